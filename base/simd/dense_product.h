@@ -23,7 +23,8 @@
 // instruction sets differ: without fused multiply-add each product is rounded
 // before it is added.
 //
-// Plain data; the views own nothing and their numbers must outlive their use.
+// Plain data, thread-compatible; the views own nothing and their numbers must
+// outlive their use.
 // Memory: at most 24 bytes a view.
 
 #ifndef FOOTPRINT_BASE_SIMD_DENSE_PRODUCT_H_

@@ -5,7 +5,8 @@
 // The function that Abseil has for it changed between the releases that are
 // supported. A digit too few or too many is a failure of the test.
 //
-// Thread-safe where GoogleTest's assertions are; the bytes are copies.
+// Thread-safe where GoogleTest's assertions are. The caller owns the bytes.
+// Memory: a byte for two digits.
 
 #ifndef FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
 #define FOOTPRINT_BASE_TESTING_HEX_BYTES_H_

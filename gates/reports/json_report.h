@@ -6,7 +6,8 @@
 // fields of gate.proto's Verdict, numbers as numbers, enumerators by name. Of
 // the judgements, without every rule, those that reject or warn. It is of ASCII
 // characters only: others are escaped, and a byte that is no UTF-8 becomes
-// U+FFFD. Pure function, thread-safe.
+// U+FFFD. Pure function, thread-safe. Memory: a tree of the values, which lives
+// until the text is written, and the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_

@@ -15,7 +15,8 @@
 // by `detectable` accepted with at most kMissedShare. Both are over the choice
 // of both samples: a baseline is drawn, too.
 //
-// Pure; thread-safe.
+// Pure; thread-safe. Memory: sorted copies of the samples while it runs, and
+// the reason.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_REGRESSION_DECISION_H_
 #define FOOTPRINT_GATES_STATISTICS_REGRESSION_DECISION_H_

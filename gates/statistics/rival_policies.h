@@ -6,6 +6,8 @@
 //   }
 //
 // Pure; thread-safe. A history has at least 2 runs, oldest first, all above 0.
+// The list of policies is made by the first call, and never freed. Memory: two
+// copies of the history while a policy runs.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_RIVAL_POLICIES_H_
 #define FOOTPRINT_GATES_STATISTICS_RIVAL_POLICIES_H_

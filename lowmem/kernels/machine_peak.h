@@ -5,8 +5,9 @@
 //   footprint::MeasureMultiplyAddFlops();   // 1.1e11
 //
 // Both measure processor time of the calling thread, so that other programs
-// matter little, and take the best of several trials. Pure but for the clock:
-// `numbers` are only read. Testonly.
+// matter little, and take the best of several trials. Thread-safe, but threads
+// that measure at once share the machine's memory, and each finds less. Keeps
+// nothing of `numbers`; allocates nothing. Testonly.
 
 #ifndef FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_
 #define FOOTPRINT_LOWMEM_KERNELS_MACHINE_PEAK_H_

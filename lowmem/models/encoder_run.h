@@ -3,7 +3,10 @@
 //   absl::StatusOr<std::unique_ptr<EncoderRun>> run =
 //       lowmem_internal::StartEncoderRun(config, weights, store.get(), plan);
 //
-// A run is used by one thread at a time and has workers of its own.
+// A run is used by one thread at a time and has workers of its own. The numbers
+// that it returns lie in its arena: the next Forward overwrites them. Memory:
+// the arena that the plan has the size of, and the workers' stacks; Forward
+// allocates nothing.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_

@@ -9,7 +9,9 @@
 // A contiguous tile is one run. Of a tile with gaps each row is a run of its
 // own, and ArrangeDirectTile moves the rows together when all are there.
 //
-// Pure arithmetic; thread-safe.
+// Pure arithmetic, but for ArrangeDirectTile, which moves bytes within the
+// slot: its view is good as long as the slot holds the tile. Thread-safe for
+// different slots. Memory: the slot's DirectSlotBytes, the caller's.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_

@@ -1,6 +1,11 @@
 // The common part of the backends: the file, its counters, its checks.
 //
 //   absl::StatusOr<TileView> view = ViewOrCopy(tile, image, slot);
+//
+// A store owns the file, open, with its index; a view refers to the image or to
+// the slot, and lives no longer than either. Any thread may call, and several
+// at once: counters are atomic, reads name their place in the file. Memory: the
+// index (about 150 bytes a tensor); what the backends hold besides is theirs.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_

@@ -4,7 +4,9 @@
 //       lowmem_internal::OpenQueueStream(layout);
 //
 // The tile that is n-th since the beginning goes to slot n modulo depth.
-// Memory: `slot_bytes` for each of `depth` slots.
+// A layout refers to store, schedule and slots, which must outlive the stream
+// that is opened with it. Thread-compatible: plain values, and functions that
+// only read them. Memory: `slot_bytes` for each of `depth` slots, the caller's.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_

@@ -8,7 +8,8 @@
 // allocates nothing. How a thread's own counters make the process's peak:
 // process_counters.h. Which threads can be alive at once: thread_creation.h.
 //
-// Thread-safety: any thread may call these functions.
+// Thread-safety: any thread may call these functions. Blocks are owned by the
+// program: only their sizes are kept.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_HEAP_COUNTERS_H_

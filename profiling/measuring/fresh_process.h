@@ -16,10 +16,11 @@
 // exceeds its time, every process that descends from it is killed, whatever
 // group or session it moved to.
 //
-// Not thread-safe, and for a process without other children: it becomes a
-// subreaper, sets SIGCHLD to its default, and waits for every child it has.
-// Memory: 32 KiB and the ends of the strings. Time: the program's, and about a
-// millisecond.
+// `process` must live as long as the call, whose thread calls `look`; the end
+// owns its texts. Not thread-safe, and for a process without other children: it
+// becomes a subreaper, sets SIGCHLD to its default, and waits for every child
+// it has. Memory: 32 KiB and the ends of the strings. Time: the program's, and
+// about a millisecond.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_
 #define FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_

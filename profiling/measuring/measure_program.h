@@ -29,8 +29,9 @@
 // A runner that is killed leaves its folder; the next measurement on the
 // machine removes it.
 //
-// Not thread-safe: see fresh_process.h. Memory: the profiles. Time: the
-// program's, `process_count` times, one after the other.
+// The measurement must live as long as the call, and owns its texts; the
+// profile refers to none of them. Not thread-safe: see fresh_process.h. Memory:
+// the profiles. Time: the program's, `process_count` times in turn.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_

@@ -27,8 +27,9 @@
 // its environment has PATH, LANG, TZ and, if it is copied, RUNFILES_DIR alone,
 // and its group, if any, has our name.
 //
-// Not thread-safe: see fresh_process.h. Memory: some KiB. Time: the program's,
-// `process_count` times, and a twentieth for the looks.
+// The measurement must live as long as the call; the profile refers to none of
+// it. Not thread-safe: see fresh_process.h. Memory: some KiB. Time: the
+// program's, `process_count` times, and a twentieth for the looks.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_MEASURE_WHOLE_PROCESS_H_
 #define FOOTPRINT_PROFILING_MEASURING_MEASURE_WHOLE_PROCESS_H_

@@ -4,7 +4,8 @@
 //
 //   absl::Status status = ReplaceFile(path, EmbeddedAgent());
 //
-// Constants: thread-safe, valid until the process ends.
+// Constants: thread-safe, valid until the process ends. Memory: pages of the
+// program's file, which the kernel reads when the bytes are used.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_EMBEDDED_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_EMBEDDED_AGENT_H_

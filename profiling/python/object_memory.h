@@ -8,7 +8,8 @@
 // Addresses that no object can have are refused; others must be readable, which
 // an object's members are. Where a signal interrupted the interpreter, the
 // kernel is asked. Values are copied out; objects stay the interpreter's.
-// Thread-safe; works inside malloc and in signal handlers.
+// Thread-safe; works inside malloc and in signal handlers, so it allocates
+// nothing.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_
 #define FOOTPRINT_PROFILING_PYTHON_OBJECT_MEMORY_H_

@@ -8,9 +8,10 @@
 // interpreter begins. Where the program's user chose an allocator (PYTHONMALLOC
 // or -X dev), that one stays. Decision 26 has what it means and costs.
 //
-// To be called once, before main. Python owns its objects as before, and frees
-// them one by one. Finds the interpreter's functions by name; no header of
-// Python's is needed.
+// To be called once, before main, so before the program starts threads. Memory:
+// a few words, never freed; an object costs what malloc gives it. Python owns
+// its objects as before, and frees them one by one. Finds the interpreter's
+// functions by name; no header of Python's is needed.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_ALLOCATORS_H_
 #define FOOTPRINT_PROFILING_PYTHON_PYTHON_ALLOCATORS_H_

@@ -7,8 +7,9 @@
 //     // copies->tree.nodes[each.node] copied each.amounts[0] bytes
 //   }
 //
-// The process may still run and write. Thread-safe. Memory: of what the file
-// holds, not of its size, which is sparse. Errors: the file's, and
+// The process may still run and write. Owns its texts and stacks, so the file
+// may go. Thread-safe. Memory: in proportion to the entries that the file
+// holds, not to its size, since it is sparse. Errors: the file's, and
 // kInvalidArgument for one of another version, cut short or damaged; indices
 // that lead nowhere are an error, too, so that users need not look.
 

@@ -8,7 +8,8 @@
 // handlers, and read by others at any time: an entry counts from the moment
 // when its array's count includes it, and may be all zeros for a moment more.
 //
-// Plain memory: no pointer, no destructor.
+// Plain memory: no pointer, no destructor. It lives as long as the writer has
+// the file mapped, and the file outlives the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_

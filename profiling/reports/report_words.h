@@ -5,7 +5,9 @@
 //   ShortCommand(image, 60);    // "python3 train.py --epochs=3"
 //   PlaceText(frame);           // "train.cc:31"
 //
-// Pure; thread-safe. Text that programs chose is shown as one line of UTF-8.
+// Pure; thread-safe. Texts are the caller's, but FileName refers to its
+// argument. Text that programs chose is shown as one line of UTF-8. Memory: the
+// text that is returned.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
 #define FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_

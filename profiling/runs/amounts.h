@@ -17,7 +17,7 @@
 // each block is sampled, and never more than 1.
 //
 // A sum that no int64 holds, of a damaged record, is the largest or smallest.
-// Pure; thread-safe.
+// Pure; thread-safe. Sums lie in the caller's messages; allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_AMOUNTS_H_
 #define FOOTPRINT_PROFILING_RUNS_AMOUNTS_H_

@@ -12,7 +12,9 @@
 // (s / p)^2 (1 - p) to the variance. With an interval of 0 each is.
 //
 // SampleCopy is thread-safe and works in signal handlers, as memcpy does: no
-// allocation, no lock. The estimator is Horvitz and Thompson's (1952).
+// allocation, no lock. `folder` is read by the call alone; the file that it
+// makes there outlives the process. The estimator is Horvitz and Thompson's
+// (1952).
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_COPY_VOLUME_H_
 #define FOOTPRINT_PROFILING_SAMPLES_COPY_VOLUME_H_

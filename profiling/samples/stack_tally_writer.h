@@ -11,12 +11,13 @@
 // by compare-and-swap; nothing is ever taken out. Two threads that find the
 // same new stack at once may leave an entry that nothing refers to.
 //
-// Begin and Close are for one thread, while no other adds. Everything else is
-// thread-safe and works in signal handlers: no allocation, no lock, system
-// calls only to take space from the disk. Memory: 20 bytes a call and 48 a
-// tally in the file, and its head of 96 KiB. Source of the lists: T. L. Harris,
-// A Pragmatic Implementation of Non-Blocking Linked-Lists (2001), without
-// deletion.
+// Owns the file's mapping until Close, or leaves it to the process; the calls
+// that are added are only read. Begin and Close are for one thread, while no
+// other adds. Everything else is thread-safe and works in signal handlers: no
+// allocation, no lock, system calls only to take space from the disk. Memory:
+// 20 bytes a call and 48 a tally in the file, and its head of 96 KiB. Source of
+// the lists: T. L. Harris, A Pragmatic Implementation of Non-Blocking
+// Linked-Lists (2001), without deletion.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_STACK_TALLY_WRITER_H_
 #define FOOTPRINT_PROFILING_SAMPLES_STACK_TALLY_WRITER_H_

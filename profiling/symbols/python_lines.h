@@ -6,7 +6,8 @@
 // The form is that of CPython 3.11 to 3.14: a run of entries, each for one to
 // eight code units. Source: CPython, locations.md in its folder of objects.
 //
-// Pure, thread-safe. Time: linear in the table.
+// Pure, thread-safe: the table is only read. Allocates nothing. Time: linear in
+// the table.
 
 #ifndef FOOTPRINT_PROFILING_SYMBOLS_PYTHON_LINES_H_
 #define FOOTPRINT_PROFILING_SYMBOLS_PYTHON_LINES_H_

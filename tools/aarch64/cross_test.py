@@ -10,9 +10,10 @@ compiles it, without Bazel: its repositories are bound to this machine's own
 libraries. The sysroot has Debian's arm64 packages, of which the headers and
 archives are taken (aarch64.sh makes it).
 
-A test of which a part comes from a library that the sysroot does not have, or
-from a rule that writes sources (a protocol buffer, an embedded file), is left
-out, with the reason; so is one that measures jemalloc. --list says which.
+A test of which a part comes from a library that the sysroot does not have, from
+a rule that writes sources (a protocol buffer, an embedded file), or is compiled
+with a macro of its own, is left out, with the reason; so is one that measures
+jemalloc. --list says which.
 Exit 1 where a test fails or does not compile, 2 where none is left.
 """
 
@@ -41,7 +42,7 @@ LEFT_OUT_TAGS = {"measures_jemalloc", "manual", "bench"}
 # A header that is parsed before is one that is not, too.
 PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
-Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data")
+Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines")
 
 
 def list_of(element, attribute, kind="label"):
@@ -62,7 +63,9 @@ def parse_query(text):
             sources=list_of(element, "srcs"),
             inputs=list_of(element, "deps") + actual,
             copts=list_of(element, "copts", "string"),
-            data=list_of(element, "data"))
+            data=list_of(element, "data"),
+            defines=list_of(element, "defines", "string")
+            + list_of(element, "local_defines", "string"))
     return rules
 
 
@@ -87,6 +90,8 @@ def closure(name, rules):
         written = [source for source in rule.sources if source in rules]
         if written:
             return None, "needs %s, which a rule writes" % written[0]
+        if rule.defines:
+            return None, "needs %s, which is compiled with %s" % (label, rule.defines[0])
         found[label] = rule
         waiting += rule.inputs
     return list(found.values()), ""

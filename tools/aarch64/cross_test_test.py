@@ -36,6 +36,12 @@ XML = """<?xml version="1.1"?>
   <rule class="cc_test" name="//base:bytes_test">
     <list name="tags"><string value="measures_jemalloc"/></list>
   </rule>
+  <rule class="cc_library" name="//base:variant">
+    <list name="local_defines"><string value="WITH_SITES"/></list>
+  </rule>
+  <rule class="cc_test" name="//base:variant_test">
+    <list name="deps"><label value="//base:variant"/></list>
+  </rule>
   <rule class="cc_binary" name="//base:program"/>
   <rule class="cc_test" name="//base:program_test">
     <list name="data"><label value="//base:program"/></list>
@@ -65,6 +71,7 @@ class ChoiceTest(unittest.TestCase):
             "//base:embedded_test": "needs //base:table, a genrule",
             "//base:bytes_test": "is tagged measures_jemalloc",
             "//base:program_test": "runs //base:program",
+            "//base:variant_test": "needs //base:variant, which is compiled with WITH_SITES",
         })
 
     def test_takes_those_of_a_pattern_alone(self):

@@ -9,8 +9,9 @@ and those of its declarations, must hold
              one of ; { } ) > or a comma, or is an #include; or the word "example"
   ownership  a word of WORDS: who owns, how long something must live, or that
              nothing is kept (pure, no state, a value)
-  threads    "thread" as a word or the begin of one (thread-compatible)
-  memory     bytes, memory, heap, allocate
+  threads    thread-safe and its like, or which threads may call (any, one, ...)
+  memory     how much is taken and when: "Memory: ...", "allocates", "bytes a"; a
+             header that merely has to do with bytes does not say it
 A word is taken for a sentence: whether that is true, or worth saying, a person
 decides. A point that makes no sense for a header (a constant has no lifetime)
 stands in contract_exceptions.txt with the reason, one line HEADER<TAB>POINT<TAB>REASON.
@@ -30,18 +31,24 @@ EXCEPTIONS = "tools/house/contract_exceptions.txt"
 _TEST_FILE = re.compile(r"(_test|_fuzz_test|_test_util)\.h$|(^|/)fake_")
 
 # Words that are also used otherwise ("takes a second", "until it is full", "a
-# name of its own") are not among them.
+# name of its own", "thread's stack", "size in bytes") are not among them.
 WORDS = {
     "example": r"(?m)^//  {2,}\S.*[;{})>,]( *//.*)?$|^//  {2,}#include|(?i:\bexample\b)",
     "ownership": (
         r"(?i)\b(owns|owned|own (their|its|the|what|copies)|owner|owners|ownership|outlives?|outlived|lifetimes?|borrow(s|ed)?"
         r"|refers? to|must (live|stay)|li(f|v)es? (until|as long|while)"
         r"|(valid|stays?|good|alive|is there) (until|as long|while)|as long as|while .{1,40} lives?"
-        r"|keeps? nothing|nothing is kept|no state|cop(y|ies|ied|yable)|move-only|movable|moved"
+        r"|keeps? nothing|nothing is kept|no state|cop(y|ies|ied|yable)|move-only|movable"
         r"|pure|plain data|keeps? a pointer|keeps? .{1,30} alive|lives? forever|(is|are|becomes?|stays?) the caller's|caller (frees|owns)|by value|plain values?"
         r"|ends? with the process|never freed)\b"),
-    "threads": r"(?i)\bthread",
-    "memory": r"(?i)\b(bytes?|memory|alloc\w*|heap|[kmg]ib)\b",
+    "threads": (
+        r"(?i)\bthread-(safe|safety|compatible)\b|\bthreads?:"
+        r"|\b(one|another|any|no|each|every|two|several|many|all|same|own|calling|which|whichever|main|main's|starts|and) threads?\b"
+        r"|\bthreads take turns\b|'s thread alone\b"),
+    "memory": (
+        r"(?i)\bmemory( (and|with|of|while|beside|a|in|for)\b[^.:]{0,40})?:"
+        r"|\b(takes?|keeps?|needs?|no|own|their|its|all the) memory\b|\bsee .{1,60}\bmemory\b"
+        r"|\balloc\w*|\bheap\b|\b(bytes|words) (a|an|each|per|of memory)\b|\bvalue of \w+ bytes\b|\b[kmg]ib\b"),
 }
 
 

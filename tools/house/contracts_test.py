@@ -43,7 +43,7 @@ class ContractsTest(unittest.TestCase):
         self.assert_lacks(WHOLE.replace("Owns its numbers. ", "")
                           + "class Numbers {\n public:\n  // Valid until the next Add.\n  int* data();\n")
         self.assert_lacks(WHOLE.replace("Memory: 8 bytes a number.", "")
-                          + "int bytes = 0;  // of memory\n")
+                          + "int bytes = 0;  // on the heap\n")
 
     def test_code_is_no_comment(self):
         self.assert_lacks(WHOLE.replace("Owns its numbers. ", "") + "bool owns = false;\n", "ownership")
@@ -53,9 +53,27 @@ class ContractsTest(unittest.TestCase):
         self.assert_lacks(WHOLE.replace("Owns its numbers.", "The address stays valid\n// until the end."))
 
     def test_words_of_another_meaning_are_no_contract(self):
-        for sentence in ("It takes a second.", "Waits until it is full.", "A name of its own."):
+        for sentence in ("It takes a second.", "Waits until it is full.", "A name of its own.", "A block that moved."):
             with self.subTest(sentence=sentence):
                 self.assert_lacks(WHOLE.replace("Owns its numbers.", sentence), "ownership")
+
+    def test_a_header_that_has_to_do_with_bytes_says_nothing_of_memory(self):
+        for sentence in ("Sizes are in bytes.", "The memory of a process.", "A byte that is no digit."):
+            with self.subTest(sentence=sentence):
+                self.assert_lacks(WHOLE.replace("Memory: 8 bytes a number.", sentence), "memory")
+        for sentence in ("Memory with n numbers: 8 n.", "Takes no memory.", "Allocates nothing.",
+                         "A value of eight bytes.", "See numbers.h for ownership and memory."):
+            with self.subTest(sentence=sentence):
+                self.assert_lacks(WHOLE.replace("Memory: 8 bytes a number.", sentence))
+
+    def test_a_header_that_has_to_do_with_threads_does_not_say_who_may_call(self):
+        for sentence in ("Names a thread's stack.", "Reads what its threads execute."):
+            with self.subTest(sentence=sentence):
+                self.assert_lacks(WHOLE.replace("Thread-compatible.", sentence), "threads")
+        for sentence in ("Any thread may call.", "Start and Stop are one thread's.",
+                         "Its threads take turns by a lock.", "Threads: main's alone."):
+            with self.subTest(sentence=sentence):
+                self.assert_lacks(WHOLE.replace("Thread-compatible.", sentence))
 
     def test_an_exception_covers_its_header_and_point_alone(self):
         silent = WHOLE.replace("Owns its numbers. ", "")

@@ -5,27 +5,41 @@
 
 TAG is "v" and the version of MODULE.bazel, and stands at HEAD. Writes
 footprint-VERSION.tar.gz, the same bytes for a commit wherever it is made with
-the same git and zlib: files in git's order, their times the commit's, no name
-or time in gzip's header. Prints its path and its integrity, "sha256-" and the
-hash in base64.
+the same git and zlib: files in git's order, their times the commit's, gzip's
+header a constant, and no setting or attribute of a user's git. Prints its path
+and its integrity, "sha256-" and the hash in base64.
 
 With --url, also source.json, the registry's entry made of
 .bcr/source.template.json: TEMPLATE is where the archive will be found, and may
 hold {VERSION} and {TAG}.
 
-Exit 1, and nothing is written: the tree has changes, the tag is not at HEAD or
-is not MODULE.bazel's version, or CHANGELOG.md has no heading of the version.
+Exit 1, and nothing is written: the tree has changes, the tag is not there, not
+at HEAD or not MODULE.bazel's version, CHANGELOG.md has no heading of the
+version, an example asks for another one, --url holds another word in braces,
+or the output has an archive of this version with other bytes, since a registry
+may have the hash of those.
 """
 
 import argparse
 import base64
-import gzip
 import hashlib
 import json
+import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import zlib
+
+
+# A member without flags, name and time; compressed best, by a system that is not
+# told. Python's gzip module names the system in some versions.
+GZIP_HEADER = bytes.fromhex("1f8b08000000000002ff")
+
+# Settings that change what `git archive` writes.
+ARCHIVE_SETTINGS = ("tar.umask=0022", "core.autocrlf=false", "core.eol=lf",
+                    "core.attributesFile=/dev/null")
 
 
 class Refused(Exception):
@@ -33,7 +47,9 @@ class Refused(Exception):
 
 
 def git(tree, *arguments):
-    result = subprocess.run(["git", *arguments], cwd=tree, capture_output=True, check=False)
+    result = subprocess.run(
+        ["git", *arguments], cwd=tree, capture_output=True, check=False,
+        env=dict(os.environ, GIT_ATTR_NOSYSTEM="1", GIT_NO_REPLACE_OBJECTS="1"))
     if result.returncode != 0:
         raise Refused("git %s: %s" % (" ".join(arguments), result.stderr.decode().strip()))
     return result.stdout
@@ -48,28 +64,59 @@ def module_version(module_text):
     return version[1]
 
 
-def refuse_unreleasable(tree, tag):
-    """The version that may be released as `tag`."""
-    changes = git(tree, "status", "--porcelain").decode().splitlines()
+def refuse_tree(tree):
+    """A tree that is not the commit."""
+    if git(tree, "rev-parse", "--show-prefix").strip():
+        raise Refused("%s is a folder of a repository, not its top" % tree)
+    changes = git(tree, "status", "--porcelain", "--untracked-files=normal").decode().splitlines()
     if changes:
         raise Refused("the tree has changes, such as %r: commit or remove them" % changes[0])
-    tagged = git(tree, "rev-parse", "--verify", "refs/tags/%s^{commit}" % tag)
-    if tagged != git(tree, "rev-parse", "HEAD"):
+    # No setting of git turns this file off.
+    attributes = tree / git(tree, "rev-parse", "--git-path", "info/attributes").decode().strip()
+    if attributes.exists() and re.search(r"(?m)^\s*[^#\s]", attributes.read_text()):
+        raise Refused("%s may change the archive: move it away" % attributes)
+
+
+def refuse_tag(tree, tag):
+    """A tag that is not there, or not of this commit."""
+    if git(tree, "tag", "--list", "--", tag).decode().split() != [tag]:
+        raise Refused("there is no tag %r" % tag)
+    if git(tree, "rev-parse", "refs/tags/%s^{commit}" % tag) != git(tree, "rev-parse", "HEAD"):
         raise Refused("%s is not at HEAD: check it out, and test what you release" % tag)
-    version = module_version((tree / "MODULE.bazel").read_text())
+
+
+def refuse_version(tree, tag, version):
+    """A version that not every file of the tree tells."""
     if tag != "v" + version:
         raise Refused("tag %s, but MODULE.bazel says version %s: want tag v%s"
                       % (tag, version, version))
-    if not re.search(r"(?m)^## %s\b" % re.escape(version), (tree / "CHANGELOG.md").read_text()):
+    heading = r"(?m)^## %s(?!\S)" % re.escape(version)
+    if not re.search(heading, (tree / "CHANGELOG.md").read_text()):
         raise Refused("CHANGELOG.md has no heading '## %s'" % version)
+    for module in sorted(tree.glob("examples/*/MODULE.bazel")):
+        for asked in re.findall(r'name = "footprint",\s*version = "([^"]+)"', module.read_text()):
+            if asked != version:
+                raise Refused("%s asks for version %s, not %s"
+                              % (module.relative_to(tree), asked, version))
+
+
+def refuse_unreleasable(tree, tag):
+    """The version that may be released as `tag`."""
+    refuse_tree(tree)
+    refuse_tag(tree, tag)
+    version = module_version((tree / "MODULE.bazel").read_text())
+    refuse_version(tree, tag, version)
     return version
 
 
 def archive_bytes(tree, tag, version):
     """A tar of the tagged tree, compressed; what a user's git is set to has no part in it."""
-    tar = git(tree, "-c", "tar.umask=0022", "archive", "--format=tar",
-              "--prefix=footprint-%s/" % version, tag + "^{commit}")
-    return gzip.compress(tar, compresslevel=9, mtime=0)
+    settings = [word for setting in ARCHIVE_SETTINGS for word in ("-c", setting)]
+    tar = git(tree, *settings, "archive", "--format=tar",
+              "--prefix=footprint-%s/" % version, "refs/tags/%s^{commit}" % tag)
+    deflate = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
+    return (GZIP_HEADER + deflate.compress(tar) + deflate.flush()
+            + struct.pack("<II", zlib.crc32(tar), len(tar) % 2**32))
 
 
 def integrity_of(data):
@@ -85,6 +132,9 @@ def source_entry(template_text, url, tag, version, integrity):
     entry["integrity"] = integrity
     entry["strip_prefix"] = filled(entry["strip_prefix"])
     entry["url"] = filled(url)
+    unknown = re.search(r"\{[^}]*\}?", entry["url"])
+    if unknown:
+        raise Refused("--url has %s: only {VERSION} and {TAG} are known" % unknown[0])
     return json.dumps(entry, indent=2) + "\n"
 
 
@@ -93,15 +143,20 @@ def release(tree, output, url, tag):
     version = refuse_unreleasable(tree, tag)
     data = archive_bytes(tree, tag, version)
     integrity = integrity_of(data)
-    output.mkdir(parents=True, exist_ok=True)
     archive = output / ("footprint-%s.tar.gz" % version)
-    archive.write_bytes(data)
+    if archive.exists() and archive.read_bytes() != data:
+        raise Refused("%s is there with other bytes: remove it if nobody has it,"
+                      " else release a new version" % archive)
     said = ["archive    %s" % archive, "integrity  %s" % integrity]
+    files = {archive: data}
     if url:
-        entry = output / "source.json"
         template = (tree / ".bcr/source.template.json").read_text()
-        entry.write_text(source_entry(template, url, tag, version, integrity))
-        said.append("entry      %s" % entry)
+        entry = source_entry(template, url, tag, version, integrity)
+        files[output / "source.json"] = entry.encode()
+        said.append("entry      %s" % (output / "source.json"))
+    output.mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        path.write_bytes(content)
     return said
 
 
@@ -114,7 +169,8 @@ def main():
     args = parser.parse_args()
     try:
         print("\n".join(release(args.tree, args.output, args.url, args.tag)))
-    except Refused as reason:
+    # A file or folder that cannot be read or written is told as shortly.
+    except (Refused, OSError) as reason:
         sys.exit("release: %s" % reason)
 
 

@@ -1,11 +1,13 @@
 """Tests of release in a scratch git repository."""
 
 import base64
+import gzip
 import hashlib
 import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -37,6 +39,9 @@ class ReleaseTest(unittest.TestCase):
         (tree / ".bcr").mkdir(parents=True)
         (tree / "MODULE.bazel").write_text(MODULE)
         (tree / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n\n* first\n")
+        (tree / "examples/one").mkdir(parents=True)
+        (tree / "examples/one/MODULE.bazel").write_text(
+            'module(name = "importer")\nbazel_dep(name = "footprint", version = "1.2.3")\n')
         (tree / ".bcr/source.template.json").write_text(TEMPLATE)
         (tree / "run").write_text("#!/bin/sh\n")
         (tree / "run").chmod(0o755)
@@ -74,7 +79,8 @@ class ReleaseTest(unittest.TestCase):
             members = {member.name: member for member in archive.getmembers() if member.isfile()}
         self.assertEqual(set(members), {
             "footprint-1.2.3/" + name
-            for name in ("MODULE.bazel", "CHANGELOG.md", ".bcr/source.template.json", "run")})
+            for name in ("MODULE.bazel", "CHANGELOG.md", ".bcr/source.template.json", "run",
+                         "examples/one/MODULE.bazel")})
         self.assertEqual({member.mtime for member in members.values()}, {1577934245})
         self.assertEqual(members["footprint-1.2.3/run"].mode & 0o777, 0o755)
 
@@ -85,15 +91,44 @@ class ReleaseTest(unittest.TestCase):
         # settings.
         self.tree = self.repository("another")
         os.utime(self.tree / "run", (0, 0))
-        self.git(self.tree, "config", "tar.umask", "0077")
+        attributes = pathlib.Path(self.folder.name) / "attributes"
+        attributes.write_text("run export-ignore\n")
+        for setting, value in (("tar.umask", "0077"), ("core.autocrlf", "true"),
+                               ("core.attributesFile", str(attributes))):
+            self.git(self.tree, "config", setting, value)
+        self.output = pathlib.Path(self.folder.name) / "another_output"
         self.release()
         self.assertEqual(first, self.archive())
 
-    def test_the_archives_own_header_tells_no_time_and_no_name(self):
+    def test_the_archives_own_header_tells_no_time_no_name_and_no_system(self):
+        # Nor the version of Python: the gzip module of 3.11 and 3.12 says "Unix".
         self.release()
-        flags, *time = self.archive()[3:8]
-        self.assertEqual(flags, 0)
-        self.assertEqual(time, [0, 0, 0, 0])
+        self.assertEqual(self.archive()[:10].hex(), "1f8b08000000000002ff")
+        self.assertEqual(gzip.decompress(self.archive())[:16], b"pax_global_heade")
+
+    def test_an_archive_is_not_replaced_by_another(self):
+        self.release()
+        self.release()
+        first = self.archive()
+        (self.tree / "run").write_text("changed")
+        self.commit(self.tree)
+        self.git(self.tree, "tag", "-f", "v1.2.3")
+        with self.assertRaisesRegex(release.Refused, "is there with other bytes"):
+            self.release()
+        self.assertEqual(self.archive(), first)
+
+    def test_refuses_attributes_that_no_setting_turns_off(self):
+        attributes = self.tree / ".git/info/attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_text("# none\n\n")
+        self.release()
+        self.output = pathlib.Path(self.folder.name) / "another_output"
+        attributes.write_text("run export-ignore\n")
+        self.assert_refused("info/attributes may change the archive")
+
+    def test_refuses_a_folder_of_a_repository(self):
+        self.tree = self.tree / ".bcr"
+        self.assert_refused("not its top")
 
     def test_prints_the_hash_that_registries_ask_for(self):
         said = self.release()
@@ -112,6 +147,7 @@ class ReleaseTest(unittest.TestCase):
         self.assert_refused("tree has changes")
 
     def test_refuses_a_file_that_is_not_committed(self):
+        self.git(self.tree, "config", "status.showUntrackedFiles", "no")
         (self.tree / "new").write_text("new")
         self.assert_refused("tree has changes, such as '\\?\\? new'")
 
@@ -120,7 +156,9 @@ class ReleaseTest(unittest.TestCase):
         self.assert_refused("want tag v1.2.3", tag="v1.2.4")
 
     def test_refuses_a_tag_that_is_not_there(self):
-        self.assert_refused("rev-parse", tag="v9.9.9")
+        for tag in ("v9.9.9", "HEAD", "", "-x", "v*"):
+            with self.subTest(tag=tag):
+                self.assert_refused("there is no tag '%s'" % re.escape(tag), tag=tag)
 
     def test_refuses_a_tag_that_is_not_at_head(self):
         (self.tree / "run").write_text("changed")
@@ -128,17 +166,42 @@ class ReleaseTest(unittest.TestCase):
         self.assert_refused("not at HEAD")
 
     def test_refuses_a_version_that_the_changelog_does_not_know(self):
-        (self.tree / "CHANGELOG.md").write_text("# Changelog\n\n## Not released\n")
+        for heading in ("Not released", "1.2.3-rc1", "1.2.31"):
+            with self.subTest(heading=heading):
+                (self.tree / "CHANGELOG.md").write_text("# Changelog\n\n## %s\n" % heading)
+                self.commit(self.tree)
+                self.git(self.tree, "tag", "-f", "v1.2.3")
+                self.assert_refused("no heading '## 1.2.3'")
+
+    def test_refuses_an_example_that_asks_for_another_version(self):
+        # The README shows it to importers.
+        module = self.tree / "examples/one/MODULE.bazel"
+        module.write_text(module.read_text().replace("1.2.3", "1.2.2"))
         self.commit(self.tree)
         self.git(self.tree, "tag", "-f", "v1.2.3")
-        self.assert_refused("no heading '## 1.2.3'")
+        self.assert_refused("examples/one/MODULE.bazel asks for version 1.2.2, not 1.2.3")
 
-    def test_refusal_ends_the_program_with_1(self):
-        (self.tree / "new").write_text("new")
-        ended = subprocess.run(
+    def test_refuses_an_address_with_a_word_that_it_does_not_know(self):
+        for url in ("scheme://host/{OWNER}/{TAG}", "scheme://host/{TAG"):
+            with self.subTest(url=url), self.assertRaisesRegex(release.Refused, "--url has {"):
+                self.release(url=url)
+        self.assertFalse(self.output.exists())
+
+    def run_program(self):
+        return subprocess.run(
             [sys.executable, "-B", release.__file__, "--tree", str(self.tree),
              "--output", str(self.output), "v1.2.3"],
             capture_output=True, text=True, check=False)
+
+    def test_a_folder_that_cannot_be_written_is_told_in_a_line(self):
+        self.output.write_text("a file")
+        ended = self.run_program()
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, "^release: .*%s.*\n$" % re.escape(str(self.output)))
+
+    def test_refusal_ends_the_program_with_1(self):
+        (self.tree / "new").write_text("new")
+        ended = self.run_program()
         self.assertEqual(ended.returncode, 1)
         self.assertIn("release: the tree has changes", ended.stderr)
 

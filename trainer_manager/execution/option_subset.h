@@ -2,7 +2,8 @@
 //
 //   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
 //
-// Plain data, thread-compatible.
+// A pure function, thread-safe; the options are the caller's. Allocates
+// nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_

@@ -2,7 +2,7 @@
 //
 //   options.budget_bytes = footprint::LeastBudgetNamed(refused.status());
 //
-// For tests. Pure, thread-safe.
+// For tests. Pure, thread-safe: reads the status's text. Allocates nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_

@@ -5,7 +5,8 @@
 // Steps go to the right, bytes upwards: weights and what else lasts at the
 // bottom, the arena above; colours tell weights, gradients, activations,
 // derivatives and workspaces apart. See layout_picture.h, which draws it. Pure
-// and thread-safe.
+// and thread-safe; the page keeps nothing of the plan. Memory: a request for
+// each tensor while it draws, and the page, of about 300 bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_

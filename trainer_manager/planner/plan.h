@@ -6,7 +6,8 @@
 //   absl::Status status = footprint::CheckRequests(requests);
 //
 // Plain data; thread-compatible. Whatever names a tensor by a number uses its
-// place in the list of requests.
+// place in the list of requests, so a plan needs them to be read. Memory: of a
+// plan, 8 bytes a request, and 8 for each tensor that proves the bound.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_

@@ -3,7 +3,9 @@
 //   footprint::ManagerOptions options;
 //   options.optimizer = footprint::StochasticGradientDescent(0.1f);
 //
-// Plain data, thread-compatible.
+// Plain data, thread-compatible. A manager copies them and shares the
+// optimizer, which lives until the last of them ends. Memory: some words and
+// the folder's name.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_MANAGER_OPTIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_MANAGER_OPTIONS_H_

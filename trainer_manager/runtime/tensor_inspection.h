@@ -4,7 +4,9 @@
 //                                        footprint::DType::kF32,
 //                                        memory);
 //
-// Pure and thread-safe. Time: linear in the tensors of the plan.
+// Pure and thread-safe. The bytes are those of the storage, not a copy: they
+// are good until the next step, or until the storage is gone. Allocates nothing
+// but an error's text. Time: linear in the tensors of the plan.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_

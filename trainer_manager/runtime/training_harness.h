@@ -6,7 +6,8 @@
 //   absl::StatusOr<float> loss = training.manager->TrainStep();
 //
 // A failure is one of the test that calls. The same seed gives the same values.
-// Thread-compatible. Memory: the manager's, and what is asked for as a copy.
+// A Training owns its three parts; values that are returned are copies.
+// Thread-compatible. Memory: the manager's and the copies.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_

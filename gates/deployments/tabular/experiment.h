@@ -9,8 +9,8 @@
 //
 // Data that a stage no longer needs are dropped before the next: the fitted
 // model once it is saved; the table and the loaded model before the predictions
-// are written. So the peak is the table, and the bytes that fit or inference
-// adds to it.
+// are written. Memory: so at the peak the table, and the bytes that fit or
+// inference adds to it.
 //
 // `make_estimator` is called once, and its estimator lives until RunExperiment
 // returns. Thread-compatible; once a program.
