@@ -4,7 +4,9 @@ The mutants (operators.py) of a package's sources are drawn by a seed. Those of
 the sample are compiled in at once, each behind a switch (schemata.py), so a
 package is built once. One run of its tests without a mutant records how each test
 is started and which mutants it comes by. Then each mutant meets the tests that
-reach it, those of its name and room first, until one fails.
+reach it, those of its name and room first, until one fails. A mutant that no recorded
+process comes by may be in a program that is started without an environment, such as a
+sandbox: it is planted into its source alone, and Bazel builds and runs the tests.
 
     sample        mutants that compile, drawn without replacement
     not compiled  drawn, but no switch can be there: constant expressions, types;
@@ -51,6 +53,9 @@ REQUIRED_SCORE = 0.95
 ATTEMPTS_TO_BUILD = 8
 # A mutant may allocate or write for ever. (A test maps 64 GiB that it does not use.)
 MOST_ADDRESS_SPACE, MOST_FILE_BYTES = 256 << 30, 4 << 30
+SECONDS_OF_A_TEST_ALONE = 300
+NO_TEST_REACHES = "0 tests reach it"
+BUILD_FAILED, TESTS_FAILED = 1, 3
 
 KILLED, SURVIVED, NOT_COMPILED, EQUIVALENT = "killed", "survived", "not compiled", "equivalent"
 
@@ -316,17 +321,31 @@ class Package:
         return code, output
 
     def _test(self, tests, sources, caching):
+        return self._run_tests(tests, sources, [
+            "--keep_going", "--local_test_jobs=%d" % self._jobs, "--strategy=TestRunner=local",
+            "--cache_test_results=" + caching,
+            # A result out of a disk cache would leave nothing recorded.
+            "--modify_execution_info=TestRunner=+no-cache",
+            "--run_under=%s" % (self.folder / "record.sh")])
+
+    def plant_alone(self, originals, mutant):
+        """Writes the mutant's file with this fault, and every other file as it was."""
+        self.plant(originals, [])
+        (self.copy / mutant.file).write_text(schemata.with_fault(originals[mutant.file], mutant))
+
+    def try_tests(self, tests, sources, flags=("--notest_keep_going",)):
+        """Bazel's exit code, and the tests that failed."""
+        code, output = self._run_tests(tests, sources, [
+            *flags, "--test_timeout=%d" % SECONDS_OF_A_TEST_ALONE])
+        return code, re.findall(r"^(//\S+) +(?:FAILED|TIMEOUT|NO STATUS)", output, re.M)
+
+    def _run_tests(self, tests, sources, flags):
         targets = self.folder / "tests.txt"
         targets.write_text("\n".join(tests) + "\n")
         quiet = ["--per_file_copt=^%s$@-w" % re.escape(name) for name in sources]
         result = subprocess.run(
-            [*self._bazel, "test", "--noshow_progress", "--keep_going", "--jobs=%d" % self._jobs,
-             "--local_test_jobs=%d" % self._jobs, "--strategy=TestRunner=local",
-             "--cache_test_results=" + caching,
-             # A result out of a disk cache would leave nothing recorded.
-             "--modify_execution_info=TestRunner=+no-cache",
-             "--run_under=%s" % (self.folder / "record.sh"), "--test_output=errors", *quiet,
-             "--target_pattern_file=%s" % targets],
+            [*self._bazel, "test", "--noshow_progress", "--jobs=%d" % self._jobs, *flags,
+             "--test_output=errors", *quiet, "--target_pattern_file=%s" % targets],
             cwd=self.copy, capture_output=True, text=True)
         return result.returncode, result.stdout + result.stderr
 
@@ -443,6 +462,10 @@ class Results:
     def get(self, mutant):
         return self._known.get(mutant.key, {}).get("verdict")
 
+    def is_unreached(self, mutant):
+        result = self._known.get(mutant.key, {})
+        return result.get("verdict") == SURVIVED and result.get("by") == NO_TEST_REACHES
+
     def forget_survivors(self):
         self._known = {key: result for key, result in self._known.items()
                        if result["verdict"] != SURVIVED}
@@ -480,7 +503,7 @@ class Judge:
                 return KILLED, test.target
         if mutant.constant and not reaching:
             return NOT_COMPILED, "runs while it is compiled only"
-        return SURVIVED, "%d tests reach it" % len(reaching)
+        return SURVIVED, "%d tests reach it" % len(reaching) if reaching else NO_TEST_REACHES
 
 
 def say_left_out(test, how):
@@ -498,6 +521,40 @@ def judge_all(numbered, tests, results, jobs):
             done += 1
             print("[%d/%d] %s (%s): %s" % (done, len(pending), verdict, by, futures[future]), flush=True)
     return time.monotonic() - start
+
+
+def judge_alone(tree, originals, rules, mutants, results):
+    """Mutants that no recorded process comes by, each in its source without a switch."""
+    if not mutants:
+        return 0
+    start = time.monotonic()
+    tree.plant(originals, [])
+    files = sorted({mutant.file for mutant in mutants})
+    sources = [name for name in files if not is_header(name)]
+    _, failing = tree.try_tests(tests_of(rules, files), sources, ["--keep_going"])
+    for target in failing:
+        print("mutate: left out, fails without a mutant: %s" % target, file=sys.stderr)
+    for count, mutant in enumerate(mutants, 1):
+        tree.plant_alone(originals, mutant)
+        tests = [test for test in tests_of(rules, [mutant.file]) if test not in failing]
+        verdict, by = _judged_alone(tree, mutant, tests, sources)
+        results.put(mutant, verdict, by)
+        print("[%d/%d alone] %s (%s): %s" % (count, len(mutants), verdict, by, mutant), flush=True)
+    tree.plant(originals, [])
+    return time.monotonic() - start
+
+
+def _judged_alone(tree, mutant, tests, sources):
+    near = [test for test in tests if test.startswith("//%s:" % os.path.dirname(mutant.file))]
+    for chosen in (near, tests):
+        code, failed = tree.try_tests(chosen, sources) if chosen else (0, [])
+        if code == TESTS_FAILED:
+            return KILLED, "planted alone, %s" % (failed or ["a test"])[0]
+        if code == BUILD_FAILED:
+            return NOT_COMPILED, "planted alone"
+        if code:
+            raise SystemExit("mutate: bazel itself failed with exit status %d" % code)
+    return SURVIVED, "planted alone, %d tests" % len(tests)
 
 
 def passing_tests(recorded):
@@ -615,10 +672,10 @@ def _run(planted, tree, package, args, folder):
     if not passing:
         print("mutate: no test passes without a mutant\n%s" % output[-4000:], file=sys.stderr)
         return 2
-    return _judge(numbered, passing, order, verdicts, package, args, tree, folder)
+    return _judge(planted, originals, rules, numbered, passing, order, package, args, tree, folder)
 
 
-def _judge(numbered, tests, order, verdicts, package, args, tree, folder):
+def _judge(planted, originals, rules, numbered, tests, order, package, args, tree, folder):
     results = Results(folder / ("results_%d.jsonl" % args.seed))
     if args.again:
         results.forget_survivors()
@@ -626,7 +683,10 @@ def _judge(numbered, tests, order, verdicts, package, args, tree, folder):
     to_judge = [(number, mutant) for number, mutant in numbered
                 if listed_key(mutant, package) not in equivalents]
     seconds = judge_all(to_judge, tests, results, args.jobs)
-    print("mutate: judged in %.0f s" % seconds)
+    unreached = [mutant for _, mutant in to_judge if results.is_unreached(mutant)]
+    alone = judge_alone(planted, originals, rules, unreached, results)
+    print("mutate: judged in %.0f s, and %d planted alone in %.0f s" % (
+        seconds, len(unreached), alone))
     known = {listed_key(mutant, package) for mutant in order}
     for key in sorted(set(equivalents) - known):
         print("mutate: listed as equivalent, but no mutant of these sources: %s" % key, file=sys.stderr)

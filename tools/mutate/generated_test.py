@@ -26,7 +26,10 @@ case $2 in
     done
     mkdir -p include && ln -sfn "$PWD" include/footprint
     g++ -std=c++17 -w -Iinclude lion/roar.cc lion/roar_test.cc -o roar_test >&2 || exit 1
-    TEST_TARGET=//lion:roar_test TEST_TMPDIR=/tmp "$run_under" ./roar_test 10 || exit 3
+    TEST_TARGET=//lion:roar_test TEST_TMPDIR=/tmp $run_under ./roar_test 10 || {
+      echo '//lion:roar_test                FAILED in 0.1s'
+      exit 3
+    }
     ;;
 esac
 """
@@ -113,8 +116,29 @@ class GeneratedTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("survived: lion/roar.cc:3: boundary\n  roar.cc\tif (loudness > 5) return "
                       "Twice(loudness) + 1;\tloudness > 5 -> loudness >= 5\n", result.stdout)
-        # Not reached by the test: the last return.
+        # Not reached by the test: the last return, so it is planted alone, too.
         self.assertIn("survived (0 tests reach it): lion/roar.cc:4: value", result.stdout)
+        self.assertIn(" alone] survived (planted alone, 1 tests): lion/roar.cc:4: value",
+                      result.stdout)
+
+    def test_a_program_without_an_environment_has_its_mutants_planted_alone(self):
+        # As a sandbox starts its programs: no switch is ever on there.
+        self.write("tree/lion/roar_test.cc", """#include "footprint/lion/roar.h"
+#include <cstring>
+#include <unistd.h>
+int main(int count, char** arguments) {
+  char* none[] = {nullptr};
+  char* again[] = {arguments[0], arguments[0], arguments[0], nullptr};
+  if (count < 3) return execve(arguments[0], again, none);
+  return Roar(10) == 21 && Roar(5) == 5 && Roar(6) == 13 ? 0 : 1;
+}
+""")
+        result = self.run_it()
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn(" alone] killed (planted alone, //lion:roar_test): ", result.stdout)
+        self.assertNotIn("survived:", result.stdout)
+        planted = self.folder / "out" / "tree" / "lion" / "roar.cc"
+        self.assertEqual(planted.read_text(), SOURCE)
 
     def test_the_tree_is_left_alone(self):
         self.run_it()

@@ -4,7 +4,8 @@ The environment variable FOOTPRINT_MUTANT says by number which of them a process
 has; without it the program is as it was. So a package is compiled once for
 hundreds of mutants, and a mutant costs no more than the tests that reach it.
 FOOTPRINT_MUTANTS_REACHED names a file of a byte a mutant, which is set where a
-process comes by it.
+process comes by it. A program that is started without that environment has no mutant
+(`with_fault` plants one without a switch).
 """
 
 MUTANT_VARIABLE = "FOOTPRINT_MUTANT"
@@ -117,3 +118,12 @@ def with_switches(text, numbered, is_header):
     # Warnings that switches cause are no errors. (Sources get -w.)
     quiet = "#pragma GCC system_header\n" if is_header else ""
     return "%s%s#line 1\n%s" % (quiet, PRELUDE, _written(_tree(numbered, len(source)), source))
+
+
+def with_fault(text, mutant):
+    """`text` with one mutant that needs no switch."""
+    source = text.encode()
+    code = source[mutant.start:mutant.end].decode()
+    faulty = {"opposite": "!(%s)" % code, "removed": "{}",
+              "returned": "{ %s }" % mutant.new}.get(mutant.form, "(%s)" % mutant.new)
+    return source[:mutant.start].decode() + faulty + source[mutant.end:].decode()
