@@ -137,6 +137,28 @@ TEST(SelftestResultTest, AFigureThatDidNotRepeatIsCaughtByNoRule) {
   EXPECT_TRUE(trial.rules.empty());
 }
 
+TEST(SelftestResultTest, AFigureOfAPhaseGrowsInThatPhase) {
+  PlannedRegression planned = Planned();
+  planned.figure.phase = "loop/load";
+  PlantedRun run;
+  run.profile = Profile();
+  run.process_count = 3;
+  AddBenchmark("BM_Fit", 100, &run.profile);
+  BenchmarkMemory* const benchmark = run.profile.mutable_benchmarks(0);
+  for (const char* const name : {"loop", "load", "save", "end"}) {
+    Phase* const phase = benchmark->add_phases();
+    phase->set_name(name);
+    phase->set_parent(benchmark->phases_size() == 1 ? -1 : 0);
+    Metric* const metric = phase->add_metrics();
+    metric->set_kind(PEAK_LIVE_USABLE_BYTES);
+    metric->set_determinism(EXACT);
+    metric->set_value(100 + benchmark->phases_size());
+  }
+  // The second phase has 102 where 100 were measured before.
+  EXPECT_EQ(
+      JudgeTrial(planned, run, Base(), EvaluationOptions()).measured_growth, 2);
+}
+
 TEST(SelftestResultTest, TheImageIsTheProgramsOwn) {
   const auto with_image = [](int64_t bytes) {
     BenchmarkMemory benchmark;

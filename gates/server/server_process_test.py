@@ -121,6 +121,15 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(server.ask("GET", "/v1/health")[0], 200)
         self.assertEqual(server.end(), 0)
 
+    def test_a_second_server_starts_once_the_first_has_ended(self):
+        first = _Server(self.store)
+        ending = threading.Timer(1, first.process.terminate)
+        ending.start()
+        second = _Server(self.store, first.token)
+        self.assertEqual(second.ask("GET", "/v1/health")[0], 200)
+        self.assertEqual(first.end(), 0)
+        self.assertEqual(second.end(), 0)
+
     def test_a_port_in_use_is_named(self):
         server = _Server(self.store)
         other = subprocess.run([_PROGRAM, self.store + "2", str(server.port)],

@@ -247,6 +247,10 @@ TEST(StageReportTest, DrawsThePeakOfFitForTextInputOnly) {
   };
   EXPECT_THAT(fit_chart("csv"), HasSubstr("linear_regression, 10 features"));
   EXPECT_THAT(fit_chart("csv"), HasSubstr("0.3 kB"));
+  // Ten times the rows are one step of a logarithmic axis.
+  EXPECT_THAT(fit_chart("csv"), HasSubstr(">1,000<"));
+  EXPECT_THAT(fit_chart("csv"), Not(HasSubstr(">5,000<")));
+  EXPECT_THAT(fit_chart("csv"), Not(HasSubstr(">4,000<")));
   // One point is no line.
   EXPECT_THAT(fit_chart("mapped"), HasSubstr("No program was measured"));
   EXPECT_THAT(fit_chart("mapped"), Not(HasSubstr("<svg")));

@@ -171,6 +171,18 @@ TEST(LinearRegressionTest, RefusesWhatItCannotFitOrPredict) {
   EXPECT_THAT(
       LinearRegression().Predict(model, wider, absl::MakeSpan(predictions)),
       StatusIs(absl::StatusCode::kInvalidArgument));
+  // Neither count may differ alone.
+  const Table alike = TableOf({{1, 2}});
+  Model longer = model;
+  longer.parameters.push_back(0);
+  EXPECT_THAT(
+      LinearRegression().Predict(longer, alike, absl::MakeSpan(predictions)),
+      StatusIs(absl::StatusCode::kInvalidArgument));
+  Model of_more_features = model;
+  ++of_more_features.feature_count;
+  EXPECT_THAT(LinearRegression().Predict(of_more_features, alike,
+                                         absl::MakeSpan(predictions)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace
