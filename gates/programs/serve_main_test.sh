@@ -58,7 +58,7 @@ says err fleet.textproto:
 echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
 
 # Starts at a port of its own, and ends when it is told to.
-"$serve" --despite_missing --port=0 --fleet=fleet.textproto --time_limit=5 2>log &
+"$serve" --despite_missing --port=0 --fleet=fleet.textproto --time_limit=3 2>log &
 server=$!
 trap 'kill $server' EXIT
 for _ in $(seq 600); do
@@ -95,9 +95,9 @@ else
   # The server's own limit of time ends a program that would go on for a minute.
   printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   started=$SECONDS
-  expect 4 "$submit" model --server="$address"
-  says out "did not end in 5 s"
-  ((SECONDS - started < 50)) || fail "--time_limit=5 did not end the program"
+  expect 3 "$submit" model --server="$address"
+  says out "did not end in 3 s"
+  ((SECONDS - started < 50)) || fail "--time_limit=3 did not end the program"
   printf '#!/bin/sh\nexit 0\n' >model/run.sh
   # Nothing fits one byte.
   sed -i 's/67108864/1/' model/bundle.textproto
