@@ -1,4 +1,5 @@
-// Where each tensor lies in a safetensors file, after checking every bound.
+// The place of each tensor in a safetensors file, found after checking every
+// bound.
 //
 //   absl::StatusOr<footprint::SafetensorsIndex> index =
 //       footprint::SafetensorsIndex::Open("model.safetensors");

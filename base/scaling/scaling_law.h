@@ -1,4 +1,5 @@
-// How a figure grows with a program's variables: the law that fits its cells.
+// The law by which a figure grows with a program's variables, fitted to the
+// cells that were measured.
 //
 //   // bytes of a table, measured over features x rows
 //   absl::optional<ScalingLaw> law = FitScalingLaw(
