@@ -1,5 +1,5 @@
-// Whether measured memory is within its thresholds: the decision, every
-// judgement behind it, and everything that would have made it silent.
+// Judges measured memory by its thresholds. The verdict has the decision, every
+// judgement behind it, and every reason for which a rule could not be judged.
 //
 //   EvaluationOptions options;
 //   options.update_target = "//gates:update";
