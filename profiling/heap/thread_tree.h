@@ -1,5 +1,5 @@
-// Which threads can be alive at once, by who created and who joined them, and
-// what that makes of their peaks.
+// Finds the threads that can be alive at once, by their creators and joins, and
+// the sum of their peaks.
 //
 //   AddChild(open_phases, creator, child);   // before the creation
 //   RaiseHighest(open_phases, live_bytes, creator);

@@ -1,4 +1,4 @@
-// Where CPython keeps what its threads are executing: offsets of members, by
+// The layout of CPython's record of running code: offsets of members, by
 // version, so that the agent reads them without Python's headers.
 //
 //   InterpreterLayout layout;

@@ -1,4 +1,5 @@
-// How likely it is that a place in a program leaks: that it grows on and on.
+// The probability that a place in a program leaks, which means that it grows on
+// and on.
 //
 //   // Bytes that were live there at least, in windows of equal length.
 //   const double floors[] = {10, 20, 31, 40, 50, 62, 70, 80, 91, 100};

@@ -1,5 +1,5 @@
-// How a profile names the figures of a whole process, which stand among its
-// benchmarks.
+// The names that a profile gives to the figures of a whole process, which stand
+// among its benchmarks.
 //
 //   WholeProcessName("load_profile");                  //
 //   "whole_process/load_profile"
