@@ -56,7 +56,7 @@ inline constexpr uint32_t kBytesContent = 32;
 inline constexpr uint32_t kStrLength = 16;
 inline constexpr uint32_t kStrState = 32;
 // From 3.12 on: of a frame that lies in the stack frame of the evaluating
-// function and stands for its begin.
+// function and stands for its start.
 inline constexpr uint8_t kOwnedByCStack = 3;
 
 // `version` is Py_Version, `runtime` the address of _PyRuntime or null. False:

@@ -46,7 +46,7 @@ double LeakProbability(absl::Span<const double> floor_bytes);
 
 // Fewer windows, of equal length, so that each has 4 of the `sample_count`
 // samples that the growth is known by: fewer might be missed by chance, which
-// would look like a pause. Those at the begin are left out where windows are
+// would look like a pause. Those at the start are left out where windows are
 // left over. Empty: there are too few samples for 4 windows.
 std::vector<double> WindowsForSamples(absl::Span<const double> floor_bytes,
                                       double sample_count);
