@@ -4,8 +4,8 @@
 //   // bytes of a table, measured over features x rows
 //   absl::optional<ScalingLaw> law = FitScalingLaw(
 //       {{{10, 1000}, 88000}, {{10, 2000}, 176000}, ...});
-//   LawText(*law, {"features", "rows"});  // "8 B x features x rows + 8 B x
-//   rows"
+//   // "8 B x features x rows + 8 B x rows"
+//   std::string text = LawText(*law, {"features", "rows"});
 //
 // A law is a constant and at most two terms: a variable, its square, or the
 // product of two; or a constant and one step: a variable up to the next power
