@@ -1,5 +1,5 @@
-// How many bytes a stretch of code on the calling thread has taken, and how
-// many it needed on the way.
+// Measures the bytes that a piece of code on the calling thread has taken, and
+// the most that it needed meanwhile.
 //
 //   LoadMeter meter;
 //   auto value = std::make_unique<Model>(path);

@@ -1,12 +1,12 @@
 // Makes the kernel refuse system calls to this process, as a container's filter
-// does, so that fallbacks are tested by what they fall back from.
+// does, so that tests reach the code that runs in their place.
 //
 //   if (!RefuseThreads()) std::_Exit(3);
 //   const absl::Status status = LazyLoading(&chain, file, options).status();
 //
-// For children of death tests: a refusal cannot be taken back. It is the
-// calling thread's, and that of threads and children which it starts later, and
-// ends with the process. Memory: the kernel's, some hundred bytes a refusal.
+// For children of death tests: a refusal cannot be taken back. It is for the
+// calling thread, and for threads and children that it starts later, and ends
+// with the process. Memory: the kernel's, some hundred bytes a refusal.
 
 #ifndef FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
 #define FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_

@@ -1,4 +1,5 @@
-// Whether two paths name one file: writing one would overwrite the other.
+// Tells whether two paths name one file, so that writing one would overwrite
+// the other.
 //
 //   if (footprint::IsSameFile(input, output)) return Refuse(output);
 //

@@ -31,11 +31,13 @@ TEST(WholeFileTest, ReadsWhatWasWritten) {
 }
 
 TEST(WholeFileTest, ReadsUpToItsLimit) {
+  // region example
   const std::string path = WriteTestFile("limited", "12345");
   EXPECT_EQ(*ReadWholeFile(path, 5), "12345");
   const absl::Status status = ReadWholeFile(path, 4).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()), HasSubstr("larger than 4 bytes"));
+  // endregion
 }
 
 TEST(WholeFileDeathTest, SaysThatTheDiskCannotBeRead) {

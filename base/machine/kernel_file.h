@@ -1,4 +1,5 @@
-// A whole file of /proc or of a control group, which tells no size.
+// Reads a whole file of /proc or of a control group, whose size is not known
+// beforehand.
 //
 //   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //

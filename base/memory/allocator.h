@@ -1,4 +1,5 @@
-// Which allocator serves this process, and what it counts for each thread.
+// Names the allocator that serves this process, and reads its counters for each
+// thread.
 //
 //   footprint::ThreadHeapBytes before = footprint::ReadThreadHeapBytes();
 //   std::vector<char> values(1000);

@@ -31,7 +31,7 @@ absl::optional<int64_t> ReadNumber(const std::string& path) {
   return number;
 }
 
-// The number after `key` at the begin of a line; 0 if there is none.
+// The number after `key` at the start of a line; 0 if there is none.
 int64_t NumberAfter(absl::string_view text, absl::string_view key) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!absl::ConsumePrefix(&line, key)) continue;

@@ -1,4 +1,4 @@
-// How much memory this process may still take: the least of what its control
+// The memory that this process may still take: the least of what its control
 // groups and the machine have left.
 //
 //   absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();

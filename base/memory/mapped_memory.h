@@ -1,4 +1,4 @@
-// State of the pages that memory lies in, as the system tells it.
+// Asks the system for the state of the pages that memory lies in.
 //
 //   if (!footprint::IsMapped(data, size_bytes)) return ReleasedError();
 //

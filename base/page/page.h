@@ -9,12 +9,11 @@
 //   page.AddStackedBars(chart);
 //   WriteFile("report.html", page.Html());
 //
-// A page needs no network and no font of its own, and a script only for a flame
-// graph and for the single points of a timeline: then it holds that script. It
-// follows the reader's choice of light or dark, fits a telephone and a wide
-// screen, prints every view, and says in words what a picture shows. Any text
-// may be given: what HTML would understand otherwise is escaped. Equal data
-// give equal bytes.
+// A page needs no network and no font of its own. It holds a script only if it
+// has a flame graph or the single points of a timeline. It follows the reader's
+// choice of light or dark, fits a telephone and a wide screen, prints every
+// view, and describes each picture in words. Any text may be given: characters
+// that HTML would interpret are escaped. Equal data give equal bytes.
 //
 // Thread-compatible. Memory: the page's text, twice in Html. Time: linear.
 

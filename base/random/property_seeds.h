@@ -1,4 +1,4 @@
-// How many seeds a property test tries.
+// The number of seeds that a property test tries.
 //
 //   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
 //     std::mt19937 random(seed);

@@ -1,4 +1,5 @@
-// Where each tensor lies in a safetensors file, after checking every bound.
+// The place of each tensor in a safetensors file, found after checking every
+// bound.
 //
 //   absl::StatusOr<footprint::SafetensorsIndex> index =
 //       footprint::SafetensorsIndex::Open("model.safetensors");
@@ -16,10 +17,9 @@
 // bytes a tensor and its name. Time: O(n log n) in tensors.
 //
 // InvalidArgument: not a safetensors file, one that breaks the format, or more
-// tensors than kMaximumTensors; the
-// text names the file, the tensor, and the byte. NotFound: no such file or
-// tensor. DataLoss: the file was shortened while it was read. Otherwise as
-// FileError, such as PermissionDenied.
+// tensors than kMaximumTensors; the text names the file, the tensor, and the
+// byte. NotFound: no such file or tensor. DataLoss: the file was shortened
+// while it was read. Otherwise as FileError, such as PermissionDenied.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_H_

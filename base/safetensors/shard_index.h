@@ -1,4 +1,5 @@
-// Which files a checkpoint in several shards has: model.safetensors.index.json.
+// The index of a checkpoint in several files: the list of its shards, read from
+// model.safetensors.index.json.
 //
 //   absl::StatusOr<std::vector<footprint::Shard>> shards =
 //       footprint::ReadShardIndex("gpt2-xl/model.safetensors.index.json");

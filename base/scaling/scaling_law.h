@@ -1,10 +1,11 @@
-// How a figure grows with a program's variables: the law that fits its cells.
+// The law by which a figure grows with a program's variables, fitted to the
+// cells that were measured.
 //
 //   // bytes of a table, measured over features x rows
 //   absl::optional<ScalingLaw> law = FitScalingLaw(
 //       {{{10, 1000}, 88000}, {{10, 2000}, 176000}, ...});
-//   LawText(*law, {"features", "rows"});  // "8 B x features x rows + 8 B x
-//   rows"
+//   // "8 B x features x rows + 8 B x rows"
+//   std::string text = LawText(*law, {"features", "rows"});
 //
 // A law is a constant and at most two terms: a variable, its square, or the
 // product of two; or a constant and one step: a variable up to the next power

@@ -1,5 +1,5 @@
-// Which instruction sets the kernels are compiled for. Included before Highway
-// by every file that is compiled for more than one.
+// The instruction sets that kernels are compiled for. A file that is compiled
+// for more than one includes this header before Highway.
 //
 //   #include "footprint/base/simd/vector_targets.h"
 //   // After vector_targets.h.

@@ -1,13 +1,13 @@
-// A file that no disk keeps, for readers that want a path: a fuzzer makes
-// thousands a second.
+// A file in memory that has a path, for tests of readers that take a path: a
+// fuzzer makes thousands a second, too many for a disk.
 //
 //   const footprint::MemoryFile file("id,lower\n");
 //   ReadWholeFile(file.path());
 //   file.Write(4096, "behind a hole");
 //
-// Owns the file, which goes with it. Not thread-safe. Memory: what was written,
-// outside of the process's own. Ends the process where the system refuses:
-// nothing can be tested then. Linux only.
+// Owns the file, which is deleted with the object. Not thread-safe. Memory: the
+// bytes written, outside of the process's own. Ends the process if the system
+// refuses, since nothing can be tested then. Linux only.
 
 #ifndef FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_
 #define FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_

@@ -292,7 +292,7 @@ std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
         absl::StrAppend(&text, word.text.substr(done, last->offset - done),
                         last->end, "\n", last->begin);
         done = last->offset;
-        // A blank at the begin of the line would end the word.
+        // A blank at the start of the line would end the word.
         last_column = DisplayWidth(last->begin);
       }
       last = &seam;

@@ -1,5 +1,5 @@
-// A bundle: a folder with a manifest as one archive file, and back, where the
-// archive comes from somebody who may mean harm.
+// Packs a folder with a manifest into a bundle, an archive file, and unpacks
+// bundles from senders who may be hostile.
 //
 //   absl::Status status = MakeBundle("model_folder", "model.bundle");
 //   absl::StatusOr<BundleManifest> manifest =
@@ -12,8 +12,8 @@
 // Refused, whole: links of any kind, devices, pipes and sockets; names that are
 // absolute, hold "..", an empty part or a control character, or come twice,
 // also as a file and a folder; more files, bytes or depth than the limits
-// allow; bytes that the compression makes out of nothing; an archive that ends
-// early or has bytes behind its end; no manifest, two, or a bad one.
+// allow; a compression bomb; an archive that ends early or has bytes behind its
+// end; no manifest, two, or a bad one.
 // Set-user-ID bits, owners, access lists and times are dropped.
 //
 // Thread-safe. Files unpacked are the caller's. Memory: 1 MiB and the names;

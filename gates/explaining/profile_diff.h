@@ -1,5 +1,5 @@
-// How two sets of profiles differ: old and new, by deployment, benchmark, phase
-// and who held the bytes at the peak.
+// The differences of two sets of profiles, old and new, by deployment,
+// benchmark, phase and call site at the peak.
 //
 //   absl::StatusOr<ProfileDiff> diff = DiffProfiles(before, after);
 //   if (!diff.ok()) return diff.status();

@@ -1,5 +1,5 @@
-// Threshold files and profiles of a workspace that no build file names, so that
-// no gate can judge by them.
+// Finds the threshold files and profiles of a workspace that no build file
+// names, so that no gate judges by them.
 //
 //   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) {
 //     std::puts(file.path.c_str());
@@ -8,8 +8,8 @@
 // Reads text, and asks no Bazel: a file counts as named if its name, or a glob
 // of *.textproto, stands in a BUILD file or .bzl file of its folder or one
 // above it; a memory_profile if its name stands in any of them besides its own
-// rule. So what a macro makes is not seen, and what is named for another
-// purpose is taken for judged.
+// rule. So a profile that a macro makes is not seen, and a file that is named
+// for another purpose counts as judged.
 //
 // The result is a copy. Thread-safe. Memory: the workspace's build files. Time:
 // linear in them.

@@ -1,4 +1,5 @@
-// Whether what runs on a device fits it: the sum of worst peaks.
+// Tells whether the deployments on a device fit it, by the sum of their worst
+// peaks.
 //
 //   WhatIf what_if;
 //   what_if.with = {"price_model"};

@@ -1,11 +1,11 @@
-// valgrind --tool=massif: its file's highest snapshot.
+// Reads the highest snapshot from a file of valgrind's massif.
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseMassifFile(text);
 //
-// Massif counts the bytes that a program asked its allocator for; with
-// --pages-as-heap=yes pages, which then are the figure. It keeps some tens of
-// snapshots and one at the peak, which may be up to --peak-inaccuracy (1 %)
-// below the true one.
+// Massif counts the bytes that a program asked its allocator for, or, with
+// --pages-as-heap=yes, the bytes of its pages. It keeps some tens of snapshots
+// and one at the peak, which may be up to --peak-inaccuracy (1 %) below the
+// true peak.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: linear
 // in the file.

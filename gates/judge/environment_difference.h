@@ -1,4 +1,4 @@
-// In which fields two environments differ, in words.
+// Names the fields in which two environments differ.
 //
 //   DescribeDifference(here, there);
 //   // compiler is "gcc 13.1", not "gcc 12.2.0"

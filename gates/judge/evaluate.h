@@ -1,5 +1,5 @@
-// Whether measured memory is within its thresholds: the decision, every
-// judgement behind it, and everything that would have made it silent.
+// Judges measured memory by its thresholds. The verdict has the decision, every
+// judgement behind it, and every reason for which a rule could not be judged.
 //
 //   EvaluationOptions options;
 //   options.update_target = "//gates:update";
@@ -27,9 +27,9 @@
 // If a threshold file has a problem, nothing is judged: a rule may be missing.
 //
 // Pure function, thread-safe, never fails; the verdict copies what it names.
-// Memory: about 600 bytes a judgement,
-// plus the index (measurement_index.h). Time: 100,000 judgements in about 0.2 s
-// where selectors have no '*' (evaluate_benchmark).
+// Memory: about 600 bytes a judgement, plus the index (measurement_index.h).
+// Time: 100,000 judgements in about 0.2 s where selectors have no '*'
+// (evaluate_benchmark).
 
 #ifndef FOOTPRINT_GATES_JUDGE_EVALUATE_H_
 #define FOOTPRINT_GATES_JUDGE_EVALUATE_H_

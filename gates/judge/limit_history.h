@@ -1,4 +1,4 @@
-// Whether the history of a threshold says how its limit came to be what it is.
+// Checks that the history of a threshold explains its present limit.
 //
 //   for (const HistoryProblem& problem : CheckHistory(threshold, false)) ...
 //   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "measured");

@@ -1,4 +1,4 @@
-// Which measurements a threshold is for: globs and arguments.
+// Selects the measurements that a threshold is for, by globs and arguments.
 //
 //   GlobMatches("BM_Load*/layers:*", "BM_LoadLazy/layers:24");  // true
 //

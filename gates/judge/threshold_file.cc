@@ -394,7 +394,7 @@ class ThresholdChecker {
     problems_->Add(location.line, location.column, problem.message);
   }
 
-  // At `field` of the current threshold if it is written, else at its begin.
+  // At `field` of the current threshold if it is written, else at its start.
   void Add(const std::string& field, const std::string& message) {
     auto location = location_;
     const auto* descriptor = Threshold::descriptor()->FindFieldByName(field);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From other tools' files to a verdict, and the mistakes on the way.
+# Imports other tools' files and judges them, and makes the usual mistakes.
 set -uo pipefail
 readonly IMPORT="$PWD/gates/programs/import_main" CHECK="$PWD/gates/programs/check_main"
 readonly FILES="$PWD/gates/importing/testdata"

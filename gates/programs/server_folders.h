@@ -1,10 +1,10 @@
-// Where serve and submit keep their things, if nobody says.
+// The default paths of the server's store and of the tokens of its clients.
 //
 //   std::string store = StoreFolder();      // ~/.local/share/footprint
 //   std::string path = ClientTokenPath();   // ~/.config/footprint/token
 //   absl::Status status = WriteSecretFile(path, token);
 //
-// XDG_DATA_HOME and XDG_CONFIG_HOME are followed. Thread-safe, if no thread
+// XDG_DATA_HOME and XDG_CONFIG_HOME change them. Thread-safe, if no thread
 // changes the environment. Nothing is kept. Memory: the texts.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SERVER_FOLDERS_H_

@@ -1,5 +1,5 @@
-// Runs of one measured program, into which regressions can be planted:
-// recorded, or with one of them.
+// Runs a measured program to record its allocations, or with one regression
+// planted into it.
 //
 //   Producer producer{"//memo:get_benchmark", "/runfiles/get.sampler.sh"};
 //   absl::StatusOr<RecordedRun> run =
@@ -8,9 +8,9 @@
 //       producer, "BM_Get", planned.planted, folder);
 //   if (planted->process_count < planted->profile.process_count()) ...
 //
-// A run is three fresh processes, as memory_profile's, by the program's sampler
-// (profiling/defs.bzl) in the current folder, a folder of runfiles; it leaves
-// files in `folder`, which the next run overwrites.
+// A run is three fresh processes, as for memory_profile. The program's sampler
+// (profiling/defs.bzl) starts them in the current folder, which must be one of
+// runfiles. A run leaves files in `folder`, which the next run overwrites.
 //
 // Not thread-safe: see fresh_process.h. Results own copies. Memory: the record,
 // up to 256 MiB, and what is made of it. Time: the program's, three times.

@@ -1,5 +1,5 @@
-// Which regressions to plant where, so that each makes a figure that a
-// threshold judges grow by more than the threshold leaves.
+// Plans which regressions to plant, and where, so that each makes a judged
+// figure exceed its threshold.
 //
 //   for (const JudgedFigure& figure : JudgedFigures(verdict)) {
 //     absl::optional<PlannedRegression> planned = PlanRegression(

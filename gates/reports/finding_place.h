@@ -1,4 +1,4 @@
-// Where a finding of a verdict stands, for formats that point into files, and a
+// The place of a verdict's finding, for formats that point into files, and a
 // name for it that outlives an edit of the file.
 //
 //   FindingPlace place = PlaceOf("gates/thresholds/memo.textproto:12");

@@ -2,10 +2,10 @@
 //
 //   std::string xml = WriteJunitReport(verdict, options);
 //
-// A test suite a deployment and one of the problems. With every rule, a test
-// case for each; else one for the deployment, with its nearest limit, and one
-// for each rule that rejects or warns. Pure
-// function, thread-safe. Memory: the text.
+// Each deployment is a test suite, and so are the problems. A suite has a test
+// case for every rule, if options ask for every rule; else one for the
+// deployment, with its nearest limit, and one for each rule that rejects or
+// warns. Pure function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_

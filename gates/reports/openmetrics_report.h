@@ -3,12 +3,13 @@
 //
 //   WriteFile("metrics.txt", WriteOpenmetricsReport(verdict, options));
 //
-// Of each violation, on demand of every rule: gauges
-// footprint_gate_measured_bytes, _limit_bytes and _holds (of metrics that count
-// calls _measured_calls and _limit_calls; of laws' exponents _measured_exponent
-// and _limit_exponent), labelled with deployment, benchmark, phase, metric,
-// rule and limit. Besides, footprint_gate_decision (the exit status), each
-// deployment's nearest margin, and violations, problems and remarks as infos.
+// The text has gauges for each violation, and on demand for every rule:
+// footprint_gate_measured_bytes, _limit_bytes and _holds, labelled with
+// deployment, benchmark, phase, metric, rule and limit. Metrics that count
+// calls have _measured_calls and _limit_calls, exponents of laws
+// _measured_exponent and _limit_exponent. It also has footprint_gate_decision
+// (the exit status), each deployment's nearest margin, and violations, problems
+// and remarks as infos.
 //
 // Pure function, thread-safe. Memory: the report, twice.
 

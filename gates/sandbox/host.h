@@ -1,9 +1,9 @@
-// Which of the sandbox's mechanisms this host has.
+// Finds the mechanisms of the sandbox that this host has, and those it lacks.
 //
 //   const HostDescription host = DescribeHost();
 //   if (!host.missing.empty()) Refuse(host.missing);
 //
-// Looks by trying, in a process of its own, and leaves nothing behind.
+// Tries each mechanism in a process of its own, and leaves nothing behind.
 // Thread-safe; keeps nothing. Memory: some KiB. Time: some milliseconds.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_HOST_H_

@@ -1,5 +1,4 @@
-// For tests that need a sandbox: where the host lacks a mechanism of it, they
-// skip and say so.
+// Skips a test that needs a sandbox if the host lacks a mechanism, and says so.
 //
 //   void SetUp() override {
 //     SKIP_WITHOUT_SANDBOX();

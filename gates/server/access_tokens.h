@@ -1,5 +1,5 @@
-// Who may do what on the validation server: tokens, of which the server keeps
-// hashes.
+// Access tokens of the validation server, each with its rights; the server
+// keeps only their hashes.
 //
 //   absl::StatusOr<std::string> token =
 //       AddAccessToken(path, {"ci", kSubmitScope | kReadScope, expiry});

@@ -1,4 +1,4 @@
-"""How many distinct bundles a second become verdicts, and the server's memory.
+"""Measures how many distinct bundles a second get verdicts, and the server's memory.
 
     measure_load.py COUNT [PORT TOKEN]
 

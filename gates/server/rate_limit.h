@@ -1,4 +1,5 @@
-// How often each name may do something: so many at once, then so many a second.
+// Limits the rate of each name's requests: so many at once, then so many a
+// second.
 //
 //   RateLimit limit(/*most_at_once=*/100, /*per_second=*/50);
 //   const double wait_seconds = limit.Take("ci", now_seconds);

@@ -1,5 +1,6 @@
-// Whether a share of all runs fits into a budget, from some of them: the
-// tolerance bound of order statistics (Wilks 1941), free of any distribution.
+// Decides from samples whether a share of all runs fits into a budget: the
+// tolerance bound of order statistics (Wilks 1941), which assumes no
+// distribution.
 //
 //   // none of 59 runs was above max_bytes
 //   FitConfidence(59, 0, 0.95);         // 0.9515: 95 % of runs fit, we may say

@@ -1,4 +1,4 @@
-// Whether one sample lies above another: the U test of Mann and Whitney,
+// Tests whether one sample lies above another: the U test of Mann and Whitney,
 // one-sided, without any assumption on the distribution.
 //
 //   // resident bytes of 30 runs before and 30 runs after a change

@@ -1,5 +1,5 @@
-// Whether a program needs more than before, where its figures vary: by two
-// samples, three verdicts.
+// Decides from two samples whether a program needs more than before, if its
+// figures vary: three verdicts.
 //
 //   // resident bytes of 30 runs before and of the runs so far
 //   const SampleDecision decision =

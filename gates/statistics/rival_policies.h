@@ -1,5 +1,6 @@
-// How other tools tell a regression from a history of single runs: written from
-// their documentation, to be compared with JudgeRegression on the same samples.
+// The rules by which other tools tell a regression from a history of single
+// runs, written from their documentation, to be compared with JudgeRegression
+// on the same samples.
 //
 //   for (const RivalPolicy& policy : RivalPolicies()) {
 //     if (policy.alarms(history, run)) Count(policy.name);

@@ -1,4 +1,4 @@
-// When samples are looked at, and what a look decides.
+// The schedule of looks at samples, and the decision of each look.
 //
 // Runs are added up to the sizes of kSampleSchedule until a rule is decided.
 // Each look spends a part of the errors that a rule may make, so that all looks

@@ -1,11 +1,11 @@
-// A trial's explanation from bytes that nobody vouches for: those of a process
-// that read a hostile program's records, and may be that program's by now.
+// Reads a trial's explanation from untrusted bytes: the process that wrote them
+// has read a hostile program's records, and may be under its control.
 //
 //   absl::StatusOr<TrialExplanation> explanation = CheckedExplanation(bytes);
 //
 // The result is bounded (kMostExplanationBytes in all, kMostTextBytes a text),
-// its texts hold no control characters, and it has only fields that are known.
-// Its figures may be lies: they explain, and decide nothing.
+// its texts hold no control characters, and it has only known fields. Its
+// figures may be false: they explain, and decide nothing.
 //
 // Pure, thread-safe; the result owns copies. Memory: the bytes, a few times.
 // Errors: kInvalidArgument, with the fault.

@@ -1,5 +1,5 @@
-// Which numbers of threshold files must change for what was measured: lower
-// ones freely, higher ones on request and with a reason.
+// Plans the new numbers of threshold files after a measurement: lower ones
+// freely, higher ones on request and with a reason.
 //
 //   UpdateOptions options;
 //   options.date = "2026-11-21";

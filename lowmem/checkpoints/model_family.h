@@ -1,4 +1,4 @@
-// Which family a checkpoint is of, as its config.json says.
+// The family of a checkpoint's model, found from its config.json.
 //
 //   absl::StatusOr<footprint::ConfigReader> reader =
 //       footprint::ConfigReader::Parse(text, "config.json");

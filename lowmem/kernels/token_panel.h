@@ -1,4 +1,5 @@
-// How activations lie in memory: feature-major, in panels of sixteen tokens.
+// The layout of activations in memory: feature-major, in panels of sixteen
+// tokens.
 //
 //   const int64_t floats = PanelCount(tokens) * features * kPanelTokens;
 //
@@ -8,8 +9,8 @@
 // so a vector register holds the same feature of neighbouring tokens, the
 // result of one product is the input of the next, and a weight is broadcast
 // from wherever it was read: neither weights nor activations are ever
-// rearranged. The last panel is padded; what its unused tokens hold is finite
-// and ignored.
+// rearranged. The last panel is padded; the values of its unused tokens are
+// finite and ignored.
 //
 // Pure arithmetic, thread-safe.
 

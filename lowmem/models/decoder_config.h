@@ -1,15 +1,14 @@
-// The shape of a GPT-2-family decoder, as a checkpoint's config.json says it.
+// The shape of a GPT-2-family decoder, read from a checkpoint's config.json.
 //
 //   absl::StatusOr<footprint::DecoderConfig> config =
 //       footprint::ReadDecoderConfig("gpt2-large/config.json");
 //
-// Keys that do not change what is computed are ignored; a value that would is
+// Keys that do not change the computation are ignored; values that do are
 // checked.
 //
 // Errors are those of ConfigReader and model_family.h, which says how the
-// family is found. Unimplemented: another family or
-// activation, or attention that is scaled otherwise than by the square root of
-// a head's features.
+// family is found. Unimplemented: another family or activation, or attention
+// with a scale other than the square root of a head's features.
 //
 // Plain data of 64 bytes; thread-safe. Memory: while it is read,
 // ConfigReader's.

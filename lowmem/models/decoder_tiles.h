@@ -1,5 +1,5 @@
-// Which tiles one worker of a decoder reads, in the order of their use: what is
-// read ahead.
+// The tiles that one worker of a decoder reads, in the order of their use; the
+// list for reading ahead.
 //
 //   TileList list;  // without capacity: they are counted
 //   absl::StatusOr<DecoderTiles> starts =

@@ -1,4 +1,4 @@
-// Where a GPT-2-family decoder's weights lie in its checkpoint.
+// The places of a GPT-2-family decoder's weights in its checkpoint.
 //
 //   absl::StatusOr<footprint::DecoderWeights> weights =
 //       footprint::FindDecoderWeights(*store, config);

@@ -1,5 +1,5 @@
-// Which tiles one worker of an encoder reads in a pass, in the order of their
-// use: what is read ahead.
+// The tiles that one worker of an encoder reads in a pass, in the order of
+// their use; the list for reading ahead.
 //
 //   TileList list;  // without capacity: they are counted
 //   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,

@@ -1,4 +1,4 @@
-// Where an encoder's weights lie in its checkpoint.
+// The places of an encoder's weights in its checkpoint.
 //
 //   absl::StatusOr<footprint::EncoderWeights> weights =
 //       footprint::FindEncoderWeights(*store, config);

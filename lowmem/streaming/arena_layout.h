@@ -1,4 +1,4 @@
-// Where things lie in an arena: each behind the one before it.
+// The layout of an arena: each range lies behind the one before it.
 //
 //   footprint::ArenaLayout layout;
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);

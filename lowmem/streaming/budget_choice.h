@@ -1,14 +1,15 @@
-// A budget for who names none: the least that costs next to no time.
+// Chooses a budget if the user names none: the least that costs little time.
 //
 //   absl::StatusOr<footprint::BudgetChoice> choice = footprint::ChooseBudget(
 //       least_bytes,
 //       [&](int64_t budget_bytes) { return PredictSeconds(budget_bytes); });
 //
-// Of the budgets whose time, predicted and with what a prediction may be short
-// by, is at most kMostSlowdown of that with ample room, the least in whole
-// pages; ample is kAmpleBudgetBytes, and more where activations alone take most
-// of that. Time is taken to fall with the budget; where it does not, the choice
-// still keeps to that limit, and a smaller one may, too.
+// The choice is the least budget in whole pages whose predicted time, with an
+// allowance for the prediction's error, is at most kMostSlowdown of the time
+// with an ample budget. An ample budget is kAmpleBudgetBytes, or more if
+// activations alone take most of that. Time is assumed to fall as the budget
+// grows; where it does not, the choice still keeps to that limit, but may not
+// be the least that does.
 //
 // Pure, thread-safe. Memory: none. Time: some twenty predictions. Errors are
 // those of `predict_seconds`.

@@ -1,5 +1,5 @@
-// How long a pass takes with a plan: a model of its tiles, so that plans can be
-// compared before any of them runs.
+// Predicts the time of a pass by a model of its plan's tiles, so that plans can
+// be compared before any of them runs.
 //
 //   footprint::TileList list;  // counts what a recording product would load
 //   product.Record(&list);

@@ -1,5 +1,5 @@
-// Decoders to test with: checkpoints drawn at random, written as public ones
-// are, and a decoder in double precision that is plain enough to be believed.
+// Decoders for tests: random checkpoints in the form of public ones, and a
+// decoder in double precision that is simple enough to check by reading.
 //
 //   const TestDecoder decoder = RandomDecoder(config, type, 7);
 //   const std::string folder = WriteDecoder(decoder, type, "agrees");

@@ -1,4 +1,5 @@
-// How a packed file says that a matrix is stored in column blocks.
+// The metadata by which a packed file marks a matrix as stored in column
+// blocks.
 //
 //   const absl::StatusOr<ColumnBlocks> blocks =
 //       FindColumnBlocks(index, *index.FindOrNull("m"));

@@ -1,4 +1,4 @@
-// Which bytes of a weight file are read at once, and where they are then.
+// The bytes of a weight file that are read at once.
 //
 //   footprint::Tile tile;  // 64 rows of 1 KiB, 16 KiB apart
 //   tile.offset_bytes = 4096;

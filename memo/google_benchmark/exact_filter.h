@@ -8,7 +8,7 @@
 //
 // Google Benchmark hands a filter to the machine's regular expressions, which
 // refuse one of more than 100,000 states and try alternatives one by one. So
-// what names have in common at their begin is written once, and a long list is
+// what names have in common at their start is written once, and a long list is
 // divided.
 //
 // Thread-safe: no state is kept. Memory: the text, and the names once more.

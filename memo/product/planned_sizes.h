@@ -1,4 +1,4 @@
-// Need of a value in a plan, from the figures that are known of it.
+// The bytes and the load cost of a value in a plan, from its known figures.
 //
 //   std::map<std::string, LoadedSize> known = ...;    // of an earlier run
 //   PlannedValue value = DescribeValue(memo.statistics(), known, false);

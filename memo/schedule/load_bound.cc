@@ -295,7 +295,7 @@ class ProductBound {
     return best;
   }
 
-  // At the begin nothing is there: the first loads bring less than later ones
+  // At the start nothing is there: the first loads bring less than later ones
   // may, whichever they are.
   double ExtraCostOfEmptyBegin() const {
     double least_gain = HUGE_VAL;

@@ -1,5 +1,5 @@
-// When to load and when to evict each value, so that a run of cells that need
-// them loads as little as possible.
+// Plans when to load and when to evict each value, so that a run of cells that
+// need them loads as little as possible.
 //
 //   ScheduleRequest request;
 //   request.values = {{"small model", 200 << 20}, {"data", 100 << 20}};

@@ -153,7 +153,7 @@ std::string DescribeEnd(int wait_status, bool has_begun) {
                    : "did not run; see --benchmark_list_tests";
 }
 
-// Content of a process's file from the begin of its benchmarks until the
+// Content of a process's file from the start of its benchmarks until the
 // profile replaces it.
 constexpr char kBegun[] = "begun\n";
 

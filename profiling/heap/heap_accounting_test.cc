@@ -154,7 +154,7 @@ TEST(HeapAccountingTest, PhasesNestAndOverlap) {
   const HeapPhaseBytes inner_bytes = EndHeapPhase(inner);
   EXPECT_EQ(outer_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(outer_bytes.net_growth_bytes, 1 << 20);
-  // From its begin: plus 1 MiB, less 1, plus 2.
+  // From its start: plus 1 MiB, less 1, plus 2.
   EXPECT_EQ(inner_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(inner_bytes.net_growth_bytes, -(1 << 20));
   EXPECT_EQ(inner_bytes.peak_live_absolute_bytes -

@@ -107,7 +107,7 @@ LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes)
 }
 
 // Each thread ends at most one allocation more. Where none did between two
-// readings, what all freed meanwhile was live together at the begin.
+// readings, what all freed meanwhile was live together at the start.
 int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   HoldOthers();

@@ -1,5 +1,5 @@
-// Which allocations are samples: those in which a point of a Poisson process
-// along the thread's allocated bytes lies.
+// Chooses the allocations that are samples: those with a point of a Poisson
+// process along the thread's allocated bytes.
 //
 //   BeginSampling(/*interval_bytes=*/524288);
 //   ...

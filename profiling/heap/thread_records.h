@@ -34,7 +34,7 @@ struct ThreadRecord {
   void* (*function)(void*) = nullptr;
   void* argument = nullptr;
   bool is_given_up ABSL_GUARDED_BY(process.lock) = false;
-  // Of the creator at the begin of the join, which does not end before the
+  // Of the creator at the start of the join, which does not end before the
   // thread does.
   uint64_t joiner_activity ABSL_GUARDED_BY(process.lock) = 0;
   // Tells one use of this memory from the next.

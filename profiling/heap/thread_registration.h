@@ -1,4 +1,5 @@
-// When a thread begins and ceases to count by itself.
+// Registers a thread's own counters when it begins, and gives them up when it
+// ends.
 //
 //   RegisterThread();  // in the thread's first call, or before
 //

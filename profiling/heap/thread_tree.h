@@ -1,5 +1,5 @@
-// Which threads can be alive at once, by who created and who joined them, and
-// what that makes of their peaks.
+// Finds the threads that can be alive at once, by their creators and joins, and
+// the sum of their peaks.
 //
 //   AddChild(open_phases, creator, child);   // before the creation
 //   RaiseHighest(open_phases, live_bytes, creator);
@@ -79,7 +79,7 @@ struct ThreadNode {
   InPhase in_phase[kMaxOpenPhases];
 };
 
-// Of all threads, at the begin of a phase.
+// Of all threads, at the start of a phase.
 void BeginPhase(int phase, ThreadNode* node);
 
 // `live_bytes` were live at once, the thread's own, since the last call of
@@ -90,7 +90,7 @@ void RaiseHighest(PhaseSet open, int64_t live_bytes, ThreadNode* node);
 void AddChild(PhaseSet open, ThreadNode* creator, ThreadNode* child);
 
 // After the join. The creator's live_bytes and highest are up to date, its
-// `activity` is as of the begin of the join; the child's are final, and it has
+// `activity` is as of the start of the join; the child's are final, and it has
 // no children.
 void JoinChild(PhaseSet open, ThreadNode* child);
 

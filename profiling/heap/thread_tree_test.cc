@@ -328,7 +328,7 @@ TEST(ThreadTreeTest, IsWhatEveryOrderCanBe) {
 }
 
 // A phase that begins anywhere: threads that were joined before are not in it,
-// others are from its begin.
+// others are from its start.
 TEST(ThreadTreeTest, BoundsAPhaseThatBeginsAnywhere) {
   const uint32_t seed_count = 20 * PropertySeedCount();
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {

@@ -18,7 +18,7 @@ bool IsWordCharacter(char character) {
   return absl::ascii_isalnum(character) || character == '_';
 }
 
-// How many characters at the begin of `text` satisfy `is_part`.
+// How many characters at the start of `text` satisfy `is_part`.
 template <typename Predicate>
 size_t CountLeading(absl::string_view text, Predicate is_part) {
   return static_cast<size_t>(
@@ -35,7 +35,7 @@ bool HasShape(absl::string_view text, absl::string_view shape) {
       });
 }
 
-// The length of a date with time (ISO 8601) at the begin of `text`; 0 if none.
+// The length of a date with time (ISO 8601) at the start of `text`; 0 if none.
 size_t TimeLength(absl::string_view text) {
   if (!HasShape(text, "0000-00-00T00:00:00") &&
       !HasShape(text, "0000-00-00 00:00:00")) {

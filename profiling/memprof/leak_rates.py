@@ -1,4 +1,4 @@
-"""How often memprof suspects a leak, in programs of which it is known.
+"""Counts how often memprof suspects a leak in programs whose leaks are known.
 
   bazel run -c opt //profiling/memprof:leak_rates -- [RUNS [MS [SAMPLING]]]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How often memprof suspects a leak in programs of which it is known: a table.
+# Prints a table of how often memprof suspects a leak in programs whose leaks are known.
 # Takes leak_rates.py's arguments.
 set -euo pipefail
 

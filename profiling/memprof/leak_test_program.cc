@@ -12,7 +12,7 @@
 //   leak_queue      of a queue, a fifth of what leaves is not freed
 //   list            what is kept by intention, to the end
 //   list_freed      the same, freed in the end
-//   table           6,000 blocks in the begin
+//   table           6,000 blocks at the start
 //   load            blocks that come until a fifth to four fifths of the time
 //   cache_oldest    a cache of 2,000 blocks; the oldest leaves
 //   cache_random    a cache of 2,000 places; any of them is replaced

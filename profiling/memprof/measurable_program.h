@@ -1,5 +1,5 @@
-// Whether a program can be measured by an agent that is preloaded, and which
-// file it is.
+// Tells whether a preloaded agent can measure a program, and finds the
+// program's file.
 //
 //   absl::StatusOr<std::string> path = FindMeasurableProgram("python3");
 //   // "/usr/bin/python3", or why it cannot be measured

@@ -1,4 +1,4 @@
-"""How often the true bytes of a call site lie within two sigma of what memprof says.
+"""Counts how often the true bytes of a call site lie within two sigma of memprof's figure.
 
     sampling_confidence.py MEMPROF KNOWN_PEAK_PROGRAM [RUNS]
 

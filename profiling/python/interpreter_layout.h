@@ -1,4 +1,4 @@
-// Where CPython keeps what its threads are executing: offsets of members, by
+// The layout of CPython's record of running code: offsets of members, by
 // version, so that the agent reads them without Python's headers.
 //
 //   InterpreterLayout layout;
@@ -56,7 +56,7 @@ inline constexpr uint32_t kBytesContent = 32;
 inline constexpr uint32_t kStrLength = 16;
 inline constexpr uint32_t kStrState = 32;
 // From 3.12 on: of a frame that lies in the stack frame of the evaluating
-// function and stands for its begin.
+// function and stands for its start.
 inline constexpr uint8_t kOwnedByCStack = 3;
 
 // `version` is Py_Version, `runtime` the address of _PyRuntime or null. False:

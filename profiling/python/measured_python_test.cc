@@ -212,7 +212,7 @@ print(len(kept))
   ASSERT_TRUE(run.processes()[0].python.has_value());
   EXPECT_TRUE(run.processes()[0].python->has_calls);
   EXPECT_TRUE(run.processes()[0].python->objects_are_counted);
-  // By its begin, reports know the interpreter's own calls.
+  // By its start, reports know the interpreter's own calls.
   std::string interpreter;
   for (const CallTree::Module& module : run.processes()[0].sites->modules) {
     if (module.begin_address ==

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMaxInstruction = (uint64_t{1} << kInstructionBits) - 1;
 constexpr uint32_t kNoMember = InterpreterLayout::kNoMember;
-// Of one evaluating function, beyond which its begin is not looked for; deeper
+// Of one evaluating function, beyond which its start is not looked for; deeper
 // stacks lose their outer calls anyway.
 constexpr int kMostFramesOfFunction = 1000;
 

@@ -1,4 +1,4 @@
-// From what was counted to the metrics of a memory profile.
+// Makes the metrics of a memory profile from the counted figures.
 //
 //   footprint::BenchmarkMemory memory;
 //   footprint::AddHeapMetrics(phase_bytes, memory.mutable_metrics());

@@ -18,12 +18,13 @@
 // usual.
 //
 // The whole run is measured from the first allocation before main. The phase
-// "startup" is what the process holds before its own work begins: what it
-// allocated until the constructor, and, as IMAGE_BYTES, its code and libraries.
+// "startup" has the memory that the process holds before its own work begins:
+// its allocations until the constructor, and, as IMAGE_BYTES, its code and
+// libraries.
 //
-// Thread-compatible; one object a program, made at the begin of main. Copies
-// what it is given.
-// Memory: some kilobytes on the heap in the constructor, none while phases run.
+// Thread-compatible; one object a program, made at the start of main. Copies
+// its arguments. Memory: some kilobytes on the heap in the constructor, none
+// while phases run.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_

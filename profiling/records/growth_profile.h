@@ -1,5 +1,5 @@
-// How the live bytes of call sites went on, as values: reads the file that the
-// agent wrote beside that of the sites (growth_record.h).
+// The history of the live bytes of call sites, as values: reads the file that
+// the agent wrote beside that of the sites (growth_record.h).
 //
 //   absl::StatusOr<GrowthProfile> growth =
 //       ReadGrowthProfile("1234.0.growth", sites);

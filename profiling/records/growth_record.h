@@ -1,6 +1,6 @@
-// How the live bytes of call sites went on, as an agent keeps it in a file
-// beside that of the sites: for each site the least that was live in each of
-// some windows of the process's life, its floor, which only lasting growth
+// The history of the live bytes of call sites, which an agent keeps in a file
+// beside that of the sites. For each site it has the floor of each window of
+// the process's life: the least that was live in it, which only lasting growth
 // lifts.
 //
 //   GrowthRecord* const record = &file->sites[site];

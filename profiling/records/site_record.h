@@ -1,6 +1,6 @@
-// Where a process's live bytes come from, as its agent keeps it in a file that
-// it maps: a tree of calls, and for each stack of calls, thread and stage the
-// bytes that were allocated there.
+// The record of where a process's live bytes come from, which its agent keeps
+// in a mapped file: a tree of calls, and for each stack of calls, thread and
+// stage the bytes that were allocated there.
 //
 //   const uint32_t count = file->site_count.load();
 //   for (uint32_t i = 0; i < count; ++i) Use(file->sites[i].live_bytes);

@@ -40,7 +40,7 @@ struct StageProfile {
     int64_t peak_live_absolute_bytes = 0;
     int64_t allocated_bytes = 0;
     int64_t allocation_count = 0;
-    // Live at the end less live at the begin, over all visits.
+    // Live at the end less live at the start, over all visits.
     int64_t net_growth_bytes = 0;
     // A visit had not ended when the process did. If that was killed or became
     // another program (lacks_last_visit), figures are those of earlier visits,
@@ -55,7 +55,7 @@ struct StageProfile {
 
   // Indices are what sites and points name as stage; the first is no stage.
   std::vector<Stage> stages;
-  // In words: ends without a begin, stages that were left open, what found no
+  // In words: ends without a start, stages that were left open, what found no
   // room.
   std::vector<std::string> notes;
 

@@ -1,6 +1,6 @@
-// A regression that is planted into a running program, and what such a program
-// records of its memory: the words that `heap` of this room and its callers
-// exchange, as bytes of two files.
+// The format of two files: the regression to plant into a running program, and
+// the record of its memory that the program writes. The library `heap` of this
+// room and its callers exchange them.
 //
 //   PlantedRegression planted;                        // of the caller
 //   planted.kind = RegressionKind::kKeptBlock;

@@ -1,10 +1,9 @@
-// The parts of a text report, each in a file of its own. A part of which the
-// run knows nothing is empty.
+// The parts of a text report, each written by a file of its own.
 //
 //   absl::StrAppend(&text, ProcessText(run));
 //
-// Each ends with a newline, unless it is empty. Pure; thread-safe. Memory: the
-// text.
+// A part is empty if the run has no figures for it; else it ends with a
+// newline. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TEXT_PARTS_H_
 #define FOOTPRINT_PROFILING_REPORTS_TEXT_PARTS_H_

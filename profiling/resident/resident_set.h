@@ -1,5 +1,5 @@
-// Which parts a process's resident set has: each mapping that the kernel lists
-// is put down to one of them, and the allocator's are told by its own ranges.
+// The parts of a process's resident set: each mapping that the kernel lists
+// belongs to one of them, and the allocator's are found by its own ranges.
 //
 //   absl::StatusOr<ResidentSet> parts =
 //       ReadResidentSet(process_id, allocator_ranges);

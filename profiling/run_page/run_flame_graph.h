@@ -3,15 +3,15 @@
 //   FlameGraph graph = RunFlameGraph(run, /*most_bytes=*/120'000);
 //   page.AddFlameGraph(graph);
 //
-// Below one outermost call a program (where there are several) stand the
-// functions; calls of one function from different lines of another are one. The
-// measures are the bytes at the peak of each process, all that was allocated
-// and, where the run has them, what was left at exit, copies and processor
-// time. Calls that are too small for the bound are put together as "others",
-// so every measure adds up to what the run's sites add up to.
+// A run of several programs has one outermost call for each, with the functions
+// below. Calls of one function from different lines of another are one. The
+// measures are bytes at the peak of each process, allocated bytes and, if the
+// run has them, bytes left at exit, copies and processor time. Calls that are
+// too small for the bound are put together as "others", so every measure has
+// the same sum as in the run's sites.
 //
-// Pure; thread-safe. Memory: some 20 bytes a call, and 150 a call that can be
-// seen. Time: linear in calls and sites.
+// Pure; thread-safe. Memory: some 20 bytes a call, and 150 a visible call.
+// Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_FLAME_GRAPH_H_

@@ -1,13 +1,13 @@
-// All that is known of one measured run, as one page that needs no network.
+// Writes one measured run as a page that needs no network.
 //
-//   absl::Status status = ReplaceFile("run.html", RunPage(run),
-//   ToDisk::kFlush);
+//   absl::Status status =
+//       ReplaceFile("run.html", RunPage(run), ToDisk::kFlush);
 //
-// Peak, when, where and whose; live bytes over time; a flame graph; lines of
-// code, stages, threads, processes, leaks, copies, processor time and resident
-// parts. At the top stands what was not counted, at the end what was not
-// measured. The page has at most kMostPageBytes, however large the run; what
-// finds no room is added up.
+// The page has the peak with its time, place and owner; live bytes over time; a
+// flame graph; lines of code, stages, threads, processes, leaks, copies,
+// processor time and resident parts. Bytes that were not counted are named at
+// its top, figures that were not measured at its end. The page has at most
+// kMostPageBytes, however large the run; rows beyond that are added up.
 //
 // Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
 // call, and the page. Time: linear in calls and sites.

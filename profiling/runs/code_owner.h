@@ -1,4 +1,5 @@
-// Whose code a frame is, and whose data a block is.
+// The owner of a frame's code and of a block's data, such as the program, a
+// library or the interpreter.
 //
 //   OwnerOf(frame, image);            // CodeOwner::kLibraries: NumPy's own
 //   PeakShares shares = PeakSharesOf(run, image);

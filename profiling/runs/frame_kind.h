@@ -1,10 +1,11 @@
-// Whether a native function allocates for its caller.
+// Tells whether a native function allocates for its caller.
 //
-//   NativeFrameKind("std::vector<int>::_M_realloc_insert(int&&)");  //
-//   ALLOCATOR NativeFrameKind("Fit(Matrix const&)"); // NATIVE
+//   NativeFrameKind("operator new(unsigned long)");  // ALLOCATOR
+//   NativeFrameKind("Fit(Matrix const&)");           // NATIVE
 //
-// By its demangled name: malloc's family and the functions that libraries put
-// around it, operator new, the standard library. Pure; thread-safe.
+// It goes by the demangled name: malloc's family and the functions that
+// libraries put around it, operator new, the standard library. Pure;
+// thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
 #define FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_

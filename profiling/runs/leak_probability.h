@@ -1,4 +1,5 @@
-// How likely it is that a place in a program leaks: that it grows on and on.
+// The probability that a place in a program leaks, which means that it grows on
+// and on.
 //
 //   // Bytes that were live there at least, in windows of equal length.
 //   const double floors[] = {10, 20, 31, 40, 50, 62, 70, 80, 91, 100};
@@ -45,7 +46,7 @@ double LeakProbability(absl::Span<const double> floor_bytes);
 
 // Fewer windows, of equal length, so that each has 4 of the `sample_count`
 // samples that the growth is known by: fewer might be missed by chance, which
-// would look like a pause. Those at the begin are left out where windows are
+// would look like a pause. Those at the start are left out where windows are
 // left over. Empty: there are too few samples for 4 windows.
 std::vector<double> WindowsForSamples(absl::Span<const double> floor_bytes,
                                       double sample_count);

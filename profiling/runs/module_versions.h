@@ -1,5 +1,5 @@
-// Which versions of modules and libraries a program had loaded: what its bytes
-// depend on, besides its own code.
+// The versions of the modules and libraries that a program had loaded, on which
+// its bytes depend besides its own code.
 //
 //   ModuleVersions(process.loaded_objects);
 //   // {"numpy 1.24.2", "scikit-learn 1.2.1", "libopenblasp-r0.3.21.so"}

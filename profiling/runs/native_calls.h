@@ -1,6 +1,6 @@
-// The stacks of one process image in a run's forest: names found, inlined
-// functions as calls of their own, the agent's own frames left out, Python's
-// calls by their lines.
+// Adds the call stacks of one process image to a run's forest of calls.
+// Functions have their names, inlined functions are calls of their own, the
+// agent's frames are left out, and Python's calls have their lines.
 //
 //   NativeCalls calls(profile.modules, profile.nodes, &symbolizer, &forest,
 //                     python);

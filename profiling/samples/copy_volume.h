@@ -1,4 +1,5 @@
-// Who copies how many bytes: a sample of the calls of memcpy and its family.
+// Samples the calls of memcpy and its family, and adds up the bytes that each
+// caller copies.
 //
 //   BeginCopyVolume(folder, "1234.0.copies", /*interval_bytes=*/4194304);
 //   ...

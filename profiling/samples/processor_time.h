@@ -1,6 +1,5 @@
-// Where the threads of the process spend processor time: interrupts each after
-// some of its own time, and adds the time used since to the stack that it is
-// in.
+// Samples the processor time of the process's threads: interrupts each after
+// some of its own time, and adds the time used since to its present stack.
 //
 //   BeginProcessorTime(folder, "1234.0.processor_time", /*interval_ns=*/
 //                      10'000'000);

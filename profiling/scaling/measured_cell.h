@@ -3,13 +3,13 @@
 //   const MeasuredCell cell = MeasureCell({"python3", "train.py"});
 //   if (cell.profile.has_failure()) ...  // and cell.output says why
 //
-// The program has this process's folder, limits and environment, and besides
-// what of kSteadyVariables is not set there; its standard input is empty, and
-// what it writes is kept, of which the end comes back. Call sites are not
-// recorded: the peak is exact all the same.
+// The program has this process's folder, limits and environment, and those of
+// kSteadyVariables that are not set there. Its standard input is empty, and the
+// end of its output is returned. Call sites are not recorded; the peak is still
+// exact.
 //
-// The cell owns its texts. Not thread-safe: standard input, output and error of
-// the process are others for the time of the call. Memory: the output's end, 4
+// The cell owns its texts. Not thread-safe: the call replaces standard input,
+// output and error of the process while it runs. Memory: the output's end, 4
 // KiB a process. Time: the program's.
 
 #ifndef FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_

@@ -1,5 +1,5 @@
-// Which stage of a program takes how many bytes, over many runs: as a table of
-// text, and as bars for a page.
+// The share of bytes that each stage of a program takes, over many runs, as a
+// table of text and as bars for a page.
 //
 //   StagedRuns peaks;
 //   peaks.label_names = {"features x rows"};

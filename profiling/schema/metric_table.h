@@ -32,12 +32,12 @@ enum class HeapQuantity {
 };
 inline constexpr int kHeapQuantityCount = 5;
 
-// The figure of a quantity that a metric tells, from the begin to the end of a
+// The figure of a quantity that a metric tells, from the start to the end of a
 // phase.
 enum class HeapStatistic {
-  kNetPeak,       // the highest, less what there was at the begin
+  kNetPeak,       // the highest, less what there was at the start
   kAbsolutePeak,  // the highest
-  kNetChange,     // at the end, less what there was at the begin
+  kNetChange,     // at the end, less what there was at the start
   // The highest sum of the threads' own net peaks, over every order of those
   // that can be alive at once. Of live bytes only.
   kNetThreadPeakSum,

@@ -1,5 +1,5 @@
-// From what several fresh processes measured to one measurement: what repeated
-// bit for bit is EXACT, the rest are samples.
+// Merges the figures of several fresh processes into one measurement: figures
+// that repeated bit for bit are EXACT, the others are samples.
 //
 //   std::vector<MemoryMeasurement> processes = ...;  // 3 times
 //   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);

@@ -1,9 +1,9 @@
-// How a profile names the figures of a whole process, which stand among its
-// benchmarks.
+// The names that a profile gives to the figures of a whole process, which stand
+// among its benchmarks.
 //
-//   WholeProcessName("load_profile");                  //
-//   "whole_process/load_profile"
-//   IsWholeProcessName("whole_process/load_profile");  // true
+//   // "whole_process/load_profile"
+//   std::string name = WholeProcessName("load_profile");
+//   IsWholeProcessName(name);  // true
 //
 // No benchmark of a program may be called so. Pure functions, thread-safe; the
 // result is a copy and all the memory.

@@ -62,7 +62,7 @@ void NoteFull() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   sites->is_full.store(1, std::memory_order_relaxed);
 }
 
-// Site 0 is of what cannot be told: without room, or from before the begin.
+// Site 0 is of what cannot be told: without room, or from before the start.
 uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint64_t hash = HashPair(HashPair(node, thread), stage);
@@ -144,7 +144,7 @@ void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
   ++site->sample_count;
 }
 
-// Of site 0: how many blocks were live before the begin cannot be told.
+// Of site 0: how many blocks were live before the start cannot be told.
 void ChangeOlderBytes(int64_t change_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[0];

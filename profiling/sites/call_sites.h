@@ -1,6 +1,5 @@
-// Where live bytes come from: remembers for blocks which calls, thread and
-// stage allocated them, and adds up what of that was live at the process's
-// peak.
+// Records where live bytes come from: the calls, thread and stage that
+// allocated each block, and the sum of what was live at the process's peak.
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...

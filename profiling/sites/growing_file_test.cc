@@ -95,7 +95,7 @@ TEST_F(GrowingFileTest, TakesSpaceAsItsArraysGrow) {
   bytes[(size_t{1} << 20) + (size_t{100} << 16) - 1] = 1;
 }
 
-// Reading ahead cost the begin of each process 8 ms.
+// Reading ahead cost the start of each process 8 ms.
 TEST_F(GrowingFileTest, TakesThePageCacheOfTouchedPagesOnly) {
   auto* const bytes = static_cast<char*>(Create());
   ASSERT_NE(bytes, nullptr);

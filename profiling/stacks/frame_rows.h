@@ -1,5 +1,6 @@
-// How to leave a frame: from a program counter to where its caller's registers
-// are, by the call frame information (.eh_frame) of the object that it lies in.
+// The rules for leaving a frame: for a program counter, the places of its
+// caller's registers, from the call frame information (.eh_frame) of the object
+// that it lies in.
 //
 //   FrameRow row = FindFrameRow(pc, /*is_return_address=*/true);
 //   if (row.kind == FrameRow::kStackPointer) cfa = sp + row.cfa_offset_bytes;

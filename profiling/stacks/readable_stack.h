@@ -1,4 +1,4 @@
-// How far a stack can be read from a place in it, whichever stack it is: a
+// Finds how far a stack can be read from a place in it, whether it is a
 // thread's own, a signal handler's or a coroutine's.
 //
 //   const uintptr_t stack_end = ReadableStackEnd(stack_pointer);

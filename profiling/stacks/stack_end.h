@@ -1,5 +1,5 @@
-// Where the calling thread's stack ends, as far as that can be told without a
-// lock or an allocation.
+// Finds the end of the calling thread's stack, as far as that is possible
+// without a lock or an allocation.
 //
 //   uintptr_t end = FindStackEnd(frame.stack_pointer);
 //   int count = UnwindStack(frame, end, pcs, capacity);

@@ -1,4 +1,4 @@
-// Which files hold data or a model, as their names tell.
+// Recognises files of data or of a model by their names.
 //
 //   IsDataFile("/data/train.csv.gz");  // true
 //   IsDataFile("/etc/passwd");         // false

@@ -47,7 +47,7 @@ class StageFigures:
     """The heap's figures of one visit of a stage: bytes and nanoseconds."""
 
     __slots__ = (
-        "peak_live_bytes",  # above what was live at the begin
+        "peak_live_bytes",  # above what was live at the start
         "peak_live_absolute_bytes",
         "allocated_bytes",
         "allocation_count",

@@ -40,9 +40,9 @@ extern "C" {
 
 // The heap's figures of one visit of a stage, in bytes and nanoseconds.
 struct footprint_stage_figures {
-  // The most that was live, above what was live at the begin.
+  // The most that was live, above what was live at the start.
   int64_t peak_live_bytes;
-  // The same, with what was live at the begin.
+  // The same, with what was live at the start.
   int64_t peak_live_absolute_bytes;
   int64_t allocated_bytes;
   int64_t allocation_count;

@@ -93,7 +93,7 @@ PublishedHeap* heap ABSL_GUARDED_BY(lock) = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process ABSL_GUARDED_BY(lock) = 0;
 uint32_t main_thread ABSL_GUARDED_BY(lock) = 0;
-// In the order of their begin.
+// In the order of their start.
 Visit visits[kMaxOpenVisits] ABSL_GUARDED_BY(lock);
 int visit_count ABSL_GUARDED_BY(lock) = 0;
 int64_t last_visit_number ABSL_GUARDED_BY(lock) = 0;
@@ -122,7 +122,7 @@ uint64_t HashOf(StageKind kind, uint32_t parent, const char* name) {
   return hash;
 }
 
-// The end of a name that is too long, from the begin of a character of UTF-8.
+// The end of a name that is too long, from the start of a character of UTF-8.
 const char* EndThatFits(const char* name) {
   constexpr size_t kCapacity = sizeof(StageRecord::name) - 1;
   const size_t size = strlen(name);

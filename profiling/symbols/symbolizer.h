@@ -1,5 +1,5 @@
-// From addresses to functions, files and lines: by an object's debug
-// information where it is there, else by its symbol table.
+// Finds functions, files and lines for addresses, by an object's debug
+// information or else by its symbol table.
 //
 //   Symbolizer symbolizer;
 //   absl::Span<const SourceFrame> frames =

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long it is from a small edit to the result of the tests it needs.
+"""Measures the time from a small edit to the result of the tests that depend on it.
 
     edit_times.py [--root=OUTPUT_USER_ROOT] [--only=REGULAR_EXPRESSION] [PACKAGE ...]
 

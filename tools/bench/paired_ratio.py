@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many times the processor time of a baseline command other commands take.
+"""Measures the ratio of commands' processor times to that of a baseline command.
 
 The commands run in turn, again and again, so that a slow moment of the machine
 falls on all of them. Each round gives one ratio to the baseline; the table shows

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often a measurement that should repeat does not.
+"""Counts how often a measurement that should repeat does not.
 
   repeated_measurement.py --times=1000 RUNNER PROGRAM [ARGUMENT ...]
 

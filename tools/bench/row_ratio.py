@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many times the processor time of one row of a benchmark another row takes.
+"""Measures the ratio of the processor times of two rows of a benchmark.
 
 The program, which uses Google Benchmark, runs again and again; each run gives one
 ratio to each pair of rows, so that a slow moment of the machine falls on both. The

@@ -1,4 +1,5 @@
-// Whether a library of Footprint was compiled with library_prelude.h before it.
+// Tells whether a library of Footprint was compiled with library_prelude.h
+// before it.
 //
 //   EXPECT_TRUE(BeginsWithLibraryPrelude());
 //

@@ -4,7 +4,7 @@
     check_prose.py --tree=. [FOLDER ...]
 
 A statement that begins with a headless "what" ("What loads cost.") makes its reader
-look for the noun. It is refused at the begin of a comment, of a sentence in one, of a
+look for the noun. It is refused at the start of a comment, of a sentence in one, of a
 docstring, a heading, a list's item or a sentence of a page; a question ends with "?".
 The past (CHANGELOG.md, docs/decisions) stays as it is. With folders, only files below
 them. Exit 1 with file and line of each fault.

@@ -18,7 +18,7 @@ usage: tools/dev fuzz [TARGET ...] [--seconds=N] [--build_only]
 Runs the fuzz targets, or those named: each for N seconds (60) of time that
 passes, on inputs of at most $MAX_INPUT_BYTES bytes, with at most $RSS_LIMIT_MB MB of memory
 and $SECONDS_A_RUN seconds a run. For each, a line: how many inputs were run, how many
-edges and features of the code they reached (at the begin and in the end), how
+edges and features of the code they reached (at the start and in the end), how
 many inputs were new, and findings.
 
   TARGET         as in //base/safetensors:safetensors_fuzz, or safetensors_fuzz

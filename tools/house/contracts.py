@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which headers do not say what a caller must know.
+"""Lists the headers that do not say what a caller must know.
 
     contracts.py [--tree=.]
 

@@ -1,4 +1,4 @@
-"""How far a share of a sample may be from the share of all."""
+"""Wilson's interval for the share of all, from the share of a sample."""
 
 import math
 import statistics

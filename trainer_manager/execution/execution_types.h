@@ -69,8 +69,9 @@ struct MemoryOptions {
   // refused leaves the model as it was, whatever the reason. Gradients then
   // wait for each other: at most their bytes, as many as the weights take, and
   // the same bits in a time that is longer by a tenth at most, since they are
-  // read from further away (figures: README.md). It is so anyway, at no cost,
-  // with micro-batches, clip_global_norm or without share_gradients.
+  // read from further away (docs/results/trainer_manager.md). It is so anyway,
+  // at no cost, with micro-batches, clip_global_norm or without
+  // share_gradients.
   bool atomic_steps = false;
   // In training: what planned_bytes() may be at most. Beyond what costs next to
   // nothing, outputs are then dropped and calculated again, segment by segment,

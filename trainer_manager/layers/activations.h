@@ -2,11 +2,11 @@
 //
 //   network.AddLayer("relu", footprint::Relu(), {"hidden"});
 //
-// All may write where they read. See layer.h for ownership and thread-safety.
-// Memory: ReLU, sigmoid and tanh keep their output for the derivative, GELU its
-// input, so a GELU in training never lies on its input. Dropout keeps nothing:
-// what it drops is a function of the seed, the iteration and the element, and
-// is calculated again.
+// Each may write its output over its input. See layer.h for ownership and
+// thread-safety. Memory: ReLU, sigmoid and tanh keep their output for the
+// derivative. GELU keeps its input, so in training its output never lies on its
+// input. Dropout keeps nothing: its choice of elements is a function of the
+// seed, the iteration and the element, and is calculated again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_

@@ -2,8 +2,8 @@
 // and writes, and the steps themselves.
 //
 //   std::shared_ptr<const footprint::Layer> layer = footprint::Relu();
-//   auto signature = layer->Describe({inputs, mode,
-//   footprint::ReferenceMath()});
+//   auto signature =
+//       layer->Describe({inputs, mode, footprint::ReferenceMath()});
 //
 // A layer declares the operands of its steps in a LayerSignature; lifespans
 // follow from that declaration and from nothing else, and a step that asks for

@@ -1,4 +1,4 @@
-// How a gradient changes a weight.
+// Optimizers: the rules by which a gradient changes a weight.
 //
 //   std::shared_ptr<const footprint::Optimizer> adam = footprint::Adam(1e-3f);
 //

@@ -1,5 +1,5 @@
-// How a matrix product is cut into blocks and panels, and the workspace that it
-// takes: the part of highway_backend that no instruction set changes.
+// The blocks and panels of a matrix product, and the workspace that it takes:
+// the part of highway_backend that no instruction set changes.
 //
 //   const Extent extent = ExtentOf(product);
 //   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()

@@ -1,10 +1,10 @@
-// Networks drawn at random, for tests of whatever holds for every network.
+// Random networks, for tests of properties that hold for every network.
 //
 //   footprint::Network network = footprint::RandomImageNetwork(/*seed=*/7);
 //
-// The same seed gives the same network, which can be trained and inferred with:
-// every layer leads to the one loss. The caller owns the network; builders
-// only, thread-safe: see network.h, for memory, too.
+// The same seed gives the same network. It can be trained and used for
+// inference: every layer leads to the one loss. The caller owns the network.
+// Thread-safe. Memory: see network.h.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_

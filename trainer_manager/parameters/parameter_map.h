@@ -1,5 +1,5 @@
-// Where a weight file that another program wrote keeps a model's parameters:
-// under which names, and in which layout.
+// Maps a model's parameters to a weight file of another program: their names
+// there, and their layouts.
 //
 //   footprint::ParameterMap map = footprint::PyTorchMap(*plan);
 //   map.tensors["qkv.weight"].name = "attention.in_proj_weight";

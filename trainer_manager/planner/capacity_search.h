@@ -1,4 +1,5 @@
-// Asks the exact search for a plan of at most some height, a turn at a time.
+// Runs variants of the exact search in turns, for a plan of at most some
+// height.
 //
 //   CapacitySearch search(&problem);
 //   for (int64_t turn = 0; turn < 100; ++turn) {
@@ -7,10 +8,10 @@
 //     }
 //   }
 //
-// No one way of going first is best; which one is, differs from instance to
-// instance by orders of magnitude. So they take turns, each with more effort
-// than the last time: by Luby's sequence, and by other chances. Every second
-// turn is at the problem with items merged, all that can be or a part of them.
+// No order of branching is best for every instance, and their times differ by
+// orders of magnitude. So the orders take turns with growing effort, by Luby's
+// sequence, and with other random numbers each time. Every second turn searches
+// the problem with items merged, as many as possible or a part of them.
 //
 // Equal calls in equal order give equal plans, unless a deadline cuts a turn
 // short. Thread-compatible; keeps a pointer to the problem. Memory: that of an

@@ -1,9 +1,9 @@
-// First fit in an order that local search improves.
+// Places tensors by first fit, in an order that local search improves.
 //
 //   std::vector<int64_t> offsets = ClimbHill(problem, order, effort);
 //
-// Again and again a tensor that reaches the top, or one live beside it, moves
-// to an earlier place in the order; what makes the plan no higher stays. The
+// Each trial moves a tensor that reaches the top, or one live beside it, to an
+// earlier place in the order, and keeps the move if the plan is no higher. The
 // same seed gives the same plan, unless the deadline cuts the search. Keeps
 // nothing; thread-safe. Memory: linear. Time: O(n^2) a trial.
 

@@ -1,4 +1,4 @@
-// Whether a plan holds, checked without a line of the solvers' code.
+// Checks that a plan is valid, without a line of the solvers' code.
 //
 //   absl::Status status = ValidatePlan(requests, plan, capacity_bytes);
 //

@@ -1,4 +1,5 @@
-// Where tensors go: requests with lifespans in, offsets in one arena out.
+// Plans memory: takes tensors with lifespans, and gives each an offset in one
+// arena.
 //
 //   absl::StatusOr<footprint::MemoryPlan> plan =
 //       footprint::PlanMemory({{"activation", 0, 4, 1024},

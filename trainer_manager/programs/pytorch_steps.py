@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""As training_steps.cc, with PyTorch: the same networks, one thread.
+"""Times the steps of training_steps.cc in PyTorch: the same networks, one thread.
 
     pytorch_steps.py vgg16 32 1
 

@@ -1,4 +1,4 @@
-// How a manager trains or infers, beside what is planned.
+// Options of training and inference that do not change the plan.
 //
 //   footprint::ManagerOptions options;
 //   options.optimizer = footprint::StochasticGradientDescent(0.1f);
