@@ -175,7 +175,8 @@ def find_all(tree, names, flags, work, jobs):
     cache_file = work / "found.json"
     cache = json.loads(cache_file.read_text()) if cache_file.is_file() else {}
     version = pathlib.Path(operators.__file__).read_text()
-    keys = {name: hash_of(version, name, (tree / name).read_text()) for name in names}
+    # A file that could not be parsed may be with other flags.
+    keys = {name: hash_of(version, *flags, name, (tree / name).read_text()) for name in names}
     new = [name for name in names if keys[name] not in cache]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         futures = [pool.submit(find_in_file, tree, name, flags) for name in new]
