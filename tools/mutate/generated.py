@@ -4,9 +4,9 @@ The mutants (operators.py) of a package's sources are drawn by a seed. Those of
 the sample are compiled in at once, each behind a switch (schemata.py), so a
 package is built once. One run of its tests without a mutant records how each test
 is started and which mutants it comes by. Then each mutant meets the tests that
-reach it, those of its name and room first, until one fails. A mutant that no recorded
-process comes by may be in a program that is started without an environment, such as a
-sandbox: it is planted into its source alone, and Bazel builds and runs the tests.
+reach it, those of its name and room first, until one fails. One that survives is planted
+into its source alone, and Bazel builds and runs the tests: a program may have been
+started without the environment that turns switches, as a sandbox starts its programs.
 
     sample        mutants that compile, drawn without replacement
     not compiled  drawn, but no switch can be there: constant expressions, types;
@@ -54,7 +54,7 @@ ATTEMPTS_TO_BUILD = 8
 # A mutant may allocate or write for ever. (A test maps 64 GiB that it does not use.)
 MOST_ADDRESS_SPACE, MOST_FILE_BYTES = 256 << 30, 4 << 30
 SECONDS_OF_A_TEST_ALONE = 300
-NO_TEST_REACHES = "0 tests reach it"
+PLANTED_ALONE = "planted alone"
 BUILD_FAILED, TESTS_FAILED = 1, 3
 
 KILLED, SURVIVED, NOT_COMPILED, EQUIVALENT = "killed", "survived", "not compiled", "equivalent"
@@ -463,9 +463,9 @@ class Results:
     def get(self, mutant):
         return self._known.get(mutant.key, {}).get("verdict")
 
-    def is_unreached(self, mutant):
+    def survived_its_switch(self, mutant):
         result = self._known.get(mutant.key, {})
-        return result.get("verdict") == SURVIVED and result.get("by") == NO_TEST_REACHES
+        return result.get("verdict") == SURVIVED and not result["by"].startswith(PLANTED_ALONE)
 
     def forget_survivors(self):
         self._known = {key: result for key, result in self._known.items()
@@ -504,7 +504,7 @@ class Judge:
                 return KILLED, test.target
         if mutant.constant and not reaching:
             return NOT_COMPILED, "runs while it is compiled only"
-        return SURVIVED, "%d tests reach it" % len(reaching) if reaching else NO_TEST_REACHES
+        return SURVIVED, "%d tests reach it" % len(reaching)
 
 
 def say_left_out(test, how):
@@ -525,7 +525,7 @@ def judge_all(numbered, tests, results, jobs):
 
 
 def judge_alone(tree, originals, rules, mutants, results):
-    """Mutants that no recorded process comes by, each in its source without a switch."""
+    """Mutants that survived behind their switches, each in its source without one."""
     if not mutants:
         return 0
     start = time.monotonic()
@@ -550,12 +550,12 @@ def _judged_alone(tree, mutant, tests, sources):
     for chosen in (near, tests):
         code, failed = tree.try_tests(chosen, sources) if chosen else (0, [])
         if code == TESTS_FAILED:
-            return KILLED, "planted alone, %s" % (failed or ["a test"])[0]
+            return KILLED, "%s, %s" % (PLANTED_ALONE, (failed or ["a test"])[0])
         if code == BUILD_FAILED:
-            return NOT_COMPILED, "planted alone"
+            return NOT_COMPILED, PLANTED_ALONE
         if code:
             raise SystemExit("mutate: bazel itself failed with exit status %d" % code)
-    return SURVIVED, "planted alone, %d tests" % len(tests)
+    return SURVIVED, "%s, %d tests" % (PLANTED_ALONE, len(tests))
 
 
 def passing_tests(recorded):
@@ -684,10 +684,10 @@ def _judge(planted, originals, rules, numbered, tests, order, package, args, tre
     to_judge = [(number, mutant) for number, mutant in numbered
                 if listed_key(mutant, package) not in equivalents]
     seconds = judge_all(to_judge, tests, results, args.jobs)
-    unreached = [mutant for _, mutant in to_judge if results.is_unreached(mutant)]
-    alone = judge_alone(planted, originals, rules, unreached, results)
-    print("mutate: judged in %.0f s, and %d planted alone in %.0f s" % (
-        seconds, len(unreached), alone))
+    survivors = [mutant for _, mutant in to_judge if results.survived_its_switch(mutant)]
+    alone = judge_alone(planted, originals, rules, survivors, results)
+    print("mutate: judged in %.0f s, and %d survivors planted alone in %.0f s" % (
+        seconds, len(survivors), alone))
     known = {listed_key(mutant, package) for mutant in order}
     for key in sorted(set(equivalents) - known):
         print("mutate: listed as equivalent, but no mutant of these sources: %s" % key, file=sys.stderr)

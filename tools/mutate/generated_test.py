@@ -116,7 +116,7 @@ class GeneratedTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("survived: lion/roar.cc:3: boundary\n  roar.cc\tif (loudness > 5) return "
                       "Twice(loudness) + 1;\tloudness > 5 -> loudness >= 5\n", result.stdout)
-        # Not reached by the test: the last return, so it is planted alone, too.
+        # A survivor is planted alone, too; the test does not reach the last return.
         self.assertIn("survived (0 tests reach it): lion/roar.cc:4: value", result.stdout)
         self.assertIn(" alone] survived (planted alone, 1 tests): lion/roar.cc:4: value",
                       result.stdout)
