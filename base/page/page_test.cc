@@ -101,6 +101,11 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   EXPECT_NE(html.find("<th scope=\"col\" class=\"text\">name</th>"
                       "<th scope=\"col\">bytes</th>"),
             std::string::npos);
+  // The first cell is its row's head, the first view is the one that is shown.
+  EXPECT_THAT(html, HasSubstr("<tr><th scope=\"row\" class=\"text\">a</th>"
+                              "<td>1</td></tr>"));
+  EXPECT_THAT(html, ContainsRegex("id=\"[^\"]*-0\" checked><label"));
+  EXPECT_THAT(html, Not(ContainsRegex("id=\"[^\"]*-1\" checked")));
   size_t last = 0;
   for (const std::string text :
        {"<h1>Title", "Lead.", "<h2>First", "Words.", "Caption", "Stages",

@@ -105,6 +105,21 @@ TEST(SafetensorsTest, TakesTensorsInAnyOrderOfTheHeader) {
             8 + static_cast<int64_t>(header.size()) + 2);
 }
 
+// A name that another one begins with comes first, wherever its bytes lie.
+TEST(SafetensorsTest, FindsNamesThatBeginAlike) {
+  const std::string header = absl::StrCat(
+      "{", Entry("ab", "U8", "[1]", 0, 1), ",", Entry("abc", "U8", "[1]", 1, 2),
+      ",", Entry("a", "U8", "[1]", 2, 3), "}");
+  const absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
+      header, 8 + static_cast<int64_t>(header.size()) + 3, "file");
+  ASSERT_THAT(index, IsOk());
+  for (const char* const name : {"a", "ab", "abc"}) {
+    const absl::StatusOr<const TensorInfo*> found = index->Find(name);
+    ASSERT_THAT(found, IsOk());
+    EXPECT_EQ((*found)->name, name);
+  }
+}
+
 TEST(SafetensorsTest, TakesAFileWithoutTensors) {
   EXPECT_THAT(StatusOf("{}", 0), IsOk());
   EXPECT_THAT(StatusOf("{}     ", 0), IsOk());
