@@ -12,6 +12,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
