@@ -532,7 +532,10 @@ def judge_alone(tree, originals, rules, mutants, results):
     tree.plant(originals, [])
     files = sorted({mutant.file for mutant in mutants})
     sources = [name for name in files if not is_header(name)]
-    _, failing = tree.try_tests(tests_of(rules, files), sources, ["--keep_going"])
+    code, failing = tree.try_tests(tests_of(rules, files), sources, ["--keep_going"])
+    if code not in (0, TESTS_FAILED):
+        # Else each mutant would pass for one that does not compile, and raise the score.
+        raise SystemExit("mutate: the tests do not build without a mutant (exit status %d)" % code)
     for target in failing:
         print("mutate: left out, fails without a mutant: %s" % target, file=sys.stderr)
     for count, mutant in enumerate(mutants, 1):

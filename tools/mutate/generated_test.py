@@ -140,6 +140,15 @@ int main(int count, char** arguments) {
         planted = self.folder / "out" / "tree" / "lion" / "roar.cc"
         self.assertEqual(planted.read_text(), SOURCE)
 
+    def test_survivors_are_not_judged_by_a_build_that_fails_without_them(self):
+        self.write("tree/lion/roar_test.cc", WEAK_TEST)
+        # The second build, which has no switches, fails.
+        self.write("bin/bazel", FAKE_BAZEL.replace(
+            "g++ ", '(($(wc -l <"$FOLDER/builds") < 2)) || exit 1; g++ '))
+        result = self.run_it()
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("do not build without a mutant (exit status 1)", result.stderr)
+
     def test_the_tree_is_left_alone(self):
         self.run_it()
         self.assertEqual((self.tree / "lion/roar.cc").read_text(), SOURCE)
