@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 // The lines that GitHub's runner obeys, as its documentation says: those that
@@ -78,7 +79,7 @@ TEST(GithubReportTest, NoNameGivesACommand) {
                                    testing::StartsWith("::notice ")));
         // A colon or a comma of a name ends no property.
         const std::string properties = command.substr(0, command.find("::", 2));
-        EXPECT_THAT(properties, testing::Not(HasSubstr(",line=7")));
+        EXPECT_THAT(properties, Not(HasSubstr(",line=7")));
       }
     }
   }
@@ -113,6 +114,22 @@ TEST(GithubReportTest, ASummaryIsCutAtTables) {
   EXPECT_GT(summary.size(), kGithubMostSummaryBytes - 1000);
   EXPECT_THAT(summary, HasSubstr("only=//c:d"));
   EXPECT_THAT(summary, HasSubstr(" more lines are left out: a summary has"));
+}
+
+TEST(GithubReportTest, NothingFollowsAfterACut) {
+  Verdict verdict = ExampleVerdict();
+  const Judgement rejected = verdict.judgements(1);
+  const auto add_rejected = [&](const std::string& label) {
+    Judgement* const added = verdict.add_judgements();
+    *added = rejected;
+    added->set_label(label);
+  };
+  add_rejected("//before:cut");
+  add_rejected("//long:" + std::string(kGithubMostSummaryBytes, 'x'));
+  add_rejected("//fits:again");
+  const std::string summary = WriteGithubSummary(verdict, ReportOptions());
+  EXPECT_THAT(summary, HasSubstr("//before:cut"));
+  EXPECT_THAT(summary, Not(HasSubstr("//fits:again")));
 }
 
 TEST(GithubReportTest, ASummaryOfFindingsAloneIsCutToo) {

@@ -389,6 +389,13 @@ static int good(void) {
   printf("hello\n");
   return GOOD;
 }
+static int forge_pipe_and_folder(void) {
+  // A run without the profiler has no such folder.
+  mkfifo("/records/8.0.record", 0666);
+  mkdir("/records/9.0.record", 0777);
+  mkdir("/records/9.0.record/9.0.record", 0777);
+  return GOOD;
+}
 static int forge_records(void) {
   mkfifo("/records/1.0.record", 0666);
   (void)!symlink("/etc/shadow", "/records/2.0.record");
@@ -452,6 +459,7 @@ static const struct {
     CASE(hold_mapped_file),
     CASE(hold_without_profiler),
     CASE(hold_unless_profiled),
+    CASE(forge_pipe_and_folder),
     CASE(forge_records),
 };
 

@@ -221,6 +221,12 @@ TEST_F(RunTrialTest, ForgedRecordsChangeNoVerdict) {
   EXPECT_FALSE(result.has_profile());
 }
 
+TEST_F(RunTrialTest, PipesAndFoldersAmongTheRecordsArePassedOver) {
+  const TrialResult result = Try(Native("forge_pipe_and_folder", 0));
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_TRUE(result.has_profile()) << result.explanation_failure();
+}
+
 TEST_F(RunTrialTest, BadBundlesAreRejected) {
   TrialRequest request = Native("good", 0);
   WriteTestFile(name_ + "/bundle/bundle.textproto", "nonsense");

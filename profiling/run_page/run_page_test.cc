@@ -200,6 +200,25 @@ TEST(RunPageTest, PutsStagesTogetherThatTakeLittleTime) {
   EXPECT_TRUE(Holds(html, "\"stage of turn 1\",\"other stages\"]"));
 }
 
+TEST(RunPageTest, ALongTimelineKeepsItsPeakAndItsEnd) {
+  MeasuredRun run = FullRun();
+  MeasuredImage* const image = run.mutable_images(0);
+  const int64_t begin_ns = image->timeline(0).time_ns();
+  image->clear_timeline();
+  for (int i = 0; i <= 1000; ++i) {
+    TimelinePoint* const point = image->add_timeline();
+    point->set_time_ns(begin_ns + i);
+    point->set_live_bytes(i == 995 ? 9999 : i == 996 ? 11 : 5000);
+  }
+  const std::string html = RunPage(run);
+  const size_t begin = html.find("\"bytes\":[");
+  ASSERT_NE(begin, std::string::npos);
+  const size_t end = html.find(']', begin);
+  EXPECT_LT(end - begin, 1400) << "more than some 250 points";
+  const std::string last = ",5000,9999,11,5000";
+  EXPECT_EQ(html.substr(end - last.size(), last.size()), last);
+}
+
 TEST(RunPageTest, CountsTheStagesThatItLeavesOut) {
   MeasuredRun run = FullRun();
   EXPECT_FALSE(Holds(RunPage(run), " stages that began later."));

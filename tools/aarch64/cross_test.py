@@ -39,10 +39,12 @@ TARGET_ROOT = "/usr/aarch64-linux-gnu"
 # External repositories whose headers and archives the sysroot has.
 KNOWN_REPOSITORIES = {"abseil-cpp", "googletest", "highway", "nlohmann_json", "eigen"}
 LEFT_OUT_TAGS = {"measures_jemalloc", "manual", "bench"}
+# A test that replays a corpus has a main function of its own.
+MAIN = re.compile(r"^int main\(", re.MULTILINE)
 # A header that is parsed before is one that is not, too.
 PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
-Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines")
+Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines arguments")
 
 
 def list_of(element, attribute, kind="label"):
@@ -65,7 +67,8 @@ def parse_query(text):
             copts=list_of(element, "copts", "string"),
             data=list_of(element, "data"),
             defines=list_of(element, "defines", "string")
-            + list_of(element, "local_defines", "string"))
+            + list_of(element, "local_defines", "string"),
+            arguments=list_of(element, "args", "string"))
     return rules
 
 
@@ -124,6 +127,17 @@ def path_of(label):
     return label[2:].replace(":", "/").lstrip("/")
 
 
+def arguments_of(rule):
+    """Those of a test, where paths begin at the tree's root, as Bazel gives them."""
+    package = path_of(rule.name.partition(":")[0])
+
+    def path(match):
+        label = match.group(1)
+        return path_of(label) if label.startswith("//") else os.path.join(package, label.lstrip(":"))
+
+    return [re.sub(r"\$\((?:rootpath|location) ([^)]*)\)", path, each) for each in rule.arguments]
+
+
 class Builder:
     """Compiles each source once, again only where a file that it read changed."""
 
@@ -158,12 +172,13 @@ class Builder:
                  str(object_file.with_suffix(".d")), "-c", str(source), "-o", str(object_file)])
         return object_file
 
-    def google_test(self):
+    def google_test(self, main):
         folder = pathlib.Path("/usr/src/googletest")
         quiet = ["-w", "-I%s" % (folder / "googletest"), "-I%s" % (folder / "googlemock")]
-        return [self.compile(folder / source, quiet) for source in (
-            "googletest/src/gtest-all.cc", "googlemock/src/gmock-all.cc",
-            "googlemock/src/gmock_main.cc")]
+        sources = ["googletest/src/gtest-all.cc", "googlemock/src/gmock-all.cc"]
+        if main:
+            sources.append("googlemock/src/gmock_main.cc")
+        return [self.compile(folder / source, quiet) for source in sources]
 
     def archives(self):
         """Abseil's in one group, their order is theirs; Highway's, a shared object."""
@@ -174,12 +189,14 @@ class Builder:
 
     def build(self, name, parts):
         """The program of a test."""
-        objects = [self.compile(self.tree / path_of(source), rule.copts)
-                   for rule in parts for source in rule.sources if source.endswith(".cc")]
+        compiled = [(self.tree / path_of(source), rule.copts)
+                    for rule in parts for source in rule.sources if source.endswith(".cc")]
+        objects = [self.compile(source, copts) for source, copts in compiled]
+        has_main = any(MAIN.search(source.read_text()) for source, _ in compiled)
         program = self.output / "tests" / name[2:].replace(":", "/")
         program.parent.mkdir(parents=True, exist_ok=True)
         run([COMPILER, "-pthread", *map(str, objects),
-             *map(str, self.google_test()), *self.archives(), "-o", str(program)])
+             *map(str, self.google_test(not has_main)), *self.archives(), "-o", str(program)])
         return program
 
 
@@ -189,14 +206,14 @@ def run(command):
         raise RuntimeError("%s\n%s" % (shlex.join(command), ended.stderr[-4000:]))
 
 
-def run_test(program, tree, output, name):
+def run_test(program, tree, output, rule):
     """(whether it passed, the end of what it wrote)."""
-    folder = output / "tmp" / name[2:].replace(":", "/")
+    folder = output / "tmp" / rule.name[2:].replace(":", "/")
     folder.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ, TEST_TMPDIR=str(folder), TEST_SRCDIR=str(tree))
-    ended = subprocess.run([EMULATOR, "-L", TARGET_ROOT, str(program)], cwd=tree, env=environment, text=True,
-                           errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           check=False)
+    command = [EMULATOR, "-L", TARGET_ROOT, str(program), *arguments_of(rule)]
+    ended = subprocess.run(command, cwd=tree, env=environment, text=True, errors="replace",
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return ended.returncode == 0, ended.stdout[-3000:]
 
 
@@ -209,7 +226,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="say which tests, and run none")
     args = parser.parse_args()
-    chosen, left_out = choose(parse_query(sys.stdin.read()), args.only)
+    rules = parse_query(sys.stdin.read())
+    chosen, left_out = choose(rules, args.only)
     for name, reason in left_out:
         print("left out  %s: %s" % (name, reason))
     if args.list:
@@ -229,7 +247,8 @@ def main():
     failed = []
     for name, parts in chosen:
         try:
-            passed, said = run_test(builder.build(name, parts), tree, args.output.resolve(), name)
+            program = builder.build(name, parts)
+            passed, said = run_test(program, tree, args.output.resolve(), rules[name])
         except RuntimeError as error:
             passed, said = False, str(error)
         print("%-8s  %s" % ("passed" if passed else "FAILED", name), flush=True)

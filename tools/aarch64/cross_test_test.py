@@ -17,6 +17,7 @@ XML = """<?xml version="1.1"?>
   </rule>
   <rule class="alias" name="//door:number"><label name="actual" value="//base:number"/></rule>
   <rule class="cc_test" name="//base:number_test">
+    <list name="args"><string value="--count=2"/></list>
     <list name="srcs"><label value="//base:number_test.cc"/></list>
     <list name="deps"><label value="//door:number"/><label value="@googletest//:gtest"/></list>
   </rule>
@@ -63,6 +64,7 @@ class ChoiceTest(unittest.TestCase):
         self.assertEqual(parts["//base:number"].sources, ["//base:number.cc"])
         self.assertEqual(parts["//base:number"].copts, ["-O3"])
         self.assertEqual(parts["//base:number_test"].copts, [])
+        self.assertEqual(parts["//base:number_test"].arguments, ["--count=2"])
 
     def test_says_why_the_others_are_left_out(self):
         self.assertEqual(dict(self.left_out), {
@@ -78,6 +80,13 @@ class ChoiceTest(unittest.TestCase):
         chosen, left_out = cross_test.choose(cross_test.parse_query(XML), "bytes")
         self.assertEqual(chosen, [])
         self.assertEqual([name for name, _ in left_out], ["//base:bytes_test"])
+
+    def test_paths_in_arguments_begin_at_the_trees_root(self):
+        rule = cross_test.Rule("//base/text:a_test", "cc_test", set(), [], [], [], [], [], [
+            "--count=2", "$(rootpath testdata/a/b)", "--file=$(rootpath :c)",
+            "$(location //base:d.txt)"])
+        self.assertEqual(cross_test.arguments_of(rule), [
+            "--count=2", "base/text/testdata/a/b", "--file=base/text/c", "base/d.txt"])
 
     def test_labels_are_paths(self):
         self.assertEqual(cross_test.path_of("//base/simd:a.cc"), "base/simd/a.cc")
@@ -127,6 +136,25 @@ class BuilderTest(unittest.TestCase):
         (self.folder / "a.cc").write_text("broken")
         with self.assertRaisesRegex(RuntimeError, "no such word"):
             self.times_compiled()
+
+    def sources_linked(self, text):
+        """Names of the objects that a test of one source, `text`, is linked of."""
+        (self.folder / "a.cc").write_text(text)
+        linked = []
+        self.builder.compile = lambda source, flags: source
+        self.addCleanup(setattr, cross_test, "run", cross_test.run)
+        cross_test.run = linked.extend
+        rule = cross_test.Rule("//:a", "cc_test", set(), ["//:a.cc"], [], [], [], [], [])
+        self.builder.build("//:a", [rule])
+        return {pathlib.Path(each).name for each in linked if each.endswith(".cc")}
+
+    def test_a_test_is_linked_with_google_mocks_main_function(self):
+        self.assertEqual(self.sources_linked("// int main()\nTEST(A, B) {}\n"),
+                         {"a.cc", "gtest-all.cc", "gmock-all.cc", "gmock_main.cc"})
+
+    def test_a_test_with_a_main_function_is_linked_with_that_alone(self):
+        self.assertEqual(self.sources_linked("\nint main(int count, char** words) {}\n"),
+                         {"a.cc", "gtest-all.cc", "gmock-all.cc"})
 
 
 if __name__ == "__main__":

@@ -74,9 +74,14 @@ class Listing:
 
 def parse(text):
     listing = Listing([])
+    seen = set()
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
+        if line in seen:
+            # A fault that stands twice would count twice.
+            raise ValueError("line %d stands twice: %r" % (number, line))
+        seen.add(line)
         fields = line.split("\t")
         if fields[0] == "tests" and len(fields) == 2:
             listing.patterns = fields[1].split()

@@ -126,6 +126,10 @@ class MutateTest(unittest.TestCase):
     def test_a_line_of_another_shape_is_refused(self):
         self.assertIn("line 1: want FILE", self.run_with("roar.sh + 1 - 1\n").stderr)
 
+    def test_a_fault_that_stands_twice_is_refused(self):
+        result = self.run_with("roar.sh\t+ 1\t- 1\n# again\nroar.sh\t+ 1\t- 1\n")
+        self.assertIn("line 3 stands twice", result.stderr)
+
     def test_patterns_of_the_tests_can_be_named(self):
         listing = mutate.parse("tests\t//lion:all //zoo:all\na\tb\tc\n")
         self.assertEqual(listing.patterns, ["//lion:all", "//zoo:all"])
