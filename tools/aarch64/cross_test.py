@@ -25,6 +25,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -209,6 +210,8 @@ def run(command):
 def run_test(program, tree, output, rule):
     """(whether it passed, the end of what it wrote)."""
     folder = output / "tmp" / rule.name[2:].replace(":", "/")
+    # A test begins with an empty folder, as it does with Bazel.
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ, TEST_TMPDIR=str(folder), TEST_SRCDIR=str(tree))
     command = [EMULATOR, "-L", TARGET_ROOT, str(program), *arguments_of(rule)]

@@ -137,6 +137,19 @@ class BuilderTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "no such word"):
             self.times_compiled()
 
+    def test_a_test_begins_with_an_empty_folder(self):
+        program = self.folder / "program"
+        program.write_text('#!/bin/sh\nls -A "$TEST_TMPDIR"\ntouch "$TEST_TMPDIR/left"\n')
+        program.chmod(0o755)
+        emulator = self.folder / "emulator"
+        emulator.write_text('#!/bin/sh\nexec "$3"\n')
+        emulator.chmod(0o755)
+        self.addCleanup(setattr, cross_test, "EMULATOR", cross_test.EMULATOR)
+        cross_test.EMULATOR = str(emulator)
+        rule = cross_test.Rule("//:a", "cc_test", set(), [], [], [], [], [], [])
+        for _ in range(2):
+            self.assertEqual(cross_test.run_test(program, self.folder, self.folder, rule), (True, ""))
+
     def sources_linked(self, text):
         """Names of the objects that a test of one source, `text`, is linked of."""
         (self.folder / "a.cc").write_text(text)
