@@ -27,14 +27,19 @@ thread_local int news_until_failure = 0;
 
 }  // namespace
 
-void* operator new(size_t size) {
+// Where a compiler puts one of these in line it takes the pair for a mismatch.
+__attribute__((noinline)) void* operator new(size_t size) {
   const bool fails = news_until_failure > 0 && --news_until_failure == 0;
   void* const block = fails ? nullptr : std::malloc(size);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, size_t) noexcept { std::free(block); }
+__attribute__((noinline)) void operator delete(void* block) noexcept {
+  std::free(block);
+}
+__attribute__((noinline)) void operator delete(void* block, size_t) noexcept {
+  std::free(block);
+}
 
 namespace footprint::memo_internal {
 namespace {

@@ -1,8 +1,6 @@
 // Tries a bundle on this machine, without a server, and ends with the verdict's
 // number as the exit status.
 
-#include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -12,13 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
-#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/trial_text.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/trials/run_trial.h"
 
@@ -26,7 +23,6 @@ namespace footprint {
 namespace {
 
 constexpr char kProgram[] = "try";
-constexpr int kShownSites = 5;
 
 constexpr char kHelp[] =
     R"(Runs a bundle in a sandbox and says whether it fits its budget.
@@ -57,48 +53,6 @@ Exit status
   4 INCONCLUSIVE         its runs differ
   5 ENVIRONMENT_MISMATCH thresholds are for other environments only
 )";
-
-std::string RunLine(const TrialRun& run) {
-  static constexpr const char* kPurposes[] = {"", "measured", "proved",
-                                              "explained"};
-  const std::string end = run.is_timed_out()       ? "timed out"
-                          : run.is_out_of_memory() ? "out of memory"
-                          : run.signal_number() != 0
-                              ? absl::StrCat("signal ", run.signal_number())
-                              : absl::StrCat("status ", run.exit_status());
-  return absl::StrCat("  ", kPurposes[run.purpose()], ": cgroup peak ",
-                      FormatBytes(run.peak_bytes()), ", resident peak ",
-                      FormatBytes(run.peak_resident_bytes()), ", limit ",
-                      FormatRoundedBytes(run.limit_bytes()), ", ", end, ", ",
-                      run.wall_time_ns() / 1000, " us and ",
-                      run.sandbox_time_ns() / 1000, " us of sandbox\n");
-}
-
-std::string ResultText(const TrialResult& result) {
-  const Decision decision = static_cast<Decision>(ExitStatusOf(result));
-  std::string text = absl::StrCat(
-      result.manifest().entry().empty() ? "bundle" : result.manifest().entry(),
-      ": ", EscapeForTerminal(result.reason()), "\n");
-  for (const TrialRun& run : result.runs()) {
-    absl::StrAppend(&text, RunLine(run));
-  }
-  if (result.heap_peak_bytes() > 0) {
-    absl::StrAppend(&text, "  heap peak, by the profiler: ",
-                    FormatBytes(result.heap_peak_bytes()), "\n");
-  }
-  for (int i = 0; i < std::min(kShownSites, result.peak_sites_size()); ++i) {
-    absl::StrAppend(&text, "    ",
-                    FormatRoundedBytes(result.peak_sites(i).live_bytes()), "  ",
-                    EscapeForTerminal(result.peak_sites(i).site()), "\n");
-  }
-  if (decision == PRODUCER_FAILED && !result.runs().empty()) {
-    absl::StrAppend(&text, "  last words: ",
-                    EscapeForTerminal(result.runs(0).standard_error_tail()),
-                    "\n");
-  }
-  absl::StrAppend(&text, "\nVerdict: ", Decision_Name(decision), "\n");
-  return text;
-}
 
 std::string HostText(const HostDescription& host) {
   return absl::StrCat(
@@ -150,8 +104,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   const absl::StatusOr<TrialResult> result = RunTrial(request);
   if (!result.ok()) return Complain(kProgram, result.status().message());
-  return FinishProgram(kProgram, ResultText(*result), "",
-                       ExitStatusOf(*result));
+  return FinishProgram(kProgram, TrialText(*result), "", ExitStatusOf(*result));
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ main() {
     "deps(set(${ROOMS[*]}))" >"$FOLDER/rules.xml" ||
     fail "bazel query failed: what tests are made of is not known"
   python3 -B tools/aarch64/cross_test.py --sysroot="$FOLDER/sysroot" \
+    --not_emulated=tools/aarch64/not_emulated.txt \
     --output="$FOLDER/build" "$@" <"$FOLDER/rules.xml"
 }
 

@@ -3,7 +3,7 @@
 
     bazel query --output=xml --noimplicit_deps 'deps(set(ROOMS))' |
         cross_test.py --sysroot=FOLDER [--tree=.] [--output=.cache/aarch64]
-                      [--only=REGEX] [--list]
+                      [--not_emulated=FILE] [--only=REGEX] [--list]
 
 Bazel says what a test is made of, in its XML; Debian's aarch64-linux-gnu-g++
 compiles it, without Bazel: its repositories are bound to this machine's own
@@ -14,6 +14,10 @@ A test of which a part comes from a library that the sysroot does not have, from
 a rule that writes sources (a protocol buffer, an embedded file), or is compiled
 with a macro of its own, is left out, with the reason; so is one that measures
 jemalloc. --list says which.
+
+Some ask the processor or the kernel for a thing that an emulator does not have:
+FILE lists them, LABEL<TAB>TEST<TAB>REASON, TEST a pattern of Google Test's filter,
+or * for the whole program. A line of which no test is left is an error.
 Exit 1 where a test fails or does not compile, 2 where none is left.
 """
 
@@ -45,7 +49,7 @@ MAIN = re.compile(r"^int main\(", re.MULTILINE)
 # A header that is parsed before is one that is not, too.
 PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
-Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines arguments")
+Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines arguments outputs")
 
 
 def list_of(element, attribute, kind="label"):
@@ -69,7 +73,8 @@ def parse_query(text):
             data=list_of(element, "data"),
             defines=list_of(element, "defines", "string")
             + list_of(element, "local_defines", "string"),
-            arguments=list_of(element, "args", "string"))
+            arguments=list_of(element, "args", "string"),
+            outputs=[each.get("name") for each in element.findall("rule-output")])
     return rules
 
 
@@ -79,6 +84,7 @@ def repository_of(label):
 
 def closure(name, rules):
     """(rules of this tree that the test is made of, "") or (None, the reason)."""
+    generated = {file for rule in rules.values() for file in rule.outputs}
     found, waiting = {}, [name]
     while waiting:
         label = waiting.pop()
@@ -91,9 +97,12 @@ def closure(name, rules):
         rule = rules.get(label)
         if rule is None or rule.kind not in PLAIN_RULES:
             return None, "needs %s, a %s" % (label, rule.kind if rule else "generated file")
-        written = [source for source in rule.sources if source in rules]
+        written = [source for source in rule.sources if source in rules or source in generated]
         if written:
             return None, "needs %s, which a rule writes" % written[0]
+        embedded = [source for source in rule.sources if source.endswith(".S")]
+        if embedded:
+            return None, "needs %s, which embeds a file" % embedded[0]
         if rule.defines:
             return None, "needs %s, which is compiled with %s" % (label, rule.defines[0])
         found[label] = rule
@@ -122,6 +131,37 @@ def choose(rules, only):
         else:
             chosen.append((name, parts))
     return chosen, left_out
+
+
+NotEmulated = collections.namedtuple("NotEmulated", "label pattern reason")
+
+
+def read_not_emulated(text):
+    """Lines of FILE; ValueError where one has another shape."""
+    lines = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line or line.startswith("#"):
+            continue
+        fields = line.split("\t")
+        if len(fields) != 3 or not all(fields):
+            raise ValueError("line %d: want LABEL<TAB>TEST<TAB>REASON, got %r" % (number, line))
+        lines.append(NotEmulated(*fields))
+    return lines
+
+
+def leave_out_not_emulated(chosen, left_out, not_emulated):
+    """`chosen` and `left_out` after those that are listed with * have moved."""
+    whole = {each.label: each.reason for each in not_emulated if each.pattern == "*"}
+    return ([each for each in chosen if each[0] not in whole],
+            sorted(left_out + [(name, whole[name]) for name, _ in chosen if name in whole]))
+
+
+def stale_lines(rules, not_emulated):
+    return [each.label for each in not_emulated if each.label not in rules]
+
+
+def patterns_of(label, not_emulated):
+    return [each.pattern for each in not_emulated if each.label == label]
 
 
 def path_of(label):
@@ -207,14 +247,21 @@ def run(command):
         raise RuntimeError("%s\n%s" % (shlex.join(command), ended.stderr[-4000:]))
 
 
-def run_test(program, tree, output, rule):
-    """(whether it passed, the end of what it wrote)."""
+def run_test(program, tree, output, rule, patterns=()):
+    """(whether it passed, the end of what it wrote); without tests of `patterns`."""
     folder = output / "tmp" / rule.name[2:].replace(":", "/")
     # A test begins with an empty folder, as it does with Bazel.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     environment = dict(os.environ, TEST_TMPDIR=str(folder), TEST_SRCDIR=str(tree))
     command = [EMULATOR, "-L", TARGET_ROOT, str(program), *arguments_of(rule)]
+    for pattern in patterns:
+        listed = subprocess.run([*command, "--gtest_list_tests", "--gtest_filter=" + pattern],
+                                cwd=tree, env=environment, text=True, capture_output=True, check=False)
+        if "\n  " not in listed.stdout:
+            return False, "no test is named %s, which is listed as not emulated\n" % pattern
+    if patterns:
+        command.append("--gtest_filter=-" + ":".join(patterns))
     ended = subprocess.run(command, cwd=tree, env=environment, text=True, errors="replace",
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return ended.returncode == 0, ended.stdout[-3000:]
@@ -225,12 +272,17 @@ def main():
     parser.add_argument("--tree", type=pathlib.Path, default=pathlib.Path("."))
     parser.add_argument("--sysroot", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(".cache/aarch64"))
+    parser.add_argument("--not_emulated", type=pathlib.Path)
     parser.add_argument("--only", default="", help="tests whose label has this pattern")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="say which tests, and run none")
     args = parser.parse_args()
     rules = parse_query(sys.stdin.read())
-    chosen, left_out = choose(rules, args.only)
+    not_emulated = read_not_emulated(args.not_emulated.read_text()) if args.not_emulated else []
+    stale = stale_lines(rules, not_emulated)
+    if stale:
+        sys.exit("%s: there is no %s" % (args.not_emulated, ", ".join(stale)))
+    chosen, left_out = leave_out_not_emulated(*choose(rules, args.only), not_emulated)
     for name, reason in left_out:
         print("left out  %s: %s" % (name, reason))
     if args.list:
@@ -249,12 +301,14 @@ def main():
                       sorted(sources)))
     failed = []
     for name, parts in chosen:
+        patterns = patterns_of(name, not_emulated)
         try:
             program = builder.build(name, parts)
-            passed, said = run_test(program, tree, args.output.resolve(), rules[name])
+            passed, said = run_test(program, tree, args.output.resolve(), rules[name], patterns)
         except RuntimeError as error:
             passed, said = False, str(error)
-        print("%-8s  %s" % ("passed" if passed else "FAILED", name), flush=True)
+        print("%-8s  %s%s" % ("passed" if passed else "FAILED", name,
+                              "".join(", without " + each for each in patterns)), flush=True)
         if not passed:
             failed.append(name)
             print(said)

@@ -27,7 +27,13 @@ XML = """<?xml version="1.1"?>
   <rule class="cc_test" name="//base:message_test">
     <list name="deps"><label value="//base:message"/></list>
   </rule>
-  <rule class="genrule" name="//base:table"/>
+  <rule class="genrule" name="//base:table"><rule-output name="//base:table.cc"/></rule>
+  <rule class="cc_test" name="//base:written_test">
+    <list name="srcs"><label value="//base:table.cc"/></list>
+  </rule>
+  <rule class="cc_test" name="//base:program_text_test">
+    <list name="srcs"><label value="//base:program_text.S"/></list>
+  </rule>
   <rule class="cc_test" name="//base:table_test">
     <list name="srcs"><label value="//base:table"/></list>
   </rule>
@@ -70,6 +76,8 @@ class ChoiceTest(unittest.TestCase):
         self.assertEqual(dict(self.left_out), {
             "//base:message_test": "needs @protobuf",
             "//base:table_test": "needs //base:table, which a rule writes",
+            "//base:written_test": "needs //base:table.cc, which a rule writes",
+            "//base:program_text_test": "needs //base:program_text.S, which embeds a file",
             "//base:embedded_test": "needs //base:table, a genrule",
             "//base:bytes_test": "is tagged measures_jemalloc",
             "//base:program_test": "runs //base:program",
@@ -81,10 +89,31 @@ class ChoiceTest(unittest.TestCase):
         self.assertEqual(chosen, [])
         self.assertEqual([name for name, _ in left_out], ["//base:bytes_test"])
 
+    def test_a_program_that_is_not_emulated_is_left_out(self):
+        listed = cross_test.read_not_emulated("# a comment\n//base:number_test\t*\tno such kernel\n")
+        chosen, left_out = cross_test.leave_out_not_emulated(self.chosen, self.left_out, listed)
+        self.assertEqual(chosen, [])
+        self.assertIn(("//base:number_test", "no such kernel"), left_out)
+
+    def test_tests_of_a_program_that_are_not_emulated_have_patterns(self):
+        listed = cross_test.read_not_emulated("//base:number_test\tA.B\tno such kernel\n")
+        chosen, _ = cross_test.leave_out_not_emulated(self.chosen, self.left_out, listed)
+        self.assertEqual(chosen, self.chosen)
+        self.assertEqual(cross_test.patterns_of("//base:number_test", listed), ["A.B"])
+
+    def test_a_listed_program_that_is_not_there_is_told(self):
+        listed = cross_test.read_not_emulated("//base:gone_test\t*\tno such kernel\n")
+        self.assertEqual(cross_test.stale_lines(cross_test.parse_query(XML), listed),
+                         ["//base:gone_test"])
+
+    def test_a_line_of_another_shape_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "line 1: want LABEL"):
+            cross_test.read_not_emulated("//base:number_test no reason\n")
+
     def test_paths_in_arguments_begin_at_the_trees_root(self):
         rule = cross_test.Rule("//base/text:a_test", "cc_test", set(), [], [], [], [], [], [
             "--count=2", "$(rootpath testdata/a/b)", "--file=$(rootpath :c)",
-            "$(location //base:d.txt)"])
+            "$(location //base:d.txt)"], [])
         self.assertEqual(cross_test.arguments_of(rule), [
             "--count=2", "base/text/testdata/a/b", "--file=base/text/c", "base/d.txt"])
 
@@ -137,18 +166,33 @@ class BuilderTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "no such word"):
             self.times_compiled()
 
-    def test_a_test_begins_with_an_empty_folder(self):
+    def run_program(self, script, *patterns):
+        """Of a test that is a shell script, without an emulator."""
         program = self.folder / "program"
-        program.write_text('#!/bin/sh\nls -A "$TEST_TMPDIR"\ntouch "$TEST_TMPDIR/left"\n')
-        program.chmod(0o755)
+        program.write_text("#!/bin/sh\n" + script)
         emulator = self.folder / "emulator"
-        emulator.write_text('#!/bin/sh\nexec "$3"\n')
-        emulator.chmod(0o755)
+        emulator.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
+        for each in (program, emulator):
+            each.chmod(0o755)
         self.addCleanup(setattr, cross_test, "EMULATOR", cross_test.EMULATOR)
         cross_test.EMULATOR = str(emulator)
-        rule = cross_test.Rule("//:a", "cc_test", set(), [], [], [], [], [], [])
+        rule = cross_test.Rule("//:a", "cc_test", set(), [], [], [], [], [], [], [])
+        return cross_test.run_test(program, self.folder, self.folder, rule, patterns)
+
+    def test_a_test_begins_with_an_empty_folder(self):
         for _ in range(2):
-            self.assertEqual(cross_test.run_test(program, self.folder, self.folder, rule), (True, ""))
+            self.assertEqual(
+                self.run_program('ls -A "$TEST_TMPDIR"\ntouch "$TEST_TMPDIR/left"\n'), (True, ""))
+
+    def test_runs_without_tests_that_are_not_emulated(self):
+        lists = 'if test "$1" = --gtest_list_tests; then printf "A.\\n  B\\n"; exit; fi\n'
+        self.assertEqual(self.run_program(lists + 'echo "$@"\n', "A.B", "A.C"),
+                         (True, "--gtest_filter=-A.B:A.C\n"))
+
+    def test_a_pattern_without_a_test_fails(self):
+        passed, said = self.run_program("exit 0\n", "A.B")
+        self.assertFalse(passed)
+        self.assertIn("no test is named A.B", said)
 
     def sources_linked(self, text):
         """Names of the objects that a test of one source, `text`, is linked of."""
@@ -157,7 +201,7 @@ class BuilderTest(unittest.TestCase):
         self.builder.compile = lambda source, flags: source
         self.addCleanup(setattr, cross_test, "run", cross_test.run)
         cross_test.run = linked.extend
-        rule = cross_test.Rule("//:a", "cc_test", set(), ["//:a.cc"], [], [], [], [], [])
+        rule = cross_test.Rule("//:a", "cc_test", set(), ["//:a.cc"], [], [], [], [], [], [])
         self.builder.build("//:a", [rule])
         return {pathlib.Path(each).name for each in linked if each.endswith(".cc")}
 
