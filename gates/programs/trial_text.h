@@ -1,5 +1,5 @@
-// The result of a trial for a terminal: the reason, a line for each run, the heap's
-// peak and its first places, and the verdict.
+// The result of a trial for a terminal: the reason, a line for each run, the
+// heap's peak and its first places, and the verdict.
 //
 //   std::fputs(TrialText(*result).c_str(), stdout);
 //

@@ -2,7 +2,8 @@
 # Models from folders, as a person runs them: every family, backend and element
 # type; batches; generation; and what is said where something is wrong.
 set -euo pipefail
-export PATH="$PWD/lowmem/programs:$PATH"
+tree=$PWD
+export PATH="$tree/lowmem/programs:$PATH"
 cd "$TEST_TMPDIR"
 
 fail() {
@@ -51,6 +52,8 @@ done
 lowmem_generate --shape=minilm minilm 2>log
 lowmem_run minilm --ids=101,7592,102 --budget=1MiB >log 2>&1 || fail "README: $(cat log)"
 says '^states .*-0.743926 0.337618'
+python3 -B "$tree/tools/docs/check_outputs.py" --tree="$tree" lowmem/README.md \
+  --command='lowmem_run minilm --ids=101,7592,102 --budget=1MiB' <log || fail "the README: $(cat log)"
 rm -r minilm
 
 # An output that cannot be written is known before the run.
