@@ -189,6 +189,11 @@ class BuilderTest(unittest.TestCase):
         self.assertEqual(self.run_program(lists + 'echo "$@"\n', "A.B", "A.C"),
                          (True, "--gtest_filter=-A.B:A.C\n"))
 
+    def test_a_program_without_a_test_that_is_left_fails(self):
+        passed, said = self.run_program("echo '[==========] Running 0 tests from 0 test suites.'\n")
+        self.assertFalse(passed)
+        self.assertIn("none of its tests is left", said)
+
     def test_a_pattern_without_a_test_fails(self):
         passed, said = self.run_program("exit 0\n", "A.B")
         self.assertFalse(passed)
