@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -162,6 +165,39 @@ TEST(AtomicFileTest, WritesThroughLinksAndKeepsThem) {
   const std::string loop = TestPath("loop");
   ASSERT_EQ(symlink("loop", loop.c_str()), 0);
   EXPECT_THAT(Replace(loop, "x"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(AtomicFileDeathTest, ReplacesNothingWhenTheDiskCannotBeFlushed) {
+  const std::string path = WriteTestFile("unflushed", "old");
+  EXPECT_EXIT(
+      {
+        if (!RefuseFlushes()) std::_Exit(3);
+        const absl::Status status = Replace(path, "new");
+        std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+        std::_Exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "unflushed: cannot be flushed: Input/output error");
+  EXPECT_EQ(ReadTestFile(path), "old");
+  EXPECT_FALSE(Exists(PartialOf(path)));
+}
+
+// As a daemon does: the next descriptor is 0, which is one like any other.
+TEST(AtomicFileDeathTest, NeedsNoStandardInput) {
+  const std::string path = WriteTestFile("daemon", "old");
+  EXPECT_EXIT(
+      {
+        AtomicFileOptions options;
+        options.to_disk = ToDisk::kNoFsync;
+        absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+        if (!file.ok() || !file->Append("new").ok()) std::_Exit(3);
+        close(STDIN_FILENO);
+        const absl::Status status = file->Commit();
+        std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+        std::_Exit(status.ok() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EQ(ReadTestFile(path), "new");
 }
 
 TEST(AtomicFileTest, RefusesWhatIsNoName) {

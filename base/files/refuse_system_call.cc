@@ -51,4 +51,6 @@ bool RefuseDirectOpen() { return Refuse(SYS_openat, O_DIRECT, EINVAL); }
 
 bool RefuseReadsAtPlaces() { return Refuse(SYS_pread64, 0, EIO); }
 
+bool RefuseFlushes() { return Refuse(SYS_fsync, 0, EIO); }
+
 }  // namespace footprint

@@ -25,6 +25,9 @@ bool RefuseDirectOpen();
 // From now on reading at a place of a file fails with EIO, as on a broken disk.
 bool RefuseReadsAtPlaces();
 
+// From now on flushing a file to the disk fails with EIO, as on a broken disk.
+bool RefuseFlushes();
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_

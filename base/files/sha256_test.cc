@@ -25,8 +25,11 @@ TEST(Sha256Test, GivesThePublishedHashes) {
 TEST(Sha256Test, GivesItsBytesToo) {
   Sha256 hash;
   hash.Add("abc");
-  EXPECT_EQ(absl::BytesToHexString(hash.Finish()),
+  const std::string bytes = hash.Finish();
+  EXPECT_EQ(absl::BytesToHexString(bytes),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  // Nothing is written behind the last.
+  EXPECT_EQ(bytes.c_str()[32], '\0');
 }
 
 // Around the ends of blocks and of the padding.
