@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -83,6 +84,25 @@ TEST(ProcessMemoryTest, SeesAChildThatWasNotMadeByFork) {
   // The C library's system() makes its child without fork.
   ASSERT_EQ(std::system("true"), 0);
   EXPECT_TRUE(HasHadChildProcess());
+}
+
+// In a process that has waited for none yet; an error that a call before has
+// left says nothing.
+TEST(ProcessMemoryTest, SeesAChildThatLivesOn) {
+  EXPECT_EXIT(
+      {
+        if (HasHadChildProcess()) std::_Exit(2);
+        const pid_t child = fork();
+        if (child == 0) {
+          pause();
+          std::_Exit(0);
+        }
+        errno = ECHILD;
+        const bool is_seen = HasHadChildProcess();
+        kill(child, SIGKILL);
+        std::_Exit(is_seen ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 // A benchmark that starts no child is not charged with those before it.

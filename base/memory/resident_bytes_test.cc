@@ -1,10 +1,17 @@
 #include "footprint/base/memory/resident_bytes.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
 
 #include "gtest/gtest.h"
 
@@ -41,6 +48,31 @@ TEST(ResidentBytesTest, MappedAddressesAreCountedUntilTheyAreGivenBack) {
   const int64_t after = ReadResidentBytes().mapped_bytes;
   EXPECT_EQ(with_block, before + bytes);
   EXPECT_EQ(after, before);
+}
+
+bool HasMainThreadEnded() {
+  std::ifstream file("/proc/self/status");
+  const std::string status{std::istreambuf_iterator<char>(file), {}};
+  return status.find("\nState:\tZ") != std::string::npos;
+}
+
+// /proc/self tells of the main thread: where that has ended, of no memory.
+TEST(ResidentBytesDeathTest, WhatTheKernelDoesNotTellIsZero) {
+  EXPECT_EXIT(
+      {
+        alarm(60);  // ends this test where the main thread never does
+        std::thread([] {
+          while (!HasMainThreadEnded()) usleep(1000);
+          const ResidentBytes bytes = ReadResidentBytes();
+          std::fprintf(stderr, "%ld %ld %ld %ld %ld\n", bytes.peak_bytes,
+                       bytes.now_bytes, bytes.anonymous_bytes, bytes.file_bytes,
+                       bytes.mapped_bytes);
+          std::_Exit(0);
+        }).detach();
+        // Of this thread only, unlike exit().
+        syscall(SYS_exit, 0);
+      },
+      testing::ExitedWithCode(0), "^0 0 0 0 0\n$");
 }
 
 }  // namespace
