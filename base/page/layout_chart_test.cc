@@ -48,6 +48,29 @@ TEST(LayoutChartTest, DrawsALayoutToScale) {
   EXPECT_THAT(html, HasSubstr(">lower bound</text>"));
 }
 
+// 7 a letter and one letter's room, in a box that is 318 wide.
+TEST(LayoutChartTest, WritesALabelWhereItsBoxHasRoom) {
+  LayoutChart chart = TwoBoxes();
+  chart.boxes[0].label = std::string(44, 'x');
+  EXPECT_THAT(DrawLayoutChart(chart),
+              HasSubstr(">" + chart.boxes[0].label + "</text>"));
+  chart.boxes[0].label += 'x';
+  EXPECT_THAT(DrawLayoutChart(chart),
+              Not(HasSubstr(chart.boxes[0].label + "</text>")));
+}
+
+// 10, 20 and 10 bytes of 40 live below, from 634 up to 474.
+TEST(LayoutChartTest, ALayerLiesOnEachStepOfTheOneBelow) {
+  LayoutChart chart;
+  chart.series = {"weight", "gradient"};
+  chart.boxes = {
+      {"a", 0, 6, 0, 10}, {"b", 2, 4, 10, 10}, {"c", 0, 6, 20, 20, 1}};
+  EXPECT_THAT(DrawLayoutChart(chart),
+              HasSubstr("d=\"M84.00 594.00V514.00H296.00V474.00H508.00V514.00"
+                        "H720.00V594.00H508.00V554.00H296.00V594.00Z\" "
+                        "style=\"fill:var(--c1)\""));
+}
+
 TEST(LayoutChartTest, DrawsNoOutlineThatWouldHideItsBox) {
   LayoutChart chart = TwoBoxes();
   EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr(" thin\"")));

@@ -57,6 +57,18 @@ TEST(TimelineTest, DrawsToScale) {
               HasSubstr("M84.0 308.0L402.0 30.0V308.00H84.00Z"));
 }
 
+// The middle is the second point's place, between 0 s and 2 s.
+TEST(TimelineTest, TheMarksLabelStaysInsideThePlot) {
+  Timeline timeline = ThreePoints();
+  const auto has = [&](const std::string& anchor) {
+    return CountOf(DrawTimeline(timeline),
+                   "text-anchor=\"" + anchor + "\">peak</text>");
+  };
+  EXPECT_EQ(has("start"), 2u);
+  timeline.marked_point = 2;
+  EXPECT_EQ(has("end"), 2u);
+}
+
 TEST(TimelineTest, HandsTheScriptEveryPoint) {
   const nlohmann::json data = DataOf(DrawTimeline(ThreePoints()));
   EXPECT_EQ(data["times"], nlohmann::json({0, 1000000000, 2000000000}));
