@@ -120,6 +120,26 @@ TEST(SafetensorsTest, FindsNamesThatBeginAlike) {
   }
 }
 
+// Few names are sorted by insertion, which asks for an order one way only.
+TEST(SafetensorsTest, FindsNamesThatAFileHasBackwards) {
+  std::string header;
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = absl::StrCat("w", 49 - i);
+    absl::StrAppend(&header, i == 0 ? "{" : ",",
+                    Entry(name, "U8", "[1]", i, i + 1));
+  }
+  header += "}";
+  const absl::StatusOr<SafetensorsIndex> index = SafetensorsIndex::Parse(
+      header, 8 + static_cast<int64_t>(header.size()) + 40, "file");
+  ASSERT_THAT(index, IsOk());
+  for (int i = 10; i < 50; ++i) {
+    const std::string name = absl::StrCat("w", i);
+    const absl::StatusOr<const TensorInfo*> found = index->Find(name);
+    ASSERT_THAT(found, IsOk());
+    EXPECT_EQ((*found)->name, name);
+  }
+}
+
 TEST(SafetensorsTest, TakesAFileWithoutTensors) {
   EXPECT_THAT(StatusOf("{}", 0), IsOk());
   EXPECT_THAT(StatusOf("{}     ", 0), IsOk());
