@@ -207,6 +207,16 @@ TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
               0.01);
 }
 
+// Without the 2, the constant is 1 and off by half; without one of the others
+// it is 1.2, as in the test above, and off by a fifth.
+TEST(ScalingLawTest, TheErrorIsTheRootOfTheMeanOfSquares) {
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw({{{7}, 1}, {{7}, 1}, {{7}, 2}});
+  ASSERT_TRUE(law.has_value());
+  EXPECT_NEAR(law->left_out_error,
+              std::sqrt((0.2 * 0.2 + 0.2 * 0.2 + 0.5 * 0.5) / 3), 1e-12);
+}
+
 TEST(ScalingLawTest, TheOrderOfPointsMeansNothing) {
   std::vector<ScalingPoint> points = PointsOfOne(
       {1000, 2000, 4000, 8000, 16000, 32000},
