@@ -24,8 +24,10 @@ class InPieces : public CsvParser {
  public:
   InPieces(absl::string_view text, size_t piece_bytes, char delimiter = ',')
       : CsvParser(delimiter), text_(text), piece_bytes_(piece_bytes) {
-    Begin("fields.csv").IgnoreError();
+    begun_ = Begin("fields.csv");
   }
+
+  const absl::Status& begun() const { return begun_; }
 
  private:
   absl::StatusOr<absl::string_view> NextBytes() override {
@@ -39,6 +41,7 @@ class InPieces : public CsvParser {
   absl::string_view text_;
   const size_t piece_bytes_;
   std::string piece_;
+  absl::Status begun_;
 };
 
 Records RecordsOf(CsvParser* fields) {
@@ -166,6 +169,14 @@ TEST(CsvParserTest, PassesOnWhatCannotBeRead) {
   EXPECT_EQ(RecordsOf(&fields).size(), 1);
   EXPECT_EQ(fields.status(),
             absl::InternalError("fields.csv:2:1: no more of it"));
+}
+
+TEST(CsvParserTest, BeginsWithTheStatusOfTheFirstPiece) {
+  EXPECT_THAT(InPieces("a,b\nunreadable", 4).begun(), IsOk());
+  EXPECT_EQ(InPieces("unreadable", 4).begun(),
+            absl::InternalError("fields.csv:1:1: no more of it"));
+  EXPECT_THAT(InPieces("\xff\xfe", 4).begun(),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 std::string Quoted(const std::string& text) {

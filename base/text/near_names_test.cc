@@ -21,6 +21,14 @@ TEST(NearNamesTest, AreTheClosestFirst) {
   EXPECT_THAT(NearNames("something else", names), IsEmpty());
 }
 
+// In the wanted name or in the one that is there.
+TEST(NearNamesTest, CountEveryCharacterThatIsLeftOut) {
+  const std::vector<absl::string_view> longer = {"weight_1", "weights"};
+  EXPECT_THAT(NearNames("weight", longer), ElementsAre("weights", "weight_1"));
+  const std::vector<absl::string_view> shorter = {"abcd", "abcde"};
+  EXPECT_THAT(NearNames("abcdef", shorter), ElementsAre("abcde", "abcd"));
+}
+
 TEST(NearNamesTest, AreThreeAtMost) {
   const std::vector<absl::string_view> names = {"a1", "a2", "a3", "a4"};
   EXPECT_THAT(NearNames("a0", names), ElementsAre("a1", "a2", "a3"));

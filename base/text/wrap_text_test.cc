@@ -145,6 +145,14 @@ TEST(WrapCommandTest, BreaksBetweenWords) {
   EXPECT_EQ(WrapCommand("bazel run //a:b", 30, 2, 20), "bazel \\\n  run //a:b");
 }
 
+// Two columns are kept for a blank and a backslash.
+TEST(WrapCommandTest, BreaksAWideWordNoOftenerThanItMust) {
+  EXPECT_EQ(WrapCommand("abcdefghijkl", 14, 2), "abcdefghijkl");
+  EXPECT_EQ(WrapCommand("abcdefghijklm", 14, 2), "abcdefghijkl\\\nm");
+  EXPECT_EQ(WrapCommand("abcdefghijklmnopqrst", 14, 2),
+            "abcdefghijkl\\\nmnopqrst");
+}
+
 TEST(WrapCommandTest, AShellReadsTheSameWords) {
   const std::vector<std::string> commands = {
       "a 'b c d e f g h i j k l m n o p q r s t u v w x y z' e",
