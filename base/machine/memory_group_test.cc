@@ -1,10 +1,17 @@
 #include "footprint/base/machine/memory_group.h"
 
+#include <limits.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +59,84 @@ TEST(MemoryGroupTest, OfAPartTheGroupLiesBelowThePart) {
 TEST(MemoryGroupTest, WithoutAControllerThereIsNoPlace) {
   EXPECT_EQ(FindMemoryGroup("", "").path, "");
   EXPECT_EQ(FindMemoryGroup("garbage\n- cgroup\n", "9:memory:/\n").path, "");
+}
+
+// Makes /proc tell this process that its group is of version 2 and is `folder`.
+// False: it may not mount.
+bool EnterVersion2(const std::string& folder) {
+  const std::string mounts = folder + "/mounts";
+  const std::string groups = folder + "/groups";
+  std::ofstream(mounts) << "35 23 0:30 / " << folder
+                        << " rw - cgroup2 cgroup2 rw\n";
+  std::ofstream(groups) << "0::/\n";
+  const int user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+  return unshare(CLONE_NEWNS | user) == 0 &&
+         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount(mounts.c_str(), "/proc/self/mountinfo", nullptr, MS_BIND,
+               nullptr) == 0 &&
+         mount(groups.c_str(), "/proc/self/cgroup", nullptr, MS_BIND,
+               nullptr) == 0;
+}
+
+bool CanEnterVersion2(const std::string& folder) {
+  const pid_t child = fork();
+  if (child == 0) _exit(EnterVersion2(folder) ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+// In a process that has not looked for its group yet.
+TEST(MemoryGroupDeathTest, SaysWhatVersion2LacksAndTheWayOut) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const std::string folder = testing::TempDir() + "/version_2";
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder + "/cgroup.controllers") << "cpu io\n";
+  if (!CanEnterVersion2(folder)) GTEST_SKIP() << "NOT TESTED: no namespaces";
+  EXPECT_EXIT(
+      {
+        if (!EnterVersion2(folder)) _exit(2);
+        const absl::Status status = MemoryGroup::Create().status();
+        std::fprintf(stderr, "%s\n", status.ToString().c_str());
+        _exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "^FAILED_PRECONDITION: cgroup memory: the memory controller of cgroup v2 "
+      "is not given to this group; under systemd: Delegate=memory\n");
+}
+
+// The group that a process leaves which ends without a destructor; empty:
+// there can be none.
+std::string LeaveGroup() {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create();
+    const std::string path = group.ok() ? group->path() : "";
+    const ssize_t size = static_cast<ssize_t>(path.size());
+    _exit(write(ends[1], path.data(), path.size()) == size ? 0 : 1);
+  }
+  close(ends[1]);
+  char path[PATH_MAX];
+  const ssize_t size = read(ends[0], path, sizeof(path));
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return std::string(path, static_cast<size_t>(std::max<ssize_t>(0, size)));
+}
+
+TEST(MemoryGroupDeathTest, GroupsOfTheDeadGoAndThoseOfTheLivingStay) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const std::string left = LeaveGroup();
+  if (left.empty()) GTEST_SKIP() << "NOT TESTED: no group can be made";
+  // The first process always lives.
+  const std::string living = left.substr(0, left.rfind('/')) + "/footprint-1-0";
+  mkdir(living.c_str(), 0755);
+  EXPECT_EXIT(_exit(MemoryGroup::Create().ok() ? 0 : 1),
+              testing::ExitedWithCode(0), "");
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(living));
+  EXPECT_EQ(rmdir(living.c_str()), 0);
 }
 
 // A child that joins and holds bytes; how it ended.
