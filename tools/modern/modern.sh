@@ -145,8 +145,9 @@ main() {
     "//gates:check judges the limits of the same deployments below"
   bazel_test . --keep_going --test_tag_filters=-exact_on_debian12 //... || status=$?
   check_gates || status=1
-  for workspace in "$SID"/footprint/tree/examples/*/; do
+  for workspace in "$SID"/footprint/tree/examples/*/MODULE.bazel; do
     workspace=${workspace#"$SID/footprint/tree/"}
+    workspace=${workspace%MODULE.bazel}
     say "importer: $workspace"
     cp "$SID/footprint/tree/installed_bazel.bazelrc" "$SID/footprint/tree/$workspace"
     bazel_test "$workspace" //... || status=1
