@@ -16,7 +16,11 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/decoder_run.h"
+#include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/testing/failing_store.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/testing/test_decoder.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -421,6 +425,46 @@ TEST(DecoderTest, SaysSoWhenTheFileChangesBetweenCalls) {
         << WeightBackendName(backend);
     EXPECT_EQ(session.run->tokens(), 3);
   }
+}
+
+// The tokens of a call that failed are not read, and the next is as any.
+TEST(DecoderTest, TellsTheErrorOfWhicheverReadFails) {
+  const DecoderConfig config = SmallConfig();
+  const std::string folder = WriteDecoder(
+      RandomDecoder(config, DType::kF32, 16), DType::kF32, "reads");
+  const auto decoder = Decoder::Open(folder, WeightBackend::kPread);
+  ASSERT_THAT(decoder, IsOk());
+  const auto store = OpenFolderWeights(folder, WeightBackend::kPread);
+  ASSERT_THAT(store, IsOk());
+  const auto weights = FindDecoderWeights(**store, config);
+  ASSERT_THAT(weights, IsOk());
+  const auto plan = (*decoder)->Plan(20, 2, StreamingBudget(**decoder, 20, 2));
+  ASSERT_THAT(plan, IsOk());
+  FailingStore failing(store->get());
+  const auto run =
+      lowmem_internal::StartDecoderRun(config, *weights, &failing, *plan);
+  ASSERT_THAT(run, IsOk());
+  std::mt19937 random(16);
+  const auto ids = RandomIds(random, 20, config.vocabulary);
+  const auto logits = [&] {
+    (*run)->Clear();
+    failing.FailAt(-1);
+    const auto result = (*run)->Append(ids);
+    return result.ok() ? std::vector<float>(result->begin(), result->end())
+                       : std::vector<float>();
+  };
+  const std::vector<float> expected = logits();
+  const int64_t reads = failing.reads();
+  ASSERT_GT(reads, 50);
+  (*run)->Clear();
+  for (int64_t read = 0; read < reads; ++read) {
+    failing.FailAt(read);
+    EXPECT_THAT((*run)->Append(ids),
+                StatusIs(absl::StatusCode::kUnavailable,
+                         testing::HasSubstr(absl::StrCat(read, " fails"))));
+    EXPECT_EQ((*run)->tokens(), 0);
+  }
+  EXPECT_EQ(logits(), expected);
 }
 
 TEST(DecoderTest, RefusesInputsThatTheModelCannotTake) {

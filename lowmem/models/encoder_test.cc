@@ -20,7 +20,11 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/encoder_run.h"
+#include "footprint/lowmem/models/encoder_weights.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/testing/failing_store.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -221,6 +225,45 @@ TEST(EncoderTest, SaysSoWhenTheFileChangesBetweenRuns) {
                 StatusIs(absl::StatusCode::kFailedPrecondition))
         << WeightBackendName(backend);
   }
+}
+
+// Also of workers that wait for each other, and the next pass is as any.
+TEST(EncoderTest, TellsTheErrorOfWhicheverReadFails) {
+  const EncoderConfig config = SmallConfig();
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(config, DType::kF32, 16), DType::kF32, "reads");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kPread);
+  ASSERT_THAT(encoder, IsOk());
+  const auto store = OpenFolderWeights(folder, WeightBackend::kPread);
+  ASSERT_THAT(store, IsOk());
+  const auto weights = FindEncoderWeights(**store, config);
+  ASSERT_THAT(weights, IsOk());
+  const auto plan = (*encoder)->Plan(20, 2, StreamingBudget(**encoder, 20, 2));
+  ASSERT_THAT(plan, IsOk());
+  FailingStore failing(store->get());
+  const auto run =
+      lowmem_internal::StartEncoderRun(config, *weights, &failing, *plan);
+  ASSERT_THAT(run, IsOk());
+  std::mt19937 random(16);
+  const auto ids = RandomIds(random, 20, config.vocabulary);
+  const auto types = RandomIds(random, 20, config.token_types);
+  const auto states = [&] {
+    const auto result = (*run)->Forward(ids, types);
+    return result.ok() ? std::vector<float>(result->begin(), result->end())
+                       : std::vector<float>();
+  };
+  failing.FailAt(-1);
+  const std::vector<float> expected = states();
+  const int64_t reads = failing.reads();
+  ASSERT_GT(reads, 50);
+  for (int64_t read = 0; read < reads; ++read) {
+    failing.FailAt(read);
+    EXPECT_THAT((*run)->Forward(ids, types),
+                StatusIs(absl::StatusCode::kUnavailable,
+                         testing::HasSubstr(absl::StrCat(read, " fails"))));
+  }
+  failing.FailAt(-1);
+  EXPECT_EQ(states(), expected);
 }
 
 // Planned is measured: nothing is touched beyond the plan (a page that cannot

@@ -116,10 +116,9 @@ void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
 }
 
 absl::Status LayerPass::CheckStates(int64_t step, int worker) const {
-  const IndexRange panels = PanelsOf(worker);
-  const int64_t end = std::min(tokens_, panels.end * kPanelTokens);
-  if (TokensAreFinite(hidden_ + panels.begin * HiddenStride(), shape_.hidden,
-                      end - panels.begin * kPanelTokens)) {
+  const IndexRange own = ShareOf(tokens_, kPanelTokens, worker, workers());
+  if (TokensAreFinite(hidden_ + own.begin / kPanelTokens * HiddenStride(),
+                      shape_.hidden, own.size())) {
     return absl::OkStatus();
   }
   return NotFinite(*store_, step == 0 ? "the table of embeddings"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,13 +16,18 @@
 namespace footprint {
 namespace {
 
+// Of what C libraries hand out.
+struct Free {
+  void operator()(void* block) const { std::free(block); }
+};
+using Text = std::unique_ptr<char, Free>;
+using Scopes = std::unique_ptr<Dwarf_Die[], Free>;
+
 std::string Demangled(const char* name) {
   if (name == nullptr) return "";
   int status = 0;
-  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return result;
+  const Text text(abi::__cxa_demangle(name, nullptr, nullptr, &status));
+  return status == 0 && text != nullptr ? text.get() : name;
 }
 
 std::string BuildId(Dwfl_Module* module) {
@@ -127,11 +133,12 @@ class Symbolizer::OpenObject {
     if (unit == nullptr) return {};
     // By address, what is around an inlined function is where it was written;
     // by the innermost entry, where it was inlined.
-    Dwarf_Die* innermost = nullptr;
-    if (dwarf_getscopes(unit, address - bias, &innermost) <= 0) return {};
-    Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes_die(innermost, &scopes);
-    std::free(innermost);
+    Dwarf_Die* found = nullptr;
+    if (dwarf_getscopes(unit, address - bias, &found) <= 0) return {};
+    const Scopes innermost(found);
+    found = nullptr;
+    const int count = dwarf_getscopes_die(innermost.get(), &found);
+    const Scopes scopes(found);
     std::pair<std::string, int> place = PlaceOf(address);
     std::vector<SourceFrame> frames;
     for (int i = 0; i < count; ++i) {
@@ -144,7 +151,6 @@ class Symbolizer::OpenObject {
       if (tag == DW_TAG_subprogram) break;
       place = {CallFile(unit, &scopes[i]), Number(&scopes[i], DW_AT_call_line)};
     }
-    std::free(scopes);
     if (!frames.empty()) NameOutermost(address, &frames.back());
     return frames;
   }
