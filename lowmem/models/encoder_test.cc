@@ -21,11 +21,13 @@
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/encoder_weights.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/testing/failing_store.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
+#include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -722,9 +724,9 @@ TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
       Encoder::Open(WriteCheckpoint(checkpoint, DType::kF32, "one_bad"),
                     WeightBackend::kPread);
   ASSERT_THAT(encoder, IsOk());
-  const auto run = (*encoder)->Start(*(*encoder)->Plan(20, 2, kPlenty));
+  const auto run = (*encoder)->Start(*(*encoder)->Plan(40, 2, kPlenty));
   ASSERT_THAT(run, IsOk());
-  std::vector<int32_t> ids(20, 7);
+  std::vector<int32_t> ids(40, 7);
   EXPECT_THAT((*run)->Forward(ids, {}), StatusIs(absl::StatusCode::kDataLoss));
   for (const int64_t tokens : {2, 18}) {
     ids.assign(tokens, 6);
@@ -733,6 +735,32 @@ TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
     EXPECT_EQ(Floats(*states),
               Encode(good, WeightBackend::kPread, 1, kPlenty, ids).states);
   }
+}
+
+// As a caller may change it that wants to hold less.
+TEST(EncoderTest, RefusesAPlanWhoseRingsDoNotFitItsTiles) {
+  const std::string folder = WriteCheckpoint(
+      RandomCheckpoint(SmallConfig(), DType::kF32, 33), DType::kF32, "rings");
+  const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
+  ASSERT_THAT(encoder, IsOk());
+  const EncoderPlan plan =
+      *(*encoder)->Plan(8, 1, StreamingBudget(**encoder, 8, 1));
+  ASSERT_GT(plan.depth, 1);
+  EXPECT_THAT((*encoder)->Start(plan), IsOk());
+  const auto message = [&](const EncoderPlan& changed) {
+    const absl::Status status = (*encoder)->Start(changed).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInternal));
+    return std::string(status.message());
+  };
+  EncoderPlan no_row = plan;
+  no_row.slots.size_bytes = 0;
+  EXPECT_EQ(message(no_row), "a plan's slot holds no row");
+  EncoderPlan short_list = plan;
+  const auto tile_bytes = static_cast<int64_t>(sizeof(Tile));
+  const int64_t tiles = plan.schedule.size_bytes / tile_bytes;
+  short_list.schedule.size_bytes -= tile_bytes;
+  EXPECT_EQ(message(short_list), absl::StrCat("a plan for ", tiles - 1,
+                                              " tiles, but there are ", tiles));
 }
 
 // The memory of another model's plan is no place for this model's tensors.
