@@ -282,6 +282,24 @@ TEST(PackTest, RefusesMetadataThatDisagrees) {
   }
 }
 
+// A chunk, of a tensor that is copied as it is and of one that is rearranged.
+TEST(PackTest, WritesNothingWhenTheInputIsShortenedMeanwhile) {
+  for (const PackOptions& rule : {PackOptions(), WithRule("m=128")}) {
+    const std::string path =
+        WriteWeights("shortened", {{"m", DType::kF32, {600, 300}}});
+    const std::string output = TestPath("of_shortened");
+    PackOptions options = rule;
+    options.progress = [&](int64_t, int64_t) {
+      ASSERT_EQ(truncate(path.c_str(), 1000), 0);
+    };
+    const absl::Status status = Pack(path, output, options);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("ends at byte 1000, so it was shortened"));
+    EXPECT_NE(access(output.c_str(), F_OK), 0);
+  }
+}
+
 // Killed when the first of it is written.
 void PackKilled(const std::string& path) {
   PackOptions options = WithRule("m=128");
