@@ -68,6 +68,39 @@ name=encoder.layer.0.intermediate.dense.weight
 first=$(stream_weights_example minilm/model.safetensors $name)
 second=$(stream_weights_example minilm/packed.safetensors $name)
 [[ $first == "$second" && $first == 0.* ]] || fail "$first is not $second"
+# The largest is the last, wherever a tile of 64 rows ends.
+python3 - <<'END'
+import json, struct
+
+def write(path, rows, columns, values):
+    end = rows * columns * 4
+    header = json.dumps({"m": {"dtype": "F32", "shape": [rows, columns], "data_offsets": [0, end]}})
+    header += " " * (4096 - 8 - len(header))
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header.encode())
+        file.write(struct.pack("<%df" % len(values), *values))
+        file.truncate(4096 + end)
+
+for rows in 1, 64, 65:
+    write("rows%d" % rows, rows, 5, range(rows * 5))
+write("sparse", 3 << 17, 1 << 11, [])
+END
+for rows in 1 64 65; do
+  largest=$(stream_weights_example rows$rows m)
+  [[ $largest == $((rows * 5 - 1))\ by\ * ]] || fail "of $rows rows: $largest"
+done
+# 3 GiB of zeros take seconds to read: the file is shortened meanwhile.
+shortens() {
+  "$@" &
+  local reader=$!
+  until [[ $(readlink /proc/$reader/fd/* 2>/dev/null) == *sparse* ]]; do
+    kill -0 $reader 2>/dev/null || break
+  done
+  sleep 0.1
+  truncate -s 8192 sparse
+  wait $reader
+}
+refuses 1 'was shortened while it was in use' shortens stream_weights_example sparse m
 
 # A user's model, its modules loaded when used.
 # How much is held depends on how far the thread that reads ahead has come.
