@@ -1,5 +1,8 @@
 #include "footprint/lowmem/programs/program_pages.h"
 
+#include <dlfcn.h>
+
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -35,6 +38,21 @@ TEST(ProgramPagesTest, GivesBackWhatStartUpUsed) {
   EXPECT_GT(ReleaseProgramPages(), 1 << 20);
   EXPECT_LT(FileBytes(), file_bytes * 3 / 4);
   EXPECT_EQ(Joined(), before);
+}
+
+// From the file such code would come back as it was before it was relocated.
+TEST(ProgramPagesTest, LeavesCodeThatWasRelocatedAndGoesOnWithTheNext) {
+  const int64_t released = ReleaseProgramPages();
+  void* const relocated = dlopen("lowmem/programs/relocated_code.so", RTLD_NOW);
+  ASSERT_NE(relocated, nullptr) << dlerror();
+  const auto* const word =
+      static_cast<uintptr_t*>(dlsym(relocated, "FootprintRelocatedWord"));
+  ASSERT_NE(word, nullptr);
+  EXPECT_EQ(ReleaseProgramPages(), released);
+  EXPECT_EQ(*word, reinterpret_cast<uintptr_t>(word));
+  ASSERT_NE(dlopen("lowmem/programs/empty_library.so", RTLD_NOW), nullptr)
+      << dlerror();
+  EXPECT_GT(ReleaseProgramPages(), released);
 }
 
 TEST(ProgramPagesTest, WhileOthersRun) {
