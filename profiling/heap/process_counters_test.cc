@@ -75,5 +75,33 @@ TEST(ProcessCountersTest, ABlockThatIsHandedOnIsCountedOnce) {
   munmap(slow_page, 4096);
 }
 
+// In order of reading: giver and restless. What restless has freed is read from
+// what it had live at the last reading, so no two readings agree.
+int64_t SumWhileOneFreesAndFrees(ThreadCounters* giver_counters,
+                                 ThreadCounters* restless) {
+  ProcessLock lock;
+  ThreadCounters* const first = process.first_thread;
+  const int64_t before_bytes = SumLiveBytes(nullptr, 0);
+  restless->summed_live_bytes = kBlockBytes;
+  Count(&kNoBytes,
+        reinterpret_cast<const uint64_t*>(&restless->summed_live_bytes),
+        restless);
+  Count(&giver.allocated, &giver.deallocated, giver_counters);
+  const int64_t sum_bytes = SumLiveBytes(nullptr, 0) - before_bytes;
+  process.first_thread = first;
+  process.thread_count -= 2;
+  return sum_bytes;
+}
+
+// At most some attempts; the last counts, with allocations held up.
+TEST(ProcessCountersTest, AThreadThatNeverStopsFreeingIsSummedAllTheSame) {
+  RegisterThread();
+  giver = {3 * kBlockBytes, 0};
+  static ThreadCounters played[2];
+  const int64_t sum_bytes = SumWhileOneFreesAndFrees(&played[0], &played[1]);
+  EXPECT_EQ(sum_bytes, static_cast<int64_t>(3 * kBlockBytes) +
+                           played[1].summed_live_bytes);
+}
+
 }  // namespace
 }  // namespace footprint::profiling_internal
