@@ -30,6 +30,13 @@ struct Needed {
   int64_t mapped_bytes = -1;
 };
 
+void ExpectUnchanged(const Needed& needed) {
+  EXPECT_EQ(needed.peak_bytes, kBlockBytes);
+  EXPECT_EQ(needed.left_bytes, 0);
+  EXPECT_EQ(needed.allocated_bytes, kCalls * kBlockBytes);
+  EXPECT_EQ(needed.mapped_bytes, 0);
+}
+
 class HeapTest : public testing::Test {
  protected:
   HeapTest() {
@@ -77,6 +84,25 @@ class HeapTest : public testing::Test {
     return needed;
   }
 
+  // Events of two kinds that the program's record has.
+  std::vector<AllocationEvent> Recorded(AllocationEvent::Kind one,
+                                        AllocationEvent::Kind other) const {
+    ExpectUnchanged(Run(Regression(RegressionKind::kNone, 0, 0)));
+    std::vector<AllocationEvent> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      if (entry.path().stem() != "record") continue;
+      const std::string bytes = ReadTestFile(entry.path().string());
+      std::vector<AllocationEvent> events(bytes.size() /
+                                          sizeof(AllocationEvent));
+      std::memcpy(static_cast<void*>(events.data()), bytes.data(),
+                  events.size() * sizeof(AllocationEvent));
+      for (const AllocationEvent& event : events) {
+        if (event.kind == one || event.kind == other) found.push_back(event);
+      }
+    }
+    return found;
+  }
+
   bool IsPlanted() const {
     const std::string record = folder_ + "/record";
     return access(record.c_str(), F_OK) == 0 &&
@@ -85,13 +111,6 @@ class HeapTest : public testing::Test {
 
   std::string folder_;
 };
-
-void ExpectUnchanged(const Needed& needed) {
-  EXPECT_EQ(needed.peak_bytes, kBlockBytes);
-  EXPECT_EQ(needed.left_bytes, 0);
-  EXPECT_EQ(needed.allocated_bytes, kCalls * kBlockBytes);
-  EXPECT_EQ(needed.mapped_bytes, 0);
-}
 
 TEST_F(HeapTest, WithoutAFileItIsExactHeap) { ExpectUnchanged(Run()); }
 
@@ -179,27 +198,34 @@ TEST_F(HeapTest, APhaseMayHaveNoName) {
 }
 
 TEST_F(HeapTest, ARecordHasWholePagesOfAMapping) {
-  ExpectUnchanged(Run(Regression(RegressionKind::kNone, 0, 0)));
-  std::vector<AllocationEvent> mapped;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    if (entry.path().stem() != "record") continue;
-    const std::string bytes = ReadTestFile(entry.path().string());
-    std::vector<AllocationEvent> events(bytes.size() / sizeof(AllocationEvent));
-    std::memcpy(static_cast<void*>(events.data()), bytes.data(),
-                events.size() * sizeof(AllocationEvent));
-    for (const AllocationEvent& event : events) {
-      if (event.kind == AllocationEvent::Kind::kMapped ||
-          event.kind == AllocationEvent::Kind::kUnmapped) {
-        mapped.push_back(event);
-      }
-    }
-  }
+  const std::vector<AllocationEvent> mapped = Recorded(
+      AllocationEvent::Kind::kMapped, AllocationEvent::Kind::kUnmapped);
   ASSERT_EQ(mapped.size(), 2u);
   const int64_t page_bytes = getpagesize();
   EXPECT_EQ(mapped[0].requested_bytes, page_bytes + 1);
   EXPECT_EQ(mapped[0].bytes, 2 * page_bytes);
   EXPECT_EQ(mapped[1].bytes, 2 * page_bytes);
   EXPECT_EQ(mapped[1].address, mapped[0].address);
+}
+
+// Its object's end is one end more.
+TEST_F(HeapTest, APhaseThatIsEndedTwiceEndsNoOther) {
+  const std::vector<AllocationEvent> phases = Recorded(
+      AllocationEvent::Kind::kPhaseBegins, AllocationEvent::Kind::kPhaseEnds);
+  ASSERT_GE(phases.size(), 4u);
+  const AllocationEvent* const last = phases.data() + phases.size() - 4;
+  const auto expect = [](const AllocationEvent& event,
+                         AllocationEvent::Kind kind, uint64_t phase) {
+    EXPECT_EQ(event.kind, kind);
+    EXPECT_EQ(event.address, phase);
+  };
+  const uint64_t outer = last[0].address;
+  const uint64_t inner = last[1].address;
+  EXPECT_NE(outer, inner);
+  expect(last[0], AllocationEvent::Kind::kPhaseBegins, outer);
+  expect(last[1], AllocationEvent::Kind::kPhaseBegins, inner);
+  expect(last[2], AllocationEvent::Kind::kPhaseEnds, inner);
+  expect(last[3], AllocationEvent::Kind::kPhaseEnds, outer);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Makes known calls in a phase "loop", and prints what the whole needed: bytes
 // at its peak, bytes left, bytes allocated, and bytes mapped at the peak.
 // Around "loop" lies a phase whose name is longer than a regression's may be.
-// Then it maps a byte more than a page in a phase "mapping", and makes a call
-// in a phase without a name.
+// Then it maps a byte more than a page in a phase "mapping", makes a call in a
+// phase without a name, and ends a phase "inner" twice inside of one "outer".
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,6 +55,11 @@ int main() {
     const footprint::MemoryPhase phase("");
     void* volatile block = std::malloc(kBlockBytes);
     std::free(block);
+  }
+  {
+    const footprint::MemoryPhase outer("outer");
+    footprint::MemoryPhase inner("inner");
+    inner.End();
   }
   std::printf("%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
               bytes.peak_live_net_bytes, bytes.net_growth_bytes,
