@@ -60,6 +60,6 @@ void ForgetCodeOfProcessorTime();
 
 }  // namespace footprint::profiling_internal
 
-// Tested by //profiling/memprof:sampling_test.
+// Tested by //profiling/memprof:sampling_test, too.
 
 #endif  // FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
