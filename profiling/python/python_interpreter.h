@@ -31,6 +31,6 @@ bool BeginPythonRecord(int folder, const char* file_name, bool with_calls);
 
 }  // namespace footprint::profiling_internal
 
-// Tested by measured_python_test.
+// Tested by measured_python_test, too.
 
 #endif  // FOOTPRINT_PROFILING_PYTHON_PYTHON_INTERPRETER_H_
