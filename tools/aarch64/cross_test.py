@@ -49,7 +49,9 @@ MAIN = re.compile(r"^int main\(", re.MULTILINE)
 # A header that is parsed before is one that is not, too.
 PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
-Rule = collections.namedtuple("Rule", "name kind tags sources inputs copts data defines arguments outputs")
+Rule = collections.namedtuple(
+    "Rule", "name kind tags sources inputs copts data defines arguments outputs linkopts",
+    defaults=([], [], []))
 
 
 def list_of(element, attribute, kind="label"):
@@ -74,7 +76,8 @@ def parse_query(text):
             defines=list_of(element, "defines", "string")
             + list_of(element, "local_defines", "string"),
             arguments=list_of(element, "args", "string"),
-            outputs=[each.get("name") for each in element.findall("rule-output")])
+            outputs=[each.get("name") for each in element.findall("rule-output")],
+            linkopts=list_of(element, "linkopts", "string"))
     return rules
 
 
@@ -83,7 +86,7 @@ def repository_of(label):
 
 
 def closure(name, rules):
-    """(rules of this tree that the test is made of, "") or (None, the reason)."""
+    """(rules of this tree that the test is made of, itself first, "") or (None, the reason)."""
     generated = {file for rule in rules.values() for file in rule.outputs}
     found, waiting = {}, [name]
     while waiting:
@@ -237,7 +240,8 @@ class Builder:
         program = self.output / "tests" / name[2:].replace(":", "/")
         program.parent.mkdir(parents=True, exist_ok=True)
         run([COMPILER, "-pthread", *map(str, objects),
-             *map(str, self.google_test(not has_main)), *self.archives(), "-o", str(program)])
+             *map(str, self.google_test(not has_main)), *self.archives(),
+             *parts[0].linkopts, "-o", str(program)])
         return program
 
 

@@ -176,7 +176,7 @@ class BuilderTest(unittest.TestCase):
             each.chmod(0o755)
         self.addCleanup(setattr, cross_test, "EMULATOR", cross_test.EMULATOR)
         cross_test.EMULATOR = str(emulator)
-        rule = cross_test.Rule("//:a", "cc_test", set(), [], [], [], [], [], [], [])
+        rule = cross_test.Rule("//:a", "cc_test", set(), [], [], [], [], [])
         return cross_test.run_test(program, self.folder, self.folder, rule, patterns)
 
     def test_a_test_begins_with_an_empty_folder(self):
@@ -199,16 +199,25 @@ class BuilderTest(unittest.TestCase):
         self.assertFalse(passed)
         self.assertIn("no test is named A.B", said)
 
-    def sources_linked(self, text):
-        """Names of the objects that a test of one source, `text`, is linked of."""
+    def link_command(self, text, linkopts=()):
+        """As a test of one source, `text`, is linked."""
         (self.folder / "a.cc").write_text(text)
         linked = []
         self.builder.compile = lambda source, flags: source
         self.addCleanup(setattr, cross_test, "run", cross_test.run)
         cross_test.run = linked.extend
-        rule = cross_test.Rule("//:a", "cc_test", set(), ["//:a.cc"], [], [], [], [], [], [])
+        rule = cross_test.Rule("//:a", "cc_test", set(), ["//:a.cc"], [], [], [], [], linkopts=linkopts)
         self.builder.build("//:a", [rule])
+        return linked
+
+    def sources_linked(self, text):
+        """Names of the objects that such a test is linked of."""
+        linked = self.link_command(text)
         return {pathlib.Path(each).name for each in linked if each.endswith(".cc")}
+
+    def test_a_test_is_linked_with_the_options_of_its_rule(self):
+        self.assertIn("-Wl,--wrap=dlsym", self.link_command("", ["-Wl,--wrap=dlsym"]))
+        self.assertNotIn("-Wl,--wrap=dlsym", self.link_command(""))
 
     def test_a_test_is_linked_with_google_mocks_main_function(self):
         self.assertEqual(self.sources_linked("// int main()\nTEST(A, B) {}\n"),
