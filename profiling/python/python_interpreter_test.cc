@@ -1,6 +1,8 @@
 #include "footprint/profiling/python/python_interpreter.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,40 +11,35 @@
 
 #include "gtest/gtest.h"
 
-namespace {
-
-struct {
-  void (*before)();
-  void (*in_parent)();
-} of_fork;
-
-}  // namespace
-
-// Stands before the C library's: keeps what it is given, for the test to call.
-extern "C" int __wrap_pthread_atfork(void (*before)(), void (*in_parent)(),
-                                     void (*)()) {
-  of_fork = {before, in_parent};
-  return 0;
-}
-
 namespace footprint::profiling_internal {
 namespace {
 
-// The child would have the half of it.
-TEST(PythonInterpreterTest, NoRecordBeginsWhileAThreadForks) {
-  const std::string folder_path = testing::TempDir();
-  const int folder = open(folder_path.c_str(), O_PATH | O_DIRECTORY);
-  ASSERT_NE(of_fork.before, nullptr);
-  of_fork.before();
-  std::future<bool> has_begun = std::async(std::launch::async, [folder] {
+int folder = -1;
+std::future<bool> has_begun;
+bool has_waited = false;
+
+void BeginRecordMeanwhile() {
+  has_begun = std::async(std::launch::async, [] {
     return BeginPythonRecord(folder, "python", /*with_calls=*/false);
   });
-  EXPECT_EQ(has_begun.wait_for(std::chrono::milliseconds(100)),
-            std::future_status::timeout);
-  EXPECT_NE(access((folder_path + "/python").c_str(), F_OK), 0);
-  of_fork.in_parent();
+  has_waited = has_begun.wait_for(std::chrono::milliseconds(100)) ==
+               std::future_status::timeout;
+}
+
+// Before the interpreter adds its own: a fork calls the last of them first.
+__attribute__((constructor(101))) void BeginRecordInFork() {
+  pthread_atfork(BeginRecordMeanwhile, nullptr, nullptr);
+}
+
+// The child would have the half of it.
+TEST(PythonInterpreterTest, NoRecordBeginsWhileAThreadForks) {
+  folder = open(testing::TempDir().c_str(), O_PATH | O_DIRECTORY);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_TRUE(has_waited);
   EXPECT_TRUE(has_begun.get());
-  EXPECT_EQ(access((folder_path + "/python").c_str(), F_OK), 0);
+  EXPECT_EQ(faccessat(folder, "python", F_OK, 0), 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
   close(folder);
 }
 
