@@ -237,7 +237,7 @@ class Builder:
                     for rule in parts for source in rule.sources if source.endswith(".cc")]
         objects = [self.compile(source, copts) for source, copts in compiled]
         has_main = any(MAIN.search(source.read_text()) for source, _ in compiled)
-        program = self.output / "tests" / name[2:].replace(":", "/")
+        program = self.output / "tests" / path_of(name)
         program.parent.mkdir(parents=True, exist_ok=True)
         run([COMPILER, "-pthread", *map(str, objects),
              *map(str, self.google_test(not has_main)), *self.archives(),
@@ -253,7 +253,7 @@ def run(command):
 
 def run_test(program, tree, output, rule, patterns=()):
     """(whether it passed, the end of what it wrote); without tests of `patterns`."""
-    folder = output / "tmp" / rule.name[2:].replace(":", "/")
+    folder = output / "tmp" / path_of(rule.name)
     # A test begins with an empty folder, as it does with Bazel.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
