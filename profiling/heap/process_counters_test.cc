@@ -75,8 +75,8 @@ TEST(ProcessCountersTest, ABlockThatIsHandedOnIsCountedOnce) {
   munmap(slow_page, 4096);
 }
 
-// In order of reading: giver and restless. The counter of what restless freed is
-// what it had live at the last reading, so that no two readings agree.
+// In order of reading: giver and restless. The counter of what restless freed
+// is what it had live at the last reading, so that no two readings agree.
 int64_t SumWhileOneFreesAndFrees(ThreadCounters* giver_counters,
                                  ThreadCounters* restless) {
   ProcessLock lock;
