@@ -38,6 +38,7 @@ void Count(const uint64_t* allocated, const uint64_t* deallocated,
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   counters->summed_allocated_from = allocated;
   counters->summed_deallocated_from = deallocated;
+  counters->threshold_bytes.store(0);  // as that of a registered thread
   counters->next = process.first_thread;
   process.first_thread = counters;
   ++process.thread_count;
