@@ -111,7 +111,7 @@ class TileStream {
   // Goes on from the tile at `index` of the schedule. Tiles read ahead are
   // dropped; all leases must have ended, else FailedPrecondition. OutOfRange:
   // no such tile.
-  virtual absl::Status Rewind(int64_t index = 0) = 0;
+  virtual absl::Status Rewind(int64_t index) = 0;
 
   // Time that Next has waited for bytes.
   int64_t wait_nanoseconds() const { return wait_nanoseconds_; }

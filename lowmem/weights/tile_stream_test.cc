@@ -231,7 +231,7 @@ TEST_P(TileStreamTest, DeliversTheFilesBytesForAnyTilesAndDepth) {
                         RandomSchedule(random, file.size(), largest), depth);
     ExpectDeliversSchedule(random, file, depth, streaming);
     if (HasFatalFailure()) return;
-    ASSERT_THAT(streaming->Rewind(), IsOk());
+    ASSERT_THAT(streaming->Rewind(0), IsOk());
     ExpectDeliversSchedule(random, file, depth, streaming);
     if (HasFatalFailure()) return;
   }
@@ -313,7 +313,7 @@ TEST_P(TileStreamTest, RefusesToWaitForASlotThatIsLent) {
   ASSERT_THAT(second, IsOk());
   EXPECT_THAT(std::string(streaming->Next().status().message()),
               HasSubstr("tile 2 needs the slot of the tile 2 places before"));
-  EXPECT_THAT(streaming->Rewind(),
+  EXPECT_THAT(streaming->Rewind(0),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   first->Release();
   EXPECT_EQ(first->data(), nullptr);
@@ -339,7 +339,7 @@ TEST_P(TileStreamTest, ReportsAFileThatChanges) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("shortened"));
   // It stays so.
   EXPECT_THAT(streaming->Next(), StatusIs(status.code()));
-  EXPECT_THAT(streaming->Rewind(), StatusIs(status.code()));
+  EXPECT_THAT(streaming->Rewind(0), StatusIs(status.code()));
 }
 
 TEST_P(TileStreamTest, EndsWithReadsUnderWay) {
@@ -350,7 +350,7 @@ TEST_P(TileStreamTest, EndsWithReadsUnderWay) {
       ASSERT_THAT(streaming->Next(), IsOk());
     }
     if (i % 3 == 0) {
-      ASSERT_THAT(streaming->Rewind(), IsOk());
+      ASSERT_THAT(streaming->Rewind(0), IsOk());
     }
   }
 }
