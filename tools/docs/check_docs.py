@@ -9,7 +9,8 @@ In every page (*.md) but the decision records:
   <!-- file: PATH#REGION -->    the block is the lines between "region REGION" and
                                 "endregion" in that file, whichever its comment sign
   <!-- command: TEST -->        the block's "$ " lines are commands; the file TEST,
-                                which a test or CI runs, contains each of them
+                                which a test or CI runs, contains each of them, and
+                                hands those whose output is quoted to check_outputs.py
   <!-- sketch -->               an outline that no tool could run, in docs/ only
 * A relative link leads to a file, and to a heading where it names one; a picture
   is there.
@@ -26,6 +27,10 @@ import sys
 _TAG = re.compile(r"<!-- (file|command|sketch)(?:: (\S+))? -->")
 # Also of a picture; its text may go over lines.
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+# A line that stands for any number of lines of output.
+DOTS = "..."
+# How a test, and .ci/run, hand a command's output to check_outputs.py.
+_COMPARED = ("--command='%s'", 'run_quoted "%s"')
 _OUTSIDE = ("http:", "https:", "mailto:")
 
 
@@ -43,6 +48,17 @@ def blocks_of(text):
             found.append((start + 1, above, "\n".join(lines[start + 1:number])))
             start = None
     return found
+
+
+def commands_of(content, first_line=1):
+    """(command, [(line number, quoted line)]) of each "$ " line of a block."""
+    commands = []
+    for number, line in enumerate(content.split("\n"), start=first_line):
+        if line.startswith("$ "):
+            commands.append((re.sub(r"\s+#.*", "", line[2:]).strip(), []))
+        elif commands and line.strip() not in ("", DOTS):
+            commands[-1][1].append((number, line))
+    return commands
 
 
 def without_blocks(text):
@@ -98,13 +114,16 @@ class Checker:
         path = self.tree / target
         if not path.is_file():
             return self.fault(page, line, "tag names %s, which does not exist" % target)
-        commands = [l[2:].strip() for l in content.split("\n") if l.startswith("$ ")]
+        commands = commands_of(content)
         if not commands:
             self.fault(page, line, "the block has no line that begins with '$ '")
-        for command in commands:
-            command = re.sub(r"\s+#.*", "", command)
-            if command not in path.read_text():
+        text = path.read_text()
+        for command, output in commands:
+            if command not in text:
                 self.fault(page, line, "%s does not run '%s'" % (target, command))
+            elif output and not any(way % command in text for way in _COMPARED):
+                self.fault(page, line, "%s does not compare the output of '%s' with what is quoted"
+                           % (target, command))
 
     def check_block(self, page, line, above, content):
         match = _TAG.fullmatch(above.strip())

@@ -45,9 +45,17 @@ class CheckDocsTest(unittest.TestCase):
         self.assertIn("needs a tag", self.faults("Text\n```\nx\n```\n")[0])
 
     def test_a_command_must_be_run_by_the_named_file(self):
-        page = "<!-- command: ci -->\n```\n$ %s\n3 passed\n```\n"
+        page = "<!-- command: ci -->\n```\n$ %s\n```\n"
         self.assertEqual(self.faults(page % "tools/dev test  # all"), [])
         self.assertIn("does not run 'tools/dev fly'", self.faults(page % "tools/dev fly")[0])
+
+    def test_quoted_output_must_be_compared(self):
+        page = "<!-- command: ci -->\n```\n$ tools/dev test\n3 passed\n```\n"
+        self.assertIn("does not compare the output of 'tools/dev test'", self.faults(page)[0])
+        (self.tree / "ci").write_text('run_quoted "tools/dev test"\n')
+        self.assertEqual(self.faults(page), [])
+        (self.tree / "ci").write_text("check_outputs.py --command='tools/dev test'\n")
+        self.assertEqual(self.faults(page), [])
 
     def test_a_sketch_is_allowed_in_docs_only(self):
         page = "<!-- sketch -->\n```\na -> b\n```\n"

@@ -3,9 +3,9 @@
 
     COMMAND 2>&1 | check_outputs.py --command=COMMAND [--tree=.] [PAGE...]
 
-In each ```console block of a page (of all that git knows, unless pages are named), the lines below "$ COMMAND" must be lines of
-its output, in their order. A line of dots leaves out any number of lines, dots
-within a line any characters. Numbers, units of bytes and bars may be others: a
+In each block of a page (of all that git knows, unless pages are named), the lines
+below "$ COMMAND" must be lines of its output, in their order. A line of dots leaves
+out any number of lines, dots within a line any characters. Numbers, units of bytes and bars may be others: a
 page is not an environment. How columns are filled up does not count.
 Exit 1 with file and line of each quoted line that the output does not have, or
 if no page quotes the command.
@@ -18,44 +18,26 @@ import sys
 
 import check_docs
 
-# Parts of a line that differ from one run or machine to the next.
-_VARIABLE = re.compile(r"\.\.\.|[0-9][0-9,.]*(?:e[+-][0-9]+)?|\b(?:[KMGT]i)?B\b|[▁-█]+|\s+|-(?=[0-9])")
-_DOTS = "..."
+# Parts of a line that differ from one run or machine to the next: numbers, units, bars, blanks.
+_VARIABLE = (r"-?[0-9][0-9,.]*(?:e[+-][0-9]+)?", r"\b(?:[KMGT]i)?B\b", "[▁-█]+", r"\s+")
+_VARIABLE_OR_DOTS = re.compile("|".join((re.escape(check_docs.DOTS),) + _VARIABLE))
 
 
 def pattern_of(line):
     """A regular expression of the lines that a quoted one stands for."""
+    line = line.strip()
     pattern, at = "", 0
-    for match in _VARIABLE.finditer(line.strip()):
-        pattern += re.escape(line.strip()[at:match.start()])
-        text = match[0]
-        if text == _DOTS:
-            pattern += ".*"
-        elif text.isspace():
-            pattern += r"\s+"
-        elif text[0] in "0123456789":
-            pattern += r"[0-9][0-9,.]*(?:e[+-][0-9]+)?"
-        elif text == "-":
-            pattern += "-?"
-        elif "▁" <= text[0] <= "█":
-            pattern += "[▁-█]+"
-        else:
-            pattern += "(?:[KMGT]i)?B"
+    for match in _VARIABLE_OR_DOTS.finditer(line):
+        kind = next((kind for kind in _VARIABLE if re.fullmatch(kind, match[0])), ".*")
+        pattern += re.escape(line[at:match.start()]) + kind
         at = match.end()
-    return re.compile(pattern + re.escape(line.strip()[at:]))
+    return re.compile(pattern + re.escape(line[at:]))
 
 
 def quotes_of(text):
-    """(command, [(line number, quoted line)]) of each command in console blocks."""
-    quotes, inside = [], False
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("```"):
-            inside = line.strip() == "```console"
-        elif inside and line.startswith("$ "):
-            quotes.append((re.sub(r"\s+#.*", "", line[2:]).strip(), []))
-        elif inside and quotes and line.strip() not in ("", _DOTS):
-            quotes[-1][1].append((number, line))
-    return quotes
+    """(command, [(line number, quoted line)]) of each command in a page's blocks."""
+    return [command for line, _, content in check_docs.blocks_of(text)
+            for command in check_docs.commands_of(content, line + 1)]
 
 
 def missing_line(quoted, output):
