@@ -64,6 +64,11 @@ def _rule_repositories():
             "objc_library",
         ],
         extra_files = {
+            "cc/action_names.bzl": """\
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", _compile = "CPP_COMPILE_ACTION_NAME")
+
+CPP_COMPILE_ACTION_NAME = _compile
+""",
             "cc/common/BUILD.bazel": "",
             # A name cannot be exported as itself where it is built in.
             "cc/common/built_in.bzl": "built_in_cc_common = cc_common\nBuiltInCcInfo = CcInfo\n",

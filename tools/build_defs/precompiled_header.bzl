@@ -16,8 +16,10 @@ are the same, else the header itself: whoever depends on this compiles either wa
 tests what it would without. Nothing is linked. Why: docs/decisions/0048.
 """
 
-load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
-load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_ATTRS", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 # gcc names the header as what a source was made of, but neither the parsed form nor
 # what the header includes. So the header says itself what that is, or else a source
@@ -45,10 +47,8 @@ def _name_content(ctx, context, header):
         progress_message = "Naming what %s includes" % ctx.file.hdr.short_path,
     )
 
-# Bazel 4 has it without a load.
-# buildifier: disable=native-cc-common
 def _parse(ctx, header, context, parsed):
-    toolchain = find_cpp_toolchain(ctx)
+    toolchain = find_cc_toolchain(ctx)
     features = cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = toolchain,
@@ -90,8 +90,6 @@ def _parse(ctx, header, context, parsed):
         progress_message = "Parsing %s" % ctx.file.hdr.short_path,
     )
 
-# buildifier: disable=native-cc-common
-# buildifier: disable=native-cc-info
 def _precompiled_header_impl(ctx):
     folder = ctx.label.name + "_include"
     path = "%s/footprint/%s/%s" % (folder, ctx.label.package, ctx.file.hdr.basename)
@@ -112,10 +110,10 @@ def _precompiled_header_impl(ctx):
         ]),
     ]
 
-# buildifier: disable=native-cc-info
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
-    attrs = {
+    attrs = dict(
+        {
         "hdr": attr.label(
             allow_single_file = [".h"],
             doc = "Included as footprint/<package>/<its name>.",
@@ -125,8 +123,9 @@ precompiled_header = rule(
             doc = "Whose headers it includes.",
             providers = [CcInfo],
         ),
-        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
-    },
+        },
+        **CC_TOOLCHAIN_ATTRS
+    ),
     fragments = ["cpp"],
-    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+    toolchains = use_cc_toolchain(),
 )
