@@ -210,13 +210,6 @@ def _library_repositories():
 
     _maybe(
         system_repository,
-        name = "boost.math",
-        build_files = {"": _overlay("boost.math/root.BUILD")},
-        debian_package = "libboost-dev",
-        system_files = {"include/boost/math": "/usr/include/boost/math"},
-    )
-    _maybe(
-        system_repository,
         name = "sqlite3",
         build_files = {"": _overlay("sqlite3/root.BUILD")},
         debian_package = "libsqlite3-dev",

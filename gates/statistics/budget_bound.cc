@@ -7,12 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "boost/math/distributions/binomial.hpp"
+#include "footprint/gates/statistics/distributions.h"
 
 namespace footprint {
 namespace {
-
-using Binomial = boost::math::binomial_distribution<double>;
 
 // Where the looks at a growing sample stop, by the number of runs that exceed.
 struct Stops {
@@ -91,8 +89,7 @@ std::string Percent(double share) {
 
 double FitConfidence(int64_t run_count, int64_t exceeding, double share) {
   if (exceeding >= run_count) return 0;
-  return boost::math::cdf(Binomial(static_cast<double>(run_count), share),
-                          static_cast<double>(run_count - exceeding - 1));
+  return BinomialLowerTail(run_count, share, run_count - exceeding - 1);
 }
 
 int64_t RunsForConfidence(int64_t exceeding, double share, double confidence) {
@@ -109,9 +106,7 @@ int64_t RunsForConfidence(int64_t exceeding, double share, double confidence) {
 
 double MisfitPValue(int64_t run_count, int64_t exceeding, double share) {
   if (exceeding <= 0) return 1;
-  return boost::math::cdf(boost::math::complement(
-      Binomial(static_cast<double>(run_count), 1 - share),
-      static_cast<double>(exceeding - 1)));
+  return BinomialUpperTail(run_count, 1 - share, exceeding);
 }
 
 SampleDecision JudgeBudget(const FittingRuns& runs, const BudgetRule& rule) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "boost/math/distributions/normal.hpp"
+#include "footprint/gates/statistics/distributions.h"
 
 namespace footprint {
 namespace {
@@ -82,9 +82,8 @@ double ApproximateRankTestPValue(absl::Span<const double> lower,
   const double variance =
       m * n / 12 * (count + 1 - ranked.tie_sum / (count * (count - 1)));
   if (!(variance > 0)) return 1;  // all values are equal
-  const boost::math::normal standard;
   const double z = (u - m * n / 2 - 0.5) / std::sqrt(variance);
-  return boost::math::cdf(boost::math::complement(standard, z));
+  return NormalUpperTail(z);
 }
 
 double RankTestPValue(absl::Span<const double> lower,

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "boost/math/distributions/normal.hpp"
+#include "footprint/gates/statistics/distributions.h"
 #include "footprint/gates/statistics/rank_test.h"
 
 namespace footprint {
@@ -44,11 +44,9 @@ std::vector<double> Grown(absl::Span<const double> sample, double share) {
 // programs as far apart as the samples: the normal deviate grows as the root.
 int64_t MoreRunsFor(double p_value, double wanted, size_t run_count) {
   constexpr double kMostGrowth = 100;
-  const boost::math::normal standard;
-  const double has = p_value < 0.5 && p_value > 0
-                         ? -boost::math::quantile(standard, p_value)
-                         : 0;
-  const double needs = -boost::math::quantile(standard, wanted);
+  const double has =
+      p_value < 0.5 && p_value > 0 ? NormalUpperQuantile(p_value) : 0;
+  const double needs = NormalUpperQuantile(wanted);
   const double growth = has > needs / std::sqrt(kMostGrowth)
                             ? needs * needs / (has * has)
                             : kMostGrowth;

@@ -21,7 +21,7 @@ readonly PACKAGES=(
   nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
   libarchive-dev
   libsqlite3-dev libcpp-httplib-dev
-  libboost-dev python3-clang
+  python3-clang
   python3-sarif-python-om python3-junitparser python3-prometheus-client
   python3-html5lib
 )

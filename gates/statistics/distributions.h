@@ -1,0 +1,46 @@
+// Tails of the binomial and the normal distribution, as tests of hypotheses
+// need them.
+//
+//   // 3 of 300 runs exceed a limit that one in 1,000 may exceed: how likely is
+//   that? const double p_value = BinomialUpperTail(300, 0.001, 3);
+//
+// Relative error: at most 1e-12 for up to 10^9 trials (distributions_test
+// compares with values of 50 digits). Small tails keep their relative error,
+// since they are summed and never subtracted from one.
+//
+// Pure; thread-safe; allocates nothing. Time: constant for the normal
+// distribution; for the binomial one addition for each term that counts, about
+// 10 standard deviations.
+//
+// Sources: C. Loader, "Fast and accurate computation of binomial probabilities"
+// (2000); M. Abramowitz and I. Stegun, "Handbook of Mathematical
+// Functions", 26.2.22, refined by Newton's method.
+
+#ifndef FOOTPRINT_GATES_STATISTICS_DISTRIBUTIONS_H_
+#define FOOTPRINT_GATES_STATISTICS_DISTRIBUTIONS_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// Returns the probability of exactly `successes` in `trials` trials, each of
+// which succeeds with `probability`. Zero outside 0..trials.
+double BinomialProbability(int64_t trials, double probability,
+                           int64_t successes);
+
+// Returns the probability of at most `successes`.
+double BinomialLowerTail(int64_t trials, double probability, int64_t successes);
+
+// Returns the probability of at least `successes`.
+double BinomialUpperTail(int64_t trials, double probability, int64_t successes);
+
+// Returns the probability that a standard normal variable is at least `z`.
+double NormalUpperTail(double z);
+
+// Returns the z whose NormalUpperTail is `tail`, which lies between 0 and 1,
+// both excluded.
+double NormalUpperQuantile(double tail);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_STATISTICS_DISTRIBUTIONS_H_
