@@ -8,8 +8,10 @@ def _name_of(label):
 def public_aliases(name, targets):
     """Gives targets of rooms their public labels, in this package.
 
+    A file NAME_needs lists what all of them are made of, other modules' targets too.
+
     Args:
-      name: of the list; no target has it.
+      name: of the list; targets' names begin with it.
       targets: labels; each keeps its name, so //memo/schedule:memo_trace_file is
         //memo:memo_trace_file here.
     """
@@ -21,6 +23,15 @@ def public_aliases(name, targets):
             actual = target,
             visibility = ["//visibility:public"],
         )
+    native.genquery(
+        name = name + "_needs",
+        testonly = True,
+        expression = "deps(set(%s))" % " ".join(targets),
+        opts = ["--noimplicit_deps"],
+        scope = targets,
+        tags = ["manual"],
+        visibility = ["//tools/release:__pkg__"],
+    )
 
 def public_package(name, libraries, others = []):
     """A package whose main target is the package: all its libraries, or one by one.

@@ -3,8 +3,8 @@
 
     check_registry.py [--tree=.] [--registry=CHECKOUT] [--record]
 
-Resolves each MODULE.bazel of the tree under every Bazel that Footprint supports, and
-prints how many modules each importer gets. The facts come from modules.json, a copy
+Resolves each MODULE.bazel of the tree, and the light ones that a release makes of it,
+under every Bazel that Footprint supports, and prints how many modules each gets. The facts come from modules.json, a copy
 of what resolution reads of the registry; a version that the copy lacks is a fault.
 
 With --registry, or FOOTPRINT_REGISTRY in the environment, they come from a checkout of
@@ -26,7 +26,9 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent),
+                str(pathlib.Path(__file__).parent.parent / "release")]
+import release  # noqa: E402  (found in the folder beside this one)
 import resolution  # noqa: E402  (found beside this file)
 
 FACTS = pathlib.Path(__file__).parent / "modules.json"
@@ -48,6 +50,9 @@ def read_modules(tree):
     """Returns path -> Module for each MODULE.bazel of the tree."""
     texts = {str(path.relative_to(tree)): path.read_text() for path in
              [tree / "MODULE.bazel", *sorted(tree.glob("examples/*/MODULE.bazel"))]}
+    light = json.loads((tree / ".bcr/light_modules.json").read_text())
+    texts.update({name: release.light_module(texts["MODULE.bazel"], name, needs)
+                  for name, needs in light.items()})
     return to_modules(texts)
 
 

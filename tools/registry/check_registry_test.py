@@ -30,6 +30,13 @@ class ThisTreeTest(unittest.TestCase):
         self.assertEqual(faults, [])
         self.assertRegex(lines[0], r"^MODULE.bazel: \d+ modules$")
 
+    def test_one_library_alone_needs_at_most_thirty_modules(self):
+        for name in ("footprint_memo", "footprint_lowmem", "footprint_trainer_manager"):
+            for bazel in check_registry.BAZELS:
+                result = resolution.resolve(MODULES[name], FACTS, bazel)
+                self.assertEqual(result.faults, [])
+                self.assertLessEqual(len(result.selected), 30, name)
+
     def test_versions_that_were_wrong_once_are_refused(self):
         for name, version, wanted in (
                 ("abseil-cpp", "20260817.0", "conflict"),

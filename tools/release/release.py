@@ -9,9 +9,13 @@ the same git and zlib: files in git's order, their times the commit's, gzip's
 header a constant, and no setting or attribute of a user's git. Prints its path
 and its integrity, "sha256-" and the hash in base64.
 
-With --url, also source.json, the registry's entry made of
-.bcr/source.template.json: TEMPLATE is where the archive will be found, and may
-hold {VERSION} and {TAG}.
+Also writes release_notes.md, the version's section of CHANGELOG.md.
+
+With --url, also registry/, a registry that holds this version: of the module
+footprint, and of each light module of .bcr/light_modules.json, which is the same
+archive with a MODULE.bazel that asks for less. Its files are the entries for the
+public registry. TEMPLATE is where the archive will be found, and may hold
+{VERSION} and {TAG}.
 
 Exit 1, and nothing is written: the tree has changes, the tag is not there, not
 at HEAD or not MODULE.bazel's version, CHANGELOG.md has no heading of the
@@ -123,8 +127,8 @@ def integrity_of(data):
     return "sha256-" + base64.b64encode(hashlib.sha256(data).digest()).decode()
 
 
-def source_entry(template_text, url, tag, version, integrity):
-    """The registry's source.json."""
+def source_entry(template_text, url, tag, version, integrity, overlay=None):
+    """Returns a source.json. `overlay` maps the paths of files that replace the archive's."""
     def filled(text):
         return text.replace("{VERSION}", version).replace("{TAG}", tag)
 
@@ -135,7 +139,55 @@ def source_entry(template_text, url, tag, version, integrity):
     unknown = re.search(r"\{[^}]*\}?", entry["url"])
     if unknown:
         raise Refused("--url has %s: only {VERSION} and {TAG} are known" % unknown[0])
-    return json.dumps(entry, indent=2) + "\n"
+    if overlay:
+        entry["overlay"] = {path: integrity_of(data) for path, data in overlay.items()}
+    return (json.dumps(entry, indent=2) + "\n").encode()
+
+
+# Modules whose rules every BUILD file of the tree loads.
+RULES = ("rules_cc", "rules_shell", "platforms", "protobuf")
+
+
+def light_module(module_text, name, needs):
+    """Returns a MODULE.bazel that asks for `needs` and the rules alone, in the tree's versions."""
+    kept = re.search(r"(?ms)^module\(.*?^\)$", module_text)[0].replace(
+        'name = "footprint"', 'name = "%s"' % name)
+    asked = dict(re.findall(r'(?m)^(bazel_dep\(name = "([^"]+)".*\))$', module_text))
+    asked = {module: line for line, module in asked.items()}
+    missing = sorted(set(needs) - set(asked))
+    if missing:
+        raise Refused("%s needs %s, which MODULE.bazel does not name" % (name, missing[0]))
+    lines = [line for module, line in asked.items() if module in needs or module in RULES]
+    return "\n".join(['"""A part of Footprint that needs fewer modules; made by tools/release."""',
+                      "", kept, "", *lines, ""])
+
+
+def registry_files(tree, url, tag, version, integrity):
+    """Returns path -> bytes of a registry that holds this version alone."""
+    template = (tree / ".bcr/source.template.json").read_text()
+    module_text = (tree / "MODULE.bazel").read_text()
+    folder = pathlib.Path("registry/modules/footprint") / version
+    files = {
+        pathlib.Path("registry/bazel_registry.json"): b"{}\n",
+        folder / "MODULE.bazel": module_text.encode(),
+        folder / "source.json": source_entry(template, url, tag, version, integrity),
+    }
+    for name, needs in json.loads((tree / ".bcr/light_modules.json").read_text()).items():
+        folder = pathlib.Path("registry/modules") / name / version
+        light = light_module(module_text, name, needs).encode()
+        files[folder / "MODULE.bazel"] = files[folder / "overlay/MODULE.bazel"] = light
+        files[folder / "source.json"] = source_entry(
+            template, url, tag, version, integrity, {"MODULE.bazel": light})
+    return files
+
+
+def release_notes(changelog_text, version):
+    """Returns the section of a version, without its heading."""
+    section = re.search(r"(?ms)^## %s(?!\S).*?\n(.*?)(?=^## |\Z)" % re.escape(version),
+                        changelog_text)[1].strip()
+    if not section:
+        raise Refused("CHANGELOG.md says nothing below '## %s'" % version)
+    return (section + "\n").encode()
 
 
 def release(tree, output, url, tag):
@@ -148,14 +200,16 @@ def release(tree, output, url, tag):
         raise Refused("%s is there with other bytes: remove it if nobody has it,"
                       " else release a new version" % archive)
     said = ["archive    %s" % archive, "integrity  %s" % integrity]
-    files = {archive: data}
+    notes = output / "release_notes.md"
+    files = {archive: data,
+             notes: release_notes((tree / "CHANGELOG.md").read_text(), version)}
+    said.append("notes      %s" % notes)
     if url:
-        template = (tree / ".bcr/source.template.json").read_text()
-        entry = source_entry(template, url, tag, version, integrity)
-        files[output / "source.json"] = entry.encode()
-        said.append("entry      %s" % (output / "source.json"))
-    output.mkdir(parents=True, exist_ok=True)
+        for path, content in registry_files(tree, url, tag, version, integrity).items():
+            files[output / path] = content
+        said.append("registry   %s" % (output / "registry"))
     for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return said
 

@@ -21,7 +21,11 @@ MODULE = '''module(
     version = "1.2.3",
 )
 
+bazel_dep(name = "rules_cc", version = "0.2.0")
 bazel_dep(name = "other", version = "9.9.9")
+bazel_dep(name = "heavy", version = "8.8.8")
+
+rule = use_repo_rule("//:rule.bzl", "rule")
 '''
 TEMPLATE = '{"integrity": "", "strip_prefix": "footprint-{VERSION}", "url": ""}'
 
@@ -43,6 +47,7 @@ class ReleaseTest(unittest.TestCase):
         (tree / "examples/one/MODULE.bazel").write_text(
             'module(name = "importer")\nbazel_dep(name = "footprint", version = "1.2.3")\n')
         (tree / ".bcr/source.template.json").write_text(TEMPLATE)
+        (tree / ".bcr/light_modules.json").write_text('{"footprint_light": ["other"]}')
         (tree / "run").write_text("#!/bin/sh\n")
         (tree / "run").chmod(0o755)
         self.git(tree, "init", "-q")
@@ -79,7 +84,8 @@ class ReleaseTest(unittest.TestCase):
             members = {member.name: member for member in archive.getmembers() if member.isfile()}
         self.assertEqual(set(members), {
             "footprint-1.2.3/" + name
-            for name in ("MODULE.bazel", "CHANGELOG.md", ".bcr/source.template.json", "run",
+            for name in ("MODULE.bazel", "CHANGELOG.md", ".bcr/source.template.json",
+                         ".bcr/light_modules.json", "run",
                          "examples/one/MODULE.bazel")})
         self.assertEqual({member.mtime for member in members.values()}, {1577934245})
         self.assertEqual(members["footprint-1.2.3/run"].mode & 0o777, 0o755)
@@ -135,12 +141,54 @@ class ReleaseTest(unittest.TestCase):
         digest = hashlib.sha256(self.archive()).digest()
         self.assertIn("integrity  sha256-" + base64.b64encode(digest).decode(), said)
 
-    def test_writes_the_registrys_entry(self):
+    def entry(self, name):
+        """A module's folder in the registry that was written."""
+        return self.output / "registry/modules" / name / "1.2.3"
+
+    def test_writes_a_registry_that_holds_the_version(self):
         said = self.release(url="scheme://host/{TAG}/footprint-{VERSION}.tar.gz")
-        entry = json.loads((self.output / "source.json").read_text())
+        entry = json.loads((self.entry("footprint") / "source.json").read_text())
         self.assertEqual(entry["url"], "scheme://host/v1.2.3/footprint-1.2.3.tar.gz")
         self.assertEqual(entry["strip_prefix"], "footprint-1.2.3")
+        self.assertNotIn("overlay", entry)
         self.assertIn("integrity  " + entry["integrity"], said)
+        self.assertEqual((self.entry("footprint") / "MODULE.bazel").read_text(), MODULE)
+
+    def test_a_light_module_is_the_same_archive_and_asks_for_less(self):
+        self.release(url="scheme://host/{VERSION}")
+        folder = self.entry("footprint_light")
+        text = (folder / "MODULE.bazel").read_text()
+        self.assertIn('name = "footprint_light",\n    version = "1.2.3",', text)
+        self.assertEqual(re.findall(r'bazel_dep\(name = "(\w+)"', text), ["rules_cc", "other"])
+        self.assertNotIn("use_repo_rule", text)
+        entry = json.loads((folder / "source.json").read_text())
+        whole = json.loads((self.entry("footprint") / "source.json").read_text())
+        self.assertEqual(entry["integrity"], whole["integrity"])
+        overlay = (folder / "overlay/MODULE.bazel").read_bytes()
+        self.assertEqual(overlay, text.encode())
+        self.assertEqual(entry["overlay"], {"MODULE.bazel": release.integrity_of(overlay)})
+
+    def test_refuses_a_light_module_that_needs_what_the_tree_does_not_name(self):
+        (self.tree / ".bcr/light_modules.json").write_text('{"footprint_light": ["nowhere"]}')
+        self.commit(self.tree)
+        self.git(self.tree, "tag", "-f", "v1.2.3")
+        with self.assertRaisesRegex(release.Refused, "footprint_light needs nowhere"):
+            self.release(url="scheme://host/{VERSION}")
+        self.assertFalse(self.output.exists())
+
+    def test_release_notes_are_the_versions_section_alone(self):
+        (self.tree / "CHANGELOG.md").write_text(
+            "# Changelog\n\n## 1.2.3 (a day)\n\n* second\n\n## 1.2.2\n\n* first\n")
+        self.commit(self.tree)
+        self.git(self.tree, "tag", "-f", "v1.2.3")
+        self.release()
+        self.assertEqual((self.output / "release_notes.md").read_text(), "* second\n")
+
+    def test_refuses_a_version_of_which_the_changelog_says_nothing(self):
+        (self.tree / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n\n## 1.2.2\n\n* first\n")
+        self.commit(self.tree)
+        self.git(self.tree, "tag", "-f", "v1.2.3")
+        self.assert_refused("says nothing below '## 1.2.3'")
 
     def test_refuses_a_tree_with_changes(self):
         (self.tree / "run").write_text("changed")

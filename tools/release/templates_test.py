@@ -76,6 +76,25 @@ class RegistryTemplatesTest(unittest.TestCase):
         self.assertIn("](%s)" % module, (TREE / "README.md").read_text())
 
 
+class LightModulesTest(unittest.TestCase):
+    # Bazel's own answer: all that the public targets of a library are made of.
+    NEEDS = {
+        "footprint_lowmem": "lowmem/lowmem_aliases_needs",
+        "footprint_memo": "memo/rooms_needs",
+        "footprint_profiling": "profiling/profiling_aliases_needs",
+        "footprint_trainer_manager": "trainer_manager/trainer_manager_aliases_needs",
+    }
+
+    def test_each_asks_for_the_modules_that_its_library_is_made_of(self):
+        light = read_json(".bcr/light_modules.json")
+        self.assertEqual(set(light), set(self.NEEDS))
+        for name, path in self.NEEDS.items():
+            labels = (TREE / path).read_text().split()
+            made_of = {label[1:].partition("//")[0].lstrip("@") for label in labels
+                       if label.startswith("@")}
+            self.assertEqual(sorted(made_of - {"bazel_tools"}), sorted(light[name]), name)
+
+
 class WorkflowsTest(unittest.TestCase):
     def commands(self, name):
         return [text for text in strings_of(read_yaml(name)) if not text.startswith("#")]
