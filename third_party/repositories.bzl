@@ -47,6 +47,13 @@ def _rule_repositories():
     _maybe(
         native_rules_repository,
         name = "rules_cc",
+        build_file_content = """\
+alias(
+    name = "current_cc_toolchain",
+    actual = "@bazel_tools//tools/cpp:current_cc_toolchain",
+    visibility = ["//visibility:public"],
+)
+""",
         package = "cc",
         rules = [
             "cc_binary",

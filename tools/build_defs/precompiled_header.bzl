@@ -114,15 +114,15 @@ precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = dict(
         {
-        "hdr": attr.label(
-            allow_single_file = [".h"],
-            doc = "Included as footprint/<package>/<its name>.",
-            mandatory = True,
-        ),
-        "deps": attr.label_list(
-            doc = "Whose headers it includes.",
-            providers = [CcInfo],
-        ),
+            "hdr": attr.label(
+                allow_single_file = [".h"],
+                doc = "Included as footprint/<package>/<its name>.",
+                mandatory = True,
+            ),
+            "deps": attr.label_list(
+                doc = "Whose headers it includes.",
+                providers = [CcInfo],
+            ),
         },
         **CC_TOOLCHAIN_ATTRS
     ),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests each workspace in examples/ as its owner would: with the
-# Bazel that is installed, in its own folder, as a user of this repository.
+# Bazel that is installed, in its own folder, as a user of this repository; then
+# one who has nothing of it but the archive of a release.
 #
 # A Bazel inside a Bazel test would need what the outer one's sandbox keeps from
 # it (an output root that lasts, the whole tree), so this is a program that
@@ -13,10 +14,15 @@ cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2
 . tools/shell_functions.sh
 
 cache=$(mktemp -d)
+# The path stays, so that a second run finds the output base of the first.
+released=$PWD/.cache/released
 trap 'rm -rf "$cache"' EXIT
 status=0
-for workspace in examples/*/WORKSPACE; do
-  workspace=${workspace%WORKSPACE}
+rm -rf "$released"
+mkdir -p .cache
+python3 -B tools/release/released_importer.py "$released" || status=1
+for workspace in examples/*/ "$released/importer/"; do
+  [[ -e $workspace/WORKSPACE ]] || continue
   say "importer: bazel test //... in $workspace"
   (cd "$workspace" && bazel test --disk_cache="$cache" //...) || {
     status=1

@@ -34,9 +34,19 @@ lint_buildifier() {
     'examples/*WORKSPACE' 'examples/*MODULE.bazel')
   # Left out: an unsorted dict that has an order of its own, and overlays that
   # stand for Bazel 4's built-in rules and so must name them.
+  local status=0
   "$BUILDIFIER_FOLDER/node_modules/.bin/buildifier" --mode=check --lint=warn \
     --warnings=-unsorted-dict-items,-native-proto,-native-cc-proto,-native-proto-lang-toolchain,-module-docstring \
-    "${files[@]}"
+    "${files[@]}" || status=1
+  # Bazel 9 has no built-in rules and providers: nothing may use one unnoticed.
+  local ours
+  mapfile -t ours < <(printf '%s\n' "${files[@]}" | grep -vE '^third_party/|\.bzl\.in$')
+  if grep -nE 'buildifier: disable=native-|@bazel_tools//tools/(cpp:(toolchain_utils|current_cc)|build_defs/cc)' \
+    "${ours[@]}"; then
+    say "lint: load these from rules_cc and its like; Bazel 9 has none of them built in"
+    status=1
+  fi
+  return "$status"
 }
 
 lint_shellcheck() {

@@ -5,7 +5,7 @@
 # namespace: within chroot the kernel refuses user namespaces, which the tests of
 # sandboxes need. The tree is copied into it; Bazel's output stays there, so a
 # second run is incremental. Bound by the system: the modules are sid's libraries,
-# not the registry's.
+# not the registry's. With --released only importers of the archive are tested.
 #
 #   FOOTPRINT_SID   the folder, /var/cache/footprint/sid unless given
 # shellcheck disable=SC2016  # ${Package} is dpkg's, not the shell's.
@@ -100,7 +100,7 @@ report() {
   say "Debian $(in_sid cat /etc/debian_version | cut -d/ -f2), in $SID, with:"
   in_sid dpkg-query -W -f='  ${Package} ${Version}\n' "${PACKAGES[@]}" >&2
   say "these stand in for the versions that MODULE.bazel asks of the public" \
-    "registry; resolution from that registry is not tried here"
+    "registry; tools/dev registry tries the resolution from that registry"
 }
 
 # Runs `bazel test` in a workspace of the copied tree. The server outlives this
@@ -108,6 +108,38 @@ report() {
 bazel_test() {
   in_sid sh -c 'cd "/footprint/tree/$1" && shift &&
     exec bazel --output_user_root=/footprint/out test "$@"' sh "$@" 9>&-
+}
+
+# Tests those who have nothing of Footprint but the archive of a release: of the whole
+# module, and of one library alone. A module that is not in the graph must not be
+# overridden, so each has the overrides of those that it asks for.
+test_released() {
+  local folder=$SID/footprint/release importer status=0
+  rm -rf --one-file-system "$folder"
+  python3 -B "$TREE/tools/release/released_importer.py" --tree="$TREE" \
+    --seen-as=/footprint/release "$folder" || return
+  for importer in "$folder"/importer*; do
+    importer=${importer##*/}
+    say "importer of the archive: $importer"
+    write_overrides "$folder" "$importer" >"$folder/$importer/installed_bazel.bazelrc"
+    bazel_test "../release/$importer" //... || status=1
+  done
+  return "$status"
+}
+
+write_overrides() {
+  local folder=$1 importer=$2 module line
+  module=$(sed -n 's/^bazel_dep(name = "\(footprint[a-z_]*\)".*/\1/p' "$folder/$importer/MODULE.bazel")
+  while IFS= read -r line; do
+    [[ $line =~ --override_module=([^=]*)= ]] || {
+      printf '%s\n' "$line"
+      continue
+    }
+    case ${BASH_REMATCH[1]} in zlib | apple_support | buildozer) printf '%s\n' "$line" ;; esac
+    grep -qhF "name = \"${BASH_REMATCH[1]}\"" "$folder/$importer/MODULE.bazel" \
+      "$folder/registry/modules/$module"/*/MODULE.bazel && printf '%s\n' "$line"
+  done <"$SID/footprint/tree/installed_bazel.bazelrc"
+  echo "common --registry=file:///footprint/release/registry"
 }
 
 # Exact bytes are kept for Debian 12, so the verdict here is ENVIRONMENT_MISMATCH
@@ -136,6 +168,10 @@ main() {
   install_packages
   copy_tree
   report
+  [[ ${1:-} != --released ]] || {
+    test_released
+    return
+  }
   (($# == 0)) || {
     bazel_test . "$@"
     return
@@ -152,6 +188,7 @@ main() {
     cp "$SID/footprint/tree/installed_bazel.bazelrc" "$SID/footprint/tree/$workspace"
     bazel_test "$workspace" //... || status=1
   done
+  test_released || status=1
   return "$status"
 }
 
