@@ -42,7 +42,7 @@ class Module(typing.NamedTuple):
 
 
 class Resolution(typing.NamedTuple):
-    """What a resolution selects, and every reason for which Bazel would refuse it."""
+    """The versions that are selected, and every reason for which Bazel would refuse it."""
 
     selected: dict
     faults: list

@@ -20,7 +20,7 @@ readonly TREE
 readonly VM=${FOOTPRINT_VM:-/var/cache/footprint/vm}
 readonly ROOT=$VM/root
 readonly HOST_PACKAGES=(debootstrap qemu-system-x86 e2fsprogs)
-# What the tests' programs are linked with, or start.
+# Packages that the programs of the tests are linked with, or start.
 readonly GUEST_PACKAGES=(
   systemd systemd-sysv dbus dbus-user-session linux-image-cloud-amd64 initramfs-tools procps
   python3 libstdc++6 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
