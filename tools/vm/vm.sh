@@ -4,8 +4,9 @@
 #   vm.sh [--shell] [TEST_TARGET ...]
 #
 # The machines where Footprint is developed have version 1, and a group cannot move
-# between versions while it exists, so this boots Debian's kernel in qemu, without KVM
-# where the processor lends none: minutes in place of seconds. Bazel builds the tests
+# between versions while it exists, so this boots Debian's kernel in qemu. It emulates
+# the processor: minutes in place of seconds. KVM must be asked for, since a machine that
+# is virtual itself may offer it and then hang. Bazel builds the tests
 # outside; the machine has the root file system of Debian 12, without a network.
 # Every test runs twice: as root beside an init that only mounts (bare), and as a
 # service of systemd with a delegated group (service).
@@ -13,7 +14,8 @@
 # Prints a table of tests by result, and the end of the output of each that failed.
 # Exit 1 if one failed, 2 if the machine could not be made.
 #
-#   FOOTPRINT_VM   the folder of the image, /var/cache/footprint/vm unless given
+#   FOOTPRINT_VM               the folder of the image, /var/cache/footprint/vm unless given
+#   FOOTPRINT_VM_ACCELERATION  tcg unless given; kvm where it works
 set -euo pipefail
 TREE=$(git -C "$(dirname "$(realpath "${BASH_SOURCE[0]}")")" rev-parse --show-toplevel)
 readonly TREE
@@ -102,10 +104,9 @@ make_image() {
   mkfs.ext4 -q -F -d "$ROOT" "$VM/disk.ext4"
 }
 
-# boot INIT: what the machine prints stands in $VM/INIT.log.
+# boot INIT NAME: the console is kept in $VM/NAME.log.
 boot() {
-  local init=$1 log=$VM/$2.log acceleration=tcg
-  [[ -w /dev/kvm ]] && acceleration=kvm
+  local init=$1 log=$VM/$2.log acceleration=${FOOTPRINT_VM_ACCELERATION:-tcg}
   say "booting with $init ($acceleration); the console is in $log"
   timeout --foreground 3600 qemu-system-x86_64 -accel "$acceleration" -cpu max -smp 2 -m 4096 \
     -nographic -no-reboot -nic none -kernel "$ROOT"/boot/vmlinuz-* -initrd "$ROOT"/boot/initrd.img-* \
