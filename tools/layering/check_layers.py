@@ -20,7 +20,12 @@ TESTONLY = "testonly"
 Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
 # Repositories of the language's tools, not of a library.
-_UNLAYERED_REPOSITORIES = {"bazel_tools", "local_config_cc", "local_config_platform"}
+_UNLAYERED_REPOSITORIES = {
+    "bazel_tools", "local_config_cc", "local_config_platform", "rules_cc"
+}
+# Kinds of rules whose inputs are no code of their own: a second name, and a question
+# about the graph.
+_NO_DEPENDENTS = {"alias", "genquery"}
 # Kinds of rules on which nothing that is built depends.
 _NO_CODE = {"config_setting", "precompiled_header"}
 # Programs by which a person works on the tree; they may run anything.
@@ -84,7 +89,7 @@ def edges(rules):
     actual = {rule.name: rule.inputs[0] for rule in rules if rule.kind == "alias"}
     names = {rule.name for rule in rules if rule.kind not in _NO_CODE}
     for rule in rules:
-        if rule.kind == "alias" or rule.name in _ENTRY_POINTS:
+        if rule.kind in _NO_DEPENDENTS or rule.name in _ENTRY_POINTS:
             continue
         for target in rule.inputs:
             while target in actual:

@@ -72,7 +72,8 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_toolchains_and_files_are_no_edges(self):
         self.assertEqual(violations(
-            query("//base:y", ["@bazel_tools//tools/cpp:toolchain", "//top:x.txt", "//base:open"])
+            query("//base:y", ["@bazel_tools//tools/cpp:toolchain",
+                               "@rules_cc//cc:current_cc_toolchain", "//top:x.txt", "//base:open"])
         ), [])
 
     def test_an_inner_package_belongs_to_the_nearest_listed_one(self):
@@ -90,6 +91,9 @@ class CheckLayersTest(unittest.TestCase):
         found = violations(query("//top:y", ["//top:door"]), door)
         self.assertIn("//top:y depends on //base/closed:x", found[0])
         self.assertEqual(violations(door), [])
+
+    def test_a_question_about_the_graph_is_no_edge(self):
+        self.assertEqual(violations(query("//base:needs", ["//top:x"], kind="genquery")), [])
 
     def test_neither_a_condition_nor_a_parsed_header_is_an_edge(self):
         for kind in ("config_setting", "precompiled_header"):
