@@ -4,12 +4,14 @@
     check_registry.py [--tree=.] [--registry=CHECKOUT] [--record]
 
 Resolves each MODULE.bazel of the tree, and the light ones that a release makes of it,
-under every Bazel that Footprint supports, and prints how many modules each gets. The facts come from modules.json, a copy
-of what resolution reads of the registry; a version that the copy lacks is a fault.
+under every Bazel that Footprint supports, and prints how many modules each gets. The
+facts come from modules.json, a copy of what resolution reads of the registry; a version
+that the copy lacks is a fault.
 
 With --registry, or FOOTPRINT_REGISTRY in the environment, they come from a checkout of
-the registry, and two more checks run: modules.json still says the same, and the labels
-that the tree uses of a module exist in the BUILD files which the registry adds to it.
+the registry, and three more checks run: modules.json still says the same, the labels
+that the tree uses of a module exist in the BUILD files which the registry adds to it,
+and rules that include a header set the defines that the header was compiled with there.
 Modules that bring BUILD files of their own are listed as not compared.
 
 --record writes modules.json anew from that checkout. Do this after a version in a
@@ -40,6 +42,9 @@ REFUSED = (
     resolution.Dependency("abseil-cpp", "20260817.0"),
     resolution.Dependency("googletest", "1.18.0"),
 )
+# Modules whose headers mean something else under other defines, with what the names of
+# these defines begin with. A module's local_defines do not reach who includes it.
+HEADER_DEFINES = {"cpp-httplib": "CPPHTTPLIB_"}
 
 
 def dotted(bazel):
@@ -82,27 +87,32 @@ def check_resolution(modules, facts):
     return lines, faults
 
 
-def used_labels(tree, names):
-    """Returns module -> labels, as BUILD and .bzl files of the tree write them."""
+def read_build_files(tree):
+    """Returns path -> text of the BUILD and .bzl files that use modules."""
     files = subprocess.run(
         ["git", "ls-files", "*BUILD", "*.bzl"], cwd=tree, check=True, capture_output=True,
         text=True).stdout.split()
+    # third_party/ binds the same names to Debian's packages.
+    return {file: (tree / file).read_text() for file in files
+            if not file.startswith("third_party/")}
+
+
+def used_labels(build_files, names):
+    """Returns module -> labels, as BUILD and .bzl files of the tree write them."""
     used = {name: set() for name in names}
-    for file in files:
-        if file.startswith("third_party/"):
-            continue  # the same names bound to Debian's packages
+    for text in build_files.values():
         for name, package, target in re.findall(
-                r'"@([\w.-]+)(?://([\w./-]*))?(?::([\w./-]+))?"', (tree / file).read_text()):
+                r'"@([\w.-]+)(?://([\w./-]*))?(?::([\w./-]+))?"', text):
             if name in used:
                 used[name].add((package, target or package.rpartition("/")[2] or name))
     return used
 
 
-def check_labels(tree, module, checkout):
+def check_labels(build_files, module, checkout):
     """Returns (lines to print, faults) of labels against the registry's own BUILD files."""
     names = {dependency.name: dependency.version for dependency in module.dependencies}
     lines, faults, own = [], [], []
-    for name, labels in sorted(used_labels(tree, names).items()):
+    for name, labels in sorted(used_labels(build_files, names).items()):
         overlay = checkout.overlay(name, names[name])
         if not overlay:
             own.append(name)
@@ -117,6 +127,27 @@ def check_labels(tree, module, checkout):
         lines.append("%s %s: %d labels compared" % (name, names[name], len(labels)))
     lines.append("not compared, since they bring BUILD files of their own: " + " ".join(own))
     return lines, faults
+
+
+def check_header_defines(build_files, module, checkout):
+    """Returns faults: rules that include a header without what it was compiled with."""
+    faults = []
+    for dependency in module.dependencies:
+        prefix = HEADER_DEFINES.get(dependency.name)
+        if prefix is None:
+            continue
+        overlay = checkout.overlay(dependency.name, dependency.version).get("", "")
+        wanted = sorted(set(re.findall(r'"(%s\w+)"' % prefix, overlay)))
+        for file, text in build_files.items():
+            for rule in re.findall(r'(?ms)^\w+\(\n.*?^\)', text):
+                if '"@%s' % dependency.name not in rule:
+                    continue
+                missing = [define for define in wanted if '"%s"' % define not in text]
+                if missing or "local_defines" not in rule:
+                    name = re.search(r'\bname = "([^"]*)"', rule)
+                    faults.append("%s: %s uses @%s without local_defines %s" % (
+                        file, name[1] if name else "a rule", dependency.name, " ".join(wanted)))
+    return faults
 
 
 def record(modules, checkout):
@@ -152,7 +183,7 @@ def main():
     if not options.registry:
         lines, faults = check_resolution(
             modules, resolution.Facts(json.loads(FACTS.read_text())))
-        lines.append("not run: labels and modules.json against a checkout of the registry; "
+        lines.append("not run: labels, defines and modules.json against a checkout of the registry; "
                      "FOOTPRINT_REGISTRY names none")
     else:
         try:
@@ -162,9 +193,12 @@ def main():
         if options.record:
             FACTS.write_text(record(modules, checkout))
         lines, faults = check_resolution(modules, checkout)
-        label_lines, label_faults = check_labels(options.tree, modules["MODULE.bazel"], checkout)
+        build_files = read_build_files(options.tree)
+        own = modules["MODULE.bazel"]
+        label_lines, label_faults = check_labels(build_files, own, checkout)
         lines += label_lines
-        faults += label_faults + check_record(modules, checkout)
+        faults += label_faults + check_header_defines(build_files, own, checkout)
+        faults += check_record(modules, checkout)
     for line in lines:
         print("registry: " + line)
     for fault in faults:

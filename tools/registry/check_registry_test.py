@@ -150,20 +150,36 @@ class ResolutionTest(unittest.TestCase):
         self.assertEqual(sorted(reversed(ordered), key=resolution.version_key), ordered)
 
 
-class LabelsTest(unittest.TestCase):
-    def test_a_label_that_the_registry_lacks_is_a_fault(self):
-        class Overlay:
-            def overlay(self, name, unused_version):
-                return {"": 'cc_library(name = "dw")'} if name == "elfutils" else {}
+class _Overlay:
+    """A registry that adds one BUILD file to elfutils and one to cpp-httplib."""
 
-        used = check_registry.used_labels
-        check_registry.used_labels = lambda *_: {
-            "elfutils": {("", "libdw"), ("", "dw")}, "highway": {("", "hwy")}}
-        self.addCleanup(setattr, check_registry, "used_labels", used)
-        lines, faults = check_registry.check_labels(TREE, OWN, Overlay())
-        self.assertEqual(len(faults), 1)
+    _TEXTS = {"elfutils": 'cc_library(name = "dw")',
+              "cpp-httplib": 'local_defines = ["CPPHTTPLIB_ZLIB_SUPPORT"]'}
+
+    def overlay(self, name, unused_version):
+        return {"": self._TEXTS[name]} if name in self._TEXTS else {}
+
+
+class OverlayTest(unittest.TestCase):
+    def test_a_label_that_the_registry_lacks_is_a_fault(self):
+        files = {"BUILD": '["@elfutils//:libdw", "@elfutils//:dw", "@highway//:hwy"]'}
+        lines, faults = check_registry.check_labels(files, OWN, _Overlay())
+        self.assertEqual(len([fault for fault in faults if "elfutils" in fault]), 1)
         self.assertIn("@elfutils//:libdw", faults[0])
         self.assertIn("highway", lines[-1])
+
+    def test_a_rule_that_includes_a_header_without_its_defines_is_a_fault(self):
+        defines = 'D = ["CPPHTTPLIB_ZLIB_SUPPORT"]\n'
+        bare = 'cc_library(\n    name = "bare",\n    deps = ["@cpp-httplib"],\n)\n'
+        mended = bare.replace("bare", "mended").replace("deps", "local_defines = D,\n    deps")
+
+        def faults(text):
+            return check_registry.check_header_defines({"BUILD": text}, OWN, _Overlay())
+
+        self.assertEqual(faults(defines + mended), [])
+        self.assertEqual(len(faults(defines + mended + bare)), 1)
+        self.assertIn("BUILD: bare uses @cpp-httplib", faults(defines + bare)[0])
+        self.assertIn("mended", faults(mended)[0])
 
 
 if __name__ == "__main__":
