@@ -61,9 +61,14 @@ def parse_layers(text):
 
 
 def parse_query(text):
-    """The rules of `bazel query --output=xml`."""
+    """The rules of `bazel query --output=xml`.
+
+    The top package is left out: it gives the libraries the names of modules.
+    """
     rules = []
     for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
+        if package_of(element.get("name")) == "":
+            continue
         flags = {child.get("name"): child.get("value") for child in element.findall("boolean")}
         kind = element.get("class")
         rules.append(Rule(

@@ -95,6 +95,9 @@ class CheckLayersTest(unittest.TestCase):
     def test_a_question_about_the_graph_is_no_edge(self):
         self.assertEqual(violations(query("//base:needs", ["//top:x"], kind="genquery")), [])
 
+    def test_the_top_package_only_names_libraries(self):
+        self.assertEqual(violations(query("//:footprint", ["//top:x"])), [])
+
     def test_neither_a_condition_nor_a_parsed_header_is_an_edge(self):
         for kind in ("config_setting", "precompiled_header"):
             no_code = query("//base/closed:small", [], kind=kind)

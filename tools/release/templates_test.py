@@ -29,9 +29,10 @@ def strings_of(value):
 
 
 def with_name(label):
-    """//memo:memo of @footprint//memo."""
-    package, _, name = label.partition("//")[2].partition(":")
-    return "//%s:%s" % (package, name or package.rpartition("/")[2])
+    """//memo:memo of @footprint//memo, and //:footprint of @footprint."""
+    repository, _, path = label.partition("//")
+    package, _, name = path.partition(":")
+    return "//%s:%s" % (package, name or package.rpartition("/")[2] or repository.lstrip("@"))
 
 
 class RegistryTemplatesTest(unittest.TestCase):
