@@ -41,7 +41,7 @@ def footprint_fuzz_test(name, srcs, corpus, deps = [], **kwargs):
         name = program,
         testonly = True,
         srcs = srcs,
-        data = corpus + native.glob(["testdata/%s.dict" % program]),
+        data = corpus + native.glob(["testdata/%s.dict" % program], allow_empty = True),
         linkopts = ["-fsanitize=fuzzer"],
         tags = [
             "fuzz",

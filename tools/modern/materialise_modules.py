@@ -161,6 +161,10 @@ def rc_lines(materialiser, names):
     lines = [
         "# Written by tools/dev modern.",
         "common --noenable_workspace",
+        # What Bazel 8 does unless told otherwise.
+        "common --incompatible_disable_native_repo_rules",
+        "common --incompatible_disallow_empty_glob",
+        "common --incompatible_use_plus_in_repo_names",
         # Nothing may be resolved from a registry: what is not overridden fails.
         "common --registry=file://%s/no_registry" % materialiser.output,
         "common --lockfile_mode=off",
