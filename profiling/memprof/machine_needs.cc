@@ -1,8 +1,12 @@
 #include "footprint/profiling/memprof/machine_needs.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/resident/container_limit.h"
@@ -25,7 +29,39 @@ void AddAllocatorParts(const AllocatorBooks& books, ResidentParts* parts) {
       parts->fragmentation_bytes() - books.metadata_bytes - books.dirty_bytes);
 }
 
-ResidentParts ToParts(const ResidentPeak& peak) {
+// As the timeline tells, with the peak among its points; nothing without one.
+std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
+                                   int64_t time_ns) {
+  if (!process.sites.has_value()) return std::nullopt;
+  std::optional<int64_t> bytes;
+  int64_t last_ns = 0;
+  for (const SiteProfile::Point& point : process.sites->timeline) {
+    if (point.time_ns > time_ns) break;
+    bytes = point.live_bytes;
+    last_ns = point.time_ns;
+  }
+  if (process.peak_time_ns <= time_ns && process.peak_time_ns >= last_ns) {
+    bytes = process.peak_live_bytes;
+  }
+  return bytes;
+}
+
+// The pages are those of a look, and the allocator's books those of an
+// allocation: they explain each other only if little came or went between. So
+// does a look far below the peak not tell what the peak was made of.
+bool AreOfOneMoment(const ResidentPeak& peak, const MeasuredProcess& process) {
+  constexpr int64_t kGrain = 50;
+  const int64_t missed_bytes =
+      process.peak_resident_bytes - peak.parts.resident_bytes;
+  if (missed_bytes > process.peak_resident_bytes / kGrain) return false;
+  const std::optional<int64_t> live_bytes = LiveBytesAt(process, peak.time_ns);
+  if (!live_bytes.has_value()) return true;
+  return std::abs(*live_bytes - peak.books.live_bytes) <=
+         std::max(*live_bytes, peak.books.live_bytes) / kGrain;
+}
+
+ResidentParts ToParts(const ResidentPeak& peak,
+                      const std::vector<MeasuredProcess>& processes) {
   const ResidentSet& set = peak.parts;
   ResidentParts parts;
   parts.set_time_ns(peak.time_ns);
@@ -44,14 +80,19 @@ ResidentParts ToParts(const ResidentPeak& peak) {
   parts.set_major_fault_count(set.major_fault_count);
   parts.set_swapped_bytes(set.swapped_bytes);
   parts.set_page_table_bytes(set.page_table_bytes);
-  AddAllocatorParts(peak.books, &parts);
+  const bool is_one_moment = std::none_of(
+      processes.begin(), processes.end(),
+      [&peak](const MeasuredProcess& process) {
+        return process.process_id == peak.process_id &&
+               process.image == peak.image && !AreOfOneMoment(peak, process);
+      });
+  if (is_one_moment) AddAllocatorParts(peak.books, &parts);
   return parts;
 }
 
-// Where there was one process, the kernel knows its peak to the page; of the
-// sum of several, the looks know the most that they saw.
+// Of the process that had most: the kernel knows it to the page.
 int64_t PeakResidentBytes(const AgentRunEnd& end) {
-  int64_t bytes = end.peak_resident_sum_bytes;
+  int64_t bytes = 0;
   for (const MeasuredProcess& process : end.processes) {
     bytes = std::max(bytes, process.peak_resident_bytes);
   }
@@ -109,6 +150,48 @@ void AddGraphics(const AgentRunEnd& end, MeasuredRun* run) {
   }
 }
 
+// Why nobody knows which limit the run needs; empty: it is known.
+std::string UnknownNeeds(const AgentRunEnd& end) {
+  if (!end.unrecorded_programs.empty()) {
+    return absl::StrCat(
+        end.unrecorded_programs.size(),
+        end.unrecorded_programs.size() == 1 ? " process" : " processes",
+        " left no record, so their peaks between two looks are not known");
+  }
+  if (end.left_out_process_count > 0) {
+    return absl::StrCat(end.left_out_process_count,
+                        end.left_out_process_count == 1
+                            ? " child was not to be measured (--children=no)"
+                            : " children were not to be measured "
+                              "(--children=no)");
+  }
+  for (const MeasuredProcess& process : end.processes) {
+    if (process.lost_child_count > 0) {
+      return "children could not be measured";
+    }
+  }
+  const bool is_alone = end.processes.size() == 1;
+  if (!is_alone && end.shared_once.resident_sum_bytes > 0 &&
+      !end.shared_once.is_of_one_moment) {
+    return "processes came and went while the pages that they share were told "
+           "apart";
+  }
+  return "";
+}
+
+void AddContainerNeeds(const AgentRunEnd& end, MeasuredRun* run) {
+  ContainerNeeds* const needs = run->mutable_container_needs();
+  needs->set_unknown(UnknownNeeds(end));
+  if (!needs->unknown().empty()) return;
+  const ContainerLimit limit = RecommendContainerLimit(
+      end.shared_once, PeakResidentBytes(end), PeakHeapSum(end));
+  needs->set_limit_bytes(limit.bytes);
+  needs->set_resident_bytes(limit.resident_bytes);
+  needs->set_kernel_bytes(limit.kernel_bytes);
+  needs->set_margin_bytes(limit.margin_bytes);
+  needs->set_memory_file_bytes(limit.memory_file_bytes);
+}
+
 }  // namespace
 
 void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
@@ -116,17 +199,12 @@ void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
     for (const ResidentPeak& peak : end.resident_peaks) {
       if (peak.process_id == image.process_id() &&
           peak.image == image.image()) {
-        *image.mutable_resident_at_peak() = ToParts(peak);
+        *image.mutable_resident_at_peak() = ToParts(peak, end.processes);
       }
     }
   }
-  const ContainerLimit limit = RecommendContainerLimit(
-      end.shared_once, PeakResidentBytes(end), PeakHeapSum(end));
-  ContainerNeeds* const needs = run->mutable_container_needs();
-  needs->set_limit_bytes(limit.bytes);
-  needs->set_resident_bytes(limit.resident_bytes);
-  needs->set_kernel_bytes(limit.kernel_bytes);
-  needs->set_margin_bytes(limit.margin_bytes);
+  run->set_peak_resident_once_bytes(end.shared_once.resident_bytes());
+  AddContainerNeeds(end, run);
   AddGraphics(end, run);
 }
 

@@ -78,6 +78,75 @@ TEST(MachineNeedsTest, TheAllocatorsPartsAddUpToTheHeap) {
             parts.heap_bytes());
 }
 
+// Books of 500 live bytes beside pages of a look at which `live_bytes` were.
+ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
+  AgentRunEnd end;
+  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks[0].books = {4, 500, 550, 50, 700, 80, 30};
+  MeasuredProcess process;
+  process.process_id = 100;
+  process.peak_live_bytes = 5000;
+  process.peak_time_ns = 100;
+  process.peak_resident_bytes = peak_resident_bytes;
+  process.sites.emplace();
+  process.sites->timeline = {{1, 10, 0}, {3, live_bytes, 0}, {9, 7000, 0}};
+  end.processes = {process};
+  MeasuredRun run = RunOfImages(1);
+  AddMachineNeeds(end, &run);
+  return run.images(0).resident_at_peak();
+}
+
+TEST(MachineNeedsTest, BooksOfAnotherMomentExplainNoPages) {
+  EXPECT_EQ(PartsWithLive(500, 1100).live_bytes(), 500);
+  EXPECT_EQ(PartsWithLive(505, 1110).live_bytes(), 500);
+  // More was allocated between the two looks.
+  const ResidentParts parts = PartsWithLive(900, 1100);
+  EXPECT_EQ(parts.heap_bytes(), 1000);
+  EXPECT_EQ(parts.live_bytes(), 0);
+  EXPECT_EQ(parts.untouched_bytes(), 0);
+  // The pages were touched after the look.
+  EXPECT_EQ(PartsWithLive(500, 5000).untouched_bytes(), 0);
+}
+
+int64_t LimitBytes(const AgentRunEnd& end) {
+  MeasuredRun run = RunOfImages(0);
+  AddMachineNeeds(end, &run);
+  EXPECT_EQ(run.container_needs().limit_bytes() == 0,
+            !run.container_needs().unknown().empty());
+  return run.container_needs().limit_bytes();
+}
+
+TEST(MachineNeedsTest, NoLimitIsRecommendedWhereAnythingIsUnknown) {
+  AgentRunEnd known;
+  known.shared_once.anonymous_bytes = kMiB;
+  known.shared_once.resident_sum_bytes = kMiB;
+  known.shared_once.is_of_one_moment = true;
+  known.processes = {ProcessOf(0, 50, kMiB), ProcessOf(0, 50, kMiB)};
+  EXPECT_GT(LimitBytes(known), 0);
+  AgentRunEnd end = known;
+  end.unrecorded_programs[7] = "static";
+  EXPECT_EQ(LimitBytes(end), 0);
+  end = known;
+  end.left_out_process_count = 1;
+  EXPECT_EQ(LimitBytes(end), 0);
+  end = known;
+  end.processes[1].lost_child_count = 1;
+  EXPECT_EQ(LimitBytes(end), 0);
+  end = known;
+  end.shared_once.is_of_one_moment = false;
+  EXPECT_EQ(LimitBytes(end), 0);
+}
+
+TEST(MachineNeedsTest, AllProcessesTogetherHaveSharedPagesOnce) {
+  AgentRunEnd end;
+  end.peak_resident_sum_bytes = 3300 * kMiB;
+  end.shared_once.anonymous_bytes = 290 * kMiB;
+  end.shared_once.file_bytes = 8 * kMiB;
+  MeasuredRun run = RunOfImages(1);
+  AddMachineNeeds(end, &run);
+  EXPECT_EQ(run.peak_resident_once_bytes(), 298 * kMiB);
+}
+
 TEST(MachineNeedsTest, NothingSeenRecommendsNothing) {
   MeasuredRun run = RunOfImages(0);
   AddMachineNeeds(AgentRunEnd(), &run);
@@ -89,6 +158,7 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   end.wall_time_ns = 100;
   end.shared_once.anonymous_bytes = kMiB;
   end.shared_once.resident_sum_bytes = kMiB;
+  end.shared_once.is_of_one_moment = true;
   end.processes = {ProcessOf(0, 50, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
   const auto limit_bytes = [&end] {
     MeasuredRun run = RunOfImages(0);

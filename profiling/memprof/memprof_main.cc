@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -15,7 +14,7 @@
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/base/files/whole_file.h"
-#include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/memprof/judge_limit.h"
 #include "footprint/profiling/memprof/make_measured_run.h"
 #include "footprint/profiling/memprof/measurable_program.h"
 #include "footprint/profiling/memprof/memprof_options.h"
@@ -27,7 +26,6 @@
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
-#include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/reduced_run.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -37,23 +35,9 @@ namespace {
 
 // The exit status of a run under --limit.
 int Judge(const MeasuredRun& run, int64_t limit_bytes) {
-  if (run.exit_status() != 0 || run.signal_number() != 0) {
-    std::cerr << "memprof: the program failed, so its peak is not judged\n";
-    return 3;
-  }
-  int64_t peak_bytes = 0;
-  for (const MeasuredImage& each : run.images()) {
-    if (!IsCounted(each) || each.lost_child_count() > 0) {
-      std::cerr << "memprof: not everything was counted (see the warning), so "
-                   "nothing is judged\n";
-      return 3;
-    }
-    peak_bytes = std::max(peak_bytes, OwnPeakBytes(each));
-  }
-  if (peak_bytes <= limit_bytes) return 0;
-  std::cerr << "memprof: over the limit of " << FormatBytes(limit_bytes)
-            << " by " << FormatBytes(peak_bytes - limit_bytes) << "\n";
-  return 1;
+  const LimitJudgement judgement = JudgeLimit(run, limit_bytes);
+  std::cerr << judgement.text;
+  return judgement.exit_status;
 }
 
 // Before the program runs: so that no run is lost to a path that was mistyped.
@@ -145,17 +129,25 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   const MeasuredRun run = NamedRun(options, *end);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
             << TextReport(run, TextOptionsFor(options, STDERR_FILENO));
+  const int program_status =
+      run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.
   if (run.images().empty() && run.signal_number() == 0) {
-    return absl::InternalError(
+    const absl::Status unmeasured = absl::InternalError(
         "the agent wrote nothing: the program may have ended before main, or "
         "its loader refused the agent (see above)");
+    // A failure of the program is told as what it is; its success would be
+    // taken for a measured one.
+    if (program_status == 0 || options.limit_bytes.has_value()) {
+      return unmeasured;
+    }
+    std::cerr << "memprof: " << unmeasured.message() << "\n";
+    return program_status;
   }
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;
   if (options.limit_bytes.has_value()) return Judge(run, *options.limit_bytes);
-  return run.signal_number() != 0 ? 128 + run.signal_number()
-                                  : run.exit_status();
+  return program_status;
 }
 
 absl::StatusOr<int> ReportRecord(const MemprofOptions& options) {

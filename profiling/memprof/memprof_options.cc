@@ -28,7 +28,8 @@ const char kMemprofHelp[] =
 Options, before PROGRAM:
   --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
                   3 the program failed, or has memory that is not counted.
-                  64MiB, 1.5GB or plain bytes.
+                  Where a heap leaves out more than half of a process's memory
+                  and 16 MB, the resident set is judged. 64MiB, 1.5GB or bytes.
   --sampling=BYTES
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,10 +21,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
@@ -161,6 +160,24 @@ class RunFolder {
                       : FileError(error, path, "cannot be written");
   }
 
+  // The loader passes over what may not be mapped as code, and the program
+  // would run unmeasured.
+  absl::Status CheckCanBeLoaded(const std::string& path) const {
+    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return FileError(errno, path, "cannot be read");
+    const size_t page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* const code = mmap(nullptr, page_bytes, PROT_READ | PROT_EXEC,
+                            MAP_PRIVATE, file.get(), 0);
+    if (code == MAP_FAILED) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the agent cannot be loaded from ", path_, ": ", std::strerror(errno),
+          errno == EPERM ? " (its file system is mounted noexec)" : "",
+          "; set TMPDIR to a folder from which programs may run"));
+    }
+    munmap(code, page_bytes);
+    return absl::OkStatus();
+  }
+
   const std::string& path() const { return path_; }
   std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
   std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
@@ -290,22 +307,25 @@ bool IsLastImage(const MeasuredProcess& process,
 // resident sets, now and then its graphics memory.
 class MachineWatch {
  public:
-  MachineWatch(pid_t process, const RunFolder& folder,
+  MachineWatch(pid_t process, const AgentRun& run, const RunFolder& folder,
                absl::StatusOr<GraphicsWatch> graphics)
-      : children_(process),
+      : process_(process),
+        children_count_(run.children_are_recorded),
+        processes_(process, folder.path()),
         resident_(folder.path()),
         graphics_(std::move(graphics)) {}
 
   void Look() {
-    children_.Look();
-    resident_.Look();
+    processes_.Look();
+    resident_.Look(children_count_ ? processes_.running()
+                                   : std::set<int>{process_});
     const int64_t now_ns = MonotonicTimeNs();
     if (!graphics_.ok() || now_ns < next_graphics_look_ns_) return;
     next_graphics_look_ns_ = now_ns + kGraphicsIntervalNs;
     graphics_->Look(resident_.process_ids());
   }
 
-  const ProcessChildren& children() const { return children_; }
+  const ProcessChildren& processes() const { return processes_; }
 
   void StoreIn(AgentRunEnd* end) const {
     end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
@@ -325,38 +345,51 @@ class MachineWatch {
   }
 
  private:
-  ProcessChildren children_;
+  const pid_t process_;
+  const bool children_count_;
+  ProcessChildren processes_;
   ResidentWatch resident_;
   absl::StatusOr<GraphicsWatch> graphics_;
   int64_t next_graphics_look_ns_ = 0;
 };
 
-// Of a path as it is seen from any root; of a file that was removed, too.
-std::string FileNameOf(absl::string_view path) {
-  absl::ConsumeSuffix(&path, " (deleted)");
-  return std::string(path.substr(path.rfind('/') + 1));
+// Whether all that was seen of a process is in a record. `last`: its last
+// record, null without one.
+bool IsRecorded(const SeenProcess& seen, const MeasuredProcess* last) {
+  if (last == nullptr) return false;
+  switch (seen.agent) {
+    case SeenProcess::Agent::kNotSeen:
+    case SeenProcess::Agent::kPresent:
+      return true;
+    case SeenProcess::Agent::kAbsent:
+      // The loader had not come to the agent yet, if a record began since.
+      return last->begin_time_ns > seen.time_ns;
+    case SeenProcess::Agent::kForbidden:
+      // It ended as what the record tells of.
+      return last->has_totals;
+  }
+  return false;
 }
 
-// By process, the name of what ran there without the agent: it left no record,
-// or became a program that no record is of.
-std::map<int, std::string> Unrecorded(
-    const ProcessChildren& children,
-    const std::vector<MeasuredProcess>& recorded) {
-  std::set<int> process_ids;
-  std::set<std::string> files;
-  for (const MeasuredProcess& each : recorded) {
-    process_ids.insert(each.process_id);
-    files.insert(FileNameOf(each.executable));
+// Stores the names of what ran without the agent: of processes that left no
+// record, or became a program that no record is of.
+void FindUnrecorded(pid_t process, const AgentRun& run,
+                    const ProcessChildren& processes, AgentRunEnd* end) {
+  std::map<int, const MeasuredProcess*> last_images;
+  for (const MeasuredProcess& each : end->processes) {
+    const MeasuredProcess*& last = last_images[each.process_id];
+    if (last == nullptr || last->image < each.image) last = &each;
   }
-  std::map<int, std::string> unrecorded;
-  for (const auto& [process_id, seen] : children.seen()) {
-    const bool became_another = !seen.executable.empty() &&
-                                files.count(FileNameOf(seen.executable)) == 0;
-    if (process_ids.count(process_id) == 0 || became_another) {
-      unrecorded[process_id] = seen.name;
+  for (const auto& [process_id, seen] : processes.seen()) {
+    if (process_id != process && !run.children_are_recorded) {
+      ++end->left_out_process_count;
+      continue;
+    }
+    const auto last = last_images.find(process_id);
+    if (!IsRecorded(seen, last == last_images.end() ? nullptr : last->second)) {
+      end->unrecorded_programs[process_id] = seen.name;
     }
   }
-  return unrecorded;
 }
 
 // Returns when the process ended, a signal came, or the interval is over.
@@ -398,6 +431,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   absl::Status status = folder.Create();
   if (!status.ok()) return status;
   status = folder.AddObject(folder.agent_path(), EmbeddedAgent());
+  status.Update(folder.CheckCanBeLoaded(folder.agent_path()));
   if (status.ok() && run.copy_interval_bytes >= 0) {
     status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
   }
@@ -410,7 +444,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   signals.PassTo(*process);
   AgentRunEnd end;
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
-  MachineWatch watch(*process, folder, std::move(graphics));
+  MachineWatch watch(*process, run, folder, std::move(graphics));
   status = Wait(*process, &watch, &end);
   if (!status.ok()) return status;
   end.wall_time_ns = MonotonicTimeNs() - begin_ns;
@@ -419,9 +453,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
       ReadRecords(folder.path());
   if (!processes.ok()) return processes.status();
   end.processes = *std::move(processes);
-  if (run.children_are_recorded) {
-    end.unrecorded_programs = Unrecorded(watch.children(), end.processes);
-  }
+  FindUnrecorded(*process, run, watch.processes(), &end);
   for (MeasuredProcess& each : end.processes) {
     each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
                       kill(each.process_id, 0) == 0;

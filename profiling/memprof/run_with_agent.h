@@ -14,7 +14,9 @@
 // Not thread-safe: signal handlers belong to the process. Owns a folder below
 // TMPDIR (else /tmp) for the time of the call. Memory: 4 KiB a process of the
 // program. Time: the program's, and a look at its processes every 10 ms.
-// Errors: kInternal, kResourceExhausted and the file errors of the folder.
+// Errors: kInternal, kResourceExhausted and the file errors of the folder;
+// kFailedPrecondition, before the program starts, where no code may be loaded
+// from it (a mount with noexec).
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
@@ -59,7 +61,7 @@ struct AgentRunEnd {
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // Of the moment nearest to it, what they share counted once.
+  // Of the moment at which they needed most, what they share counted once.
   SharedOnce shared_once;
   // Of each process image by itself, as sampled.
   std::vector<ResidentPeak> resident_peaks;
@@ -67,8 +69,12 @@ struct AgentRunEnd {
   // Why graphics memory is not known, or not all of it; empty: it is.
   std::string graphics_note;
   std::vector<MeasuredProcess> processes;
-  // Names of what ran without the agent, by process.
+  // Names of what ran without the agent, by process: of all processes, or of
+  // the program's own where only that was to be recorded.
   std::map<int, std::string> unrecorded_programs;
+  // Processes that were not to be recorded (children_are_recorded) and are in
+  // no figure.
+  int left_out_process_count = 0;
 };
 
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run);

@@ -36,24 +36,56 @@ std::string ShareText(const MeasuredRun& run, const MeasuredImage& image) {
   return absl::StrCat(text, "\n");
 }
 
+// Each process's pages by themselves would count what they share as often.
+std::string ResidentText(const MeasuredRun& run) {
+  const int64_t bytes = ResidentTogetherBytes(run);
+  if (bytes == 0) {
+    return "resident   not measured: the program ended before it was looked "
+           "at, or /proc could not be read\n";
+  }
+  const bool has_several =
+      run.images_size() > 1 || run.unrecorded_process_count() > 0;
+  if (!has_several) {
+    return absl::StrCat("resident   ", FormatBytes(bytes), " at most\n");
+  }
+  std::string text = absl::StrCat(
+      "resident   ", FormatBytes(bytes),
+      " at most at once, all processes together, shared pages once\n");
+  if (run.peak_resident_sum_bytes() > bytes) {
+    absl::StrAppend(&text, "           ",
+                    FormatRoundedBytes(run.peak_resident_sum_bytes()),
+                    " as the sum of what each has, shared pages once a "
+                    "process\n");
+  }
+  return text;
+}
+
+// A fork has its parent's blocks, too: all figures of a process are with them,
+// but for what it is judged by.
+std::string InheritedText(const MeasuredImage& image) {
+  if (image.inherited_live_bytes() == 0) return "";
+  return absl::StrCat("           ", FormatRoundedBytes(OwnPeakBytes(image)),
+                      " of it its own, beyond the ",
+                      FormatRoundedBytes(image.inherited_live_bytes()),
+                      " that it had from its parent by fork; shares are of all "
+                      "of it, --limit judges its own\n");
+}
+
 }  // namespace
 
 std::string HeadlineText(const MeasuredRun& run, const MeasuredImage& image) {
   constexpr size_t kMaxCommandBytes = 60;
   const bool has_children = run.images_size() > 1;
   std::string text = absl::StrCat(
-      "peak heap  ", FormatBytes(OwnPeakBytes(image)), ", after ",
+      "peak heap  ", FormatBytes(image.peak_live_bytes()), ", after ",
       Seconds(std::max<int64_t>(0, image.peak_time_ns() - BeginTimeNs(run))),
       " of ", Seconds(run.wall_time_ns()), "\n");
   if (has_children) {
     absl::StrAppend(&text, "           in process ", image.process_id(), ": ",
                     ShortCommand(image, kMaxCommandBytes), "\n");
   }
-  absl::StrAppend(&text, ShareText(run, image), "resident   ",
-                  FormatBytes(std::max(run.peak_resident_sum_bytes(),
-                                       image.peak_resident_bytes())),
-                  has_children ? " at most at once, all processes together\n"
-                               : " at most\n");
+  absl::StrAppend(&text, InheritedText(image), ShareText(run, image),
+                  ResidentText(run));
   if (image.peak_mapped_bytes() > 0) {
     absl::StrAppend(&text, "mapped     ",
                     FormatBytes(image.peak_mapped_bytes()),

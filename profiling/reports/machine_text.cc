@@ -4,8 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
+#include "footprint/profiling/runs/amounts.h"
 
 namespace footprint {
 namespace {
@@ -38,9 +40,15 @@ std::string AllocatorText(const ResidentParts& parts) {
 
 std::string ResidentText(const MeasuredRun& run, const MeasuredImage& image) {
   const ResidentParts& parts = image.resident_at_peak();
-  std::string text = absl::StrCat(
-      "resident set of process ", image.process_id(), " near its peak, after ",
-      Seconds(parts.time_ns() - BeginTimeNs(run)), ":\n");
+  const int64_t missed_bytes =
+      SaturatedDifference(image.peak_resident_bytes(), parts.resident_bytes());
+  std::string text =
+      absl::StrCat("resident set of process ", image.process_id(),
+                   missed_bytes > image.peak_resident_bytes() / 50
+                       ? absl::StrCat(", ", FormatRoundedBytes(missed_bytes),
+                                      " below its peak, after ")
+                       : " near its peak, after ",
+                   Seconds(parts.time_ns() - BeginTimeNs(run)), ":\n");
   AddPart(parts.heap_bytes(), AllocatorText(parts), &text);
   AddPart(parts.mapped_bytes(), "mapped by the program itself", &text);
   AddPart(parts.stack_bytes(), "stacks", &text);
@@ -83,6 +91,10 @@ std::string GraphicsText(const MeasuredRun& run) {
 }
 
 std::string LimitText(const ContainerNeeds& needs) {
+  if (!needs.unknown().empty()) {
+    return absl::StrCat("container  no limit is recommended: ",
+                        EscapeForTerminal(needs.unknown()), "\n");
+  }
   if (needs.limit_bytes() == 0) {
     return "container  no limit is recommended: no resident set was seen, "
            "since "
@@ -92,6 +104,10 @@ std::string LimitText(const ContainerNeeds& needs) {
       "container  a limit of ", FormatRoundedBytes(needs.limit_bytes()),
       " has room for this run: ", FormatRoundedBytes(needs.resident_bytes()),
       " resident, shared pages once and without memprof, ",
+      needs.memory_file_bytes() == 0
+          ? ""
+          : absl::StrCat(FormatRoundedBytes(needs.memory_file_bytes()),
+                         " of files in memory (tmpfs), "),
       FormatRoundedBytes(needs.kernel_bytes()),
       " of page tables and kernel stacks, and a twentieth for "
       "what differs between runs\n");

@@ -12,10 +12,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {
@@ -130,10 +132,26 @@ void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
               image.live_bytes() - image.inherited_live_bytes(), metrics);
   }
   AddMetric(PEAK_MAPPED_BYTES, peak_class, image.peak_mapped_bytes(), metrics);
-  AddMetric(
-      PEAK_RESIDENT_BYTES, STATISTICAL,
-      std::max(run.peak_resident_sum_bytes(), image.peak_resident_bytes()),
-      metrics);
+  AddMetric(PEAK_RESIDENT_BYTES, STATISTICAL, ResidentTogetherBytes(run),
+            metrics);
+}
+
+// Of the process whose heap leaves most out: gates refuse a profile whose heap
+// tells too little until a threshold judges the rest.
+void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
+  const auto least_told =
+      std::max_element(run.images().begin(), run.images().end(),
+                       [](const MeasuredImage& a, const MeasuredImage& b) {
+                         return BytesBeyondHeap(a) < BytesBeyondHeap(b);
+                       });
+  if (!HeapTellsTooLittle(*least_told)) return;
+  AddMetric(RESIDENT_ANONYMOUS_BYTES, STATISTICAL,
+            PeakAnonymousBytes(*least_told), memory->mutable_metrics());
+  Phase* const phase = memory->add_phases();
+  phase->set_name(kUnaccountedPhase);
+  phase->set_parent(-1);
+  AddMetric(RESIDENT_ANONYMOUS_BYTES, STATISTICAL, BytesBeyondHeap(*least_told),
+            phase->mutable_metrics());
 }
 
 // Which of the image's stages are phases: those that are named, if any are.
@@ -252,6 +270,14 @@ bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
     failure->set_detail("the agent was not loaded, so nothing was measured");
     return true;
   }
+  if (run.unrecorded_process_count() > 0) {
+    failure->set_detail(absl::StrCat(
+        "no record was left by ", run.unrecorded_process_count(),
+        " of the processes that ran (",
+        absl::StrJoin(run.unrecorded_programs(), ", "),
+        "); start them with LD_PRELOAD as it is, and link no static program"));
+    return true;
+  }
   for (const MeasuredImage& image : run.images()) {
     if (IsCounted(image)) continue;
     failure->set_detail(absl::StrCat(
@@ -290,6 +316,7 @@ MemoryProfile MemoryProfileReport(const MeasuredRun& run) {
   if (image->has_sites() && run.sampling_interval_bytes() == 0) {
     AttributePeak(run, *image, phase_of, memory);
   }
+  AddUnaccounted(run, memory);
   int lost_child_count = 0;
   for (const MeasuredImage& each : run.images()) {
     lost_child_count += each.lost_child_count();

@@ -254,6 +254,89 @@ TEST(TextPartsTest, ProcessesWithoutARecordAreNamed) {
   EXPECT_THAT(WarningText(run, *image), HasSubstr("a, b, c, ...) left"));
 }
 
+TEST(TextPartsTest, WhatProcessesShareIsNamedBesideTheirSum) {
+  MeasuredRun run = FullRun();
+  run.set_peak_resident_once_bytes(80 * kMiB);
+  EXPECT_THAT(HeadlineText(run, run.images(0)),
+              HasSubstr("resident   80.0 MiB (83,886,080 B) at most at once, "
+                        "all processes together, shared pages once\n"
+                        "           90.0 MiB as the sum of what each has, "
+                        "shared pages once a process\n"));
+}
+
+TEST(TextPartsTest, AResidentSetThatNobodySawIsNotZero) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  EXPECT_THAT(HeadlineText(run, *image),
+              HasSubstr("resident   not measured: "));
+  image->set_peak_resident_bytes(kMiB);
+  EXPECT_THAT(HeadlineText(run, *image),
+              HasSubstr("resident   1.00 MiB (1,048,576 B) at most\n"));
+}
+
+TEST(TextPartsTest, AForksFiguresAreOfItsWholeHeapAndItsOwnIsNamed) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  image->set_peak_live_bytes(40 * kMiB);
+  EXPECT_THAT(HeadlineText(run, *image), Not(HasSubstr("its own")));
+  image->set_inherited_live_bytes(18 * kMiB);
+  EXPECT_THAT(HeadlineText(run, *image), HasSubstr("peak heap  40.0 MiB ("));
+  EXPECT_THAT(HeadlineText(run, *image),
+              HasSubstr("22.0 MiB of it its own, beyond the 18.0 MiB that it "
+                        "had from its parent by fork"));
+}
+
+TEST(TextPartsTest, AProgramThatASignalKilledIsSaidToBe) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  run.set_sampling_interval_bytes(-1);
+  EXPECT_THAT(WarningText(run, *image), Not(HasSubstr("killed")));
+  run.set_signal_number(9);
+  EXPECT_THAT(WarningText(run, *image),
+              HasSubstr("warning    the program was killed by signal 9 "
+                        "(Killed)"));
+}
+
+TEST(TextPartsTest, AHeapThatTellsTooLittleIsNamed) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  run.set_sampling_interval_bytes(-1);
+  image->set_process_id(7);
+  image->set_peak_live_bytes(kMiB);
+  image->set_peak_resident_bytes(12 * kMiB);
+  EXPECT_THAT(WarningText(run, *image), Not(HasSubstr("leaves out")));
+  image->set_peak_resident_bytes(81 * kMiB);
+  EXPECT_THAT(WarningText(run, *image),
+              HasSubstr("leaves out 80.0 MiB of 81.0 MiB"));
+}
+
+TEST(TextPartsTest, ALimitThatIsNotRecommendedHasAReason) {
+  MeasuredRun run;
+  run.add_images();
+  run.mutable_container_needs()->set_unknown("2 processes left no record");
+  EXPECT_EQ(MachineText(run, run.images(0)),
+            "container  no limit is recommended: 2 processes left no record\n");
+  run.mutable_container_needs()->clear_unknown();
+  run.mutable_container_needs()->set_limit_bytes(100 * kMiB);
+  run.mutable_container_needs()->set_memory_file_bytes(60 * kMiB);
+  EXPECT_THAT(MachineText(run, run.images(0)),
+              HasSubstr("60.0 MiB of files in memory (tmpfs), "));
+}
+
+TEST(TextPartsTest, PartsFarBelowThePeakAreNotCalledNearIt) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  image->set_process_id(7);
+  image->set_peak_resident_bytes(66 * kMiB);
+  image->mutable_resident_at_peak()->set_resident_bytes(65 * kMiB);
+  EXPECT_THAT(MachineText(run, *image),
+              HasSubstr("resident set of process 7 near its peak, after"));
+  image->mutable_resident_at_peak()->set_resident_bytes(3 * kMiB);
+  EXPECT_THAT(
+      MachineText(run, *image),
+      HasSubstr("resident set of process 7, 63.0 MiB below its peak, after"));
+}
+
 TEST(TextPartsTest, TheHeadlineTellsTheLargestProcessFromAll) {
   MeasuredRun run = FullRun();
   EXPECT_EQ(HeadlineText(run, run.images(0)),
@@ -262,7 +345,7 @@ TEST(TextPartsTest, TheHeadlineTellsTheLargestProcessFromAll) {
             "           66.7 % the program's own data, 16.7 % libraries, "
             "8.3 % the interpreter, 8.3 % of no known call\n"
             "resident   90.0 MiB (94,371,840 B) at most at once, all processes "
-            "together\n"
+            "together, shared pages once\n"
             "mapped     30.0 MiB (31,457,280 B) of addresses by the program "
             "itself\n"
             "allocated  40.0 MiB (41,943,040 B) in 12,345 calls; left at the "

@@ -73,20 +73,22 @@ class TextReportTest : public testing::Test {
 };
 
 TEST_F(TextReportTest, AShortRunIsAShortText) {
-  EXPECT_EQ(TextReport(run_),
-            "peak heap  100 MiB (104,857,600 B), after 0.500 s of 1.000 s\n"
-            "           100.0 % the program's own data\n"
-            "resident   0 B at most\n"
-            "\n"
-            "at the peak   share  blocks  function  where\n"
-            "   75.0 MiB  75.0 %       3  Fit       train.cc:3\n"
-            "   25.0 MiB  25.0 %       3  Load      train.cc:2\n"
-            "each allocation was recorded: the rows add up to the peak\n"
-            "\n"
-            "at the peak  called from  where\n"
-            "    100 MiB  main         train.cc:1\n"
-            "   75.0 MiB    Fit        train.cc:3\n"
-            "   25.0 MiB    Load       train.cc:2\n");
+  EXPECT_EQ(
+      TextReport(run_),
+      "peak heap  100 MiB (104,857,600 B), after 0.500 s of 1.000 s\n"
+      "           100.0 % the program's own data\n"
+      "resident   not measured: the program ended before it was looked at, "
+      "or /proc could not be read\n"
+      "\n"
+      "at the peak   share  blocks  function  where\n"
+      "   75.0 MiB  75.0 %       3  Fit       train.cc:3\n"
+      "   25.0 MiB  25.0 %       3  Load      train.cc:2\n"
+      "each allocation was recorded: the rows add up to the peak\n"
+      "\n"
+      "at the peak  called from  where\n"
+      "    100 MiB  main         train.cc:1\n"
+      "   75.0 MiB    Fit        train.cc:3\n"
+      "   25.0 MiB    Load       train.cc:2\n");
 }
 
 TEST_F(TextReportTest, EstimatesCarryTheirSigma) {

@@ -1,8 +1,11 @@
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
+#include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
@@ -29,6 +32,15 @@ std::string OfProcess(const MeasuredImage& image) {
                     ShortCommand(image, kMaxCommandBytes),
                     ") could not be measured: no room in TMPDIR, or a limit "
                     "of file sizes (ulimit -f)\n");
+  }
+  if (IsCounted(image) && HeapTellsTooLittle(image)) {
+    absl::StrAppend(
+        &text, "warning    the heap of process ", image.process_id(), " (",
+        ShortCommand(image, kMaxCommandBytes), ") leaves out ",
+        FormatRoundedBytes(BytesBeyondHeap(image)), " of ",
+        FormatRoundedBytes(PeakAnonymousBytes(image)),
+        ": memory that does not come from malloc, as of a collector or an "
+        "allocator of its own; --limit judges the resident set\n");
   }
   for (const std::string& note : image.notes()) {
     absl::StrAppend(&text, "note       ", EscapeForTerminal(note), "\n");
@@ -57,10 +69,17 @@ std::string OfUnrecorded(const MeasuredRun& run) {
       "set-user-ID\n");
 }
 
+std::string OfSignal(const MeasuredRun& run) {
+  if (run.signal_number() == 0) return "";
+  return absl::StrCat("warning    the program was killed by signal ",
+                      run.signal_number(), " (", strsignal(run.signal_number()),
+                      "): the figures are of the time until then\n");
+}
+
 }  // namespace
 
 std::string WarningText(const MeasuredRun& run, const MeasuredImage& image) {
-  std::string text;
+  std::string text = OfSignal(run);
   for (const MeasuredImage& each : run.images()) {
     absl::StrAppend(&text, OfProcess(each));
   }

@@ -56,21 +56,19 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_heap_sum_bytes) {
   ContainerLimit limit;
   if (seen.resident_sum_bytes == 0) return limit;
-  // Growth since the look at which shared pages were told apart is taken to be
-  // shared as much.
-  const int64_t once_bytes = seen.anonymous_bytes + seen.file_bytes;
-  const double growth =
-      std::max(1.0, static_cast<double>(peak_resident_bytes) /
-                        static_cast<double>(seen.resident_sum_bytes));
-  limit.resident_bytes =
-      std::max(static_cast<int64_t>(growth * static_cast<double>(once_bytes)),
-               seen.file_bytes + peak_heap_sum_bytes) +
-      seen.swapped_bytes;
+  // What a process has beyond all that was seen at once, no look has seen: it
+  // is taken to be its own.
+  const int64_t unseen_bytes =
+      std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
+  limit.resident_bytes = std::max(seen.resident_bytes() + unseen_bytes,
+                                  seen.file_bytes + peak_heap_sum_bytes) +
+                         seen.swapped_bytes;
+  limit.memory_file_bytes = seen.memory_file_bytes;
   limit.kernel_bytes = seen.page_table_bytes + seen.kernel_stack_bytes;
-  limit.margin_bytes =
-      (limit.resident_bytes + limit.kernel_bytes) / kMarginDivisor;
-  const int64_t sum_bytes =
-      limit.resident_bytes + limit.kernel_bytes + limit.margin_bytes;
+  const int64_t needed_bytes =
+      limit.resident_bytes + limit.memory_file_bytes + limit.kernel_bytes;
+  limit.margin_bytes = needed_bytes / kMarginDivisor;
+  const int64_t sum_bytes = needed_bytes + limit.margin_bytes;
   limit.bytes = (sum_bytes + kMebibyte - 1) / kMebibyte * kMebibyte;
   return limit;
 }

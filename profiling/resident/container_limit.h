@@ -29,13 +29,14 @@ namespace footprint {
 struct ContainerLimit {
   int64_t bytes = 0;  // 0: nothing was seen, so nothing is recommended
   // The parts, before the rounding.
-  int64_t resident_bytes = 0;  // without the agent, shared pages once
+  int64_t resident_bytes = 0;     // without the agent, shared pages once
+  int64_t memory_file_bytes = 0;  // files in memory that nobody has mapped
   int64_t kernel_bytes = 0;
   int64_t margin_bytes = 0;
 };
 
-// `peak_resident_bytes`: of one process, the kernel's own mark, if there was
-// only one; else what was seen of the sum.
+// `peak_resident_bytes`: the kernel's own mark of the process whose mark is
+// highest.
 ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_resident_bytes,
                                        int64_t peak_heap_sum_bytes);

@@ -21,11 +21,28 @@ SharedOnce Seen() {
 TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
   const ContainerLimit limit =
       RecommendContainerLimit(Seen(), 126 * kMebibyte, 0);
-  // The sum has grown by a twentieth since it was told apart.
-  EXPECT_NEAR(limit.resident_bytes, (88 * 1.05 + 4) * kMebibyte, 1);
+  // One process has had 6 MiB more than all were seen to have.
+  EXPECT_EQ(limit.resident_bytes, (88 + 6 + 4) * kMebibyte);
   EXPECT_EQ(limit.kernel_bytes, 2 * kMebibyte);
-  EXPECT_NEAR(limit.margin_bytes, (88 * 1.05 + 6) / 20 * kMebibyte, 1);
-  EXPECT_EQ(limit.bytes, 104 * kMebibyte);
+  EXPECT_EQ(limit.margin_bytes, 5 * kMebibyte);
+  EXPECT_EQ(limit.bytes, 105 * kMebibyte);
+}
+
+// As ten forks, which have the same pages.
+TEST(ContainerLimitTest, WhatIsSharedDoesNotGrowWithTheSum) {
+  SharedOnce seen = Seen();
+  seen.resident_sum_bytes = 1200 * kMebibyte;
+  EXPECT_EQ(RecommendContainerLimit(seen, 120 * kMebibyte, 0).resident_bytes,
+            92 * kMebibyte);
+}
+
+TEST(ContainerLimitTest, FilesInMemoryThatNobodyHasMappedCount) {
+  SharedOnce seen = Seen();
+  seen.memory_file_bytes = 60 * kMebibyte;
+  const ContainerLimit limit = RecommendContainerLimit(seen, 0, 0);
+  EXPECT_EQ(limit.memory_file_bytes, 60 * kMebibyte);
+  EXPECT_EQ(limit.resident_bytes, 92 * kMebibyte);
+  EXPECT_GE(limit.bytes, (92 + 60 + 2) * kMebibyte);
 }
 
 TEST(ContainerLimitTest, IsWholeMebibytesUpwards) {

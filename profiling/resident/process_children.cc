@@ -1,28 +1,57 @@
 #include "footprint/profiling/resident/process_children.h"
 
-#include <unistd.h>
-
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "footprint/base/machine/child_processes.h"
 #include "footprint/base/machine/kernel_file.h"
+#include "footprint/base/machine/monotonic_time.h"
 
 namespace footprint {
 namespace {
 
-std::string ExecutableOf(int process_id) {
-  char path[4096];
-  const ssize_t size = readlink(
-      absl::StrCat("/proc/", process_id, "/exe").c_str(), path, sizeof(path));
-  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+bool HasFileOf(absl::string_view mappings, absl::string_view folder) {
+  return absl::StrContains(mappings, absl::StrCat(" ", folder, "/"));
 }
 
 }  // namespace
+
+void ProcessChildren::LookAt(int process_id) {
+  const std::string folder = absl::StrCat("/proc/", process_id);
+  const absl::StatusOr<std::string> name =
+      ReadKernelFile(absl::StrCat(folder, "/comm"));
+  if (!name.ok()) return;
+  SeenProcess& seen = seen_[process_id];
+  seen.name = std::string(absl::StripTrailingAsciiWhitespace(*name));
+  const absl::StatusOr<std::string> start_values =
+      ReadKernelFile(absl::StrCat(folder, "/auxv"));
+  if (!start_values.ok()) {
+    // It may have become a program that runs as another user.
+    if (absl::IsPermissionDenied(start_values.status())) {
+      seen.agent = SeenProcess::Agent::kForbidden;
+    }
+    return;
+  }
+  // It has ended and was not waited for: what it ran last is known.
+  if (start_values->empty()) return;
+  const bool is_same = *start_values == seen.start_values;
+  if (!is_same || seen.agent != SeenProcess::Agent::kPresent) {
+    const absl::StatusOr<std::string> mappings =
+        ReadKernelFile(absl::StrCat(folder, "/maps"));
+    if (!mappings.ok() || mappings->empty()) return;
+    seen.agent = HasFileOf(*mappings, agent_folder_)
+                     ? SeenProcess::Agent::kPresent
+                     : SeenProcess::Agent::kAbsent;
+    seen.start_values = *start_values;
+  }
+  seen.time_ns = MonotonicTimeNs();
+}
 
 void ProcessChildren::Look() {
   std::vector<int> unlooked(running_.begin(), running_.end());
@@ -36,14 +65,8 @@ void ProcessChildren::Look() {
       running.erase(process_id);
       continue;
     }
-    for (const int child : children) {
-      const absl::StatusOr<std::string> name =
-          ReadKernelFile(absl::StrCat("/proc/", child, "/comm"));
-      if (!name.ok()) continue;
-      seen_[child] = {std::string(absl::StripTrailingAsciiWhitespace(*name)),
-                      ExecutableOf(child)};
-      unlooked.push_back(child);
-    }
+    LookAt(process_id);
+    unlooked.insert(unlooked.end(), children.begin(), children.end());
   }
   running_ = std::move(running);
 }

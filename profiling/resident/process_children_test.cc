@@ -2,19 +2,25 @@
 
 #include "footprint/profiling/resident/process_children.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <cstdlib>
 #include <future>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
+
+constexpr char kNoFolder[] = "/none";
 
 // A child that says its number and stays until it is killed; `depth` more below
 // it.
@@ -52,9 +58,10 @@ class ProcessChildrenTest : public testing::Test {
 };
 
 TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
-  ProcessChildren children(getpid());
+  ProcessChildren children(getpid(), kNoFolder);
   children.Look();
-  EXPECT_TRUE(children.seen().empty());
+  EXPECT_EQ(children.seen().size(), 1u) << "the program itself";
+  EXPECT_EQ(children.seen().count(getpid()), 1u);
   const pid_t child = StartChild(ends_[1], 1);
   const pid_t first = NextNumber();
   const pid_t grandchild = first == child ? NextNumber() : first;
@@ -62,15 +69,74 @@ TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
     EXPECT_EQ(NextNumber(), child);
   }
   children.Look();
-  ASSERT_EQ(children.seen().size(), 2u);
+  ASSERT_EQ(children.seen().size(), 3u);
   EXPECT_EQ(children.seen().at(child).name, "outer");
   EXPECT_EQ(children.seen().at(grandchild).name, "innermost");
-  EXPECT_EQ(children.seen().at(child).executable,
-            std::filesystem::canonical("/proc/self/exe").string());
+  EXPECT_EQ(children.running(), (std::set<int>{getpid(), child, grandchild}));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   children.Look();
-  EXPECT_EQ(children.seen().size(), 2u) << "what ended is not forgotten";
+  EXPECT_EQ(children.seen().size(), 3u) << "what ended is not forgotten";
+  EXPECT_EQ(children.running().count(child), 0u);
+}
+
+// Maps a file of the folder, as the loader does with the agent.
+class AgentMapping {
+ public:
+  explicit AgentMapping(const std::string& folder) {
+    const std::string path = folder + "/agent.so";
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT_EQ(ftruncate(file, 4096), 0);
+    page_ = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+    EXPECT_NE(page_, MAP_FAILED);
+    close(file);
+  }
+  ~AgentMapping() { munmap(page_, 4096); }
+  AgentMapping(const AgentMapping&) = delete;
+  AgentMapping& operator=(const AgentMapping&) = delete;
+
+ private:
+  void* page_;
+};
+
+TEST_F(ProcessChildrenTest, AProgramThatAProcessBecomesMayHaveNoAgent) {
+  std::string folder = testing::TempDir() + "/agent-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const AgentMapping agent(folder);
+  ProcessChildren children(getpid(), folder);
+  int to_child[2];
+  ASSERT_EQ(pipe(to_child), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(to_child[0], STDIN_FILENO);
+    char go = 0;
+    (void)!read(STDIN_FILENO, &go, 1);
+    // The same program file by another name would not be told by its path.
+    execl("/bin/sh", "sh", "-c", "echo; read line", nullptr);
+    _exit(1);
+  }
+  using Agent = SeenProcess::Agent;
+  children.Look();
+  EXPECT_EQ(children.seen().at(getpid()).agent, Agent::kPresent);
+  EXPECT_EQ(children.seen().at(child).agent, Agent::kPresent);
+  EXPECT_GT(children.seen().at(child).time_ns, 0);
+  ASSERT_EQ(write(to_child[1], "g", 1), 1);
+  while (children.seen().at(child).name != "sh" ||
+         children.seen().at(child).agent == Agent::kPresent) {
+    children.Look();
+  }
+  EXPECT_EQ(children.seen().at(child).agent, Agent::kAbsent);
+  kill(child, SIGKILL);
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT),
+            0);
+  children.Look();
+  EXPECT_EQ(children.seen().at(child).agent, Agent::kAbsent)
+      << "a process that has ended is what it was last";
+  waitpid(child, nullptr, 0);
+  close(to_child[0]);
+  close(to_child[1]);
 }
 
 TEST_F(ProcessChildrenTest, AnyThreadsChildIsSeen) {
@@ -82,7 +148,7 @@ TEST_F(ProcessChildrenTest, AnyThreadsChildIsSeen) {
     waitpid(child, nullptr, 0);
   });
   const pid_t child = NextNumber();
-  ProcessChildren children(getpid());
+  ProcessChildren children(getpid(), kNoFolder);
   children.Look();
   EXPECT_EQ(children.seen().count(child), 1u);
   looked.set_value();
@@ -90,7 +156,7 @@ TEST_F(ProcessChildrenTest, AnyThreadsChildIsSeen) {
 }
 
 TEST_F(ProcessChildrenTest, AProcessThatHasEndedHasNone) {
-  ProcessChildren children(1 << 23);
+  ProcessChildren children(1 << 23, kNoFolder);
   children.Look();
   children.Look();
   EXPECT_TRUE(children.seen().empty());

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -25,6 +26,7 @@ struct Mapping {
   bool is_readable = false;
   bool is_executable = false;
   bool is_shared = false;
+  absl::string_view device;
   absl::string_view path;
   int64_t resident_bytes = 0;
   int64_t proportional_bytes = 0;
@@ -56,6 +58,7 @@ bool ParseHeading(absl::string_view line, Mapping* mapping) {
   mapping->is_readable = words[1][0] == 'r';
   mapping->is_executable = words[1][2] == 'x';
   mapping->is_shared = words[1][3] == 's';
+  mapping->device = words[3];
   if (words.size() == 6) {
     mapping->path = absl::StripLeadingAsciiWhitespace(words[5]);
   }
@@ -122,7 +125,14 @@ class Classifier {
   }
 
   void AddToShares(const Mapping& mapping) {
-    if (IsAgent(mapping.path)) return;
+    if (IsAgent(mapping.path)) {
+      parts_.has_agent = true;
+      return;
+    }
+    if (!mapping.path.empty() && mapping.path[0] == '/') {
+      parts_.device_bytes[std::string(mapping.device)] +=
+          mapping.proportional_bytes;
+    }
     const bool has_file = !mapping.path.empty() && mapping.path[0] == '/' &&
                           !IsSharedMemory(mapping.path);
     if (!has_file) {
@@ -266,7 +276,17 @@ ResidentSet ClassifyMappings(
   return classifier.parts();
 }
 
-absl::StatusOr<ResidentSet> ReadResidentSet(
+namespace {
+
+// Tries to find a moment at which the process stands still.
+constexpr int kMaxReadings = 3;
+
+// More than a fiftieth of the pages came or went between two lists.
+bool IsTorn(const ResidentSet& parts) {
+  return std::abs(parts.unexplained_bytes) > parts.resident_bytes / 50;
+}
+
+absl::StatusOr<ResidentSet> ReadOnce(
     int process_id, const std::vector<AddressRange>& allocator_ranges,
     const std::string& agent_folder) {
   const absl::StatusOr<std::string> mappings =
@@ -282,10 +302,34 @@ absl::StatusOr<ResidentSet> ReadResidentSet(
         absl::StrCat("process ", process_id, " has ended"));
   }
   parts.unexplained_bytes = parts.resident_bytes - parts.explained_bytes();
+  return parts;
+}
+
+}  // namespace
+
+absl::StatusOr<ResidentSet> ReadResidentSet(
+    int process_id, const std::vector<AddressRange>& allocator_ranges,
+    const std::string& agent_folder) {
+  absl::StatusOr<ResidentSet> parts =
+      ReadOnce(process_id, allocator_ranges, agent_folder);
+  for (int i = 1; i < kMaxReadings && parts.ok() && IsTorn(*parts); ++i) {
+    absl::StatusOr<ResidentSet> again =
+        ReadOnce(process_id, allocator_ranges, agent_folder);
+    // It has ended since: what was read of it stays.
+    if (!again.ok()) break;
+    parts = *std::move(again);
+  }
+  if (!parts.ok()) return parts.status();
+  // Pages that were not there when the mappings were listed belong to no part,
+  // and are no part of the moment that the list tells of.
+  if (IsTorn(*parts)) {
+    parts->resident_bytes = parts->explained_bytes();
+    parts->unexplained_bytes = 0;
+  }
   if (const absl::StatusOr<std::string> stat =
           ReadKernelFile(absl::StrCat("/proc/", process_id, "/stat"));
       stat.ok()) {
-    ParseFaults(*stat, &parts);
+    ParseFaults(*stat, &*parts);
   }
   return parts;
 }

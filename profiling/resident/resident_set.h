@@ -5,8 +5,11 @@
 //       ReadResidentSet(process_id, allocator_ranges);
 //   // parts->heap_bytes + ... + parts->unexplained_bytes == resident_bytes
 //
-// The process runs on meanwhile: pages that come or go between the reading of
-// one list and the next are `unexplained_bytes`, of either sign.
+// The process runs on meanwhile. Where more than a fiftieth of its pages come
+// or go between the reading of one list and the next, both are read again, up
+// to three times; if it never stands still, the resident set is that of the
+// last list of mappings, so that all parts are of one moment. Fewer pages are
+// `unexplained_bytes`, of either sign.
 //
 // Keeps nothing; the parts own their paths. Thread-safe. Memory: the list of
 // mappings, some hundred bytes each. Time: some milliseconds a GiB. Errors:
@@ -41,6 +44,11 @@ struct ResidentSet {
   int64_t anonymous_bytes = 0;
   // Of files, but for the agent's, by path: what processes share.
   std::map<std::string, int64_t> file_page_bytes;
+  // Of mapped files, but for the agent's, by the file system's device as the
+  // kernel writes it ("00:19"): of shared pages, this process's share.
+  std::map<std::string, int64_t> device_bytes;
+  // A file of the agent's folder is mapped, so the agent is in the process.
+  bool has_agent = false;
 
   int64_t heap_bytes = 0;    // in the allocator's ranges
   int64_t mapped_bytes = 0;  // anonymous otherwise: the program's own mmap

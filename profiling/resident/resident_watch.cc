@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -15,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/machine/child_processes.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/resident/allocator_state.h"
 
@@ -23,6 +26,12 @@ namespace {
 
 // Bytes that the kernel takes for each thread.
 constexpr int64_t kKernelStackBytes = 16 << 10;
+// Of a process that has no record.
+constexpr int kNoImage = -1;
+// Tries to find a moment at which no process comes, goes or grows.
+constexpr int kMaxReadings = 3;
+// So many times as long as shares were read, they are not read again.
+constexpr int64_t kRestFactor = 9;
 
 int64_t ResidentBytes(int process_id) {
   const std::string path = absl::StrCat("/proc/", process_id, "/statm");
@@ -50,6 +59,39 @@ int64_t ThreadCount(int process_id) {
   return count;
 }
 
+// What must not change while shares are read.
+struct Standing {
+  std::map<int, int64_t> resident_bytes;
+  std::set<int> children;
+};
+
+Standing StandingOf(const std::set<int>& process_ids) {
+  Standing standing;
+  for (const int process_id : process_ids) {
+    const int64_t bytes = ResidentBytes(process_id);
+    if (bytes > 0) standing.resident_bytes[process_id] = bytes;
+    std::vector<int> children;
+    AppendChildProcesses(process_id, &children);
+    standing.children.insert(children.begin(), children.end());
+  }
+  return standing;
+}
+
+// A lone process shares nothing, so its growth does no harm.
+bool AreOfOneMoment(const Standing& before, const Standing& after) {
+  if (before.children != after.children ||
+      before.resident_bytes.size() != after.resident_bytes.size()) {
+    return false;
+  }
+  if (before.resident_bytes.size() == 1) return true;
+  return std::equal(before.resident_bytes.begin(), before.resident_bytes.end(),
+                    after.resident_bytes.begin(),
+                    [](const auto& a, const auto& b) {
+                      return a.first == b.first &&
+                             std::abs(a.second - b.second) <= a.second / 50;
+                    });
+}
+
 // By enough that its parts are worth reading again: while it grows, at each
 // fiftieth; where it stays, at less, so that a peak that lasts is met closely.
 bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
@@ -60,7 +102,7 @@ bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
 }  // namespace
 
 ResidentWatch::ResidentWatch(std::string record_folder)
-    : folder_(std::move(record_folder)) {}
+    : folder_(std::move(record_folder)), memory_files_(folder_) {}
 
 // "1234.0.record".
 std::map<int, int> ResidentWatch::Images() const {
@@ -91,58 +133,122 @@ void ResidentWatch::ReadParts(int process_id, int image) {
       folder_);
   // It may have ended, or it is another user's.
   if (!parts.ok()) return;
+  if (!parts->has_agent) {
+    bytes_without_agent_[{process_id, image}] = parts->resident_bytes;
+    return;
+  }
   ResidentPeak& peak = peaks_[{process_id, image}];
   if (peak.parts.explained_bytes() >= parts->explained_bytes()) return;
   peak = {process_id, image, MonotonicTimeNs(), *parts, {}};
   if (state.ok()) peak.books = state->books;
 }
 
-void ResidentWatch::AddUp(const std::map<int, int>& images) {
+SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   SharedOnce sum;
   std::map<std::string, int64_t> files;
-  for (const auto& [process_id, image] : images) {
+  std::map<std::string, int64_t> mapped_bytes_by_device;
+  for (const int process_id : process_ids) {
     const absl::StatusOr<ResidentSet> parts =
         ReadResidentSet(process_id, {}, folder_);
-    if (!parts.ok()) continue;
+    if (!parts.ok()) {
+      // Another user's may share what it has, which is not known.
+      if (absl::IsPermissionDenied(parts.status())) {
+        sum.resident_sum_bytes += ResidentBytes(process_id);
+        sum.anonymous_bytes += ResidentBytes(process_id);
+      }
+      continue;
+    }
     // The process may have grown since its mappings were listed.
     sum.resident_sum_bytes += parts->explained_bytes();
     sum.anonymous_bytes += parts->anonymous_bytes;
     for (const auto& [path, bytes] : parts->file_page_bytes) {
       files[path] = std::max(files[path], bytes);
     }
+    for (const auto& [device, bytes] : parts->device_bytes) {
+      mapped_bytes_by_device[device] += bytes;
+    }
     sum.swapped_bytes += parts->swapped_bytes;
     sum.page_table_bytes += parts->page_table_bytes;
     sum.kernel_stack_bytes += ThreadCount(process_id) * kKernelStackBytes;
   }
   for (const auto& [path, bytes] : files) sum.file_bytes += bytes;
-  // Some may have ended since they were seen to be large.
-  if (sum.resident_sum_bytes > shared_once_.resident_sum_bytes) {
+  sum.memory_file_bytes = memory_files_.UnmappedBytes(mapped_bytes_by_device);
+  return sum;
+}
+
+void ResidentWatch::TellSharesApart(int64_t look_bytes) {
+  const int64_t begin_ns = MonotonicTimeNs();
+  SharedOnce sum;
+  Standing before = StandingOf(process_ids_);
+  for (int i = 0; i < kMaxReadings && !sum.is_of_one_moment; ++i) {
+    sum = ReadShares(process_ids_);
+    Standing after = StandingOf(process_ids_);
+    sum.is_of_one_moment = AreOfOneMoment(before, after);
+    before = std::move(after);
+  }
+  const int64_t end_ns = MonotonicTimeNs();
+  next_telling_ns_ = end_ns + kRestFactor * (end_ns - begin_ns);
+  // Shares of different moments may add up to anything, so they stand only
+  // until others are known.
+  if (!sum.is_of_one_moment && shared_once_.is_of_one_moment) return;
+  if (sum.is_of_one_moment) {
+    told_process_ids_ = process_ids_;
+    told_once_bytes_ = sum.all_bytes();
+    told_look_bytes_ = look_bytes;
+  }
+  if (sum.all_bytes() > shared_once_.all_bytes() ||
+      (sum.is_of_one_moment && !shared_once_.is_of_one_moment)) {
     shared_once_ = sum;
   }
 }
 
-void ResidentWatch::Look() {
-  const std::map<int, int> images = Images();
+// All together need no more than the sum of what each has.
+bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
+  if (look_bytes <= shared_once_.all_bytes() && shared_once_.is_of_one_moment) {
+    return false;
+  }
+  if (process_ids_ != told_process_ids_) return true;
+  // What they share does not grow with the sum, so growth is held against what
+  // they need.
+  const int64_t grown_bytes = look_bytes - told_look_bytes_;
+  const bool stays = look_bytes - last_look_bytes_ < look_bytes / 2000;
+  return grown_bytes > told_once_bytes_ / (stays ? 400 : 50);
+}
+
+void ResidentWatch::Look(const std::set<int>& process_ids) {
+  std::map<int, int> images = Images();
+  for (const int process_id : process_ids) {
+    images.try_emplace(process_id, kNoImage);
+  }
   int64_t sum_bytes = 0;
   process_ids_.clear();
   for (const auto& [process_id, image] : images) {
     const int64_t bytes = ResidentBytes(process_id);
     if (bytes > 0) process_ids_.insert(process_id);
     sum_bytes += bytes;
-    const auto known = peaks_.find({process_id, image});
-    int64_t& last_bytes = last_bytes_[{process_id, image}];
-    if (HasGrown(
-            bytes, last_bytes,
-            known == peaks_.end() ? 0 : known->second.parts.resident_bytes)) {
+    if (image == kNoImage) continue;
+    const std::pair<int, int> key = {process_id, image};
+    const auto known = peaks_.find(key);
+    const int64_t read_bytes =
+        known == peaks_.end() ? 0 : known->second.parts.resident_bytes;
+    int64_t& last_bytes = last_bytes_[key];
+    if (HasGrown(bytes, last_bytes,
+                 std::max(read_bytes, bytes_without_agent_[key]))) {
       ReadParts(process_id, image);
     }
     last_bytes = bytes;
   }
   peak_sum_bytes_ = std::max(peak_sum_bytes_, sum_bytes);
-  if (HasGrown(sum_bytes, last_sum_bytes_, shared_once_.resident_sum_bytes)) {
-    AddUp(images);
+  memory_files_.Look();
+  const int64_t look_bytes = sum_bytes + memory_files_.grown_bytes();
+  if (process_ids_ == told_process_ids_) {
+    told_look_bytes_ = std::min(told_look_bytes_, look_bytes);
   }
-  last_sum_bytes_ = sum_bytes;
+  if (sum_bytes > 0 && MonotonicTimeNs() >= next_telling_ns_ &&
+      MayBeNewPeak(look_bytes)) {
+    TellSharesApart(look_bytes);
+  }
+  last_look_bytes_ = look_bytes;
 }
 
 std::vector<ResidentPeak> ResidentWatch::peaks() const {

@@ -2,18 +2,26 @@
 // they were when they were largest.
 //
 //   ResidentWatch watch("/tmp/memprof-1");
-//   while (runs) watch.Look();  // every 10 ms
+//   while (runs) watch.Look(process_ids);  // every 10 ms
 //   watch.peak_sum_bytes();
 //   for (const ResidentPeak& peak : watch.peaks()) Show(peak.parts);
 //
-// A peak that comes and goes between two looks is not seen. The parts are read
-// when a process's resident set has grown by a fiftieth since they were last
-// read, or by a four-hundredth where it stays for a look, so those kept are of
-// a moment at most that far below its peak.
+// Processes that have a record are watched, and those that a look names. A peak
+// that comes and goes between two looks is not seen. The parts are read when a
+// process's resident set has grown by a fiftieth since they were last read, or
+// by a four-hundredth where it stays for a look, so those kept are of a moment
+// at most that far below its peak. A process that became a program without the
+// agent has no parts: its record is of the program before.
+//
+// Pages that processes share are told apart when the processes are others than
+// at the last time, or have grown as above. The kernel tells of each process's
+// share in turn, so this counts only if no process came, went or grew
+// meanwhile; else it is done again.
 //
 // Owns what it has seen, and keeps no process: one that ends leaves its peak.
 // Thread-compatible. Memory: some hundred bytes a process. Time of a look: 10
-// us a process, and where it has grown some milliseconds a GiB.
+// us a process, and where it has grown some milliseconds a GiB; telling shared
+// pages apart takes at most a tenth of the time between looks.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_RESIDENT_WATCH_H_
 #define FOOTPRINT_PROFILING_RESIDENT_RESIDENT_WATCH_H_
@@ -26,6 +34,7 @@
 #include <vector>
 
 #include "footprint/profiling/heap/published_allocator.h"
+#include "footprint/profiling/resident/memory_files.h"
 #include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
@@ -45,11 +54,22 @@ struct ResidentPeak {
 struct SharedOnce {
   int64_t anonymous_bytes = 0;
   int64_t file_bytes = 0;
+  // Files in memory (tmpfs) that grew during the run and that nobody has
+  // mapped.
+  int64_t memory_file_bytes = 0;
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
   // At that moment; bytes that processes share count for each of them.
   int64_t resident_sum_bytes = 0;
+  // No process came, went or grew while shares were read.
+  bool is_of_one_moment = false;
+
+  // Resident in the processes.
+  int64_t resident_bytes() const { return anonymous_bytes + file_bytes; }
+  int64_t all_bytes() const {
+    return resident_bytes() + memory_file_bytes + swapped_bytes;
+  }
 };
 
 class ResidentWatch {
@@ -57,12 +77,13 @@ class ResidentWatch {
   // `record_folder` has the agents' records; its files count as the agent's.
   explicit ResidentWatch(std::string record_folder);
 
-  void Look();
+  // `process_ids` are watched besides those that have a record.
+  void Look(const std::set<int>& process_ids);
 
   // The highest sum of resident sets that a look has seen; what two processes
   // share counts twice.
   int64_t peak_sum_bytes() const { return peak_sum_bytes_; }
-  // Of the moment nearest to it.
+  // Of the moment at which all together needed most, as far as it was seen.
   const SharedOnce& shared_once() const { return shared_once_; }
   std::vector<ResidentPeak> peaks() const;
   // Those that were there at the last look.
@@ -72,16 +93,28 @@ class ResidentWatch {
   // By process, the number of its last image.
   std::map<int, int> Images() const;
   void ReadParts(int process_id, int image);
-  void AddUp(const std::map<int, int>& images);
+  SharedOnce ReadShares(const std::set<int>& process_ids) const;
+  void TellSharesApart(int64_t look_bytes);
+  bool MayBeNewPeak(int64_t look_bytes) const;
 
-  std::string folder_;
+  const std::string folder_;
+  MemoryFiles memory_files_;
   int64_t peak_sum_bytes_ = 0;
   SharedOnce shared_once_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
   // Of the last look, by process and image.
   std::map<std::pair<int, int>, int64_t> last_bytes_;
-  int64_t last_sum_bytes_ = 0;
+  // Of images whose process became a program without the agent: what it had
+  // when that was found.
+  std::map<std::pair<int, int>, int64_t> bytes_without_agent_;
+  int64_t last_look_bytes_ = 0;
+  // When shares were last told apart: of which processes, which of their pages
+  // once, and the least that a look has seen since.
+  std::set<int> told_process_ids_;
+  int64_t told_once_bytes_ = 0;
+  int64_t told_look_bytes_ = 0;
+  int64_t next_telling_ns_ = 0;
 };
 
 }  // namespace footprint

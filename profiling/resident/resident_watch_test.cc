@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -27,7 +28,14 @@ class ResidentWatchTest : public testing::Test {
   void SetUp() override {
     folder_ = absl::StrCat(testing::TempDir(), "/watch-XXXXXX");
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    const std::string path = folder_ + "/agent.so";
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(ftruncate(file, 4096), 0);
+    agent_ = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+    ASSERT_NE(agent_, MAP_FAILED);
+    close(file);
   }
+  void TearDown() override { munmap(agent_, 4096); }
 
   void AddRecord(int process_id, int image) {
     ASSERT_THAT(ReplaceFile(absl::StrCat(folder_, "/", process_id, ".", image,
@@ -37,6 +45,7 @@ class ResidentWatchTest : public testing::Test {
   }
 
   std::string folder_;
+  void* agent_ = nullptr;  // in this process and its forks
 };
 
 void* Map(int flags) {
@@ -80,17 +89,27 @@ class OtherProcess {
   pid_t process_id_ = -1;
 };
 
+// Looks until the time that shares may take has come again.
+void LookUntilTold(ResidentWatch* watch, const std::set<int>& process_ids) {
+  const SharedOnce before = watch->shared_once();
+  do {
+    watch->Look(process_ids);
+  } while (watch->shared_once().resident_sum_bytes ==
+               before.resident_sum_bytes ||
+           !watch->shared_once().is_of_one_moment);
+}
+
 TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   ASSERT_EQ(watch.peaks().size(), 1u);
   const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
   void* const block = Map(MAP_PRIVATE);
   std::memset(block, 1, kBlockBytes);
-  watch.Look();
+  watch.Look({});
   munmap(block, kBlockBytes);
-  watch.Look();
+  watch.Look({});
   ASSERT_EQ(watch.peaks().size(), 1u);
   EXPECT_EQ(watch.peaks()[0].process_id, getpid());
   EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kBlockBytes,
@@ -105,12 +124,12 @@ TEST_F(ResidentWatchTest, ThePartsOfAPeakThatStaysAreCloserToIt) {
   constexpr size_t kLittleBytes = kBlockBytes / 100;
   std::memset(block, 1, kBlockBytes - kLittleBytes);
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
   std::memset(block + kBlockBytes - kLittleBytes, 1, kLittleBytes);
-  watch.Look();
+  watch.Look({});
   EXPECT_EQ(watch.peaks()[0].parts.mapped_bytes, before_bytes);
-  watch.Look();
+  watch.Look({});
   munmap(block, kBlockBytes);
   EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kLittleBytes,
               kLittleBytes / 5);
@@ -119,9 +138,9 @@ TEST_F(ResidentWatchTest, ThePartsOfAPeakThatStaysAreCloserToIt) {
 TEST_F(ResidentWatchTest, KeepsTheImagesOfAProcessApart) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   AddRecord(getpid(), 1);
-  watch.Look();
+  watch.Look({});
   ASSERT_EQ(watch.peaks().size(), 2u);
   EXPECT_EQ(watch.peaks()[1].image, 1);
 }
@@ -134,7 +153,7 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
     const OtherProcess child(block);
     AddRecord(getpid(), 0);
     AddRecord(child.process_id(), 0);
-    watch.Look();
+    watch.Look({});
   }
   munmap(block, kBlockBytes);
   const SharedOnce once = watch.shared_once();
@@ -166,7 +185,7 @@ TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
   AddRecord(getpid(), 0);
   AddRecord(child.process_id(), 0);
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   munmap(block, kBlockBytes);
   const SharedOnce once = watch.shared_once();
   EXPECT_GE(once.resident_sum_bytes, static_cast<int64_t>(2 * kBlockBytes));
@@ -174,12 +193,60 @@ TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
   EXPECT_LT(once.file_bytes, static_cast<int64_t>(kBlockBytes * 3 / 2));
 }
 
+TEST_F(ResidentWatchTest, AFileWithoutTheAgentHasNoPartsOfTheRecord) {
+  AddRecord(getpid(), 0);
+  munmap(agent_, 4096);
+  ResidentWatch watch(folder_);
+  watch.Look({});
+  watch.Look({});
+  EXPECT_TRUE(watch.peaks().empty());
+  EXPECT_GT(watch.peak_sum_bytes(), 0);
+}
+
+TEST_F(ResidentWatchTest, ProcessesWithoutARecordCountIfTheyAreNamed) {
+  ResidentWatch watch(folder_);
+  watch.Look({});
+  EXPECT_EQ(watch.peak_sum_bytes(), 0);
+  watch.Look({getpid()});
+  EXPECT_GT(watch.peak_sum_bytes(), 0);
+  EXPECT_GT(watch.shared_once().resident_bytes(), 0);
+  EXPECT_TRUE(watch.peaks().empty());
+}
+
+// Forks that share everything have the largest sum, and need little.
+TEST_F(ResidentWatchTest, ThePeakIsWhereMostIsNeededNotWhereTheSumIsLargest) {
+  AddRecord(getpid(), 0);
+  ResidentWatch watch(folder_);
+  void* const block = Map(MAP_PRIVATE);
+  std::memset(block, 1, kBlockBytes);
+  {
+    const OtherProcess first(block);
+    const OtherProcess second(block);
+    const OtherProcess third(block);
+    LookUntilTold(
+        &watch, {first.process_id(), second.process_id(), third.process_id()});
+  }
+  EXPECT_TRUE(watch.shared_once().is_of_one_moment);
+  EXPECT_GE(watch.peak_sum_bytes(), static_cast<int64_t>(4 * kBlockBytes));
+  const int64_t forked_bytes = watch.shared_once().resident_bytes();
+  EXPECT_GE(forked_bytes, static_cast<int64_t>(kBlockBytes));
+  EXPECT_LT(forked_bytes, static_cast<int64_t>(2 * kBlockBytes));
+  void* const more = Map(MAP_PRIVATE);
+  std::memset(more, 1, kBlockBytes);
+  LookUntilTold(&watch, {});
+  munmap(more, kBlockBytes);
+  munmap(block, kBlockBytes);
+  EXPECT_GE(watch.shared_once().resident_bytes(),
+            static_cast<int64_t>(2 * kBlockBytes));
+  EXPECT_LT(watch.shared_once().resident_sum_bytes, watch.peak_sum_bytes());
+}
+
 TEST_F(ResidentWatchTest, EachThreadHasAStackOfTheKernels) {
   AddRecord(getpid(), 0);
   std::promise<void> looked;
   std::thread thread([&looked] { looked.get_future().wait(); });
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   looked.set_value();
   thread.join();
   EXPECT_EQ(watch.shared_once().kernel_stack_bytes, 2 * (16 << 10));
@@ -188,7 +255,7 @@ TEST_F(ResidentWatchTest, EachThreadHasAStackOfTheKernels) {
 TEST_F(ResidentWatchTest, PassesOverProcessesThatHaveEnded) {
   AddRecord(1 << 23, 0);
   ResidentWatch watch(folder_);
-  watch.Look();
+  watch.Look({});
   EXPECT_EQ(watch.peak_sum_bytes(), 0);
   EXPECT_TRUE(watch.peaks().empty());
 }

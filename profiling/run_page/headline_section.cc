@@ -30,13 +30,19 @@ std::string StageAtPeak(const MeasuredImage& image) {
 
 PageFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   std::string meaning = absl::StrCat(
-      Exactly(OwnPeakBytes(image)),
+      Exactly(image.peak_live_bytes()),
       " were live at once: what the program's own calls of malloc held. Exact");
+  if (image.inherited_live_bytes() != 0) {
+    absl::StrAppend(&meaning, "; ", FormatRoundedBytes(OwnPeakBytes(image)),
+                    " of it its own, beyond what it had from its parent by "
+                    "fork; shares are of all of it");
+  }
   if (run.images_size() > 1) {
     absl::StrAppend(&meaning, "; of process ", image.process_id(), ", ",
                     ShortCommand(image, kMostCommandBytes));
   }
-  return {"Peak heap", FormatRoundedBytes(OwnPeakBytes(image)), meaning + "."};
+  return {"Peak heap", FormatRoundedBytes(image.peak_live_bytes()),
+          meaning + "."};
 }
 
 PageFigure When(const MeasuredRun& run, const MeasuredImage& image) {
@@ -68,7 +74,8 @@ PageFigure Where(const MeasuredImage& image, const PlaceRows& places) {
 
 PageFigure Kept(const MeasuredImage& image) {
   constexpr char kName[] = "The allocator keeps";
-  if (!image.has_resident_at_peak()) {
+  // Its books may be of another moment than the pages.
+  if (image.resident_at_peak().live_bytes() == 0) {
     return {kName, kNotMeasured,
             "Beyond the live bytes: thread caches, fragmentation, its own "
             "books, and freed pages that were not given back."};
@@ -84,17 +91,18 @@ PageFigure Kept(const MeasuredImage& image) {
                        "that were not given back.")};
 }
 
-PageFigure Machine(const MeasuredRun& run, const MeasuredImage& image) {
+PageFigure Machine(const MeasuredRun& run) {
   constexpr char kName[] = "The machine must have";
-  const int64_t bytes =
-      std::max(run.peak_resident_sum_bytes(), image.peak_resident_bytes());
+  const int64_t bytes = ResidentTogetherBytes(run);
   if (bytes == 0) {
     return {kName, kNotMeasured,
             "Bytes that were resident at once: heap, code, stacks and files."};
   }
   return {kName, FormatRoundedBytes(bytes),
           absl::StrCat(Exactly(bytes), " were resident at once",
-                       run.images_size() > 1 ? ", all processes together" : "",
+                       run.images_size() > 1
+                           ? ", all processes together, shared pages once"
+                           : "",
                        ": heap, code, stacks and files. Varies from run to "
                        "run.")};
 }
@@ -102,6 +110,10 @@ PageFigure Machine(const MeasuredRun& run, const MeasuredImage& image) {
 // Of the container that the run fits into.
 PageFigure Container(const ContainerNeeds& needs) {
   constexpr char kName[] = "Recommended container limit";
+  if (!needs.unknown().empty()) {
+    return {kName, kNotMeasured,
+            absl::StrCat("None is recommended: ", needs.unknown(), ".")};
+  }
   if (needs.limit_bytes() == 0) {
     return {kName, kNotMeasured,
             "No resident set was seen: the program ended within 10 ms, or "
@@ -133,7 +145,7 @@ void AddHeadline(const MeasuredRun& run, const MeasuredImage& image,
                  const PlaceRows& places, PageContent* page) {
   std::vector<PageFigure> figures = {Peak(run, image),     When(run, image),
                                      Where(image, places), Kept(image),
-                                     Machine(run, image),  Volume(image)};
+                                     Machine(run),         Volume(image)};
   if (image.peak_mapped_bytes() > 0) {
     figures.push_back(
         {"Mapped", FormatRoundedBytes(image.peak_mapped_bytes()),

@@ -257,6 +257,15 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
   }
 }
 
+int64_t ResidentTogetherBytes(const MeasuredRun& run) {
+  int64_t bytes = run.peak_resident_once_bytes();
+  if (bytes == 0) bytes = run.peak_resident_sum_bytes();
+  for (const MeasuredImage& image : run.images()) {
+    bytes = std::max(bytes, image.peak_resident_bytes());
+  }
+  return bytes;
+}
+
 const MeasuredImage* LargestImage(const MeasuredRun& run) {
   const auto largest =
       std::max_element(run.images().begin(), run.images().end(),

@@ -33,6 +33,10 @@ inline bool IsCounted(const MeasuredImage& image) {
   return !image.has_foreign_new() && image.peak_live_bytes() > 0;
 }
 
+// The most that all processes had resident at once: pages that they share count
+// once, and of a record that does not tell of it, once a process. 0: not known.
+int64_t ResidentTogetherBytes(const MeasuredRun& run);
+
 // The image with the highest own peak, which the reports are about; null where
 // nothing was measured.
 const MeasuredImage* LargestImage(const MeasuredRun& run);
