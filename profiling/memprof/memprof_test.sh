@@ -16,6 +16,7 @@ expect 7 "peak heap" "$program" exit=7
 expect 9 "peak heap" "$program" _exit=9
 expect 137 "killed" "$program" fork=1 kill=9
 expect 139 "peak heap" "$program" overflow
+expect 137 "killed by signal 9" "$program" hold=1 kill=9
 
 # Peaks are exact: two programs that differ by 1,000 blocks do so by their bytes.
 measure "$program" hold=0
@@ -123,6 +124,74 @@ measure sh -c 'env -i sleep 0.3; true'
 check "run['unrecorded_programs'] == ['sleep']"
 measure sh -c 'sleep 0.3; true'
 check "not run.get('unrecorded_process_count')"
+check "run['container_needs'].get('limit_bytes', 0) > 0"
+measure sh -c 'env -i sleep 0.3; true'
+check "not run['container_needs'].get('limit_bytes')"
+check "'left no record' in run['container_needs']['unknown']"
+# So is the program's own process, whether it becomes another file or the same.
+hold_60='held = bytearray(60000000); import time; time.sleep(0.3)'
+measure env -i /usr/bin/python3 -c "$hold_60"
+check "run['unrecorded_programs'] == ['python3'] and len(processes) == 1"
+check "'resident_at_peak' not in first or first['resident_at_peak']['resident_bytes'] < 30000000"
+check "run['peak_resident_once_bytes'] > 60000000"
+measure --children=no env -i /usr/bin/python3 -c "$hold_60"
+check "run['unrecorded_programs'] == ['python3']"
+measure sh -c 'unset LD_PRELOAD; exec sh -c "sleep 0.3; true"'
+check "'sh' in run['unrecorded_programs']"
+# Nothing of it is accepted.
+for unseen in "exec env -i /usr/bin/python3 -c '$hold_60'" \
+  "unset LD_PRELOAD; exec /usr/bin/python3 -c '$hold_60'" \
+  "env -i /usr/bin/python3 -c '$hold_60'; true" \
+  "LD_PRELOAD=libm.so.6 /usr/bin/python3 -c '$hold_60'; true"; do
+  expect 3 "not everything was counted" --limit=10MiB sh -c "$unseen"
+done
+# Memory that does not come from malloc is said to be there, and judged.
+cat >"$scratch/mapped.py" <<'PYTHON'
+import mmap, time
+held = mmap.mmap(-1, 80000000, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for i in range(0, len(held), 4096): held[i] = 1
+time.sleep(0.1)
+PYTHON
+expect 1 "its resident set is judged" --limit=20MiB /usr/bin/python3 "$scratch/mapped.py"
+expect 0 "its resident set is judged" --limit=200MiB /usr/bin/python3 "$scratch/mapped.py"
+expect 0 "leaves out 7" /usr/bin/python3 "$scratch/mapped.py"
+
+# Pages that forks share count once, and beside them the sum.
+cat >"$scratch/forks.py" <<'PYTHON'
+import os, time
+held = bytearray(100000000)
+for i in range(0, len(held), 4096): held[i] = 1
+children = []
+for _ in range(6):
+    child = os.fork()
+    if child == 0:
+        time.sleep(0.5)
+        os._exit(0)
+    children.append(child)
+for child in children: os.waitpid(child, 0)
+PYTHON
+for _ in 1 2 3; do
+  measure /usr/bin/python3 "$scratch/forks.py"
+  check "100000000 < run['peak_resident_once_bytes'] < 130000000"
+  check "run['peak_resident_sum_bytes'] > 6 * 100000000"
+  check "100000000 < run['container_needs']['limit_bytes'] < 150000000"
+done
+
+# So do files in memory that nobody has mapped.
+if [[ $(stat -f -c %T /dev/shm) == tmpfs ]]; then
+  cat >"$scratch/in_memory.py" <<'PYTHON'
+import os, tempfile, time
+with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+    for _ in range(60): file.write(bytes(1000000))
+    file.flush()
+    time.sleep(0.2)
+PYTHON
+  measure /usr/bin/python3 "$scratch/in_memory.py"
+  check "run['container_needs']['memory_file_bytes'] >= 55000000"
+  check "run['container_needs']['limit_bytes'] >= 60000000"
+else
+  skip "/dev/shm is no tmpfs, so files in memory are not looked at"
+fi
 
 # Children are left alone where they are not wanted; the program itself is
 # measured, whatever it becomes.
@@ -210,6 +279,16 @@ expect 2 "runs as another user" "$scratch/other_user"
 expect 0 "" --help
 [[ $(<"$scratch/output") == *"--limit=BYTES"* ]] || fail "no help"
 TMPDIR=$scratch/none expect 2 "set TMPDIR to a folder that can be written" "$program"
+# The program does not run where the agent could not be loaded.
+mkdir "$scratch/no_code"
+if unshare -rm mount -t tmpfs -o noexec tmpfs "$scratch/no_code" 2>/dev/null; then
+  unshare -rm sh -c 'mount -t tmpfs -o noexec tmpfs "$0" && TMPDIR=$0 exec "$@"' \
+    "$scratch/no_code" "$memprof" "$program" print >"$scratch/output" 2>"$scratch/error"
+  [[ $? == 2 && ! -s $scratch/output && $(<"$scratch/error") == *noexec* ]] ||
+    fail "a TMPDIR without code gave $(cat "$scratch/error")"
+else
+  skip "no file system can be mounted here, so none is without code"
+fi
 
 # Nothing is left behind.
 leftovers=$(find "$scratch" -name 'memprof-*')

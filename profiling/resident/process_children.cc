@@ -38,6 +38,8 @@ void ProcessChildren::LookAt(int process_id) {
     }
     return;
   }
+  // Before the mappings are read, so that what begins later is later.
+  const int64_t now_ns = MonotonicTimeNs();
   // It has ended and was not waited for: what it ran last is known.
   if (start_values->empty()) return;
   const bool is_same = *start_values == seen.start_values;
@@ -50,7 +52,7 @@ void ProcessChildren::LookAt(int process_id) {
                      : SeenProcess::Agent::kAbsent;
     seen.start_values = *start_values;
   }
-  seen.time_ns = MonotonicTimeNs();
+  seen.time_ns = now_ns;
 }
 
 void ProcessChildren::Look() {

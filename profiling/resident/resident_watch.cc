@@ -212,7 +212,8 @@ bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
   // they need.
   const int64_t grown_bytes = look_bytes - told_look_bytes_;
   const bool stays = look_bytes - last_look_bytes_ < look_bytes / 2000;
-  return grown_bytes > told_once_bytes_ / (stays ? 400 : 50);
+  const int64_t grain = stays ? 400 : 50;
+  return grown_bytes > told_once_bytes_ / grain;
 }
 
 void ResidentWatch::Look(const std::set<int>& process_ids) {

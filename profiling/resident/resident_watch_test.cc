@@ -35,7 +35,12 @@ class ResidentWatchTest : public testing::Test {
     ASSERT_NE(agent_, MAP_FAILED);
     close(file);
   }
-  void TearDown() override { munmap(agent_, 4096); }
+  void TearDown() override { UnmapAgent(); }
+
+  void UnmapAgent() {
+    if (agent_ != nullptr) munmap(agent_, 4096);
+    agent_ = nullptr;
+  }
 
   void AddRecord(int process_id, int image) {
     ASSERT_THAT(ReplaceFile(absl::StrCat(folder_, "/", process_id, ".", image,
@@ -193,9 +198,9 @@ TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
   EXPECT_LT(once.file_bytes, static_cast<int64_t>(kBlockBytes * 3 / 2));
 }
 
-TEST_F(ResidentWatchTest, AFileWithoutTheAgentHasNoPartsOfTheRecord) {
+TEST_F(ResidentWatchTest, AProgramWithoutTheAgentHasNoPartsOfTheRecord) {
   AddRecord(getpid(), 0);
-  munmap(agent_, 4096);
+  UnmapAgent();
   ResidentWatch watch(folder_);
   watch.Look({});
   watch.Look({});
