@@ -23,6 +23,14 @@ std::string DeviceName(unsigned int major_number, unsigned int minor_number) {
   return absl::StrFormat("%02x:%02x", major_number, minor_number);
 }
 
+// Empty: there is no such path.
+std::string DeviceOf(const std::string& path) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) == 0
+             ? DeviceName(major(facts.st_dev), minor(facts.st_dev))
+             : "";
+}
+
 // "\040" stands for a blank in a path.
 std::string Unescaped(absl::string_view path) {
   std::string plain;
@@ -78,27 +86,25 @@ std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts) {
         !absl::SimpleAtoi(numbers.second, &minor_number)) {
       continue;
     }
-    const std::string device = DeviceName(major_number, minor_number);
-    if (std::none_of(found.begin(), found.end(), [&](const MemoryMount& each) {
-          return each.device == device;
-        })) {
-      found.push_back({Unescaped(words[kPath]), device});
-    }
+    found.push_back(
+        {Unescaped(words[kPath]), DeviceName(major_number, minor_number)});
   }
   return found;
 }
 
 MemoryFiles::MemoryFiles(std::string agent_folder)
     : agent_folder_(std::move(agent_folder)) {
-  struct stat facts;
-  if (stat(agent_folder_.c_str(), &facts) == 0) {
-    agent_device_ = DeviceName(major(facts.st_dev), minor(facts.st_dev));
-  }
+  agent_device_ = DeviceOf(agent_folder_);
   const absl::StatusOr<std::string> mounts =
       ReadKernelFile("/proc/self/mountinfo");
   if (!mounts.ok()) return;
   for (const MemoryMount& mount : FindMemoryMounts(*mounts)) {
-    uses_.push_back({mount, UsedBytes(mount), 0});
+    // Another mount may lie above it.
+    const bool is_seen = DeviceOf(mount.path) == mount.device;
+    const bool is_known = std::any_of(
+        uses_.begin(), uses_.end(),
+        [&mount](const Use& use) { return use.mount.device == mount.device; });
+    if (is_seen && !is_known) uses_.push_back({mount, UsedBytes(mount), 0});
   }
 }
 

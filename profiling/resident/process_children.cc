@@ -16,8 +16,11 @@
 namespace footprint {
 namespace {
 
+// By the folder's own name, which is random: a process of another root sees it
+// below another path.
 bool HasFileOf(absl::string_view mappings, absl::string_view folder) {
-  return absl::StrContains(mappings, absl::StrCat(" ", folder, "/"));
+  return absl::StrContains(mappings,
+                           absl::StrCat(folder.substr(folder.rfind('/')), "/"));
 }
 
 }  // namespace
