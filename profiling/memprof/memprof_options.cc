@@ -75,7 +75,8 @@ Exit 2: memprof could not run it.
 The peak is exact: the highest sum of live heap bytes, by jemalloc's own
 counters, looked at in each allocation. Children are measured, too: by fork,
 exec, vfork and posix_spawn, unless they are given an environment without
-LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms.
+LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms or
+had much memory.
 Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To
 attach to a running process (--pid) is not possible: what it allocated before
 would be unknown.

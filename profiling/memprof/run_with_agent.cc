@@ -34,6 +34,7 @@
 #include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/resident/process_children.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {
@@ -111,6 +112,13 @@ class SignalsForProgram {
 
 int64_t ToNs(const timeval& time) {
   return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
+}
+
+// Of this process: what it starts has as much until it becomes the program.
+int64_t OwnMarkBytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * int64_t{1024};
 }
 
 // A folder of this run, gone with it.
@@ -326,6 +334,7 @@ class MachineWatch {
   }
 
   const ProcessChildren& processes() const { return processes_; }
+  int64_t peak_process_bytes() const { return resident_.peak_process_bytes(); }
 
   void StoreIn(AgentRunEnd* end) const {
     end->peak_resident_sum_bytes = resident_.peak_sum_bytes();
@@ -392,6 +401,21 @@ void FindUnrecorded(pid_t process, const AgentRun& run,
   }
 }
 
+// A process without the agent that comes and goes between two looks is told of
+// by the kernel's mark alone. `known_bytes`: the most that looks have seen of
+// any process.
+void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
+  for (const MeasuredProcess& each : end->processes) {
+    known_bytes =
+        std::max({known_bytes, each.peak_resident_bytes, each.peak_live_bytes});
+  }
+  const int64_t unknown_bytes = end->peak_process_mark_bytes - known_bytes;
+  if (unknown_bytes > kMostUnaccountedBytes &&
+      unknown_bytes > end->peak_process_mark_bytes / 2) {
+    end->unrecorded_programs[0] = "one that no look saw";
+  }
+}
+
 // Returns when the process ended, a signal came, or the interval is over.
 void WaitForLook(const FileDescriptor& process) {
   pollfd watched = {process.get(), POLLIN, 0};
@@ -419,6 +443,7 @@ absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
   } else {
     end->exit_status = WEXITSTATUS(status);
   }
+  end->peak_process_mark_bytes = usage.ru_maxrss * int64_t{1024};
   end->user_time_ns = ToNs(usage.ru_utime);
   end->system_time_ns = ToNs(usage.ru_stime);
   return absl::OkStatus();
@@ -441,6 +466,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   SignalsForProgram signals;
   absl::StatusOr<pid_t> process = Start(run, folder, signals);
   if (!process.ok()) return process.status();
+  const int64_t own_mark_bytes = OwnMarkBytes();
   signals.PassTo(*process);
   AgentRunEnd end;
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
@@ -454,6 +480,9 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   if (!processes.ok()) return processes.status();
   end.processes = *std::move(processes);
   FindUnrecorded(*process, run, watch.processes(), &end);
+  if (run.children_are_recorded) {
+    FindUnseen(std::max(own_mark_bytes, watch.peak_process_bytes()), &end);
+  }
   for (MeasuredProcess& each : end.processes) {
     each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
                       kill(each.process_id, 0) == 0;

@@ -63,6 +63,9 @@ struct AgentRunEnd {
   int64_t peak_resident_sum_bytes = 0;
   // Of the moment at which they needed most, what they share counted once.
   SharedOnce shared_once;
+  // The kernel's mark of the process that had most of all that were waited for;
+  // at least what this process had when it started the program.
+  int64_t peak_process_mark_bytes = 0;
   // Of each process image by itself, as sampled.
   std::vector<ResidentPeak> resident_peaks;
   std::vector<GraphicsUse> graphics_uses;
@@ -70,7 +73,8 @@ struct AgentRunEnd {
   std::string graphics_note;
   std::vector<MeasuredProcess> processes;
   // Names of what ran without the agent, by process: of all processes, or of
-  // the program's own where only that was to be recorded.
+  // the program's own where only that was to be recorded. Process 0: one that
+  // no look saw, and of which the kernel's mark tells.
   std::map<int, std::string> unrecorded_programs;
   // Processes that were not to be recorded (children_are_recorded) and are in
   // no figure.

@@ -226,6 +226,7 @@ void ResidentWatch::Look(const std::set<int>& process_ids) {
   for (const auto& [process_id, image] : images) {
     const int64_t bytes = ResidentBytes(process_id);
     if (bytes > 0) process_ids_.insert(process_id);
+    peak_process_bytes_ = std::max(peak_process_bytes_, bytes);
     sum_bytes += bytes;
     if (image == kNoImage) continue;
     const std::pair<int, int> key = {process_id, image};

@@ -83,6 +83,8 @@ class ResidentWatch {
   // The highest sum of resident sets that a look has seen; what two processes
   // share counts twice.
   int64_t peak_sum_bytes() const { return peak_sum_bytes_; }
+  // The most that a look has seen of one process, recorded or not.
+  int64_t peak_process_bytes() const { return peak_process_bytes_; }
   // Of the moment at which all together needed most, as far as it was seen.
   const SharedOnce& shared_once() const { return shared_once_; }
   std::vector<ResidentPeak> peaks() const;
@@ -100,6 +102,7 @@ class ResidentWatch {
   const std::string folder_;
   MemoryFiles memory_files_;
   int64_t peak_sum_bytes_ = 0;
+  int64_t peak_process_bytes_ = 0;
   SharedOnce shared_once_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
