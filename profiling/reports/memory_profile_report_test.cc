@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/schema/metric_reading.h"
+#include "footprint/profiling/schema/whole_process.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -80,6 +81,44 @@ TEST(MemoryProfileReportTest, AProgramIsABenchmark) {
     EXPECT_EQ(metric.determinism(),
               metric.kind() == PEAK_RESIDENT_BYTES ? STATISTICAL : EXACT);
   }
+}
+
+TEST(MemoryProfileReportTest, AProcessWithoutARecordFails) {
+  MeasuredRun run = RunOf({"sh"});
+  AddImage(1, 5000, &run);
+  ASSERT_FALSE(MemoryProfileReport(run).has_failure());
+  run.set_unrecorded_process_count(2);
+  run.add_unrecorded_programs("busybox");
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_EQ(profile.failure().kind(), ProducerFailure::WROTE_NO_PROFILE);
+  EXPECT_THAT(profile.failure().detail(),
+              HasSubstr("no record was left by 2 of the processes that ran "
+                        "(busybox)"));
+  EXPECT_TRUE(profile.benchmarks().empty());
+}
+
+// So that gates ask for a threshold of the rest.
+TEST(MemoryProfileReportTest, AHeapThatTellsTooLittleHasTheRestAsAPhase) {
+  MeasuredRun run = RunOf({"node"});
+  AddImage(1, 50'000, &run);
+  MeasuredImage* const child = AddImage(2, 5'000, &run);
+  child->set_peak_resident_bytes(16'000'000);
+  EXPECT_FALSE(TellsTooLittle(MemoryProfileReport(run).benchmarks(0)));
+  child->set_peak_resident_bytes(90'005'000);
+  const MemoryProfile profile = MemoryProfileReport(run);
+  EXPECT_TRUE(TellsTooLittle(profile.benchmarks(0)));
+  EXPECT_EQ(UnaccountedBytes(profile.benchmarks(0)), 90'000'000);
+  EXPECT_EQ(ValueOf(profile, RESIDENT_ANONYMOUS_BYTES), 90'005'000);
+}
+
+TEST(MemoryProfileReportTest, PagesThatProcessesShareAreResidentOnce) {
+  MeasuredRun run = RunOf({"pool"});
+  AddImage(1, 5000, &run);
+  run.set_peak_resident_once_bytes(60000);
+  EXPECT_EQ(ValueOf(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 60000);
+  run.mutable_images(0)->set_peak_resident_bytes(70000);
+  EXPECT_EQ(ValueOf(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 70000)
+      << "the kernel's own mark";
 }
 
 TEST(MemoryProfileReportTest, AScriptHasItsOwnName) {

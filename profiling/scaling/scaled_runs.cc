@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/schema/metric_reading.h"
+#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {
@@ -61,7 +62,8 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
   StageBytes left = 0;
   StageBytes inside = 0;
   for (const Phase& phase : memory.phases()) {
-    if (phase.parent() >= 0) continue;
+    // What the heap leaves out is no stage of the program.
+    if (phase.parent() >= 0 || phase.name() == kUnaccountedPhase) continue;
     ScaledStage stage;
     stage.name = phase.name();
     stage.peak_bytes = ReadMetric(phase, PEAK_LIVE_USABLE_BYTES).bytes_or_count;

@@ -125,6 +125,18 @@ TEST(ScaledRunsTest, APeakOfAStageIsNotOneOutside) {
   EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 5000);
 }
 
+TEST(ScaledRunsTest, WhatTheHeapLeavesOutIsNoStage) {
+  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  Phase* const phase = profile.mutable_benchmarks(0)->add_phases();
+  phase->set_name("unaccounted");
+  phase->set_parent(-1);
+  AddMetric(RESIDENT_ANONYMOUS_BYTES, 50'000'000, phase);
+  const ScaledRun run = RunsOf({profile}).runs[0];
+  ASSERT_EQ(run.stages.size(), 3u);
+  EXPECT_EQ(run.stages[2].name, kOutside);
+  EXPECT_EQ(run.stages[2].volume_bytes, 6000);
+}
+
 TEST(ScaledRunsTest, WithoutPhasesTheRunIsTheStage) {
   MemoryProfile profile = ProfileOf("train", 10, 1000);
   profile.mutable_benchmarks(0)->clear_phases();
