@@ -341,6 +341,7 @@ MeasuredRun RunNamed(const std::string& text) {
   run.set_graphics_note(text);
   run.set_unrecorded_process_count(1);
   run.add_unrecorded_programs(text);
+  run.mutable_container_needs()->set_unknown(text);
   run.mutable_machine()->set_cpu_model(text);
   run.mutable_machine()->set_kernel(text);
   run.mutable_machine()->set_allocator(text);

@@ -279,6 +279,15 @@ expect 2 "runs as another user" "$scratch/other_user"
 expect 0 "" --help
 [[ $(<"$scratch/output") == *"--limit=BYTES"* ]] || fail "no help"
 TMPDIR=$scratch/none expect 2 "set TMPDIR to a folder that can be written" "$program"
+# A resident set that nobody could look at is not 0.
+if unshare -rm mount -t tmpfs tmpfs /proc 2>/dev/null; then
+  unshare -rm sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh \
+    "$memprof" "$program" hold=10 2>"$scratch/error" || fail "status $? without /proc"
+  [[ $(<"$scratch/error") == *"resident   not measured"*"no limit is recommended"* ]] ||
+    fail "without /proc the report says $(cat "$scratch/error")"
+else
+  skip "nothing can be mounted here, so /proc stays"
+fi
 # The program does not run where the agent could not be loaded.
 mkdir "$scratch/no_code"
 if unshare -rm mount -t tmpfs -o noexec tmpfs "$scratch/no_code" 2>/dev/null; then
