@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,9 +27,9 @@ namespace {
 constexpr int64_t kKernelStackBytes = 16 << 10;
 // Of a process that has no record.
 constexpr int kNoImage = -1;
-// Tries to find a moment at which no process comes, goes or grows.
+// Tries to find a moment at which no process comes or goes.
 constexpr int kMaxReadings = 3;
-// So many times as long as shares were read, they are not read again.
+// So many times as long as shares were read in vain, they are not read again.
 constexpr int64_t kRestFactor = 9;
 
 int64_t ResidentBytes(int process_id) {
@@ -59,37 +58,17 @@ int64_t ThreadCount(int process_id) {
   return count;
 }
 
-// What must not change while shares are read.
-struct Standing {
-  std::map<int, int64_t> resident_bytes;
-  std::set<int> children;
-};
-
-Standing StandingOf(const std::set<int>& process_ids) {
-  Standing standing;
+// Processes that are there, and children of theirs: while shares are read,
+// none may come or go. Growth does little harm: it is a process's own.
+std::set<int> ProcessesAndChildren(const std::set<int>& process_ids) {
+  std::set<int> found;
   for (const int process_id : process_ids) {
-    const int64_t bytes = ResidentBytes(process_id);
-    if (bytes > 0) standing.resident_bytes[process_id] = bytes;
+    if (ResidentBytes(process_id) > 0) found.insert(process_id);
     std::vector<int> children;
     AppendChildProcesses(process_id, &children);
-    standing.children.insert(children.begin(), children.end());
+    found.insert(children.begin(), children.end());
   }
-  return standing;
-}
-
-// A lone process shares nothing, so its growth does no harm.
-bool AreOfOneMoment(const Standing& before, const Standing& after) {
-  if (before.children != after.children ||
-      before.resident_bytes.size() != after.resident_bytes.size()) {
-    return false;
-  }
-  if (before.resident_bytes.size() == 1) return true;
-  return std::equal(before.resident_bytes.begin(), before.resident_bytes.end(),
-                    after.resident_bytes.begin(),
-                    [](const auto& a, const auto& b) {
-                      return a.first == b.first &&
-                             std::abs(a.second - b.second) <= a.second / 50;
-                    });
+  return found;
 }
 
 // By enough that its parts are worth reading again: while it grows, at each
@@ -179,25 +158,28 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
 void ResidentWatch::TellSharesApart(int64_t look_bytes) {
   const int64_t begin_ns = MonotonicTimeNs();
   SharedOnce sum;
-  Standing before = StandingOf(process_ids_);
+  std::set<int> before = ProcessesAndChildren(process_ids_);
   for (int i = 0; i < kMaxReadings && !sum.is_of_one_moment; ++i) {
     sum = ReadShares(process_ids_);
-    Standing after = StandingOf(process_ids_);
-    sum.is_of_one_moment = AreOfOneMoment(before, after);
+    std::set<int> after = ProcessesAndChildren(process_ids_);
+    sum.is_of_one_moment = before == after;
     before = std::move(after);
   }
-  const int64_t end_ns = MonotonicTimeNs();
-  next_telling_ns_ = end_ns + kRestFactor * (end_ns - begin_ns);
-  // Shares of different moments may add up to anything, so they stand only
-  // until others are known.
-  if (!sum.is_of_one_moment && shared_once_.is_of_one_moment) return;
+  const bool may_be_peak = sum.all_bytes() > shared_once_.all_bytes();
+  if (!may_be_peak) {
+    const int64_t end_ns = MonotonicTimeNs();
+    next_telling_ns_ = end_ns + kRestFactor * (end_ns - begin_ns);
+  }
   if (sum.is_of_one_moment) {
     told_process_ids_ = process_ids_;
     told_once_bytes_ = sum.all_bytes();
     told_look_bytes_ = look_bytes;
   }
-  if (sum.all_bytes() > shared_once_.all_bytes() ||
-      (sum.is_of_one_moment && !shared_once_.is_of_one_moment)) {
+  // Shares of different moments may add up to anything, so they stand only
+  // until others are known.
+  if (sum.is_of_one_moment == shared_once_.is_of_one_moment
+          ? may_be_peak
+          : sum.is_of_one_moment) {
     shared_once_ = sum;
   }
 }

@@ -15,13 +15,14 @@
 //
 // Pages that processes share are told apart when the processes are others than
 // at the last time, or have grown as above. The kernel tells of each process's
-// share in turn, so this counts only if no process came, went or grew
-// meanwhile; else it is done again.
+// share in turn, so this counts only if no process came or went meanwhile; else
+// it is done again.
 //
 // Owns what it has seen, and keeps no process: one that ends leaves its peak.
 // Thread-compatible. Memory: some hundred bytes a process. Time of a look: 10
 // us a process, and where it has grown some milliseconds a GiB; telling shared
-// pages apart takes at most a tenth of the time between looks.
+// pages apart takes as long again, and where it finds no new peak at most a
+// tenth of the time.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_RESIDENT_WATCH_H_
 #define FOOTPRINT_PROFILING_RESIDENT_RESIDENT_WATCH_H_
@@ -62,7 +63,7 @@ struct SharedOnce {
   int64_t kernel_stack_bytes = 0;
   // At that moment; bytes that processes share count for each of them.
   int64_t resident_sum_bytes = 0;
-  // No process came, went or grew while shares were read.
+  // No process came or went while shares were read.
   bool is_of_one_moment = false;
 
   // Resident in the processes.
