@@ -41,7 +41,8 @@ check() {
   "$@" >free.out 2>/dev/null || fail "$name fails without a limit"
   "$MEMPROF" --json=run.json "$@" >/dev/null 2>&1 || fail "memprof $name"
   recommended=$(python3 -c 'import json
-print(json.load(open("run.json"))["container_needs"]["limit_bytes"] // 1048576)')
+print(json.load(open("run.json"))["container_needs"].get("limit_bytes", 0) // 1048576)')
+  ((recommended > 0)) || fail "$name: no limit is recommended"
   ends_well "$recommended" "$@" || fail "$name: killed within $recommended MiB"
   high=$recommended
   while ((high - low > 1)); do

@@ -67,7 +67,8 @@ std::string ProcessText(const MeasuredRun& run) {
   TextTable table({{"process", TextTable::kFigures},
                    {"parent", TextTable::kFigures},
                    {"began", TextTable::kFigures},
-                   {"peak heap", TextTable::kFigures},
+                   // Of a fork, beyond what its parent had.
+                   {"own peak", TextTable::kFigures},
                    {"resident", TextTable::kFigures},
                    {"end"},
                    {"command"}});
