@@ -88,7 +88,7 @@ expect 6 "peak heap" ./by_env
 echo 'int f(void) { return 1; }' >gone.c && build libgone.so gone.c -shared -fPIC
 echo 'int f(void); int main() { return f(); }' >needs.c
 build needs needs.c -L. -lgone -Wl,--no-as-needed && rm libgone.so
-expect 2 "libgone.so" ./needs
+expect 127 "libgone.so" ./needs
 [[ $(<error) == *"ended before main"* ]] || fail "no reason: $(cat error)"
 
 # Without symbols: where the code lies, and in which build, stays.

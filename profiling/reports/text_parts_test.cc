@@ -92,9 +92,9 @@ TEST(TextPartsTest, GraphicsMemoryMayBeTheWholeDevices) {
 TEST(TextPartsTest, EachProcessHasItsOwnPeakAndEnd) {
   MeasuredRun run = FullRun();
   const std::string text = ProcessText(run);
-  EXPECT_THAT(text, HasSubstr("    100       1  0.000 s   12.0 MiB  60.0 MiB  "
+  EXPECT_THAT(text, HasSubstr("    100       1  0.000 s  12.0 MiB  60.0 MiB  "
                               "exit    python3 train.py\n"));
-  EXPECT_THAT(text, HasSubstr("    101     100  1.000 s   3.00 MiB         -  "
+  EXPECT_THAT(text, HasSubstr("    101     100  1.000 s  3.00 MiB         -  "
                               "killed  python3 worker.py\n"));
   run.mutable_images(0)->set_end(MeasuredImage::BECAME_ANOTHER);
   run.mutable_images(1)->set_end(MeasuredImage::RUNS_ON);

@@ -1,5 +1,5 @@
-// What a process has resident beside its heap's figure: memory that does not
-// come from malloc, as that of Java, Go and node, or of an allocator of the
+// Finds what a process has resident beside its heap's figure: memory that does
+// not come from malloc, as that of Java, Go and node, or of an allocator of the
 // program's own.
 //
 //   if (HeapTellsTooLittle(image)) Judge(PeakResidentBytes(image));

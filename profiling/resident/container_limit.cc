@@ -56,8 +56,8 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_heap_sum_bytes) {
   ContainerLimit limit;
   if (seen.resident_sum_bytes == 0) return limit;
-  // What a process has beyond all that was seen at once, no look has seen: it
-  // is taken to be its own.
+  // No look has seen what a process has beyond all that was seen at once: it is
+  // taken to be its own.
   const int64_t unseen_bytes =
       std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
   limit.resident_bytes = std::max(seen.resident_bytes() + unseen_bytes,

@@ -121,7 +121,8 @@ class Classifier {
 
  private:
   bool IsAgent(absl::string_view path) const {
-    return absl::StartsWith(path, agent_folder_);
+    return absl::ConsumePrefix(&path, agent_folder_) &&
+           absl::StartsWith(path, "/");
   }
 
   void AddToShares(const Mapping& mapping) {

@@ -190,8 +190,8 @@ bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
     return false;
   }
   if (process_ids_ != told_process_ids_) return true;
-  // What they share does not grow with the sum, so growth is held against what
-  // they need.
+  // Shared pages do not grow with the sum, so growth is held against what the
+  // processes need.
   const int64_t grown_bytes = look_bytes - told_look_bytes_;
   const bool stays = look_bytes - last_look_bytes_ < look_bytes / 2000;
   const int64_t grain = stays ? 400 : 50;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <future>
 #include <set>
 #include <string>
@@ -26,7 +27,8 @@ constexpr size_t kBlockBytes = size_t{64} << 20;
 class ResidentWatchTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = absl::StrCat(testing::TempDir(), "/watch-XXXXXX");
+    // As the kernel writes it in lists of mappings: without "//".
+    folder_ = std::filesystem::canonical(testing::TempDir()) / "watch-XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     const std::string path = folder_ + "/agent.so";
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -177,7 +179,7 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
 
 // As of code, of any file that several have mapped.
 TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
-  const std::string path = folder_ + "/shared";
+  const std::string path = folder_ + "-shared";
   ASSERT_THAT(
       ReplaceFile(path, std::string(kBlockBytes, 'x'), ToDisk::kNoFsync),
       IsOk());

@@ -62,7 +62,7 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
   StageBytes left = 0;
   StageBytes inside = 0;
   for (const Phase& phase : memory.phases()) {
-    // What the heap leaves out is no stage of the program.
+    // Memory that the heap leaves out is no stage of the program.
     if (phase.parent() >= 0 || phase.name() == kUnaccountedPhase) continue;
     ScaledStage stage;
     stage.name = phase.name();
