@@ -179,7 +179,9 @@ TEST(RunPageTest, ShowsTheProcessWithTheHighestPeakFirst) {
 
 TEST(RunPageTest, SaysOfManyProcessesThatTheyStandTogether) {
   MeasuredRun run = FullRun();
-  EXPECT_TRUE(Holds(RunPage(run), "at once, all processes together, shared pages once: heap"));
+  EXPECT_TRUE(
+      Holds(RunPage(run),
+            "at once, all processes together, shared pages once: heap"));
   run.mutable_images()->RemoveLast();
   EXPECT_FALSE(Holds(RunPage(run), "all processes together"));
 }
