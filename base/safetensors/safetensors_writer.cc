@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/text/utf8.h"
 
 namespace footprint {
 namespace {
 
-// Bytes from 0x20 on stay as they are; that they are UTF-8 the parser checks.
+// Bytes from 0x20 on stay as they are.
 std::string Quoted(absl::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -66,7 +69,17 @@ absl::Status SafetensorsWriter::AddPart(const TensorSpec& tensor, bool padding,
 
 absl::Status SafetensorsWriter::LayOut(absl::Span<const TensorSpec> tensors,
                                        int64_t alignment, Layout* layout) {
+  absl::flat_hash_set<absl::string_view> names;
   for (const TensorSpec& tensor : tensors) {
+    if (!IsUtf8(tensor.name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor \"", absl::CHexEscape(tensor.name),
+                       "\": its name is not UTF-8, as the format needs"));
+    }
+    if (!names.insert(tensor.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("two tensors are named \"", tensor.name, "\""));
+    }
     if (absl::StartsWith(tensor.name, kPaddingPrefix)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "tensor \"", tensor.name, "\": names that begin so are padding"));

@@ -121,9 +121,11 @@ TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
   EXPECT_THAT(
       std::string(
           StatusOf({{"a", DType::kU8, {1}}, {"a", DType::kU8, {1}}}).message()),
-      HasSubstr("\"a\" stands twice"));
-  EXPECT_THAT(StatusOf({{"\xff", DType::kU8, {1}}}),
-              StatusIs(absl::StatusCode::kInvalidArgument));
+      HasSubstr("two tensors are named \"a\""));
+  const absl::Status not_utf8 = StatusOf({{"\xff", DType::kU8, {1}}});
+  EXPECT_THAT(not_utf8, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(not_utf8.message()),
+              HasSubstr("tensor \"\\xff\": its name is not UTF-8"));
   EXPECT_THAT(StatusOf({{"__padding__9", DType::kU8, {1}}}), Not(IsOk()));
   EXPECT_THAT(StatusOf({{"a", DType::kU8, {-1}}}), Not(IsOk()));
   EXPECT_THAT(StatusOf({{"a", DType::kU8, {int64_t{1} << 62}},

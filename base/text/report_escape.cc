@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "footprint/base/text/utf8.h"
 
 namespace footprint {
 namespace {
@@ -13,32 +14,17 @@ namespace {
 constexpr char kShown[] = "\\x%02x";
 constexpr char kShownDoubled[] = "\\\\x%02x";
 
-// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if none.
-size_t SequenceLength(absl::string_view text) {
+// Length of the UTF-8 sequence that `text` begins with and that every format
+// for people can hold; 0 if there is none.
+size_t ShownLength(absl::string_view text) {
   const auto byte = [&](size_t i) {
     return static_cast<unsigned char>(i < text.size() ? text[i] : 0);
   };
-  const unsigned char first = byte(0);
-  const size_t length = first < 0x80   ? 1
-                        : first < 0xC2 ? 0
-                        : first < 0xE0 ? 2
-                        : first < 0xF0 ? 3
-                        : first < 0xF5 ? 4
-                                       : 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what lies beyond Unicode.
-  const unsigned char second = byte(1);
-  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F)) {
-    return 0;
-  }
   // Non-characters that XML cannot hold: U+FFFE and U+FFFF.
-  if (first == 0xEF && second == 0xBF && byte(2) >= 0xBE) return 0;
+  if (byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
   // C1 control characters move terminals too.
-  if (first == 0xC2 && second < 0xA0) return 0;
-  return length;
+  if (byte(0) == 0xC2 && byte(1) < 0xA0) return 0;
+  return Utf8SequenceLength(text);
 }
 
 std::string Hexadecimal(const char* format, char c) {
@@ -57,7 +43,7 @@ std::string Escape(absl::string_view text, const char* byte_format,
   escaped.reserve(text.size() + 16);
   while (!text.empty()) {
     const char c = text[0];
-    const size_t length = SequenceLength(text);
+    const size_t length = ShownLength(text);
     const bool is_control =
         (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') ||
         c == 0x7F;

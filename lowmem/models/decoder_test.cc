@@ -19,6 +19,7 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/testing/failing_store.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
@@ -543,6 +544,7 @@ TEST(DecoderTest, RefusesACheckpointThatTheConfigContradicts) {
       << missing;
   EXPECT_TRUE(absl::StrContains(missing, "h.0.mlp.c_proj.bias")) << missing;
   other = good;
+  other.config.ties_output = false;
   other.tensors["lm_head.weight"] = other.tensors["wpe.weight"];
   EXPECT_TRUE(absl::StrContains(
       open(other), "lm_head.weight is [80, 48], but the config asks for"));
@@ -589,6 +591,7 @@ TEST(DecoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
 // The table of words is the output's matrix as well.
 TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 31);
+  decoder.config.ties_output = false;
   decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
   Session good(WriteDecoder(decoder, DType::kF32, "all_good"),
                WeightBackend::kPread, 20, 2, kPlenty);
@@ -606,10 +609,51 @@ TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   EXPECT_THAT(session.status, IsOk());
 }
 
+// A file of tied matrices may have either; one that has both and a config that
+// ties them is computed by the config, and the head is named.
+TEST(DecoderTest, ATiedOutputIsTheWordsWhateverTheFileHas) {
+  const TestDecoder plain = RandomDecoder(SmallConfig(), DType::kF32, 14);
+  TestDecoder only_head = plain;
+  only_head.tensors["lm_head.weight"] = plain.tensors.at("wte.weight");
+  only_head.tensors.erase("wte.weight");
+  TestDecoder both = plain;
+  both.tensors["lm_head.weight"] = plain.tensors.at("wte.weight");
+  for (float& value : both.tensors["lm_head.weight"].values) value *= 2;
+  both.tensors["h.0.attn.lora_A.weight"] = plain.tensors.at("ln_f.bias");
+  both.tensors["h.0.attn.bias"] = plain.tensors.at("ln_f.bias");  // the mask
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
+  Session expected(WriteDecoder(plain, DType::kF32, "tied"),
+                   WeightBackend::kPread, 5, 1, kPlenty);
+  const std::vector<float> states = expected.Append(ids);
+  EXPECT_THAT(UnusedTensors(expected.decoder->store(),
+                            TensorsToPin(expected.decoder->weights())),
+              testing::IsEmpty());
+  Session a(WriteDecoder(only_head, DType::kF32, "only_head"),
+            WeightBackend::kPread, 5, 1, kPlenty);
+  ASSERT_THAT(a.status, IsOk());
+  EXPECT_EQ(a.Append(ids), states);
+  Session b(WriteDecoder(both, DType::kF32, "both"), WeightBackend::kPread, 5,
+            1, kPlenty);
+  EXPECT_EQ(b.Append(ids), states);
+  EXPECT_THAT(
+      UnusedTensors(b.decoder->store(), TensorsToPin(b.decoder->weights())),
+      testing::UnorderedElementsAre("lm_head.weight", "h.0.attn.lora_A.weight"));
+  // Without either, the usual name is asked for.
+  TestDecoder neither = plain;
+  neither.tensors.erase("wte.weight");
+  EXPECT_TRUE(absl::StrContains(
+      Decoder::Open(WriteDecoder(neither, DType::kF32, "neither"),
+                    WeightBackend::kPread)
+          .status()
+          .message(),
+      "no tensor \"wte.weight\""));
+}
+
 TEST(DecoderTest, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
   const TestDecoder plain = RandomDecoder(SmallConfig(), DType::kF32, 14);
   TestDecoder renamed;
   renamed.config = plain.config;
+  renamed.config.ties_output = false;
   for (const auto& [name, tensor] : plain.tensors) {
     renamed.tensors["transformer." + name] = tensor;
   }

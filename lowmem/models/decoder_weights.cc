@@ -43,9 +43,17 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                                   const DecoderConfig& config) {
-  WeightBinder binder(store, "transformer.", "wte.weight");
+  WeightBinder binder(store, "transformer.", "wpe.weight");
+  // The head stands beside the transformer, not below it.
+  WeightBinder head(store, "", "lm_head.weight");
   DecoderWeights weights;
-  weights.words = binder.Matrix("wte.weight", config.vocabulary, config.hidden);
+  // A file holds one of two tied matrices, mostly the words.
+  const bool only_head = config.ties_output && !binder.Has("wte.weight") &&
+                         head.Has("lm_head.weight");
+  weights.words =
+      only_head
+          ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
+          : binder.Matrix("wte.weight", config.vocabulary, config.hidden);
   weights.positions =
       binder.Matrix("wpe.weight", config.positions, config.hidden);
   for (int64_t layer = 0; layer < config.layers && binder.status().ok();
@@ -54,12 +62,10 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   }
   binder.CheckNoLayer(LayerName(config.layers), config.layers);
   weights.norm = binder.Norm("ln_f", config.hidden);
-  // The head stands beside the transformer, not below it.
-  WeightBinder head(store, "", "lm_head.weight");
-  weights.output =
-      head.Has("lm_head.weight") || !config.ties_output
-          ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
-          : weights.words;
+  weights.output = config.ties_output
+                       ? weights.words
+                       : head.Matrix("lm_head.weight", config.vocabulary,
+                                     config.hidden);
   if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();
   return weights;

@@ -4,10 +4,10 @@
 //       footprint::FindDecoderWeights(*store, config);
 //
 // Names are those of public checkpoints, with or without the prefix
-// "transformer.". Where there is no lm_head.weight, the words' embeddings are
-// the output's matrix as well, as public checkpoints have it. Masks of
-// attention
-// ("h.0.attn.bias") that older checkpoints hold are not needed.
+// "transformer.". Where the config ties the output to the words, as public ones
+// do, one matrix is both: wte.weight, or lm_head.weight where the file has no
+// other. Else lm_head.weight is the output's matrix. UnusedTensors names what
+// the file has besides, as a head that the config does not use.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 2
 // KiB a layer. Errors are those of WeightBinder.

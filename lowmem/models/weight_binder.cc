@@ -1,11 +1,38 @@
 #include "footprint/lowmem/models/weight_binder.h"
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
 namespace footprint {
+namespace {
+
+// Public checkpoints hold these beside their weights.
+bool IsBuffer(absl::string_view name) {
+  return absl::EndsWith(name, "embeddings.position_ids") ||
+         absl::EndsWith(name, "embeddings.token_type_ids") ||
+         absl::EndsWith(name, ".attn.bias") ||
+         absl::EndsWith(name, ".attn.masked_bias");
+}
+
+}  // namespace
+
+std::vector<std::string> UnusedTensors(const WeightStore& store,
+                                       const std::vector<Weight>& used) {
+  absl::flat_hash_set<absl::string_view> names;
+  for (const Weight& weight : used) names.insert(weight.tensor().name);
+  std::vector<std::string> unused;
+  for (const TensorInfo& tensor : store.index().tensors()) {
+    if (names.contains(tensor.name) || IsBuffer(tensor.name) ||
+        absl::StartsWith(tensor.name, kPaddingPrefix)) {
+      continue;
+    }
+    unused.push_back(tensor.name);
+  }
+  return unused;
+}
 
 WeightBinder::WeightBinder(const WeightStore& store, const std::string& prefix,
                            const std::string& sample)

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/programs/command_line.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/program_flags.h"
@@ -17,6 +18,17 @@ int Fail(absl::string_view program, ExitCode code, const absl::Status& status) {
             .c_str(),
         stderr);
   return static_cast<int>(code);
+}
+
+absl::Status CheckNotThere(const std::string& path, bool force) {
+  struct stat status;
+  if (force || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_size == 0) {
+    return absl::OkStatus();
+  }
+  return absl::AlreadyExistsError(absl::StrCat(
+      path, ": is there already; name another file, or give --force to replace "
+      "it"));
 }
 
 int Finish(absl::string_view program) { return FinishStandardOutput(program); }

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/programs/command_line.h"
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,18 @@ TEST(FailTest, SaysWhoAndWhatInOneLine) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "lowmem_run: no tensor \"a\\x00b\", 100 %s\n");
   EXPECT_EQ(Fail("x", ExitCode::kWrongUsage, status), 2);
+}
+
+TEST(CheckNotThereTest, AFileWithBytesStaysUnlessForced) {
+  const std::string path = testing::TempDir() + "/output";
+  EXPECT_TRUE(CheckNotThere(path, false).ok());
+  std::ofstream(path).flush();
+  EXPECT_TRUE(CheckNotThere(path, false).ok());
+  std::ofstream(path) << "x";
+  const absl::Status status = CheckNotThere(path, false);
+  EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
+  EXPECT_TRUE(CheckNotThere(path, true).ok());
+  EXPECT_TRUE(CheckNotThere("/dev/null", false).ok());
 }
 
 }  // namespace

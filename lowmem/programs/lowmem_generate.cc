@@ -5,8 +5,8 @@
 //   FOLDER
 //
 // See checkpoint_generator.h. Exit codes are those of command_line.h: 0:
-// config.json and model.safetensors are written. 1: they could not be. 2: wrong
-// usage, a shape that no model has among it.
+// config.json and model.safetensors are written. 1: they could not be, or are
+// there and --force is not given. 2: wrong usage, a shape that no model has among it.
 
 #include <sys/stat.h>
 
@@ -42,6 +42,7 @@ ABSL_FLAG(absl::optional<int64_t>, intermediate, absl::nullopt,
           "Instead of the shape's");
 ABSL_FLAG(std::string, dtype, "F32", "F32, BF16 or F16");
 ABSL_FLAG(uint64_t, seed, 1, "Another seed, other values");
+ABSL_FLAG(bool, force, false, "Replace the checkpoint that FOLDER has");
 
 namespace {
 
@@ -104,6 +105,11 @@ int main(int argc, char** argv) {
   const absl::Status possible =
       footprint::CheckpointTensors(*shape, *dtype).status();
   if (!possible.ok()) return Fail(ExitCode::kWrongUsage, possible);
+  for (const char* name : {"config.json", "model.safetensors"}) {
+    const absl::Status free = footprint::lowmem_internal::CheckNotThere(
+        absl::StrCat(arguments[1], "/", name), absl::GetFlag(FLAGS_force));
+    if (!free.ok()) return Fail(ExitCode::kFailed, free);
+  }
   footprint::ProgressBar bar(stderr, "generating");
   footprint::CheckpointOptions options;
   options.seed = absl::GetFlag(FLAGS_seed);

@@ -16,6 +16,7 @@
 #include "absl/flags/usage.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/text/progress_bar.h"
 #include "footprint/lowmem/checkpoints/pack.h"
 #include "footprint/lowmem/programs/command_line.h"
@@ -26,6 +27,8 @@ ABSL_FLAG(std::vector<std::string>, panels, {},
           "DistilBERT and GPT-2");
 ABSL_FLAG(bool, no_panels, false,
           "Keep every matrix in its usual order, also those that have panels");
+
+ABSL_FLAG(bool, force, false, "Replace an OUTPUT that is not INPUT");
 
 namespace {
 
@@ -58,6 +61,7 @@ int Fail(ExitCode code, const absl::Status& status) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT\n"
+      "OUTPUT may be INPUT; another file is replaced with --force alone.\n"
       "OUTPUT is written beside itself under a hidden name,\n"
       ".OUTPUT.footprint-partial, and renamed when it is whole; what a killed\n"
       "run left of that name is removed.");
@@ -72,6 +76,11 @@ int main(int argc, char** argv) {
   footprint::PackOptions options;
   const absl::Status configured = Configure(options);
   if (!configured.ok()) return Fail(ExitCode::kWrongUsage, configured);
+  // Who names a file twice wants it packed in place.
+  const absl::Status free = footprint::lowmem_internal::CheckNotThere(
+      arguments[2], absl::GetFlag(FLAGS_force) ||
+                        footprint::IsSameFile(arguments[1], arguments[2]));
+  if (!free.ok()) return Fail(ExitCode::kFailed, free);
   footprint::ProgressBar bar(stderr, "packing");
   options.progress = [&bar](int64_t done, int64_t total) {
     bar.Update(done, total);

@@ -34,22 +34,27 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/memory/alignment.h"
-#include "footprint/base/memory/available_memory.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/encoder.h"
+#include "footprint/lowmem/models/encoder_weights.h"
+#include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -63,8 +68,12 @@ ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
 ABSL_FLAG(std::string, budget, "",
           "bytes for activations, workspace and weights in flight, such as "
           "16MiB, or \"least\"; unless given, the least that is expected to "
-          "take at most 1.1 of the time that 64MiB take: predicted 1.06");
-ABSL_FLAG(std::string, backend, "pread", "resident, pread, direct or mmap");
+          "take at most 1.1 of the time that 64MiB take: predicted 1.06; or "
+          "all that the control group and the machine have free");
+ABSL_FLAG(std::string, backend, "auto",
+          "resident, pread, direct or mmap; unless given, pread where the "
+          "weights find room in what the control group and the machine have "
+          "free, else direct");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");
 ABSL_FLAG(
@@ -74,17 +83,20 @@ ABSL_FLAG(
     "decoder's logits after the last token read");
 ABSL_FLAG(absl::optional<int64_t>, generate, absl::nullopt,
           "how many tokens a decoder goes on for; 1 unless given");
+ABSL_FLAG(bool, force, false,
+          "replace the file that --output names; never one of the model");
 ABSL_FLAG(bool, layers, false, "say how long each layer took");
 
 namespace footprint {
 namespace {
 
 using Ids = std::vector<int32_t>;
+using lowmem_internal::RunMemory;
 
 // The command line's request; the model is not known yet.
 struct Request {
   std::string directory;
-  WeightBackend backend = WeightBackend::kPread;
+  absl::optional<WeightBackend> backend;  // chosen unless given
   int threads = 1;
   int repeat = 1;
   std::vector<Ids> sequences;  // or drawn at random:
@@ -168,9 +180,11 @@ absl::Status ReadInput(Request* request) {
 }
 
 absl::Status ReadFlags(Request* request) {
-  const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-  if (!backend.ok()) return backend.status();
-  request->backend = *backend;
+  if (absl::GetFlag(FLAGS_backend) != "auto") {
+    const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+    if (!backend.ok()) return backend.status();
+    request->backend = *backend;
+  }
   request->threads = absl::GetFlag(FLAGS_threads);
   if (request->threads < 1 || request->threads > kMostWorkers) {
     return absl::InvalidArgumentError(
@@ -198,21 +212,45 @@ absl::Status ReadFlags(Request* request) {
   return ReadInput(request);
 }
 
+std::string WeightFile(const Request& request) {
+  return request.directory + "/model.safetensors";
+}
+
+// 0 where there is none, which opening it says.
+int64_t FileBytes(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
+// The way of reading that was asked for, or the one that the memory is good for.
+// ResourceExhausted: all weights at once have no room.
+absl::StatusOr<WeightBackend> FindBackend(const Request& request,
+                                          const RunMemory& memory) {
+  const int64_t bytes = FileBytes(WeightFile(request));
+  if (!request.backend.has_value()) return memory.ChooseBackend(bytes);
+  if (*request.backend == WeightBackend::kResident) {
+    const absl::Status room = memory.CheckRoom("all weights at once", bytes);
+    if (!room.ok()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(room.message(), "; --backend=direct reads them in parts"));
+    }
+  }
+  return *request.backend;
+}
+
 // The memory that a run would take must be free: the system kills a process
 // that takes more.
-absl::Status CheckMemory(const Request& request, int64_t plan_bytes) {
+absl::Status CheckMemory(const Request& request, const RunMemory& memory,
+                         int64_t plan_bytes) {
   const int64_t ids_bytes = request.tokens() * request.sequence_count() *
                             static_cast<int64_t>(sizeof(int32_t));
-  const absl::optional<int64_t> free_bytes = ReadFreeMachineBytes();
-  // Where the system does not say, it decides.
-  if (!free_bytes.has_value() || ids_bytes + plan_bytes <= *free_bytes) {
-    return absl::OkStatus();
-  }
+  const absl::Status room =
+      memory.CheckRoom(absl::StrCat(request.sequence_count(), " sequences of ",
+                                    request.tokens(), " tokens"),
+                       ids_bytes + plan_bytes);
+  if (room.ok()) return room;
   return absl::ResourceExhaustedError(
-      absl::StrCat(request.sequence_count(), " sequences of ", request.tokens(),
-                   " tokens take ", FormatRoundedBytes(ids_bytes + plan_bytes),
-                   ", and ", FormatRoundedBytes(*free_bytes),
-                   " are free; run fewer, or in a smaller --budget"));
+      absl::StrCat(room.message(), "; run fewer, or in a smaller --budget"));
 }
 
 // After the plan, which refuses counts that no model takes.
@@ -284,22 +322,36 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
 struct Budget {
   int64_t bytes = 0;
   absl::optional<BudgetChoice> choice;
+  std::string limited_by;  // set: it is all that is free there
 };
 
 // `choose` is asked only where the command line names no budget.
 absl::StatusOr<Budget> FindBudget(
-    const Request& request, const absl::StatusOr<int64_t>& least,
+    const Request& request, const RunMemory& memory,
+    const absl::StatusOr<int64_t>& least,
     absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose) {
   if (!least.ok()) return least.status();
   Budget budget;
   budget.bytes = request.budget_bytes.value_or(*least);
-  if (request.budget_bytes.has_value() || request.takes_least_budget) {
+  // What is too little for the plan is refused by it, which says why.
+  if (request.budget_bytes.has_value() && *request.budget_bytes < *least) {
     return budget;
   }
-  const absl::StatusOr<BudgetChoice> choice = choose();
-  if (!choice.ok()) return choice.status();
-  budget.bytes = choice->budget_bytes;
-  budget.choice = *choice;
+  const bool is_chosen =
+      !request.budget_bytes.has_value() && !request.takes_least_budget;
+  if (is_chosen) {
+    const absl::StatusOr<BudgetChoice> choice = choose();
+    if (!choice.ok()) return choice.status();
+    budget.bytes = choice->budget_bytes;
+    budget.choice = *choice;
+  }
+  const absl::StatusOr<int64_t> limited =
+      memory.LimitBudget(budget.bytes, *least, is_chosen);
+  if (!limited.ok()) return limited.status();
+  if (*limited == budget.bytes) return budget;
+  budget.bytes = *limited;
+  budget.choice = absl::nullopt;
+  budget.limited_by = memory.limited_by();
   return budget;
 }
 
@@ -311,6 +363,10 @@ void PrintBudget(const Budget& budget) {
            FormatRoundedBytes(budget.choice->ample_bytes).c_str(),
            FormatRoundedBytes(budget.choice->least_bytes).c_str(),
            budget.choice->least_slowdown);
+  }
+  if (!budget.limited_by.empty()) {
+    printf(", all that a plan may take of what is free in %s",
+           budget.limited_by.c_str());
   }
   printf("\n");
 }
@@ -374,14 +430,49 @@ void PrintProcess(const WeightStore& store, const std::string& reading) {
       1e-9 * static_cast<double>(counters.wait_nanoseconds));
 }
 
+// Says which tensors of the file the model does not calculate with.
+void PrintUnused(const std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 8;
+  if (names.empty()) return;
+  printf("unused       %d tensors of the file are no part of this model:",
+         static_cast<int>(names.size()));
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    printf("%s %s", i == 0 ? "" : ",", EscapeForTerminal(names[i]).c_str());
+  }
+  if (names.size() > kMostNames) {
+    printf(" and %d more", static_cast<int>(names.size() - kMostNames));
+  }
+  printf("\n");
+}
+
+// Says where each pass reads the file anew, since its pages do not stay.
+void PrintThrashing(const WeightStore& store, const RunMemory& memory,
+                    int64_t plan_bytes) {
+  const int64_t file_bytes = FileBytes(store.index().file_name());
+  if (!memory.Thrashes(store.backend(), file_bytes, plan_bytes)) return;
+  printf(
+      "advice       the file's %s do not stay in the page cache, for which %s "
+      "leaves too little: --backend=direct reads past it\n",
+      FormatRoundedBytes(file_bytes).c_str(), memory.limited_by().c_str());
+}
+
 // Before a long run; a pipe is not opened before there is something to write.
-absl::Status CheckOutput() {
+absl::Status CheckOutput(const Request& request) {
   const std::string path = absl::GetFlag(FLAGS_output);
+  if (path.empty()) return absl::OkStatus();
+  for (const std::string& input :
+       {request.directory + "/config.json", WeightFile(request)}) {
+    if (!IsSameFile(path, input)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--output: ", path, " is a file of the model, which it would replace"));
+  }
+  const absl::Status free =
+      lowmem_internal::CheckNotThere(path, absl::GetFlag(FLAGS_force));
+  if (!free.ok()) return free;
   struct stat status;
   const bool is_special = stat(path.c_str(), &status) == 0 &&
                           !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  if (path.empty() || is_special) return absl::OkStatus();
-  return CheckReplaceable(path);
+  return is_special ? absl::OkStatus() : CheckReplaceable(path);
 }
 
 // To a pipe or a device as it comes, to a file as a whole or not at all.
@@ -433,22 +524,24 @@ absl::Status RunEncoder(const Request& request) {
         ": --generate goes with a decoder (GPT-2), and this "
         "is an encoder: it gives states of the tokens it is given"));
   }
-  const absl::Status output = CheckOutput();
-  if (!output.ok()) return output;
-  const auto encoder = Encoder::Open(request.directory, request.backend);
+  const RunMemory memory = RunMemory::Read();
+  const auto backend = FindBackend(request, memory);
+  if (!backend.ok()) return backend.status();
+  const auto encoder = Encoder::Open(request.directory, *backend);
   if (!encoder.ok()) return encoder.status();
   const EncoderConfig& config = (*encoder)->config();
   const int64_t tokens = request.tokens();
   const int64_t count = request.sequence_count();
   const auto budget = FindBudget(
-      request, (*encoder)->MinBudgetBytes(tokens, request.threads, count),
+      request, memory,
+      (*encoder)->MinBudgetBytes(tokens, request.threads, count),
       [&] { return (*encoder)->ChooseBudget(tokens, request.threads, count); });
   if (!budget.ok()) return budget.status();
   const auto plan =
       (*encoder)->Plan(tokens, request.threads, budget->bytes, count);
   if (!plan.ok()) return plan.status();
-  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
-  if (!memory.ok()) return memory;
+  const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
+  if (!room.ok()) return room;
   const std::vector<Ids> ids = InputSequences(request, config.vocabulary);
   std::vector<EncoderSequence> sequences;
   for (const Ids& one : ids) sequences.push_back({one, {}});
@@ -467,6 +560,9 @@ absl::Status RunEncoder(const Request& request) {
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
+  PrintUnused(UnusedTensors((*encoder)->store(),
+                            TensorsToPin((*encoder)->weights())));
+  PrintThrashing((*encoder)->store(), memory, plan->peak_bytes);
   // Panels are used a row at a time: every budget has room.
   if (ReadForNothing((*encoder)->store())) {
     PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
@@ -549,7 +645,10 @@ absl::Status RunDecoder(const Request& request) {
                      ": several sequences, but a decoder "
                      "reads one; run it once for each"));
   }
-  const auto decoder = Decoder::Open(request.directory, request.backend);
+  const RunMemory memory = RunMemory::Read();
+  const auto backend = FindBackend(request, memory);
+  if (!backend.ok()) return backend.status();
+  const auto decoder = Decoder::Open(request.directory, *backend);
   if (!decoder.ok()) return decoder.status();
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
@@ -557,15 +656,15 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status counts = CheckCounts(request, generated, config.positions);
   if (!counts.ok()) return counts;
   const int64_t positions = request.tokens() + generated - 1;
-  const auto budget =
-      FindBudget(request, (*decoder)->MinBudgetBytes(positions, threads), [&] {
+  const auto budget = FindBudget(
+      request, memory, (*decoder)->MinBudgetBytes(positions, threads), [&] {
         return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
       });
   if (!budget.ok()) return budget.status();
   const auto plan = (*decoder)->Plan(positions, threads, budget->bytes);
   if (!plan.ok()) return plan.status();
-  const absl::Status memory = CheckMemory(request, plan->peak_bytes);
-  if (!memory.ok()) return memory;
+  const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
+  if (!room.ok()) return room;
   const Ids ids = InputSequences(request, config.vocabulary).front();
   const auto run = (*decoder)->Start(*plan);
   if (!run.ok()) return run.status();
@@ -584,6 +683,9 @@ absl::Status RunDecoder(const Request& request) {
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
+  PrintUnused(UnusedTensors((*decoder)->store(),
+                            TensorsToPin((*decoder)->weights())));
+  PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
   if (!ReadForNothing((*decoder)->store())) return absl::OkStatus();
   const auto panel_budget = PanelBudget(**decoder, positions, threads);
   if (!panel_budget.ok()) return panel_budget.status();
@@ -599,6 +701,8 @@ absl::Status Run(const Request& request) {
   if (!config.ok()) return config.status();
   const ModelFamily family = FindModelFamily(*config);
   if (!config->status().ok()) return config->status();
+  const absl::Status output = CheckOutput(request);
+  if (!output.ok()) return output;
   return family == ModelFamily::kGpt2 ? RunDecoder(request)
                                       : RunEncoder(request);
 }

@@ -10,7 +10,7 @@ fail() {
   printf 'lowmem_run_test: %s\n' "$*" >&2
   exit 1
 }
-run() { lowmem_run "$@" >log 2>&1 || fail "lowmem_run $* exited $?: $(cat log)"; }
+run() { lowmem_run --force "$@" >log 2>&1 || fail "lowmem_run $* exited $?: $(cat log)"; }
 says() { grep -qE -- "$1" log || fail "no \"$1\" in: $(cat log)"; }
 # Runs a command that must fail with the status and say the text.
 refuses() {
@@ -59,6 +59,51 @@ rm -r minilm
 # An output that cannot be written is known before the run.
 refuses 1 'nowhere/output' minilm.F32 --ids=1,2,3 --output=nowhere/output
 ! grep -q '^time' log || fail "it ran before it looked at --output: $(cat log)"
+
+# What is there already stays, and a file of the model does in any case.
+echo precious >states
+cp states before
+for output in states minilm.F32/model.safetensors; do
+  before=$(cksum <$output)
+  refuses 1 "$output" minilm.F32 --ids=1,2,3 --output=$output
+  [[ $(cksum <$output) == "$before" ]] || fail "$output was replaced"
+done
+refuses 1 'states: is there already; name another file, or give --force' \
+  minilm.F32 --ids=1,2,3 --output=states
+ln -s model.safetensors minilm.F32/link
+for output in model.safetensors config.json link; do
+  before=$(cksum <minilm.F32/$output)
+  refuses 1 'is a file of the model' minilm.F32 --ids=1,2,3 --force --output=minilm.F32/$output
+  [[ $(cksum <minilm.F32/$output) == "$before" ]] || fail "$output was replaced"
+done
+rm minilm.F32/link
+run minilm.F32 --ids=1,2,3 --output=states
+! cmp -s before states || fail '--force replaced nothing'
+: >empty
+lowmem_run minilm.F32 --ids=1,2,3 --output=empty >log || fail "an empty file: $(cat log)"
+
+# Parts of the file that this model does not calculate with are named.
+run minilm.F32 --ids=1,2,3
+! grep -q '^unused' log || fail "nothing is unused: $(cat log)"
+cp -r minilm.F32 adapted
+python3 - adapted/model.safetensors <<'END'
+import json, struct, sys
+
+data = open(sys.argv[1], "rb").read()
+(length,) = struct.unpack("<Q", data[:8])
+header = json.loads(data[8 : 8 + length])
+end = len(data) - 8 - length
+for name in ["classifier.weight", "a.lora_A\x1b[2J", "embeddings.position_ids"]:
+    header[name] = {"dtype": "F32", "shape": [1], "data_offsets": [end, end + 4]}
+    end += 4
+text = json.dumps(header).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + data[8 + length :] + bytes(12))
+END
+run adapted --ids=1,2,3 --output=output
+grep -qF 'unused       2 tensors of the file are no part of this model: classifier.weight, a.lora_A\x1b[2J' log ||
+  fail "they are not named: $(cat log)"
+cmp states output || fail 'other bits with tensors that are not used'
+rm -r adapted states empty before
 
 # The report.
 run minilm.F32 --ids=1,2,3 --budget=1MiB --layers

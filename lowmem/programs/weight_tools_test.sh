@@ -19,6 +19,17 @@ refuses() {
 
 lowmem_generate --shape=minilm --layers=1 minilm 2>log
 grep -q '100 % of' log || fail "no progress: $(cat log)"
+# A model stays unless it is said that it may go.
+before=$(cksum <minilm/model.safetensors)
+refuses 1 'minilm/config.json: is there already' lowmem_generate --seed=2 --layers=1 minilm
+mv minilm/config.json kept
+refuses 1 'minilm/model.safetensors: is there already' lowmem_generate --seed=2 --layers=1 minilm
+mv kept minilm/config.json
+[[ $(cksum <minilm/model.safetensors) == "$before" ]] || fail 'a model was overwritten'
+lowmem_generate --force --seed=2 --layers=1 minilm 2>log
+[[ $(cksum <minilm/model.safetensors) != "$before" ]] || fail '--force did nothing'
+lowmem_generate --force --layers=1 minilm 2>log
+[[ $(cksum <minilm/model.safetensors) == "$before" ]] || fail 'the seed is not what it was'
 lowmem_pack minilm/model.safetensors minilm/packed.safetensors 2>log
 grep -q '^packing \[#* *\] *100 % of' log || fail "no progress: $(cat log)"
 # Another program reads the packed file: struct and json alone.
@@ -124,15 +135,17 @@ cp minilm/other.safetensors other/model.safetensors
 lowmem_pack --panels='*.weight=256' minilm/model.safetensors all/model.safetensors 2>log
 lowmem_run minilm --ids=1,2,3 --output=expected >log
 for folder in other all; do
-  lowmem_run $folder --ids=1,2,3 --output=output >log || fail "$folder does not run: $(cat log)"
+  lowmem_run $folder --ids=1,2,3 --force --output=output >log || fail "$folder does not run: $(cat log)"
   cmp expected output || fail "$folder has other bits"
 done
 # Narrower panels cut sums: said with what fixes it.
-lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
+refuses 1 'other/model.safetensors: is there already' \
+  lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors
+lowmem_pack --force --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
 refuses 1 'multiples of 256' lowmem_run other --ids=1,2,3
 advice=$(grep -o 'lowmem_pack .*' log)
 $advice 2>log || fail "$advice: $(cat log)"
-lowmem_run other --ids=1,2,3 --output=output >log
+lowmem_run other --ids=1,2,3 --force --output=output >log
 cmp expected output || fail "other bits after: $advice"
 
 # In place a file keeps its permissions, a link is followed, and a planted link
@@ -220,7 +233,7 @@ refuses 1 'pipe: not a regular file' timeout 20 lowmem_pack pipe out
 
 # A run that is killed leaves the old file.
 before=$(cksum <minilm/packed.safetensors)
-lowmem_pack minilm/model.safetensors minilm/packed.safetensors 2>log &
+lowmem_pack --force minilm/model.safetensors minilm/packed.safetensors 2>log &
 kill -KILL $!
 wait $! 2>log || true
 [[ $(cksum <minilm/packed.safetensors) == "$before" ]] || fail "the old file changed"

@@ -107,20 +107,27 @@ def bare_jemalloc(folder, command):
 
 
 def tools(memprof_path):
-    """(name, function, is it here)"""
+    """(name, function, what is missing to run it, or nothing)"""
     def of_memprof(sampling):
         return lambda folder, command: memprof(folder, sampling, memprof_path, command)
-    has = lambda name: shutil.which(name) is not None
+
+    def missing(*names):
+        return ", ".join("no program %s on the PATH" % name for name in names
+                         if shutil.which(name) is None)
+
+    def missing_file(path):
+        return "" if os.path.exists(path) else "no file %s" % path
+
     return [
-        ("alone", bare, True),
-        ("alone, on jemalloc", bare_jemalloc, os.path.exists(JEMALLOC)),
-        ("memprof, peak alone", of_memprof("none"), True),
-        ("memprof, sites sampled", of_memprof("512KiB"), True),
-        ("memprof, each allocation", of_memprof("0"), True),
-        ("heaptrack", heaptrack, has("heaptrack") and has("heaptrack_print")),
-        ("massif", massif, has("valgrind")),
-        ("DHAT", dhat, has("valgrind")),
-        ("gperftools, each MiB", gperftools, os.path.exists(TCMALLOC)),
+        ("alone", bare, ""),
+        ("alone, on jemalloc", bare_jemalloc, missing_file(JEMALLOC)),
+        ("memprof, peak alone", of_memprof("none"), ""),
+        ("memprof, sites sampled", of_memprof("512KiB"), ""),
+        ("memprof, each allocation", of_memprof("0"), ""),
+        ("heaptrack", heaptrack, missing("heaptrack", "heaptrack_print")),
+        ("massif", massif, missing("valgrind")),
+        ("DHAT", dhat, missing("valgrind")),
+        ("gperftools, each MiB", gperftools, missing_file(TCMALLOC)),
     ]
 
 
@@ -136,7 +143,7 @@ def difference(found, base, true_bytes):
 def main():
     memprof_path, program = (os.path.abspath(path) for path in sys.argv[1:3])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 7
-    here = [tool for tool in tools(memprof_path) if tool[2]]
+    here = [tool for tool in tools(memprof_path) if not tool[2]]
     results = collections.defaultdict(list)
     for number in range(rounds):
         for name, function, _ in here:
@@ -149,9 +156,9 @@ def main():
     print("| tool | " + " | ".join(
         "%s: error, of the site, cost" % mode for mode in PROGRAMS) + " |")
     print("|---" * (len(PROGRAMS) + 1) + "|")
-    for name, _, is_here in tools(memprof_path):
-        if not is_here:
-            print("| %s | SKIPPED: not on this machine |" % name)
+    for name, _, why in tools(memprof_path):
+        if why:
+            print("| %s | SKIPPED: %s |" % (name, why))
             continue
         cells = []
         for mode, true_bytes in PROGRAMS.items():

@@ -15,8 +15,8 @@ A file of JSON says what to run:
 
 A goal is met when the far end of the interval is at most the goal, missed when
 its near end is above it, and else unresolved. A command with "rounds" runs in the
-first so many rounds only. A command whose program is not installed is listed as
-not measured, and so is not passed over.
+first so many rounds only. A command whose program is not on the PATH is listed as
+not measured, with the command, and so is not passed over.
 
 Exit status: 0, or 1 if a goal is missed, a command fails or the file is wrong; with
 --must_meet, unresolved counts as missed.
@@ -78,8 +78,9 @@ def print_table(plan, seconds):
         goal = command.get("goal")
         shown_goal = "" if goal is None else "<= %.3f" % goal
         if name not in seconds:
-            print("| %s | 0 | not measured: %s is not installed | | %s | |" %
-                  (name, command["argv"][0], shown_goal))
+            print("| %s | 0 | not measured: `%s` cannot be run, there is no program %s "
+                  "on the PATH | | %s | |" % (
+                      name, " ".join(command["argv"]), command["argv"][0], shown_goal))
             verdicts.append("missed" if goal is not None else "")
             continue
         median, low, high = median_interval(ratios(seconds[name], baseline))

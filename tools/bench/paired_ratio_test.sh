@@ -32,9 +32,9 @@ expect 0 "too few rounds" '{"baseline": "a", "commands": [
 expect 1 "too few rounds" '{"baseline": "a", "commands": [
   {"name": "a", "argv": ["python3", "-c", "0"]},
   {"name": "b", "argv": ["python3", "-c", "0"], "goal": 9}]}' --rounds=2 --must_meet
-expect 1 "not measured: no-such-program is not installed" '{"baseline": "a",
+expect 1 "not measured: \`no-such-program --fast\` cannot be run, there is no program no-such-program on the PATH" '{"baseline": "a",
   "commands": [{"name": "a", "argv": ["python3", "-c", "0"]},
-  {"name": "b", "argv": ["no-such-program"], "goal": 1}]}' --rounds=1
+  {"name": "b", "argv": ["no-such-program", "--fast"], "goal": 1}]}' --rounds=1
 expect 1 "failed with status 3" '{"baseline": "a", "commands": [
   {"name": "a", "argv": ["python3", "-c", "exit(3)"]}]}' --rounds=1
 expect 1 "no command is named as the baseline" '{"baseline": "x", "commands": []}'

@@ -14,7 +14,7 @@ A file of JSON says what to compare:
 
 A goal is met when the far end of the interval meets it, missed when its near end
 misses it, and else unresolved. A row that the program does not have is listed as
-not measured, with no goal met. The first line names the processor, which the
+not measured, with the command and no goal met. The first line names the processor, which the
 figures are of; the last ones name the goals that it misses.
 
 Exit status: 0; 1 if everything was measured and a goal is missed on this
@@ -82,7 +82,7 @@ def shown_goal(pair):
     return ">= %g" % pair["at_least"] if "at_least" in pair else ""
 
 
-def print_table(pairs, runs):
+def print_table(argv, pairs, runs):
     print("| row | to | rounds | ratio | 95 % interval | goal | verdict |")
     print("|---|---|---|---|---|---|---|")
     verdicts = []
@@ -91,8 +91,11 @@ def print_table(pairs, runs):
                   if pair["row"] in run and pair["baseline"] in run]
         if not ratios:
             verdicts.append("not measured" if shown_goal(pair) else "")
-            print("| %s | %s | 0 | not measured | | %s | |" % (
-                pair["row"], pair["baseline"], shown_goal(pair)))
+            missing = [row for row in (pair["row"], pair["baseline"])
+                       if not any(row in run for run in runs)]
+            print("| %s | %s | 0 | not measured: `%s` has no row %s | | %s | |" % (
+                pair["row"], pair["baseline"], " ".join(argv), " and no row ".join(missing),
+                shown_goal(pair)))
             continue
         median, low, high = median_interval(ratios)
         verdicts.append(verdict(pair, low, high))
@@ -125,7 +128,7 @@ def main():
         fail("%s: %r" % (arguments.plan, error))
     runs = [run_once(argv) for _ in range(arguments.rounds)]
     print("Processor: %s\n" % processor())
-    verdicts = print_table(pairs, runs)
+    verdicts = print_table(argv, pairs, runs)
     print_rows(runs)
     good = ("", "met") if arguments.must_meet else (
         "", "met", "unresolved", "unresolved (too few rounds)", "not measured")

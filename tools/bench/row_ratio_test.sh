@@ -37,7 +37,7 @@ expect 1 "| missed |" "$(pair slow fast '"at_least": 4.6')" --rounds=6
 expect 0 "| fast | slow | 6 | 0.22 | 0.22 to 0.22 |  |  |" "$(pair fast slow)" --rounds=6
 expect 0 "too few rounds" "$(pair slow fast '"at_most": 5')" --rounds=2
 expect 1 "too few rounds" "$(pair slow fast '"at_most": 5')" --rounds=2 --must_meet
-expect 0 "| absent | fast | 0 | not measured |" \
+expect 0 "| absent | fast | 0 | not measured: \`$program\` has no row absent |" \
   "$(pair absent fast '"at_most": 5')" --rounds=6
 expect 1 "not measured" "$(pair absent fast '"at_most": 5')" --rounds=6 --must_meet
 expect 2 'KeyError' '{"row": "fast"}'

@@ -166,6 +166,7 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
       }
       if (lowest->planned_bytes() > options.budget_bytes) continue;
       CountProducts(&*lowest);
+      lowest->fingerprint = PlanFingerprint(*lowest);
       return lowest;
     }
   }

@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/execution/execution_types.h"
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
 
 namespace footprint {
 namespace {
@@ -18,6 +19,77 @@ size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
   }
   return live == plan.tensors.size() ? written : live;
 }
+
+// A hash of numbers and texts, one after the other.
+class PlanHash {
+ public:
+  void Add(int64_t value) { hash_ = Fingerprint(&value, sizeof(value), hash_); }
+  void Add(absl::string_view text) {
+    Add(static_cast<int64_t>(text.size()));
+    hash_ = Fingerprint(text.data(), static_cast<int64_t>(text.size()), hash_);
+  }
+  void Add(const std::vector<size_t>& numbers) {
+    Add(static_cast<int64_t>(numbers.size()));
+    for (const size_t number : numbers) Add(static_cast<int64_t>(number));
+  }
+  void Add(const TensorType& spec) {
+    Add(static_cast<int64_t>(spec.type));
+    for (const int64_t extent : spec.shape.extents()) Add(extent);
+  }
+  void Add(const std::vector<WeightSpec>& weights) {
+    for (const WeightSpec& weight : weights) {
+      Add(weight.name);
+      Add(weight.spec);
+    }
+  }
+  void Add(const PlannedTensor& tensor) {
+    Add(tensor.name);
+    Add(static_cast<int64_t>(tensor.kind) * 2 + tensor.is_retained);
+    Add(tensor.spec);
+    Add(tensor.size_bytes);
+    Add(tensor.lower_step);
+    Add(tensor.upper_step);
+    Add(static_cast<int64_t>(tensor.storage));
+  }
+  void Add(const Storage& storage) {
+    Add(static_cast<int64_t>(storage.storage_class));
+    Add(storage.size_bytes);
+    Add(storage.lower_step);
+    Add(storage.upper_step);
+    Add(storage.offset_bytes);
+    Add(storage.tensors);
+  }
+  void Add(const PlannedStep& step) {
+    Add(static_cast<int64_t>(step.kind));
+    Add(static_cast<int64_t>(step.layer));
+    Add(step.file_offset_bytes);
+    Add(static_cast<int64_t>(step.uses.size()));
+    for (const TensorUse& use : step.uses) {
+      Add(static_cast<int64_t>(use.operand.role) * 4 + use.read * 2 +
+          use.written);
+      Add(use.operand.index);
+      Add(static_cast<int64_t>(use.tensor));
+    }
+  }
+  void Add(const ResolvedNetwork::ResolvedLayer& layer) {
+    Add(layer.name);
+    Add(layer.layer == nullptr ? "" : layer.layer->type());
+    Add(layer.inputs);
+    Add(static_cast<int64_t>(layer.weights_of));
+    Add(layer.signature.weights);
+    Add(layer.signature.statistics);
+  }
+  template <typename Record>
+  void AddAll(const std::vector<Record>& records) {
+    Add(static_cast<int64_t>(records.size()));
+    for (const Record& record : records) Add(record);
+  }
+
+  uint64_t value() const { return hash_; }
+
+ private:
+  uint64_t hash_ = kFingerprintOfNothing;
+};
 
 }  // namespace
 
@@ -121,6 +193,36 @@ std::string StepName(const ExecutionPlan& plan, int64_t step) {
   const PlannedStep& planned = plan.steps[static_cast<size_t>(step)];
   return absl::StrCat(plan.network.layers[planned.layer].name, ": ",
                       StepKindName(planned.kind));
+}
+
+uint64_t PlanFingerprint(const ExecutionPlan& plan) {
+  PlanHash hash;
+  hash.Add(static_cast<int64_t>(plan.mode));
+  hash.Add(plan.optimizer_states);
+  hash.Add(plan.micro_batches);
+  hash.Add(static_cast<int64_t>(plan.network.inputs.size()));
+  hash.AddAll(plan.network.layers);
+  hash.Add(plan.network.outputs);
+  hash.AddAll(plan.tensors);
+  hash.AddAll(plan.storages);
+  hash.AddAll(plan.steps);
+  hash.Add(plan.input_tensors);
+  hash.Add(plan.label_tensors);
+  hash.Add(plan.output_tensors);
+  hash.Add(static_cast<int64_t>(plan.loss_tensor));
+  hash.Add(plan.swap_file_bytes);
+  hash.Add(plan.model_bytes);
+  hash.Add(plan.fixed_bytes);
+  hash.Add(plan.arena.height_bytes);
+  hash.Add(plan.arena_storages);
+  return hash.value();
+}
+
+absl::Status CheckUnedited(const ExecutionPlan& plan) {
+  if (plan.fingerprint == PlanFingerprint(plan)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the plan is not as PlanExecution made it: do not edit a plan, but plan "
+      "with other options");
 }
 
 }  // namespace footprint

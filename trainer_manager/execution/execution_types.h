@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
@@ -217,6 +218,10 @@ struct ExecutionPlan {
   MemoryPlan arena;
   std::vector<size_t> arena_storages;  // request i is storage arena_storages[i]
 
+  // PlanFingerprint when PlanExecution was done: a plan that was edited since
+  // is refused, since its steps may read and write anywhere.
+  uint64_t fingerprint = 0;
+
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
@@ -233,6 +238,15 @@ struct ExecutionPlan {
     return model_bytes + fixed_bytes + arena.height_bytes;
   }
 };
+
+// A hash of what the plan says of steps, tensors and memory; where two plans
+// have one, the tensors of one lie where those of the other do. It reads
+// nothing through the numbers in the plan, so that these may be wrong.
+uint64_t PlanFingerprint(const ExecutionPlan& plan);
+
+// InvalidArgument: the plan is not as PlanExecution made it. Parameters::Create
+// and Manager::Create ask.
+absl::Status CheckUnedited(const ExecutionPlan& plan);
 
 // The tensors of the certificate: those that lie in the arena at the step of
 // the lower bound, one for each storage: the one that is live then.

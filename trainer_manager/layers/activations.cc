@@ -120,7 +120,8 @@ class DropoutLayer final : public Layer {
     float* output = data.Write(Role::kOutput);
     const int64_t elements = data.elements(Role::kInput);
     if (data.mode() == NetworkMode::kTraining) {
-      Drop(data.seed(), elements, input, output);
+      Drop(data.seed(), data.FirstElement(Role::kInput), elements, input,
+           output);
     } else if (input != output) {
       std::memcpy(output, input, static_cast<size_t>(elements) * sizeof(float));
     }
@@ -128,19 +129,23 @@ class DropoutLayer final : public Layer {
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    Drop(data.seed(), data.elements(Role::kInputDerivative),
+    Drop(data.seed(), data.FirstElement(Role::kInputDerivative),
+         data.elements(Role::kInputDerivative),
          data.Read(Role::kOutputDerivative),
          data.Write(Role::kInputDerivative));
   }
 
  private:
-  void Drop(uint64_t seed, int64_t elements, const float* from,
+  // `first`: the place of the first element in the whole batch, so that a part
+  // of the batch has the mask that it has in the whole.
+  void Drop(uint64_t seed, int64_t first, int64_t elements, const float* from,
             float* to) const {
     const float scale = 1.0f / (1.0f - rate_);
     // 24 bits, so that the comparison in float is exact.
     const float threshold = rate_ * 16777216.0f;
     for (int64_t i = 0; i < elements; ++i) {
-      const uint64_t place = RandomSequence(static_cast<uint64_t>(i)).Next();
+      const uint64_t place =
+          RandomSequence(static_cast<uint64_t>(first + i)).Next();
       const uint64_t bits = RandomSequence(seed ^ place).Next();
       const float drawn = static_cast<float>(bits >> 40);
       to[i] = drawn < threshold ? 0.0f : from[i] * scale;

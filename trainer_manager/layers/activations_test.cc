@@ -74,6 +74,35 @@ TEST(ActivationsTest, DropoutDropsItsShareAndTheSameInTheDerivative) {
   EXPECT_EQ(output, harness.Values(Role::kInputDerivative));
 }
 
+// Whether it is a micro-batch or a slice of one.
+TEST(ActivationsTest, DropoutOfAPartIsThatOfTheWholeBatch) {
+  const TensorType whole = {{8, 5}};
+  const TensorType part = {{2, 5}};
+  std::vector<float> ones(40, 1.0f);
+  std::vector<float> expected(40);
+  const LayerPointer layer = Dropout(0.5f);
+  const auto forward = [&](const TensorType& spec, float* output,
+                           BatchPlace place) {
+    const StepData::Slot slots[] = {
+        {{Role::kInput}, true, false, &spec, ones.data()},
+        {{Role::kOutput}, false, true, &spec, output}};
+    return layer->Forward(StepData(slots, NetworkMode::kTraining, /*seed=*/5,
+                                   ReferenceMath(), {}, place));
+  };
+  ASSERT_THAT(forward(whole, expected.data(), {}), IsOk());
+  std::vector<float> output(40);
+  for (int64_t p = 0; p < 4; ++p) {
+    ASSERT_THAT(forward(part, &output[10 * p], {p, 0, 0}), IsOk());
+  }
+  EXPECT_EQ(output, expected);
+  output.assign(40, 0);
+  // Two micro-batches of four rows, in slices of two.
+  for (int64_t s = 0; s < 4; ++s) {
+    ASSERT_THAT(forward(part, &output[10 * s], {s / 2, s % 2 * 2, 4}), IsOk());
+  }
+  EXPECT_EQ(output, expected);
+}
+
 TEST(ActivationsTest, DropoutDoesNothingInInference) {
   LayerHarness harness(Dropout(0.9f), {{{4, 5}}}, NetworkMode::kInference);
   ASSERT_THAT(harness.Forward(), IsOk());

@@ -1,8 +1,11 @@
 #include "footprint/trainer_manager/layers/layer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/tensor/dtype.h"
@@ -19,6 +22,86 @@ namespace {
                static_cast<int>(layer.size()), layer.data(), what,
                static_cast<int>(role.size()), role.data(), operand.index);
   std::abort();
+}
+
+[[noreturn]] void EndForMissing(const StepData& data, const char* step) {
+  const absl::string_view layer = data.name().Text();
+  std::fprintf(stderr,
+               "trainer_manager: layer \"%.*s\": its signature declares a step "
+               "that it does not have: override %s\n",
+               static_cast<int>(layer.size()), layer.data(), step);
+  std::abort();
+}
+
+bool Has(const std::vector<Operand>& operands, const Operand& operand) {
+  return std::find(operands.begin(), operands.end(), operand) != operands.end();
+}
+
+// How many operands of the role the layer has.
+size_t CountOf(Role role, const LayerSignature& signature,
+               const LayerInputs& inputs) {
+  switch (role) {
+    case Role::kInput:
+    case Role::kInputDerivative:
+      return inputs.inputs.size();
+    case Role::kLabel:
+      return signature.label.has_value() ? 1 : 0;
+    case Role::kOutput:
+    case Role::kOutputDerivative:
+      return 1;
+    case Role::kWeight:
+    case Role::kGradient:
+      return signature.weights.size();
+    case Role::kRunningStatistic:
+      return signature.statistics.size();
+    case Role::kSaved:
+      return signature.saved.size();
+    case Role::kWorkspace:
+      return signature.workspaces.size();
+    case Role::kOptimizerState:
+    case Role::kSlice:
+      break;  // of no layer's step
+  }
+  return 0;
+}
+
+std::string NameOf(const Operand& operand) {
+  return absl::StrCat(RoleName(operand.role), " ", operand.index);
+}
+
+absl::Status CheckUse(const char* step, const StepUse& use,
+                      const LayerSignature& signature,
+                      const LayerInputs& inputs) {
+  const auto check = [&](const Operand& operand) -> absl::Status {
+    if (operand.index >= 0 && static_cast<size_t>(operand.index) <
+                                  CountOf(operand.role, signature, inputs)) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(step, " declares ", NameOf(operand),
+                     ", which the layer does not have"));
+  };
+  absl::Status status;
+  for (const auto* operands : {&use.reads, &use.writes}) {
+    for (const Operand& operand : *operands) {
+      if (status.ok()) status = check(operand);
+    }
+  }
+  for (const InPlace& pair : use.in_place) {
+    if (status.ok()) status = check(pair.written);
+    if (status.ok()) status = check(pair.read);
+  }
+  for (const Operand& operand : use.reads) {
+    if (!status.ok() || operand.role != Role::kSaved ||
+        &use == &signature.forward || Has(signature.forward.writes, operand)) {
+      continue;
+    }
+    status = absl::InvalidArgumentError(
+        absl::StrCat(step, " reads ", NameOf(operand),
+                     ", which the forward step does not "
+                     "write: declare it in signature.forward.writes"));
+  }
+  return status;
 }
 
 }  // namespace
@@ -77,6 +160,14 @@ const StepData::Slot& StepData::Find(Operand operand, bool read,
   return *slot;
 }
 
+int64_t StepData::FirstElement(Role role, int index) const {
+  const Shape& operand = shape(role, index);
+  if (operand.rank() == 0) return place_.micro_batch;
+  const int64_t rows = place_.rows == 0 ? operand.extent(0) : place_.rows;
+  return (place_.micro_batch * rows + place_.first_row) *
+         (operand.elements() / operand.extent(0));
+}
+
 bool StepData::Has(Role role, int index) const {
   return FindOrNull({role, index}) != nullptr;
 }
@@ -88,12 +179,18 @@ void* StepData::Workspace() const {
   return nullptr;
 }
 
-void Layer::CalculateGradient(const StepData&) const {}
-void Layer::CalculateDerivative(const StepData&) const {}
+void Layer::CalculateGradient(const StepData& data) const {
+  EndForMissing(data, "CalculateGradient");
+}
+void Layer::CalculateDerivative(const StepData& data) const {
+  EndForMissing(data, "CalculateDerivative");
+}
 absl::Status Layer::Recompute(const StepData& data) const {
   return Forward(data);
 }
-void Layer::RestoreInput(const StepData&) const {}
+void Layer::RestoreInput(const StepData& data) const {
+  EndForMissing(data, "RestoreInput");
+}
 
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count) {
   if (inputs.inputs.size() == count) return absl::OkStatus();
@@ -141,6 +238,45 @@ absl::Status CheckSizes(const LayerSignature& signature) {
   for (const TensorType& spec : specs) {
     const absl::Status status = CheckedSizeBytes(spec).status();
     if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOperands(const LayerSignature& signature,
+                           const LayerInputs& inputs) {
+  absl::Status status =
+      CheckUse("the forward step", signature.forward, signature, inputs);
+  if (!status.ok()) return status;
+  const Operand output = {Role::kOutput};
+  if (!Has(signature.forward.writes, output)) {
+    return absl::InvalidArgumentError(
+        "the forward step does not write the output: declare it in "
+        "signature.forward.writes");
+  }
+  if (inputs.mode != NetworkMode::kTraining) return absl::OkStatus();
+  for (const auto& [step, use] :
+       {std::make_pair("the gradient step", &signature.gradient),
+        std::make_pair("the derivative step", &signature.derivative),
+        std::make_pair("the recompute step", &signature.recompute),
+        std::make_pair("the step that restores the input",
+                       &signature.restore_input)}) {
+    if (status.ok()) status = CheckUse(step, *use, signature, inputs);
+  }
+  if (!status.ok()) return status;
+  if (!signature.recompute.reads.empty() &&
+      !Has(signature.recompute.writes, output)) {
+    return absl::InvalidArgumentError(
+        "the recompute step does not write the output: declare it in "
+        "signature.recompute.writes");
+  }
+  for (size_t i = 0; i < signature.weights.size(); ++i) {
+    const Operand gradient = {Role::kGradient, static_cast<int>(i)};
+    if (Has(signature.gradient.writes, gradient)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the gradient step does not write the gradient of weight \"",
+        signature.weights[i].name,
+        "\": declare it in signature.gradient.writes, or keep what is not to "
+        "be trained as a statistic"));
   }
   return absl::OkStatus();
 }

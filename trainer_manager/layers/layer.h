@@ -136,6 +136,15 @@ struct LayerName {
   absl::string_view Text() const;
 };
 
+// Where in the whole batch the operands of a step lie: in one of several
+// micro-batches, and of that, where `rows` is not 0, the part from `first_row`
+// on of so many rows.
+struct BatchPlace {
+  int64_t micro_batch = 0;
+  int64_t first_row = 0;
+  int64_t rows = 0;
+};
+
 // The operands of one running step.
 class StepData {
  public:
@@ -148,10 +157,17 @@ class StepData {
   };
 
   // Slots, math and names must outlive it. `seed` differs by layer and
-  // iteration, and is the same for all steps of a layer in one iteration.
+  // iteration, and is the same for all steps of a layer in one iteration, in
+  // all parts of the batch: random numbers follow from it and from
+  // FirstElement.
   StepData(absl::Span<const Slot> slots, NetworkMode mode, uint64_t seed,
-           const MathBackend& math, LayerName name = {})
-      : slots_(slots), mode_(mode), seed_(seed), math_(math), name_(name) {}
+           const MathBackend& math, LayerName name = {}, BatchPlace place = {})
+      : slots_(slots),
+        mode_(mode),
+        seed_(seed),
+        math_(math),
+        name_(name),
+        place_(place) {}
 
   template <typename Element = float>
   const Element* Read(Role role, int index = 0) const {
@@ -167,6 +183,8 @@ class StepData {
   int64_t elements(Role role, int index = 0) const {
     return shape(role, index).elements();
   }
+  // The place that the operand's first element has in the whole batch.
+  int64_t FirstElement(Role role, int index = 0) const;
   // Whether the operand is there: a derivative that nobody needs is not.
   bool Has(Role role, int index = 0) const;
   // The workspace of this step, or null where none was declared.
@@ -176,6 +194,7 @@ class StepData {
   uint64_t seed() const { return seed_; }
   const MathBackend& math() const { return math_; }
   const LayerName& name() const { return name_; }
+  const BatchPlace& place() const { return place_; }
 
  private:
   const Slot* FindOrNull(Operand operand) const;
@@ -186,6 +205,7 @@ class StepData {
   uint64_t seed_;
   const MathBackend& math_;
   LayerName name_;
+  BatchPlace place_;
 };
 
 class Layer {
@@ -202,10 +222,12 @@ class Layer {
 
   // OutOfRange: an index in the data points nowhere.
   virtual absl::Status Forward(const StepData& data) const = 0;
+  // These are called where the signature declares such a step. A layer that
+  // declares one must override it: the default ends the program, naming the
+  // layer. Recompute is Forward unless a layer says otherwise, and must give
+  // its bits.
   virtual void CalculateGradient(const StepData& data) const;
   virtual void CalculateDerivative(const StepData& data) const;
-  // Where the signature says what they read. Recompute is Forward unless a
-  // layer says otherwise.
   virtual absl::Status Recompute(const StepData& data) const;
   virtual void RestoreInput(const StepData& data) const;
 };
@@ -227,13 +249,21 @@ absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
 // does. Errors: those of CheckedSizeBytes.
 absl::Status CheckSizes(const LayerSignature& signature);
 
+// Whether the steps that the signature declares can run: each operand exists,
+// the forward step writes the output and what later steps read of the saved
+// tensors, Recompute writes the output, and in training the gradient step
+// writes the gradient of each weight. InvalidArgument: the text says which is
+// missing.
+absl::Status CheckOperands(const LayerSignature& signature,
+                           const LayerInputs& inputs);
+
 // Adds a workspace of so many bytes to the signature and to the step; none for
 // 0.
 void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use);
 
 }  // namespace footprint
 
-// Tested by fully_connected_test, activations_test and the tests of the other
-// layers.
+// Tested by fully_connected_test, activations_test, network_test and the tests
+// of the other layers.
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_

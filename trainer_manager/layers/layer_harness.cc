@@ -120,8 +120,13 @@ absl::Status LayerHarness::Forward() {
 }
 
 void LayerHarness::Backward() {
-  Run(signature_.gradient, kGradientPhase);
-  Run(signature_.derivative, kDerivativePhase);
+  // A layer need not have the steps that it does not declare.
+  if (!signature_.gradient.writes.empty()) {
+    Run(signature_.gradient, kGradientPhase);
+  }
+  if (!signature_.derivative.writes.empty()) {
+    Run(signature_.derivative, kDerivativePhase);
+  }
 }
 
 absl::Status LayerHarness::Recompute() {

@@ -54,6 +54,7 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
   explicit StochasticGradientDescentOptimizer(float rate) : rate_(rate) {}
 
   int states_per_weight() const override { return 0; }
+  bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
     return CheckAtLeastZero({{"rate", rate_}});
@@ -83,6 +84,7 @@ class MomentumOptimizer final : public Optimizer {
       : rate_(rate), momentum_(momentum) {}
 
   int states_per_weight() const override { return 1; }
+  bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
     return CheckAtLeastZero({{"rate", rate_}, {"momentum", momentum_}});
@@ -124,6 +126,7 @@ class AdamOptimizer final : public Optimizer {
         epsilon_(epsilon) {}
 
   int states_per_weight() const override { return 2; }
+  bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
     absl::Status status =

@@ -35,6 +35,11 @@ class Optimizer {
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
 
+  // Whether StaysFinite foresees each value that is not finite. Where it does
+  // not, TrainStep looks at weights and states after Apply, and fails if one is
+  // not finite: they have changed then.
+  virtual bool foresees_values() const { return false; }
+
   // Whether Apply with the same arguments would leave the weight and its states
   // without NaN and infinity; writes nothing. Manager::TrainStep asks before it
   // changes a layer's first weight. An optimizer that does not say: whether the

@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/text/utf8.h"
 
 namespace footprint {
 namespace {
@@ -18,6 +22,33 @@ absl::Status InLayer(const std::string& name, const absl::Status& status) {
                       absl::StrCat("layer \"", name, "\": ", status.message()));
 }
 
+// Names stand in files of weights, whose format demands UTF-8.
+absl::Status CheckSavable(absl::string_view what, absl::string_view name) {
+  if (IsUtf8(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the name \"", absl::CHexEscape(name), "\" of an ", what,
+                   " is not UTF-8, so its weights could not be saved"));
+}
+
+// Whether the layer's weights and statistics have names under which a file can
+// hold them. `taken` are those of the layers before.
+absl::Status CheckParameterNames(const ResolvedNetwork::ResolvedLayer& layer,
+                                 absl::flat_hash_set<std::string>* taken) {
+  for (const auto* list :
+       {&layer.signature.weights, &layer.signature.statistics}) {
+    for (const WeightSpec& weight : *list) {
+      const absl::Status status = CheckSavable("own weight", weight.name);
+      if (!status.ok()) return status;
+      const std::string name = absl::StrCat(layer.name, ".", weight.name);
+      if (taken->insert(name).second) continue;
+      return absl::AlreadyExistsError(
+          absl::StrCat("two weights or statistics of the network are named \"",
+                       name, "\": name one otherwise"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Numbers inputs first, then layers as they were added.
 absl::StatusOr<ValueByName> NumberValues(const Network& network) {
   ValueByName values;
@@ -25,6 +56,8 @@ absl::StatusOr<ValueByName> NumberValues(const Network& network) {
     if (name.empty()) {
       return absl::InvalidArgumentError("an input or layer has no name");
     }
+    const absl::Status status = CheckSavable("input or layer", name);
+    if (!status.ok()) return status;
     if (values.emplace(name, values.size()).second) return absl::OkStatus();
     return absl::AlreadyExistsError(
         absl::StrCat("two inputs or layers are named \"", name, "\""));
@@ -190,6 +223,22 @@ absl::Status ShareWeights(const std::string& weights_of,
       "no layer \"", weights_of, "\" runs before to share its ", "weights"));
 }
 
+// A loss that is left out cannot be read.
+absl::Status CheckUnread(const Network& network,
+                         const std::vector<std::vector<size_t>>& edges,
+                         size_t loss) {
+  for (size_t other = 0; other < edges.size(); ++other) {
+    if (std::count(edges[other].begin(), edges[other].end(),
+                   network.inputs().size() + loss) == 0) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("layer \"", network.nodes()[other].name,
+                     "\" reads the loss \"", network.nodes()[loss].name, "\""));
+  }
+  return absl::OkStatus();
+}
+
 // Describes the layers in their order, leaving out losses in inference unless
 // they are kept.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
@@ -200,6 +249,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
   const size_t inputs = network.inputs().size();
   std::vector<size_t> renumbered(inputs + order.size());
   for (size_t v = 0; v < inputs; ++v) renumbered[v] = v;
+  absl::flat_hash_set<std::string> names;
   for (const size_t index : order) {
     const Network::Node& node = network.nodes()[index];
     ResolvedNetwork::ResolvedLayer layer;
@@ -212,23 +262,20 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
     }
     absl::StatusOr<LayerSignature> signature = node.layer->Describe(described);
     if (!signature.ok()) return InLayer(node.name, signature.status());
-    const absl::Status status = CheckSizes(*signature);
+    absl::Status status = CheckSizes(*signature);
+    if (status.ok()) status = CheckOperands(*signature, described);
     if (!status.ok()) return InLayer(node.name, status);
     layer.signature = *std::move(signature);
     if (layer.is_loss() && resolved->mode == NetworkMode::kInference) {
-      for (size_t other = 0; other < edges.size(); ++other) {
-        if (std::count(edges[other].begin(), edges[other].end(),
-                       inputs + index) > 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat("layer \"", network.nodes()[other].name,
-                           "\" reads the loss \"", node.name, "\""));
-        }
-      }
+      status = CheckUnread(network, edges, index);
+      if (!status.ok()) return status;
       if (!keep_loss) continue;
     }
-    const absl::Status shared =
-        ShareWeights(node.weights_of, *resolved, &layer);
-    if (!shared.ok()) return InLayer(node.name, shared);
+    status = ShareWeights(node.weights_of, *resolved, &layer);
+    if (status.ok() && layer.weights_of == resolved->layers.size()) {
+      status = CheckParameterNames(layer, &names);
+    }
+    if (!status.ok()) return InLayer(node.name, status);
     renumbered[inputs + index] = inputs + resolved->layers.size();
     resolved->layers.push_back(std::move(layer));
   }

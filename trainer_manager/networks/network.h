@@ -84,14 +84,15 @@ struct ResolvedNetwork {
 // Layers come in the order in which they were added, as far as it can run.
 //
 // The text of an error names the layer. InvalidArgument: no layer at all, a
+// name that is not UTF-8, a signature whose steps cannot run (CheckOperands), a
 // cycle, an input or a shape that the layer cannot take, an extent below 1; in
 // training also a layer that leads to no loss; in training or with keep_loss no
 // loss, or two.
-// AlreadyExists: a name given twice. NotFound: the name of an input that is
-// neither an input nor a layer, or of a layer to share weights with that does
-// not run before; InvalidArgument also if the weights differ in shape, or one
-// of the two keeps statistics. OutOfRange: a tensor of more than 2^63 - 1
-// bytes.
+// AlreadyExists: a name given twice, to layers or to weights. NotFound: the
+// name of an input that is neither an input nor a layer, or of a layer to share
+// weights with that does not run before; InvalidArgument also if the weights
+// differ in shape, or one of the two keeps statistics. OutOfRange: a tensor of
+// more than 2^63 - 1 bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
     const MathBackend& math = ReferenceMath(), bool pack_winners = true,

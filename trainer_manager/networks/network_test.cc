@@ -1,10 +1,14 @@
 #include "footprint/trainer_manager/networks/network.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -173,6 +177,124 @@ TEST(NetworkTest, SharesWeightsOnlyWithAnEarlierLayerOfTheSameShapes) {
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(resolve(3, "loss"), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(resolve(3, "second"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+// A layer with a weight and a statistic whose signature the test changes.
+class OwnLayer final : public Layer {
+ public:
+  explicit OwnLayer(std::function<void(LayerSignature*)> change)
+      : change_(std::move(change)) {}
+  absl::string_view type() const override { return "own"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.weights = {{"scale", {{1}}}, {"shift", {{1}}}};
+    signature.statistics = {{"mean", {{1}}}};
+    signature.saved = {{{1}}};
+    signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
+    signature.forward.writes = {{Role::kOutput}, {Role::kSaved}};
+    signature.gradient.reads = {{Role::kOutputDerivative}, {Role::kSaved}};
+    signature.gradient.writes = {{Role::kGradient, 0}, {Role::kGradient, 1}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    change_(&signature);
+    return signature;
+  }
+  absl::Status Forward(const StepData&) const override {
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::function<void(LayerSignature*)> change_;
+};
+
+std::string OwnError(std::function<void(LayerSignature*)> change,
+                     NetworkMode mode = NetworkMode::kTraining) {
+  Network network;
+  network.AddInput("x", {{4, 3}});
+  network.AddLayer("own", std::make_shared<OwnLayer>(std::move(change)), {"x"});
+  network.AddLayer("loss", MeanSquaredError(), {"own"});
+  return Error(network, mode);
+}
+
+// It trained on whatever lay in the arena.
+TEST(NetworkTest, RefusesAWeightThatNoStepGivesAGradient) {
+  EXPECT_EQ(OwnError([](LayerSignature*) {}), "");
+  const auto no_step = [](LayerSignature* s) { s->gradient = StepUse(); };
+  EXPECT_THAT(
+      OwnError(no_step),
+      HasSubstr("INVALID_ARGUMENT: layer \"own\": the gradient step does "
+                "not write the gradient of weight \"scale\""));
+  EXPECT_EQ(OwnError(no_step, NetworkMode::kInference), "");
+  EXPECT_THAT(
+      OwnError([](LayerSignature* s) { s->gradient.writes.pop_back(); }),
+      HasSubstr("the gradient of weight \"shift\""));
+}
+
+TEST(NetworkTest, RefusesStepsThatCannotRunAsDeclared) {
+  EXPECT_THAT(
+      OwnError([](LayerSignature* s) { s->forward.writes = {{Role::kSaved}}; }),
+      HasSubstr("the forward step does not write the output"));
+  EXPECT_THAT(OwnError([](LayerSignature* s) { s->recompute.reads = {{}}; }),
+              HasSubstr("the recompute step does not write the output"));
+  EXPECT_THAT(
+      OwnError([](LayerSignature* s) { s->forward.writes.pop_back(); }),
+      HasSubstr("the gradient step reads saved tensor 0, which the forward "
+                "step does not write"));
+  for (const Operand& operand :
+       {Operand{Role::kInput, 1}, Operand{Role::kWeight, 2},
+        Operand{Role::kSaved, 1}, Operand{Role::kWorkspace, 0},
+        Operand{Role::kLabel, 0}, Operand{Role::kRunningStatistic, -1},
+        Operand{Role::kOptimizerState, 0}}) {
+    const std::string expected =
+        absl::StrCat("declares ", RoleName(operand.role), " ", operand.index,
+                     ", which the layer does not have");
+    for (StepUse LayerSignature::*step :
+         {&LayerSignature::forward, &LayerSignature::gradient,
+          &LayerSignature::derivative, &LayerSignature::recompute,
+          &LayerSignature::restore_input}) {
+      EXPECT_THAT(OwnError([&](LayerSignature* s) {
+                    (s->*step).reads.push_back(operand);
+                  }),
+                  HasSubstr(expected));
+      EXPECT_THAT(OwnError([&](LayerSignature* s) {
+                    (s->*step).writes.push_back(operand);
+                  }),
+                  HasSubstr(expected));
+      EXPECT_THAT(OwnError([&](LayerSignature* s) {
+                    (s->*step).in_place.push_back({{Role::kOutput}, operand});
+                  }),
+                  HasSubstr(expected));
+    }
+  }
+}
+
+// Such names train, and then no file can hold them.
+TEST(NetworkTest, RefusesNamesThatNoFileHolds) {
+  Network network = TwoLayers();
+  network.AddLayer("\xff", Relu(), {"x"});
+  EXPECT_THAT(Error(network),
+              HasSubstr("INVALID_ARGUMENT: the name \"\\xff\" of an input or "
+                        "layer is not UTF-8"));
+  EXPECT_THAT(OwnError([](LayerSignature* s) { s->weights[0].name = "\xc3"; }),
+              HasSubstr("layer \"own\": the name \"\\xc3\" of an own weight is "
+                        "not UTF-8"));
+  EXPECT_THAT(
+      OwnError([](LayerSignature* s) { s->weights[0].name = "shift"; }),
+      HasSubstr("ALREADY_EXISTS: layer \"own\": two weights or statistics of "
+                "the network are named \"own.shift\""));
+  EXPECT_THAT(OwnError([](LayerSignature* s) { s->weights[0].name = "mean"; }),
+              HasSubstr("are named \"own.mean\""));
+  Network dotted;
+  dotted.AddInput("x", {{4, 3}});
+  dotted.AddLayer("own.a", FullyConnected(3), {"x"});
+  dotted.AddLayer("own", std::make_shared<OwnLayer>([](LayerSignature* s) {
+                    s->weights[0].name = "a.weight";
+                  }),
+                  {"own.a"});
+  dotted.AddLayer("loss", MeanSquaredError(), {"own"});
+  EXPECT_THAT(Error(dotted), HasSubstr("are named \"own.a.weight\""));
 }
 
 }  // namespace

@@ -116,8 +116,10 @@ absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
 
 absl::StatusOr<std::shared_ptr<Parameters>> Parameters::Create(
     const ExecutionPlan& plan, uint64_t seed, const Initialize& initialize) {
+  absl::Status status = CheckUnedited(plan);
+  if (!status.ok()) return status;
   std::shared_ptr<Parameters> parameters(new Parameters);
-  const absl::Status status = parameters->AllocateFor(plan);
+  status = parameters->AllocateFor(plan);
   if (!status.ok()) return status;
   RandomSequence random(seed);
   for (size_t l = 0; l < plan.network.layers.size(); ++l) {

@@ -4,7 +4,8 @@
     pytorch_steps.py vgg16 32 1
 
 The last is how many steps each line read asks for. PyTorch's settings are those that take the least memory without more time: ReLU in
-place, gradients set to none. Exit status 3 where PyTorch is not installed.
+place, gradients set to none. Exit status 3 where this Python cannot import PyTorch;
+standard error says why.
 """
 
 import re
@@ -14,7 +15,8 @@ import time
 try:
     import torch
     from torch import nn
-except ImportError:
+except ImportError as error:
+    print("%s: cannot import torch: %s" % (sys.executable, error), file=sys.stderr)
     sys.exit(3)
 
 

@@ -11,7 +11,9 @@ thread, warmed up. Ratios of processor time are medians over the rounds, with a
   budget      within a budget, segments are calculated again
   parts       within a smaller one, by micro-batches
   file        within a smaller one, by a file (in the folder for temporary files)
-  PyTorch     the same network in PyTorch, where python3-torch is installed
+  PyTorch     the same network in PyTorch, if $FOOTPRINT_PYTORCH_PYTHON, else
+              /usr/bin/python3, has it; where it cannot be asked, the table says by
+              which command it was asked and what that answered
 
 Memory is by how much the resident set grew at most since the model was created;
 what is planned is beside it.
@@ -62,20 +64,28 @@ class Program:
         environment = dict(os.environ, OMP_NUM_THREADS="1",
                            OPENBLAS_NUM_THREADS="1")
         self.argv = argv
+        self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True,
-                                        env=environment)
+                                        stderr=self.errors, env=environment)
         self.greeting = self.process.stdout.readline().strip()
 
-    def is_absent(self):
-        """Whether it said that what it needs is not installed."""
-        return not self.greeting and self.process.wait() == 3
+    def why_absent(self):
+        """The command and what it said, if it did not start; else empty."""
+        if self.greeting.startswith("ready"):
+            return ""
+        self.process.stdin.close()
+        status = self.process.wait()
+        self.errors.seek(0)
+        said = self.errors.read().strip().split("\n")[-1]
+        return "`%s` ended with status %d: %s" % (" ".join(self.argv), status, said)
 
     def read(self):
         line = self.process.stdout.readline()
         if not line:
-            sys.exit("step_time: %s ended with status %d" % (
-                " ".join(self.argv), self.process.wait()))
+            self.errors.seek(0)
+            sys.exit("step_time: %s ended with status %d: %s" % (
+                " ".join(self.argv), self.process.wait(), self.errors.read()[-2000:]))
         return float(line)
 
     def step(self):
@@ -90,7 +100,18 @@ class Program:
         return grown
 
 
+def start_peer(argv):
+    """The program, and why it cannot be asked; one of them is None or empty."""
+    try:
+        program = Program(argv)
+    except OSError as error:
+        return None, "`%s` cannot be run: %s" % (" ".join(argv), error.strerror)
+    why = program.why_absent()
+    return (None, why) if why else (program, "")
+
+
 def start(network, batch):
+    """The programs by name, and by name why others cannot be asked."""
     steps, budgets = NETWORKS[network]
     own = ["trainer_manager/programs/training_steps", "--network=" + network,
            "--batch=%d" % batch, "--steps=%d" % steps]
@@ -100,20 +121,22 @@ def start(network, batch):
     }
     for name, flags in budgets.items():
         programs[name] = Program(own + flags)
-    programs["PyTorch"] = Program(
+    for name, program in programs.items():
+        why = program.why_absent()
+        if why:
+            sys.exit("step_time: %s of %s did not start: %s" % (name, network, why))
+    peer, why = start_peer(
         [PYTHON, "-B", "trainer_manager/programs/pytorch_steps.py", network, str(batch),
          str(steps)])
-    if programs["PyTorch"].is_absent():
-        del programs["PyTorch"]
-    for name, program in programs.items():
-        if not program.greeting.startswith("ready"):
-            sys.exit("step_time: %s of %s did not start" % (name, network))
-    return programs
+    if why:
+        return programs, {"PyTorch": why}
+    programs["PyTorch"] = peer
+    return programs, {}
 
 
 def measure(network, batch, rounds):
     """Prints the tables of one network; returns the verdicts."""
-    programs = start(network, batch)
+    programs, absent = start(network, batch)
     seconds = take_turns(programs, rounds, lambda name, _: programs[name].step())
     print("\n## %s, batch %d, %d rounds\n" % (network, batch, rounds))
     print("| step time | ratio | 95 % interval | goal | verdict |")
@@ -124,8 +147,8 @@ def measure(network, batch, rounds):
             continue
         shown_goal = "" if goal is None else "<= %.2f" % goal
         if baseline not in programs:
-            print("| %s / %s | not measured: python3-torch is not installed | | "
-                  "%s | |" % (name, baseline, shown_goal))
+            print("| %s / %s | not measured: %s | | %s | |" % (
+                name, baseline, absent[baseline].replace("|", "/"), shown_goal))
             verdicts.append("" if goal is None else "not measured")
             continue
         median, low, high = median_interval(ratios(seconds[name], seconds[baseline]))

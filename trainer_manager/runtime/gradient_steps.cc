@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
@@ -34,6 +35,17 @@ absl::Status CheckGradient(const StepData& data, int index) {
   return absl::OutOfRangeError(absl::StrCat("gradient ", index, " is ",
                                             gradient[index_of_value],
                                             " at index ", index_of_value));
+}
+
+absl::Status CheckUpdated(absl::string_view what, int weight,
+                          const float* values, int64_t elements) {
+  const int64_t index = FirstNotFinite(values, elements);
+  if (index < 0) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat(
+      "the optimizer made ", what, " ", weight, " ", values[index],
+      " at index ", index,
+      ", which its StaysFinite did not foresee: override StaysFinite to have "
+      "such a step refused before anything changes"));
 }
 
 }  // namespace
@@ -109,14 +121,23 @@ absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
   return absl::OkStatus();
 }
 
-void ApplyGradients(const StepData& data, const Optimizer& optimizer,
-                    int64_t iteration) {
+absl::Status ApplyGradients(const StepData& data, const Optimizer& optimizer,
+                            int64_t iteration) {
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     States states;
-    optimizer.Apply(iteration, data.elements(Role::kGradient, i),
-                    data.Read(Role::kGradient, i), data.Write(Role::kWeight, i),
-                    StatesOf(data, optimizer, i, &states));
+    const absl::Span<float* const> used = StatesOf(data, optimizer, i, &states);
+    const int64_t elements = data.elements(Role::kGradient, i);
+    float* const weight = data.Write(Role::kWeight, i);
+    optimizer.Apply(iteration, elements, data.Read(Role::kGradient, i), weight,
+                    used);
+    if (optimizer.foresees_values()) continue;
+    absl::Status status = CheckUpdated("weight", i, weight, elements);
+    for (size_t j = 0; j < used.size() && status.ok(); ++j) {
+      status = CheckUpdated("a state of weight", i, used[j], elements);
+    }
+    if (!status.ok()) return status;
   }
+  return absl::OkStatus();
 }
 
 }  // namespace footprint

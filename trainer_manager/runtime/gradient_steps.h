@@ -35,9 +35,11 @@ bool ClipGradients(const StepData& data, float norm);
 absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
                               float clip_value, int64_t iteration);
 
-// Changes the weights by their gradients, which are prepared.
-void ApplyGradients(const StepData& data, const Optimizer& optimizer,
-                    int64_t iteration);
+// Changes the weights by their gradients, which are prepared. OutOfRange: an
+// optimizer that does not foresee its values made a weight, or what it
+// remembers of it, NaN or infinite; they are changed then.
+absl::Status ApplyGradients(const StepData& data, const Optimizer& optimizer,
+                            int64_t iteration);
 
 }  // namespace footprint
 

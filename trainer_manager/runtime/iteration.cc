@@ -46,9 +46,8 @@ absl::Status Iteration::CheckLoss() {
 // has changed.
 absl::Status Iteration::Undo(const absl::Status& status, size_t failed) {
   std::string changed;
-  for (size_t s = 0; s < failed && runner_->IsLastMicroBatch(); ++s) {
-    const StepRunner::Step& step = runner_->table().steps()[s];
-    if (step.kind != StepKind::kApplyGradient) continue;
+  for (const StepRunner::Step& step : runner_->table().steps()) {
+    if (!runner_->HasApplied(step)) continue;
     absl::StrAppend(&changed, changed.empty() ? "\"" : ", \"",
                     runner_->table().NameOf(step.layer).Text(), "\"");
   }
@@ -56,9 +55,11 @@ absl::Status Iteration::Undo(const absl::Status& status, size_t failed) {
     return absl::Status(
         status.code(),
         absl::StrCat(status.message(), "; the weights of ", changed,
-                     " have changed already: load the last saved ones; "
-                     "MemoryOptions::atomic_steps refuses before the first "
-                     "changes"));
+                     " have changed already: load the last saved ones",
+                     runner_->IsAtomic()
+                         ? ""
+                         : "; MemoryOptions::atomic_steps refuses before the "
+                           "first changes"));
   }
   runner_->CancelIteration();
   if (runner_->RestoreStatistics(failed)) return status;

@@ -11,7 +11,8 @@ namespace footprint {
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
     const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
     const ManagerOptions& options) {
-  absl::Status status = CheckManagerOptions(plan, options);
+  absl::Status status = CheckUnedited(plan);
+  if (status.ok()) status = CheckManagerOptions(plan, options);
   if (!status.ok()) return status;
   if (parameters == nullptr) {
     return absl::InvalidArgumentError("a manager needs parameters");
@@ -31,7 +32,7 @@ Manager::Manager(const ExecutionPlan& plan, StepTable table,
     : parameters_(std::move(parameters)),
       mode_(plan.mode),
       retain_arena_(options.retain_arena),
-      plan_fingerprint_(PlanFingerprint(plan)),
+      plan_fingerprint_(plan.fingerprint),
       runner_(plan, std::move(table), options, &buffers_),
       buffers_(plan, runner_.table(), options.watch_inputs) {}
 

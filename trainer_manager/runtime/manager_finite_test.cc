@@ -349,5 +349,49 @@ TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
   EXPECT_THAT(TextOf(status), HasSubstr("; first in layer \"other\""));
 }
 
+// Makes one weight, or what it remembers of it, not finite in step 2.
+class ExplodingOptimizer final : public Optimizer {
+ public:
+  explicit ExplodingOptimizer(bool in_state) : in_state_(in_state) {}
+  int states_per_weight() const override { return 1; }
+  void Apply(int64_t iteration, int64_t elements, const float* gradient,
+             float* weight, absl::Span<float* const> states) const override {
+    for (int64_t i = 0; i < elements; ++i) weight[i] -= 0.01f * gradient[i];
+    if (iteration < 2) return;
+    (in_state_ ? states[0] : weight)[elements - 1] =
+        in_state_ ? kInfinity : NAN;
+  }
+
+ private:
+  const bool in_state_;
+};
+
+TEST(ManagerFiniteTest, AnOwnOptimizerThatMakesAWeightNotFiniteIsNamed) {
+  for (const bool in_state : {false, true}) {
+    for (const bool atomic : {false, true}) {
+      MemoryOptions memory;
+      memory.atomic_steps = atomic;
+      ManagerOptions options;
+      options.optimizer = std::make_shared<ExplodingOptimizer>(in_state);
+      Training training = Train(TwoLayers(Tanh()), memory, options);
+      const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+      ASSERT_THAT(StepOn(training.manager.get(), rows), IsOk());
+      const absl::Status status = StepOn(training.manager.get(), rows).status();
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
+      EXPECT_THAT(
+          TextOf(status),
+          AllOf(HasSubstr("apply gradient: the optimizer made "),
+                HasSubstr(in_state ? "a state of weight 0 inf at index 3"
+                                   : "weight 0 nan at index 3"),
+                HasSubstr("override StaysFinite"),
+                HasSubstr("the weights of \"fc2\" have changed already")));
+      // A plan that is atomic already cannot be helped by it.
+      EXPECT_EQ(TextOf(status).find("MemoryOptions::atomic_steps") ==
+                    std::string::npos,
+                atomic);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

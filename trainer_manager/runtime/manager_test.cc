@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -667,6 +668,7 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
         Storage& storage = plan.storages[plan.arena_storages[i]];
         shortened = storage.upper_step > storage.lower_step + 1;
         storage.upper_step = storage.lower_step + 1;
+        plan.fingerprint = PlanFingerprint(plan);
       }
       auto manager =
           Manager::Create(plan, *Parameters::Create(plan, 1), options);
@@ -682,6 +684,222 @@ TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
       tried += shortened;
     }
     EXPECT_GT(tried, 4);
+  }
+}
+
+TEST(ManagerTest, AnEditedPlanIsRefused) {
+  const auto plan = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  ASSERT_THAT(plan, IsOk());
+  const auto parameters = *Parameters::Create(*plan, 1);
+  ManagerOptions options;
+  options.optimizer = StochasticGradientDescent(0.1f);
+  constexpr size_t kNowhere = size_t{1} << 40;
+  const std::vector<std::function<void(ExecutionPlan*)>> edits = {
+      [](ExecutionPlan* p) { p->storages.back().offset_bytes += 64; },
+      [](ExecutionPlan* p) { p->tensors[0].storage = kNowhere; },
+      [](ExecutionPlan* p) { p->tensors[0].name += "'"; },
+      [](ExecutionPlan* p) {
+        p->tensors.back().spec.shape = {1000, 1000};
+      },
+      [](ExecutionPlan* p) { p->steps[0].uses[0].tensor = kNowhere; },
+      [](ExecutionPlan* p) { p->steps[0].layer = kNowhere; },
+      [](ExecutionPlan* p) { p->steps.pop_back(); },
+      [](ExecutionPlan* p) { p->loss_tensor = kNowhere; },
+      [](ExecutionPlan* p) { p->input_tensors.clear(); },
+      [](ExecutionPlan* p) { p->arena.height_bytes = 16; },
+      [](ExecutionPlan* p) { p->fixed_bytes = 0; },
+      [](ExecutionPlan* p) { p->micro_batches = 4; },
+      [](ExecutionPlan* p) { p->network.layers[0].layer = nullptr; },
+      [](ExecutionPlan* p) { p->network.layers[0].inputs = {kNowhere}; },
+  };
+  for (size_t i = 0; i < edits.size(); ++i) {
+    ExecutionPlan edited = *plan;
+    edits[i](&edited);
+    for (const absl::Status& status :
+         {Manager::Create(edited, parameters, options).status(),
+          Parameters::Create(edited, 1).status()}) {
+      EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << i;
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr("not as PlanExecution made it"))
+          << i;
+    }
+  }
+  const ExecutionPlan copy = *plan;
+  EXPECT_THAT(Manager::Create(copy, parameters, options), IsOk());
+  const auto again = PlanExecution(TabularMlp(8), NetworkMode::kTraining, {});
+  EXPECT_EQ(again->fingerprint, plan->fingerprint);
+}
+
+// Twice its input; the derivative needs neither, so that the output can be
+// calculated again from an input that is kept anyway.
+class TwiceLayer : public Layer {
+ public:
+  absl::string_view type() const override { return "twice"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.forward.reads = {{Role::kInput}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.recompute = signature.forward;
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    return signature;
+  }
+  absl::Status Forward(const StepData& data) const override {
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    for (int64_t i = 0; i < data.elements(Role::kInput); ++i) {
+      output[i] = 2 * input[i];
+    }
+    return absl::OkStatus();
+  }
+  void CalculateDerivative(const StepData& data) const override {
+    const float* from = data.Read(Role::kOutputDerivative);
+    float* to = data.Write(Role::kInputDerivative);
+    for (int64_t i = 0; i < data.elements(Role::kInputDerivative); ++i) {
+      to[i] = 2 * from[i];
+    }
+  }
+};
+
+// Its Recompute is not its Forward from the call `first_wrong` on.
+class ForgetfulLayer final : public TwiceLayer {
+ public:
+  explicit ForgetfulLayer(int first_wrong) : first_wrong_(first_wrong) {}
+  absl::Status Recompute(const StepData& data) const override {
+    const absl::Status status = Forward(data);
+    if (++calls_ >= first_wrong_) {
+      float* output = data.Write(Role::kOutput);
+      const int64_t last = data.elements(Role::kOutput) - 1;
+      output[last] = std::nextafter(output[last], 1e9f);
+    }
+    return status;
+  }
+
+ private:
+  const int first_wrong_;
+  mutable int calls_ = 0;
+};
+
+Network WithOwnLayer(LayerPointer own) {
+  Network network;
+  network.AddInput("x", {{2, 3}});
+  network.AddLayer("fc1", FullyConnected(4), {"x"});
+  network.AddLayer("sigmoid", Sigmoid(), {"fc1"});
+  network.AddLayer("own", std::move(own), {"sigmoid"});
+  network.AddLayer("fc2", FullyConnected(1), {"own"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc2"});
+  return network;
+}
+
+TEST(ManagerTest, ARecomputeThatIsNotItsForwardIsNamed) {
+  constexpr int kNever = 1000;
+  for (const bool poison : {false, true}) {
+    for (const int first_wrong : {1, 3, kNever}) {
+      for (const int64_t parts : {1, 2}) {
+        MemoryOptions memory;
+        memory.micro_batches = parts;
+        ManagerOptions options;
+        options.poison = poison;
+        Training training =
+            Train(WithOwnLayer(std::make_shared<ForgetfulLayer>(first_wrong)),
+                  memory, options);
+        int again = 0;
+        for (const PlannedStep& step : training.plan.steps) {
+          again += step.kind == StepKind::kRecompute;
+        }
+        ASSERT_EQ(again, 1);
+        SetZeros(training.plan, training.manager.get());
+        absl::Status status;
+        for (int i = 0; i < 4 && status.ok(); ++i) {
+          status = training.manager->TrainStep().status();
+        }
+        // Later ones are compared where it is asked for.
+        if (first_wrong == kNever || (first_wrong == 3 && !poison)) {
+          EXPECT_THAT(status, IsOk());
+          continue;
+        }
+        EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+        EXPECT_THAT(std::string(status.message()),
+                    ::testing::AllOf(HasSubstr("layer \"own\", "),
+                                     HasSubstr("Recompute does not give")));
+      }
+    }
+  }
+}
+
+// Declares steps that it does not have.
+class UnfinishedLayer final : public Layer {
+ public:
+  explicit UnfinishedLayer(bool has_weight) : has_weight_(has_weight) {}
+  absl::string_view type() const override { return "unfinished"; }
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::StatusOr<LayerSignature> signature = TwiceLayer().Describe(inputs);
+    if (has_weight_) {
+      signature->weights = {{"scale", {{1}}, Initializer::kOnes}};
+      signature->gradient.reads = {{Role::kOutputDerivative}};
+      signature->gradient.writes = {{Role::kGradient}};
+    }
+    return signature;
+  }
+  absl::Status Forward(const StepData& data) const override {
+    return TwiceLayer().Forward(data);
+  }
+
+ private:
+  const bool has_weight_;
+};
+
+TEST(ManagerTest, ADeclaredStepThatALayerDoesNotHaveEndsTheProgram) {
+  for (const bool has_weight : {true, false}) {
+    Training training =
+        Train(WithOwnLayer(std::make_shared<UnfinishedLayer>(has_weight)));
+    SetZeros(training.plan, training.manager.get());
+    EXPECT_DEATH((void)training.manager->TrainStep(),
+                 has_weight
+                     ? "layer \"own\": its signature declares a step that "
+                       "it does not have: override CalculateGradient"
+                     : "override CalculateDerivative");
+  }
+}
+
+// Loss and weights of a network with dropout after some steps.
+std::vector<float> TrainWithDropout(int64_t parts) {
+  Network network;
+  network.AddInput("x", {{8, 3}});
+  network.AddLayer("fc1", FullyConnected(16), {"x"});
+  network.AddLayer("tanh", Tanh(), {"fc1"});
+  network.AddLayer("dropout", Dropout(0.5f), {"tanh"});
+  network.AddLayer("fc2", FullyConnected(1), {"dropout"});
+  network.AddLayer("loss", MeanSquaredError(), {"fc2"});
+  MemoryOptions memory;
+  memory.micro_batches = parts;
+  Training training = Train(network, memory);
+  std::vector<float> results;
+  for (uint64_t i = 0; i < 5; ++i) {
+    EXPECT_THAT(training.manager->SetInput(0, RandomValues(24, 2 * i)), IsOk());
+    EXPECT_THAT(training.manager->SetLabel(RandomValues(8, 2 * i + 1)), IsOk());
+    const auto loss = training.manager->TrainStep();
+    EXPECT_THAT(loss, IsOk());
+    if (loss.ok()) results.push_back(*loss);
+  }
+  for (const float value : AllParameters(*training.parameters)) {
+    results.push_back(value);
+  }
+  return results;
+}
+
+// What is left is the order of sums.
+TEST(ManagerTest, MicroBatchesHaveTheDropoutOfTheWholeBatch) {
+  const std::vector<float> whole = TrainWithDropout(1);
+  for (const int64_t parts : {2, 4, 8}) {
+    const std::vector<float> in_parts = TrainWithDropout(parts);
+    ASSERT_EQ(in_parts.size(), whole.size());
+    for (size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_NEAR(in_parts[i], whole[i], 1e-6) << parts << " parts, " << i;
+    }
   }
 }
 

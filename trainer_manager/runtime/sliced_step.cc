@@ -88,9 +88,9 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
           break;
       }
     }
-    const auto of = [&data](const SlicedSlots& sliced) {
+    const auto of = [&](const SlicedSlots& sliced) {
       return StepData(sliced.slots(), data.mode(), data.seed(), data.math(),
-                      data.name());
+                      data.name(), {data.place().micro_batch, begin, batch});
     };
     layer.CalculateDerivative(of(derived));
     if (data.Has(Role::kSlice, 1)) {
@@ -127,8 +127,9 @@ void CalculateSlicedSum(const Layer& layer,
           break;
       }
     }
-    layer.CalculateDerivative(StepData(derived.slots(), data.mode(),
-                                       data.seed(), data.math(), data.name()));
+    layer.CalculateDerivative(
+        StepData(derived.slots(), data.mode(), data.seed(), data.math(),
+                 data.name(), {data.place().micro_batch, begin, batch}));
     float* sum = data.Write(Role::kInputDerivative) + begin * element;
     const float* earlier =
         adds ? data.Read(Role::kInputDerivative, 1) + begin * element : nullptr;

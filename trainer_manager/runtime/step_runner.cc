@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
 #include "footprint/base/random/random_sequence.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/runtime/gradient_steps.h"
 #include "footprint/trainer_manager/runtime/sliced_step.h"
 
@@ -133,6 +135,7 @@ absl::Status StepRunner::RunStep(size_t index) {
   if (lifespan_checker_ != nullptr)
     status = lifespan_checker_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
+  if (status.ok()) status = CheckRecomputed(step, slots);
   if (status.ok() && lifespan_checker_ != nullptr &&
       step.kind != StepKind::kCopyStatistics &&
       step.kind != StepKind::kRestoreStatistics) {
@@ -193,7 +196,7 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       break;
     case StepKind::kApplyGradient:
       if (!IsLastMicroBatch()) break;
-      return ApplyUpdate(data);
+      return ApplyUpdate(step, data);
     case StepKind::kCopyStatistics:
       if (micro_batch_ > 0) break;
       CopyStatistics(data, Role::kRunningStatistic, Role::kSaved);
@@ -210,13 +213,38 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
 
 // Where the plan changes weights layer by layer, what may refuse the update is
 // looked at just before it.
-absl::Status StepRunner::ApplyUpdate(const StepData& data) {
+absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   if (!IsAtomic()) {
     const absl::Status status = PrepareGradients(
         data, *options_.optimizer, options_.clip_value, iteration_);
     if (!status.ok()) return status;
   }
-  ApplyGradients(data, *options_.optimizer, iteration_);
+  applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
+  return ApplyGradients(data, *options_.optimizer, iteration_);
+}
+
+// An output that is calculated again must be the forward step's, bit for bit.
+// The layer alone promises that, so the first iteration compares fingerprints;
+// poisoning compares them in each.
+absl::Status StepRunner::CheckRecomputed(const Step& step, Slots slots) {
+  const bool again = step.kind == StepKind::kRecompute;
+  const bool first = step.kind == StepKind::kForward && step.other != 0;
+  if ((!again && !first) || (iteration_ > 1 && lifespan_checker_ == nullptr)) {
+    return absl::OkStatus();
+  }
+  for (const StepData::Slot& slot : slots) {
+    if (slot.operand.role != Role::kOutput) continue;
+    const uint32_t print =
+        static_cast<uint32_t>(Fingerprint(slot.data, SizeBytes(*slot.spec))) |
+        2;
+    if (first) {
+      table_.set_output_print(step, print);
+    } else if (table_.steps()[step.other].other != print) {
+      return absl::InvalidArgumentError(
+          "Recompute does not give the output that Forward gave, bit for bit: "
+          "mend it, or leave the signature's recompute.reads empty");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -280,14 +308,12 @@ StepRunner::Slots StepRunner::SlotsOf(const Step& step) {
 // Refers to `slots`.
 StepData StepRunner::DataOf(const Step& step, Slots slots) const {
   return StepData(slots, mode_, SeedOf(step.layer), *math_,
-                  table_.NameOf(step.layer));
+                  table_.NameOf(step.layer), {micro_batch_, 0, 0});
 }
 
 uint64_t StepRunner::SeedOf(size_t layer) const {
-  return MixBits(options_.seed ^
-                 RandomAt(static_cast<uint64_t>(layer) +
-                              (static_cast<uint64_t>(micro_batch_) << 32),
-                          static_cast<uint64_t>(iteration_)));
+  return MixBits(options_.seed ^ RandomAt(static_cast<uint64_t>(layer),
+                                          static_cast<uint64_t>(iteration_)));
 }
 
 }  // namespace footprint

@@ -54,9 +54,19 @@ class StepRunner {
   const MemoryBlock& arena() const { return arena_; }
 
   // Each has random numbers of its own.
-  void BeginIteration() { ++iteration_; }
+  void BeginIteration() {
+    ++iteration_;
+    applied_end_ = 0;
+  }
   // As if it had never begun.
   void CancelIteration() { --iteration_; }
+  // Whether this iteration has changed the weights of an apply step's layer.
+  bool HasApplied(const Step& step) const {
+    return step.kind == StepKind::kApplyGradient &&
+           &step < table_.steps().data() + applied_end_;
+  }
+  // Whether no weight changes before all gradients are known.
+  bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   int64_t micro_batches() const { return micro_batches_; }
   void set_micro_batch(int64_t micro_batch) { micro_batch_ = micro_batch; }
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
@@ -80,8 +90,8 @@ class StepRunner {
   absl::Status PrepareUpdates();
   absl::Status RunKind(const Step& step, Slots slots, const StepData& data);
   absl::Status RunSwap(const Step& step, const StepData& data);
-  absl::Status ApplyUpdate(const StepData& data);
-  bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
+  absl::Status ApplyUpdate(const Step& step, const StepData& data);
+  absl::Status CheckRecomputed(const Step& step, Slots slots);
   absl::Status ExplainGradients();
   absl::Status ExplainStatistics();
   StepData DataOf(const Step& step, Slots slots) const;
@@ -103,6 +113,7 @@ class StepRunner {
   uint32_t commit_step_ = 0;
   const int64_t arena_size_bytes_;
   int64_t iteration_ = 0;
+  size_t applied_end_ = 0;  // the apply steps before it have changed weights
   const int64_t micro_batches_;
   int64_t micro_batch_ = 0;  // that runs
   MemoryBlock arena_;

@@ -43,13 +43,33 @@ size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   return number;
 }
 
+// The first step of the kind of the layer; the number of steps if there is
+// none.
+uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
+  const auto is_it = [&](const PlannedStep& step) {
+    return step.kind == kind && step.layer == layer;
+  };
+  return static_cast<uint32_t>(
+      std::find_if(plan.steps.begin(), plan.steps.end(), is_it) -
+      plan.steps.begin());
+}
+
 // The layer before, whose derivative a sliced one contains; of what is swapped
-// the piece, after `pieces` that were swapped out.
+// the piece, after `pieces` that were swapped out; of a recomputation the
+// forward step; of a forward step whether there is a recomputation.
 uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step,
                  uint32_t* pieces) {
   if (step.kind == StepKind::kSlicedDerivative) {
     return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
                                  plan.network.inputs.size());
+  }
+  if (step.kind == StepKind::kRecompute) {
+    return FindStep(plan, StepKind::kForward, step.layer);
+  }
+  if (step.kind == StepKind::kForward) {
+    return FindStep(plan, StepKind::kRecompute, step.layer) < plan.steps.size()
+               ? 1
+               : 0;
   }
   if (step.kind == StepKind::kSwapOut) return (*pieces)++;
   if (step.kind != StepKind::kSwapIn) return 0;

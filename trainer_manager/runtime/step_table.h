@@ -40,7 +40,9 @@ class StepTable {
   struct Step {
     uint32_t layer;
     // Of a sliced derivative the layer before; of what is swapped the piece, in
-    // the order in which pieces are written.
+    // the order in which pieces are written; of a recomputation the forward
+    // step whose output it gives; of such a forward step the output's
+    // fingerprint (set_output_print), 1 before there is one, and 0 of others.
     uint32_t other;
     uint32_t first_use;
     uint16_t uses;
@@ -62,6 +64,11 @@ class StepTable {
                                           const Parameters& parameters);
 
   absl::Span<const Step> steps() const { return steps_; }
+
+  // Keeps what a forward step's output was, for its recomputations.
+  void set_output_print(const Step& step, uint32_t print) {
+    steps_[static_cast<size_t>(&step - steps_.data())].other = print;
+  }
 
   // The operands of a step, valid until the next call.
   absl::Span<const StepData::Slot> SlotsOf(const Step& step,
@@ -106,7 +113,7 @@ class StepTable {
   absl::Status Keep(const ExecutionPlan& plan, const Draft& draft);
 
   MemoryBlock block_;
-  absl::Span<const Step> steps_;
+  absl::Span<Step> steps_;
   absl::Span<const Use> uses_;
   absl::Span<const Address> addresses_;
   std::unique_ptr<TensorType[], EndSpecs> specs_;  // each that occurs once

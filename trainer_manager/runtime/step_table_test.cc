@@ -127,7 +127,7 @@ TEST(StepTableTest, FixedTensorsAreZeroAndWhole) {
       (Shape{8, 13}));
 }
 
-TEST(StepTableTest, KnowsPiecesOfTheFileAndLayersBefore) {
+TEST(StepTableTest, KnowsPiecesOfTheFileLayersBeforeAndForwardSteps) {
   ExecutionPlan plan;
   plan.network.inputs.resize(2);
   plan.network.layers.resize(3);
@@ -144,13 +144,16 @@ TEST(StepTableTest, KnowsPiecesOfTheFileAndLayersBefore) {
   add(StepKind::kSlicedDerivative, 0);
   add(StepKind::kSwapIn, 4096);
   add(StepKind::kSwapIn, 0);
+  add(StepKind::kForward, 0);
+  add(StepKind::kRecompute, 0);
+  plan.fingerprint = PlanFingerprint(plan);
   const auto table = StepTable::Create(plan, **Parameters::Create(plan, 1));
   ASSERT_THAT(table, IsOk());
   std::vector<uint32_t> others;
   for (const StepTable::Step& step : table->steps()) {
     others.push_back(step.other);
   }
-  EXPECT_THAT(others, ElementsAre(0, 1, 1, 1, 0));
+  EXPECT_THAT(others, ElementsAre(0, 1, 1, 1, 0, 1, 5));
 }
 
 TEST(StepTableTest, RefusesParametersOfAnotherNetwork) {

@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "footprint/base/files/fingerprint.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
 
 namespace footprint {
@@ -36,25 +35,6 @@ absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
 }
 
 }  // namespace
-
-uint64_t PlanFingerprint(const ExecutionPlan& plan) {
-  uint64_t hash = kFingerprintOfNothing;
-  const auto add = [&hash](int64_t value) {
-    hash = Fingerprint(&value, sizeof(value), hash);
-  };
-  for (const PlannedTensor& tensor : plan.tensors) {
-    const Storage& storage = plan.storages[tensor.storage];
-    hash = Fingerprint(tensor.name.data(),
-                       static_cast<int64_t>(tensor.name.size()), hash);
-    add(tensor.spec.shape.elements());
-    add(static_cast<int64_t>(tensor.spec.type) * 2 + tensor.is_retained);
-    add(static_cast<int64_t>(storage.storage_class));
-    add(storage.offset_bytes);
-  }
-  add(plan.arena.height_bytes);
-  add(plan.fixed_bytes);
-  return hash;
-}
 
 absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
                                                     absl::string_view name,

@@ -22,10 +22,6 @@
 
 namespace footprint {
 
-// Of whatever says where tensors lie: where two plans have one fingerprint, one
-// tells where the tensors of the other are.
-uint64_t PlanFingerprint(const ExecutionPlan& plan);
-
 // Where the storages of a plan lie.
 struct PlanMemory {
   const char* fixed = nullptr;

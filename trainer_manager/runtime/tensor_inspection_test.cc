@@ -87,19 +87,5 @@ TEST_F(LocateTensorTest, RefusesWhatIsNotKept) {
   }
 }
 
-TEST(PlanFingerprintTest, DiffersWhereTensorsLieElsewhere) {
-  const auto plan = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
-  const auto same = PlanExecution(TabularMlp(2), NetworkMode::kTraining, {});
-  ASSERT_THAT(plan, IsOk());
-  ASSERT_THAT(same, IsOk());
-  EXPECT_EQ(PlanFingerprint(*plan), PlanFingerprint(*same));
-  ExecutionPlan changed = *plan;
-  ++changed.storages[changed.tensors[0].storage].offset_bytes;
-  EXPECT_NE(PlanFingerprint(*plan), PlanFingerprint(changed));
-  changed = *plan;
-  changed.tensors[0].name += "'";
-  EXPECT_NE(PlanFingerprint(*plan), PlanFingerprint(changed));
-}
-
 }  // namespace
 }  // namespace footprint

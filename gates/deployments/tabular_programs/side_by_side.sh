@@ -28,11 +28,11 @@ measure() {
 
 # Python first: its stages begin with one that the C++ program does not have.
 for library in sklearn torch; do
-  if /usr/bin/python3 -c "import importlib.util, sys
-sys.exit(importlib.util.find_spec('$library') is None)"; then
+  if error=$(/usr/bin/python3 -c "import $library" 2>&1); then
     measure "$library" "$here/python_experiment" --library="$library"
   else
-    echo "left out: $library; apt-get install python3-$library"
+    echo "left out: $library: \`/usr/bin/python3 -c 'import $library'\` failed:" \
+      "${error##*$'\n'}"
   fi
 done
 measure native "$here/native_experiment"
