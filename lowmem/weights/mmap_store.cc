@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -125,7 +126,12 @@ class MmapStore final : public FileStore {
     // Pages that are not in the page cache yet come in pieces of a window where
     // the file system can. Such a piece is mapped at one fault and translated
     // by one entry, and with few tokens either costs more than the products.
-    madvise(image_, MappedBytes(), MADV_HUGEPAGE);
+    // Reading ahead beyond a window comes in small pieces, and where one of
+    // these is, the window it lies in can have no large one any more.
+    if (madvise(image_, MappedBytes(), MADV_HUGEPAGE) == 0) {
+      madvise(image_, MappedBytes(), MADV_RANDOM);
+      has_large_pieces_ = true;
+    }
     const auto begin = reinterpret_cast<uintptr_t>(mapping);
     guard_->begin.store(begin);
     guard_->end.store(begin + MappedBytes());
@@ -139,6 +145,7 @@ class MmapStore final : public FileStore {
     absl::Status status = CheckTile(tile);
     if (status.ok()) status = CheckFile();
     if (!status.ok()) return status;
+    if (has_large_pieces_ && IsOfSmallTensor(tile)) TouchWindows(tile);
     return ReadRows(tile, destination);
   }
 
@@ -167,6 +174,29 @@ class MmapStore final : public FileStore {
   }
 
  private:
+  // A bias or a gain, which lies among matrices that are viewed, unlike a row
+  // of a table, around which nothing is wanted.
+  bool IsOfSmallTensor(const Tile& tile) const {
+    const absl::Span<const TensorInfo> tensors = index().tensors();
+    const auto behind =
+        std::upper_bound(tensors.begin(), tensors.end(), tile.offset_bytes,
+                         [](int64_t offset_bytes, const TensorInfo& tensor) {
+                           return offset_bytes < tensor.offset_bytes;
+                         });
+    return behind != tensors.begin() &&
+           std::prev(behind)->size_bytes <= kWindowBytes;
+  }
+
+  // A read of a few bytes brings a small piece into the page cache. The window
+  // comes first, as the matrices beside it will want it.
+  void TouchWindows(const Tile& tile) {
+    if (tile.size_bytes() == 0) return;
+    NoteTouched(tile);
+    const volatile char* const first = image_ + tile.offset_bytes;
+    static_cast<void>(*first);
+    static_cast<void>(first[tile.extent_bytes() - 1]);
+  }
+
   // Before the tile is used: gives back what is mapped if this tile would go
   // beyond kMostWindows.
   void NoteTouched(const Tile& tile) {
@@ -190,6 +220,7 @@ class MmapStore final : public FileStore {
 
   GuardedMapping* guard_ = nullptr;
   char* image_ = nullptr;
+  bool has_large_pieces_ = false;
   Mutex mutex_;
   // Touched since pages were given back.
   std::array<int64_t, kMostWindows> windows_ ABSL_GUARDED_BY(mutex_) = {};

@@ -1,5 +1,6 @@
 #include "footprint/lowmem/weights/weight_store.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -406,6 +408,116 @@ TEST(WeightStoreTest, MapsTheFileInHugePagesWhereTheSystemHasThem) {
     }
   }
   EXPECT_EQ(absl::StrContains(flags, " hg "), HasHugePages()) << flags;
+}
+
+constexpr int64_t kWindowBytes = 2 << 20;
+
+// A file that is not in the page cache, though it was just written.
+void DropFromCache(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(fsync(file), 0);
+  ASSERT_EQ(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), 0);
+  close(file);
+}
+
+// Bytes of the file that the page cache holds in pieces of a window, by mapping
+// what it has.
+int64_t BytesInWindows(const std::string& path, int64_t file_bytes) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  void* const image = mmap(nullptr, static_cast<size_t>(file_bytes), PROT_READ,
+                           MAP_SHARED, file, 0);
+  close(file);
+  std::vector<unsigned char> cached(
+      static_cast<size_t>((file_bytes + 4095) / 4096));
+  EXPECT_EQ(mincore(image, static_cast<size_t>(file_bytes), cached.data()), 0);
+  const volatile char* const bytes = static_cast<const char*>(image);
+  for (size_t page = 0; page < cached.size(); ++page) {
+    if ((cached[page] & 1) != 0) static_cast<void>(bytes[page * 4096]);
+  }
+  const std::string address =
+      absl::StrCat(absl::Hex(reinterpret_cast<uintptr_t>(image)), "-");
+  std::ifstream maps("/proc/self/smaps");
+  int64_t kibibytes = 0;
+  bool is_image = false;
+  for (std::string line; std::getline(maps, line);) {
+    is_image |= absl::StartsWith(line, address);
+    if (!is_image || !absl::StartsWith(line, "FilePmdMapped:")) continue;
+    kibibytes = std::stoll(line.substr(14));
+    break;
+  }
+  munmap(image, static_cast<size_t>(file_bytes));
+  return kibibytes * 1024;
+}
+
+// Matrices of 1 MiB less a page, each with a bias of a page before it.
+std::string LayersFile(absl::string_view name, int layers) {
+  std::string header = "{";
+  int64_t end = 0;
+  const auto add = [&](absl::string_view tensor, int64_t bytes) {
+    absl::StrAppend(&header, end == 0 ? "" : ",", "\"", tensor,
+                    R"(":{"dtype":"U8","shape":[)", bytes / 4096,
+                    R"(,4096],"data_offsets":[)", end, ",", end + bytes, "]}");
+    end += bytes;
+  };
+  for (int layer = 0; layer < layers; ++layer) {
+    add(absl::StrCat("bias", layer), 4096);
+    add(absl::StrCat("matrix", layer), (1 << 20) - 4096);
+  }
+  header += "}";
+  return WriteTestFile(name, SafetensorsBytes(header, std::string(end, 'x')));
+}
+
+// As a model reads it: biases, and matrices by turns from both ends.
+void ReadLayers(WeightStore* store, int layers) {
+  std::vector<char> bias(4096);
+  for (int i = 0; i < layers; ++i) {
+    const int layer = i % 2 == 0 ? i / 2 : layers - 1 - i / 2;
+    const Weight small = *store->Find(absl::StrCat("bias", layer));
+    ASSERT_THAT(store->Read(*small.Rows(0, 1), bias.data()), IsOk());
+    ASSERT_EQ(bias, std::vector<char>(4096, 'x'));
+    const Weight matrix = *store->Find(absl::StrCat("matrix", layer));
+    const absl::StatusOr<TileView> view =
+        store->Load(*matrix.Rows(0, matrix.rows()), nullptr);
+    ASSERT_THAT(view, IsOk());
+    for (int64_t row = 0; row < matrix.rows(); ++row) {
+      ASSERT_EQ(static_cast<const char*>(view->data)[row * 4096], 'x');
+    }
+  }
+}
+
+// What a store reads itself, it leaves in the page cache in large pieces, as
+// later passes and runs want them.
+TEST(WeightStoreTest, MmapLeavesLargePiecesInThePageCache) {
+  constexpr int kLayers = 48;
+  const std::string path = LayersFile("layers.safetensors", kLayers);
+  const int64_t file_bytes = std::filesystem::file_size(path);
+  DropFromCache(path);
+  if (BytesInWindows(path, file_bytes) > 0) {
+    GTEST_SKIP() << "NOT TESTED: the file stays in the page cache";
+  }
+  {
+    // The best that this file system does.
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    void* const image = mmap(nullptr, static_cast<size_t>(file_bytes),
+                             PROT_READ, MAP_SHARED, file, 0);
+    close(file);
+    madvise(image, static_cast<size_t>(file_bytes), MADV_HUGEPAGE);
+    const volatile char* const bytes = static_cast<const char*>(image);
+    for (int64_t at = 0; at < file_bytes; at += 4096) {
+      static_cast<void>(bytes[at]);
+    }
+    munmap(image, static_cast<size_t>(file_bytes));
+  }
+  const int64_t most = BytesInWindows(path, file_bytes);
+  if (most < file_bytes / 2) {
+    GTEST_SKIP() << "NOT TESTED: the file system has no large pieces";
+  }
+  DropFromCache(path);
+  const std::unique_ptr<WeightStore> store =
+      OpenOrDie(path, WeightBackend::kMmap);
+  ReadLayers(store.get(), kLayers);
+  // The header was read before the file was mapped, and the end is none.
+  EXPECT_GE(BytesInWindows(path, file_bytes), most - 3 * kWindowBytes);
 }
 
 TEST(WeightStoreTest, MmapKeepsLittleOfTheFileMapped) {
