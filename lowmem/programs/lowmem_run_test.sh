@@ -183,6 +183,65 @@ says "$budget or more"
 run_long "$budget"
 ! grep -q 'or more' log || fail "it has room for panels: $(cat log)"
 
+# In a control group: what a plan may take comes from it, and what does not fit is refused before
+# anything is read, not killed.
+group=
+if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
+  hierarchy=/sys/fs/cgroup limit=memory.max
+  own=$(sed -n 's/^0:://p' /proc/self/cgroup)
+else
+  hierarchy=/sys/fs/cgroup/memory limit=memory.limit_in_bytes
+  own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
+fi
+leave_group() { [[ -z $group ]] || rmdir "$group" 2>/dev/null || true; }
+trap leave_group EXIT
+# in_group BYTES ARGUMENT...: lowmem_run in a new group; its status is status.
+in_group() {
+  local bytes=$1
+  shift
+  mkdir "$group" && echo "$bytes" >"$group/$limit" || fail "no group $group"
+  status=0
+  (
+    echo "$BASHPID" >"$group/cgroup.procs"
+    exec lowmem_run "$@"
+  ) >log 2>&1 || status=$?
+  until rmdir "$group" 2>/dev/null; do [[ -d $group ]] || break; done
+}
+group=$hierarchy$own/footprint-lowmem-$$
+if mkdir "$group" 2>/dev/null && [[ -w $group/$limit ]] && rmdir "$group"; then
+  lowmem_generate --shape=minilm --layers=6 --vocabulary=2000 grouped 2>log
+  run grouped --ids=1 --backend=direct --output=expected
+  for arguments in '' --backend=direct --backend=pread; do
+    # shellcheck disable=SC2086
+    in_group $((16 << 20)) grouped --ids=1 $arguments --force --output=output
+    ((status == 0)) || fail "in 16 MiB, $arguments: $status: $(cat log)"
+    cmp expected output || fail "other bits in a group, $arguments"
+    says '^budget .*, all that a plan may take of what is free in the control group '
+    if [[ $arguments == --backend=pread ]]; then
+      says '^advice .* do not stay in the page cache.*--backend=direct'
+    else
+      says '^weights +direct'
+      ! grep -q 'do not stay' log || fail "it thrashes: $(cat log)"
+    fi
+  done
+  in_group $((16 << 20)) grouped --ids=1 --backend=direct --budget=30MiB
+  ((status == 1)) || fail "30 MiB in 16: $status: $(cat log)"
+  says 'a budget of 30.0 MiB does not fit: .* are free in the control group .*give --budget=[0-9]+ or less'
+  fitting=$(grep -oE -- '--budget=[0-9]+' log)
+  in_group $((16 << 20)) grouped --ids=1 --backend=direct "$fitting"
+  ((status == 0)) || fail "$fitting, as it was advised: $status: $(cat log)"
+  in_group $((16 << 20)) grouped --ids=1 --backend=resident
+  ((status == 1)) || fail "resident: $status: $(cat log)"
+  says 'all weights at once take .* are free in the control group .*--backend=direct'
+  in_group $((12 << 20)) grouped --random_ids=500 --batch=16
+  ((status == 1)) || fail "a batch in 12 MiB: $status: $(cat log)"
+  says 'the least budget of this run is [0-9]+ bytes, and only .* are free in the control group'
+else
+  rmdir "$group" 2>/dev/null || true
+  group=
+  echo 'NOT TESTED: control groups; they need root' >&2
+fi
+
 # A batch is its sequences.
 run minilm.F32 --ids='5,6,7' --output=first
 run minilm.F32 --ids='8,9' --output=second

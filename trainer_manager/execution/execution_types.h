@@ -67,7 +67,8 @@ struct MemoryOptions {
   bool clip_global_norm = false;
   // In training: a step changes no weight before all gradients, and what they
   // would make of the weights, are known to be finite, so that a step that is
-  // refused leaves the model as it was, whatever the reason. Gradients then
+  // refused leaves the model as it was, whatever the reason (but for an own
+  // optimizer without StaysFinite). Gradients then
   // wait for each other: at most their bytes, as many as the weights take, and
   // the same bits in a time that is longer by a tenth at most, since they are
   // read from further away (docs/results/trainer_manager.md). It is so anyway,

@@ -45,8 +45,8 @@ class Parameters {
 
   // Initialised as the layers ask, then as `initialize` does, if given; the
   // same seed gives the same values. ResourceExhausted: no memory.
-  // InvalidArgument: a value of `initialize` is NaN or infinite, or a running
-  // variance below 0; the text names the parameter.
+  // InvalidArgument: the plan was edited; a value of `initialize` is NaN or
+  // infinite, or a running variance below 0, and the text names the parameter.
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
       const ExecutionPlan& plan, uint64_t seed,
       const Initialize& initialize = nullptr);

@@ -47,8 +47,8 @@ namespace footprint {
 
 class Manager {
  public:
-  // InvalidArgument: training without an optimizer, or with one of other
-  // states than planned; a limit for gradients that is not above 0 or was not
+  // InvalidArgument: a plan that was edited; training without an optimizer, or
+  // with one of other states than planned; a limit for gradients that is not above 0 or was not
   // planned; parameters that are not those of the network; a plan that swaps,
   // but no folder. ResourceExhausted: no memory, or no room for the swap file.
   // Of the folder: see SwapFile::Create.
@@ -74,14 +74,16 @@ class Manager {
   absl::StatusOr<absl::Span<Value>> LabelValues();
 
   // Training: runs all steps and returns the loss from before the weights
-  // changed. No weight takes an update that is not finite; an error names the
-  // layer.
+  // changed. No weight takes an update that is not finite, unless the optimizer
+  // is the caller's and did not foresee it, which is an error, too. An error
+  // names the layer.
   //
   // FailedPrecondition: an input or the label was never set, or the plan is one
   // for inference. OutOfRange: an index in the data names nothing; an input, a
   // label, the loss, a running statistic, a gradient, or what a gradient would
-  // make of a weight is NaN or infinite. ResourceExhausted: the swap file
-  // cannot be written. DataLoss: it is damaged.
+  // make of a weight is NaN or infinite. InvalidArgument: in the first step, a
+  // layer's Recompute does not give what its Forward gave. ResourceExhausted:
+  // the swap file cannot be written. DataLoss: it is damaged.
   //
   // Nothing of the model has changed then, unless a gradient, an update or
   // damage of the swap file is the reason and the plan changes weights layer by
