@@ -637,7 +637,8 @@ TEST(DecoderTest, ATiedOutputIsTheWordsWhateverTheFileHas) {
   EXPECT_EQ(b.Append(ids), states);
   EXPECT_THAT(
       UnusedTensors(b.decoder->store(), TensorsToPin(b.decoder->weights())),
-      testing::UnorderedElementsAre("lm_head.weight", "h.0.attn.lora_A.weight"));
+      testing::UnorderedElementsAre("lm_head.weight",
+                                    "h.0.attn.lora_A.weight"));
   // Without either, the usual name is asked for.
   TestDecoder neither = plain;
   neither.tensors.erase("wte.weight");

@@ -62,10 +62,10 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   }
   binder.CheckNoLayer(LayerName(config.layers), config.layers);
   weights.norm = binder.Norm("ln_f", config.hidden);
-  weights.output = config.ties_output
-                       ? weights.words
-                       : head.Matrix("lm_head.weight", config.vocabulary,
-                                     config.hidden);
+  weights.output =
+      config.ties_output
+          ? weights.words
+          : head.Matrix("lm_head.weight", config.vocabulary, config.hidden);
   if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();
   return weights;

@@ -68,9 +68,10 @@ void AddLayerTensors(const std::vector<Layer>& layers,
   }
 }
 
-// The names of the file's tensors that are not among `used`, in the order of the
-// file: adapters, heads and parts that this model does not calculate. Left out
-// are padding, and buffers that hold no weights (masks and numbers of positions).
+// The names of the file's tensors that are not among `used`, in the order of
+// the file: adapters, heads and parts that this model does not calculate. Left
+// out are padding, and buffers that hold no weights (masks and numbers of
+// positions).
 std::vector<std::string> UnusedTensors(const WeightStore& store,
                                        const std::vector<Weight>& used);
 

@@ -27,7 +27,8 @@ absl::Status CheckNotThere(const std::string& path, bool force) {
     return absl::OkStatus();
   }
   return absl::AlreadyExistsError(absl::StrCat(
-      path, ": is there already; name another file, or give --force to replace "
+      path,
+      ": is there already; name another file, or give --force to replace "
       "it"));
 }
 

@@ -6,7 +6,8 @@
 //
 // See checkpoint_generator.h. Exit codes are those of command_line.h: 0:
 // config.json and model.safetensors are written. 1: they could not be, or are
-// there and --force is not given. 2: wrong usage, a shape that no model has among it.
+// there and --force is not given. 2: wrong usage, a shape that no model has
+// among it.
 
 #include <sys/stat.h>
 

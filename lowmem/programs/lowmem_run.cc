@@ -222,8 +222,8 @@ int64_t FileBytes(const std::string& path) {
   return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
 }
 
-// The way of reading that was asked for, or the one that the memory is good for.
-// ResourceExhausted: all weights at once have no room.
+// The way of reading that was asked for, or the one that the memory is good
+// for. ResourceExhausted: all weights at once have no room.
 absl::StatusOr<WeightBackend> FindBackend(const Request& request,
                                           const RunMemory& memory) {
   const int64_t bytes = FileBytes(WeightFile(request));
@@ -231,8 +231,8 @@ absl::StatusOr<WeightBackend> FindBackend(const Request& request,
   if (*request.backend == WeightBackend::kResident) {
     const absl::Status room = memory.CheckRoom("all weights at once", bytes);
     if (!room.ok()) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(room.message(), "; --backend=direct reads them in parts"));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          room.message(), "; --backend=direct reads them in parts"));
     }
   }
   return *request.backend;
@@ -560,8 +560,8 @@ absl::Status RunEncoder(const Request& request) {
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
-  PrintUnused(UnusedTensors((*encoder)->store(),
-                            TensorsToPin((*encoder)->weights())));
+  PrintUnused(
+      UnusedTensors((*encoder)->store(), TensorsToPin((*encoder)->weights())));
   PrintThrashing((*encoder)->store(), memory, plan->peak_bytes);
   // Panels are used a row at a time: every budget has room.
   if (ReadForNothing((*encoder)->store())) {
@@ -683,8 +683,8 @@ absl::Status RunDecoder(const Request& request) {
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
-  PrintUnused(UnusedTensors((*decoder)->store(),
-                            TensorsToPin((*decoder)->weights())));
+  PrintUnused(
+      UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())));
   PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
   if (!ReadForNothing((*decoder)->store())) return absl::OkStatus();
   const auto panel_budget = PanelBudget(**decoder, positions, threads);

@@ -40,19 +40,18 @@ absl::StatusOr<int64_t> RunMemory::LimitBudget(int64_t budget_bytes,
   const int64_t room = room_bytes();
   if (budget_bytes <= room) return budget_bytes;
   if (is_chosen && least_bytes <= room) return room;
-  const std::string free = absl::StrCat(
-      FormatRoundedBytes(free_->bytes), " are free in ", free_->limited_by,
-      ", of which a run needs ", FormatRoundedBytes(kBesidePlanBytes),
-      " beside its plan: ");
+  const std::string free =
+      absl::StrCat(FormatRoundedBytes(free_->bytes), " are free in ",
+                   free_->limited_by, ", of which a run needs ",
+                   FormatRoundedBytes(kBesidePlanBytes), " beside its plan: ");
   if (least_bytes <= room) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a budget of ", FormatRoundedBytes(budget_bytes),
-                     " does not fit: ", free, "give --budget=", room,
-                     " or less, at least ", least_bytes));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a budget of ", FormatRoundedBytes(budget_bytes), " does not fit: ",
+        free, "give --budget=", room, " or less, at least ", least_bytes));
   }
   return absl::ResourceExhaustedError(absl::StrCat(
-      "the least budget of this run is ", least_bytes, " bytes, and only ", free,
-      "make ", FormatRoundedBytes(least_bytes + kBesidePlanBytes),
+      "the least budget of this run is ", least_bytes, " bytes, and only ",
+      free, "make ", FormatRoundedBytes(least_bytes + kBesidePlanBytes),
       " free, or give fewer tokens, sequences or --threads"));
 }
 

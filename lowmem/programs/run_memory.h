@@ -9,9 +9,9 @@
 // A process that takes more than there is does not get an error but is killed,
 // so what does not fit is refused before the first weight is read.
 //
-// Owns its text. Thread-safe: nothing changes after Read. Memory: a name. Errors:
-// ResourceExhausted says what is free, by whom it is limited, and the least that
-// would do.
+// Owns its text. Thread-safe: nothing changes after Read. Memory: a name.
+// Errors: ResourceExhausted says what is free, by whom it is limited, and the
+// least that would do.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_RUN_MEMORY_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_RUN_MEMORY_H_
@@ -28,8 +28,8 @@
 
 namespace footprint::lowmem_internal {
 
-// The kernel counts these beside a plan: stacks of workers, page tables, buffers
-// of reads, and pages of the program that come back.
+// The kernel counts these beside a plan: stacks of workers, page tables,
+// buffers of reads, and pages of the program that come back.
 inline constexpr int64_t kBesidePlanBytes = int64_t{1} << 20;
 
 class RunMemory {
@@ -40,8 +40,8 @@ class RunMemory {
       : free_(std::move(free)) {}
 
   // kPread where the file finds room in the page cache beside an ample budget,
-  // else kDirect: pages that the kernel takes back before the next pass cost more
-  // than reading past the cache.
+  // else kDirect: pages that the kernel takes back before the next pass cost
+  // more than reading past the cache.
   WeightBackend ChooseBackend(int64_t file_bytes) const;
 
   // Whether weights that are read through the page cache are gone before the

@@ -39,10 +39,8 @@ TEST(RunMemoryTest, ReadingThroughACacheTooSmallThrashes) {
     EXPECT_FALSE(memory.Thrashes(backend, 90 * kMiB, 10 * kMiB));
     EXPECT_TRUE(memory.Thrashes(backend, 91 * kMiB, 10 * kMiB));
   }
-  EXPECT_FALSE(
-      memory.Thrashes(WeightBackend::kDirect, 91 * kMiB, 10 * kMiB));
-  EXPECT_FALSE(
-      memory.Thrashes(WeightBackend::kResident, 91 * kMiB, 10 * kMiB));
+  EXPECT_FALSE(memory.Thrashes(WeightBackend::kDirect, 91 * kMiB, 10 * kMiB));
+  EXPECT_FALSE(memory.Thrashes(WeightBackend::kResident, 91 * kMiB, 10 * kMiB));
 }
 
 TEST(RunMemoryTest, AChosenBudgetIsLoweredToWhatIsFree) {
