@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/layer_harness.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

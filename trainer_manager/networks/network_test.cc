@@ -12,6 +12,7 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/structure_layers.h"
 #include "gmock/gmock.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
