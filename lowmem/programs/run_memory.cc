@@ -47,7 +47,8 @@ absl::StatusOr<int64_t> RunMemory::LimitBudget(int64_t budget_bytes,
   if (least_bytes <= room) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "a budget of ", FormatRoundedBytes(budget_bytes), " does not fit: ",
-        free, "give --budget=", room, " or less, at least ", least_bytes));
+        free, "give --budget=", std::max(least_bytes, room - kUnsteadyBytes),
+        " or less, at least ", least_bytes));
   }
   return absl::ResourceExhaustedError(absl::StrCat(
       "the least budget of this run is ", least_bytes, " bytes, and only ",

@@ -64,7 +64,7 @@ TEST(RunMemoryTest, ABudgetThatWasAskedForAndDoesNotFitIsRefused) {
       std::string(status.message()),
       AllOf(HasSubstr("39.0 MiB does not fit: 16.0 MiB are free in the control "
                       "group /a"),
-            HasSubstr("--budget=15728640 or less, at least 5242880")));
+            HasSubstr("--budget=15204352 or less, at least 5242880")));
 }
 
 TEST(RunMemoryTest, TheLeastThatWouldDoIsNamed) {
