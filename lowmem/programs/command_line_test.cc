@@ -8,6 +8,7 @@
 #include "absl/flags/flag.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -48,14 +49,14 @@ TEST(FailTest, SaysWhoAndWhatInOneLine) {
 
 TEST(CheckNotThereTest, AFileWithBytesStaysUnlessForced) {
   const std::string path = testing::TempDir() + "/output";
-  EXPECT_TRUE(CheckNotThere(path, false).ok());
+  EXPECT_THAT(CheckNotThere(path, false), IsOk());
   std::ofstream(path).flush();
-  EXPECT_TRUE(CheckNotThere(path, false).ok());
+  EXPECT_THAT(CheckNotThere(path, false), IsOk());
   std::ofstream(path) << "x";
   const absl::Status status = CheckNotThere(path, false);
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
-  EXPECT_TRUE(CheckNotThere(path, true).ok());
-  EXPECT_TRUE(CheckNotThere("/dev/null", false).ok());
+  EXPECT_THAT(CheckNotThere(path, true), IsOk());
+  EXPECT_THAT(CheckNotThere("/dev/null", false), IsOk());
 }
 
 }  // namespace

@@ -333,7 +333,7 @@ absl::StatusOr<Budget> FindBudget(
   if (!least.ok()) return least.status();
   Budget budget;
   budget.bytes = request.budget_bytes.value_or(*least);
-  // What is too little for the plan is refused by it, which says why.
+  // The plan refuses a budget that is too small for it, and says why.
   if (request.budget_bytes.has_value() && *request.budget_bytes < *least) {
     return budget;
   }

@@ -60,7 +60,7 @@ rm -r minilm
 refuses 1 'nowhere/output' minilm.F32 --ids=1,2,3 --output=nowhere/output
 ! grep -q '^time' log || fail "it ran before it looked at --output: $(cat log)"
 
-# What is there already stays, and a file of the model does in any case.
+# A file that is there already stays; one of the model stays even with --force.
 echo precious >states
 cp states before
 for output in states minilm.F32/model.safetensors; do

@@ -32,9 +32,9 @@ namespace footprint::lowmem_internal {
 // buffers of reads, and pages of the program that come back.
 inline constexpr int64_t kBesidePlanBytes = int64_t{1} << 20;
 
-// What is free differs by less than this between two runs in one group: which
-// of the program's pages are charged to it is chance. An advised budget leaves
-// it out, so that the next run fits.
+// Free memory differs by less than this between two runs in one group, since it
+// is chance which of the program's pages are charged to the group. An advised
+// budget leaves so much out that the next run fits.
 inline constexpr int64_t kUnsteadyBytes = int64_t{512} << 10;
 
 class RunMemory {

@@ -485,7 +485,7 @@ void ReadLayers(WeightStore* store, int layers) {
   }
 }
 
-// What a store reads itself, it leaves in the page cache in large pieces, as
+// A store leaves what it reads itself in the page cache in large pieces, as
 // later passes and runs want them.
 TEST(WeightStoreTest, MmapLeavesLargePiecesInThePageCache) {
   constexpr int kLayers = 48;

@@ -263,7 +263,7 @@ void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use);
 
 }  // namespace footprint
 
-// Tested by fully_connected_test, activations_test, network_test and the tests
-// of the other layers.
+// Tested by fully_connected_test, activations_test, the tests of the other
+// layers and //trainer_manager/networks:network_test.
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_

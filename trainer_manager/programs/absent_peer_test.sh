@@ -21,7 +21,7 @@ while IFS='|' read -r python said; do
   ((status == 1)) || fail "$python: exited $status: $output"
   grep -qF "| planned / PyTorch | not measured: \`$python $SCRIPT $said" <<<"$output" ||
     fail "$python: $output"
-  # What could be asked was measured.
+  # The other peers were measured.
   grep -q '^| planned / plain | [0-9.]* |' <<<"$output" || fail "$python: $output"
 done <<END
 $hides_torch|ended with status 3: /usr/bin/python3: cannot import torch: No module named 'torch'

@@ -892,7 +892,7 @@ std::vector<float> TrainWithDropout(int64_t parts) {
   return results;
 }
 
-// What is left is the order of sums.
+// Losses then differ by the order of sums alone.
 TEST(ManagerTest, MicroBatchesHaveTheDropoutOfTheWholeBatch) {
   const std::vector<float> whole = TrainWithDropout(1);
   for (const int64_t parts : {2, 4, 8}) {
