@@ -291,6 +291,7 @@ fi
 # The program does not run where the agent could not be loaded.
 mkdir "$scratch/no_code"
 if unshare -rm mount -t tmpfs -o noexec tmpfs "$scratch/no_code" 2>/dev/null; then
+  # shellcheck disable=SC2016  # The inner shell expands it.
   unshare -rm sh -c 'mount -t tmpfs -o noexec tmpfs "$0" && TMPDIR=$0 exec "$@"' \
     "$scratch/no_code" "$memprof" "$program" print >"$scratch/output" 2>"$scratch/error"
   [[ $? == 2 && ! -s $scratch/output && $(<"$scratch/error") == *noexec* ]] ||
