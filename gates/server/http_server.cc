@@ -1,12 +1,14 @@
 #include "footprint/gates/server/http_server.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -14,13 +16,17 @@
 #include <variant>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "footprint/base/threads/mutex.h"
+#include "absl/types/optional.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/gates/server/connection.h"
+#include "footprint/gates/server/request_front.h"
 #include "footprint/gates/store/bundle_folder.h"
 #include "httplib.h"
 
@@ -33,6 +39,7 @@ using HandlerResponse = httplib::Server::HandlerResponse;
 constexpr char kUploadPath[] = "/v1/trials";
 constexpr char kTrialPrefix[] = "/v1/trials/";
 constexpr char kEventsSuffix[] = "/events";
+constexpr char kScheme[] = "Bearer ";
 // How soon who watches sees a change.
 constexpr auto kWatchInterval = std::chrono::milliseconds(100);
 // A comment, so that a watcher who left is noticed.
@@ -40,79 +47,170 @@ constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
 // Of a body that nobody may send.
 constexpr int64_t kMostDrainedBytes = 64 << 10;
+constexpr auto kDrainTime = std::chrono::seconds(2);
 
-// Threads, and a queue that holds the listener back when it is full: then the
-// kernel's own queue fills, and clients wait or are refused.
-class BoundedPool : public httplib::TaskQueue {
+// A pace below which an upload or an answer is given up, so that who sends or
+// reads a byte now and then does not hold a thread.
+class Pace {
  public:
-  using Result = decltype(std::declval<httplib::TaskQueue>().enqueue({}));
-
-  explicit BoundedPool(int thread_count)
-      : most_waiting_(static_cast<size_t>(thread_count)) {
-    for (int i = 0; i < thread_count; ++i) {
-      threads_.emplace_back([this] { Work(); });
-    }
-  }
-
-  // Of newer releases: whether it was taken.
-  Result enqueue(std::function<void()> task) override {
-    Push(std::move(task));
-    return Result(true);
-  }
-
-  void shutdown() override {
-    {
-      MutexLock lock(&mutex_);
-      is_shut_down_ = true;
-      has_task_.NotifyAll();
-    }
-    for (std::thread& thread : threads_) thread.join();
+  void Add(int64_t bytes) { bytes_ += bytes; }
+  bool IsTooSlow() const {
+    const std::chrono::duration<double> taken = Clock::now() - begin_;
+    return taken.count() >
+           kFreeSeconds + static_cast<double>(bytes_) / kLeastBytesPerSecond;
   }
 
  private:
-  void Push(std::function<void()> task) {
-    MutexLock lock(&mutex_);
-    while (tasks_.size() >= most_waiting_) has_room_.Wait(&mutex_);
-    tasks_.push_back(std::move(task));
-    has_task_.NotifyOne();
-  }
+  static constexpr double kFreeSeconds = 10;
+  static constexpr double kLeastBytesPerSecond = 4096;
+  const Clock::time_point begin_ = Clock::now();
+  int64_t bytes_ = 0;
+};
 
-  void Work() {
-    while (true) {
-      std::function<void()> task;
-      {
-        MutexLock lock(&mutex_);
-        while (tasks_.empty() && !is_shut_down_) has_task_.Wait(&mutex_);
-        if (tasks_.empty()) return;
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
-        has_room_.NotifyOne();
-      }
-      task();
+// A connection as httplib wants it. The header is read from the bytes that
+// arrived already, never from the connection.
+//
+// The library's releases differ in the functions of a stream: without the word
+// override this class fits all of them.
+class ConnectionStream : public httplib::Stream {
+ public:
+  ConnectionStream(ArrivedRequest* request, int idle_seconds)
+      : request_(request), idle_milliseconds_(idle_seconds * 1000) {}
+
+  // From now on the connection is read, too.
+  void ReadOn() { reads_on_ = true; }
+  // For an answer that takes as long as it takes.
+  void AllowPauses() { has_pace_ = false; }
+
+  ssize_t read(char* bytes, size_t size) {
+    if (at_ < request_->bytes.size()) {
+      const size_t taken = request_->bytes.copy(bytes, size, at_);
+      at_ += taken;
+      return static_cast<ssize_t>(taken);
     }
+    while (reads_on_) {
+      const Connection::Progress done = request_->connection->Read(bytes, size);
+      if (done.awaited == 0) return static_cast<ssize_t>(done.bytes);
+      if (!Await(done.awaited, idle_milliseconds_)) break;
+    }
+    return -1;
   }
 
-  const size_t most_waiting_;
-  std::vector<std::thread> threads_;
-  Mutex mutex_;
-  // Apart, so that a connection wakes one thread, and not all of them.
-  CondVar has_task_;
-  CondVar has_room_;
-  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
-  bool is_shut_down_ ABSL_GUARDED_BY(mutex_) = false;
+  // All of it, or an error.
+  ssize_t write(const char* bytes, size_t size) {
+    for (size_t at = 0; at < size;) {
+      const Connection::Progress done =
+          request_->connection->Write(bytes + at, size - at);
+      at += static_cast<size_t>(done.bytes);
+      written_.Add(done.bytes);
+      if (done.bytes > 0) continue;
+      if (done.awaited == 0 || (has_pace_ && written_.IsTooSlow()) ||
+          !Await(done.awaited, idle_milliseconds_)) {
+        return -1;
+      }
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  bool is_readable() const {
+    return at_ < request_->bytes.size() || Await(POLLIN, 0);
+  }
+  bool wait_readable() const {
+    return at_ < request_->bytes.size() || Await(POLLIN, idle_milliseconds_);
+  }
+  bool is_writable() const { return Await(POLLOUT, idle_milliseconds_); }
+  bool wait_writable() const { return is_writable(); }
+  // Nobody asks who it is.
+  void get_remote_ip_and_port(std::string&, int&) const {}
+  void get_local_ip_and_port(std::string&, int&) const {}
+  socket_t socket() const { return request_->connection->socket(); }
+  time_t duration() const { return 0; }
+
+ private:
+  bool Await(short event, int milliseconds) const {
+    pollfd awaited = {socket(), event, 0};
+    int count = 0;
+    do {
+      count = poll(&awaited, 1, milliseconds);
+    } while (count < 0 && errno == EINTR);
+    return count > 0 && (awaited.revents & (POLLERR | POLLNVAL)) == 0;
+  }
+
+  ArrivedRequest* const request_;
+  const int idle_milliseconds_;
+  size_t at_ = 0;
+  bool reads_on_ = false;
+  bool has_pace_ = true;
+  Pace written_;
+};
+
+// httplib's server without its listener and threads: it parses what it is given
+// and answers.
+class Answerer {
+ public:
+  using Prepare = std::function<void(httplib::Request&)>;
+
+  virtual ~Answerer() = default;
+  virtual httplib::Server* server() = 0;
+  // Of the listener that the server has bound; it is closed by CloseListener,
+  // which also ends the answers that have no end.
+  virtual socket_t listener() const = 0;
+  virtual void CloseListener() = 0;
+  // `prepare` sees the request once its header is read.
+  virtual void Answer(httplib::Stream* stream, const Prepare& prepare) = 0;
+};
+
+template <typename Base>
+class AnswererOf : public Answerer, private Base {
+ public:
+  template <typename... Arguments>
+  explicit AnswererOf(const Arguments&... arguments) : Base(arguments...) {}
+  ~AnswererOf() override { CloseListener(); }
+
+  httplib::Server* server() override { return this; }
+  socket_t listener() const override { return this->svr_sock_; }
+  void CloseListener() override {
+    const socket_t socket = this->svr_sock_.exchange(INVALID_SOCKET);
+    if (socket != INVALID_SOCKET) close(socket);
+  }
+  void Answer(httplib::Stream* stream, const Prepare& prepare) override {
+    bool is_closed = false;
+    Process(stream, prepare, &is_closed, 0);
+  }
+
+ private:
+  // As of release 0.11; later ones want the addresses as well.
+  template <typename Stream>
+  auto Process(Stream* stream, const Prepare& prepare, bool* is_closed, int)
+      -> decltype(void(this->process_request(*stream, true, *is_closed,
+                                             prepare))) {
+    this->process_request(*stream, /*close_connection=*/true, *is_closed,
+                          prepare);
+  }
+  template <typename Stream>
+  auto Process(Stream* stream, const Prepare& prepare, bool* is_closed, long)
+      -> decltype(void(this->process_request(*stream, "", 0, "", 0, true,
+                                             *is_closed, prepare))) {
+    this->process_request(*stream, "", 0, "", 0, /*close_connection=*/true,
+                          *is_closed, prepare);
+  }
 };
 
 ApiRequest RequestOf(const httplib::Request& request) {
   ApiRequest converted;
-  converted.method = request.method;
+  // The library leaves the body of an answer to HEAD away.
+  converted.method = request.method == "HEAD" ? "GET" : request.method;
   converted.path = request.path;
   for (const auto& [name, value] : request.params) {
     converted.query.emplace(name, value);
   }
   const std::string authorization = request.get_header_value("Authorization");
   absl::string_view token = authorization;
-  if (absl::ConsumePrefix(&token, "Bearer "))
-    converted.token = std::string(token);
+  // The scheme's letters may be of either case.
+  if (absl::StartsWithIgnoreCase(token, kScheme)) {
+    token.remove_prefix(sizeof(kScheme) - 1);
+    converted.token = std::string(absl::StripAsciiWhitespace(token));
+  }
   return converted;
 }
 
@@ -128,6 +226,16 @@ bool IsEventsPath(const std::string& path) {
   absl::string_view rest = path;
   return absl::ConsumePrefix(&rest, kTrialPrefix) &&
          absl::ConsumeSuffix(&rest, kEventsSuffix);
+}
+
+// An answer that httplib does not write.
+std::string RefusalText(int status, const char* reason,
+                        absl::string_view message) {
+  const ApiResponse response = ErrorResponse(status, "refused", message);
+  return absl::StrCat("HTTP/1.1 ", status, " ", reason,
+                      "\r\nContent-Type: ", response.content_type,
+                      "\r\nContent-Length: ", response.body.size(),
+                      "\r\nConnection: close\r\n\r\n", response.body);
 }
 
 // The submitter may send, but the store has no room or the queue is full.
@@ -149,6 +257,8 @@ class HttpServer::Implementation {
  private:
   absl::Status MakeServer();
   void SetHandlers();
+  bool StartFront();
+  void Work();
   absl::Status Bind();
   HandlerResponse Route(const httplib::Request& request,
                         httplib::Response& response);
@@ -156,12 +266,17 @@ class HttpServer::Implementation {
               const httplib::ContentReader& content);
   void Watch(const httplib::Request& request, httplib::Response& response);
   void ShowPage(httplib::Response& response) const;
+  // Reads and passes over what a refused client sends, for a while.
+  void Drain(const httplib::ContentReader& content) const;
 
   ValidationApi* const api_;
   const HttpServerOptions options_;
-  std::unique_ptr<httplib::Server> server_;
-  std::thread listener_;
-  socket_t listening_socket_ = INVALID_SOCKET;
+  std::unique_ptr<Answerer> answerer_;
+  httplib::Server* server_ = nullptr;
+  // Of OpenSSL; nullptr: no TLS.
+  ssl_ctx_st* tls_context_ = nullptr;
+  std::unique_ptr<RequestFront> front_;
+  std::vector<std::thread> threads_;
   int port_ = 0;
   std::atomic<bool> is_stopping_ = false;
   std::atomic<int> watcher_count_ = 0;
@@ -169,19 +284,30 @@ class HttpServer::Implementation {
 
 absl::Status HttpServer::Implementation::MakeServer() {
   if (options_.certificate_path.empty() && options_.key_path.empty()) {
-    server_ = std::make_unique<httplib::Server>();
+    answerer_ = std::make_unique<AnswererOf<httplib::Server>>();
+    server_ = answerer_->server();
     return absl::OkStatus();
   }
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
-  server_ = std::make_unique<httplib::SSLServer>(
+  auto answerer = std::make_unique<AnswererOf<httplib::SSLServer>>(
       options_.certificate_path.c_str(), options_.key_path.c_str());
-  if (server_->is_valid()) return absl::OkStatus();
-#endif
+  server_ = answerer->server();
+  if (server_->is_valid()) {
+    tls_context_ = static_cast<httplib::SSLServer*>(server_)->ssl_context();
+    answerer_ = std::move(answerer);
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "TLS cannot be had with the certificate '", options_.certificate_path,
       "' and the key '", options_.key_path,
       "': both are PEM files, of one pair; or put a proxy that "
       "speaks TLS before the server"));
+#else
+  return absl::FailedPreconditionError(
+      "this build has no TLS, since its cpp-httplib was built without it: "
+      "leave --certificate and --key away, and put a proxy that speaks TLS "
+      "before the server");
+#endif
 }
 
 absl::Status HttpServer::Implementation::Bind() {
@@ -191,7 +317,11 @@ absl::Status HttpServer::Implementation::Bind() {
           : server_->bind_to_port(options_.host, options_.port);
   if (options_.port != 0) port_ = options_.port;
   // httplib lets five wait, which a burst of submissions exceeds.
-  if (is_bound) listen(listening_socket_, kMostUnaccepted);
+  if (is_bound) {
+    const socket_t socket = answerer_->listener();
+    listen(socket, kMostUnaccepted);
+    fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK);
+  }
   if (is_bound) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
       options_.host, ":", options_.port,
@@ -205,32 +335,66 @@ absl::Status HttpServer::Implementation::Start() {
   SetHandlers();
   status = Bind();
   if (!status.ok()) return status;
-  listener_ = std::thread([this] { server_->listen_after_bind(); });
-  while (!server_->is_running()) usleep(1000);
+  if (!StartFront()) {
+    return absl::UnavailableError(
+        "the server cannot start: this process has no file descriptors left; "
+        "raise `ulimit -n`");
+  }
+  for (int i = 0; i < options_.thread_count; ++i) {
+    threads_.emplace_back([this] { Work(); });
+  }
   return absl::OkStatus();
 }
 
+bool HttpServer::Implementation::StartFront() {
+  RequestFrontOptions options;
+  options.listening_socket = answerer_->listener();
+  options.header_time = std::chrono::seconds(options_.idle_seconds);
+  options.connect = [this](FileDescriptor socket) {
+    return tls_context_ == nullptr
+               ? PlainConnection(std::move(socket))
+               : TlsConnection(std::move(socket), tls_context_);
+  };
+  options.too_large = RefusalText(
+      431, "Request Header Fields Too Large",
+      absl::StrCat("a header has at most ", options.most_header_bytes,
+                   " bytes and ", options.most_header_lines, " lines here"));
+  options.too_late =
+      RefusalText(408, "Request Timeout",
+                  absl::StrCat("the header did not arrive in ",
+                               options_.idle_seconds, " s; send it again"));
+  front_ = std::make_unique<RequestFront>(std::move(options));
+  return front_->Start();
+}
+
+void HttpServer::Implementation::Work() {
+  while (absl::optional<ArrivedRequest> arrived = front_->Next()) {
+    ConnectionStream stream(&*arrived, options_.idle_seconds);
+    answerer_->Answer(&stream, [&](httplib::Request& request) {
+      // Nothing here has parts that are worth an answer in many parts.
+      request.ranges.clear();
+      stream.ReadOn();
+      if (IsEventsPath(request.path)) stream.AllowPauses();
+    });
+    arrived->connection->EndWriting();
+  }
+}
+
 void HttpServer::Implementation::Stop() {
-  if (!listener_.joinable()) return;
+  if (threads_.empty()) return;
   is_stopping_ = true;
-  server_->stop();
-  listener_.join();
+  front_->Stop();
+  answerer_->CloseListener();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void HttpServer::Implementation::SetHandlers() {
-  server_->new_task_queue = [this] {
-    return new BoundedPool(options_.thread_count);
-  };
   // As httplib's default, but two servers must not share a port.
-  server_->set_socket_options([this](socket_t socket) {
+  server_->set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    listening_socket_ = socket;
   });
-  server_->set_tcp_nodelay(true);
-  server_->set_keep_alive_max_count(1);
-  server_->set_read_timeout(options_.idle_seconds);
-  server_->set_write_timeout(options_.idle_seconds);
   server_->set_payload_max_length(
       static_cast<size_t>(options_.most_bundle_bytes));
   server_->set_default_headers(
@@ -270,7 +434,8 @@ HandlerResponse HttpServer::Implementation::Route(
   if (request.method == "POST" && request.path == kUploadPath && has_body) {
     return HandlerResponse::Unhandled;
   }
-  if (request.method == "GET" && request.path == "/") {
+  const bool is_get = request.method == "GET" || request.method == "HEAD";
+  if (is_get && request.path == "/") {
     ShowPage(response);
   } else if (request.method == "GET" && IsEventsPath(request.path)) {
     Watch(request, response);
@@ -311,22 +476,26 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   auto begun = api_->BeginUpload(converted, announced_bytes);
   const auto deadline =
       Clock::now() + std::chrono::seconds(options_.upload_seconds);
-  const auto is_late = [&] { return is_stopping_ || Clock::now() > deadline; };
+  Pace pace;
+  const auto is_late = [&] {
+    return is_stopping_ || Clock::now() > deadline || pace.IsTooSlow();
+  };
   // Bytes that nobody reads reset the connection, and the answer with it: so
   // they are read also where they are not kept.
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
     Write(*refusal, &response);
     if (announced_bytes <= kMostDrainedBytes || IsForWantOfRoom(*refusal)) {
-      content([&](const char*, size_t) { return !is_late(); });
+      Drain(content);
     }
     return;
   }
   auto& upload = std::get<BundleUpload>(begun);
   absl::Status status;
   const bool is_whole = content([&](const char* data, size_t size) {
+    pace.Add(static_cast<int64_t>(size));
     if (is_late()) {
       status.Update(
-          absl::UnavailableError("the upload took too long; try again"));
+          absl::UnavailableError("the upload is too slow; try again"));
       return false;
     }
     if (status.ok()) status = upload.Append(absl::string_view(data, size));
@@ -342,6 +511,13 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   } else {
     Write(api_->EndUpload(converted, std::move(upload)), &response);
   }
+}
+
+void HttpServer::Implementation::Drain(
+    const httplib::ContentReader& content) const {
+  const auto end = Clock::now() + kDrainTime;
+  content(
+      [&](const char*, size_t) { return !is_stopping_ && Clock::now() < end; });
 }
 
 void HttpServer::Implementation::Watch(const httplib::Request& request,

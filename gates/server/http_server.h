@@ -10,14 +10,18 @@
 //
 // A connection carries one request, so that a body that is refused cannot be
 // taken for the next one. Bodies are written as they come and never kept in
-// memory. As many connections as there are threads are served at once; a few
-// more wait, and the system holds the rest back.
+// memory. As many requests as there are threads are answered at once; a few
+// more wait, and the system holds the rest back. A header is read whole, within
+// its bounds and its deadline, before a thread takes it (request_front.h), so
+// that slow clients stop nobody; an upload or an answer below 4 KiB a second is
+// given up after ten seconds.
 //
 // `api` outlives the server. Start, port and Stop are one thread's; Stop waits
 // for what is served. Memory: about 100 KiB a thread that is busy.
 //
 // Unavailable: the port is taken, or the address is not this machine's.
-// InvalidArgument: certificate and key cannot be used.
+// InvalidArgument: certificate and key cannot be used. FailedPrecondition: they
+// are given, and this build has no TLS.
 
 #ifndef FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_
@@ -36,7 +40,7 @@ struct HttpServerOptions {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: any that is free
   int thread_count = 16;
-  // Of silence, after which a connection is closed.
+  // Of silence, after which a connection is closed; also for a whole header.
   int idle_seconds = 10;
   // For all of one upload.
   int upload_seconds = 600;

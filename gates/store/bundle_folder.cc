@@ -73,6 +73,17 @@ std::string BundleFolder::PathOf(absl::string_view sha256) const {
   return absl::StrCat(path_, "/", SubfolderOf(sha256), "/", sha256);
 }
 
+absl::StatusOr<bool> BundleFolder::HasAny() const {
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator each(path_, error);
+  for (; !error && each != std::filesystem::recursive_directory_iterator();
+       each.increment(error)) {
+    if (IsSha256Hex(each->path().filename().string())) return true;
+  }
+  if (error) return FileError(error.value(), path_, "cannot be read");
+  return false;
+}
+
 absl::StatusOr<int64_t> BundleFolder::SizeOf(absl::string_view sha256) const {
   struct stat found;
   if (!IsSha256Hex(sha256) || stat(PathOf(sha256).c_str(), &found) != 0) {

@@ -58,6 +58,8 @@ class BundleFolder {
   static absl::StatusOr<BundleFolder> Open(const std::string& path);
 
   std::string PathOf(absl::string_view sha256) const;
+  // Whether there is any bundle.
+  absl::StatusOr<bool> HasAny() const;
   // The bytes of a bundle; NotFound.
   absl::StatusOr<int64_t> SizeOf(absl::string_view sha256) const;
 

@@ -1,21 +1,23 @@
 #include "footprint/gates/store/trial_database.h"
 
+#include <sys/stat.h>
+
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/fingerprint.h"
 
 namespace footprint {
 namespace {
 
 // "FPLG", as SQLite's application_id.
 constexpr int kApplication = 0x46504c47;
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
-// Of `total` there is one row, kept by the triggers: a count of a million rows
-// would be read row by row.
-constexpr char kSchema[] = R"sql(
+// The tables of schema 1. `total` has one row, which the triggers keep: a count
+// of a million rows would be read row by row.
+constexpr char kTables[] = R"sql(
 CREATE TABLE bundle(
   sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL,
   last_sequence INTEGER NOT NULL) WITHOUT ROWID;
@@ -57,6 +59,43 @@ CREATE TRIGGER trial_removed AFTER DELETE ON trial BEGIN
 END;
 )sql";
 
+// What schema 2 adds.
+constexpr char kSeals[] = R"sql(
+CREATE TABLE seal(
+  sequence INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL);
+CREATE TRIGGER trial_removed_with_seal AFTER DELETE ON trial BEGIN
+  DELETE FROM seal WHERE sequence = OLD.sequence;
+END;
+)sql";
+
+// All that a seal covers, beginning with the sequence number.
+constexpr char kSealedColumns[] =
+    "trial.sequence, key, bundle_sha256, deployment, submitter, "
+    "submitted_unix_seconds, attempt_count, decided_order, "
+    "decided_unix_seconds, decision, bytes";
+constexpr int kSealedColumnCount = 11;
+
+// Rows of tables that must agree; the answer is empty if they do.
+constexpr char kDisagreement[] = R"sql(
+SELECT CASE
+  WHEN (SELECT COUNT(*) FROM total) <> 1 THEN 'no total'
+  WHEN bundle_count <> (SELECT COUNT(*) FROM bundle) OR
+       bundle_bytes <> (SELECT IFNULL(SUM(bytes), 0) FROM bundle)
+    THEN 'the total of bundles is wrong'
+  WHEN trial_count <> (SELECT COUNT(*) FROM trial) OR
+       decided_count <> (SELECT COUNT(decided_order) FROM trial) OR
+       last_decided_order <
+         (SELECT IFNULL(MAX(decided_order), 0) FROM trial)
+    THEN 'the total of trials is wrong'
+  WHEN decided_count <> (SELECT COUNT(*) FROM result)
+    THEN 'a verdict without a trial, or a trial without its verdict'
+  ELSE '' END FROM total
+)sql";
+
+constexpr char kSchemaText[] =
+    "SELECT group_concat(type || name || tbl_name || IFNULL(sql, ''), char(10))"
+    " FROM (SELECT * FROM sqlite_schema ORDER BY name)";
+
 absl::StatusOr<int> NumberOf(SqliteDatabase* database,
                              const std::string& pragma) {
   const absl::StatusOr<std::string> text = database->Ask(pragma);
@@ -75,10 +114,111 @@ absl::Status Damaged(const std::string& path, absl::string_view reason) {
       "a backup of it (folder backups) to its place, and start again"));
 }
 
-// Whether it is a new one, if it may be used at all.
-absl::StatusOr<bool> IsNew(const std::string& path, SqliteDatabase* database) {
+absl::Status MissingBesideBundles(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(
+      path,
+      ": the database is missing or empty, and there are bundles beside it; "
+      "nothing is made or removed. To restore: move the whole store folder "
+      "away, copy a backup of it (folder backups) to its place, and start "
+      "again. To begin anew: move the folder bundles away, too"));
+}
+
+// The row of one trial, as its columns are stored. Lengths keep the border
+// between two columns, and absence differs from an empty text.
+int64_t FingerprintOfRow(const SqliteStatement& row) {
+  uint64_t fingerprint = kFingerprintOfNothing;
+  for (int column = 0; column < kSealedColumnCount; ++column) {
+    const std::string text = row.Text(column);
+    const int64_t size =
+        row.IsNull(column) ? -1 : static_cast<int64_t>(text.size());
+    fingerprint = Fingerprint(&size, sizeof(size), fingerprint);
+    fingerprint = Fingerprint(text.data(), static_cast<int64_t>(text.size()),
+                              fingerprint);
+  }
+  return static_cast<int64_t>(fingerprint);
+}
+
+std::string SealedRows(absl::string_view more_columns,
+                       absl::string_view condition) {
+  return absl::StrCat("SELECT ", kSealedColumns, more_columns,
+                      " FROM trial LEFT JOIN result USING(sequence) "
+                      "LEFT JOIN seal USING(sequence) ",
+                      condition);
+}
+
+absl::Status SealIsBroken(const SqliteStatement& row) {
+  return absl::DataLossError(absl::StrCat(
+      "trial ", row.Int(0), " is not as it was written: its seal is broken"));
+}
+
+// The last column is the seal.
+bool IsSealed(const SqliteStatement& row) {
+  return !row.IsNull(kSealedColumnCount) &&
+         row.Int(kSealedColumnCount) == FingerprintOfRow(row);
+}
+
+absl::Status CheckSeals(SqliteDatabase* database) {
+  absl::StatusOr<SqliteStatement> select =
+      database->Prepare(SealedRows(", fingerprint", ""));
+  if (!select.ok()) return select.status();
+  while (true) {
+    const absl::StatusOr<bool> has_row = select->Step();
+    if (!has_row.ok()) return has_row.status();
+    if (!*has_row) return absl::OkStatus();
+    if (!IsSealed(*select)) return SealIsBroken(*select);
+  }
+}
+
+absl::Status SealEveryTrial(SqliteDatabase* database) {
+  absl::StatusOr<SqliteStatement> next =
+      database->Prepare("SELECT MIN(sequence) FROM trial WHERE sequence > ?");
+  if (!next.ok()) return next.status();
+  int64_t sequence = 0;
+  while (true) {
+    const absl::StatusOr<bool> has_row = next->BindInt(1, sequence).Step();
+    if (!has_row.ok()) return has_row.status();
+    if (next->IsNull(0)) return absl::OkStatus();
+    sequence = next->Int(0);
+    const absl::StatusOr<bool> ended = next->Step();
+    if (!ended.ok()) return ended.status();
+    const absl::Status sealed = SealTrial(database, sequence);
+    if (!sealed.ok()) return sealed;
+  }
+}
+
+// Tables, indexes and triggers are those of this program, to the letter.
+absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
+  absl::StatusOr<SqliteDatabase> model = SqliteDatabase::Open(":memory:", {});
+  if (!model.ok()) return model.status();
+  const absl::Status made =
+      model->Execute(absl::StrCat(kTables, has_seals ? kSeals : ""));
+  if (!made.ok()) return made;
+  const absl::StatusOr<std::string> wanted = model->Ask(kSchemaText);
+  if (!wanted.ok()) return wanted.status();
+  const absl::StatusOr<std::string> found = database->Ask(kSchemaText);
+  if (!found.ok()) return found.status();
+  return *wanted == *found
+             ? absl::OkStatus()
+             : absl::DataLossError("its tables are not those of this program");
+}
+
+// DataLoss without the way out.
+absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
+  absl::Status status = CheckSchema(database, has_seals);
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::string> disagreement = database->Ask(kDisagreement);
+  if (!disagreement.ok()) return disagreement.status();
+  if (!disagreement->empty()) return absl::DataLossError(*disagreement);
+  return has_seals ? CheckSeals(database) : absl::OkStatus();
+}
+
+enum class Found { kNothing, kWithoutSeals, kSealed };
+
+// What is in the file, if it may be used at all.
+absl::StatusOr<Found> Examine(const std::string& path,
+                              SqliteDatabase* database) {
   const absl::StatusOr<std::string> check =
-      database->Ask("PRAGMA quick_check(1)");
+      database->Ask("PRAGMA integrity_check(1)");
   if (!check.ok() && absl::IsDataLoss(check.status())) {
     return Damaged(path, check.status().message());
   }
@@ -92,28 +232,57 @@ absl::StatusOr<bool> IsNew(const std::string& path, SqliteDatabase* database) {
   const absl::StatusOr<int> table_count =
       NumberOf(database, "SELECT COUNT(*) FROM sqlite_schema");
   if (!table_count.ok()) return table_count.status();
-  if (*application == 0 && *version == 0 && *table_count == 0) return true;
+  if (*application == 0 && *version == 0 && *table_count == 0) {
+    return Found::kNothing;
+  }
   if (*application != kApplication) {
     return absl::FailedPreconditionError(absl::StrCat(
         path, ": a database of another program; name another store folder"));
   }
-  if (*version != kSchemaVersion) {
+  if (*version < 1 || *version > kSchemaVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": of schema ", *version, ", and this server knows ",
-                     kSchemaVersion, " only; start the newer server"));
+                     "1 to ", kSchemaVersion, "; start the newer server"));
   }
-  return false;
+  const bool has_seals = *version == kSchemaVersion;
+  const absl::Status content = CheckContent(database, has_seals);
+  if (absl::IsDataLoss(content)) return Damaged(path, content.message());
+  if (!content.ok()) return content;
+  return has_seals ? Found::kSealed : Found::kWithoutSeals;
+}
+
+// Makes what is missing, in one transaction.
+absl::Status BringUpToDate(Found found, SqliteDatabase* database) {
+  absl::Status status = database->Execute(absl::StrCat(
+      "PRAGMA synchronous=FULL; BEGIN IMMEDIATE;",
+      found == Found::kNothing ? kTables : "", kSeals, "PRAGMA application_id=",
+      kApplication, "; PRAGMA user_version=", kSchemaVersion));
+  if (status.ok()) status = SealEveryTrial(database);
+  return status.ok() ? database->Execute("COMMIT") : status;
+}
+
+bool IsMissingOrEmpty(const std::string& path) {
+  struct stat about = {};
+  return stat(path.c_str(), &about) != 0 || about.st_size == 0;
 }
 
 }  // namespace
 
 absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
-                                                 const SqliteOptions& options) {
+                                                 const SqliteOptions& options,
+                                                 NewDatabase new_database) {
+  // Before SQLite looks at it: beside an empty database it removes the log.
+  if (new_database == NewDatabase::kRefuse && IsMissingOrEmpty(path)) {
+    return MissingBesideBundles(path);
+  }
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, options);
   if (!database.ok()) return database.status();
   database->KeepLogOnClose(true);
-  const absl::StatusOr<bool> is_new = IsNew(path, &*database);
-  if (!is_new.ok()) return is_new.status();
+  const absl::StatusOr<Found> found = Examine(path, &*database);
+  if (!found.ok()) return found.status();
+  if (*found == Found::kNothing && new_database == NewDatabase::kRefuse) {
+    return MissingBesideBundles(path);
+  }
   absl::StatusOr<std::string> mode = database->Ask("PRAGMA journal_mode=WAL");
   if (!mode.ok()) return mode.status();
   if (*mode != "wal") {
@@ -122,15 +291,37 @@ absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
         ": this file system has no shared memory for SQLite's log; name "
         "a store folder on a local disk"));
   }
-  if (*is_new) {
-    const absl::Status made = database->Execute(
-        absl::StrCat("PRAGMA synchronous=FULL; BEGIN IMMEDIATE;", kSchema,
-                     "PRAGMA application_id=", kApplication,
-                     "; PRAGMA user_version=", kSchemaVersion, "; COMMIT"));
+  if (*found != Found::kSealed) {
+    const absl::Status made = BringUpToDate(*found, &*database);
     if (!made.ok()) return made;
   }
   database->KeepLogOnClose(false);
   return database;
+}
+
+absl::Status SealTrial(SqliteDatabase* database, int64_t sequence) {
+  absl::StatusOr<SqliteStatement> select =
+      database->Prepare(SealedRows("", "WHERE trial.sequence = ?"));
+  if (!select.ok()) return select.status();
+  const absl::StatusOr<bool> has_row = select->BindInt(1, sequence).Step();
+  if (!has_row.ok()) return has_row.status();
+  if (!*has_row) return absl::OkStatus();  // nothing to seal
+  absl::StatusOr<SqliteStatement> insert =
+      database->Prepare("INSERT OR REPLACE INTO seal VALUES(?, ?)");
+  if (!insert.ok()) return insert.status();
+  return insert->BindInt(1, sequence)
+      .BindInt(2, FingerprintOfRow(*select))
+      .Run();
+}
+
+absl::Status CheckSeal(SqliteDatabase* database, int64_t sequence) {
+  absl::StatusOr<SqliteStatement> select = database->Prepare(
+      SealedRows(", fingerprint", "WHERE trial.sequence = ?"));
+  if (!select.ok()) return select.status();
+  const absl::StatusOr<bool> has_row = select->BindInt(1, sequence).Step();
+  if (!has_row.ok()) return has_row.status();
+  return !*has_row || IsSealed(*select) ? absl::OkStatus()
+                                        : SealIsBroken(*select);
 }
 
 }  // namespace footprint

@@ -1,5 +1,7 @@
 #include "footprint/gates/store/trial_database.h"
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
@@ -14,20 +16,31 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+absl::StatusOr<SqliteDatabase> Open(const std::string& path) {
+  return OpenTrialDatabase(path, {}, NewDatabase::kMake);
+}
+
+constexpr char kOneVerdict[] =
+    "INSERT INTO bundle VALUES('b', 5, 1);"
+    "INSERT INTO trial(key, bundle_sha256, deployment, submitter, "
+    "submitted_unix_seconds) VALUES('k', 'b', '//a:b', 'me', 7);"
+    "UPDATE trial SET decided_order = 1, decision = 1, "
+    "decided_unix_seconds = 8;"
+    "INSERT INTO result VALUES(1, zeroblob(20000));";
+
 // A database of some pages, closed.
-std::string NewDatabase(const std::string& name) {
+std::string MadeDatabase(const std::string& name) {
   const std::string path = TestPath(name);
-  absl::StatusOr<SqliteDatabase> database = OpenTrialDatabase(path, {});
+  absl::StatusOr<SqliteDatabase> database = Open(path);
   EXPECT_THAT(database, IsOk());
-  EXPECT_THAT(
-      database->Execute("INSERT INTO result VALUES(1, zeroblob(20000))"),
-      IsOk());
+  EXPECT_THAT(database->Execute(kOneVerdict), IsOk());
+  EXPECT_THAT(SealTrial(&*database, 1), IsOk());
   return path;
 }
 
 TEST(TrialDatabaseTest, ADatabaseIsMadeOnceAndOpenedAgain) {
-  const std::string path = NewDatabase("made.sqlite");
-  absl::StatusOr<SqliteDatabase> database = OpenTrialDatabase(path, {});
+  const std::string path = MadeDatabase("made.sqlite");
+  absl::StatusOr<SqliteDatabase> database = Open(path);
   ASSERT_THAT(database, IsOk());
   EXPECT_THAT(database->Ask("SELECT LENGTH(bytes) FROM result"),
               IsOkAndHolds("20000"));
@@ -35,8 +48,7 @@ TEST(TrialDatabaseTest, ADatabaseIsMadeOnceAndOpenedAgain) {
 }
 
 TEST(TrialDatabaseTest, TotalsFollowTheRows) {
-  absl::StatusOr<SqliteDatabase> database =
-      OpenTrialDatabase(TestPath("totals.sqlite"), {});
+  absl::StatusOr<SqliteDatabase> database = Open(TestPath("totals.sqlite"));
   ASSERT_THAT(database, IsOk());
   ASSERT_THAT(
       database->Execute(
@@ -58,14 +70,14 @@ TEST(TrialDatabaseTest, TotalsFollowTheRows) {
 }
 
 TEST(TrialDatabaseTest, ADamagedDatabaseIsKeptAndTheWayOutIsSaid) {
-  const std::string whole = ReadTestFile(NewDatabase("whole.sqlite"));
+  const std::string whole = ReadTestFile(MadeDatabase("whole.sqlite"));
   ASSERT_GT(whole.size(), 20000u);
   std::string overwritten = whole;
   overwritten.replace(4096, 4096, 4096, '\x5a');
   const std::string cut = whole.substr(0, whole.size() / 2);
   for (const std::string& damaged : {overwritten, cut, std::string("text")}) {
     const std::string path = WriteTestFile("damaged.sqlite", damaged);
-    EXPECT_THAT(OpenTrialDatabase(path, {}),
+    EXPECT_THAT(Open(path),
                 StatusIs(absl::StatusCode::kDataLoss,
                          AllOf(HasSubstr("damaged"), HasSubstr("backup"))));
     EXPECT_EQ(ReadTestFile(path), damaged);
@@ -73,21 +85,92 @@ TEST(TrialDatabaseTest, ADamagedDatabaseIsKeptAndTheWayOutIsSaid) {
 }
 
 TEST(TrialDatabaseTest, OthersDatabasesAreLeftAlone) {
-  const std::string newer = NewDatabase("newer.sqlite");
-  ASSERT_THAT(SqliteDatabase::Open(newer, {})->Execute("PRAGMA user_version=2"),
+  const std::string newer = MadeDatabase("newer.sqlite");
+  ASSERT_THAT(SqliteDatabase::Open(newer, {})->Execute("PRAGMA user_version=3"),
               IsOk());
-  EXPECT_THAT(OpenTrialDatabase(newer, {}),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("of schema 2")));
+  EXPECT_THAT(Open(newer), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    HasSubstr("of schema 3")));
   const std::string other = TestPath("other.sqlite");
   ASSERT_THAT(
       SqliteDatabase::Open(other, {})->Execute("CREATE TABLE theirs(x)"),
       IsOk());
   const std::string before = ReadTestFile(other);
-  EXPECT_THAT(OpenTrialDatabase(other, {}),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("another program")));
+  EXPECT_THAT(Open(other), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    HasSubstr("another program")));
   EXPECT_EQ(ReadTestFile(other), before);
+}
+
+// Every value of a verdict that is not in an index: nothing else tells that it
+// changed.
+TEST(TrialDatabaseTest, AVerdictThatChangedIsDamage) {
+  for (const char* change :
+       {"UPDATE trial SET decision = 0", "UPDATE trial SET submitter = 'mf'",
+        "UPDATE trial SET decided_unix_seconds = 9",
+        "UPDATE trial SET attempt_count = 1025",
+        "UPDATE trial SET deployment = '//a:c'",
+        "UPDATE result SET bytes = zeroblob(19999)",
+        "UPDATE seal SET fingerprint = fingerprint + 1", "DELETE FROM seal",
+        "DELETE FROM result", "UPDATE bundle SET bytes = 6",
+        "UPDATE total SET decided_count = 0", "DELETE FROM total",
+        "DELETE FROM bundle; UPDATE total SET bundle_count = 1",
+        "DROP TRIGGER bundle_added"}) {
+    const std::string path = MadeDatabase("changed.sqlite");
+    ASSERT_THAT(SqliteDatabase::Open(path, {})->Execute(change), IsOk());
+    EXPECT_THAT(Open(path),
+                StatusIs(absl::StatusCode::kDataLoss,
+                         AllOf(HasSubstr("damaged"), HasSubstr("To restore"))))
+        << change;
+    ASSERT_EQ(unlink(path.c_str()), 0);
+  }
+}
+
+TEST(TrialDatabaseTest, AChangeAfterTheOpeningIsNoticedAtItsUse) {
+  absl::StatusOr<SqliteDatabase> database = Open(MadeDatabase("live.sqlite"));
+  ASSERT_THAT(database, IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
+  ASSERT_THAT(database->Execute("UPDATE trial SET decision = 0"), IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("trial 1")));
+  ASSERT_THAT(SealTrial(&*database, 1), IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
+}
+
+TEST(TrialDatabaseTest, ADatabaseOfSchemaOneGetsItsSeals) {
+  const std::string path = MadeDatabase("first.sqlite");
+  ASSERT_THAT(SqliteDatabase::Open(path, {})->Execute(
+                  "DROP TRIGGER trial_removed_with_seal; DROP TABLE seal; "
+                  "PRAGMA user_version=1"),
+              IsOk());
+  absl::StatusOr<SqliteDatabase> database = Open(path);
+  ASSERT_THAT(database, IsOk());
+  EXPECT_THAT(database->Ask("SELECT COUNT(*) FROM seal"), IsOkAndHolds("1"));
+  EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
+  EXPECT_THAT(database->Ask("PRAGMA user_version"), IsOkAndHolds("2"));
+}
+
+TEST(TrialDatabaseTest, WhereBundlesAreItMustBeThere) {
+  const std::string missing = TestPath("missing.sqlite");
+  EXPECT_THAT(
+      OpenTrialDatabase(missing, {}, NewDatabase::kRefuse),
+      StatusIs(absl::StatusCode::kDataLoss,
+               AllOf(HasSubstr("missing or empty"), HasSubstr("To restore"))));
+  EXPECT_NE(access(missing.c_str(), F_OK), 0);
+  // SQLite would remove the log of an empty database.
+  const std::string empty = WriteTestFile("empty.sqlite", "");
+  WriteTestFile("empty.sqlite-wal", "acknowledged");
+  EXPECT_THAT(OpenTrialDatabase(empty, {}, NewDatabase::kRefuse),
+              StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(ReadTestFile(empty + "-wal"), "acknowledged");
+  // As empty, but with a header.
+  const std::string bare = TestPath("bare.sqlite");
+  ASSERT_THAT(SqliteDatabase::Open(bare, {})->Execute(
+                  "CREATE TABLE t(x); DROP TABLE t"),
+              IsOk());
+  EXPECT_THAT(OpenTrialDatabase(bare, {}, NewDatabase::kRefuse),
+              StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(
+      OpenTrialDatabase(MadeDatabase("there.sqlite"), {}, NewDatabase::kRefuse),
+      IsOk());
 }
 
 }  // namespace

@@ -130,15 +130,20 @@ absl::StatusOr<std::unique_ptr<TrialStore>> TrialStore::Open(
   if (!lock.ok()) return lock.status();
   SqliteOptions access;
   access.file_layer = options.file_layer;
-  absl::StatusOr<SqliteDatabase> writer =
-      OpenTrialDatabase(folder + kDatabaseName, access);
+  absl::StatusOr<BundleFolder> bundles =
+      BundleFolder::Open(folder + kBundlesName);
+  if (!bundles.ok()) return bundles.status();
+  const absl::StatusOr<bool> has_bundles = bundles->HasAny();
+  if (!has_bundles.ok()) return has_bundles.status();
+  SqliteOptions access;
+  access.file_layer = options.file_layer;
+  absl::StatusOr<SqliteDatabase> writer = OpenTrialDatabase(
+      folder + kDatabaseName, access,
+      *has_bundles ? NewDatabase::kRefuse : NewDatabase::kMake);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<SqliteDatabase> reader =
       SqliteDatabase::Open(folder + kDatabaseName, access);
   if (!reader.ok()) return reader.status();
-  absl::StatusOr<BundleFolder> bundles =
-      BundleFolder::Open(folder + kBundlesName);
-  if (!bundles.ok()) return bundles.status();
   status = FlushFolder(folder);
   if (!status.ok()) return status;
   auto store = absl::WrapUnique(
@@ -164,8 +169,31 @@ absl::Status TrialStore::Recover() {
       waiting_.push_back(select->Int(0));
     }
   }
-  return bundles_.Sweep(
-      [this](absl::string_view sha256) { return HasRow(std::string(sha256)); });
+  Digests unknown;
+  const absl::Status swept = bundles_.Sweep([&](absl::string_view sha256) {
+    if (!HasRow(std::string(sha256))) unknown.emplace_back(sha256);
+    return true;
+  });
+  return swept.ok() ? Adopt(unknown) : swept;
+}
+
+absl::Status TrialStore::Adopt(const Digests& unknown) {
+  if (unknown.empty()) return absl::OkStatus();
+  return database_.Apply(
+      [&](SqliteDatabase* database) -> absl::Status {
+        for (const std::string& sha256 : unknown) {
+          const absl::StatusOr<int64_t> bytes = bundles_.SizeOf(sha256);
+          if (!bytes.ok()) continue;  // it was no file
+          absl::StatusOr<SqliteStatement> insert =
+              database->Prepare("INSERT INTO bundle VALUES(?, ?, 0)");
+          if (!insert.ok()) return insert.status();
+          const absl::Status inserted =
+              insert->BindText(1, sha256).BindInt(2, *bytes).Run();
+          if (!inserted.ok()) return inserted;
+        }
+        return absl::OkStatus();
+      },
+      Durability::kKeepOnCrash);
 }
 
 int64_t TrialStore::Now() const {
@@ -232,7 +260,9 @@ absl::StatusOr<Submission> TrialStore::SubmitPinned(const NewTrial& trial) {
           if (!found.ok()) return found.status();
         }
         submission.trial = **found;
-        return absl::OkStatus();
+        return submission.is_new
+                   ? SealTrial(database, submission.trial.sequence)
+                   : CheckSeal(database, submission.trial.sequence);
       },
       Durability::kFlush);
   if (!status.ok()) return status;
@@ -311,6 +341,8 @@ absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
   absl::optional<StoredTrial> claimed;
   const absl::Status status = database_.Apply(
       [&](SqliteDatabase* database) -> absl::Status {
+        const absl::Status sealed = CheckSeal(database, sequence);
+        if (!sealed.ok()) return sealed;
         absl::StatusOr<SqliteStatement> update = database->Prepare(
             "UPDATE trial SET attempt_count = attempt_count + 1 "
             "WHERE sequence = ?");
@@ -321,7 +353,7 @@ absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
             TrialOfSequence(database, sequence);
         if (!found.ok()) return found.status();
         claimed = *std::move(found);
-        return absl::OkStatus();
+        return SealTrial(database, sequence);
       },
       Durability::kKeepOnCrash);
   if (!status.ok()) {
@@ -360,6 +392,7 @@ absl::Status TrialStore::Decide(int64_t sequence, const TrialOutcome& outcome) {
         if (!insert.ok()) return insert.status();
         written =
             insert->BindInt(1, sequence).BindBytes(2, outcome.result).Run();
+        if (written.ok()) written = SealTrial(database, sequence);
         if (!written.ok()) return written;
         return DropOldTrials(database);
       },
@@ -405,7 +438,7 @@ void TrialStore::RemoveBundles(const Digests& removed) {
       removed_later_.push_back(sha256);
       continue;
     }
-    // One that is pinned gets a row again; else the next Open sweeps it.
+    // One that is pinned gets a row again.
     if (pins_.count(sha256) > 0 || HasRow(sha256)) continue;
     bundles_.Remove(sha256).IgnoreError();
   }
@@ -431,6 +464,8 @@ absl::StatusOr<StoredTrial> TrialStore::Find(absl::string_view key) const {
     if (!found.has_value()) {
       return absl::NotFoundError(absl::StrCat("no trial ", key));
     }
+    const absl::Status sealed = CheckSeal(&reader_, found->sequence);
+    if (!sealed.ok()) return sealed;
     absl::StatusOr<SqliteStatement> select =
         reader_.Prepare("SELECT bytes FROM result WHERE sequence = ?");
     if (!select.ok()) return select.status();

@@ -23,11 +23,15 @@
 // jump; times are for people.
 //
 // Retention: bundles beyond `most_bundle_bytes` are removed, the oldest first,
-// and decided trials beyond `most_trials`; trials that wait stay.
+// and decided trials beyond `most_trials`; trials that wait stay. A bundle that
+// the database does not know (its process was killed between the upload and the
+// submission, or an older database was put beside it) counts as the oldest.
 //
 // One store a folder at a time, in this process and others: Open refuses the
-// second. It refuses a database that is damaged, of a newer schema or no
-// database, leaves it as it is, and says how to restore.
+// second. It refuses a database that is damaged by so much as a bit, of a newer
+// schema or no database, and one that is missing or empty where bundles are; it
+// leaves all as it is, and says how to restore. A verdict that is damaged later
+// is DataLoss from Find, Claim and Submit.
 //
 // Thread-safe. The store outlives its uploads. Memory: two connections of 2 MiB
 // and 8 bytes for each trial that waits; results are read one by one. Time: a
@@ -186,6 +190,9 @@ class TrialStore {
 
   int64_t Now() const;
   absl::Status Recover();
+  // Rows for bundles that have none, as the oldest ones: they make room first,
+  // and nothing that the database does not know is deleted before.
+  absl::Status Adopt(const Digests& unknown);
   absl::StatusOr<Submission> SubmitPinned(const NewTrial& trial);
   absl::Status Insert(SqliteDatabase* database, const NewTrial& trial,
                       int64_t bundle_bytes, Digests* removed) const;

@@ -155,6 +155,102 @@ TEST(TrialStoreTest, ADamagedDatabaseRefusesToStart) {
   EXPECT_EQ(ReadTestFile(database), bytes);
 }
 
+// A store of one verdict and one trial that waits, closed.
+std::string ClosedStore(const std::string& name) {
+  const auto store = OpenStore(name);
+  EXPECT_THAT(SubmitBytes(store.get(), "a"), IsOk());
+  EXPECT_THAT(DecideNext(store.get(), "verdict of a"), IsOk());
+  EXPECT_THAT(SubmitBytes(store.get(), "b"), IsOk());
+  return TestPath(name);
+}
+
+TEST(TrialStoreTest, AnEmptyDatabaseBesideBundlesDeletesNone) {
+  const std::string folder = ClosedStore("emptied");
+  const std::string bundle = absl::StrCat(
+      folder, "/bundles/", Sha256Hex("a").substr(0, 2), "/", Sha256Hex("a"));
+  const std::string database = folder + "/trials.sqlite";
+  ASSERT_EQ(truncate(database.c_str(), 0), 0);
+  EXPECT_THAT(TrialStore::Open(folder, {}),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("To restore")));
+  EXPECT_EQ(ReadTestFile(bundle), "a");
+  ASSERT_EQ(unlink(database.c_str()), 0);
+  EXPECT_THAT(
+      TrialStore::Open(folder, {}),
+      StatusIs(absl::StatusCode::kDataLoss, HasSubstr("To begin anew")));
+  EXPECT_EQ(ReadTestFile(bundle), "a");
+}
+
+// As where the database alone is restored from a backup.
+TEST(TrialStoreTest, ADatabaseThatKnowsNoneOfTheBundlesDeletesNone) {
+  const std::string folder = ClosedStore("replaced");
+  const std::string other = ClosedStore("other");
+  auto store = OpenStore("unrelated");
+  store.reset();
+  WriteTestFile("replaced/trials.sqlite",
+                ReadTestFile(TestPath("unrelated/trials.sqlite")));
+  TrialStoreOptions options;
+  options.most_bundle_bytes = 2;
+  store = OpenStore("replaced", options);
+  EXPECT_TRUE(store->HasBundle(Sha256Hex("a")));
+  EXPECT_TRUE(store->HasBundle(Sha256Hex("b")));
+  EXPECT_EQ(store->Counts()->bundle_bytes, 2);
+  // They are the first to make room.
+  EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
+  EXPECT_EQ(store->HasBundle(Sha256Hex("a")) + store->HasBundle(Sha256Hex("b")),
+            1);
+  EXPECT_TRUE(store->HasBundle(Sha256Hex("c")));
+}
+
+// All that a client can be told.
+std::string AnswersOf(TrialStore* store) {
+  std::string answers;
+  for (const char* bundle : {"a", "b"}) {
+    const absl::StatusOr<StoredTrial> trial = store->Find(TrialOf(bundle).key);
+    if (!trial.ok()) return std::string(trial.status().message());
+    absl::StrAppend(&answers, trial->sequence, trial->bundle_sha256,
+                    trial->deployment, trial->submitter,
+                    static_cast<int>(trial->state), trial->attempt_count,
+                    trial->submitted_unix_seconds, trial->decided_unix_seconds,
+                    trial->decided_order, trial->decision, trial->result,
+                    store->HasBundle(trial->bundle_sha256));
+  }
+  const absl::StatusOr<StoreCounts> counts = store->Counts();
+  if (!counts.ok()) return std::string(counts.status().message());
+  absl::StrAppend(&answers, counts->waiting, counts->decided,
+                  counts->bundle_count, counts->bundle_bytes);
+  return answers;
+}
+
+TEST(TrialStoreTest, AFlippedBitIsRefusedOrChangesNoAnswer) {
+  const std::string folder = ClosedStore("flipped");
+  const std::string whole = ReadTestFile(folder + "/trials.sqlite");
+  const std::string answers = AnswersOf(OpenStore("flipped").get());
+  int refused_count = 0;
+  // Bytes without a value are passed over: most of a page is room.
+  for (size_t at = 0; at < whole.size(); at += whole[at] == 0 ? 61 : 3) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+    WriteTestFile("flipped/trials.sqlite", damaged);
+    unlink((folder + "/trials.sqlite-wal").c_str());
+    unlink((folder + "/trials.sqlite-shm").c_str());
+    const absl::StatusOr<std::unique_ptr<TrialStore>> store =
+        TrialStore::Open(folder, {});
+    if (store.ok()) {
+      EXPECT_EQ(AnswersOf(store->get()), answers) << "byte " << at;
+    } else {
+      ++refused_count;
+    }
+    for (const char* bundle : {"a", "b"}) {
+      const std::string sha256 = Sha256Hex(bundle);
+      ASSERT_EQ(ReadTestFile(absl::StrCat(folder, "/bundles/",
+                                          sha256.substr(0, 2), "/", sha256)),
+                bundle)
+          << "byte " << at;
+    }
+  }
+  EXPECT_GT(refused_count, 100);
+}
+
 TEST(TrialStoreTest, AFullQueueRefuses) {
   TrialStoreOptions options;
   options.most_waiting = 2;

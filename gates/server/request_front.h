@@ -1,0 +1,123 @@
+// Takes connections, and gives each on once the header of its request is there.
+//
+//   RequestFront front(options);
+//   front.Start();
+//   while (absl::optional<ArrivedRequest> request = front.Next()) ...
+//   front.Stop();                            // from another thread
+//
+// Who sends slowly holds no thread: one thread reads the headers of all
+// connections as they come. A header has a bound of bytes and of lines and one
+// deadline for all of it, so that a client without a token costs a few KiB for
+// a few seconds. Beyond `most_connections` that have sent no whole header, the
+// oldest is closed for the newest. While `most_ready` requests wait for a
+// thread, no connection is taken, and the system holds the others back.
+//
+// `options.listening_socket` is listened at, and stays the caller's. Next may
+// be called by any number of threads; Start and Stop are one thread's. Memory:
+// most_connections + most_ready times most_header_bytes, and that of the
+// connections. Errors: none; a connection that fails is closed.
+
+#ifndef FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
+#define FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/types/optional.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/threads/mutex.h"
+#include "footprint/gates/server/connection.h"
+
+namespace footprint {
+
+struct RequestFrontOptions {
+  int listening_socket = -1;
+  // nullptr: it is closed.
+  std::function<std::unique_ptr<Connection>(FileDescriptor socket)> connect;
+  size_t most_header_bytes = size_t{16} << 10;
+  int most_header_lines = 100;
+  std::chrono::milliseconds header_time = std::chrono::seconds(10);
+  size_t most_connections = 256;
+  size_t most_ready = 64;
+  // Answers to a header that is too large, and to one that is late.
+  std::string too_large;
+  std::string too_late;
+};
+
+struct ArrivedRequest {
+  std::unique_ptr<Connection> connection;
+  // The whole header, and of the body what came with it.
+  std::string bytes;
+};
+
+class RequestFront {
+ public:
+  explicit RequestFront(RequestFrontOptions options)
+      : options_(std::move(options)) {}
+  ~RequestFront() { Stop(); }
+  RequestFront(const RequestFront&) = delete;
+  RequestFront& operator=(const RequestFront&) = delete;
+
+  // False: the system has no descriptors left.
+  bool Start();
+  // Waits for one; nullopt once Stop was called and none is left.
+  absl::optional<ArrivedRequest> Next();
+  // Connections without a whole header are closed.
+  void Stop();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Pending {
+    std::unique_ptr<Connection> connection;
+    std::string bytes;
+    Clock::time_point deadline;
+    // It got its answer; what it still sends is passed over, so that the answer
+    // arrives.
+    bool is_leaving = false;
+  };
+  using Place = std::list<Pending>::iterator;
+
+  void Work();
+  // Milliseconds until the next deadline.
+  int WaitMilliseconds() const;
+  void Accept();
+  bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Add(FileDescriptor socket);
+  void Advance(Pending* pending);
+  // Whether the connection is still to be waited for.
+  bool ReadHeader(Pending* pending);
+  bool PassOver(Pending* pending);
+  bool Refuse(const std::string& answer, Pending* pending);
+  void Await(short event, Pending* pending);
+  void GiveOn(Pending* pending) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remove(Pending* pending);
+  void EndLate();
+  void Wake() const;
+
+  const RequestFrontOptions options_;
+  FileDescriptor poll_;
+  FileDescriptor wake_;
+  std::thread thread_;
+  // The oldest first; the thread's own.
+  std::list<Pending> pending_;
+  bool is_accepting_ = true;
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<ArrivedRequest> ready_ ABSL_GUARDED_BY(mutex_);
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace footprint
+
+// Tested by http_server_test.
+
+#endif  // FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
