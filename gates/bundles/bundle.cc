@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
-#include <map>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -37,6 +38,9 @@ namespace {
 constexpr int64_t kMostManifestBytes = 64 << 10;
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr int64_t kFreeExpansionBytes = 1 << 20;
+constexpr int64_t kTarBlockBytes = 512;
+// Zeros behind the last entry, for tar fills up its last record.
+constexpr int64_t kMostPaddingBytes = 1 << 20;
 constexpr int kMostTimeLimitSeconds = 24 * 60 * 60;
 constexpr char kAdvice[] = "; make the bundle anew from its folder";
 
@@ -160,6 +164,8 @@ class Names {
     return files_.count(path) > 0 || folders_.count(path) > 0;
   }
   bool HasFile(const std::string& path) const { return files_.count(path) > 0; }
+  // Each is an inode where the bundle is unpacked.
+  size_t size() const { return files_.size() + folders_.size(); }
 
  private:
   static absl::Status Twice(absl::string_view path) {
@@ -197,38 +203,33 @@ absl::Status CheckNamedFiles(const BundleManifest& manifest,
   return absl::OkStatus();
 }
 
-// One pass over an archive: checked, and written below `folder` unless that is
-// empty.
-class ArchivePass {
+absl::Status TooManyEntries(const BundleLimits& limits) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the bundle has more than ", limits.entries,
+                   " files and folders, the most that a bundle may have"));
+}
+
+// A full disk of this host is no limit that a bundle exceeds.
+absl::Status OfHost(const absl::Status& status) {
+  return absl::IsResourceExhausted(status)
+             ? absl::AbortedError(status.message())
+             : status;
+}
+
+absl::Status HostError(int error, const std::string& path,
+                       absl::string_view what) {
+  return OfHost(FileError(error, path, what));
+}
+
+// The unpacked bytes of an archive file, with what must be known of all of
+// them.
+class UnpackedBytes {
  public:
-  ArchivePass(std::string folder, const BundleLimits& limits)
-      : folder_(std::move(folder)), limits_(limits), block_(kBlockBytes) {}
-
-  absl::StatusOr<BundleManifest> Read(const std::string& path) {
-    absl::Status status = Open(path);
-    if (!status.ok()) return status;
-    archive_entry* entry = nullptr;
-    int code = ARCHIVE_OK;
-    while ((code = archive_read_next_header(reader_.get(), &entry)) ==
-           ARCHIVE_OK) {
-      status = Take(entry);
-      if (!status.ok()) return status;
-    }
-    if (code != ARCHIVE_EOF) return Damaged("");
-    if (!has_manifest_) return NoManifest("the bundle");
-    absl::StatusOr<BundleManifest> manifest = ParseManifest(manifest_text_);
-    if (!manifest.ok()) return manifest;
-    status = CheckNamedFiles(*manifest, names_);
-    if (!status.ok()) return status;
-    return manifest;
-  }
-
- private:
-  absl::Status Damaged(absl::string_view path) const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the bundle cannot be read", path.empty() ? "" : " at '", path,
-        path.empty() ? "" : "'", ": ", ErrorOf(reader_.get()), kAdvice));
-  }
+  explicit UnpackedBytes(const BundleLimits& limits)
+      : limits_(limits),
+        end_(std::chrono::steady_clock::now() +
+             std::chrono::seconds(limits.seconds)),
+        block_(kBlockBytes) {}
 
   absl::Status Open(const std::string& path) {
     file_ =
@@ -246,23 +247,157 @@ class ArchivePass {
                        limits_.archive_bytes, " is the most"));
     }
     reader_.reset(archive_read_new());
-    if (reader_ == nullptr) return absl::ResourceExhaustedError("no memory");
+    if (reader_ == nullptr) return absl::UnavailableError("no memory");
     archive_read_support_filter_none(reader_.get());
     archive_read_support_filter_gzip(reader_.get());
     archive_read_support_filter_zstd(reader_.get());
-    archive_read_support_format_tar(reader_.get());
+    archive_read_support_format_raw(reader_.get());
+    archive_entry* entry = nullptr;
     if (archive_read_open_fd(reader_.get(), file_.get(), kBlockBytes) !=
-        ARCHIVE_OK) {
+            ARCHIVE_OK ||
+        archive_read_next_header(reader_.get(), &entry) != ARCHIVE_OK) {
+      return Damaged();
+    }
+    return absl::OkStatus();
+  }
+
+  // The next ones, valid until the next call; none: they have ended. An error
+  // is in `status` as well.
+  la_ssize_t Next(const void** bytes) {
+    *bytes = block_.data();
+    status_ = CheckTime();
+    if (!status_.ok()) return -1;
+    const la_ssize_t got =
+        archive_read_data(reader_.get(), block_.data(), block_.size());
+    if (got < 0) status_ = Damaged();
+    if (got <= 0) return got;
+    const auto end = block_.begin() + got;
+    const auto last =
+        std::find_if(std::make_reverse_iterator(end), block_.rend(),
+                     [](char each) { return each != 0; });
+    if (last != block_.rend()) nonzero_end_ = size_ + (block_.rend() - last);
+    size_ += got;
+    return got;
+  }
+
+  // Reads the rest. The archive has ended in order if zeros follow its last
+  // entry, at least the two blocks that are its end mark, and nothing else.
+  absl::Status Finish(int64_t entries_end) {
+    const void* ignored = nullptr;
+    while (nonzero_end_ <= entries_end &&
+           size_ <= entries_end + kMostPaddingBytes) {
+      const la_ssize_t got = Next(&ignored);
+      if (got < 0) return status_;
+      if (got == 0) break;
+    }
+    if (nonzero_end_ > entries_end || size_ > entries_end + kMostPaddingBytes ||
+        archive_filter_bytes(reader_.get(), -1) < archive_bytes_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the bundle has bytes behind its end", kAdvice));
+    }
+    if (size_ < entries_end + 2 * kTarBlockBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the bundle ends early: it has no end mark", kAdvice));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckTime() const {
+    if (limits_.is_stopped && limits_.is_stopped()) {
+      return absl::CancelledError("the unpacking was stopped");
+    }
+    if (std::chrono::steady_clock::now() <= end_) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the bundle does not unpack in ", limits_.seconds, " s, the most"));
+  }
+
+  int64_t archive_bytes() const { return archive_bytes_; }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::Status Damaged() const {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the bundle cannot be read: ", ErrorOf(reader_.get()), kAdvice));
+  }
+
+  const BundleLimits& limits_;
+  const std::chrono::steady_clock::time_point end_;
+  std::vector<char> block_;
+  FileDescriptor file_;
+  std::unique_ptr<archive, FreeReader> reader_;
+  int64_t archive_bytes_ = 0;
+  // Of the bytes so far, and up to the last one that is not zero.
+  int64_t size_ = 0;
+  int64_t nonzero_end_ = 0;
+  absl::Status status_;
+};
+
+la_ssize_t ReadUnpacked(archive* /*reader*/, void* client, const void** bytes) {
+  return static_cast<UnpackedBytes*>(client)->Next(bytes);
+}
+
+// One pass over an archive: checked, and written below `folder` unless that is
+// empty.
+class ArchivePass {
+ public:
+  ArchivePass(std::string folder, const BundleLimits& limits)
+      : folder_(std::move(folder)),
+        limits_(limits),
+        block_(kBlockBytes),
+        bytes_(limits_) {}
+
+  absl::StatusOr<BundleManifest> Read(const std::string& path) {
+    absl::Status status = Open(path);
+    if (!status.ok()) return status;
+    status = TakeEntries();
+    if (!status.ok()) return status;
+    if (!has_manifest_) return NoManifest("the bundle");
+    absl::StatusOr<BundleManifest> manifest = ParseManifest(manifest_text_);
+    if (!manifest.ok()) return manifest;
+    status = CheckNamedFiles(*manifest, names_);
+    if (!status.ok()) return status;
+    return manifest;
+  }
+
+ private:
+  // Where time and the compressed bytes are at fault, they say so themselves.
+  absl::Status Damaged(absl::string_view path) const {
+    if (!bytes_.status().ok()) return bytes_.status();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the bundle cannot be read", path.empty() ? "" : " at '", path,
+        path.empty() ? "" : "'", ": ", ErrorOf(reader_.get()), kAdvice));
+  }
+
+  absl::Status Open(const std::string& path) {
+    const absl::Status opened = bytes_.Open(path);
+    if (!opened.ok()) return opened;
+    reader_.reset(archive_read_new());
+    if (reader_ == nullptr) return absl::UnavailableError("no memory");
+    archive_read_support_filter_none(reader_.get());
+    archive_read_support_format_tar(reader_.get());
+    if (archive_read_open(reader_.get(), &bytes_, nullptr, ReadUnpacked,
+                          nullptr) != ARCHIVE_OK) {
       return Damaged("");
     }
     return absl::OkStatus();
   }
 
-  absl::Status Take(archive_entry* entry) {
-    if (++entries_ > limits_.entries) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "the bundle has more than ", limits_.entries, " entries"));
+  absl::Status TakeEntries() {
+    archive_entry* entry = nullptr;
+    int64_t entries_end = 0;
+    while (true) {
+      const int code = archive_read_next_header(reader_.get(), &entry);
+      if (code == ARCHIVE_EOF) return bytes_.Finish(entries_end);
+      if (code != ARCHIVE_OK) return Damaged("");
+      absl::Status status = bytes_.CheckTime();
+      if (status.ok()) status = Take(entry);
+      if (!status.ok()) return status;
+      const int64_t at = archive_filter_bytes(reader_.get(), 0);
+      entries_end = (at + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
     }
+  }
+
+  absl::Status Take(archive_entry* entry) {
     const char* name = archive_entry_pathname(entry);
     if (name == nullptr) name = archive_entry_pathname_utf8(entry);
     if (name == nullptr) {
@@ -273,7 +408,11 @@ class ArchivePass {
     while (absl::ConsumePrefix(&path, "./")) {
     }
     if (is_folder) absl::ConsumeSuffix(&path, "/");
-    if (is_folder && (path.empty() || path == ".")) return absl::OkStatus();
+    if (is_folder && (path.empty() || path == ".")) {
+      return ++top_count_ == 1 ? absl::OkStatus()
+                               : absl::InvalidArgumentError(absl::StrCat(
+                                     "'.' is twice in the bundle", kAdvice));
+    }
     absl::Status status = CheckName(path, limits_);
     if (!status.ok()) return status;
     if (archive_entry_hardlink(entry) != nullptr ||
@@ -284,14 +423,15 @@ class ArchivePass {
                        "' is no file or folder: a bundle holds no links, "
                        "devices, pipes or sockets"));
     }
-    return is_folder ? TakeFolder(std::string(path))
-                     : TakeFile(std::string(path), entry);
-  }
-
-  absl::Status TakeFolder(const std::string& path) {
-    absl::Status status = names_.AddFolder(path);
-    if (!status.ok() || folder_.empty()) return status;
-    return MakeFolders(absl::StrCat(path, "/"));
+    status = is_folder ? names_.AddFolder(std::string(path))
+                       : names_.AddFile(std::string(path));
+    if (!status.ok()) return status;
+    if (names_.size() > static_cast<size_t>(limits_.entries)) {
+      return TooManyEntries(limits_);
+    }
+    if (!is_folder) return TakeFile(std::string(path), entry);
+    return folder_.empty() ? absl::OkStatus()
+                           : MakeFolders(absl::StrCat(path, "/"));
   }
 
   // Those in front of the last slash.
@@ -301,20 +441,18 @@ class ArchivePass {
       const std::string parent =
           absl::StrCat(folder_, "/", path.substr(0, slash));
       if (mkdir(parent.c_str(), 0755) != 0 && errno != EEXIST) {
-        return FileError(errno, parent, "cannot be made");
+        return HostError(errno, parent, "cannot be made");
       }
     }
     return absl::OkStatus();
   }
 
   absl::Status TakeFile(const std::string& path, archive_entry* entry) {
-    absl::Status status = names_.AddFile(path);
-    if (!status.ok()) return status;
     const int64_t size_bytes = archive_entry_size(entry);
     if (!archive_entry_size_is_set(entry) || size_bytes < 0) {
       return Damaged(path);
     }
-    status = CountBytes(path, size_bytes);
+    absl::Status status = CountBytes(path, size_bytes);
     if (!status.ok()) return status;
     const bool is_manifest = path == kManifestName;
     if (is_manifest && size_bytes > kMostManifestBytes) {
@@ -331,7 +469,7 @@ class ArchivePass {
       file = FileDescriptor(
           open(target.c_str(),
                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-      if (!file.is_open()) return FileError(errno, target, "cannot be made");
+      if (!file.is_open()) return HostError(errno, target, "cannot be made");
       fchmod(file.get(), mode);
     }
     return Copy(path, size_bytes, is_manifest, file);
@@ -339,16 +477,17 @@ class ArchivePass {
 
   // Before any of them is read: a size that is a lie is refused, too.
   absl::Status CountBytes(absl::string_view path, int64_t size_bytes) {
+    const int64_t archive_bytes = bytes_.archive_bytes();
     const int64_t most =
         std::min(limits_.unpacked_bytes,
-                 kFreeExpansionBytes + archive_bytes_ * limits_.most_expansion);
+                 kFreeExpansionBytes + archive_bytes * limits_.most_expansion);
     if (size_bytes <= most - unpacked_bytes_) {
       unpacked_bytes_ += size_bytes;
       return absl::OkStatus();
     }
     return absl::ResourceExhaustedError(absl::StrCat(
         "'", path, "': the bundle unpacks to more than ", most,
-        " bytes, the most for an archive of ", archive_bytes_, " bytes"));
+        " bytes, the most for an archive of ", archive_bytes, " bytes"));
   }
 
   absl::Status Copy(const std::string& path, int64_t size_bytes,
@@ -365,7 +504,7 @@ class ArchivePass {
         manifest_text_.append(block_.data(), static_cast<size_t>(got));
       }
       if (file.is_open() && !WriteOn(file.get(), block_.data(), got)) {
-        return FileError(errno, absl::StrCat(folder_, "/", path),
+        return HostError(errno, absl::StrCat(folder_, "/", path),
                          "cannot be written");
       }
     }
@@ -375,12 +514,11 @@ class ArchivePass {
   std::string folder_;
   BundleLimits limits_;
   std::vector<char> block_;
-  FileDescriptor file_;
+  UnpackedBytes bytes_;
   std::unique_ptr<archive, FreeReader> reader_;
   Names names_;
-  int64_t archive_bytes_ = 0;
   int64_t unpacked_bytes_ = 0;
-  int64_t entries_ = 0;
+  int64_t top_count_ = 0;
   bool has_manifest_ = false;
   std::string manifest_text_;
 };
@@ -479,6 +617,9 @@ absl::Status CheckFolder(const std::string& folder,
     absl::Status status = CheckName(path, limits);
     if (status.ok()) status = names.AddFile(path);
     if (!status.ok()) return status;
+    if (names.size() > static_cast<size_t>(limits.entries)) {
+      return TooManyEntries(limits);
+    }
   }
   return CheckNamedFiles(*manifest, names);
 }
@@ -521,6 +662,12 @@ absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat(errors.Text(), "\n`submit --help` shows a manifest"));
   }
+  // A text that is not UTF-8 is written, and never read again: neither the
+  // manifest nor the verdict that names it.
+  if (!BundleManifest().ParseFromString(manifest.SerializeAsString())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        kManifestName, ": a text of it is not UTF-8; save the file in UTF-8"));
+  }
   const std::string problem = ManifestProblem(manifest);
   if (!problem.empty()) {
     return absl::InvalidArgumentError(
@@ -535,11 +682,10 @@ absl::Status MakeBundle(const std::string& folder, const std::string& path) {
   absl::Status status = CheckFolder(folder, *files);
   if (!status.ok()) return status;
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.status();
+  if (!file.ok()) return OfHost(file.status());
   Output output = {*std::move(file), absl::OkStatus()};
   status = WriteArchive(folder, *files, &output);
-  if (!status.ok()) return status;
-  return output.file.Commit();
+  return OfHost(status.ok() ? output.file.Commit() : status);
 }
 
 absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,
@@ -551,7 +697,7 @@ absl::StatusOr<BundleManifest> UnpackBundle(const std::string& path,
                                             const std::string& folder,
                                             const BundleLimits& limits) {
   if (mkdir(folder.c_str(), 0755) != 0) {
-    return FileError(errno, folder, "cannot be made");
+    return HostError(errno, folder, "cannot be made");
   }
   absl::StatusOr<BundleManifest> manifest =
       ArchivePass(folder, limits).Read(path);

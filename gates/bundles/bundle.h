@@ -11,21 +11,24 @@
 //
 // Refused, whole: links of any kind, devices, pipes and sockets; names that are
 // absolute, hold "..", an empty part or a control character, or come twice,
-// also as a file and a folder; more files, bytes or depth than the limits
-// allow; a compression bomb; an archive that ends early or has bytes behind its
-// end; no manifest, two, or a bad one.
-// Set-user-ID bits, owners, access lists and times are dropped.
+// also as a file and a folder; more files and folders, bytes, depth or time
+// than the limits allow; a compression bomb; an archive that ends early,
+// without its end mark or in its compressed bytes, or has bytes behind its end;
+// no manifest, two, or a bad one, or one that is not UTF-8. Set-user-ID bits,
+// owners, access lists and times are dropped.
 //
 // Thread-safe. Files unpacked are the caller's. Memory: 1 MiB and the names;
 // a window of zstd's of at most 128 MiB. Time: linear. Errors:
 // kInvalidArgument: the bundle is at fault, with the entry named;
-// kResourceExhausted: a limit of BundleLimits, or the disk is full; else
-// FileError's.
+// kResourceExhausted: a limit of BundleLimits; kUnavailable: this host's disk
+// is full, which says nothing about the bundle; kCancelled: `is_stopped` said
+// so; else FileError's.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -42,9 +45,14 @@ struct BundleLimits {
   int64_t unpacked_bytes = int64_t{4} << 30;
   // Unpacked bytes for each of the archive's, beyond the first MiB.
   int64_t most_expansion = 200;
+  // Files and folders, also those that only the names of others tell of.
   int64_t entries = 10000;
   int path_bytes = 512;
   int path_depth = 32;
+  // For all of it. An archive of many small pieces costs time, not bytes.
+  int seconds = 300;
+  // Asked again and again; once it is true, the work ends. Empty: never.
+  std::function<bool()> is_stopped;
 };
 
 // Every mistake of the manifest, or the manifest. Pure.

@@ -106,6 +106,102 @@ std::string MakeTestFolder(const std::string& name) {
   return folder;
 }
 
+std::string WithBytes(const std::string& path, const std::string& bytes) {
+  static int count = 0;
+  return WriteTestFile(absl::StrCat("changed", ++count),
+                       ReadTestFile(path) + bytes);
+}
+
+TEST(BundleTest, BytesBehindTheEndAreRefused) {
+  const std::vector<Entry> entries = {kManifestEntry, kRunEntry, kDataEntry};
+  for (const bool is_compressed : {false, true}) {
+    const std::string path = WriteArchive(entries, is_compressed);
+    ASSERT_THAT(ReadBundle(path, BundleLimits()), IsOk());
+    // A second archive, which another reader may take.
+    for (const std::string& more :
+         {std::string("x"), std::string(512, 'x'), ReadTestFile(path)}) {
+      EXPECT_THAT(ReadBundle(WithBytes(path, more), BundleLimits()),
+                  StatusIs(absl::StatusCode::kInvalidArgument))
+          << is_compressed << " " << more.size();
+    }
+  }
+  // tar fills its last record with zeros.
+  const std::string plain = WriteArchive(entries);
+  EXPECT_THAT(
+      ReadBundle(WithBytes(plain, std::string(8192, 0)), BundleLimits()),
+      IsOk());
+  EXPECT_THAT(
+      ReadBundle(WithBytes(plain, std::string(2 << 20, 0)), BundleLimits()),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("behind")));
+}
+
+TEST(BundleTest, AnArchiveThatIsCutAnywhereIsRefused) {
+  const std::vector<Entry> entries = {kManifestEntry, kRunEntry, kDataEntry};
+  for (const bool is_compressed : {false, true}) {
+    const std::string whole =
+        ReadTestFile(WriteArchive(entries, is_compressed));
+    // A plain one is padded to a record: its end mark is what counts.
+    const size_t end =
+        is_compressed ? whole.size() : whole.find_last_not_of('\0') + 512;
+    for (size_t size = 0; size < end; size += is_compressed ? 1 : 256) {
+      const std::string path = WriteTestFile("cut", whole.substr(0, size));
+      EXPECT_THAT(ReadBundle(path, BundleLimits()),
+                  StatusIs(absl::StatusCode::kInvalidArgument))
+          << is_compressed << " " << size;
+    }
+  }
+}
+
+TEST(BundleTest, FoldersThatOnlyNamesTellOfCount) {
+  BundleLimits limits;
+  limits.entries = 100;
+  std::vector<Entry> entries = {kManifestEntry, kRunEntry, kDataEntry};
+  for (int i = 0; i < 10; ++i) {
+    std::string name;
+    for (int depth = 0; depth < 20; ++depth) {
+      absl::StrAppend(&name, "d", i, "-", depth, "/");
+    }
+    entries.push_back({name + "f", "x"});
+  }
+  ExpectRefused(entries, absl::StatusCode::kResourceExhausted,
+                "more than 100 files and folders", limits);
+  limits.entries = 300;
+  EXPECT_THAT(ReadBundle(WriteArchive(entries), limits), IsOk());
+}
+
+TEST(BundleTest, UnpackingEndsWhenItIsTold) {
+  const std::string path =
+      WriteArchive({kManifestEntry, kRunEntry, kDataEntry});
+  BundleLimits limits;
+  int asked_count = 0;
+  limits.is_stopped = [&asked_count] { return ++asked_count == 3; };
+  const std::string folder = Target();
+  EXPECT_THAT(UnpackBundle(path, folder, limits),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_EQ(asked_count, 3);
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  limits.is_stopped = nullptr;
+  limits.seconds = -1;
+  EXPECT_THAT(UnpackBundle(path, folder, limits),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("does not unpack in")));
+}
+
+TEST(BundleTest, AManifestThatIsNotUtf8IsRefused) {
+  const std::string begin =
+      "schema_version: 1 kind: NATIVE_PROGRAM entry: \"run\" ";
+  EXPECT_THAT(ParseManifest(begin + "label: \"//gr\xc3\xb6\xc3\x9f\""), IsOk());
+  // As a byte of the file, and as an escape.
+  for (const char* text :
+       {"label: \"//gr\xf6\"", "label: \"//gr\\366\"", "arguments: \"\\377\"",
+        "device: \"\\300\"", "data: \"\\200\""}) {
+    EXPECT_THAT(
+        ParseManifest(begin + text),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("not UTF-8")))
+        << text;
+  }
+}
+
 TEST(BundleTest, FolderComesBack) {
   const std::string folder = MakeTestFolder("there");
   const std::string path = TestPath("there.bundle");

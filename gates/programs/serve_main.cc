@@ -92,7 +92,7 @@ the way out.
 
 // Version of this judge's rules, apart from thresholds and host: raised when
 // the same bundle could get another verdict.
-constexpr int kJudgeVersion = 1;
+constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
 constexpr char kLocalTokenName[] = "local";
 
@@ -165,7 +165,10 @@ absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
     status = AddDeviceBudgets(PathOfCaller(path), &trials.request);
     if (!status.ok()) return status;
   }
-  trials.request.set_lowmem_program(PathOfCaller(flags.Value("lowmem", "")));
+  const absl::StatusOr<std::string> lowmem =
+      ProgramPath("--lowmem", flags.Value("lowmem", ""));
+  if (!lowmem.ok()) return lowmem.status();
+  trials.request.set_lowmem_program(*lowmem);
   trials.work_folder = store_folder + "/work";
   return trials;
 }
@@ -210,7 +213,8 @@ RunTrialFunction RunIn(const Trials& trials) {
     const absl::Status made = MakeFolder(request.work_folder());
     if (!made.ok()) return made;
     to_run.report_stage("measuring and proving");
-    const absl::StatusOr<TrialResult> result = RunTrial(request);
+    const absl::StatusOr<TrialResult> result =
+        RunTrial(request, to_run.is_stopped);
     std::error_code ignored;
     std::filesystem::remove_all(request.work_folder(), ignored);
     if (!result.ok()) return result.status();
@@ -261,16 +265,19 @@ absl::Status MakeLocalToken(const std::string& store_folder) {
       {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
   if (!token.ok()) return token.status();
   // Another store's server may need the file that is there.
-  const std::string client_path = ClientTokenPath();
-  const bool is_taken = access(client_path.c_str(), F_OK) == 0;
+  const absl::StatusOr<std::string> client_path = ClientTokenPath();
+  const bool is_taken =
+      client_path.ok() && access(client_path->c_str(), F_OK) == 0;
+  const bool is_found = client_path.ok() && !is_taken;
   const std::string path =
-      is_taken ? store_folder + "/local_token" : client_path;
+      is_found ? *client_path : store_folder + "/local_token";
   const absl::Status written = WriteSecretFile(path, *token + "\n");
   if (!written.ok()) return written;
-  const std::string how = is_taken
-                              ? absl::StrCat("wants --token_file, since ",
-                                             client_path, " is another store's")
-                              : "finds it";
+  const std::string how =
+      is_found   ? "finds it"
+      : is_taken ? absl::StrCat("wants --token_file, since ", *client_path,
+                                " is another store's")
+                 : "wants --token_file, since there is no HOME";
   std::fprintf(stderr,
                "%s: made the token '%s', of every scope, in %s: `submit` on "
                "this machine %s, and the page wants the token, too\n",
@@ -387,9 +394,11 @@ int Main(const std::vector<std::string>& arguments) {
       {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
-  const std::string store_folder = flags->Has("store")
-                                       ? PathOfCaller(flags->Value("store", ""))
-                                       : StoreFolder();
+  const absl::StatusOr<std::string> store =
+      flags->Has("store") ? PathOfCaller(flags->Value("store", ""))
+                          : StoreFolder();
+  if (!store.ok()) return Complain(kProgram, store.status().message());
+  const std::string& store_folder = *store;
   absl::Status status = MakeFolders(store_folder);
   if (status.ok()) {
     if (flags->words().empty()) {

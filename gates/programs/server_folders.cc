@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
@@ -15,21 +18,47 @@
 namespace footprint {
 namespace {
 
-std::string FolderOf(const char* variable, absl::string_view below_home) {
+// As the base directory specification has it, a relative folder does not count.
+absl::StatusOr<std::string> BaseFolder(const char* variable,
+                                       absl::string_view below_home,
+                                       absl::string_view flag) {
   const std::string folder = EnvironmentValue(variable);
-  return folder.empty() || folder[0] != '/'
-             ? absl::StrCat(EnvironmentValue("HOME"), "/", below_home)
-             : folder;
+  if (!folder.empty() && folder[0] == '/') return folder;
+  const std::string home = EnvironmentValue("HOME");
+  if (!home.empty() && home[0] == '/') {
+    return absl::StrCat(home, "/", below_home);
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("neither HOME nor ", variable,
+                   " names a folder: set one of them, or give ", flag));
 }
 
 }  // namespace
 
-std::string StoreFolder() {
-  return FolderOf("XDG_DATA_HOME", ".local/share") + "/footprint";
+absl::StatusOr<std::string> StoreFolder() {
+  const absl::StatusOr<std::string> folder =
+      BaseFolder("XDG_DATA_HOME", ".local/share", "--store");
+  return folder.ok() ? *folder + "/footprint" : folder;
 }
 
-std::string ClientTokenPath() {
-  return FolderOf("XDG_CONFIG_HOME", ".config") + "/footprint/token";
+absl::StatusOr<std::string> ClientTokenPath() {
+  const absl::StatusOr<std::string> folder =
+      BaseFolder("XDG_CONFIG_HOME", ".config", "--token_file");
+  return folder.ok() ? *folder + "/footprint/token" : folder;
+}
+
+absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
+                                        const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const std::filesystem::path absolute =
+      std::filesystem::absolute(PathOfCaller(path), error);
+  if (!error && std::filesystem::is_regular_file(absolute, error) &&
+      access(absolute.c_str(), X_OK) == 0) {
+    return absolute.string();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, ": ", path, " is no program that can be run; name the built one"));
 }
 
 absl::Status MakeFolders(const std::string& folder) {

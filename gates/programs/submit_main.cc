@@ -88,10 +88,11 @@ class TemporaryFile {
 absl::StatusOr<std::string> TokenOf(const CommandFlags& flags) {
   const std::string given = EnvironmentValue("FOOTPRINT_TOKEN");
   if (!given.empty() && !flags.Has("token_file")) return given;
-  const std::string path = flags.Has("token_file")
-                               ? PathOfCaller(flags.Value("token_file", ""))
-                               : ClientTokenPath();
-  const absl::StatusOr<std::string> text = ReadWholeFile(path, 4096);
+  const absl::StatusOr<std::string> path =
+      flags.Has("token_file") ? PathOfCaller(flags.Value("token_file", ""))
+                              : ClientTokenPath();
+  if (!path.ok()) return path.status();
+  const absl::StatusOr<std::string> text = ReadWholeFile(*path, 4096);
   if (!text.ok()) {
     return absl::NotFoundError(absl::StrCat(
         text.status().message(),

@@ -15,6 +15,7 @@
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/server_folders.h"
 #include "footprint/gates/programs/trial_text.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/trials/run_trial.h"
@@ -81,9 +82,10 @@ int Main(const std::vector<std::string>& arguments) {
   const std::string temporary = EnvironmentValue("TMPDIR");
   request.set_work_folder(temporary.empty() ? "/tmp" : temporary);
   request.set_is_unexplained(flags->Has("unexplained"));
-  if (flags->Has("lowmem")) {
-    request.set_lowmem_program(PathOfCaller(flags->Value("lowmem", "")));
-  }
+  const absl::StatusOr<std::string> lowmem =
+      ProgramPath("--lowmem", flags->Value("lowmem", ""));
+  if (!lowmem.ok()) return Complain(kProgram, lowmem.status().message());
+  request.set_lowmem_program(*lowmem);
   if (flags->Has("budget")) {
     const absl::StatusOr<int64_t> budget =
         ParseBytes(flags->Value("budget", ""));

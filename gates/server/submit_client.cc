@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
@@ -79,6 +80,11 @@ std::string TextIn(const json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>()
                                                      : std::string();
+}
+
+absl::Status NoServer(const std::string& server) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", server, "' is no server; want http://HOST:PORT"));
 }
 
 // One submission.
@@ -276,10 +282,7 @@ absl::Status Submitter::Await() {
 }
 
 absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
-  if (!client_.is_valid()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", options_.server, "' is no server; want http://HOST:PORT"));
-  }
+  if (!client_.is_valid()) return NoServer(options_.server);
   const absl::StatusOr<OpenBundle> bundle = Open(path);
   if (!bundle.ok()) return bundle.status();
   absl::Status status = Submit(*bundle);
@@ -311,8 +314,41 @@ absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
 
 }  // namespace
 
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+const bool kSubmitHasTls = true;
+#else
+const bool kSubmitHasTls = false;
+#endif
+
+absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
+  absl::string_view host = server;
+  const bool is_tls = absl::ConsumePrefix(&host, "https://");
+  // Without a scheme it is http.
+  if (!is_tls) absl::ConsumePrefix(&host, "http://");
+  if (host.empty() || absl::StrContains(host, "/")) return NoServer(server);
+  // After the brackets of an address of version 6.
+  const size_t bracket = host.rfind(']');
+  const size_t colon =
+      host.find(':', bracket == absl::string_view::npos ? 0 : bracket);
+  uint32_t port = 0;
+  if (colon != absl::string_view::npos &&
+      (!absl::SimpleAtoi(host.substr(colon + 1), &port) || port > 65535)) {
+    return NoServer(server);
+  }
+  if (!is_tls || has_tls) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      server,
+      ": this build has no TLS, since its cpp-httplib was built without it: "
+      "use http:// where the way to the server is safe, or a submit that is "
+      "built with TLS"));
+}
+
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,
                                               const SubmitOptions& options) {
+  // The library ends the process on an address that it does not take.
+  const absl::Status address =
+      CheckServerAddress(options.server, kSubmitHasTls);
+  if (!address.ok()) return address;
   return Submitter(options).Run(bundle_path);
 }
 

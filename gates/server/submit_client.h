@@ -25,6 +25,7 @@
 #include <functional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -60,6 +61,13 @@ struct SubmittedVerdict {
   // It is none on memory, and `is_again` would run the bundle once more.
   bool can_run_again = false;
 };
+
+// Whether this build's cpp-httplib speaks TLS.
+extern const bool kSubmitHasTls;
+
+// What `server` must be: http or, where there is TLS, https, a host and a port.
+// InvalidArgument: something else. FailedPrecondition: https without TLS. Pure.
+absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,
                                               const SubmitOptions& options);

@@ -98,6 +98,30 @@ TEST(SubmitClientTest, EachErrorNamesTheNextStep) {
                                       absl::StatusCode::kUnavailable)));
 }
 
+TEST(SubmitClientTest, AnAddressIsLookedAtBeforeTheLibraryThrows) {
+  for (const char* server : {"http://127.0.0.1:7878", "http://host", "host:80",
+                             "http://[::1]:7878", "https://host"}) {
+    EXPECT_THAT(CheckServerAddress(server, /*has_tls=*/true), IsOk()) << server;
+  }
+  for (const char* server :
+       {"ftp://host", "http://", "", "http://host:99999999999999999999",
+        "http://host:x", "http://host/path", "http://host:80/",
+        "HTTPS://host"}) {
+    EXPECT_THAT(CheckServerAddress(server, /*has_tls=*/true),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("want http://HOST:PORT")))
+        << server;
+    SubmitOptions options;
+    options.server = server;
+    EXPECT_THAT(SubmitBundle("/no/such.bundle", options),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(CheckServerAddress("https://host", /*has_tls=*/false),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("this build has no TLS")));
+  EXPECT_THAT(CheckServerAddress("http://host", /*has_tls=*/false), IsOk());
+}
+
 TEST(SubmitClientTest, WaitsNoLongerThanItMay) {
   ExampleServer server("late");
   SubmitOptions options = OptionsOf(server);

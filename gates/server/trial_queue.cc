@@ -1,19 +1,19 @@
 #include "footprint/gates/server/trial_queue.h"
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "absl/types/optional.h"
 
 namespace footprint {
 namespace {
 
 // Before a store that refuses is asked again.
-constexpr unsigned kRetryMicroseconds = 500000;
+constexpr absl::Duration kRetryTime = absl::Milliseconds(500);
 
 StoredResult Inconclusive(const StoredTrial& trial,
                           const std::string& message) {
@@ -25,6 +25,11 @@ StoredResult Inconclusive(const StoredTrial& trial,
   problem->set_location(trial.deployment.empty() ? "bundle" : trial.deployment);
   problem->set_message(message);
   return result;
+}
+
+// Says nothing about the bundle, and passes.
+bool IsForWantOfRoom(const absl::Status& error) {
+  return absl::IsResourceExhausted(error) || absl::IsAborted(error);
 }
 
 }  // namespace
@@ -67,20 +72,30 @@ void TrialQueue::Work() {
   }
 }
 
+bool TrialQueue::IsStopping() const {
+  MutexLock lock(&mutex_);
+  return is_stopping_;
+}
+
+bool TrialQueue::WaitToRetry() {
+  absl::SleepFor(kRetryTime);
+  return !IsStopping();
+}
+
 bool TrialQueue::RunNext() {
   const absl::StatusOr<absl::optional<StoredTrial>> claimed = store_->Claim();
-  if (!claimed.ok()) {
-    usleep(kRetryMicroseconds);
-    return true;
-  }
+  if (!claimed.ok()) return WaitToRetry();
   if (!claimed->has_value()) return false;
   const StoredTrial& trial = **claimed;
-  const StoredResult result = ResultOf(trial);
+  const absl::optional<StoredResult> result = ResultOf(trial);
   TrialOutcome outcome;
-  outcome.decision = result.verdict().decision();
-  outcome.deployment = result.deployment();
-  outcome.result = result.SerializeAsString();
-  const bool is_kept = Keep(trial.sequence, outcome);
+  bool is_kept = false;
+  if (result.has_value()) {
+    outcome.decision = result->verdict().decision();
+    outcome.deployment = result->deployment();
+    outcome.result = result->SerializeAsString();
+    is_kept = Keep(trial.sequence, outcome);
+  }
   if (!is_kept) store_->Release(trial.sequence);
   MutexLock lock(&mutex_);
   stages_.erase(trial.sequence);
@@ -94,30 +109,45 @@ bool TrialQueue::RunNext() {
 bool TrialQueue::Keep(int64_t sequence, const TrialOutcome& outcome) {
   while (!store_->Decide(sequence, outcome).ok()) {
     SetStage(sequence, "waiting for room to keep the verdict");
-    usleep(kRetryMicroseconds);
-    MutexLock lock(&mutex_);
-    if (is_stopping_) return false;
+    if (!WaitToRetry()) return false;
   }
   return true;
 }
 
-StoredResult TrialQueue::ResultOf(const StoredTrial& trial) {
+absl::optional<StoredResult> TrialQueue::ResultOf(const StoredTrial& trial) {
   if (trial.attempt_count > options_.most_attempts) {
     return Inconclusive(
         trial, absl::StrCat("the server ended ", options_.most_attempts,
                             " times while this ran; look into its log, and "
                             "submit the bundle again with a change"));
   }
-  SetStage(trial.sequence, "starting");
   TrialToRun to_run;
   to_run.bundle_path = store_->PathOfBundle(trial.bundle_sha256);
   to_run.report_stage = [&](absl::string_view stage) {
     SetStage(trial.sequence, stage);
   };
-  absl::StatusOr<StoredResult> result = run_(to_run);
-  if (result.ok()) return *std::move(result);
-  return Inconclusive(
-      trial, absl::StrCat("could not be run: ", result.status().message()));
+  to_run.is_stopped = [this] { return IsStopping(); };
+  while (true) {
+    SetStage(trial.sequence, "starting");
+    const absl::StatusOr<StoredResult> result = run_(to_run);
+    if (result.ok()) {
+      // A text that is not UTF-8 is written, and never read.
+      if (StoredResult().ParseFromString(result->SerializeAsString())) {
+        return *result;
+      }
+      return Inconclusive(trial,
+                          "its verdict cannot be kept: a text in it is not "
+                          "UTF-8; look for names that are not");
+    }
+    if (absl::IsCancelled(result.status())) return absl::nullopt;
+    if (!IsForWantOfRoom(result.status())) {
+      return Inconclusive(
+          trial, absl::StrCat("could not be run: ", result.status().message()));
+    }
+    SetStage(trial.sequence, absl::StrCat("waiting for room on this host: ",
+                                          result.status().message()));
+    if (!WaitToRetry()) return absl::nullopt;
+  }
 }
 
 void TrialQueue::SetStage(int64_t sequence, absl::string_view stage) {

@@ -8,10 +8,12 @@
 //   queue.Stop();                           // waits for those that run
 //
 // A trial gets a verdict in any case: one that cannot be run (`run` returns an
-// error), or that ended with its server as often as the options allow, is
-// INCONCLUSIVE and says why. A verdict that cannot be kept, as on a full disk,
-// is kept once there is room; a queue that stops before that leaves the trial
-// waiting.
+// error), that ended with its server as often as the options allow, or whose
+// result cannot be read again once it is written, is INCONCLUSIVE and says why.
+// A full disk is no verdict on a bundle: a trial that finds no room
+// (ResourceExhausted or Aborted) is run once there is some, and a verdict
+// that cannot be kept is kept then. A queue that stops before that, or whose
+// trial returns Cancelled, leaves the trial waiting.
 //
 // `store` and what `run` refers to outlive the queue; `run` is called on
 // several threads at once. Thread-safe. Memory: threads, and a text for each
@@ -32,6 +34,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/server/stored_result.pb.h"
@@ -43,6 +46,9 @@ struct TrialToRun {
   std::string bundle_path;
   // Tells who waits how far it is: "measuring", "proving".
   std::function<void(absl::string_view stage)> report_stage;
+  // Whether the server ends: what may take long asks now and then, and returns
+  // Cancelled.
+  std::function<bool()> is_stopped;
 };
 
 // Production's is RunTrial of gates/trials.
@@ -80,7 +86,11 @@ class TrialQueue {
   void Work();
   // Whether there was one.
   bool RunNext();
-  StoredResult ResultOf(const StoredTrial& trial);
+  // nullopt: the queue stops, and the trial waits for the next one.
+  absl::optional<StoredResult> ResultOf(const StoredTrial& trial);
+  // Waits before something is tried again. False: the queue stops.
+  bool WaitToRetry();
+  bool IsStopping() const;
   // False: the queue stops, and the verdict is not kept.
   bool Keep(int64_t sequence, const TrialOutcome& outcome);
   void SetStage(int64_t sequence, absl::string_view stage);

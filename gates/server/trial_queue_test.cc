@@ -98,6 +98,58 @@ TEST_F(TrialQueueTest, AnErrorIsInconclusiveAndSaysWhy) {
   EXPECT_THAT(result.verdict().problems(0).message(), HasSubstr("no cgroup"));
 }
 
+TEST_F(TrialQueueTest, AFullDiskIsNoVerdictOnABundle) {
+  const std::string key = Submit("x");
+  std::atomic<int> run_count = 0;
+  TrialQueue queue(
+      store_.get(),
+      [&](const TrialToRun& trial) -> absl::StatusOr<StoredResult> {
+        if (++run_count == 1) {
+          return absl::AbortedError("/work: no space left");
+        }
+        return RejectByContent(trial);
+      },
+      {/*thread_count=*/1, /*most_attempts=*/1});
+  queue.Start();
+  EXPECT_EQ(Await(key).decision, REJECT);
+  EXPECT_EQ(run_count, 2);
+}
+
+TEST_F(TrialQueueTest, AQueueThatStopsEndsWhatUnpacks) {
+  const std::string key = Submit("x");
+  std::atomic<bool> is_running = false;
+  TrialQueue queue(
+      store_.get(),
+      [&](const TrialToRun& trial) -> absl::StatusOr<StoredResult> {
+        is_running = true;
+        while (!trial.is_stopped()) usleep(1000);
+        return absl::CancelledError("stopped");
+      },
+      {});
+  queue.Start();
+  while (!is_running) usleep(1000);
+  queue.Stop();
+  EXPECT_EQ(store_->Find(key)->state, TrialState::kWaiting);
+}
+
+TEST_F(TrialQueueTest, AVerdictThatCannotBeReadAgainIsNotKept) {
+  const std::string key = Submit("x");
+  TrialQueue queue(store_.get(),
+                   [](const TrialToRun&) {
+                     StoredResult result;
+                     result.set_deployment("//gr\xf6");
+                     result.mutable_verdict()->set_decision(ACCEPT);
+                     return result;
+                   },
+                   {});
+  queue.Start();
+  const StoredTrial trial = Await(key);
+  EXPECT_EQ(trial.decision, INCONCLUSIVE);
+  StoredResult result;
+  ASSERT_TRUE(result.ParseFromString(trial.result));
+  EXPECT_THAT(result.verdict().problems(0).message(), HasSubstr("not UTF-8"));
+}
+
 TEST_F(TrialQueueTest, WhatEndsItsServerAgainAndAgainIsGivenUp) {
   const std::string key = Submit("x");
   for (int i = 0; i < 3; ++i) {

@@ -16,6 +16,7 @@
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/message_json.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/reports/report_formats.h"
@@ -330,11 +331,14 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
+  // What cannot be shown as it is could not be kept in a verdict either.
   if (!IsSha256Hex(trial.bundle_sha256) ||
-      trial.deployment.size() > kMostDeploymentLength) {
+      trial.deployment.size() > kMostDeploymentLength ||
+      EscapeForTerminal(trial.deployment) != trial.deployment) {
     return ErrorResponse(400, "invalid_argument",
                          "name the bundle by ?sha256= and 64 digits, and a "
-                         "deployment by at most 200 bytes");
+                         "deployment by at most 200 bytes of UTF-8 without "
+                         "control characters");
   }
   const absl::StatusOr<Submission> submission =
       SubmitOrFind(trial, QueryValue(request, "again", "") == "1");

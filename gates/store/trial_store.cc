@@ -128,8 +128,6 @@ absl::StatusOr<std::unique_ptr<TrialStore>> TrialStore::Open(
         "folder"));
   }
   if (!lock.ok()) return lock.status();
-  SqliteOptions access;
-  access.file_layer = options.file_layer;
   absl::StatusOr<BundleFolder> bundles =
       BundleFolder::Open(folder + kBundlesName);
   if (!bundles.ok()) return bundles.status();

@@ -183,7 +183,6 @@ TEST(TrialStoreTest, AnEmptyDatabaseBesideBundlesDeletesNone) {
 // As where the database alone is restored from a backup.
 TEST(TrialStoreTest, ADatabaseThatKnowsNoneOfTheBundlesDeletesNone) {
   const std::string folder = ClosedStore("replaced");
-  const std::string other = ClosedStore("other");
   auto store = OpenStore("unrelated");
   store.reset();
   WriteTestFile("replaced/trials.sqlite",
@@ -227,7 +226,7 @@ TEST(TrialStoreTest, AFlippedBitIsRefusedOrChangesNoAnswer) {
   const std::string answers = AnswersOf(OpenStore("flipped").get());
   int refused_count = 0;
   // Bytes without a value are passed over: most of a page is room.
-  for (size_t at = 0; at < whole.size(); at += whole[at] == 0 ? 61 : 3) {
+  for (size_t at = 0; at < whole.size(); at += whole[at] == 0 ? 251 : 7) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
     WriteTestFile("flipped/trials.sqlite", damaged);

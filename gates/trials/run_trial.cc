@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -83,7 +84,8 @@ std::string EndText(const TrialRun& run) {
 // One bundle's trial, step by step; each sets the verdict if it decides.
 class Trial {
  public:
-  explicit Trial(const TrialRequest& request) : request_(request) {}
+  Trial(const TrialRequest& request, std::function<bool()> is_stopped)
+      : request_(request), is_stopped_(std::move(is_stopped)) {}
 
   absl::StatusOr<TrialResult> Run() {
     if (request_.work_folder().empty()) {
@@ -123,7 +125,8 @@ class Trial {
     if (stat(path.c_str(), &about) != 0) {
       return FileError(errno, path, "cannot be read");
     }
-    const BundleLimits limits = LimitsOf(request_);
+    BundleLimits limits = LimitsOf(request_);
+    limits.is_stopped = is_stopped_;
     absl::Status status;
     if (S_ISDIR(about.st_mode)) {
       status = MakeBundle(path, folder_.Path("archive"));
@@ -458,6 +461,7 @@ class Trial {
   }
 
   const TrialRequest& request_;
+  const std::function<bool()> is_stopped_;
   TemporaryFolder folder_;
   TrialResult result_;
   int64_t budget_bytes_ = 0;
@@ -467,12 +471,13 @@ class Trial {
 
 }  // namespace
 
-absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request) {
+absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request,
+                                     const std::function<bool()>& is_stopped) {
   if (request.budget_bytes() < 0 || request.time_limit_seconds() < 0) {
     return absl::InvalidArgumentError(
         "budget_bytes and time_limit_seconds are not negative");
   }
-  return Trial(request).Run();
+  return Trial(request, is_stopped).Run();
 }
 
 int ExitStatusOf(const TrialResult& result) {

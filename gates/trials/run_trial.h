@@ -19,17 +19,23 @@
 // Memory: some 20 MiB here, and the bundle's limits in its cgroup. Time: the
 // runs', and some milliseconds. Errors: kFailedPrecondition: a mechanism of the
 // sandbox is missing, named; kInvalidArgument: the request; kNotFound: no
-// bundle there; kResourceExhausted: this host has no room; else FileError's.
+// bundle there; kResourceExhausted or kAborted: this host has no room now;
+// kCancelled: `is_stopped` said so; else FileError's.
 
 #ifndef FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
 #define FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
+
+#include <functional>
 
 #include "absl/status/statusor.h"
 #include "footprint/gates/trials/trial.pb.h"
 
 namespace footprint {
 
-absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request);
+// `is_stopped` is asked while the bundle is unpacked, and ends the trial;
+// empty: never.
+absl::StatusOr<TrialResult> RunTrial(
+    const TrialRequest& request, const std::function<bool()>& is_stopped = {});
 
 // 0, 1 and so on, as `check` ends: gate.proto's Decision.
 int ExitStatusOf(const TrialResult& result);
