@@ -437,6 +437,9 @@ HandlerResponse HttpServer::Implementation::Route(
   const bool is_get = request.method == "GET" || request.method == "HEAD";
   if (is_get && request.path == "/") {
     ShowPage(response);
+  } else if (request.method == "HEAD" && IsEventsPath(request.path)) {
+    Write(ErrorResponse(405, "method_not_allowed", "events are for GET alone"),
+          &response);
   } else if (request.method == "GET" && IsEventsPath(request.path)) {
     Watch(request, response);
   } else {

@@ -424,6 +424,98 @@ TEST(HttpServerTest, APortIsOneServers) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TLS")));
 }
 
+// A key of these tests alone, and its certificate, of a hundred years.
+constexpr char kTestPair[] = R"pem(
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfZGVyBCxzyrc0Boj
+F9ZTOBvcVFwk2R9krda/65SVP0ChRANCAAQ91yV3y2Kdt1lM3w63O1oloA3cC4lU
+788nIF/dRBO/ZlIOwIe/eUHP1jVlzG+K6lp3cJp259mMcTzTt05zHqDO
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBfzCCASWgAwIBAgIUT/SthjwdjEpqqJUu801Ur9H2dKEwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNjE2MTk0N1oYDzIxMjYxMTAy
+MTYxOTQ3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQ91yV3y2Kdt1lM3w63O1oloA3cC4lU788nIF/dRBO/ZlIOwIe/eUHP
+1jVlzG+K6lp3cJp259mMcTzTt05zHqDOo1MwUTAdBgNVHQ4EFgQU3AkpEMiEM663
+akzyBfVnDNxQ4yAwHwYDVR0jBBgwFoAU3AkpEMiEM663akzyBfVnDNxQ4yAwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA0J1A/4CaUDsMnfTU5KoA
+LwP0ZZbCdcN/NS16zecThAQCIFIKhVCsOutTN7yKwRj0u90MhPZJrMm9+XInBa55
+Uc22
+-----END CERTIFICATE-----
+)pem";
+
+TEST(HttpServerTest, TlsCarriesTheSameAndIsStoppedByNobody) {
+  HttpServerOptions http;
+  http.certificate_path = WriteTestFile("tls.pem", kTestPair);
+  http.key_path = http.certificate_path;
+  const ExampleServer server("tls", http);
+  // No handshake, half a one, and no TLS at all.
+  std::vector<std::thread> threads;
+  for (const char* bytes : {"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", ""}) {
+    for (int i = 0; i < 20; ++i) {
+      threads.emplace_back(
+          [&server, bytes] { ExchangeBytes(server.port(), bytes); });
+    }
+  }
+  httplib::SSLClient client("127.0.0.1", server.port());
+  client.enable_server_certificate_verification(false);
+  client.set_default_headers({{"Authorization", "Bearer " + server.token()}});
+  const httplib::Result health = client.Get("/v1/health");
+  ASSERT_TRUE(health) << httplib::to_string(health.error());
+  EXPECT_EQ(health->status, 200);
+  const std::string bundle = "accept " + std::string(3000000, 'x');
+  const httplib::Result submitted =
+      client.Post("/v1/trials?sha256=" + Sha256Hex(bundle), bundle,
+                  "application/octet-stream");
+  ASSERT_TRUE(submitted) << httplib::to_string(submitted.error());
+  EXPECT_EQ(submitted->status, 202) << submitted->body;
+  for (std::thread& thread : threads) thread.join();
+}
+
+// 8 KB of them would make an answer of 48 MB.
+TEST(HttpServerTest, RangesAreNotAnswered) {
+  HttpServerOptions http;
+  http.page = std::string(30000, 'p');
+  const ExampleServer server("ranges", http);
+  std::string ranges = "bytes=0-";
+  while (ranges.size() < 8000) ranges += ",0-";
+  const std::string answer = ExchangeBytes(
+      server.port(),
+      absl::StrCat("GET / HTTP/1.1\r\nHost: x\r\nRange: ", ranges, "\r\n\r\n"));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(answer, testing::EndsWith("\r\n\r\n" + http.page));
+}
+
+TEST(HttpServerTest, AHeadIsAGetWithoutItsBody) {
+  HttpServerOptions http;
+  http.page = "<!doctype html>";
+  const ExampleServer server("head", http);
+  httplib::Client client("127.0.0.1", server.port());
+  // The scheme's letters are of either case.
+  client.set_default_headers({{"authorization", "bearer " + server.token()}});
+  for (const char* path : {"/", "/v1/health", "/v1/trials"}) {
+    const httplib::Result head = client.Head(path);
+    ASSERT_TRUE(head) << path;
+    EXPECT_EQ(head->status, 200) << path;
+    EXPECT_EQ(head->body, "");
+    EXPECT_EQ(head->get_header_value("Content-Length"),
+              client.Get(path)->get_header_value("Content-Length"))
+        << path;
+  }
+  EXPECT_EQ(client.Head("/v1/no")->status, 404);
+  EXPECT_EQ(client.Head(("/v1/trials/" + Sha256Hex("") + "/events"))->status,
+            405);
+}
+
+TEST(HttpServerTest, ADeploymentIsUtf8) {
+  const ExampleServer server("utf8");
+  Caller caller(server);
+  const std::string path = "/v1/trials?sha256=" + Sha256Hex("x");
+  EXPECT_EQ(caller.Post(path + "&deployment=gr%F6", "x").status, 400);
+  EXPECT_EQ(caller.Post(path + "&deployment=a%1Bb", "x").status, 400);
+  EXPECT_EQ(caller.Post(path + "&deployment=gr%C3%B6", "x").status, 202);
+}
+
 TEST(HttpServerTest, ThePageMayLoadOnlyItself) {
   HttpServerOptions http;
   http.page = "<!doctype html><title>page</title>";

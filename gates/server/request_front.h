@@ -118,6 +118,4 @@ class RequestFront {
 
 }  // namespace footprint
 
-// Tested by http_server_test.
-
 #endif  // FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
