@@ -159,6 +159,32 @@ class PageBrowserTest(unittest.TestCase):
             if _PICTURES:
                 self.browser.picture(f"{_PICTURES}/history-{width}.png")
 
+    def test_a_long_label_widens_nothing(self):
+        for width in _WIDTHS:
+            self._enter(width=width)
+            self._choose(self._file("long.bundle", f"long {width}"))
+            self._await("!document.getElementById('profile').hidden")
+            self._await("document.getElementById('history').textContent.includes('mmmm')")
+            self._fits(width)
+            # No column of single letters.
+            self.assertGreater(self._ask(
+                "Math.min(...[...document.querySelectorAll('#history a')]"
+                ".map((link) => link.getBoundingClientRect().width))"), 60)
+            self.assertLess(self._ask("Math.max(...[...document.querySelectorAll('#history tr')]"
+                                      ".map((row) => row.getBoundingClientRect().height))"), 260)
+            if _PICTURES:
+                self.browser.picture(f"{_PICTURES}/long-{width}.png")
+
+    def test_a_running_trial_is_in_the_list(self):
+        self._enter()
+        rows = "document.querySelectorAll('#history tr').length"
+        count = self._ask(rows)
+        self._choose(self._file("slow.bundle", "slow and listed"))
+        self._await(f"{rows} === {count + 1}")
+        self.assertIn(self._ask("document.querySelector('#history .badge').textContent"),
+                      ("waiting", "running"))
+        self._await("document.querySelector('#history .badge').textContent === 'ACCEPT'")
+
     def test_keys_alone_reach_a_trial(self):
         self._enter()
         self._choose(self._file("keys.bundle", "accept keys"))

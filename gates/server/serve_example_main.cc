@@ -2,8 +2,9 @@
 //
 //   serve_example STORE PORT
 //
-// Every bundle is accepted; one that begins with "reject" is not, and of one
-// that begins with "flaky" the first trial fails. Prints the port and the
+// Every bundle is accepted; one that begins with "reject" is not, of one that
+// begins with "flaky" the first trial fails, and one that begins with "long" has
+// a long label. Prints the port and the
 // token, which has every scope.
 
 #include <unistd.h>
@@ -70,7 +71,9 @@ absl::StatusOr<StoredResult> Judge(const TrialToRun& trial) {
     return absl::InternalError("the sandbox broke");
   }
   StoredResult result;
-  result.set_deployment("//models:example");
+  result.set_deployment(absl::StartsWith(*bundle, "long")
+                            ? "//" + std::string(180, 'm')
+                            : "//models:example");
   result.add_remarks("of " + Sha256Hex(*bundle));
   const bool is_rejected = absl::StartsWith(*bundle, "reject");
   const auto size = static_cast<int64_t>(bundle->size());

@@ -226,6 +226,14 @@
     });
   }
 
+  // The list has the trial from its first moment on, and its verdict at the end.
+  async function watch(id) {
+    const shown = showTrial(id);
+    await showHistory();
+    await shown;
+    await showHistory();
+  }
+
   const submit = does(async (file) => {
     tell('hashing ' + file.name);
     const sha256 = await hashOf(file);
@@ -240,8 +248,7 @@
       byId('sent').hidden = true;
     }
     tell(answer.is_new ? 'submitted' : 'this bundle was known');
-    await showTrial(answer.trial.id);
-    await showHistory();
+    await watch(answer.trial.id);
   });
 
   const runAgain = does(async () => {
@@ -249,8 +256,7 @@
     const answer = await ask(
         `/v1/trials?again=1&sha256=${state.bundle}`, {method: 'POST'});
     tell('submitted again');
-    await showTrial((await answer.json()).trial.id);
-    await showHistory();
+    await watch((await answer.json()).trial.id);
   });
 
   function choose(id, isChosen) {

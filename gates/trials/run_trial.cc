@@ -73,6 +73,12 @@ bool EndedWell(const TrialRun& run) {
          run.signal_number() == 0;
 }
 
+// A peak differs a little from run to run, so it gets a fiftieth and the rest of
+// its MiB.
+int64_t BudgetFor(int64_t peak_bytes) {
+  return (peak_bytes + peak_bytes / 50 + kMiB - 1) / kMiB * kMiB;
+}
+
 std::string EndText(const TrialRun& run) {
   if (run.is_timed_out()) return "did not end in its time";
   if (run.signal_number() != 0) {
@@ -310,7 +316,9 @@ class Trial {
     Decide(REJECTED, PEAK_ABOVE_BUDGET,
            absl::StrCat("needs ", FormatBytes(peak), ", ",
                         FormatBytes(peak - budget_bytes_),
-                        " above the budget of ", FormatBytes(budget_bytes_)),
+                        " above the budget of ", FormatBytes(budget_bytes_),
+                        "; budget_bytes: ", BudgetFor(peak),
+                        " has room for it"),
            &result_);
     return true;
   }
