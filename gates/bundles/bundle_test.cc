@@ -280,7 +280,8 @@ TEST(BundleTest, LimitsHold) {
   BundleLimits limits;
   limits.entries = 3;
   ExpectRefused({kManifestEntry, kRunEntry, kDataEntry, {"x", "a"}},
-                absl::StatusCode::kResourceExhausted, "3 entries", limits);
+                absl::StatusCode::kResourceExhausted, "3 files and folders",
+                limits);
   limits = BundleLimits();
   limits.unpacked_bytes = 1000;
   ExpectRefused(

@@ -75,8 +75,10 @@ constexpr char kSealedColumns[] =
     "decided_unix_seconds, decision, bytes";
 constexpr int kSealedColumnCount = 11;
 
-// Rows of tables that must agree; the answer is empty if they do.
-constexpr char kDisagreement[] = R"sql(
+// Whether the rows of the tables agree: kAgreement, or what is wrong. Nothing
+// where there is no total.
+constexpr char kAgreement[] = "agree";
+constexpr char kAgreementQuery[] = R"sql(
 SELECT CASE
   WHEN (SELECT COUNT(*) FROM total) <> 1 THEN 'no total'
   WHEN bundle_count <> (SELECT COUNT(*) FROM bundle) OR
@@ -89,7 +91,7 @@ SELECT CASE
     THEN 'the total of trials is wrong'
   WHEN decided_count <> (SELECT COUNT(*) FROM result)
     THEN 'a verdict without a trial, or a trial without its verdict'
-  ELSE '' END FROM total
+  ELSE 'agree' END FROM total
 )sql";
 
 constexpr char kSchemaText[] =
@@ -206,9 +208,11 @@ absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
 absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
   absl::Status status = CheckSchema(database, has_seals);
   if (!status.ok()) return status;
-  const absl::StatusOr<std::string> disagreement = database->Ask(kDisagreement);
-  if (!disagreement.ok()) return disagreement.status();
-  if (!disagreement->empty()) return absl::DataLossError(*disagreement);
+  const absl::StatusOr<std::string> agreement = database->Ask(kAgreementQuery);
+  if (!agreement.ok()) return agreement.status();
+  if (*agreement != kAgreement) {
+    return absl::DataLossError(agreement->empty() ? "no total" : *agreement);
+  }
   return has_seals ? CheckSeals(database) : absl::OkStatus();
 }
 
