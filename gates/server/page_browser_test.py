@@ -171,7 +171,7 @@ class PageBrowserTest(unittest.TestCase):
                 "Math.min(...[...document.querySelectorAll('#history a')]"
                 ".map((link) => link.getBoundingClientRect().width))"), 60)
             self.assertLess(self._ask("Math.max(...[...document.querySelectorAll('#history tr')]"
-                                      ".map((row) => row.getBoundingClientRect().height))"), 260)
+                                      ".map((row) => row.getBoundingClientRect().height))"), 150)
             if _PICTURES:
                 self.browser.picture(f"{_PICTURES}/long-{width}.png")
 

@@ -3,9 +3,9 @@
 //   serve_example STORE PORT
 //
 // Every bundle is accepted; one that begins with "reject" is not, of one that
-// begins with "flaky" the first trial fails, and one that begins with "long" has
-// a long label. Prints the port and the
-// token, which has every scope.
+// begins with "flaky" the first trial fails, one that begins with "long" has a
+// long label, and one that begins with "endless" unpacks until it is stopped.
+// Prints the port and the token, which has every scope.
 
 #include <unistd.h>
 
@@ -66,6 +66,11 @@ absl::StatusOr<StoredResult> Judge(const TrialToRun& trial) {
   if (absl::StartsWith(*bundle, "slow")) {
     trial.report_stage("measuring");
     sleep(2);
+  }
+  if (absl::StartsWith(*bundle, "endless")) {
+    trial.report_stage("unpacking");
+    while (!trial.is_stopped()) usleep(1000);
+    return absl::CancelledError("stopped");
   }
   if (absl::StartsWith(*bundle, "flaky") && IsFirstTrial(*bundle)) {
     return absl::InternalError("the sandbox broke");

@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -130,6 +131,45 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(first.end(), 0)
         self.assertEqual(second.end(), 0)
 
+    def _await_running(self, server, identity):
+        deadline = time.time() + 60
+        while server.ask("GET", f"/v1/trials/{identity}")[1]["trial"]["state"] != "running":
+            self.assertLess(time.time(), deadline)
+            time.sleep(0.01)
+
+    def test_a_signal_ends_what_unpacks_and_the_trial_waits(self):
+        server = _Server(self.store)
+        identity = server.submit(b"endless one")[1]["trial"]["id"]
+        self._await_running(server, identity)
+        self.assertEqual(server.end(), 0)
+        server = _Server(self.store, server.token)
+        self._await_running(server, identity)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_signal_does_not_wait_for_slow_clients(self):
+        server = _Server(self.store)
+        slow = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+        for each in slow:
+            self.addCleanup(each.close)
+            each.sendall(b"GET /v1/health HTTP/1.1\r\nName: ")
+        self.assertEqual(server.ask("GET", "/v1/health")[0], 200)
+        begin = time.time()
+        self.assertEqual(server.end(), 0)
+        self.assertLess(time.time() - begin, 8)
+
+    def test_an_empty_database_beside_bundles_is_refused_and_they_stay(self):
+        server = _Server(self.store)
+        self.assertEqual(server.submit(b"accept this")[0], 202)
+        self.assertEqual(server.end(), 0)
+        bundles = list(pathlib.Path(self.store).glob("bundles/*/*"))
+        self.assertEqual(len(bundles), 1)
+        database = pathlib.Path(self.store, "trials.sqlite")
+        for damage in (lambda: os.truncate(database, 0), database.unlink):
+            damage()
+            with self.assertRaisesRegex(RuntimeError, "the database is missing or empty"):
+                _Server(self.store)
+            self.assertEqual(list(pathlib.Path(self.store).glob("bundles/*/*")), bundles)
+
     def test_a_port_in_use_is_named(self):
         server = _Server(self.store)
         other = subprocess.run([_PROGRAM, self.store + "2", str(server.port)],
@@ -142,8 +182,7 @@ class ServerProcessTest(unittest.TestCase):
         server = _Server(self.store)
         token = server.token
         trials = [server.submit(f"slow {i}".encode())[1]["trial"] for i in range(3)]
-        while server.ask("GET", f"/v1/trials/{trials[0]['id']}")[1]["trial"]["state"] != "running":
-            time.sleep(0.01)
+        self._await_running(server, trials[0]["id"])
         self.assertEqual(server.end(), 0)
         server = _Server(self.store, token)
         states = [server.ask("GET", f"/v1/trials/{trial['id']}")[1]["trial"]["state"]

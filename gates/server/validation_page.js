@@ -281,6 +281,7 @@
     box.onchange = () => choose(trial.id, box.checked);
     const link = made('a', `${trial.sequence} ${trial.deployment}`);
     link.href = '#' + trial.id;
+    link.title = trial.deployment;
     const cells = [
       box, link,
       made(
