@@ -55,7 +55,8 @@ expect 2 env -u HOME "$serve" --despite_missing
 says err "neither HOME nor XDG_DATA_HOME names a folder"
 expect 2 env HOME= "$submit" nothing.bundle
 says err "neither HOME nor XDG_CONFIG_HOME names a folder"
-expect 2 "$submit" nothing.bundle --server=ftp://127.0.0.1 --token_file="$0"
+echo fpt_none >token
+expect 2 "$submit" nothing.bundle --server=ftp://127.0.0.1 --token_file=token
 says err "want http://HOST:PORT"
 expect 2 "$serve" stop
 expect 2 "$serve" --despite_missing --store=/proc/no

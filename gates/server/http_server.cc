@@ -486,10 +486,11 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   // Bytes that nobody reads reset the connection, and the answer with it: so
   // they are read also where they are not kept.
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
-    Write(*refusal, &response);
     if (announced_bytes <= kMostDrainedBytes || IsForWantOfRoom(*refusal)) {
       Drain(content);
     }
+    // Last: the library has an answer of its own to a body that does not end.
+    Write(*refusal, &response);
     return;
   }
   auto& upload = std::get<BundleUpload>(begun);

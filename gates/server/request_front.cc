@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kPieceBytes = 4096;
 // For a refused client to read its answer.
 constexpr auto kLeavingTime = std::chrono::seconds(1);
+// Of what it still sends meanwhile.
+constexpr int64_t kMostPassedBytes = 1 << 20;
 // An answer that fits needs no thread that waits for a slow reader.
 constexpr int kSendBufferBytes = 256 << 10;
 // Before the listener is asked again where the system has no descriptors.
@@ -212,7 +214,9 @@ bool RequestFront::PassOver(Pending* pending) {
   const Connection::Progress read =
       pending->connection->Read(piece, sizeof(piece));
   if (read.awaited != 0) Await(read.awaited, pending);
-  return read.bytes > 0 || read.awaited != 0;
+  pending->passed_bytes += read.bytes;
+  return read.awaited != 0 ||
+         (read.bytes > 0 && pending->passed_bytes < kMostPassedBytes);
 }
 
 bool RequestFront::Refuse(const std::string& answer, Pending* pending) {

@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -82,6 +83,7 @@ class RequestFront {
     // It got its answer; what it still sends is passed over, so that the answer
     // arrives.
     bool is_leaving = false;
+    int64_t passed_bytes = 0;
   };
   using Place = std::list<Pending>::iterator;
 
