@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -387,6 +388,18 @@ TEST(BundleTest, ManifestWithoutSenseIsRefused) {
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(problem)))
         << text;
   }
+}
+
+// The one that gates/server/README.md shows.
+TEST(BundleTest, TheManifestOfTheReadmeIsOne) {
+  const absl::StatusOr<std::string> text =
+      ReadWholeFile("gates/bundles/testdata/bundle.textproto", 4096);
+  ASSERT_THAT(text, IsOk());
+  const absl::StatusOr<BundleManifest> manifest = ParseManifest(*text);
+  ASSERT_THAT(manifest, IsOk());
+  EXPECT_EQ(manifest->entry(), "fit.py");
+  EXPECT_EQ(manifest->budget_bytes(), 200 << 20);
+  EXPECT_EQ(manifest->time_limit_seconds(), 30);
 }
 
 }  // namespace

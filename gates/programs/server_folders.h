@@ -8,8 +8,8 @@
 //   absl::Status status = WriteSecretFile(*path, token);
 //
 // XDG_DATA_HOME and XDG_CONFIG_HOME change them; without those and without HOME
-// there is no default, and the error says what to set. Thread-safe, if no thread
-// changes the environment. Nothing is kept. Memory: the texts.
+// there is no default, and the error says what to set. Thread-safe, if no
+// thread changes the environment. Nothing is kept. Memory: the texts.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SERVER_FOLDERS_H_
 #define FOOTPRINT_GATES_PROGRAMS_SERVER_FOLDERS_H_

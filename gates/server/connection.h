@@ -1,9 +1,8 @@
 // A client's connection, plain or over TLS, whose calls never block.
 //
-//   std::unique_ptr<Connection> connection =
-//   PlainConnection(std::move(socket)); const Connection::Progress read =
-//   connection->Read(bytes, sizeof(bytes)); if (read.awaited != 0) ... // poll
-//   for it, and call again
+//   std::unique_ptr<Connection> connection = PlainConnection(std::move(fd));
+//   const Connection::Progress read = connection->Read(bytes, sizeof(bytes));
+//   if (read.awaited != 0) ...  // poll for it, and call again
 //
 // The socket is non-blocking. A TLS handshake is part of the first calls.
 //

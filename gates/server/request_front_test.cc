@@ -84,7 +84,7 @@ TEST(RequestFrontTest, NoHeaderTakesMuchMemory) {
   constexpr int64_t kMostSentBytes = 64 << 20;
   constexpr int64_t kMostTakenBytes = 16 << 20;
   const ExampleServer server("large_headers");
-  // What a first request takes.
+  // Memory of a first request.
   ExchangeBytes(server.port(), kHealth);
   const std::string piece(1 << 16, 'a');
   std::string lines;

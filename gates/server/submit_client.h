@@ -65,8 +65,9 @@ struct SubmittedVerdict {
 // Whether this build's cpp-httplib speaks TLS.
 extern const bool kSubmitHasTls;
 
-// What `server` must be: http or, where there is TLS, https, a host and a port.
-// InvalidArgument: something else. FailedPrecondition: https without TLS. Pure.
+// Whether `server` is http or, where there is TLS, https, a host and a port.
+// InvalidArgument: it is something else. FailedPrecondition: https without TLS.
+// Pure.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

@@ -331,7 +331,8 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
-  // What cannot be shown as it is could not be kept in a verdict either.
+  // A label that cannot be shown as it is could not be kept in a verdict
+  // either.
   if (!IsSha256Hex(trial.bundle_sha256) ||
       trial.deployment.size() > kMostDeploymentLength ||
       EscapeForTerminal(trial.deployment) != trial.deployment) {

@@ -226,7 +226,7 @@
     });
   }
 
-  // The list has the trial from its first moment on, and its verdict at the end.
+  // The list has the trial from its first moment on, and its verdict later.
   async function watch(id) {
     const shown = showTrial(id);
     await showHistory();

@@ -59,7 +59,7 @@ CREATE TRIGGER trial_removed AFTER DELETE ON trial BEGIN
 END;
 )sql";
 
-// What schema 2 adds.
+// Schema 2 adds this.
 constexpr char kSeals[] = R"sql(
 CREATE TABLE seal(
   sequence INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL);
@@ -218,7 +218,7 @@ absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
 
 enum class Found { kNothing, kWithoutSeals, kSealed };
 
-// What is in the file, if it may be used at all.
+// Finds out what is in the file, if it may be used at all.
 absl::StatusOr<Found> Examine(const std::string& path,
                               SqliteDatabase* database) {
   const absl::StatusOr<std::string> check =

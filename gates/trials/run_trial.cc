@@ -73,8 +73,8 @@ bool EndedWell(const TrialRun& run) {
          run.signal_number() == 0;
 }
 
-// A peak differs a little from run to run, so it gets a fiftieth and the rest of
-// its MiB.
+// A peak differs a little from run to run, so it gets a fiftieth and the rest
+// of its MiB.
 int64_t BudgetFor(int64_t peak_bytes) {
   return (peak_bytes + peak_bytes / 50 + kMiB - 1) / kMiB * kMiB;
 }
@@ -313,13 +313,13 @@ class Trial {
     const int64_t peak = result_.whole_process_peak_bytes();
     if (budget_bytes_ <= 0 || peak <= budget_bytes_) return false;
     result_.set_excess_bytes(peak - budget_bytes_);
-    Decide(REJECTED, PEAK_ABOVE_BUDGET,
-           absl::StrCat("needs ", FormatBytes(peak), ", ",
-                        FormatBytes(peak - budget_bytes_),
-                        " above the budget of ", FormatBytes(budget_bytes_),
-                        "; budget_bytes: ", BudgetFor(peak),
-                        " has room for it"),
-           &result_);
+    Decide(
+        REJECTED, PEAK_ABOVE_BUDGET,
+        absl::StrCat("needs ", FormatBytes(peak), ", ",
+                     FormatBytes(peak - budget_bytes_), " above the budget of ",
+                     FormatBytes(budget_bytes_),
+                     "; budget_bytes: ", BudgetFor(peak), " has room for it"),
+        &result_);
     return true;
   }
 
