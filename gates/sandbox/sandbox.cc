@@ -30,6 +30,7 @@
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/text/exec_strings.h"
+#include "footprint/gates/sandbox/resident_sum.h"
 #include "footprint/gates/sandbox/sandbox_init_protocol.h"
 
 extern "C" {
@@ -44,6 +45,7 @@ constexpr int kOutsideUser = 65534;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTemporaryDescriptors = 64;
 constexpr int kInitDescriptorCount = kFirstFreeDescriptor;
+constexpr int64_t kLookNs = 20'000'000;
 
 constexpr const char* kFolders[] = {"bundle", "records", "dev", "dev/shm",
                                     "etc",    "proc",    "tmp", "usr"};
@@ -285,21 +287,30 @@ class Init {
   }
 
   // Until the report, the end of time, or of the process.
-  absl::Status Watch(int time_limit_seconds, SandboxEnd* end) {
+  absl::Status Watch(const std::string& group_path, int time_limit_seconds,
+                     SandboxEnd* end) {
     const int64_t deadline_ns =
         MonotonicTimeNs() + time_limit_seconds * int64_t{1000000000};
+    int64_t next_look_ns = 0;
     bool has_ended = false;
     while (!has_ended) {
-      const int64_t left_ms = (deadline_ns - MonotonicTimeNs()) / 1000000;
-      if (left_ms <= 0) {
+      const int64_t now_ns = MonotonicTimeNs();
+      if (now_ns >= deadline_ns) {
         end->is_timed_out = true;
         return absl::OkStatus();
       }
+      if (now_ns >= next_look_ns) {
+        end->peak_proportional_bytes =
+            std::max(end->peak_proportional_bytes, ReadResidentSum(group_path));
+        // Looks at many processes take a tenth of the time, not all of it.
+        const int64_t end_ns = MonotonicTimeNs();
+        next_look_ns = end_ns + std::max(kLookNs, 9 * (end_ns - now_ns));
+      }
+      const int64_t wait_ns = std::min(deadline_ns, next_look_ns) - now_ns;
       pollfd files[] = {{report_.get(), POLLIN, 0},
                         {output_.get(), POLLIN, 0},
                         {error_.get(), POLLIN, 0}};
-      if (poll(files, 3, static_cast<int>(std::min<int64_t>(left_ms, 1000))) <
-          0) {
+      if (poll(files, 3, static_cast<int>(wait_ns / 1000000 + 1)) < 0) {
         continue;
       }
       DrainOutputs(files[1].revents, files[2].revents);
@@ -494,7 +505,9 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
   {
     Init init(run.output_tail_bytes);
     absl::Status status = init.Start(root, run, group->processes_descriptor());
-    if (status.ok()) status = init.Watch(run.time_limit_seconds, &end);
+    if (status.ok()) {
+      status = init.Watch(group->path(), run.time_limit_seconds, &end);
+    }
     if (!status.ok()) return status;
     const InitReport& report = init.report();
     if (!end.is_timed_out && run.read_records) {

@@ -90,6 +90,9 @@ struct SandboxEnd {
   int signal_number = 0;  // of the two one is set
   int64_t peak_bytes = 0;
   int64_t peak_resident_bytes = 0;  // of the process that had most
+  // Of all its processes together, a page of several once: the highest of
+  // looks some 20 ms apart. 0: there was one process.
+  int64_t peak_proportional_bytes = 0;
   int64_t limit_hit_count = 0;
   int64_t killed_process_count = 0;  // for want of memory
   int64_t program_time_ns = 0;

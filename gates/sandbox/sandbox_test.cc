@@ -150,9 +150,53 @@ INSTANTIATE_TEST_SUITE_P(
                     "try_old_root", "try_write_root", "try_host_files",
                     "try_symlink", "try_proc_writes", "try_cgroup",
                     "try_devices", "try_network", "try_other_sockets",
-                    "try_calls", "try_clock", "try_root", "try_limits",
-                    "try_host_name", "try_descriptors"),
+                    "try_calls", "try_unknown_calls", "try_clock", "try_root",
+                    "try_limits", "try_host_name", "try_descriptors"),
     [](const auto& info) { return std::string(info.param); });
+
+// What ordinary programs call is allowed.
+TEST_F(SandboxTest, OrdinaryCallsAreLetThrough) {
+  for (const char* name : {"use_files", "use_waiting", "use_processes"}) {
+    const SandboxEnd end = End(Run(name));
+    EXPECT_EQ(end.exit_status, 0) << name << ": " << end.standard_error_tail;
+    EXPECT_EQ(end.signal_number, 0) << name;
+  }
+}
+
+// Python's own test of each module would be long; these use most kinds of call.
+TEST_F(SandboxTest, PythonRuns) {
+  SandboxRun run = Run("good");
+  run.program = "/usr/bin/python3";
+  run.arguments = {
+      "python3", "-c",
+      "import asyncio, concurrent.futures, ctypes, mmap, multiprocessing\n"
+      "import os, random, shutil, socket, sqlite3, subprocess, tempfile\n"
+      "import threading, time\n"
+      "async def main():\n"
+      "  await asyncio.sleep(0.01)\n"
+      "  process = await asyncio.create_subprocess_exec('/bin/true')\n"
+      "  return await process.wait()\n"
+      "assert asyncio.run(main()) == 0\n"
+      "with concurrent.futures.ThreadPoolExecutor(2) as pool:\n"
+      "  assert list(pool.map(abs, [-1, -2])) == [1, 2]\n"
+      "with multiprocessing.Pool(2) as pool:\n"
+      "  assert pool.map(abs, [-1, -2]) == [1, 2]\n"
+      "assert subprocess.run(['/bin/sh', '-c', 'ls / | sort']).returncode == "
+      "0\n"
+      "with tempfile.TemporaryDirectory() as folder:\n"
+      "  shutil.copytree('/bundle', folder + '/copy')\n"
+      "  base = sqlite3.connect(folder + '/base')\n"
+      "  base.execute('create table a (b)')\n"
+      "  base.commit()\n"
+      "left, right = socket.socketpair()\n"
+      "left.send(b'x'); assert right.recv(1) == b'x'\n"
+      "mmap.mmap(-1, 4096).write(b'x')\n"
+      "os.cpu_count(); os.sched_getaffinity(0); os.getloadavg; time.sleep(0)\n"
+      "print('done')\n"};
+  const SandboxEnd end = End(run);
+  EXPECT_EQ(end.exit_status, 0) << end.standard_error_tail;
+  EXPECT_THAT(end.standard_output_tail, HasSubstr("done\n"));
+}
 
 class SandboxRefusalTest : public SandboxTest {
  protected:
@@ -245,6 +289,27 @@ TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {
   };
   EXPECT_EQ(End(run).exit_status, 0);
   EXPECT_EQ(count, 3);
+}
+
+// The largest process has an eighth of it, and the group, which was not the
+// first to read the file, nothing.
+TEST_F(SandboxTest, PagesOfAllProcessesAreAdded) {
+  SandboxRun run = Run("hold_host_file_in_children", 32 * kMiB);
+  run.runner = WriteTestFile("host_file", std::string(32 * kMiB, 'x'));
+  const SandboxEnd end = End(run);
+  EXPECT_EQ(end.exit_status, 0);
+  EXPECT_LT(end.peak_bytes, 24 * kMiB);
+  EXPECT_LT(end.peak_resident_bytes, 8 * kMiB);
+  EXPECT_GE(end.peak_proportional_bytes, 32 * kMiB);
+  EXPECT_LT(end.peak_proportional_bytes, 40 * kMiB);
+}
+
+// What a child shares with its parent is there once.
+TEST_F(SandboxTest, SharedPagesCountOnce) {
+  const SandboxEnd end = End(Run("share_with_children", 24 * kMiB));
+  EXPECT_EQ(end.exit_status, 0);
+  EXPECT_GE(end.peak_proportional_bytes, 24 * kMiB);
+  EXPECT_LT(end.peak_proportional_bytes, 32 * kMiB);
 }
 
 TEST_F(SandboxTest, NothingIsLeftBehind) {

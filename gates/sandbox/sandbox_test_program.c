@@ -4,16 +4,23 @@
    the bytes of their second argument, and end with 0 if they could. */
 
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -25,6 +32,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,6 +146,60 @@ static int hold_mapped_file(void) {
   return sum == 1 ? 30 : GOOD;
 }
 
+/* Files of the bundle that are small each, all of them. */
+static int hold_small_files(void) {
+  static char block[65536];
+  char path[64];
+  for (int i = 0;; ++i) {
+    snprintf(path, sizeof(path), "/bundle/data%d", i);
+    int file = open(path, O_RDONLY);
+    if (file < 0) return i > 0 ? GOOD : 30;
+    while (read(file, block, sizeof(block)) > 0) {
+    }
+    close(file);
+  }
+}
+
+/* A file of the host's, which its control group does not count: each of eight
+   children has another part of it. */
+static int hold_host_file_in_children(void) {
+  int file = open("/runner", O_RDONLY);
+  int ends[2];
+  if (file < 0 || pipe(ends) != 0) return 30;
+  const size_t part = bytes / 8;
+  for (size_t i = 0; i < 8; ++i) {
+    if (fork() == 0) {
+      char byte;
+      volatile char *memory =
+          mmap(NULL, part, PROT_READ, MAP_SHARED, file, (off_t)(i * part));
+      int sum = 0;
+      if (memory == MAP_FAILED) _exit(30);
+      for (size_t j = 0; j < part; j += 4096) sum += memory[j];
+      close(ends[1]);
+      (void)!read(ends[0], &byte, 1);
+      _exit(sum == 1);
+    }
+  }
+  sleep(1);
+  close(ends[1]);
+  while (wait(NULL) > 0) {
+  }
+  return GOOD;
+}
+
+static int share_with_children(void) {
+  hold_mmap();
+  for (int i = 0; i < 4; ++i) {
+    if (fork() == 0) {
+      usleep(300000);
+      _exit(0);
+    }
+  }
+  while (wait(NULL) > 0) {
+  }
+  return GOOD;
+}
+
 /* Behind the profiler's back. */
 static int hold_without_profiler(void) {
   if (getenv("LD_PRELOAD") != NULL) {
@@ -153,6 +216,10 @@ static int hold_without_profiler(void) {
 static int hold_unless_profiled(void) {
   if (getenv("LD_PRELOAD") != NULL) return GOOD;
   return hold_mmap();
+}
+
+static int fail_if_profiled(void) {
+  return getenv("LD_PRELOAD") != NULL ? 7 : GOOD;
 }
 
 /* In about one run of two, by a bit that the kernel draws for each. */
@@ -343,6 +410,109 @@ static int try_calls(void) {
                  syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0) < 0 &&
                  syscall(SYS_userfaultfd, 0) < 0);
 }
+/* A call that is in no list does not exist; what counts for the whole host is
+   refused. */
+static int try_unknown_calls(void) {
+  unsigned long context = 0;
+  int file = -1;
+  int failed = syscall(SYS_io_setup, 8, &context) < 0 && errno == EPERM &&
+               inotify_init1(0) < 0 && errno == EPERM;
+  failed = failed && syscall(900) < 0 && errno == ENOSYS;
+  failed = failed && syscall(447 /* memfd_secret */, 0) < 0 && errno == ENOSYS;
+  failed =
+      failed && syscall(SYS_lookup_dcookie, 0, NULL, 0) < 0 && errno == ENOSYS;
+  file = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+  return file < 0 ? 30 : refused(failed);
+}
+
+#define REQUIRE(holds)                     \
+  do {                                     \
+    if (!(holds)) {                        \
+      fprintf(stderr, "%s: %m\n", #holds); \
+      return 30;                           \
+    }                                      \
+  } while (0)
+
+/* Calls that real programs make, of each group that the filter lets through. */
+static int use_files(void) {
+  char block[16] = "";
+  struct iovec part = {block, sizeof(block)};
+  struct stat about;
+  int file = open("/tmp/a", O_CREAT | O_RDWR, 0600);
+  REQUIRE(file >= 0 && write(file, "0123456789", 10) == 10);
+  REQUIRE(pwrite(file, "x", 1, 20) == 1 && pread(file, block, 1, 20) == 1);
+  REQUIRE(lseek(file, 0, SEEK_SET) == 0 && readv(file, &part, 1) == 16);
+  REQUIRE(pwritev(file, &part, 1, 0) == 16 && preadv(file, &part, 1, 0) == 16);
+  REQUIRE(fstat(file, &about) == 0 && lstat("/tmp/a", &about) == 0);
+  REQUIRE(ftruncate(file, 100) == 0 && fsync(file) == 0);
+  REQUIRE(fdatasync(file) == 0 && posix_fallocate(file, 0, 200) == 0);
+  REQUIRE(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
+  REQUIRE(flock(file, LOCK_EX) == 0 && fchmod(file, 0644) == 0);
+  REQUIRE(futimens(file, NULL) == 0 && dup2(file, 50) == 50);
+  REQUIRE(rename("/tmp/a", "/tmp/b") == 0 && link("/tmp/b", "/tmp/c") == 0);
+  REQUIRE(symlink("b", "/tmp/d") == 0 && readlink("/tmp/d", block, 16) == 1);
+  REQUIRE(mkdir("/tmp/e", 0700) == 0 && rmdir("/tmp/e") == 0);
+  REQUIRE(mkfifo("/tmp/f", 0600) == 0 && unlink("/tmp/c") == 0);
+  REQUIRE(access("/tmp/b", R_OK) == 0 && chdir("/tmp") == 0);
+  DIR *folder = opendir("/tmp");
+  REQUIRE(folder != NULL && readdir(folder) != NULL);
+  return GOOD;
+}
+
+static int use_waiting(void) {
+  int ends[2];
+  int sockets[2];
+  char byte = 1;
+  struct epoll_event event = {EPOLLIN, {0}};
+  REQUIRE(pipe(ends) == 0 && write(ends[1], &byte, 1) == 1);
+  struct pollfd poll_file = {ends[0], POLLIN, 0};
+  fd_set files;
+  FD_ZERO(&files);
+  FD_SET(ends[0], &files);
+  REQUIRE(poll(&poll_file, 1, 0) == 1);
+  REQUIRE(select(ends[0] + 1, &files, NULL, NULL, NULL) == 1);
+  int poller = epoll_create1(0);
+  REQUIRE(epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &event) == 0);
+  REQUIRE(epoll_wait(poller, &event, 1, 0) == 1);
+  REQUIRE(eventfd(0, 0) >= 0 && timerfd_create(CLOCK_MONOTONIC, 0) >= 0);
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+  REQUIRE(send(sockets[0], &byte, 1, 0) == 1 &&
+          recv(sockets[1], &byte, 1, 0) == 1);
+  struct timespec moment = {0, 1000};
+  REQUIRE(nanosleep(&moment, NULL) == 0 &&
+          clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL) == 0);
+  return GOOD;
+}
+
+static void *end_at_once(void *unused) { return unused; }
+static int use_processes(void) {
+  pthread_t thread;
+  struct rusage usage;
+  struct rlimit limit;
+  cpu_set_t processors;
+  int status = 1;
+  REQUIRE(pthread_create(&thread, NULL, end_at_once, NULL) == 0);
+  REQUIRE(pthread_join(thread, NULL) == 0);
+  REQUIRE(system("exit 3") >> 8 == 3);
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+  REQUIRE(sched_getaffinity(0, sizeof(processors), &processors) == 0);
+  REQUIRE(sched_setaffinity(0, sizeof(processors), &processors) == 0);
+  REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0 && nice(1) != -1);
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  char *memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED && madvise(memory, 1 << 20, MADV_DONTNEED) == 0);
+  memory = mremap(memory, 1 << 20, 2 << 20, MREMAP_MAYMOVE);
+  REQUIRE(memory != MAP_FAILED && mprotect(memory, 2 << 20, PROT_READ) == 0);
+  REQUIRE(munmap(memory, 2 << 20) == 0);
+  sem_t *semaphore = sem_open("/s", O_CREAT, 0600, 1);
+  REQUIRE(semaphore != SEM_FAILED && sem_wait(semaphore) == 0);
+  REQUIRE(raise(SIGURG) == 0 && time(NULL) > 0);
+  return GOOD;
+}
+
 static int try_clock(void) {
   struct timeval time = {1, 0};
   return refused(settimeofday(&time, NULL) != 0);
@@ -450,6 +620,10 @@ static const struct {
     CASE(try_network),
     CASE(try_other_sockets),
     CASE(try_calls),
+    CASE(try_unknown_calls),
+    CASE(use_files),
+    CASE(use_waiting),
+    CASE(use_processes),
     CASE(try_clock),
     CASE(try_root),
     CASE(try_limits),
@@ -465,8 +639,12 @@ static const struct {
     CASE(good),
     CASE(hold_page_cache),
     CASE(hold_mapped_file),
+    CASE(hold_small_files),
+    CASE(share_with_children),
+    CASE(hold_host_file_in_children),
     CASE(hold_without_profiler),
     CASE(hold_unless_profiled),
+    CASE(fail_if_profiled),
     CASE(forge_pipe_and_folder),
     CASE(forge_records),
 };

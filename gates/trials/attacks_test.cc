@@ -55,6 +55,7 @@ constexpr Attack kAttacks[] = {
     {"hold_after_the_end", REJECTED, PEAK_ABOVE_BUDGET},
     {"hold_page_cache", REJECTED, PEAK_ABOVE_BUDGET},
     {"hold_mapped_file", REJECTED, PEAK_ABOVE_BUDGET},
+    {"hold_small_files", REJECTED, PEAK_ABOVE_BUDGET},
     {"hold_without_profiler", REJECTED, PEAK_ABOVE_BUDGET},
     {"hold_unless_profiled", REJECTED, PEAK_ABOVE_BUDGET},
     {"hold_malloc", REJECTED, PEAK_ABOVE_BUDGET, "", "sandbox_static_program"},
@@ -79,6 +80,7 @@ constexpr Attack kAttacks[] = {
     {"try_network", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_other_sockets", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_calls", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_unknown_calls", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_clock", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_root", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_limits", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
@@ -134,6 +136,10 @@ TEST_P(AttacksTest, GetsTheRightVerdictAndLeavesNothing) {
   if (absl::StrContains(attack.name, "page_cache") ||
       absl::StrContains(attack.name, "mapped_file")) {
     WriteTestFile(relative + "data", Noise(kHeldBytes));
+  }
+  for (int i = 0; absl::StrContains(attack.name, "small_files") && i < 48;
+       ++i) {
+    WriteTestFile(absl::StrCat(relative, "data", i), Noise(kHeldBytes / 48));
   }
   WriteTestFile(relative + "bundle.textproto",
                 absl::StrCat("schema_version: 1 kind: NATIVE_PROGRAM entry: "

@@ -83,6 +83,7 @@ absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
   }
   AgentRun agent_run;
   agent_run.arguments = run.arguments;
+  // The sites are wanted, also where they are those of a sample.
   agent_run.sampling_interval_bytes = 0;
   AgentRunEnd end;
   end.exit_status = run.exit_status;

@@ -30,6 +30,8 @@ constexpr int64_t kBlockBytes = 64 << 10;
 constexpr int64_t kMostApparentBytes = int64_t{1} << 30;
 constexpr int64_t kMostRecordsBytes = int64_t{256} << 20;
 constexpr int kMostRecords = 4000;
+// A site of a MiB is met some 16 times.
+constexpr int64_t kSampledBytes = 64 << 10;
 
 absl::Status WriteFile(const std::string& path, absl::string_view bytes,
                        mode_t mode) {
@@ -117,7 +119,8 @@ void MakeStatistical(google::protobuf::RepeatedPtrField<Metric>* metrics) {
 
 }  // namespace
 
-ProfiledRun::ProfiledRun(std::string folder) : folder_(std::move(folder)) {}
+ProfiledRun::ProfiledRun(std::string folder, bool is_exact)
+    : folder_(std::move(folder)), is_exact_(is_exact) {}
 
 absl::Status ProfiledRun::Prepare(SandboxRun* run) {
   using profiling_internal::kRecordFolderVariable;
@@ -135,8 +138,8 @@ absl::Status ProfiledRun::Prepare(SandboxRun* run) {
   run->environment.push_back("LD_PRELOAD=/agent.so");
   run->environment.push_back(absl::StrCat(kRecordFolderVariable, "=/records"));
   run->environment.push_back(absl::StrCat(kStagesVariable, "=all"));
-  // Each allocation is recorded: the sites add up to the peak.
-  run->environment.push_back(absl::StrCat(kSamplingIntervalVariable, "=0"));
+  run->environment.push_back(absl::StrCat(kSamplingIntervalVariable, "=",
+                                          is_exact_ ? 0 : kSampledBytes));
   run->read_records = [records](const std::string& folder) {
     CopyRecords(folder, records);
   };

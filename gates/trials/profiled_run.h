@@ -7,9 +7,10 @@
 //   profiled.Explain(root, trial_run, &result);
 //
 // Records are the program's to forge: here they are only copied, regular files
-// alone, up to a size; confined_reader.h has who reads them, and no verdict
-// depends on them. Makes its folder, which must live as long as the run; the
-// caller removes it. Thread-compatible. Memory: 64 KiB and the explanation.
+// alone, up to a size; confined_reader.h has who reads them. No acceptance
+// rests on them alone (heap_evidence.h). Makes its folder, which must live as
+// long as the run; the caller removes it. Thread-compatible. Memory: 64 KiB and
+// the explanation.
 
 #ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
 #define FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
@@ -25,7 +26,9 @@ namespace footprint {
 
 class ProfiledRun {
  public:
-  explicit ProfiledRun(std::string folder);
+  // Exact: each allocation is recorded, which takes several times as long; else
+  // the sites are those of a sample.
+  ProfiledRun(std::string folder, bool is_exact);
 
   // Changes `run`, which must not outlive this. FileError's.
   absl::Status Prepare(SandboxRun* run);
@@ -37,6 +40,7 @@ class ProfiledRun {
 
  private:
   std::string folder_;
+  bool is_exact_;
   std::string bundle_folder_;
   std::vector<std::string> arguments_;
 };

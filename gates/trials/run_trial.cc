@@ -1,15 +1,13 @@
 #include "footprint/gates/trials/run_trial.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,10 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/memory/available_memory.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/near_names.h"
 #include "footprint/base/text/report_escape.h"
@@ -28,6 +26,10 @@
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/sandbox/sandbox.h"
+#include "footprint/gates/trials/bundle_pages.h"
+#include "footprint/gates/trials/confined_reader.h"
+#include "footprint/gates/trials/heap_evidence.h"
+#include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/profiled_run.h"
 
 namespace footprint {
@@ -42,8 +44,9 @@ constexpr int kProfilerTimes = 4;
 constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
 // Below it, a budget holds no process at all.
 constexpr int64_t kLeastLimitBytes = kMiB;
-// Larger bundles are taken out of the page cache, so that it is the runs' own.
-constexpr int64_t kEvictedBytes = kMiB;
+// The kernel counts pages before a process has them, so a limit is met a little
+// below itself.
+constexpr int64_t kNearLimitBytes = kMiB / 4;
 constexpr int kDefaultProcessLimit = 256;
 
 BundleLimits LimitsOf(const TrialRequest& request) {
@@ -65,7 +68,22 @@ void Decide(TrialVerdict verdict, TrialCause cause, std::string reason,
 }
 
 int64_t PeakOf(const TrialRun& run) {
-  return std::max(run.peak_bytes(), run.peak_resident_bytes());
+  return std::max({run.peak_bytes(), run.peak_resident_bytes(),
+                   run.peak_proportional_bytes()});
+}
+
+const char* NamePeak(const TrialRun& run) {
+  if (run.peak_bytes() == PeakOf(run)) return "peak of the cgroup";
+  return run.peak_resident_bytes() == PeakOf(run)
+             ? "resident peak of the largest process"
+             : "resident sum of all processes, shared pages once";
+}
+
+// Whether the run was killed though its own limit had room, which happens where
+// the host has too little memory.
+bool IsKilledByHost(const TrialRun& run) {
+  return run.is_out_of_memory() &&
+         run.peak_bytes() < run.limit_bytes() - kNearLimitBytes;
 }
 
 bool EndedWell(const TrialRun& run) {
@@ -90,8 +108,12 @@ std::string EndText(const TrialRun& run) {
 // One bundle's trial, step by step; each sets the verdict if it decides.
 class Trial {
  public:
-  Trial(const TrialRequest& request, std::function<bool()> is_stopped)
-      : request_(request), is_stopped_(std::move(is_stopped)) {}
+  Trial(const TrialRequest& request, MemoryAdmission* admission,
+        const TrialSurroundings& surroundings)
+      : request_(request),
+        admission_(*admission),
+        is_stopped_(surroundings.is_stopped),
+        on_decided_(surroundings.on_decided) {}
 
   absl::StatusOr<TrialResult> Run() {
     if (request_.work_folder().empty()) {
@@ -107,11 +129,15 @@ class Trial {
     if (!root.ok()) return root.status();
     status = Measure(*root);
     if (status.ok() && !IsDecided()) status = Prove(*root);
-    if (status.ok() && result_.cause() != BAD_BUNDLE &&
-        (!request_.is_unexplained() || request_.threshold_paths_size() > 0)) {
+    if (!status.ok() || result_.cause() == BAD_BUNDLE) return End(status);
+    // No threshold makes a rejection an acceptance.
+    const bool is_final =
+        request_.threshold_paths().empty() || result_.verdict() != ACCEPTED;
+    if (is_final && on_decided_) on_decided_(result_);
+    if (!request_.is_unexplained() || request_.threshold_paths_size() > 0) {
       status = Explain(*root);
     }
-    if (status.ok()) status = JudgeByThresholds();
+    if (status.ok()) status = JudgeByThresholds(*root);
     return End(status);
   }
 
@@ -200,11 +226,17 @@ class Trial {
       time_limit_seconds_ =
           std::min(time_limit_seconds_, manifest.time_limit_seconds());
     }
+    // No run gets more than there is, whatever the budget; so nothing
+    // overflows.
+    const int64_t room_bytes = admission_.total_bytes();
     measuring_limit_bytes_ = request_.measuring_limit_bytes();
     if (measuring_limit_bytes_ <= 0) {
-      measuring_limit_bytes_ = budget_bytes_ > 0 ? 2 * budget_bytes_ + 64 * kMiB
-                                                 : kMeasuringLimitWithoutBudget;
+      measuring_limit_bytes_ =
+          budget_bytes_ > 0
+              ? 2 * std::min(budget_bytes_, room_bytes) + 64 * kMiB
+              : kMeasuringLimitWithoutBudget;
     }
+    measuring_limit_bytes_ = std::min(measuring_limit_bytes_, room_bytes);
   }
 
   SandboxRun MakeRun(int64_t limit_bytes) const {
@@ -239,7 +271,8 @@ class Trial {
                        "PYTHONHASHSEED=0",
                        "PYTHONDONTWRITEBYTECODE=1",
                        "PYTHONNOUSERSITE=1"};
-    run.limit_bytes = std::max(limit_bytes, kLeastLimitBytes);
+    run.limit_bytes = std::max(std::min(limit_bytes, admission_.total_bytes()),
+                               kLeastLimitBytes);
     run.scratch_bytes = request_.scratch_bytes() > 0 ? request_.scratch_bytes()
                                                      : kDefaultScratchBytes;
     run.process_limit = request_.process_limit() > 0 ? request_.process_limit()
@@ -248,28 +281,13 @@ class Trial {
     return run;
   }
 
-  // A file's pages count where it is read first, so no run may find them.
-  void EvictBundle() const {
-    std::error_code error;
-    std::filesystem::recursive_directory_iterator each(folder_.Path("bundle"),
-                                                       error);
-    for (; !error && each != std::filesystem::recursive_directory_iterator();
-         each.increment(error)) {
-      if (!each->is_regular_file(error) || error) continue;
-      if (each->file_size(error) < kEvictedBytes || error) continue;
-      const FileDescriptor file(
-          open(each->path().c_str(), O_RDONLY | O_CLOEXEC));
-      if (!file.is_open()) continue;
-      fdatasync(file.get());
-      posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-    }
-  }
-
   // Null: the bundle is at fault, and the verdict set.
   absl::StatusOr<const TrialRun*> RunOnce(const SandboxRoot& root,
                                           TrialRun::Purpose purpose,
                                           const SandboxRun& run) {
-    EvictBundle();
+    const absl::Status evicted = EvictFiles(folder_.Path("bundle"));
+    if (!evicted.ok()) return evicted;
+    const MemoryAdmission::Share share = admission_.Await(run.limit_bytes);
     const absl::StatusOr<SandboxEnd> end = RunInSandbox(root, run);
     if (absl::IsInvalidArgument(end.status())) {
       Decide(REJECTED, BAD_BUNDLE,
@@ -285,6 +303,7 @@ class Trial {
     trial_run->set_limit_bytes(run.limit_bytes);
     trial_run->set_peak_bytes(end->peak_bytes);
     trial_run->set_peak_resident_bytes(end->peak_resident_bytes);
+    trial_run->set_peak_proportional_bytes(end->peak_proportional_bytes);
     trial_run->set_is_out_of_memory(end->killed_process_count > 0);
     trial_run->set_limit_hit_count(end->limit_hit_count);
     trial_run->set_is_timed_out(end->is_timed_out);
@@ -303,9 +322,39 @@ class Trial {
   void NotePeak(const TrialRun& run) {
     if (PeakOf(run) <= result_.whole_process_peak_bytes()) return;
     result_.set_whole_process_peak_bytes(PeakOf(run));
-    result_.set_peak_source(run.peak_bytes() >= run.peak_resident_bytes()
-                                ? "peak of the cgroup"
-                                : "resident peak of the largest process");
+    result_.set_peak_source(NamePeak(run));
+  }
+
+  // True: a run was killed where its limit says nothing about the budget.
+  bool IsWithoutRoom(const TrialRun& run) {
+    if (IsKilledByHost(run)) {
+      Decide(INCONCLUSIVE_TRIAL, HOST_OUT_OF_MEMORY,
+             absl::StrCat("the program was killed for want of memory at ",
+                          FormatBytes(run.peak_bytes()),
+                          ", below the limit of its run of ",
+                          FormatBytes(run.limit_bytes()),
+                          ": this host had no more; try it again when less "
+                          "runs here"),
+             &result_);
+      return true;
+    }
+    const bool is_capped =
+        run.limit_bytes() == admission_.total_bytes() &&
+        (budget_bytes_ <= 0 || run.limit_bytes() < budget_bytes_);
+    if (!is_capped || EndedWell(run) ||
+        (!run.is_out_of_memory() && run.limit_hit_count() == 0)) {
+      return false;
+    }
+    Decide(INCONCLUSIVE_TRIAL, HOST_OUT_OF_MEMORY,
+           absl::StrCat(
+               "needs more than ", FormatBytes(run.limit_bytes()),
+               ", which is all that this host has for a run; ",
+               budget_bytes_ > 0
+                   ? absl::StrCat("the budget is ", FormatBytes(budget_bytes_),
+                                  "; try it on a larger host")
+                   : "try it on a larger host"),
+           &result_);
+    return true;
   }
 
   // True: the peak decides.
@@ -351,6 +400,7 @@ class Trial {
     if (*done == nullptr) return absl::OkStatus();
     const TrialRun& run = **done;
     NotePeak(run);
+    if (IsWithoutRoom(run)) return absl::OkStatus();
     if (run.is_out_of_memory()) {
       result_.set_excess_bytes(
           std::max<int64_t>(0, run.peak_bytes() - budget_bytes_));
@@ -392,6 +442,7 @@ class Trial {
     if (*done == nullptr) return absl::OkStatus();
     const TrialRun& run = **done;
     NotePeak(run);
+    if (IsWithoutRoom(run)) return absl::OkStatus();
     if (run.is_out_of_memory() ||
         (!EndedWell(run) && run.limit_hit_count() > 0)) {
       Decide(REJECTED, OUT_OF_MEMORY_UNDER_LIMIT,
@@ -422,7 +473,9 @@ class Trial {
     SandboxRun run = MakeRun(measuring_limit_bytes_ + kProfilerBytes);
     run.scratch_bytes = std::max(run.scratch_bytes, kProfilerBytes);
     run.time_limit_seconds *= kProfilerTimes;
-    ProfiledRun profiled(folder_.Path("profiler"));
+    // A threshold judges each byte; an explanation needs the largest sites.
+    ProfiledRun profiled(folder_.Path("profiler"),
+                         !request_.threshold_paths().empty());
     absl::Status status = profiled.Prepare(&run);
     if (!status.ok()) return status;
     const TrialResult before = result_;
@@ -433,7 +486,10 @@ class Trial {
       result_ = before;
       return absl::OkStatus();
     }
-    profiled.Explain(root, **done, &result_);
+    {
+      const MemoryAdmission::Share share = admission_.Await(kReaderLimitBytes);
+      profiled.Explain(root, **done, &result_);
+    }
     if (!result_.peak_stage().empty()) {
       result_.set_reason(absl::StrCat(result_.reason(),
                                       "; its heap's peak is "
@@ -443,7 +499,32 @@ class Trial {
     return absl::OkStatus();
   }
 
-  absl::Status JudgeByThresholds() {
+  // The reason why the profile cannot stand for the program; empty: it can. The
+  // program runs once more, without the profiler, where it may have only what
+  // the recorded heap explains.
+  absl::StatusOr<std::string> DoubtProfile(const SandboxRoot& root) {
+    const TrialRun& profiled = result_.runs(result_.runs_size() - 1);
+    if (profiled.purpose() != TrialRun::EXPLAIN || !EndedWell(profiled)) {
+      return absl::StrCat("the profiled run ", EndText(profiled));
+    }
+    const int64_t limit_bytes = ComputeMostExplainedBytes(result_.profile());
+    const int64_t measured_bytes = result_.whole_process_peak_bytes();
+    if (std::min(measured_bytes, budget_bytes_) <= limit_bytes) return "";
+    absl::StatusOr<const TrialRun*> done =
+        RunOnce(root, TrialRun::PROVE_HEAP, MakeRun(limit_bytes));
+    if (!done.ok()) return done.status();
+    if (*done != nullptr && EndedWell(**done)) return "";
+    return absl::StrCat(
+        "the heap and mappings that the profiler recorded, at their peak ",
+        FormatBytes(result_.heap_peak_bytes()), " of heap, do not explain the ",
+        FormatBytes(measured_bytes),
+        " that were measured: without the profiler the program needs more "
+        "than ",
+        FormatBytes(limit_bytes),
+        "; judge PEAK_RESIDENT_BYTES, or let the program allocate by malloc");
+  }
+
+  absl::Status JudgeByThresholds(const SandboxRoot& root) {
     if (request_.threshold_paths().empty() || result_.runs().empty()) {
       return absl::OkStatus();
     }
@@ -453,23 +534,43 @@ class Trial {
       if (!text.ok()) return text.status();
       thresholds.push_back(ParseThresholdFile(path, *text));
     }
-    const Verdict verdict =
+    Verdict verdict =
         Evaluate({ProfileToJudge(result_)}, thresholds, EvaluationOptions());
-    *result_.mutable_threshold_verdict() = verdict;
-    if (result_.verdict() != ACCEPTED || verdict.decision() == ACCEPT) {
-      return absl::OkStatus();
+    std::string doubt;
+    if (result_.verdict() == ACCEPTED && verdict.decision() == ACCEPT &&
+        IsHeapJudged(verdict)) {
+      const absl::StatusOr<std::string> found = DoubtProfile(root);
+      if (!found.ok()) return found.status();
+      doubt = *found;
     }
-    const bool is_rejected = verdict.decision() == REJECT;
-    Decide(is_rejected ? REJECTED : INCONCLUSIVE_TRIAL,
-           is_rejected ? THRESHOLD_REJECTED : THRESHOLD_INCONCLUSIVE,
-           absl::StrCat("fits the budget, but a threshold gives ",
-                        Decision_Name(verdict.decision())),
-           &result_);
+    if (!doubt.empty()) {
+      verdict.set_decision(INCONCLUSIVE);
+      Problem* const problem = verdict.add_problems();
+      problem->set_decision(INCONCLUSIVE);
+      problem->set_location(result_.manifest().entry());
+      problem->set_message(doubt);
+    }
+    *result_.mutable_threshold_verdict() = verdict;
+    DecideByThresholds(doubt);
     return absl::OkStatus();
   }
 
+  void DecideByThresholds(const std::string& doubt) {
+    const Decision decision = result_.threshold_verdict().decision();
+    if (result_.verdict() != ACCEPTED || decision == ACCEPT) return;
+    const bool is_rejected = decision == REJECT;
+    Decide(
+        is_rejected ? REJECTED : INCONCLUSIVE_TRIAL,
+        is_rejected ? THRESHOLD_REJECTED : THRESHOLD_INCONCLUSIVE,
+        absl::StrCat("fits the budget, but a threshold gives ",
+                     Decision_Name(decision), doubt.empty() ? "" : ": ", doubt),
+        &result_);
+  }
+
   const TrialRequest& request_;
-  const std::function<bool()> is_stopped_;
+  MemoryAdmission& admission_;
+  const std::function<bool()>& is_stopped_;
+  const std::function<void(const TrialResult&)>& on_decided_;
   TemporaryFolder folder_;
   TrialResult result_;
   int64_t budget_bytes_ = 0;
@@ -479,13 +580,25 @@ class Trial {
 
 }  // namespace
 
+absl::StatusOr<int64_t> ReadBytesForRuns() {
+  const absl::StatusOr<AvailableMemory> available = ReadAvailableMemory();
+  if (!available.ok()) return available.status();
+  return MemoryAdmission::BytesForRuns(available->bytes);
+}
+
 absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request,
-                                     const std::function<bool()>& is_stopped) {
+                                     const TrialSurroundings& surroundings) {
   if (request.budget_bytes() < 0 || request.time_limit_seconds() < 0) {
     return absl::InvalidArgumentError(
         "budget_bytes and time_limit_seconds are not negative");
   }
-  return Trial(request, is_stopped).Run();
+  if (surroundings.admission != nullptr) {
+    return Trial(request, surroundings.admission, surroundings).Run();
+  }
+  const absl::StatusOr<int64_t> bytes = ReadBytesForRuns();
+  if (!bytes.ok()) return bytes.status();
+  MemoryAdmission admission(*bytes);
+  return Trial(request, &admission, surroundings).Run();
 }
 
 int ExitStatusOf(const TrialResult& result) {

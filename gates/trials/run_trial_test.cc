@@ -1,15 +1,22 @@
 #include "footprint/gates/trials/run_trial.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/machine/memory_group.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/sandbox/missing_mechanism.h"
-#include "footprint/gates/trials/profiled_run.h"
+#include "footprint/gates/trials/memory_admission.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -289,6 +296,153 @@ TEST_F(RunTrialTest, ThresholdsJudgeBesides) {
   result = Try(request);
   EXPECT_EQ(result.cause(), THRESHOLD_REJECTED) << result.reason();
   EXPECT_EQ(ExitStatusOf(result), REJECT);
+}
+
+// Threshold on the heap of a program, as a file's text.
+std::string HeapThreshold(int64_t bytes) {
+  return absl::StrCat(
+      "# proto-file: gates/judge/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\n"
+      "schema_version: 1\n"
+      "threshold { selector { label: \"//bundle:program\" } metric: "
+      "PEAK_LIVE_ABSOLUTE_USABLE_BYTES max_bytes: ",
+      bytes, " severity: BLOCK owner: \"t\" reason: \"t\" }\n");
+}
+
+TEST_F(RunTrialTest, AHeapThatExplainsNothingDecidesNothing) {
+  TrialRequest request = Native("hold_unless_profiled", 60 * kMiB);
+  request.set_budget_bytes(128 * kMiB);
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(1000000)));
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL) << result.reason();
+  EXPECT_EQ(result.cause(), THRESHOLD_INCONCLUSIVE);
+  EXPECT_EQ(ExitStatusOf(result), INCONCLUSIVE);
+  EXPECT_THAT(result.reason(), AllOf(HasSubstr("do not explain"),
+                                     HasSubstr("judge PEAK_RESIDENT_BYTES")));
+  ASSERT_EQ(result.threshold_verdict().problems_size(), 1);
+  const TrialRun& last = result.runs(result.runs_size() - 1);
+  EXPECT_EQ(last.purpose(), TrialRun::PROVE_HEAP);
+}
+
+TEST_F(RunTrialTest, AProfiledRunThatFailsDecidesNothing) {
+  TrialRequest request = Native("fail_if_profiled", 0);
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(1000000)));
+  const TrialResult result = Try(request);
+  EXPECT_NE(result.verdict(), ACCEPTED);
+  EXPECT_THAT(ExitStatusOf(result), testing::Ne(ACCEPT));
+}
+
+TEST_F(RunTrialTest, AHeapThatExplainsTheMemoryIsJudged) {
+  TrialRequest request = Native("hold_malloc", 60 * kMiB);
+  request.set_budget_bytes(128 * kMiB);
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(64 * kMiB)));
+  EXPECT_EQ(Try(request).verdict(), ACCEPTED);
+  WriteTestFile(name_ + "/heap.textproto", HeapThreshold(50 * kMiB));
+  EXPECT_EQ(Try(request).cause(), THRESHOLD_REJECTED);
+}
+
+// Pages of a file are in the measured peak, and under a limit they go.
+TEST_F(RunTrialTest, PagesOfFilesNeedNoExplanation) {
+  TrialRequest request = Native("hold_page_cache", 0);
+  WriteTestFile(name_ + "/bundle/data", std::string(60 * kMiB, 'x'));
+  request.set_budget_bytes(128 * kMiB);
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(kMiB)));
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_GE(result.whole_process_peak_bytes(), 60 * kMiB);
+  EXPECT_EQ(result.runs(result.runs_size() - 1).purpose(),
+            TrialRun::PROVE_HEAP);
+}
+
+TEST_F(RunTrialTest, ABudgetBeyondTheHostDoesNotOverflow) {
+  TrialRequest request = Native("hold_malloc", 8 * kMiB);
+  request.set_budget_bytes(std::numeric_limits<int64_t>::max());
+  request.set_is_unexplained(true);
+  const TrialResult result = Try(request);
+  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  const absl::StatusOr<int64_t> room = ReadBytesForRuns();
+  ASSERT_THAT(room, IsOk());
+  for (const TrialRun& run : result.runs()) {
+    EXPECT_GT(run.limit_bytes(), 8 * kMiB);
+    EXPECT_LT(run.limit_bytes(), 2 * *room);
+  }
+}
+
+// The host has less than the budget: a larger host may accept.
+TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
+  TrialRequest request = Native("hold_mmap", 100 * kMiB);
+  request.set_budget_bytes(200 * kMiB);
+  request.set_is_unexplained(true);
+  MemoryAdmission admission(40 * kMiB);
+  const absl::StatusOr<TrialResult> result =
+      RunTrial(request, {&admission, nullptr});
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL);
+  EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY) << result->reason();
+  EXPECT_EQ(ExitStatusOf(*result), INCONCLUSIVE);
+  EXPECT_THAT(result->reason(), HasSubstr("all that this host has"));
+  // Above the budget it is the budget that is exceeded.
+  request.set_budget_bytes(30 * kMiB);
+  EXPECT_EQ(RunTrial(request, {&admission, nullptr})->cause(),
+            OUT_OF_MEMORY_UNDER_LIMIT);
+}
+
+// In a process of its own, whose group, and with it the runs', is as small as a
+// host whose memory others have.
+TEST_F(RunTrialTest, DISABLED_InASmallGroup) {
+  TrialRequest request = Native("hold_mmap", 200 * kMiB);
+  request.set_budget_bytes(400 * kMiB);
+  request.set_is_unexplained(true);
+  // Somebody else was admitted to what this trial is promised.
+  MemoryAdmission admission(int64_t{1} << 30);
+  const absl::StatusOr<TrialResult> result =
+      RunTrial(request, {&admission, nullptr});
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL) << result->reason();
+  EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY);
+  EXPECT_THAT(result->reason(), HasSubstr("below the limit of its run"));
+}
+
+TEST_F(RunTrialTest, AKillBelowTheLimitIsTheHosts) {
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(96 * kMiB);
+  ASSERT_THAT(group, IsOk());
+  if (group->is_version_2()) {
+    GTEST_SKIP() << "a group of version 2 that has processes has none below it";
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    // The kernel takes the program, which has more, first.
+    if (write(group->processes_descriptor(), "0\n", 2) != 2) _exit(99);
+    execl("/proc/self/exe", "run_trial_test", "--gtest_also_run_disabled_tests",
+          "--gtest_filter=RunTrialTest.DISABLED_InASmallGroup",
+          "--gtest_output=", nullptr);
+    _exit(98);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(RunTrialTest, TheVerdictIsToldBeforeItsExplanation) {
+  TrialRequest request = Native("hold_malloc", 16 * kMiB);
+  std::vector<TrialResult> told;
+  TrialSurroundings surroundings;
+  surroundings.on_decided = [&](const TrialResult& result) {
+    told.push_back(result);
+  };
+  ASSERT_THAT(RunTrial(request, surroundings), IsOk());
+  ASSERT_EQ(told.size(), 1);
+  EXPECT_EQ(told[0].verdict(), ACCEPTED);
+  EXPECT_EQ(told[0].runs(told[0].runs_size() - 1).purpose(), TrialRun::PROVE);
+  // A threshold may still reject what fits.
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(kMiB)));
+  ASSERT_THAT(RunTrial(request, surroundings), IsOk());
+  EXPECT_EQ(told.size(), 1);
 }
 
 }  // namespace

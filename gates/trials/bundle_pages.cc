@@ -1,0 +1,99 @@
+#include "footprint/gates/trials/bundle_pages.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+
+namespace footprint {
+namespace {
+
+// A page may be under way to the disk, or in a list of another processor.
+constexpr int kTries = 5;
+
+// Pages of a file that are in memory.
+int64_t CountCachedPages(int file, int64_t size) {
+  void* const memory =
+      mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return 0;
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  std::vector<unsigned char> pages(
+      static_cast<size_t>((size + page_bytes - 1) / page_bytes));
+  int64_t count = 0;
+  if (mincore(memory, static_cast<size_t>(size), pages.data()) == 0) {
+    count = std::count_if(pages.begin(), pages.end(),
+                          [](unsigned char each) { return (each & 1) != 0; });
+  }
+  munmap(memory, static_cast<size_t>(size));
+  return count;
+}
+
+std::string FileSystemName(int file) {
+  struct statfs about = {};
+  if (fstatfs(file, &about) != 0) return "a file system";
+  if (about.f_type == TMPFS_MAGIC) return "a tmpfs";
+  if (about.f_type == RAMFS_MAGIC) return "a ramfs";
+  return absl::StrCat("a file system of type 0x", absl::Hex(about.f_type));
+}
+
+absl::Status EvictFile(const std::string& path) {
+  const FileDescriptor file(
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat about = {};
+  if (!file.is_open() || fstat(file.get(), &about) != 0) {
+    return FileError(errno, path, "cannot be read");
+  }
+  if (about.st_size == 0) return absl::OkStatus();
+  for (int i = 0; i < kTries; ++i) {
+    posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+    if (CountCachedPages(file.get(), about.st_size) == 0) {
+      return absl::OkStatus();
+    }
+    if (fdatasync(file.get()) != 0) {
+      return FileError(errno, path, "cannot be written to the disk");
+    }
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " lies on ", FileSystemName(file.get()),
+      " that keeps its pages in memory, where they would count for no run; "
+      "give the trial a work folder on a disk, for example TMPDIR=/var/tmp or "
+      "the server's --store"));
+}
+
+}  // namespace
+
+absl::Status EvictFiles(const std::string& folder) {
+  const FileDescriptor opened(
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // All at once: a file at a time waits for the journal each time.
+  if (!opened.is_open() || syncfs(opened.get()) != 0) {
+    return FileError(errno, folder, "cannot be written to the disk");
+  }
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator each(folder, error);
+  for (; !error && each != std::filesystem::recursive_directory_iterator();
+       each.increment(error)) {
+    if (each->is_symlink(error) || !each->is_regular_file(error)) continue;
+    const absl::Status status = EvictFile(each->path().string());
+    if (!status.ok()) return status;
+  }
+  if (error) return FileError(error.value(), folder, "cannot be read");
+  return absl::OkStatus();
+}
+
+}  // namespace footprint
