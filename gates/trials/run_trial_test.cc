@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -347,13 +348,18 @@ TEST_F(RunTrialTest, AHeapThatExplainsTheMemoryIsJudged) {
 // Pages of a file are in the measured peak, and under a limit they go.
 TEST_F(RunTrialTest, PagesOfFilesNeedNoExplanation) {
   TrialRequest request = Native("hold_page_cache", 0);
-  WriteTestFile(name_ + "/bundle/data", std::string(60 * kMiB, 'x'));
+  // Bytes that no compression makes small.
+  std::mt19937 random(1);
+  std::string noise(static_cast<size_t>(24 * kMiB), ' ');
+  for (char& each : noise) each = static_cast<char>(random());
+  WriteTestFile(name_ + "/bundle/data", noise);
   request.set_budget_bytes(128 * kMiB);
   request.add_threshold_paths(
       WriteTestFile(name_ + "/heap.textproto", HeapThreshold(kMiB)));
   const TrialResult result = Try(request);
   EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
-  EXPECT_GE(result.whole_process_peak_bytes(), 60 * kMiB);
+  EXPECT_GE(result.whole_process_peak_bytes(), 24 * kMiB);
+  ASSERT_GT(result.runs_size(), 0);
   EXPECT_EQ(result.runs(result.runs_size() - 1).purpose(),
             TrialRun::PROVE_HEAP);
 }
