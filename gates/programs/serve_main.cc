@@ -38,6 +38,7 @@
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
 
@@ -202,9 +203,10 @@ void RemoveOldWork(const std::string& work_folder) {
   for (const auto& path : old) std::filesystem::remove_all(path, error);
 }
 
-RunTrialFunction RunIn(const Trials& trials) {
+// `admission` outlives the function.
+RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
   // Each trial has a folder of its own, also those of one bundle.
-  return [trials, count = std::make_shared<std::atomic<int64_t>>(0)](
+  return [trials, admission, count = std::make_shared<std::atomic<int64_t>>(0)](
              const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
     TrialRequest request = trials.request;
     request.set_bundle_path(to_run.bundle_path);
@@ -213,8 +215,16 @@ RunTrialFunction RunIn(const Trials& trials) {
     const absl::Status made = MakeFolder(request.work_folder());
     if (!made.ok()) return made;
     to_run.report_stage("measuring and proving");
-    const absl::StatusOr<TrialResult> result =
-        RunTrial(request, to_run.is_stopped);
+    TrialSurroundings surroundings;
+    surroundings.admission = admission;
+    surroundings.is_stopped = to_run.is_stopped;
+    surroundings.on_decided = [&](const TrialResult& decided) {
+      to_run.report_stage(absl::StrCat(
+          "decided: ",
+          Decision_Name(static_cast<Decision>(ExitStatusOf(decided))), ", ",
+          decided.reason(), "; explaining"));
+    };
+    const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
     std::error_code ignored;
     std::filesystem::remove_all(request.work_folder(), ignored);
     if (!result.ok()) return result.status();
@@ -316,12 +326,16 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   status = MakeLocalToken(store_folder);
   if (status.ok()) status = MakeFolder(trials->work_folder);
   if (!status.ok()) return status;
-  return ServeUntilSignalled(options, RunIn(*trials), [&](int port) {
-    RemoveOldWork(trials->work_folder);
-    std::fprintf(stderr, "%s: %s://%s:%d, store %s; Ctrl-C ends it\n", kProgram,
-                 options.http.key_path.empty() ? "http" : "https",
-                 options.http.host.c_str(), port, store_folder.c_str());
-  });
+  const absl::StatusOr<int64_t> bytes_for_runs = ReadBytesForRuns();
+  if (!bytes_for_runs.ok()) return bytes_for_runs.status();
+  MemoryAdmission admission(*bytes_for_runs);
+  return ServeUntilSignalled(
+      options, RunIn(*trials, &admission), [&](int port) {
+        RemoveOldWork(trials->work_folder);
+        std::fprintf(stderr, "%s: %s://%s:%d, store %s; Ctrl-C ends it\n",
+                     kProgram, options.http.key_path.empty() ? "http" : "https",
+                     options.http.host.c_str(), port, store_folder.c_str());
+      });
 }
 
 absl::StatusOr<int64_t> ExpiryOf(const CommandFlags& flags) {

@@ -15,19 +15,24 @@ namespace {
 constexpr int kShownSites = 5;
 
 std::string RunLine(const TrialRun& run) {
-  static constexpr const char* kPurposes[] = {"", "measured", "proved",
-                                              "explained"};
+  static constexpr const char* kPurposes[] = {
+      "", "measured", "proved", "explained", "proved under its heap"};
   const std::string end = run.is_timed_out()       ? "timed out"
                           : run.is_out_of_memory() ? "out of memory"
                           : run.signal_number() != 0
                               ? absl::StrCat("signal ", run.signal_number())
                               : absl::StrCat("status ", run.exit_status());
-  return absl::StrCat("  ", kPurposes[run.purpose()], ": cgroup peak ",
-                      FormatBytes(run.peak_bytes()), ", resident peak ",
-                      FormatBytes(run.peak_resident_bytes()), ", limit ",
-                      FormatRoundedBytes(run.limit_bytes()), ", ", end, ", ",
-                      run.wall_time_ns() / 1000, " us and ",
-                      run.sandbox_time_ns() / 1000, " us of sandbox\n");
+  return absl::StrCat(
+      "  ", kPurposes[run.purpose()], ": cgroup peak ",
+      FormatBytes(run.peak_bytes()), ", resident peak ",
+      FormatBytes(run.peak_resident_bytes()),
+      run.peak_proportional_bytes() > 0
+          ? absl::StrCat(", all processes ",
+                         FormatBytes(run.peak_proportional_bytes()))
+          : "",
+      ", limit ", FormatRoundedBytes(run.limit_bytes()), ", ", end, ", ",
+      run.wall_time_ns() / 1000, " us and ", run.sandbox_time_ns() / 1000,
+      " us of sandbox\n");
 }
 
 }  // namespace

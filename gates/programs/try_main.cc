@@ -1,6 +1,7 @@
 // Tries a bundle on this machine, without a server, and ends with the verdict's
 // number as the exit status.
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
@@ -33,7 +35,8 @@ constexpr char kHelp[] =
 A bundle is a folder, or an archive of one, with a bundle.textproto that names
 what is run; gates/bundles/bundle.proto has an example. It runs three times, each
 in a new sandbox: as it is, measured from outside; as it is, under the budget
-itself; and under the profiler, which explains and decides nothing.
+itself; and under the profiler, which explains. A threshold on the heap accepts
+only where the recorded heap explains the measured memory.
 
 Flags
   --budget=SIZE          of the whole process: "200MiB" (the manifest's)
@@ -61,6 +64,14 @@ std::string HostText(const HostDescription& host) {
       "\nmissing: ",
       host.missing.empty() ? "nothing" : absl::StrJoin(host.missing, "; "),
       "\n");
+}
+
+// Before the profiled run, which takes several times as long.
+void TellDecision(const TrialResult& result) {
+  std::fprintf(
+      stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
+      Decision_Name(static_cast<Decision>(ExitStatusOf(result))).c_str(),
+      EscapeForTerminal(result.reason()).c_str());
 }
 
 int Main(const std::vector<std::string>& arguments) {
@@ -104,7 +115,9 @@ int Main(const std::vector<std::string>& arguments) {
   for (const std::string& each : flags->Values("thresholds")) {
     request.add_threshold_paths(PathOfCaller(each));
   }
-  const absl::StatusOr<TrialResult> result = RunTrial(request);
+  TrialSurroundings surroundings;
+  if (!request.is_unexplained()) surroundings.on_decided = TellDecision;
+  const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   return FinishProgram(kProgram, TrialText(*result), "", ExitStatusOf(*result));
 }

@@ -12,8 +12,10 @@
 // The program has user, mount, process, network, IPC, host-name and cgroup
 // namespaces of its own; a read-only root with /usr, a few files of /etc, /proc
 // and /bundle; /tmp and /dev/shm in memory that is counted; no privileges, and
-// none to gain; the system calls that are left (system_call_filter.h); standard
-// input is empty. When it ends, or its time does, all its processes end.
+// none to gain; the system calls that are let through (system_call_filter.h);
+// standard input is empty. No network device is up, not even 127.0.0.1: version
+// 1 of control groups does not charge the buffers of its sockets. When it ends,
+// or its time does, all its processes end.
 //
 // Thread-safe: runs in several threads do not disturb each other. The folders
 // must live as long as the call. Leaves no process, mount or group. Memory: 64

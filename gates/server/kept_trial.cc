@@ -62,6 +62,8 @@ const char* WordOfPurpose(TrialRun::Purpose purpose) {
       return "proved under the budget";
     case TrialRun::EXPLAIN:
       return "explained by the profiler";
+    case TrialRun::PROVE_HEAP:
+      return "proved under what the heap explains";
     default:
       return "run";
   }

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
@@ -25,6 +26,9 @@ namespace {
 
 // A page may be under way to the disk, or in a list of another processor.
 constexpr int kTries = 5;
+constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE |
+                                   SYNC_FILE_RANGE_WRITE |
+                                   SYNC_FILE_RANGE_WAIT_AFTER;
 
 // Pages of a file that are in memory.
 int64_t CountCachedPages(int file, int64_t size) {
@@ -43,7 +47,7 @@ int64_t CountCachedPages(int file, int64_t size) {
   return count;
 }
 
-std::string FileSystemName(int file) {
+std::string NameFileSystem(int file) {
   struct statfs about = {};
   if (fstatfs(file, &about) != 0) return "a file system";
   if (about.f_type == TMPFS_MAGIC) return "a tmpfs";
@@ -51,49 +55,68 @@ std::string FileSystemName(int file) {
   return absl::StrCat("a file system of type 0x", absl::Hex(about.f_type));
 }
 
-absl::Status EvictFile(const std::string& path) {
-  const FileDescriptor file(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+absl::StatusOr<FileDescriptor> OpenFile(const std::string& path) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.is_open()) return FileError(errno, path, "cannot be read");
+  return file;
+}
+
+// The kernel takes clean pages away, and begins to write the others.
+absl::Status BeginEviction(const std::string& path) {
+  const absl::StatusOr<FileDescriptor> file = OpenFile(path);
+  if (!file.ok()) return file.status();
+  posix_fadvise(file->get(), 0, 0, POSIX_FADV_DONTNEED);
+  return absl::OkStatus();
+}
+
+absl::Status FinishEviction(const std::string& path) {
+  const absl::StatusOr<FileDescriptor> file = OpenFile(path);
+  if (!file.ok()) return file.status();
   struct stat about = {};
-  if (!file.is_open() || fstat(file.get(), &about) != 0) {
+  if (fstat(file->get(), &about) != 0) {
     return FileError(errno, path, "cannot be read");
   }
-  if (about.st_size == 0) return absl::OkStatus();
-  for (int i = 0; i < kTries; ++i) {
-    posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-    if (CountCachedPages(file.get(), about.st_size) == 0) {
+  for (int i = 0; i < kTries && about.st_size > 0; ++i) {
+    if (CountCachedPages(file->get(), about.st_size) == 0) {
       return absl::OkStatus();
     }
-    if (fdatasync(file.get()) != 0) {
+    // Without waiting for the journal, as fdatasync does: what is unpacked need
+    // not outlive this machine.
+    if (sync_file_range(file->get(), 0, 0, kWriteAndWait) != 0 &&
+        fdatasync(file->get()) != 0) {
       return FileError(errno, path, "cannot be written to the disk");
     }
+    posix_fadvise(file->get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
+  if (about.st_size == 0 || CountCachedPages(file->get(), about.st_size) == 0) {
+    return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(
-      path, " lies on ", FileSystemName(file.get()),
+      path, " lies on ", NameFileSystem(file->get()),
       " that keeps its pages in memory, where they would count for no run; "
       "give the trial a work folder on a disk, for example TMPDIR=/var/tmp or "
       "the server's --store"));
 }
 
-}  // namespace
-
-absl::Status EvictFiles(const std::string& folder) {
-  const FileDescriptor opened(
-      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // All at once: a file at a time waits for the journal each time.
-  if (!opened.is_open() || syncfs(opened.get()) != 0) {
-    return FileError(errno, folder, "cannot be written to the disk");
-  }
+absl::Status ForEachFile(const std::string& folder,
+                         absl::Status (*visit)(const std::string& path)) {
   std::error_code error;
   std::filesystem::recursive_directory_iterator each(folder, error);
   for (; !error && each != std::filesystem::recursive_directory_iterator();
        each.increment(error)) {
     if (each->is_symlink(error) || !each->is_regular_file(error)) continue;
-    const absl::Status status = EvictFile(each->path().string());
+    const absl::Status status = visit(each->path().string());
     if (!status.ok()) return status;
   }
   if (error) return FileError(error.value(), folder, "cannot be read");
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EvictFiles(const std::string& folder) {
+  const absl::Status status = ForEachFile(folder, BeginEviction);
+  return status.ok() ? ForEachFile(folder, FinishEviction) : status;
 }
 
 }  // namespace footprint
