@@ -46,6 +46,9 @@ constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTemporaryDescriptors = 64;
 constexpr int kInitDescriptorCount = kFirstFreeDescriptor;
 constexpr int64_t kLookNs = 20'000'000;
+// The agent's files have holes, and seem larger than the tmpfs that has their
+// pages: one that may not be so large is missing, as all lines of Python were.
+constexpr int64_t kMostRecordFileBytes = int64_t{1} << 30;
 
 constexpr const char* kFolders[] = {"bundle", "records", "dev", "dev/shm",
                                     "etc",    "proc",    "tmp", "usr"};
@@ -92,13 +95,16 @@ std::vector<std::string> InitArguments(const SandboxRoot& root,
   if (!run.runner.empty()) bind(run.runner, "runner");
   if (!run.agent.empty()) bind(run.agent, "agent.so");
   if (!run.records_folder.empty()) bind(run.records_folder, "records");
-  std::vector<std::string> words = {"sandbox_init",
-                                    root.path(),
-                                    absl::StrCat(run.scratch_bytes),
-                                    absl::StrCat(run.process_limit),
-                                    absl::StrCat(run.time_limit_seconds + 1),
-                                    "/bundle",
-                                    absl::StrCat(binds.size() / 3)};
+  std::vector<std::string> words = {
+      "sandbox_init",
+      root.path(),
+      absl::StrCat(run.scratch_bytes),
+      absl::StrCat(run.agent.empty() ? run.scratch_bytes
+                                     : kMostRecordFileBytes),
+      absl::StrCat(run.process_limit),
+      absl::StrCat(run.time_limit_seconds + 1),
+      "/bundle",
+      absl::StrCat(binds.size() / 3)};
   words.insert(words.end(), binds.begin(), binds.end());
   if (run.agent.empty()) {
     words.insert(words.end(), {"2", "tmp", "dev/shm"});

@@ -2,9 +2,9 @@
 // reaps, and reports. A static program of its own, so that it starts fast from
 // a large server, and the program's resident peak has nothing of that.
 //
-//   sandbox_init ROOT SCRATCH_BYTES PROCESSES CPU_SECONDS FOLDER BIND_COUNT
-//                {r|w|d SOURCE TARGET}... {TMPFS_COUNT TARGET...} PROGRAM
-//                ARG...
+//   sandbox_init ROOT SCRATCH_BYTES FILE_BYTES PROCESSES CPU_SECONDS FOLDER
+//                BIND_COUNT {r|w|d SOURCE TARGET}... {TMPFS_COUNT TARGET...}
+//                PROGRAM ARG...
 //
 // The environment is the program's.
 
@@ -103,15 +103,15 @@ Plan Prepare(char** argument) {
   Plan plan = {};
   plan.root = argument[1];
   plan.scratch_bytes = argument[2];
-  plan.process_count = std::strtoull(argument[3], nullptr, 10);
-  plan.processor_seconds = std::strtoull(argument[4], nullptr, 10);
-  plan.file_bytes = std::strtoull(argument[2], nullptr, 10);
-  plan.folder = argument[5];
+  plan.file_bytes = std::strtoull(argument[3], nullptr, 10);
+  plan.process_count = std::strtoull(argument[4], nullptr, 10);
+  plan.processor_seconds = std::strtoull(argument[5], nullptr, 10);
+  plan.folder = argument[6];
   Require(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0,
           InitStep::kPrivateMounts);
   Bind('r', plan.root, plan.root, -1);
   Require(chdir(plan.root) == 0, InitStep::kRoot);
-  plan.program = MountFromArguments(argument + 6, plan.scratch_bytes);
+  plan.program = MountFromArguments(argument + 7, plan.scratch_bytes);
   Require(mount("proc", "proc", "proc",
                 MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY,
                 "hidepid=invisible") == 0,
@@ -205,7 +205,7 @@ void ReapAll(pid_t program, InitReport* report) {
 
 int main(int argc, char** argv) {
   using namespace footprint;  // NOLINT(build/namespaces)
-  if (argc < 9) return 2;
+  if (argc < 10) return 2;
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   char byte = 0;
   Require(read(kControlDescriptor, &byte, 1) == 1, InitStep::kWaiting);

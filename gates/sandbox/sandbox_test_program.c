@@ -326,6 +326,15 @@ static int try_ptrace(void) {
   return refused(ptrace(PTRACE_ATTACH, 1, NULL, NULL) != 0 &&
                  ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0);
 }
+static int try_reading_others(void) {
+  char to[8];
+  char from[8] = "";
+  struct iovec own = {to, sizeof(to)};
+  struct iovec other = {from, sizeof(from)};
+  return refused(process_vm_readv(getpid(), &own, 1, &other, 1, 0) < 0 &&
+                 process_vm_readv(1, &own, 1, &other, 1, 0) < 0 &&
+                 process_vm_writev(getpid(), &own, 1, &other, 1, 0) < 0);
+}
 static int try_signals(void) {
   int failed = kill(1, SIGKILL) != 0 && kill(1, SIGTERM) != 0;
   kill(1, SIGSTOP);
@@ -573,6 +582,11 @@ static int forge_pipe_and_folder(void) {
   mkdir("/records/9.0.record/9.0.record", 0777);
   return GOOD;
 }
+static int make_large_record(void) {
+  int file = open("/records/1.0.python", O_CREAT | O_WRONLY, 0666);
+  if (ftruncate(file, (off_t)300 << 20) != 0) return 30;
+  return write(file, "x", 1) == 1 ? GOOD : 30;
+}
 static int forge_records(void) {
   mkfifo("/records/1.0.record", 0666);
   (void)!symlink("/etc/shadow", "/records/2.0.record");
@@ -606,6 +620,7 @@ static const struct {
     CASE(fork_bomb),
     CASE(thread_bomb),
     CASE(try_ptrace),
+    CASE(try_reading_others),
     CASE(try_signals),
     CASE(try_mount),
     CASE(try_namespaces),
@@ -647,6 +662,7 @@ static const struct {
     CASE(fail_if_profiled),
     CASE(forge_pipe_and_folder),
     CASE(forge_records),
+    CASE(make_large_record),
 };
 
 int main(int argc, char **argv) {

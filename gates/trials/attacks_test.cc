@@ -67,6 +67,7 @@ constexpr Attack kAttacks[] = {
     {"thread_bomb", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10",
      "sandbox_test_program", 100 * kMiB},
     {"try_ptrace", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
+    {"try_reading_others", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_signals", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_mount", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},
     {"try_namespaces", INCONCLUSIVE_TRIAL, PROGRAM_FAILED, "status 10"},

@@ -1,17 +1,26 @@
 #include "footprint/gates/trials/explain_records.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/memprof/make_measured_run.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/records/measured_process.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/code_places.h"
+#include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
 namespace {
 
 constexpr int kMostSites = 20;
+constexpr char kBundlePrefix[] = "/bundle/";
 // Of a profile that is kept: a part of what checked_explanation.h allows.
 constexpr int kMostAttributions = 1000;
 constexpr int kMostPhases = 1000;
@@ -66,9 +75,40 @@ void AddPeak(const BenchmarkMemory& benchmark, TrialExplanation* explanation) {
       Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
   if (peak != nullptr) explanation->set_heap_peak_bytes(peak->value());
   explanation->set_peak_stage(StageOfPeak(benchmark));
-  for (const Attribution& each : benchmark.peak_attribution()) {
+}
+
+// "make (fit.py:3)"; without a line, the function alone.
+std::string NameSite(const CodeFrame& frame) {
+  if (frame.file().empty() || frame.line() <= 0) {
+    return EscapeForProto(frame.function());
+  }
+  return EscapeForProto(absl::StrCat(
+      frame.function(), " (", absl::StripPrefix(frame.file(), kBundlePrefix),
+      ":", frame.line(), ")"));
+}
+
+// The places that held most at the peak. A profile's own sites leave lines out,
+// since these change with each edit.
+void AddPeakSites(const MeasuredRun& run, TrialExplanation* explanation) {
+  const MeasuredImage* const image = LargestImage(run);
+  if (image == nullptr) return;
+  const CodePlaces places(run);
+  std::map<std::string, int64_t> bytes_of;
+  for (const SiteAmounts& site : image->sites()) {
+    int64_t& bytes =
+        bytes_of[NameSite(places.FrameOf(places.OfCall(site.call())))];
+    bytes = SaturatedSum(bytes, site.at_peak().bytes());
+  }
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [name, bytes] : bytes_of) {
+    if (bytes > 0) sorted.emplace_back(-bytes, name);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [negative_bytes, name] : sorted) {
     if (explanation->peak_sites_size() == kMostSites) return;
-    *explanation->add_peak_sites() = each;
+    Attribution* const site = explanation->add_peak_sites();
+    site->set_site(name);
+    site->set_live_bytes(-negative_bytes);
   }
 }
 
@@ -92,7 +132,9 @@ absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
   end.processes = *std::move(processes);
   TrialExplanation explanation;
   MemoryProfile* const profile = explanation.mutable_profile();
-  *profile = MemoryProfileReport(MakeMeasuredRun(agent_run, end));
+  const MeasuredRun measured = MakeMeasuredRun(agent_run, end);
+  *profile = MemoryProfileReport(measured);
+  if (!profile->benchmarks().empty()) AddPeakSites(measured, &explanation);
   for (BenchmarkMemory& benchmark : *profile->mutable_benchmarks()) {
     AddPeak(benchmark, &explanation);
     CutAttributions(&benchmark);

@@ -157,6 +157,17 @@ TEST_F(RunTrialTest, PythonsStageIsNamed) {
   EXPECT_EQ(result.profile().label(), "//test:main");
 }
 
+// As memprof names them, not by the interpreter's addresses.
+TEST_F(RunTrialTest, PythonsLinesAreTold) {
+  TrialRequest request = Python(
+      "def make(size):\n  return bytearray(size)\nheld = make(24 << 20)\n");
+  request.set_budget_bytes(128 * kMiB);
+  const TrialResult result = Try(request);
+  ASSERT_GT(result.peak_sites_size(), 0);
+  EXPECT_EQ(result.peak_sites(0).site(), "make (main.py:2)");
+  EXPECT_GE(result.peak_sites(0).live_bytes(), 24 * kMiB);
+}
+
 TEST_F(RunTrialTest, ADevicesMemoryIsTheBudget) {
   TrialRequest request = Native("hold_malloc", 16 * kMiB);
   request = Request(ReadTestFile(Path("bundle/bundle.textproto")) +
