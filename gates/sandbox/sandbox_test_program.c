@@ -218,6 +218,14 @@ static int hold_unless_profiled(void) {
   return hold_mmap();
 }
 
+static int reserve_if_profiled(void) {
+  if (getenv("LD_PRELOAD") == NULL) return hold_malloc();
+  return mmap(NULL, (size_t)1 << 40, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED
+             ? 30
+             : GOOD;
+}
+
 static int fail_if_profiled(void) {
   return getenv("LD_PRELOAD") != NULL ? 7 : GOOD;
 }
@@ -660,6 +668,7 @@ static const struct {
     CASE(hold_without_profiler),
     CASE(hold_unless_profiled),
     CASE(fail_if_profiled),
+    CASE(reserve_if_profiled),
     CASE(forge_pipe_and_folder),
     CASE(forge_records),
     CASE(make_large_record),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/types/optional.h"
 #include "footprint/profiling/schema/metric_reading.h"
 #include "footprint/profiling/schema/whole_process.h"
 
@@ -17,24 +18,50 @@ int64_t ReadBytes(const BenchmarkMemory& benchmark, MetricKind kind) {
       ReadMetric(benchmark, kind).bytes_or_count.value_or(0), 0, kMostBytes);
 }
 
+// Whether a rule that blocks holds.
+bool HoldsAndBlocks(const Judgement& judgement) {
+  return judgement.severity() == BLOCK && judgement.decision() == ACCEPT;
+}
+
+// The figure as a rule has judged it from above; absent: none has.
+absl::optional<int64_t> FindJudgedBytes(const Verdict& verdict,
+                                        MetricKind kind) {
+  absl::optional<int64_t> least;
+  for (const Judgement& each : verdict.judgements()) {
+    if (each.metric() != kind || !each.phase().empty() ||
+        each.rule() == MINIMUM || !HoldsAndBlocks(each)) {
+      continue;
+    }
+    least = std::min(least.value_or(kMostBytes), each.measured());
+  }
+  return least;
+}
+
 }  // namespace
 
 bool IsHeapJudged(const Verdict& verdict) {
   return std::any_of(
       verdict.judgements().begin(), verdict.judgements().end(),
       [](const Judgement& each) {
-        return each.severity() == BLOCK && each.decision() == ACCEPT &&
+        return HoldsAndBlocks(each) &&
                (each.metric() != PEAK_RESIDENT_BYTES || !each.phase().empty());
       });
 }
 
-int64_t ComputeMostExplainedBytes(const MemoryProfile& profile) {
+int64_t ComputeMostExplainedBytes(const MemoryProfile& profile,
+                                  const Verdict& verdict) {
   int64_t told_bytes = 0;
   for (const BenchmarkMemory& each : profile.benchmarks()) {
     told_bytes =
-        std::max(told_bytes, ReadBytes(each, PEAK_LIVE_ABSOLUTE_USABLE_BYTES) +
-                                 ReadBytes(each, PEAK_MAPPED_BYTES));
+        std::max(told_bytes, ReadBytes(each, PEAK_LIVE_ABSOLUTE_USABLE_BYTES));
   }
+  for (const MetricKind kind :
+       {PEAK_LIVE_ABSOLUTE_USABLE_BYTES, PEAK_LIVE_USABLE_BYTES}) {
+    told_bytes = std::min(told_bytes,
+                          FindJudgedBytes(verdict, kind).value_or(told_bytes));
+  }
+  told_bytes += std::clamp<int64_t>(
+      FindJudgedBytes(verdict, PEAK_MAPPED_BYTES).value_or(0), 0, kMostBytes);
   return std::max(told_bytes + kMostUnaccountedBytes, 2 * told_bytes);
 }
 

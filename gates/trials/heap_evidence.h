@@ -2,13 +2,16 @@
 // program has where no profiler runs.
 //
 //   if (IsHeapJudged(verdict) &&
-//       measured_bytes > ComputeMostExplainedBytes(result.profile())) {
+//       measured_bytes > ComputeMostExplainedBytes(profile, verdict)) {
 //     // The recorded heap is not the program's, or not all of its memory.
 //   }
 //
 // The profiled run knows the heap, and a program can tell that run from the
 // others and behave otherwise in it. The rule is the one of whole_process.h:
-// what the heap and the mappings leave out may be up to 16 MB, or up to half.
+// what the heap and the mappings leave out may be up to 16 MB, or up to half. A
+// figure explains no more than what a rule has judged of it, and mappings only
+// where a rule judges them: a TiB of addresses that nobody touches is mapped,
+// too.
 //
 // Pure functions, thread-safe; they own nothing and keep nothing. Memory: none.
 // They cannot fail, so there is no status.
@@ -28,8 +31,10 @@ namespace footprint {
 bool IsHeapJudged(const Verdict& verdict);
 
 // The most memory that a program with this profile's heap and mappings may need
-// by the rule. A profile without figures explains 16 MB.
-int64_t ComputeMostExplainedBytes(const MemoryProfile& profile);
+// by the rule, where `verdict` is on that profile. A profile without figures
+// explains 16 MB.
+int64_t ComputeMostExplainedBytes(const MemoryProfile& profile,
+                                  const Verdict& verdict);
 
 }  // namespace footprint
 

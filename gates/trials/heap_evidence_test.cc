@@ -22,18 +22,56 @@ MemoryProfile ProfileOf(int64_t heap_bytes, int64_t mapped_bytes) {
   return profile;
 }
 
+// Adds a rule that holds.
+void Judge(MetricKind metric, int64_t measured, RuleKind rule,
+           Verdict* verdict) {
+  Judgement* const judgement = verdict->add_judgements();
+  judgement->set_metric(metric);
+  judgement->set_measured(measured);
+  judgement->set_rule(rule);
+  judgement->set_severity(BLOCK);
+  judgement->set_decision(ACCEPT);
+}
+
 TEST(HeapEvidenceTest, SixteenMegabytesOrHalfMayBeLeftOut) {
-  EXPECT_EQ(ComputeMostExplainedBytes(MemoryProfile()), 16'000'000);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(1'000'000, 2'000'000)),
+  Verdict verdict;
+  Judge(PEAK_MAPPED_BYTES, 2'000'000, MAXIMUM, &verdict);
+  EXPECT_EQ(ComputeMostExplainedBytes(MemoryProfile(), Verdict()), 16'000'000);
+  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(1'000'000, 2'000'000), verdict),
             19'000'000);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(60'000'000, 40'000'000)),
-            200'000'000);
+  verdict.mutable_judgements(0)->set_measured(40'000'000);
+  EXPECT_EQ(
+      ComputeMostExplainedBytes(ProfileOf(60'000'000, 40'000'000), verdict),
+      200'000'000);
+}
+
+// Addresses that nobody touches are mapped as well, and a minimum bounds
+// nothing.
+TEST(HeapEvidenceTest, MappingsThatNobodyJudgesExplainNothing) {
+  constexpr int64_t kTebibyte = int64_t{1} << 40;
+  const MemoryProfile profile = ProfileOf(1'000'000, kTebibyte);
+  Verdict verdict;
+  EXPECT_EQ(ComputeMostExplainedBytes(profile, verdict), 17'000'000);
+  Judge(PEAK_MAPPED_BYTES, kTebibyte, MINIMUM, &verdict);
+  EXPECT_EQ(ComputeMostExplainedBytes(profile, verdict), 17'000'000);
+}
+
+// The figure that is judged may be another than the one that is told.
+TEST(HeapEvidenceTest, AHeapExplainsNoMoreThanWhatIsJudged) {
+  Verdict verdict;
+  Judge(PEAK_LIVE_USABLE_BYTES, 3'000'000, MAXIMUM, &verdict);
+  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(90'000'000, 0), verdict),
+            19'000'000);
 }
 
 TEST(HeapEvidenceTest, ForgedFiguresDoNotOverflow) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  EXPECT_GT(ComputeMostExplainedBytes(ProfileOf(kMost, kMost)), kMost / 4);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(-kMost, 0)), 16'000'000);
+  Verdict verdict;
+  Judge(PEAK_MAPPED_BYTES, kMost, MAXIMUM, &verdict);
+  EXPECT_GT(ComputeMostExplainedBytes(ProfileOf(kMost, kMost), verdict),
+            kMost / 4);
+  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(-kMost, 0), Verdict()),
+            16'000'000);
 }
 
 Verdict VerdictOf(MetricKind metric, Severity severity, Decision decision,

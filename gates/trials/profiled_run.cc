@@ -149,13 +149,14 @@ absl::Status ProfiledRun::Prepare(SandboxRun* run) {
 }
 
 void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
-                          TrialResult* result) const {
+                          int64_t limit_bytes, TrialResult* result) const {
   RecordsToRead records;
   records.run.folder = absl::StrCat(folder_, "/records");
   records.run.arguments = arguments_;
   records.run.exit_status = run.exit_status();
   records.run.signal_number = run.signal_number();
   records.run.wall_time_ns = run.wall_time_ns();
+  records.limit_bytes = limit_bytes;
   records.work_folder = folder_;
   records.bundle_folder = bundle_folder_;
   absl::StatusOr<TrialExplanation> explanation =

@@ -1,10 +1,10 @@
 // A trial's run under the profiler: the agent beside the program, and what it
 // recorded, read by a confined process, as an explanation.
 //
-//   ProfiledRun profiled("/var/trials/17/profiler");
+//   ProfiledRun profiled("/var/trials/17/profiler", /*is_exact=*/false);
 //   absl::Status status = profiled.Prepare(&sandbox_run);
 //   ...                                   // run it
-//   profiled.Explain(root, trial_run, &result);
+//   profiled.Explain(root, trial_run, kReaderLimitBytes, &result);
 //
 // Records are the program's to forge: here they are only copied, regular files
 // alone, up to a size; confined_reader.h has who reads them. No acceptance
@@ -15,6 +15,7 @@
 #ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
 #define FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,9 @@ class ProfiledRun {
   absl::Status Prepare(SandboxRun* run);
 
   // Adds the profile, the heap's peak, its stage and sites, where there are
-  // any; or why they cannot be had.
+  // any; or why they cannot be had. Who reads them has `limit_bytes`.
   void Explain(const SandboxRoot& root, const TrialRun& run,
-               TrialResult* result) const;
+               int64_t limit_bytes, TrialResult* result) const;
 
  private:
   std::string folder_;

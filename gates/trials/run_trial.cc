@@ -487,8 +487,10 @@ class Trial {
       return absl::OkStatus();
     }
     {
-      const MemoryAdmission::Share share = admission_.Await(kReaderLimitBytes);
-      profiled.Explain(root, **done, &result_);
+      const int64_t limit_bytes =
+          std::min(kReaderLimitBytes, admission_.total_bytes());
+      const MemoryAdmission::Share share = admission_.Await(limit_bytes);
+      profiled.Explain(root, **done, limit_bytes, &result_);
     }
     if (!result_.peak_stage().empty()) {
       result_.set_reason(absl::StrCat(result_.reason(),
@@ -502,12 +504,14 @@ class Trial {
   // The reason why the profile cannot stand for the program; empty: it can. The
   // program runs once more, without the profiler, where it may have only what
   // the recorded heap explains.
-  absl::StatusOr<std::string> DoubtProfile(const SandboxRoot& root) {
+  absl::StatusOr<std::string> DoubtProfile(const SandboxRoot& root,
+                                           const Verdict& verdict) {
     const TrialRun& profiled = result_.runs(result_.runs_size() - 1);
     if (profiled.purpose() != TrialRun::EXPLAIN || !EndedWell(profiled)) {
       return absl::StrCat("the profiled run ", EndText(profiled));
     }
-    const int64_t limit_bytes = ComputeMostExplainedBytes(result_.profile());
+    const int64_t limit_bytes =
+        ComputeMostExplainedBytes(result_.profile(), verdict);
     const int64_t measured_bytes = result_.whole_process_peak_bytes();
     if (std::min(measured_bytes, budget_bytes_) <= limit_bytes) return "";
     absl::StatusOr<const TrialRun*> done =
@@ -515,13 +519,13 @@ class Trial {
     if (!done.ok()) return done.status();
     if (*done != nullptr && EndedWell(**done)) return "";
     return absl::StrCat(
-        "the heap and mappings that the profiler recorded, at their peak ",
-        FormatBytes(result_.heap_peak_bytes()), " of heap, do not explain the ",
+        "the heap that the profiler recorded, ",
+        FormatBytes(result_.heap_peak_bytes()), ", does not explain the ",
         FormatBytes(measured_bytes),
         " that were measured: without the profiler the program needs more "
         "than ",
         FormatBytes(limit_bytes),
-        "; judge PEAK_RESIDENT_BYTES, or let the program allocate by malloc");
+        "; judge PEAK_RESIDENT_BYTES, or PEAK_MAPPED_BYTES besides");
   }
 
   absl::Status JudgeByThresholds(const SandboxRoot& root) {
@@ -539,7 +543,7 @@ class Trial {
     std::string doubt;
     if (result_.verdict() == ACCEPTED && verdict.decision() == ACCEPT &&
         IsHeapJudged(verdict)) {
-      const absl::StatusOr<std::string> found = DoubtProfile(root);
+      const absl::StatusOr<std::string> found = DoubtProfile(root, verdict);
       if (!found.ok()) return found.status();
       doubt = *found;
     }

@@ -330,11 +330,20 @@ TEST_F(RunTrialTest, AHeapThatExplainsNothingDecidesNothing) {
   EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL) << result.reason();
   EXPECT_EQ(result.cause(), THRESHOLD_INCONCLUSIVE);
   EXPECT_EQ(ExitStatusOf(result), INCONCLUSIVE);
-  EXPECT_THAT(result.reason(), AllOf(HasSubstr("do not explain"),
+  EXPECT_THAT(result.reason(), AllOf(HasSubstr("does not explain"),
                                      HasSubstr("judge PEAK_RESIDENT_BYTES")));
   ASSERT_EQ(result.threshold_verdict().problems_size(), 1);
   const TrialRun& last = result.runs(result.runs_size() - 1);
   EXPECT_EQ(last.purpose(), TrialRun::PROVE_HEAP);
+}
+
+// Addresses that nobody touches are no excuse.
+TEST_F(RunTrialTest, AReservationExplainsNothing) {
+  TrialRequest request = Native("reserve_if_profiled", 60 * kMiB);
+  request.set_budget_bytes(128 * kMiB);
+  request.add_threshold_paths(
+      WriteTestFile(name_ + "/heap.textproto", HeapThreshold(1000000)));
+  EXPECT_EQ(Try(request).cause(), THRESHOLD_INCONCLUSIVE);
 }
 
 TEST_F(RunTrialTest, AProfiledRunThatFailsDecidesNothing) {
