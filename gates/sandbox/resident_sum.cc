@@ -42,7 +42,7 @@ int64_t ReadResidentSum(const std::string& group_path) {
     // One that has ended and waits for its parent has nothing.
     if (bytes > 0) sum += bytes;
   }
-  // What one gave up another may have taken since it was looked at.
+  // One process may have taken since what another, looked at before, gave up.
   return ReadKernelFile(list).value_or("") == before ? sum : 0;
 }
 

@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "try_host_name", "try_descriptors"),
     [](const auto& info) { return std::string(info.param); });
 
-// What ordinary programs call is allowed.
+// The calls of ordinary programs are allowed.
 TEST_F(SandboxTest, OrdinaryCallsAreLetThrough) {
   for (const char* name : {"use_files", "use_waiting", "use_processes"}) {
     const SandboxEnd end = End(Run(name));
@@ -305,7 +305,7 @@ TEST_F(SandboxTest, PagesOfAllProcessesAreAdded) {
   EXPECT_LT(end.peak_proportional_bytes, 40 * kMiB);
 }
 
-// What a child shares with its parent is there once.
+// Pages that a child shares with its parent are there once.
 TEST_F(SandboxTest, SharedPagesCountOnce) {
   const SandboxEnd end = End(Run("share_with_children", 24 * kMiB));
   EXPECT_EQ(end.exit_status, 0);

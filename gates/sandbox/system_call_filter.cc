@@ -340,7 +340,8 @@ constexpr uint32_t kRefused[] = {
     SYS_perf_event_open,
     SYS_userfaultfd,
     SYS_seccomp,
-    // What one takes away from all: fs.aio-max-nr counts the whole host, and
+    // These take something away from all: fs.aio-max-nr counts the whole host,
+    // and
     // fs.inotify.max_user_instances the server's user.
     SYS_io_setup,
     SYS_inotify_init1,

@@ -77,7 +77,7 @@ void AddPeak(const BenchmarkMemory& benchmark, TrialExplanation* explanation) {
   explanation->set_peak_stage(StageOfPeak(benchmark));
 }
 
-// "make (fit.py:3)"; without a line, the function alone.
+// "make (file:3)"; without a line, the function alone.
 std::string NameSite(const CodeFrame& frame) {
   if (frame.file().empty() || frame.line() <= 0) {
     return EscapeForProto(frame.function());
