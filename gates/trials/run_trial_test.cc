@@ -407,7 +407,7 @@ TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
   request.set_is_unexplained(true);
   MemoryAdmission admission(40 * kMiB);
   const absl::StatusOr<TrialResult> result =
-      RunTrial(request, {&admission, nullptr});
+      RunTrial(request, {&admission, nullptr, nullptr});
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL);
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY) << result->reason();
@@ -415,7 +415,7 @@ TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
   EXPECT_THAT(result->reason(), HasSubstr("all that this host has"));
   // Above the budget it is the budget that is exceeded.
   request.set_budget_bytes(30 * kMiB);
-  EXPECT_EQ(RunTrial(request, {&admission, nullptr})->cause(),
+  EXPECT_EQ(RunTrial(request, {&admission, nullptr, nullptr})->cause(),
             OUT_OF_MEMORY_UNDER_LIMIT);
 }
 
@@ -428,7 +428,7 @@ TEST_F(RunTrialTest, DISABLED_InASmallGroup) {
   // Somebody else was admitted to what this trial is promised.
   MemoryAdmission admission(int64_t{1} << 30);
   const absl::StatusOr<TrialResult> result =
-      RunTrial(request, {&admission, nullptr});
+      RunTrial(request, {&admission, nullptr, nullptr});
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL) << result->reason();
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY);
