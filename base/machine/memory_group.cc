@@ -27,6 +27,9 @@ namespace {
 
 constexpr char kNamePrefix[] = "footprint-";
 constexpr int64_t kSwapBytes = 1 << 20;
+// So many pages the kernel charges in advance, and so many it counts before it
+// adds them up, a processor (MEMCG_CHARGE_BATCH).
+constexpr int64_t kBatchPages = 64;
 constexpr int kRemovalTries = 200;
 constexpr int kRemovalPauseUs = 500;
 
@@ -216,6 +219,11 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
                : absl::FailedPreconditionError(text);
   }
   group.path_ = path;
+  // Version 1 counts buffers of TCP apart, and only where they have a limit.
+  if (!group.is_version_2_) {
+    WriteText(path + "/memory.kmem.tcp.limit_in_bytes",
+              absl::StrCat(int64_t{1} << 60));
+  }
   const bool is_limited = limit_bytes == kNoLimit ||
                           SetLimit(path, group.is_version_2_, limit_bytes);
   group.processes_ = FileDescriptor(
@@ -266,6 +274,39 @@ int64_t MemoryGroup::Number(const char* file, const char* key) const {
 int64_t MemoryGroup::peak_bytes() const {
   return Number(is_version_2_ ? "memory.peak" : "memory.max_usage_in_bytes",
                 nullptr);
+}
+
+MemoryGroupUse MemoryGroup::ReadUse() const {
+  const auto known = [this](const char* file, const char* key) {
+    return std::max<int64_t>(Number(file, key), 0);
+  };
+  const bool is_2 = is_version_2_;
+  const int64_t tcp_bytes =
+      is_2 ? 0 : known("memory.kmem.tcp.usage_in_bytes", nullptr);
+  const int64_t shared_bytes = known("memory.stat", "shmem");
+  const int64_t cache_bytes = std::max<int64_t>(
+      known("memory.stat", is_2 ? "file" : "cache") - shared_bytes, 0);
+  const int64_t anonymous_bytes = known("memory.stat", is_2 ? "anon" : "rss");
+  // Names of files and the like, which go with the page cache.
+  const int64_t given_up_bytes =
+      is_2 ? known("memory.stat", "slab_reclaimable") : 0;
+  const int64_t kernel_bytes =
+      is_2 ? known("memory.stat", "kernel") + known("memory.stat", "sock") -
+                 given_up_bytes
+           : known("memory.kmem.usage_in_bytes", nullptr);
+  MemoryGroupUse use;
+  use.used_bytes =
+      known(is_2 ? "memory.current" : "memory.usage_in_bytes", nullptr) +
+      tcp_bytes;
+  const int64_t named_bytes =
+      anonymous_bytes + shared_bytes + kernel_bytes + tcp_bytes;
+  const int64_t unnamed_bytes =
+      use.used_bytes - cache_bytes - given_up_bytes - named_bytes;
+  const int64_t at_hand_bytes =
+      2 * kBatchPages * sysconf(_SC_PAGESIZE) * sysconf(_SC_NPROCESSORS_ONLN);
+  use.needed_bytes =
+      named_bytes + std::max<int64_t>(unnamed_bytes - at_hand_bytes, 0);
+  return use;
 }
 
 int64_t MemoryGroup::limit_hit_count() const {

@@ -39,6 +39,16 @@ struct MemoryGroupFolder {
 MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
                                   absl::string_view groups);
 
+// Bytes that a group is charged for at one moment.
+struct MemoryGroupUse {
+  int64_t used_bytes = 0;
+  // Without the page cache of files, which the kernel gives up under a limit:
+  // memory of processes, shared memory and tmpfs, whether mapped or not, and
+  // the kernel's own (page tables, buffers of pipes and sockets). Without what
+  // the kernel only has at hand for the group, 512 KiB a processor at most.
+  int64_t needed_bytes = 0;
+};
+
 class MemoryGroup {
  public:
   static constexpr int64_t kNoLimit = -1;
@@ -51,6 +61,8 @@ class MemoryGroup {
   int processes_descriptor() const { return processes_.get(); }
   // -1: the kernel does not tell.
   int64_t peak_bytes() const;
+  // Zeros: the kernel does not tell.
+  MemoryGroupUse ReadUse() const;
   // How often the limit was met: pages were taken back, or a process killed.
   int64_t limit_hit_count() const;
   int64_t killed_process_count() const;

@@ -2,16 +2,19 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -184,6 +187,52 @@ TEST(MemoryGroupTest, TellsThePeakWithoutALimit) {
   EXPECT_GE(group->peak_bytes(), 64 * kMiB);
   EXPECT_LT(group->peak_bytes(), 80 * kMiB);
   EXPECT_EQ(group->killed_process_count(), 0);
+}
+
+// What the group is charged for while a child does `work` and stays.
+MemoryGroupUse UseDuring(const MemoryGroup& group,
+                         const std::function<void()>& work) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (write(group.processes_descriptor(), "0\n", 2) != 2) _exit(2);
+    work();
+    (void)!write(ends[1], "x", 1);
+    while (true) pause();
+  }
+  char byte;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1);
+  const MemoryGroupUse use = group.ReadUse();
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ends[0]);
+  close(ends[1]);
+  return use;
+}
+
+TEST(MemoryGroupTest, NeedsWhatNoProcessMapsButNoPageCache) {
+  absl::StatusOr<MemoryGroup> group = MemoryGroup::Create();
+  if (absl::IsFailedPrecondition(group.status())) {
+    GTEST_SKIP() << "NOT TESTED: " << group.status();
+  }
+  ASSERT_THAT(group, IsOk());
+  const std::vector<char> bytes(static_cast<size_t>(32 * kMiB), 1);
+  const MemoryGroupUse in_memory = UseDuring(*group, [&bytes] {
+    const int file = memfd_create("held", 0);
+    (void)!write(file, bytes.data(), bytes.size());
+  });
+  EXPECT_GE(in_memory.needed_bytes, 32 * kMiB);
+  EXPECT_LE(in_memory.needed_bytes, 40 * kMiB);
+  EXPECT_LE(in_memory.needed_bytes, in_memory.used_bytes);
+  const std::string path = testing::TempDir() + "/cached";
+  const MemoryGroupUse cached = UseDuring(*group, [&bytes, &path] {
+    std::ofstream(path).write(bytes.data(),
+                              static_cast<std::streamsize>(bytes.size()));
+  });
+  std::filesystem::remove(path);
+  EXPECT_LE(cached.needed_bytes, 8 * kMiB);
+  EXPECT_LE(cached.needed_bytes, cached.used_bytes);
 }
 
 }  // namespace

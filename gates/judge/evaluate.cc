@@ -100,6 +100,7 @@ class Evaluation {
       CheckEnvironments();
       CheckEveryBenchmarkIsJudged();
       CheckProgramsTellEnough();
+      CheckProcessesEnded();
       WriteJudgements();
     }
     verdict_.set_decision(DecisionOf(verdict_));
@@ -750,6 +751,20 @@ class Evaluation {
                          "\"); find what holds them, or add a threshold with "
                          "a reason: RESIDENT_ANONYMOUS_BYTES of phase \"",
                          kUnaccountedPhase, "\""));
+      }
+    }
+  }
+
+  void CheckProcessesEnded() {
+    for (const MemoryProfile& profile : profiles_) {
+      for (const BenchmarkMemory& whole : profile.benchmarks()) {
+        if (!IsOutlived(whole)) continue;
+        AddProblem(
+            INCONCLUSIVE, profile.label(),
+            absl::StrCat("processes that it started still ran when it "
+                         "had ended, and were killed, so its memory is "
+                         "not known (\"",
+                         whole.name(), "\"); make it wait for its children"));
       }
     }
   }

@@ -21,7 +21,8 @@
 // * ENVIRONMENT_MISMATCH: thresholds of other environments judge the benchmark
 //   there, and none of the profile's own environment judges it here;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
-//   benchmark that forked; a profile of fewer than three processes, unless it
+//   benchmark that forked; a program of which processes still ran when it had
+//   ended; a profile of fewer than three processes, unless it
 //   is imported, when no figure of it is EXACT; samples that do not decide a
 //   rule over samples, and benchmarks that show no law.
 // If a threshold file has a problem, nothing is judged: a rule may be missing.

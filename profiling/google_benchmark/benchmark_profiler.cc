@@ -32,6 +32,7 @@
 #include "footprint/profiling/recording/memory_output_flags.h"
 #include "footprint/profiling/recording/memory_phase.h"
 #include "footprint/profiling/recording/profile_metrics.h"
+#include "footprint/profiling/schema/benchmark_count.h"
 
 namespace footprint {
 namespace {
@@ -74,7 +75,10 @@ class LoopRecorder {
 
   // A thread that failed before does not count.
   void ThreadLeavesLoop(int thread_count, bool has_failed) {
-    if (!has_failed) ++succeeded_at_end_;
+    if (!has_failed) {
+      ++succeeded_at_end_;
+      has_run_.store(true, std::memory_order_relaxed);
+    }
     if (++arrived_at_end_ < thread_count) return;
     if (succeeded_at_end_.exchange(0) == thread_count) ++loops_ended_;
     if (state_ != State::kLoop) return;
@@ -85,6 +89,9 @@ class LoopRecorder {
   // Whether a repetition failed before or in its loop: where only aggregates
   // are reported, nothing else tells.
   bool ALoopFailed() const { return loops_ended_ != loops_begun_; }
+
+  // Whether the loop of any benchmark came to its end, in an ordinary run, too.
+  bool HasRun() const { return has_run_.load(std::memory_order_relaxed); }
 
   // False in an ordinary run.
   bool IsOn() const { return state_ != State::kOff; }
@@ -108,6 +115,7 @@ class LoopRecorder {
   std::atomic<int> succeeded_at_end_{0};
   std::atomic<int> loops_begun_{0};
   std::atomic<int> loops_ended_{0};
+  std::atomic<bool> has_run_{false};
 };
 
 LoopRecorder loop_recorder;
@@ -507,13 +515,20 @@ int MeasureMemory(const BenchmarkRunner& run, const NoteSource& notes,
                                     : MeasureHere(run, notes, process, outputs);
 }
 
+// To people at a terminal the table says it.
+void SayHowManyRan(size_t count) {
+  if (isatty(STDERR_FILENO) == 0) std::cerr << BenchmarkCountLine(count);
+}
+
 int RunOrdinarily(const BenchmarkRunner& run, bool console) {
   BenchmarkMemoryManager memory_manager;
   if (HeapIsAccounted()) benchmark::RegisterMemoryManager(&memory_manager);
   MemoryConsoleReporter reporter;
-  run(console ? &reporter : nullptr);
+  const size_t count = run(console ? &reporter : nullptr);
   benchmark::RegisterMemoryManager(nullptr);
-  return 0;
+  // A list of benchmarks has a count, too, and runs none.
+  SayHowManyRan(loop_recorder.HasRun() ? count : 0);
+  return count == 0 ? NoBenchmark() : 0;
 }
 
 }  // namespace
@@ -526,6 +541,7 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
                       const NoteSource& notes, const ProcessSharing& sharing) {
   if (AsksForHelp(argc, argv)) {
     PrintHelp();
+    SayHowManyRan(0);
     return 0;
   }
   const absl::StatusOr<MemoryOutputs> flags =

@@ -16,7 +16,9 @@
 // "loop", and "teardown" what comes after. A benchmark that fails, in any
 // repetition, crashes or exits is named in the profile beside what the others
 // measured; so is one whose name is not UTF-8 or is also another's. Without the
-// flag the program is an ordinary benchmark program that also shows memory.
+// flag the program is an ordinary benchmark program that also shows memory, and
+// whose last line on standard error, if that is no terminal, says how many
+// benchmarks ran (benchmark_count.h).
 //
 // With --memory_one_process all benchmarks run in this process, one after the
 // other, and each finds what the one before left: for a debugger, and for a

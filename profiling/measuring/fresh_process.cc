@@ -227,22 +227,61 @@ std::vector<pid_t> Children() {
   return children;
 }
 
+// Waits for one that has ended. Its number; 0: all run; below zero: there is
+// none.
+pid_t ReapOne(pid_t process_id, int* wait_status, ProcessEnd* end) {
+  int status;
+  rusage usage = {};
+  const pid_t reaped = wait4(-1, &status, WNOHANG, &usage);
+  if (reaped <= 0) return reaped;
+  end->peak_resident_bytes =
+      std::max(end->peak_resident_bytes, int64_t{usage.ru_maxrss} * 1024);
+  if (reaped == process_id) *wait_status = status;
+  return reaped;
+}
+
+std::string ReadName(pid_t process_id) {
+  std::ifstream file(absl::StrCat("/proc/", process_id, "/comm"));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+// Gives what the program left behind its time, and names what is still there.
+void WaitForOthers(const FreshProcess& process, int standard_error,
+                   int* wait_status, ProcessEnd* end) {
+  const Clock::time_point deadline =
+      Clock::now() + std::chrono::seconds(process.others_limit_seconds);
+  while (true) {
+    while (ReapOne(end->process_id, wait_status, end) > 0) {
+    }
+    const std::vector<pid_t> others = Children();
+    const bool is_over =
+        Clock::now() >= deadline ||
+        (process.is_cancelled != nullptr && *process.is_cancelled != 0);
+    if (others.empty() || is_over) {
+      for (pid_t other : others) {
+        if (!HasEnded(other)) end->survivors.push_back(ReadName(other));
+      }
+      std::sort(end->survivors.begin(), end->survivors.end());
+      return;
+    }
+    if (process.look != nullptr) process.look();
+    pollfd waited = {standard_error, POLLIN, 0};
+    poll(&waited, 1, 1);
+    // They must not wait for room in it.
+    if (!ReadAvailable(standard_error, &end->standard_error_tail)) usleep(1000);
+  }
+}
+
 // Kills the program and all that descends from it. A killed parent's children
 // become ours, so in the end every one is seen.
 absl::Status KillAll(pid_t process_id, int* wait_status, ProcessEnd* end) {
   kill(-process_id, SIGKILL);
-  kill(process_id, SIGKILL);
   const Clock::time_point deadline = Clock::now() + kReapLimit;
   while (Clock::now() < deadline) {
     for (pid_t child : Children()) kill(child, SIGKILL);
-    int status;
-    rusage usage = {};
-    const pid_t reaped = wait4(-1, &status, WNOHANG, &usage);
-    if (reaped > 0) {
-      end->peak_resident_bytes =
-          std::max(end->peak_resident_bytes, int64_t{usage.ru_maxrss} * 1024);
-    }
-    if (reaped == process_id) *wait_status = status;
+    const pid_t reaped = ReapOne(process_id, wait_status, end);
     if (reaped < 0 && errno == ECHILD) return absl::OkStatus();
     if (reaped == 0) usleep(500);
   }
@@ -296,6 +335,9 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
       WaitForEnd(process, end.process_id, standard_error.read_end,
                  &end.standard_error_tail);
   int wait_status = 0;
+  if (wait_end == WaitEnd::kEnded && process.others_limit_seconds > 0) {
+    WaitForOthers(process, standard_error.read_end, &wait_status, &end);
+  }
   status = KillAll(end.process_id, &wait_status, &end);
   if (!status.ok()) return status;
   if (wait_end == WaitEnd::kCancelled) {

@@ -46,6 +46,9 @@ struct FreshProcess {
   std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
   std::string working_folder;
   int time_limit_seconds = 300;
+  // How long processes that descend from it may still run once it has ended,
+  // before they are killed and stand in ProcessEnd::survivors.
+  int others_limit_seconds = 0;
   // False asks for the same addresses in every run.
   bool is_address_space_randomized = true;
   // Called about every millisecond while the program runs, if there is one.
@@ -65,6 +68,9 @@ struct ProcessEnd {
   std::string start_error;  // kNotStarted: which step failed and why
   std::string standard_error_tail;
   int process_id = 0;
+  // Names of descendants that were killed, since they ran when the program had
+  // ended and their time was over; sorted.
+  std::vector<std::string> survivors;
   // The highest resident set of any one process that was waited for: the
   // program, its orphans, and what they waited for. No less than what the fork
   // of this process had before it became the program, some MB.

@@ -16,6 +16,7 @@
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -51,6 +52,23 @@ TEST(FreshProcessTest, TellsHowTheProgramEnded) {
   const ProcessEnd killed = EndOf(Shell("kill -KILL $$"));
   EXPECT_EQ(killed.kind, Kind::kSignalled);
   EXPECT_EQ(killed.signal_number, SIGKILL);
+}
+
+TEST(FreshProcessTest, NamesProcessesThatOutliveTheProgram) {
+  FreshProcess process = Shell("sleep 1000 > /dev/null 2>&1 &");
+  process.others_limit_seconds = 1;
+  const ProcessEnd end = EndOf(process);
+  EXPECT_EQ(end.kind, Kind::kExited);
+  EXPECT_EQ(end.exit_status, 0);
+  EXPECT_EQ(end.survivors, std::vector<std::string>({"sleep"}));
+}
+
+TEST(FreshProcessTest, ProcessesThatEndInTimeAreNoSurvivors) {
+  FreshProcess process = Shell("(sleep 0.1; exit 3) & exit 7");
+  process.others_limit_seconds = 600;
+  const ProcessEnd end = EndOf(process);
+  EXPECT_EQ(end.exit_status, 7);
+  EXPECT_TRUE(end.survivors.empty());
 }
 
 TEST(FreshProcessTest, TellsWhyItCouldNotStart) {

@@ -8,18 +8,21 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "footprint/base/machine/machine_names.h"
 #include "footprint/base/machine/memory_group.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
 #include "footprint/profiling/measuring/run_failure.h"
 #include "footprint/profiling/outside/whole_process_watch.h"
+#include "footprint/profiling/schema/benchmark_count.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "footprint/profiling/schema/whole_process_name.h"
@@ -30,6 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+// For processes that end by themselves when the program has, as helpers of
+// interpreters do.
+constexpr int kOthersLimitSeconds = 5;
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
@@ -45,7 +51,7 @@ std::chrono::nanoseconds ProcessorTime() {
 // of a processor on it.
 class PacedWatch {
  public:
-  PacedWatch() : watch_(getpid()) {}
+  explicit PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
 
   void Look() {
     if (Clock::now() < next_) return;
@@ -65,6 +71,8 @@ struct OutsideRun {
   WholeProcessPeak peak;
   int64_t group_bytes = 0;  // 0: there was no group
   std::string why_no_group;
+  std::vector<std::string> survivors;  // names of processes
+  int64_t benchmark_count = kUnknownBenchmarkCount;
 };
 
 FreshProcess Describe(const ProgramMeasurement& measurement,
@@ -85,6 +93,7 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
   }
   process.working_folder = folder;
   process.time_limit_seconds = measurement.time_limit_seconds;
+  process.others_limit_seconds = kOthersLimitSeconds;
   process.is_cancelled = measurement.is_cancelled;
   return process;
 }
@@ -99,6 +108,18 @@ absl::Status Prepare(const ProgramMeasurement& measurement,
   if (!status.ok() || !measurement.is_copied) return status;
   return CopyProgram(measurement.executable, ProgramName(measurement.label),
                      measurement.runfiles, folder);
+}
+
+// False, with `failure`: no benchmark ran, so that nothing was measured.
+bool RanBenchmarks(const ProgramMeasurement& measurement, const OutsideRun& run,
+                   ProducerFailure* failure) {
+  if (run.benchmark_count != 0) return true;
+  failure->set_kind(ProducerFailure::BENCHMARKS_FAILED);
+  failure->set_detail(absl::StrCat(
+      kFailed, "no benchmark ran with the arguments ",
+      absl::StrJoin(measurement.arguments, " "),
+      "; correct args and whole_process_args of the memory_profile target"));
+  return false;
 }
 
 // One run. True if `run` is set; else `failure` is.
@@ -118,17 +139,24 @@ absl::StatusOr<bool> RunOnce(const ProgramMeasurement& measurement,
   } else {
     run->why_no_group = std::string(group.status().message());
   }
-  PacedWatch watch;
+  PacedWatch watch(group.ok() ? &*group : nullptr);
   process.look = [&watch] { watch.Look(); };
   const absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
   if (!end.ok()) return end.status();
-  if (!EndedWell(*end, measurement.time_limit_seconds, failure)) {
+  run->benchmark_count = ReadBenchmarkCount(end->standard_error_tail);
+  run->survivors = end->survivors;
+  const bool ended_well =
+      EndedWell(*end, measurement.time_limit_seconds, failure);
+  if (!ended_well) {
     failure->set_detail(absl::StrCat(kFailed, failure->detail()));
+  }
+  if (!ended_well || !RanBenchmarks(measurement, *run, failure)) {
     MakeStable({folder.path(), executable.parent_path().string()}, *end,
                failure);
     return false;
   }
   watch.watch().NoteEnded(end->peak_resident_bytes);
+  watch.watch().LookAtGroup();
   run->peak = watch.watch().peak();
   if (group.ok()) run->group_bytes = group->peak_bytes();
   return true;
@@ -174,6 +202,7 @@ void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
       {kImagePart, parts.image_bytes},
       {kFilesPart, parts.file_bytes + parts.other_bytes},
       {kSharedPart, parts.shared_bytes},
+      {kKernelPart, parts.kernel_bytes},
       {kOtherProcessesPart, parts.other_process_bytes},
       {kUnexplainedPart, std::abs(peak.unexplained_bytes())},
   };
@@ -189,6 +218,35 @@ void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
         "memory came or went between two looks",
         profile);
   }
+}
+
+// A phase and a remark, if processes outlived the program in any run.
+void AddSurvivors(const std::vector<OutsideRun>& runs, MemoryProfile* profile) {
+  const auto outlived = std::find_if(
+      runs.begin(), runs.end(),
+      [](const OutsideRun& run) { return !run.survivors.empty(); });
+  if (outlived == runs.end()) return;
+  Phase* const phase = profile->mutable_benchmarks(0)->add_phases();
+  phase->set_name(kOutlivedPhase);
+  phase->set_parent(-1);
+  AddFigure(PEAK_RESIDENT_BYTES, outlived->peak.resident_bytes, phase);
+  AddRemark(absl::StrCat("still ran ", kOthersLimitSeconds,
+                         " seconds after the program had ended, and were "
+                         "killed: ",
+                         absl::StrJoin(outlived->survivors, ", ")),
+            profile);
+}
+
+// The arguments of the runs, and how many benchmarks they made run.
+void AddArguments(const ProgramMeasurement& measurement, const OutsideRun& run,
+                  MemoryProfile* profile) {
+  if (measurement.arguments.empty()) return;
+  std::string text = absl::StrCat("measured with the arguments ",
+                                  absl::StrJoin(measurement.arguments, " "));
+  if (run.benchmark_count > 0) {
+    absl::StrAppend(&text, "; benchmarks that ran: ", run.benchmark_count);
+  }
+  AddRemark(text, profile);
 }
 
 MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
@@ -211,13 +269,18 @@ MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
   AddFigures(PEAK_RESIDENT_BYTES, "", resident, benchmark, sampled);
   AddFigures(RESIDENT_ANONYMOUS_BYTES, "", anonymous, benchmark, sampled);
   AddFigures(RESIDENT_FILE_BYTES, "", file, benchmark, sampled);
-  AddParts(std::max_element(runs.begin(), runs.end(),
-                            [](const OutsideRun& a, const OutsideRun& b) {
-                              return a.peak.resident_bytes <
-                                     b.peak.resident_bytes;
-                            })
-               ->peak,
-           &measured.profile);
+  const WholeProcessPeak& highest =
+      std::max_element(runs.begin(), runs.end(),
+                       [](const OutsideRun& a, const OutsideRun& b) {
+                         return a.peak.resident_bytes < b.peak.resident_bytes;
+                       })
+          ->peak;
+  AddParts(highest, &measured.profile);
+  Phase* const untouched = benchmark->add_phases();
+  untouched->set_name(kUntouchedPhase);
+  untouched->set_parent(-1);
+  AddFigure(PEAK_MAPPED_BYTES, highest.untouched_bytes, untouched);
+  AddSurvivors(runs, &measured.profile);
   if (group.size() == runs.size()) {
     Phase* const phase = benchmark->add_phases();
     phase->set_name(kControlGroupPhase);
@@ -252,6 +315,7 @@ absl::StatusOr<MemoryMeasurement> MeasureWholeProcess(
   }
   if (is_measured) {
     measured = Combine(runs, name);
+    AddArguments(measurement, runs.front(), &measured.profile);
   } else {
     *measured.profile.mutable_failure() = std::move(failure);
   }

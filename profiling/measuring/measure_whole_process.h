@@ -13,14 +13,22 @@
 // this one, so they cannot be too low unseen. The profile has one benchmark,
 // "whole_process/NAME", whose figures are STATISTICAL: the highest of all runs;
 // the samples have each.
-// * PEAK_RESIDENT_BYTES as whole_process_watch.h tells it, and at that moment
-//   RESIDENT_ANONYMOUS_BYTES and RESIDENT_FILE_BYTES;
+// * PEAK_RESIDENT_BYTES as whole_process_watch.h tells it, by a control group,
+//   too, where one may be made, and at that moment RESIDENT_ANONYMOUS_BYTES and
+//   RESIDENT_FILE_BYTES;
 // * of the run that needed most, phases "part: ...", PEAK_RESIDENT_BYTES each,
 //   and how far their sum is from the whole (whole_process_name.h); a remark
 //   says so if that is more than a thousandth;
 // * phase "control group": PEAK_RESIDENT_BYTES as the kernel counts it for a
 //   group, page cache included, where one may be made
-//   (base/machine/memory_group.h). Where not, a remark says why.
+//   (base/machine/memory_group.h). Where not, a remark says why;
+// * phase "untouched", PEAK_MAPPED_BYTES: address space without a page, beside
+//   code and stacks;
+// * phase "alive at the end", if a process still ran five seconds after the
+//   program had ended: it was killed, a remark names it, and a gate is
+//   INCONCLUSIVE.
+// A remark has the arguments. A program that says that no benchmark ran
+// (benchmark_count.h) is a failure.
 //
 // A program can still see that it runs here: its standard streams are /dev/null
 // and a pipe, its folder is /tmp/footprint-XXXXXX, its parent is the runner,

@@ -128,6 +128,48 @@ TEST(MeasureWholeProcessTest, ThePartsAddUp) {
             std::abs(PeakOf(measured) - sum_bytes));
 }
 
+TEST(MeasureWholeProcessTest, ABenchmarkProgramThatRanNothingIsAFailure) {
+  const MemoryProfile profile = Measure("ran:0").profile;
+  ASSERT_TRUE(profile.has_failure());
+  EXPECT_EQ(profile.failure().kind(), ProducerFailure::BENCHMARKS_FAILED);
+  EXPECT_THAT(profile.failure().detail(),
+              HasSubstr("no benchmark ran with the arguments ran:0;"));
+}
+
+TEST(MeasureWholeProcessTest, TheArgumentsAreSaid) {
+  const MemoryProfile profile = Measure("ran:3").profile;
+  ASSERT_FALSE(profile.has_failure());
+  std::string remarks;
+  for (const Remark& remark : profile.remarks()) remarks += remark.text();
+  EXPECT_THAT(remarks, HasSubstr("measured with the arguments ran:3; "
+                                 "benchmarks that ran: 3"));
+}
+
+TEST(MeasureWholeProcessTest, AProcessThatOutlivesTheProgramIsSaid) {
+  EXPECT_EQ(PhaseOf(Measure("child"), kOutlivedPhase), -1);
+  const MemoryMeasurement measured = Measure("daemon");
+  EXPECT_GT(PhaseOf(measured, kOutlivedPhase), 0);
+  std::string remarks;
+  for (const Remark& remark : measured.profile.remarks()) {
+    remarks += remark.text();
+  }
+  EXPECT_THAT(remarks, HasSubstr("killed: holding_test_p"));
+}
+
+TEST(MeasureWholeProcessTest, WhatNoProcessMapsIsSeenByTheGroup) {
+  if (!MemoryGroup::Create().ok()) {
+    GTEST_SKIP() << "NOT TESTED: no control group can be made";
+  }
+  const int64_t peak_bytes = PeakOf(Measure("in flight"));
+  EXPECT_GE(peak_bytes, kHeldBytes);
+  EXPECT_LE(peak_bytes, kHeldBytes + kMostOtherBytes);
+}
+
+TEST(MeasureWholeProcessTest, UntouchedAddressSpaceIsSaid) {
+  EXPECT_GE(PhaseOf(Measure("reserve"), kUntouchedPhase), int64_t{1} << 40);
+  EXPECT_LT(PhaseOf(Measure("mapped"), kUntouchedPhase), kMostOtherBytes);
+}
+
 TEST(MeasureWholeProcessTest, ItRunsWithoutAVariableOfOurs) {
   EXPECT_FALSE(Measure("environment").profile.has_failure());
 }

@@ -1,9 +1,8 @@
 #include "footprint/profiling/outside/whole_process_watch.h"
 
-#include <dirent.h>
 #include <linux/kcmp.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -20,6 +18,8 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/machine/child_processes.h"
 #include "footprint/base/machine/kernel_file.h"
+#include "footprint/base/machine/memory_group.h"
+#include "footprint/profiling/outside/file_uses.h"
 #include "footprint/profiling/resident/resident_set.h"
 
 namespace footprint {
@@ -57,6 +57,13 @@ ResidentCounts CountsOf(int process_id) {
   counts.anonymous = BytesOf(status, "RssAnon");
   counts.file = BytesOf(status, "RssFile");
   counts.shared = BytesOf(status, "RssShmem");
+  counts.page_tables = BytesOf(status, "VmPTE");
+  counts.huge = BytesOf(status, "HugetlbPages");
+  const int64_t image_and_stack_bytes = BytesOf(status, "VmExe") +
+                                        BytesOf(status, "VmLib") +
+                                        BytesOf(status, "VmStk");
+  counts.untouched = std::max<int64_t>(
+      BytesOf(status, "VmSize") - image_and_stack_bytes - counts.anonymous, 0);
   return counts;
 }
 
@@ -69,7 +76,6 @@ ResidentCounts SharesOf(int process_id, const ResidentCounts& counts) {
     return CountsOf(process_id).mark == 0 ? ResidentCounts() : shares;
   }
   shares.anonymous = BytesOf(rollup, "Pss_Anon");
-  shares.shared = BytesOf(rollup, "Pss_Shmem");
   return shares;
 }
 
@@ -91,80 +97,9 @@ bool ShareAddressSpace(int a, int b) {
   return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
-std::string LinkOf(const std::string& path) {
-  char target[4096];
-  const ssize_t size = readlink(path.c_str(), target, sizeof(target));
-  return size < 0 ? "" : std::string(target, static_cast<size_t>(size));
-}
-
-// Segments that nobody has attached, of `creators`. A line of proc(5)'s
-// /proc/sysvipc/shm is: key, id, mode, size, creator, last, attached, 4
-// numbers of owners, 3 times, resident bytes, swapped ones.
-int64_t UnattachedSegmentBytes(const std::set<int>& creators) {
-  constexpr size_t kCreator = 4;
-  constexpr size_t kAttached = 6;
-  constexpr size_t kResident = 14;
-  const absl::StatusOr<std::string> list = ReadKernelFile("/proc/sysvipc/shm");
-  if (!list.ok()) return 0;
-  int64_t sum = 0;
-  for (absl::string_view line : absl::StrSplit(*list, '\n')) {
-    const std::vector<absl::string_view> words =
-        absl::StrSplit(line, ' ', absl::SkipEmpty());
-    int creator = 0;
-    int64_t bytes = 0;
-    if (words.size() > kResident && words[kAttached] == "0" &&
-        absl::SimpleAtoi(words[kCreator], &creator) &&
-        creators.count(creator) > 0 &&
-        absl::SimpleAtoi(words[kResident], &bytes)) {
-      sum += bytes;
-    }
-  }
-  return sum;
-}
-
-// Whether a line of /proc/PID/maps is of the file.
-bool IsMapped(absl::string_view mappings, ino_t inode, absl::string_view name) {
-  const std::string number = absl::StrCat(" ", inode, " ");
-  for (absl::string_view line : absl::StrSplit(mappings, '\n')) {
-    if (absl::EndsWith(line, name) && absl::StrContains(line, number)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Files in memory that are open, and that none of `process_ids` maps.
-int64_t UnmappedFileBytes(const std::set<int>& process_ids) {
-  std::map<ino_t, int64_t> bytes;
-  for (int process_id : process_ids) {
-    const std::string folder = absl::StrCat("/proc/", process_id, "/fd");
-    DIR* const files = opendir(folder.c_str());
-    if (files == nullptr) continue;
-    while (const dirent* entry = readdir(files)) {
-      const std::string path = absl::StrCat(folder, "/", entry->d_name);
-      const std::string name = LinkOf(path);
-      struct stat facts;
-      if ((!absl::StartsWith(name, "/memfd:") &&
-           !absl::StartsWith(name, "/dev/shm/")) ||
-          stat(path.c_str(), &facts) != 0) {
-        continue;
-      }
-      int64_t& of_file =
-          bytes.try_emplace(facts.st_ino, int64_t{facts.st_blocks} * 512)
-              .first->second;
-      if (IsMapped(ProcessFile(process_id, "maps"), facts.st_ino, name)) {
-        of_file = 0;
-      }
-    }
-    closedir(files);
-  }
-  int64_t sum = 0;
-  for (const auto& [ignored, of_file] : bytes) sum += of_file;
-  return sum;
-}
-
-// The pages of all `counts` together, each page once.
-ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
+// One process for each address space.
+std::vector<int> FindAddressSpaces(
+    const std::map<int, ResidentCounts>& counts) {
   std::vector<int> distinct;
   for (const auto& [process_id, ignored] : counts) {
     const int process = process_id;
@@ -174,67 +109,136 @@ ResidentCounts SharedOnce(const std::map<int, ResidentCounts>& counts) {
       distinct.push_back(process);
     }
   }
-  ResidentCounts sum;
-  std::map<std::string, int64_t> file_bytes;  // by executable
-  for (int process_id : distinct) {
-    const ResidentCounts shares = SharesOf(process_id, counts.at(process_id));
-    // An address space that two have is mapped once all the same.
-    sum.anonymous += shares.anonymous;
-    sum.shared += shares.shared;
-    int64_t& most =
-        file_bytes[LinkOf(absl::StrCat("/proc/", process_id, "/exe"))];
-    most = std::max(most, shares.file);
-  }
-  for (const auto& [ignored, bytes] : file_bytes) sum.file += bytes;
-  return sum;
+  return distinct;
+}
+
+timespec ReadClock() {
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // by which files are dated
+  return now;
 }
 
 }  // namespace
 
+WholeProcessWatch::WholeProcessWatch(int ancestor_id, const MemoryGroup* group)
+    : ancestor_id_(ancestor_id), group_(group), begin_(ReadClock()) {}
+
 void WholeProcessWatch::Look() {
   CountsOfProcesses counts;
-  int64_t mark_bytes = 0;
   const std::set<int> alive = DescendantsOf(ancestor_id_);
   for (int process_id : alive) {
     const ResidentCounts of_process = CountsOf(process_id);
     seen_.insert(process_id);
     if (of_process.mark == 0) continue;  // it has ended
     counts[process_id] = of_process;
-    mark_bytes = std::max(mark_bytes, of_process.mark);
   }
-  NoteSum(counts, UnattachedSegmentBytes(seen_) + UnmappedFileBytes(alive));
-  NoteEnded(mark_bytes);
+  const std::vector<int> address_spaces = FindAddressSpaces(counts);
+  NoteSum(counts, address_spaces,
+          FileUses(address_spaces, alive, seen_, begin_));
+  NoteMarks(counts);
+  LookAtGroup();
+}
+
+// The kernel's mark of a process has a page as often as it is mapped.
+void WholeProcessWatch::NoteMarks(const CountsOfProcesses& counts) {
+  for (const auto& [process_id, of_process] : counts) {
+    if (of_process.mark <= peak_.resident_bytes) continue;
+    const FilePages pages = FileUses({process_id}, {}, {}, begin_).CountPages();
+    most_repeated_bytes_ =
+        std::max(most_repeated_bytes_,
+                 pages.repeated_file_bytes + pages.repeated_shared_bytes);
+    NoteEnded(of_process.mark);
+  }
+}
+
+void WholeProcessWatch::LookAtGroup() {
+  if (group_ == nullptr) return;
+  const MemoryGroupUse use = group_->ReadUse();
+  const int64_t rest_bytes = use.used_bytes - use.needed_bytes;
+  const int64_t group_peak_bytes = group_->peak_bytes();
+  // What was given up since the mark is taken off, too.
+  if (group_peak_bytes > last_group_peak_bytes_) {
+    peak_.resident_bytes = std::max(
+        peak_.resident_bytes, group_peak_bytes -
+                                  std::max(rest_bytes, last_group_rest_bytes_) +
+                                  last_file_bytes_);
+  }
+  last_group_peak_bytes_ = group_peak_bytes;
+  last_group_rest_bytes_ = rest_bytes;
+}
+
+// Each page of `address_spaces` once.
+WholeProcessWatch::Sum WholeProcessWatch::AddUp(
+    const CountsOfProcesses& counts, const std::vector<int>& address_spaces,
+    const FileUses& uses) const {
+  Sum sum;
+  const bool are_several = address_spaces.size() > 1;
+  for (int process_id : address_spaces) {
+    const ResidentCounts& counted = counts.at(process_id);
+    const ResidentCounts shares =
+        are_several ? SharesOf(process_id, counted) : counted;
+    sum.mapped.anonymous += shares.anonymous;
+    sum.mapped.file += shares.file;
+    sum.mapped.shared += shares.shared;
+    sum.mapped.page_tables += shares.page_tables;
+  }
+  const FilePages pages = uses.CountPages();
+  sum.mapped.file =
+      std::max<int64_t>(sum.mapped.file - pages.repeated_file_bytes, 0);
+  sum.mapped.shared =
+      std::max<int64_t>(sum.mapped.shared - pages.repeated_shared_bytes, 0);
+  sum.unmapped_bytes = pages.unmapped_bytes;
+  sum.huge_bytes = pages.huge_bytes;
+  return sum;
 }
 
 void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
-                                int64_t unmapped_bytes) {
-  int64_t at_most_bytes = unmapped_bytes;
-  for (const auto& [ignored, of_process] : counts) {
-    at_most_bytes += of_process.Sum();
+                                const std::vector<int>& address_spaces,
+                                const FileUses& uses) {
+  const int64_t needed_bytes =
+      group_ == nullptr ? 0 : group_->ReadUse().needed_bytes;
+  int64_t file_bytes = 0;
+  int64_t rest_bytes = uses.MostWholeBytes();
+  for (int process_id : address_spaces) {
+    const ResidentCounts& of_process = counts.at(process_id);
+    file_bytes += of_process.file;
+    rest_bytes += of_process.Sum() - of_process.file;
   }
+  if (counts.empty()) return;
   // Higher than any look before, whatever a mark has told since.
-  if (at_most_bytes <= parts_sum_bytes_) return;
-  const ResidentCounts now =
-      counts.size() == 1 ? counts.begin()->second : SharedOnce(counts);
-  const int64_t now_bytes = now.Sum() + unmapped_bytes;
+  if (file_bytes + std::max(rest_bytes, needed_bytes + uses.MostWholeBytes()) <=
+      parts_sum_bytes_) {
+    last_file_bytes_ = std::min(last_file_bytes_, file_bytes);
+    return;
+  }
+  Sum sum = AddUp(counts, address_spaces, uses);
+  const int64_t told_bytes =
+      sum.mapped.anonymous + sum.mapped.shared + sum.unmapped_bytes;
+  sum.kernel_bytes =
+      std::max(sum.mapped.page_tables, needed_bytes - told_bytes);
+  last_file_bytes_ = sum.mapped.file + sum.huge_bytes;
+  const int64_t now_bytes = sum.Bytes();
   if (now_bytes > peak_.resident_bytes) {
     peak_.resident_bytes = now_bytes;
-    peak_.anonymous_bytes = now.anonymous;
-    peak_.file_bytes = now.file;
-    peak_.shared_bytes = now.shared + unmapped_bytes;
+    peak_.anonymous_bytes = sum.mapped.anonymous + sum.huge_bytes;
+    peak_.file_bytes = sum.mapped.file;
+    peak_.shared_bytes = sum.mapped.shared + sum.unmapped_bytes;
     peak_.process_count = static_cast<int>(counts.size());
+    peak_.untouched_bytes = 0;
+    for (int process_id : address_spaces) {
+      peak_.untouched_bytes += counts.at(process_id).untouched;
+    }
   }
   // While it grows, at each fiftieth; where it stays, to the last page.
   const bool stays = now_bytes - last_sum_bytes_ < now_bytes / 2000;
   last_sum_bytes_ = now_bytes;
   if (now_bytes > parts_sum_bytes_ + (stays ? 0 : parts_sum_bytes_ / 50)) {
-    ReadParts(counts, unmapped_bytes, now_bytes);
+    ReadParts(counts, sum);
   }
 }
 
 void WholeProcessWatch::ReadParts(const CountsOfProcesses& counts,
-                                  int64_t unmapped_bytes, int64_t sum_bytes) {
-  if (counts.empty()) return;
+                                  const Sum& sum) {
   const auto largest = std::max_element(
       counts.begin(), counts.end(), [](const auto& a, const auto& b) {
         return a.second.Sum() < b.second.Sum();
@@ -242,21 +246,34 @@ void WholeProcessWatch::ReadParts(const CountsOfProcesses& counts,
   const absl::StatusOr<ResidentSet> set =
       ReadResidentSet(largest->first, {}, kNoAgentFolder);
   if (!set.ok()) return;
+  const FilePages own = FileUses({largest->first}, {}, {}, begin_).CountPages();
   WholeProcessParts parts;
-  parts.heap_and_mapping_bytes = set->heap_bytes + set->mapped_bytes;
+  parts.heap_and_mapping_bytes =
+      set->heap_bytes + set->mapped_bytes + sum.huge_bytes;
   parts.stack_bytes = set->stack_bytes;
   parts.image_bytes = set->image_bytes;
-  parts.file_bytes = set->file_bytes;
-  parts.shared_bytes = set->shared_bytes + unmapped_bytes;
+  parts.file_bytes =
+      std::max<int64_t>(set->file_bytes - own.repeated_file_bytes, 0);
+  parts.shared_bytes =
+      std::max<int64_t>(set->shared_bytes - own.repeated_shared_bytes, 0) +
+      sum.unmapped_bytes;
+  parts.kernel_bytes = sum.kernel_bytes;
   parts.other_bytes = set->other_bytes;
-  parts.other_process_bytes =
-      std::max<int64_t>(sum_bytes - unmapped_bytes - largest->second.Sum(), 0);
+  if (counts.size() > 1) {
+    parts.other_process_bytes = std::max<int64_t>(
+        sum.mapped.anonymous + sum.mapped.file + sum.mapped.shared -
+            (largest->second.anonymous + largest->second.file +
+             largest->second.shared - own.repeated_file_bytes -
+             own.repeated_shared_bytes),
+        0);
+  }
   peak_.parts = parts;
-  parts_sum_bytes_ = sum_bytes;
+  parts_sum_bytes_ = sum.Bytes();
 }
 
 void WholeProcessWatch::NoteEnded(int64_t peak_resident_bytes) {
-  peak_.resident_bytes = std::max(peak_.resident_bytes, peak_resident_bytes);
+  peak_.resident_bytes = std::max(peak_.resident_bytes,
+                                  peak_resident_bytes - most_repeated_bytes_);
 }
 
 }  // namespace footprint

@@ -11,28 +11,42 @@
 namespace footprint {
 namespace {
 
-// Bytes of a program's heap and mappings at their highest, as it tells them;
-// none if it does not know.
-absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile) {
+// The highest of a benchmark and of its phases: setting up may hold more than
+// what is measured. 0 if none is known.
+int64_t ReadHighest(const BenchmarkMemory& benchmark, MetricKind kind) {
+  int64_t most = ReadMetric(benchmark, kind).bytes_or_count.value_or(0);
+  for (const Phase& phase : benchmark.phases()) {
+    most = std::max(most, ReadMetric(phase, kind).bytes_or_count.value_or(0));
+  }
+  return most;
+}
+
+// Bytes of a program's heap and mappings at their highest, as it tells them.
+// Mappings may be the `untouched_bytes`. None if it has no benchmark.
+absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
+                                       int64_t untouched_bytes) {
   absl::optional<int64_t> highest;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
-    int64_t bytes = 0;
-    for (MetricKind kind :
-         {PEAK_LIVE_ABSOLUTE_USABLE_BYTES, PEAK_MAPPED_BYTES}) {
-      // Setting up may hold more than what is measured.
-      absl::optional<int64_t> most = ReadMetric(benchmark, kind).bytes_or_count;
-      for (const Phase& phase : benchmark.phases()) {
-        const absl::optional<int64_t> of_phase =
-            ReadMetric(phase, kind).bytes_or_count;
-        if (!of_phase.has_value()) continue;
-        most = std::max(most.value_or(0), *of_phase);
-      }
-      if (!most.has_value()) return absl::nullopt;
-      bytes += *most;
+    int64_t heap_bytes =
+        ReadHighest(benchmark, PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+    if (!ReadMetric(benchmark, PEAK_LIVE_ABSOLUTE_USABLE_BYTES)
+             .bytes_or_count.has_value()) {
+      heap_bytes += ReadHighest(benchmark, SUM_THREAD_PEAK_USABLE_BYTES);
     }
-    highest = std::max(highest.value_or(0), bytes);
+    const int64_t mapped_bytes = std::max<int64_t>(
+        ReadHighest(benchmark, PEAK_MAPPED_BYTES) - untouched_bytes, 0);
+    highest = std::max(highest.value_or(0), heap_bytes + mapped_bytes);
   }
   return highest;
+}
+
+// Of the phase of that name, and none if there is no such phase.
+absl::optional<int64_t> ReadPhase(const BenchmarkMemory& whole,
+                                  const char* name, MetricKind kind) {
+  for (const Phase& phase : whole.phases()) {
+    if (phase.name() == name) return ReadMetric(phase, kind).bytes_or_count;
+  }
+  return absl::nullopt;
 }
 
 void AddUnaccounted(int64_t accounted_bytes, BenchmarkMemory* whole) {
@@ -55,10 +69,13 @@ void AddWholeProcess(const MemoryProfile& whole_process,
   if (whole_process.has_failure() && !profile->has_failure()) {
     *profile->mutable_failure() = whole_process.failure();
   }
-  const absl::optional<int64_t> accounted = AccountedBytes(*profile);
+  const MemoryProfile told = *profile;
   for (const BenchmarkMemory& measured : whole_process.benchmarks()) {
     BenchmarkMemory* const whole = profile->add_benchmarks();
     *whole = measured;
+    const absl::optional<int64_t> accounted = AccountedBytes(
+        told,
+        ReadPhase(measured, kUntouchedPhase, PEAK_MAPPED_BYTES).value_or(0));
     if (accounted.has_value()) AddUnaccounted(*accounted, whole);
   }
   for (const Remark& remark : whole_process.remarks()) {
@@ -67,13 +84,13 @@ void AddWholeProcess(const MemoryProfile& whole_process,
 }
 
 int64_t UnaccountedBytes(const BenchmarkMemory& whole) {
-  for (const Phase& phase : whole.phases()) {
-    if (phase.name() == kUnaccountedPhase) {
-      return ReadMetric(phase, RESIDENT_ANONYMOUS_BYTES)
-          .bytes_or_count.value_or(0);
-    }
-  }
-  return 0;
+  return ReadPhase(whole, kUnaccountedPhase, RESIDENT_ANONYMOUS_BYTES)
+      .value_or(0);
+}
+
+bool IsOutlived(const BenchmarkMemory& whole) {
+  return IsWholeProcessName(whole.name()) &&
+         ReadPhase(whole, kOutlivedPhase, PEAK_RESIDENT_BYTES).has_value();
 }
 
 bool TellsTooLittle(const BenchmarkMemory& whole) {

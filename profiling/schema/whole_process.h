@@ -7,7 +7,10 @@
 // RESIDENT_ANONYMOUS_BYTES beyond the highest sum of heap (absolute peak) and
 // mappings that any benchmark of the program tells of. That is what the
 // allocator keeps, stacks and static data, and whatever a program does not
-// tell. Where the program's figures are not known, the phase is not there.
+// tell. Where an absolute peak is not known, since threads made it together, it
+// is at most that of the setup and the threads' peaks added up. A figure that a
+// benchmark lacks tells of nothing. Mappings are address space: those that may
+// be the address space without a page, seen from outside, tell of nothing.
 //
 // A program whose own figures tell of less than half of its anonymous memory,
 // and leave out more than 16 MB, may have left it out on purpose:
@@ -41,6 +44,10 @@ int64_t UnaccountedBytes(const BenchmarkMemory& whole);
 
 // Of a benchmark; false of any other than "whole_process/NAME".
 bool TellsTooLittle(const BenchmarkMemory& whole);
+
+// Whether processes of the program still ran when it had ended, so that its
+// figures are too low: INCONCLUSIVE.
+bool IsOutlived(const BenchmarkMemory& whole);
 
 // Takes such benchmarks away, for readers of what does not vary.
 void LeaveOutWholeProcesses(std::vector<MemoryProfile>* profiles);

@@ -24,6 +24,14 @@ inline constexpr char kWholeProcessPrefix[] = "whole_process/";
 // The phase with what a control group has counted.
 inline constexpr char kControlGroupPhase[] = "control group";
 
+// The phase that is there if processes which the program started still ran when
+// it had ended: their memory is in no figure from then on.
+inline constexpr char kOutlivedPhase[] = "alive at the end";
+
+// The phase with the address space, beside code and stacks, that no anonymous
+// page was in at the peak: PEAK_MAPPED_BYTES that are no memory.
+inline constexpr char kUntouchedPhase[] = "untouched";
+
 // Phases that are parts of PEAK_RESIDENT_BYTES. Their sum is less or more by
 // what came and went, or came, until they were read: that is the last one.
 inline constexpr char kHeapAndMappingsPart[] = "part: heap and mappings";
@@ -31,6 +39,7 @@ inline constexpr char kStacksPart[] = "part: stacks";
 inline constexpr char kImagePart[] = "part: code and static data";
 inline constexpr char kFilesPart[] = "part: mapped files";
 inline constexpr char kSharedPart[] = "part: shared memory";
+inline constexpr char kKernelPart[] = "part: kernel";
 inline constexpr char kOtherProcessesPart[] = "part: other processes";
 inline constexpr char kUnexplainedPart[] = "part: unexplained";
 

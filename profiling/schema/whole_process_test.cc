@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "footprint/profiling/schema/memory_profile.pb.h"
+#include "footprint/profiling/schema/whole_process_name.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -85,12 +86,68 @@ TEST(WholeProcessTest, MoreThanWasSeenLeavesNothing) {
   EXPECT_EQ(profile.benchmarks(1).phases(0).metrics(0).value(), 0);
 }
 
-TEST(WholeProcessTest, UnknownFiguresAccountForNothingKnown) {
+int64_t UnaccountedBeside(const MemoryProfile& told,
+                          const MemoryProfile& seen) {
+  MemoryProfile profile = told;
+  AddWholeProcess(seen, &profile);
+  return UnaccountedBytes(profile.benchmarks(profile.benchmarks_size() - 1));
+}
+
+TEST(WholeProcessTest, AProgramWithoutBenchmarksHasNothingUnaccounted) {
   MemoryProfile profile = Told();
+  profile.clear_benchmarks();
+  AddWholeProcess(Seen(), &profile);
+  EXPECT_THAT(profile.benchmarks(0).phases(), SizeIs(0));
+}
+
+TEST(WholeProcessTest, AFigureThatABenchmarkLacksTellsOfNothing) {
+  MemoryProfile profile = Told();
+  *profile.add_benchmarks() = profile.benchmarks(0);
+  profile.mutable_benchmarks(1)->set_name("BM_Y");
+  profile.mutable_benchmarks(1)->mutable_metrics()->RemoveLast();
+  profile.mutable_benchmarks(1)->clear_phases();
+  EXPECT_EQ(UnaccountedBeside(profile, Seen()), 60 - (30 + 5));
   profile.mutable_benchmarks(0)->clear_metrics();
   profile.mutable_benchmarks(0)->clear_phases();
-  AddWholeProcess(Seen(), &profile);
-  EXPECT_THAT(profile.benchmarks(1).phases(), SizeIs(0));
+  EXPECT_EQ(UnaccountedBeside(profile, Seen()), 60 - 10);
+}
+
+TEST(WholeProcessTest, ThreadsTellByTheSumOfTheirPeaks) {
+  MemoryProfile profile = Told();
+  BenchmarkMemory* const benchmark = profile.mutable_benchmarks(0);
+  benchmark->mutable_metrics(0)->set_kind(SUM_THREAD_PEAK_USABLE_BYTES);
+  benchmark->add_unrepeated(PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+  benchmark->add_order_dependent(PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+  // Live at the setup's end, and what the threads added.
+  EXPECT_EQ(UnaccountedBeside(profile, Seen()), 60 - (30 + 10 + 5));
+}
+
+TEST(WholeProcessTest, AddressSpaceWithoutPagesTellsOfNothing) {
+  MemoryProfile profile = Told();
+  profile.mutable_benchmarks(0)->mutable_metrics(1)->set_value(int64_t{1}
+                                                               << 40);
+  MemoryProfile seen = Seen();
+  EXPECT_EQ(UnaccountedBeside(profile, seen), 0);
+  Phase* const untouched = seen.mutable_benchmarks(0)->add_phases();
+  untouched->set_name(kUntouchedPhase);
+  Metric* const metric = untouched->add_metrics();
+  metric->set_kind(PEAK_MAPPED_BYTES);
+  metric->set_determinism(STATISTICAL);
+  metric->set_value((int64_t{1} << 40) - 3);
+  EXPECT_EQ(UnaccountedBeside(profile, seen), 60 - (30 + 3));
+}
+
+TEST(WholeProcessTest, AProcessThatOutlivesTheProgramIsNoted) {
+  MemoryProfile seen = Seen();
+  EXPECT_FALSE(IsOutlived(seen.benchmarks(0)));
+  Phase* const alive = seen.mutable_benchmarks(0)->add_phases();
+  alive->set_name(kOutlivedPhase);
+  Metric* const metric = alive->add_metrics();
+  metric->set_kind(PEAK_RESIDENT_BYTES);
+  metric->set_determinism(STATISTICAL);
+  EXPECT_TRUE(IsOutlived(seen.benchmarks(0)));
+  seen.mutable_benchmarks(0)->set_name("BM_X");
+  EXPECT_FALSE(IsOutlived(seen.benchmarks(0)));
 }
 
 TEST(WholeProcessTest, AFailureFromOutsideIsTheProfiles) {
