@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,15 @@ std::vector<int> RemainingChildren() {
   return children;
 }
 
+// Whether the kernel forgets the children that end, at once and without a sum
+// of their work.
+bool LosesChildren() {
+  struct sigaction action = {};
+  return sigaction(SIGCHLD, nullptr, &action) == 0 &&
+         (action.sa_handler == SIG_IGN ||
+          (action.sa_flags & SA_NOCLDWAIT) != 0);
+}
+
 }  // namespace
 
 int64_t LoadedImageBytes() {
@@ -97,6 +107,7 @@ ChildProcessMark::ChildProcessMark()
     : ended_work_(WorkOfEndedChildren()), alive_(RemainingChildren()) {}
 
 bool ChildProcessMark::HasStartedSince() const {
+  if (LosesChildren()) return true;
   if (WorkOfEndedChildren() != ended_work_) return true;
   const std::vector<int> alive = RemainingChildren();
   return std::any_of(alive.begin(), alive.end(), [this](int child) {

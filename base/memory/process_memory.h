@@ -25,8 +25,10 @@ bool HasHadChildProcess();
 
 // A moment, to be asked later whether this process started children since, also
 // by vfork, posix_spawn or system(). A child from before that is waited for
-// meanwhile cannot be told from a new one, and counts as one. Memory: the
-// numbers of the children that live at that moment.
+// meanwhile cannot be told from a new one, and counts as one. A process that
+// ignores SIGCHLD loses its children without a trace, so it may have started
+// one, and counts as having done so. Memory: the numbers of the children that
+// live at that moment.
 class ChildProcessMark {
  public:
   ChildProcessMark();

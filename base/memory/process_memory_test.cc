@@ -1,6 +1,7 @@
 #include "footprint/base/memory/process_memory.h"
 
 #include <dirent.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,22 @@ TEST(ChildProcessMarkTest, KnowsOnlyWhatCameAfterIt) {
     EXPECT_TRUE(before.HasStartedSince());
     EXPECT_FALSE(ChildProcessMark().HasStartedSince());
   }
+}
+
+// As posix_spawn(3) with SIGCHLD ignored: nothing is left of such a child.
+TEST(ChildProcessMarkTest, AProcessThatLosesItsChildrenMayHaveHadOne) {
+  const ChildProcessMark before;
+  ASSERT_NE(std::signal(SIGCHLD, SIG_IGN), SIG_ERR);
+  std::string name = "true";
+  char* const arguments[] = {&name[0], nullptr};
+  pid_t child = 0;
+  ASSERT_EQ(posix_spawn(&child, "/bin/true", nullptr, nullptr, arguments,
+                        environ),
+            0);
+  EXPECT_EQ(waitpid(child, nullptr, 0), -1);  // returns when it is gone
+  EXPECT_TRUE(before.HasStartedSince());
+  ASSERT_NE(std::signal(SIGCHLD, SIG_DFL), SIG_ERR);
+  EXPECT_FALSE(ChildProcessMark().HasStartedSince());
 }
 
 int64_t OpenDescriptors() {

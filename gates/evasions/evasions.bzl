@@ -31,6 +31,26 @@ WITH_MALICE = {
     "unmapped_file": "BM_UnmappedFile",
     "unwaited_clone": "BM_UnwaitedClone",
 }
+# Where no mapping of a process shows them, or only for a moment.
+UNMAPPED = {
+    "file_of_a_thread": "BM_FileOfAThread",
+    "files_of_workers": "BM_FilesOfWorkers",
+    "given_back_mapping": "BM_GivenBackMapping",
+    "given_back_segment": "BM_GivenBackSegment",
+    "one_page_mapped": "BM_OnePageMapped",
+    "page_tables": "BM_PageTables",
+    "unlinked_file": "BM_UnlinkedFile",
+}
+# Those that a control group alone sees.
+BY_GROUP = {
+    "dear_looks": "BM_DearLooks",
+    "file_in_flight": "BM_FileInFlight",
+    "many_children": "BM_ManyChildren",
+    "pipes": "BM_Pipes",
+    "request_rings": "BM_RequestRings",
+    "socket_buffers": "BM_SocketBuffers",
+    "spliced_pages": "BM_SplicedPages",
+}
 FORGERIES = [
     "at_exit",
     "instead",

@@ -142,13 +142,26 @@ void WholeProcessWatch::Look() {
 // The kernel's mark of a process has a page as often as it is mapped.
 void WholeProcessWatch::NoteMarks(const CountsOfProcesses& counts) {
   for (const auto& [process_id, of_process] : counts) {
-    if (of_process.mark <= peak_.resident_bytes) continue;
+    if (of_process.mark <= highest_sum_bytes_) continue;
     const FilePages pages = FileUses({process_id}, {}, {}, begin_).CountPages();
     most_repeated_bytes_ =
         std::max(most_repeated_bytes_,
                  pages.repeated_file_bytes + pages.repeated_shared_bytes);
     NoteEnded(of_process.mark);
   }
+}
+
+void WholeProcessWatch::NoteHighestSum(int64_t bytes) {
+  highest_sum_bytes_ = std::max(highest_sum_bytes_, bytes);
+  int64_t mark_bytes = highest_mark_bytes_ - most_repeated_bytes_;
+  // A page more or less is repeated in every program; where it is much, no look
+  // may have seen the most, but the group has each page once.
+  const bool is_much = most_repeated_bytes_ > highest_mark_bytes_ / 1000;
+  if (group_ != nullptr && is_much) {
+    mark_bytes =
+        std::min(mark_bytes, last_group_peak_bytes_ + most_file_bytes_);
+  }
+  peak_.resident_bytes = std::max(highest_sum_bytes_, mark_bytes);
 }
 
 void WholeProcessWatch::LookAtGroup() {
@@ -158,13 +171,13 @@ void WholeProcessWatch::LookAtGroup() {
   const int64_t group_peak_bytes = group_->peak_bytes();
   // What was given up since the mark is taken off, too.
   if (group_peak_bytes > last_group_peak_bytes_) {
-    peak_.resident_bytes = std::max(
-        peak_.resident_bytes, group_peak_bytes -
-                                  std::max(rest_bytes, last_group_rest_bytes_) +
-                                  last_file_bytes_);
+    NoteHighestSum(group_peak_bytes -
+                   std::max(rest_bytes, last_group_rest_bytes_) +
+                   last_file_bytes_);
   }
   last_group_peak_bytes_ = group_peak_bytes;
   last_group_rest_bytes_ = rest_bytes;
+  NoteHighestSum(0);
 }
 
 // Each page of `address_spaces` once.
@@ -205,6 +218,7 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
     rest_bytes += of_process.Sum() - of_process.file;
   }
   if (counts.empty()) return;
+  most_file_bytes_ = std::max(most_file_bytes_, file_bytes);
   // Higher than any look before, whatever a mark has told since.
   if (file_bytes + std::max(rest_bytes, needed_bytes + uses.MostWholeBytes()) <=
       parts_sum_bytes_) {
@@ -218,8 +232,8 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
       std::max(sum.mapped.page_tables, needed_bytes - told_bytes);
   last_file_bytes_ = sum.mapped.file + sum.huge_bytes;
   const int64_t now_bytes = sum.Bytes();
-  if (now_bytes > peak_.resident_bytes) {
-    peak_.resident_bytes = now_bytes;
+  if (now_bytes > highest_sum_bytes_) {
+    NoteHighestSum(now_bytes);
     peak_.anonymous_bytes = sum.mapped.anonymous + sum.huge_bytes;
     peak_.file_bytes = sum.mapped.file;
     peak_.shared_bytes = sum.mapped.shared + sum.unmapped_bytes;
@@ -272,8 +286,8 @@ void WholeProcessWatch::ReadParts(const CountsOfProcesses& counts,
 }
 
 void WholeProcessWatch::NoteEnded(int64_t peak_resident_bytes) {
-  peak_.resident_bytes = std::max(peak_.resident_bytes,
-                                  peak_resident_bytes - most_repeated_bytes_);
+  highest_mark_bytes_ = std::max(highest_mark_bytes_, peak_resident_bytes);
+  NoteHighestSum(0);
 }
 
 }  // namespace footprint

@@ -148,6 +148,7 @@ class WholeProcessWatch {
                const std::vector<int>& address_spaces, const FileUses& uses);
   Sum AddUp(const CountsOfProcesses& counts,
             const std::vector<int>& address_spaces, const FileUses& uses) const;
+  void NoteHighestSum(int64_t bytes);
   void NoteMarks(const CountsOfProcesses& counts);
   void ReadParts(const CountsOfProcesses& counts, const Sum& sum);
 
@@ -159,9 +160,12 @@ class WholeProcessWatch {
   int64_t last_sum_bytes_ = 0;   // of the look before
   int64_t parts_sum_bytes_ = 0;  // of the look that read the parts
   int64_t last_file_bytes_ = 0;  // mapped, of the look before
+  int64_t most_file_bytes_ = 0;  // of any look, as often as they are mapped
   int64_t last_group_peak_bytes_ = 0;
   int64_t last_group_rest_bytes_ = 0;  // page cache and the like
-  // That the mark of a process had beyond the first time.
+  int64_t highest_sum_bytes_ = 0;      // of a look, or by the group's mark
+  int64_t highest_mark_bytes_ = 0;     // of a process
+  // That a process had mapped beyond the first time, so that its mark has, too.
   int64_t most_repeated_bytes_ = 0;
 };
 

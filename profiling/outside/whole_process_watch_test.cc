@@ -2,19 +2,25 @@
 
 #include "footprint/profiling/outside/whole_process_watch.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "footprint/base/machine/memory_group.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -35,16 +41,34 @@ void Touch(volatile char* bytes) {
   for (size_t i = 0; i < kHeldBytes; i += 4096) bytes[i] = 1;
 }
 
+// Until so many bytes wait in sockets that nobody reads.
+void FillSockets(size_t wanted_bytes) {
+  const std::vector<char> bytes(65536, 1);
+  for (size_t sent = 0; sent < wanted_bytes;) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) break;
+    ssize_t size;
+    while ((size = write(ends[0], bytes.data(), bytes.size())) > 0) {
+      sent += static_cast<size_t>(size);
+    }
+  }
+}
+
 class WholeProcessWatchTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(pipe(ends_), 0); }
   void TearDown() override {
+    EndAll();
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+
+  void EndAll() {
     for (pid_t child : children_) {
       kill(child, SIGKILL);
       waitpid(child, nullptr, 0);
     }
-    close(ends_[0]);
-    close(ends_[1]);
+    children_.clear();
   }
 
   // A child that does `work`, says so and stays.
@@ -190,6 +214,108 @@ TEST_F(WholeProcessWatchTest, AFileInMemoryThatIsMappedCountsOnce) {
   watch.Look();
   EXPECT_GE(watch.peak().shared_bytes, kHeld);
   EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
+}
+
+// A file on a disk, mapped and read.
+void MapFile(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  unlink(path.c_str());
+  (void)!ftruncate(file, kHeld);
+  Touch(static_cast<char*>(
+      mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0)));
+}
+
+TEST_F(WholeProcessWatchTest, FilesOfOneProgramsProcessesAddUp) {
+  for (int i = 0; i < 4; ++i) {
+    const std::string path = testing::TempDir() + "/" + std::to_string(i);
+    Start([&path] { MapFile(path); });
+  }
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().resident_bytes, 4 * kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, 4 * kHeld + 4 * kMostOther);
+}
+
+TEST_F(WholeProcessWatchTest, AFileThatAProcessMapsFourTimesCountsOnce) {
+  const pid_t child = Start([] {
+    const int file = memfd_create("ring", 0);
+    (void)!ftruncate(file, kHeld);
+    for (int i = 0; i < 4; ++i) {
+      Touch(static_cast<char*>(
+          mmap(nullptr, kHeldBytes, PROT_WRITE, MAP_SHARED, file, 0)));
+    }
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  // Of the kernel's mark as well.
+  rusage usage = {};
+  kill(child, SIGKILL);
+  ASSERT_EQ(wait4(child, nullptr, 0, &usage), child);
+  children_.clear();
+  EXPECT_GE(usage.ru_maxrss * int64_t{1024}, 4 * kHeld);
+  watch.NoteEnded(usage.ru_maxrss * int64_t{1024});
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, kHeld + kMostOther);
+  EXPECT_LE(std::abs(watch.peak().unexplained_bytes()), kHeld / 100);
+}
+
+TEST_F(WholeProcessWatchTest, PageTablesCount) {
+  constexpr size_t kTableReach = size_t{2} << 20;  // of a page of entries
+  constexpr size_t kTables = 4096;
+  Start([] {
+    volatile char* const bytes = static_cast<char*>(
+        mmap(nullptr, kTables * kTableReach, PROT_READ,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    // Of the one page of zeros, which belongs to nobody.
+    for (size_t i = 0; i < kTables; ++i) (void)bytes[i * kTableReach];
+  });
+  WholeProcessWatch watch(getpid());
+  watch.Look();
+  EXPECT_GE(watch.peak().resident_bytes, int64_t{kTables} * 4096);
+  EXPECT_GE(watch.peak().parts.kernel_bytes, int64_t{kTables} * 4096);
+  EXPECT_GE(watch.peak().untouched_bytes,
+            static_cast<int64_t>(kTables * kTableReach));
+}
+
+// Joins the group, as a runner's child does.
+void Join(const MemoryGroup& group) {
+  (void)!write(group.processes_descriptor(), "0", 1);
+}
+
+TEST_F(WholeProcessWatchTest, AGroupSeesWhatNoProcessShows) {
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create();
+  if (!group.ok()) GTEST_SKIP() << "NOT TESTED: " << group.status();
+  Start([&group] {
+    Join(*group);
+    FillSockets(kHeldBytes);
+  });
+  WholeProcessWatch alone(getpid());
+  alone.Look();
+  EXPECT_LE(alone.peak().resident_bytes, kMostOther);
+  WholeProcessWatch watch(getpid(), &*group);
+  watch.Look();
+  EXPECT_GE(watch.peak().resident_bytes, kHeld);
+  EXPECT_GE(watch.peak().parts.kernel_bytes, kHeld);
+  EndAll();  // so that the group can go
+  EXPECT_LE(std::abs(watch.peak().unexplained_bytes()), kHeld / 100);
+}
+
+TEST_F(WholeProcessWatchTest, TheMarkOfAGroupSeesWhatNoLookSaw) {
+  const absl::StatusOr<MemoryGroup> group = MemoryGroup::Create();
+  if (!group.ok()) GTEST_SKIP() << "NOT TESTED: " << group.status();
+  WholeProcessWatch watch(getpid(), &*group);
+  Start([&group] {
+    Join(*group);
+    const int file = memfd_create("held", 0);
+    const std::vector<char> bytes(kHeldBytes, 1);
+    (void)!write(file, bytes.data(), bytes.size());
+    close(file);
+  });
+  watch.LookAtGroup();
+  EndAll();
+  // The bytes of the vector and of the file.
+  EXPECT_GE(watch.peak().resident_bytes, 2 * kHeld);
+  EXPECT_LE(watch.peak().resident_bytes, 2 * kHeld + kMostOther);
 }
 
 constexpr size_t kArrayBytes = size_t{4} << 20;
