@@ -34,6 +34,10 @@ def verdict():
             return json.load(file)
 
 
+# No evasions: the same benchmarks show that pages count once.
+HONEST = ("honest", "left_behind", "ring_buffer")
+
+
 class EvasionsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -48,8 +52,8 @@ class EvasionsTest(unittest.TestCase):
                 figures[name] = judgement
 
     def test_the_corpus_is_complete(self):
-        self.assertEqual(len(corpus()), 12 + 6 + 8)
-        self.assertEqual(sorted(self.whole), sorted(corpus() + ["honest"]))
+        self.assertEqual(len(corpus()), 12 + 6 + 8 + 14)
+        self.assertEqual(sorted(self.whole), sorted(corpus() + list(HONEST)))
 
     def test_each_evasion_is_rejected(self):
         for name in sorted(corpus()):
@@ -58,9 +62,11 @@ class EvasionsTest(unittest.TestCase):
                 name, judgement["measured"], judgement["decision"]))
             with self.subTest(name):
                 self.assertEqual(judgement["decision"], "REJECT")
-                # Each page once, and little besides.
+                # Each page once, and besides the kernel's own books of five
+                # processes with 10,000 mappings (dear_looks), or of 25,000 page
+                # tables: 28 MB.
                 self.assertGreater(judgement["measured"], 100_000_000)
-                self.assertLess(judgement["measured"], 125_000_000)
+                self.assertLess(judgement["measured"], 135_000_000)
 
     def test_what_a_program_says_is_held_against_what_was_seen(self):
         silent = sorted(name for name in self.rest
