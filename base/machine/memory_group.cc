@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ namespace footprint {
 namespace {
 
 constexpr char kNamePrefix[] = "footprint-";
+// Tries to move all processes of a group, while they may start others.
+constexpr int kMostMoves = 10;
 constexpr int64_t kSwapBytes = 1 << 20;
 // So many pages the kernel charges in advance, and so many it counts before it
 // adds them up, a processor (MEMCG_CHARGE_BATCH).
@@ -106,6 +109,38 @@ std::string FolderOf(absl::string_view mounts, absl::string_view groups,
 }
 
 // A group of version 2 has either processes or controllers for those below it.
+// The root of this process's view of groups, as in a container, or a group that
+// systemd has handed on (Delegate=memory): what is below it is this process's.
+bool IsDelegated(const std::string& group) {
+  const std::string above = group.substr(0, group.rfind('/'));
+  if (access((above + "/cgroup.procs").c_str(), F_OK) != 0) return true;
+  char value[2] = {};
+  for (const char* name : {"user.delegate", "trusted.delegate"}) {
+    if (getxattr(group.c_str(), name, value, sizeof(value)) == 1 &&
+        value[0] == '1') {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Moves the processes of a group into one below it, as services that make
+// groups do, so that the group may have controllers. False: one stays.
+bool MoveProcessesBelow(const std::string& group) {
+  const std::string below = group + "/footprint-self";
+  if (mkdir(below.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  // Some may be started meanwhile.
+  for (int round = 0; round < kMostMoves; ++round) {
+    const std::string processes = ReadText(group + "/cgroup.procs");
+    if (processes.empty()) return true;
+    for (absl::string_view process :
+         absl::StrSplit(processes, '\n', absl::SkipEmpty())) {
+      WriteText(below + "/cgroup.procs", std::string(process));
+    }
+  }
+  return ReadText(group + "/cgroup.procs").empty();
+}
+
 Parent FindVersion2(const std::string& own_group) {
   Parent parent;
   parent.is_version_2 = true;
@@ -121,6 +156,11 @@ Parent FindVersion2(const std::string& own_group) {
       absl::StrCat(parent.path, "/cgroup.subtree_control");
   if (HasWord(ReadText(control), ' ', "memory")) return parent;
   if (WriteText(control, "+memory")) return parent;
+  // Groups beside this one would lie outside of its limits.
+  if (IsDelegated(parent.path) && MoveProcessesBelow(parent.path) &&
+      WriteText(control, "+memory")) {
+    return parent;
+  }
   const size_t slash = parent.path.rfind('/');
   const std::string above = parent.path.substr(0, slash);
   if (HasWord(ReadText(absl::StrCat(above, "/cgroup.subtree_control")), ' ',
@@ -128,9 +168,8 @@ Parent FindVersion2(const std::string& own_group) {
     parent.path = above;
     return parent;
   }
-  parent.problem = absl::StrCat(
-      control, ": ", std::strerror(errno),
-      "; under systemd: Delegate=memory and DelegateSubgroup=server");
+  parent.problem = absl::StrCat(control, ": ", std::strerror(errno),
+                                "; under systemd: Delegate=memory");
   return parent;
 }
 
@@ -315,8 +354,11 @@ int64_t MemoryGroup::limit_hit_count() const {
 }
 
 int64_t MemoryGroup::killed_process_count() const {
-  return is_version_2_ ? Number("memory.events", "oom_kill")
-                       : Number("memory.oom_control", "oom_kill");
+  if (!is_version_2_) return Number("memory.oom_control", "oom_kill");
+  // With memory.oom.group, the process that the kernel chose is counted twice:
+  // when it is chosen, and when the group is killed.
+  return Number("memory.events", "oom_kill") -
+         std::max<int64_t>(0, Number("memory.events", "oom_group_kill"));
 }
 
 }  // namespace footprint

@@ -6,9 +6,13 @@
 //   group->peak_bytes();
 //
 // Of version 1 or 2, whichever has the memory controller, below this process's
-// own group. The peak has pages of files that its processes were first to read,
-// which the kernel would give up under a limit, and not those that another
-// group had read before: it says more and less than a resident set.
+// own group. A group of version 2 has either processes or controllers, so where
+// the own group is delegated (a container's, or by systemd's Delegate=memory),
+// its processes move into one below it, footprint-self; elsewhere groups are
+// made beside the own one. The peak has pages of files that its processes were
+// first to read, which the kernel would give up under a limit, and not those
+// that another group had read before: it says more and less than a resident
+// set.
 //
 // Owns the group, which is removed with it; whoever is in it must have ended;
 // what still runs then keeps it. Groups that a killed process of this library

@@ -189,7 +189,7 @@ TEST(MemoryGroupTest, TellsThePeakWithoutALimit) {
   EXPECT_EQ(group->killed_process_count(), 0);
 }
 
-// What the group is charged for while a child does `work` and stays.
+// Bytes that the group is charged for while a child does `work` and stays.
 MemoryGroupUse UseDuring(const MemoryGroup& group,
                          const std::function<void()>& work) {
   int ends[2];

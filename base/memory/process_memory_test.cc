@@ -129,9 +129,9 @@ TEST(ChildProcessMarkTest, AProcessThatLosesItsChildrenMayHaveHadOne) {
   std::string name = "true";
   char* const arguments[] = {&name[0], nullptr};
   pid_t child = 0;
-  ASSERT_EQ(posix_spawn(&child, "/bin/true", nullptr, nullptr, arguments,
-                        environ),
-            0);
+  ASSERT_EQ(
+      posix_spawn(&child, "/bin/true", nullptr, nullptr, arguments, environ),
+      0);
   EXPECT_EQ(waitpid(child, nullptr, 0), -1);  // returns when it is gone
   EXPECT_TRUE(before.HasStartedSince());
   ASSERT_NE(std::signal(SIGCHLD, SIG_DFL), SIG_ERR);

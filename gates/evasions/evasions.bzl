@@ -31,6 +31,7 @@ WITH_MALICE = {
     "unmapped_file": "BM_UnmappedFile",
     "unwaited_clone": "BM_UnwaitedClone",
 }
+
 # Where no mapping of a process shows them, or only for a moment.
 UNMAPPED = {
     "file_of_a_thread": "BM_FileOfAThread",
@@ -41,6 +42,7 @@ UNMAPPED = {
     "page_tables": "BM_PageTables",
     "unlinked_file": "BM_UnlinkedFile",
 }
+
 # Those that a control group alone sees.
 BY_GROUP = {
     "dear_looks": "BM_DearLooks",

@@ -15,7 +15,8 @@
 // Without the right to follow /proc/PID/map_files (root has it), shared memory
 // that is mapped and not open counts by its mapped pages alone.
 //
-// Keeps the list of files, some hundred bytes a mapping. Thread-compatible.
+// Owns a list of files and refers to nothing; some hundred bytes a mapping.
+// Thread-compatible.
 // Time: some 100 us a process, and 10 us a MiB that is mapped more than once.
 // Errors: what may not be read counts as nothing. Source: proc(5), kcmp(2).
 

@@ -169,7 +169,7 @@ void WholeProcessWatch::LookAtGroup() {
   const MemoryGroupUse use = group_->ReadUse();
   const int64_t rest_bytes = use.used_bytes - use.needed_bytes;
   const int64_t group_peak_bytes = group_->peak_bytes();
-  // What was given up since the mark is taken off, too.
+  // Page cache that was given up since the mark is taken off, too.
   if (group_peak_bytes > last_group_peak_bytes_) {
     NoteHighestSum(group_peak_bytes -
                    std::max(rest_bytes, last_group_rest_bytes_) +
