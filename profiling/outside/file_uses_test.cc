@@ -8,9 +8,8 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -93,31 +92,20 @@ TEST(FileUsesTest, AFileOfADiskCountsItsRepeatedPages) {
 
 TEST(FileUsesTest, AFileOfAThreadWithItsOwnTableIsSeen) {
   const FilePages before = Count();
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool is_open = false;
-  bool is_over = false;
+  std::promise<void> is_open;
+  std::promise<void> is_over;
   std::thread thread([&] {
-    ASSERT_EQ(unshare(CLONE_FILES), 0);
+    EXPECT_EQ(unshare(CLONE_FILES), 0);
     const int file = MakeFile();
     void* const bytes = Share(file);
     Touch(bytes);
     munmap(bytes, kBytes);
-    std::unique_lock<std::mutex> lock(mutex);
-    is_open = true;
-    changed.notify_all();
-    changed.wait(lock, [&] { return is_over; });
+    is_open.set_value();
+    is_over.get_future().wait();
   });
-  {
-    std::unique_lock<std::mutex> lock(mutex);
-    changed.wait(lock, [&] { return is_open; });
-  }
+  is_open.get_future().wait();
   EXPECT_EQ(Count().unmapped_bytes - before.unmapped_bytes, kHeld);
-  {
-    const std::lock_guard<std::mutex> lock(mutex);
-    is_over = true;
-  }
-  changed.notify_all();
+  is_over.set_value();
   thread.join();
 }
 

@@ -20,7 +20,9 @@ import sys
 
 ROOM = "base/threads/"
 FLAGS = ["-fsyntax-only", "-std=c++17", "-fsized-deallocation", "-Wno-everything",
-         "-Werror=thread-safety"]
+         "-Werror=thread-safety",
+         # The header of cpp-httplib has TLS with it; gates/server/BUILD says the same.
+         "-DCPPHTTPLIB_OPENSSL_SUPPORT"]
 _INCLUDE = re.compile(r'^\s*#\s*include "footprint/([^"]+)"', re.M)
 # Kinds that clang's analysis knows nothing of, and locks made by hand.
 _OTHER_MUTEX = re.compile(
