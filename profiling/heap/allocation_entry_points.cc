@@ -177,7 +177,7 @@ inline void CountedSizedFree(void* block, size_t size, int flags) {
 #ifdef FOOTPRINT_RECORD_CALL_SITES
 
 // Around a call that may move a block: the new one may be a sample, and the old
-// one counts until then.
+// one counts until the peak with both has been looked for.
 class RecordedReallocation {
  public:
   explicit RecordedReallocation(void* block)
@@ -189,6 +189,7 @@ class RecordedReallocation {
     old_.address = reinterpret_cast<uintptr_t>(block);
   }
 
+  // Before the counters' look, so that a peak finds the new block recorded.
   // `taken_back_bytes`: the old block's, if the call left it in place.
   void After(void* moved, bool null_frees, int64_t taken_back_bytes) {
     if (moved == nullptr && !null_frees) {
@@ -206,7 +207,12 @@ class RecordedReallocation {
                        in_place ? std::min(size_bytes, taken_back_bytes) : 0);
       ScheduleNextSample(counters);
     }
-    if (!in_place) Forget();
+    old_is_left_ = !in_place;
+  }
+
+  // After the counters' look: a peak that it found has both blocks.
+  void AfterLook() {
+    if (old_is_left_) Forget();
   }
 
  private:
@@ -220,6 +226,7 @@ class RecordedReallocation {
 
   RecordedBlock old_;
   const bool is_recorded_;
+  bool old_is_left_ = false;
 };
 
 #endif
@@ -243,6 +250,9 @@ void* CountedReallocation([[maybe_unused]] void* block,
 #endif
   reallocation.After(/*in_place=*/moved == block,
                      /*succeeded=*/moved != nullptr);
+#ifdef FOOTPRINT_RECORD_CALL_SITES
+  recorded.AfterLook();
+#endif
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   if (moved != nullptr) {
     ReplaceRequestedBlock(old_bytes, moved, size, moved == block);

@@ -95,6 +95,35 @@ int64_t UsableBytes(const std::vector<void*>& blocks) {
   return sum;
 }
 
+__attribute__((noinline)) void* AllocateHere(size_t size) {
+  void* const block = malloc(size);
+  asm volatile("" : : "r"(block) : "memory");
+  return block;
+}
+
+// A realloc that moves its block: both blocks are live for the moment, and the
+// peak is there. The blocks are so large that each is a sample.
+TEST(CallSitesTest, AtAPeakInsideOfReallocBothBlocksCount) {
+  for (const int64_t interval_bytes : {int64_t{0}, int64_t{512}}) {
+    Recording recording(interval_bytes);
+    void* block = AllocateHere(size_t{4} << 20);
+    // Lies behind the block, so that it cannot grow in place.
+    void* const wall = AllocateHere(size_t{4} << 20);
+    void* const moved = realloc(block, size_t{64} << 20);
+    ASSERT_NE(moved, nullptr);
+    const int64_t peak_bytes = recording.peak_live_bytes();
+    const SiteProfile profile = recording.Read();
+    int64_t large_bytes = 0;
+    for (const SiteProfile::Site& site : profile.sites) {
+      if (site.at_peak.bytes >= 1 << 20) large_bytes += site.at_peak.bytes;
+    }
+    EXPECT_GE(large_bytes, int64_t{72} << 20);
+    EXPECT_LE(large_bytes, peak_bytes);
+    free(wall);
+    free(moved);
+  }
+}
+
 // Random calls of each kind, with and without sampling. The blocks that were
 // live before count, too.
 TEST(CallSitesTest, WithoutSamplingSitesAddUpToThePeak) {
@@ -154,12 +183,6 @@ TEST(CallSitesTest, OfABlockInPlaceOnlyWhatIsNewIsAllocated) {
   EXPECT_NEAR(static_cast<double>(sum.bytes),
               static_cast<double>(heap.allocated_bytes),
               5 * std::sqrt(sum.variance) + 200000);
-}
-
-__attribute__((noinline)) void* AllocateHere(size_t size) {
-  void* const block = malloc(size);
-  asm volatile("" : : "r"(block) : "memory");
-  return block;
 }
 
 TEST(CallSitesTest, FiguresAtThePeakAreThoseOfThePeak) {
