@@ -44,6 +44,20 @@ MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
 PublishedAllocator* published ABSL_GUARDED_BY(ranges_lock) = nullptr;
 std::atomic<int64_t> look_at_live_bytes{0};
 
+// Where the agent's ranges are stored: here, so that the child of a fork knows
+// its parent's, and at `published`. Without a lock, since a signal handler may
+// add one while this thread holds the lock.
+PublishedAllocator::AgentRange agent_ranges[kMaxAgentRanges];
+std::atomic<PublishedAllocator::AgentRange*> published_agent_ranges{nullptr};
+
+void PublishAgentRange(uint32_t index) {
+  PublishedAllocator::AgentRange* const to = published_agent_ranges.load();
+  if (to == nullptr) return;
+  // A range without its end is empty to a reader.
+  to[index].end.store(agent_ranges[index].end.load());
+  to[index].begin.store(agent_ranges[index].begin.load());
+}
+
 void BeginChange() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
   published->generation.fetch_add(1);
 }
@@ -103,11 +117,33 @@ void AllocatorUnmapped(uintptr_t begin, size_t size_bytes) {
   StoreRanges();
 }
 
+void AgentMapped(uintptr_t begin, size_t size_bytes) {
+  for (uint32_t i = 0; i < kMaxAgentRanges; ++i) {
+    uint64_t none = 0;
+    if (!agent_ranges[i].begin.compare_exchange_strong(none, begin)) continue;
+    agent_ranges[i].end.store(begin + size_bytes);
+    PublishAgentRange(i);
+    return;
+  }
+}
+
+void AgentUnmapped(uintptr_t begin) {
+  for (uint32_t i = 0; i < kMaxAgentRanges; ++i) {
+    if (agent_ranges[i].begin.load() != begin) continue;
+    agent_ranges[i].end.store(0);
+    agent_ranges[i].begin.store(0);
+    PublishAgentRange(i);
+    return;
+  }
+}
+
 void PublishAllocator(PublishedAllocator* to) {
   RangesLock lock;
   published = to;
   look_at_live_bytes.store(0);
+  published_agent_ranges.store(to == nullptr ? nullptr : to->agent_ranges);
   if (published == nullptr) return;
+  for (uint32_t i = 0; i < kMaxAgentRanges; ++i) PublishAgentRange(i);
   StoreRanges();
   __atomic_store_n(&published->magic, kAllocatorMagic, __ATOMIC_RELEASE);
 }

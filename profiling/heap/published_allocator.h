@@ -1,6 +1,7 @@
 // State of a process's allocator that a reader outside can see at any moment:
 // the address ranges that it has from the kernel, and its books as of the last
-// time that more was live than ever before, to some percent.
+// time that more was live than ever before, to some percent. Beside them stand
+// the ranges of the agent's own tables, which are not the program's memory.
 //
 //   PublishedAllocator* published = ...;  // in memory shared with the reader
 //   PublishAllocator(published);
@@ -8,7 +9,7 @@
 // Plain memory: no pointer, no destructor. The caller owns it; it must stay
 // mapped until PublishAllocator is called with another, or null. A reader takes
 // `generation` before and after it reads: if it is odd or has changed, it reads
-// again.
+// again. The agent's ranges are stored one by one, without `generation`.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PUBLISHED_ALLOCATOR_H_
 #define FOOTPRINT_PROFILING_HEAP_PUBLISHED_ALLOCATOR_H_
@@ -31,6 +32,9 @@ struct AllocatorBooks {
 };
 
 inline constexpr uint32_t kMaxAllocatorRanges = 4000;
+// The agent has some tables, each of which doubles: a table that was replaced
+// is given back or stays, so that there are a few dozen.
+inline constexpr uint32_t kMaxAgentRanges = 256;
 
 struct PublishedAllocator {
   uint64_t magic;
@@ -44,8 +48,13 @@ struct PublishedAllocator {
     uint64_t begin;
     uint64_t end;
   } ranges[kMaxAllocatorRanges];
+  // In any order; where `begin` is 0, there is none.
+  struct AgentRange {
+    std::atomic<uint64_t> begin;
+    std::atomic<uint64_t> end;
+  } agent_ranges[kMaxAgentRanges];
 };
-inline constexpr uint64_t kAllocatorMagic = 0x31306f6c'6c616d66;
+inline constexpr uint64_t kAllocatorMagic = 0x32306f6c'6c616d66;
 
 // From now on `published` is kept up to date; null: nobody reads. Takes no
 // memory from the heap. Thread-safe.

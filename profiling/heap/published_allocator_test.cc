@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "footprint/profiling/heap/allocator_mappings.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -77,6 +78,31 @@ TEST_F(PublishedAllocatorTest, TheBooksAreReadWhenMoreIsLive) {
   EXPECT_EQ(published_->books.time_ns, 7);
   ReadAllocatorBooks(int64_t{1} << 41, /*now_ns=*/9);
   EXPECT_EQ(published_->books.time_ns, 9);
+}
+
+TEST_F(PublishedAllocatorTest, TheAgentsRangesComeAndGo) {
+  const auto has = [this](uint64_t begin, uint64_t end) {
+    for (const PublishedAllocator::AgentRange& each :
+         published_->agent_ranges) {
+      if (each.begin == begin && each.end == end) return true;
+    }
+    return false;
+  };
+  AgentMapped(0x1000, 0x3000);
+  AgentMapped(0x8000, 0x1000);
+  EXPECT_TRUE(has(0x1000, 0x4000));
+  EXPECT_TRUE(has(0x8000, 0x9000));
+  AgentUnmapped(0x1000);
+  EXPECT_FALSE(has(0x1000, 0x4000));
+  // The child of a fork publishes elsewhere, and has its parent's tables.
+  PublishAllocator(nullptr);
+  AgentMapped(0x10000, 0x1000);
+  PublishAllocator(published_);
+  EXPECT_TRUE(has(0x8000, 0x9000));
+  EXPECT_TRUE(has(0x10000, 0x11000));
+  AgentUnmapped(0x8000);
+  AgentUnmapped(0x10000);
+  EXPECT_FALSE(has(0x8000, 0x9000));
 }
 
 TEST_F(PublishedAllocatorTest, NobodyReadsAfterNull) {

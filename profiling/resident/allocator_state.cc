@@ -50,8 +50,14 @@ absl::StatusOr<AllocatorState> ReadAllocatorState(const std::string& path) {
     state.is_cut = (*read)->is_cut != 0;
     state.books = (*read)->books;
     for (uint32_t i = 0; i < (*read)->range_count; ++i) {
-      state.ranges.push_back(
+      state.ranges.allocator.push_back(
           {(*read)->ranges[i].begin, (*read)->ranges[i].end});
+    }
+    for (const PublishedAllocator::AgentRange& range : (*read)->agent_ranges) {
+      const AddressRange known = {range.begin.load(), range.end.load()};
+      if (known.begin != 0 && known.begin < known.end) {
+        state.ranges.agent.push_back(known);
+      }
     }
     return state;
   }

@@ -21,7 +21,8 @@
 namespace footprint {
 
 struct AllocatorState {
-  std::vector<AddressRange> ranges;
+  // The allocator's, and the agent's own tables.
+  KnownRanges ranges;
   // Some ranges had no room: the heap's share is too small.
   bool is_cut = false;
   // All zero: never looked at.

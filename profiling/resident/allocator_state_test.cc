@@ -25,6 +25,10 @@ std::unique_ptr<PublishedAllocator> Published() {
   published->books.live_bytes = 123;
   published->ranges[0] = {0x1000, 0x3000};
   published->ranges[1] = {0x8000, 0x9000};
+  published->agent_ranges[3].begin = 0xa000;
+  published->agent_ranges[3].end = 0xc000;
+  // This one is not stored to its end.
+  published->agent_ranges[4].begin = 0xd000;
   return published;
 }
 
@@ -45,9 +49,12 @@ TEST(AllocatorStateTest, ReadsRangesAndBooks) {
   const absl::StatusOr<AllocatorState> state =
       ReadAllocatorState(FileOf(*Published()));
   ASSERT_THAT(state.status(), IsOk());
-  ASSERT_EQ(state->ranges.size(), 2u);
-  EXPECT_EQ(state->ranges[0].begin, 0x1000u);
-  EXPECT_EQ(state->ranges[1].end, 0x9000u);
+  ASSERT_EQ(state->ranges.allocator.size(), 2u);
+  EXPECT_EQ(state->ranges.allocator[0].begin, 0x1000u);
+  EXPECT_EQ(state->ranges.allocator[1].end, 0x9000u);
+  ASSERT_EQ(state->ranges.agent.size(), 1u);
+  EXPECT_EQ(state->ranges.agent[0].begin, 0xa000u);
+  EXPECT_EQ(state->ranges.agent[0].end, 0xc000u);
   EXPECT_EQ(state->books.live_bytes, 123);
   EXPECT_FALSE(state->is_cut);
 }

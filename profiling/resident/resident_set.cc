@@ -96,11 +96,10 @@ bool IsSharedMemory(absl::string_view path) {
 // Puts mappings down to parts, in their order: some are told by the one before.
 class Classifier {
  public:
-  Classifier(const std::vector<Mapping>& mappings,
-             const std::vector<AddressRange>& allocator_ranges,
+  Classifier(const std::vector<Mapping>& mappings, const KnownRanges& ranges,
              const std::string& agent_folder,
              absl::FunctionRef<int64_t(AddressRange)> resident_in)
-      : ranges_(allocator_ranges),
+      : ranges_(ranges),
         agent_folder_(agent_folder),
         resident_in_(resident_in) {
     for (const Mapping& mapping : mappings) {
@@ -110,10 +109,15 @@ class Classifier {
 
   void Add(const Mapping& mapping) {
     parts_.swapped_bytes += mapping.swapped_bytes;
-    AddToShares(mapping);
-    const int64_t heap_bytes = HeapBytes(mapping);
+    const int64_t heap_bytes = BytesIn(ranges_.allocator, mapping);
+    // The kernel lists the agent's tables as one mapping with what lies beside.
+    const int64_t agent_bytes = std::min(BytesIn(ranges_.agent, mapping),
+                                         mapping.resident_bytes - heap_bytes);
+    AddToShares(mapping, agent_bytes);
     parts_.heap_bytes += heap_bytes;
-    parts_.*PartOf(mapping) += mapping.resident_bytes - heap_bytes;
+    parts_.agent_bytes += agent_bytes;
+    parts_.*PartOf(mapping) +=
+        mapping.resident_bytes - heap_bytes - agent_bytes;
     before_ = mapping;
   }
 
@@ -125,7 +129,7 @@ class Classifier {
            absl::StartsWith(path, "/");
   }
 
-  void AddToShares(const Mapping& mapping) {
+  void AddToShares(const Mapping& mapping, int64_t agent_bytes) {
     if (IsAgent(mapping.path)) {
       parts_.has_agent = true;
       return;
@@ -137,7 +141,8 @@ class Classifier {
     const bool has_file = !mapping.path.empty() && mapping.path[0] == '/' &&
                           !IsSharedMemory(mapping.path);
     if (!has_file) {
-      parts_.anonymous_bytes += mapping.proportional_bytes;
+      parts_.anonymous_bytes +=
+          mapping.proportional_bytes - AgentShare(mapping, agent_bytes);
       return;
     }
     parts_.anonymous_bytes += mapping.written_bytes;
@@ -145,10 +150,20 @@ class Classifier {
         mapping.resident_bytes - mapping.written_bytes;
   }
 
-  int64_t HeapBytes(const Mapping& mapping) const {
+  // Of the mapping's share, the agent's part: as of its resident bytes.
+  static int64_t AgentShare(const Mapping& mapping, int64_t agent_bytes) {
+    if (agent_bytes == 0) return 0;
+    return static_cast<int64_t>(
+        static_cast<double>(agent_bytes) *
+        static_cast<double>(mapping.proportional_bytes) /
+        static_cast<double>(mapping.resident_bytes));
+  }
+
+  int64_t BytesIn(const std::vector<AddressRange>& ranges,
+                  const Mapping& mapping) const {
     if (mapping.resident_bytes == 0 || !mapping.path.empty()) return 0;
     int64_t bytes = 0;
-    for (const AddressRange& range : ranges_) {
+    for (const AddressRange& range : ranges) {
       const AddressRange common = {std::max(range.begin, mapping.range.begin),
                                    std::min(range.end, mapping.range.end)};
       if (common.begin >= common.end) continue;
@@ -194,7 +209,7 @@ class Classifier {
     return has_guard ? &ResidentSet::stack_bytes : &ResidentSet::mapped_bytes;
   }
 
-  const std::vector<AddressRange>& ranges_;
+  const KnownRanges& ranges_;
   const std::string& agent_folder_;
   absl::FunctionRef<int64_t(AddressRange)> resident_in_;
   std::map<absl::string_view, bool> has_code_;
@@ -267,12 +282,11 @@ void ParseFaults(absl::string_view stat, ResidentSet* parts) {
 }
 
 ResidentSet ClassifyMappings(
-    absl::string_view mappings,
-    const std::vector<AddressRange>& allocator_ranges,
+    absl::string_view mappings, const KnownRanges& ranges,
     const std::string& agent_folder,
     absl::FunctionRef<int64_t(AddressRange)> resident_in) {
   const std::vector<Mapping> parsed = ParseMappings(mappings);
-  Classifier classifier(parsed, allocator_ranges, agent_folder, resident_in);
+  Classifier classifier(parsed, ranges, agent_folder, resident_in);
   for (const Mapping& mapping : parsed) classifier.Add(mapping);
   return classifier.parts();
 }
@@ -287,15 +301,14 @@ bool IsTorn(const ResidentSet& parts) {
   return std::abs(parts.unexplained_bytes) > parts.resident_bytes / 50;
 }
 
-absl::StatusOr<ResidentSet> ReadOnce(
-    int process_id, const std::vector<AddressRange>& allocator_ranges,
-    const std::string& agent_folder) {
+absl::StatusOr<ResidentSet> ReadOnce(int process_id, const KnownRanges& ranges,
+                                     const std::string& agent_folder) {
   const absl::StatusOr<std::string> mappings =
       ReadKernelFile(absl::StrCat("/proc/", process_id, "/smaps"));
   if (!mappings.ok()) return mappings.status();
   const PageMap pages(process_id);
   ResidentSet parts = ClassifyMappings(
-      *mappings, allocator_ranges, agent_folder,
+      *mappings, ranges, agent_folder,
       [&](AddressRange range) { return pages.ResidentIn(range); });
   ReadStatus(process_id, &parts);
   if (parts.resident_bytes == 0) {
@@ -308,14 +321,14 @@ absl::StatusOr<ResidentSet> ReadOnce(
 
 }  // namespace
 
-absl::StatusOr<ResidentSet> ReadResidentSet(
-    int process_id, const std::vector<AddressRange>& allocator_ranges,
-    const std::string& agent_folder) {
+absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
+                                            const KnownRanges& ranges,
+                                            const std::string& agent_folder) {
   absl::StatusOr<ResidentSet> parts =
-      ReadOnce(process_id, allocator_ranges, agent_folder);
+      ReadOnce(process_id, ranges, agent_folder);
   for (int i = 1; i < kMaxReadings && parts.ok() && IsTorn(*parts); ++i) {
     absl::StatusOr<ResidentSet> again =
-        ReadOnce(process_id, allocator_ranges, agent_folder);
+        ReadOnce(process_id, ranges, agent_folder);
     // It has ended since: what was read of it stays.
     if (!again.ok()) break;
     parts = *std::move(again);

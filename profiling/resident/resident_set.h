@@ -2,7 +2,7 @@
 // belongs to one of them, and the allocator's are found by its own ranges.
 //
 //   absl::StatusOr<ResidentSet> parts =
-//       ReadResidentSet(process_id, allocator_ranges);
+//       ReadResidentSet(process_id, ranges, "/tmp/memprof-1/");
 //   // parts->heap_bytes + ... + parts->unexplained_bytes == resident_bytes
 //
 // The process runs on meanwhile. Where more than a fiftieth of its pages come
@@ -37,6 +37,13 @@ struct AddressRange {
   uint64_t end = 0;
 };
 
+// Of a measured process, as its agent tells. Ranges of one kind do not overlap.
+struct KnownRanges {
+  std::vector<AddressRange> allocator;
+  // The agent's own tables, which do not count as the program's.
+  std::vector<AddressRange> agent;
+};
+
 struct ResidentSet {
   int64_t resident_bytes = 0;
   // No file's pages, and not the agent's; of each that several processes have,
@@ -69,19 +76,19 @@ struct ResidentSet {
     return heap_bytes + mapped_bytes + stack_bytes + image_bytes + file_bytes +
            shared_bytes + agent_bytes + other_bytes;
   }
+  // Without what measuring takes.
+  int64_t program_bytes() const { return explained_bytes() - agent_bytes; }
 };
 
-// Ranges are in order and do not overlap. Files below `agent_folder` are the
-// agent's.
-absl::StatusOr<ResidentSet> ReadResidentSet(
-    int process_id, const std::vector<AddressRange>& allocator_ranges,
-    const std::string& agent_folder);
+// Files below `agent_folder` are the agent's.
+absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
+                                            const KnownRanges& ranges,
+                                            const std::string& agent_folder);
 
 // For tests: the same of a text like /proc/PID/smaps. `resident_in` tells how
 // many bytes of a range are resident.
 ResidentSet ClassifyMappings(
-    absl::string_view mappings,
-    const std::vector<AddressRange>& allocator_ranges,
+    absl::string_view mappings, const KnownRanges& ranges,
     const std::string& agent_folder,
     absl::FunctionRef<int64_t(AddressRange)> resident_in);
 

@@ -11,16 +11,19 @@ namespace footprint {
 namespace {
 
 void ClassifyAnyMappings(absl::string_view text) {
-  const std::vector<AddressRange> ranges = {{0x10000000, 0x10008000},
-                                            {0x20000000, 0x20001000}};
+  const KnownRanges ranges = {
+      {{0x10000000, 0x10008000}, {0x20000000, 0x20001000}},
+      {{0x30000000, 0x30008000}}};
   const ResidentSet parts =
       ClassifyMappings(text, ranges, "/tmp/memprof-1", [&](AddressRange range) {
         Require(range.begin < range.end, "a range is not empty");
         bool is_within = false;
-        for (const AddressRange& one : ranges) {
-          is_within |= one.begin <= range.begin && range.end <= one.end;
+        for (const auto* known : {&ranges.allocator, &ranges.agent}) {
+          for (const AddressRange& one : *known) {
+            is_within |= one.begin <= range.begin && range.end <= one.end;
+          }
         }
-        Require(is_within, "only the allocator's ranges are looked at");
+        Require(is_within, "only known ranges are looked at");
         return static_cast<int64_t>(range.end - range.begin);
       });
   for (const auto& [path, bytes] : parts.file_page_bytes) {

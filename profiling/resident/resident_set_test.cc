@@ -55,8 +55,8 @@ constexpr char kMappings[] =
 
 TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
   const ResidentSet parts =
-      ClassifyMappings(kMappings, {{0x10000000, 0x10008000}}, "/tmp/memprof-1",
-                       [](AddressRange range) {
+      ClassifyMappings(kMappings, {{{0x10000000, 0x10008000}}, {}},
+                       "/tmp/memprof-1", [](AddressRange range) {
                          EXPECT_EQ(range.begin, 0x10000000u);
                          EXPECT_EQ(range.end, 0x10008000u);
                          return int64_t{24} << 10;
@@ -92,7 +92,7 @@ TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {
 
 TEST(ResidentSetTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {
   const ResidentSet parts =
-      ClassifyMappings(kMappings, {{0x10000000, 0x10010000}}, "/nowhere",
+      ClassifyMappings(kMappings, {{{0x10000000, 0x10010000}}, {}}, "/nowhere",
                        [](AddressRange) -> int64_t {
                          ADD_FAILURE() << "the list tells it";
                          return 0;
@@ -111,7 +111,7 @@ TEST(ResidentSetTest, PassesOverWhatIsNoMapping) {
 constexpr size_t kBlockBytes = size_t{64} << 20;
 
 // Of this very process, before and after something of a known size.
-ResidentSet Grown(const std::vector<AddressRange>& ranges,
+ResidentSet Grown(const KnownRanges& ranges,
                   const std::function<void()>& grow) {
   const absl::StatusOr<ResidentSet> before =
       ReadResidentSet(getpid(), ranges, "/nowhere");
@@ -123,6 +123,8 @@ ResidentSet Grown(const std::vector<AddressRange>& ranges,
   after->heap_bytes -= before->heap_bytes;
   after->mapped_bytes -= before->mapped_bytes;
   after->shared_bytes -= before->shared_bytes;
+  after->agent_bytes -= before->agent_bytes;
+  after->anonymous_bytes -= before->anonymous_bytes;
   after->minor_fault_count -= before->minor_fault_count;
   return *after;
 }
@@ -148,10 +150,22 @@ TEST(ResidentSetTest, TellsTheAllocatorsHalfOfOneMapping) {
   void* const block = Map(kBlockBytes, MAP_PRIVATE);
   ASSERT_NE(block, MAP_FAILED);
   const auto begin = reinterpret_cast<uint64_t>(block);
-  const ResidentSet grown = Grown({{begin, begin + kBlockBytes / 2}},
+  const ResidentSet grown = Grown({{{begin, begin + kBlockBytes / 2}}, {}},
                                   [&] { std::memset(block, 1, kBlockBytes); });
   EXPECT_EQ(grown.heap_bytes, kBlockBytes / 2);
   EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 2, 1 << 20);
+  munmap(block, kBlockBytes);
+}
+
+TEST(ResidentSetTest, TheAgentsTablesAreNotTheProgramsMemory) {
+  void* const block = Map(kBlockBytes, MAP_PRIVATE);
+  ASSERT_NE(block, MAP_FAILED);
+  const auto begin = reinterpret_cast<uint64_t>(block);
+  const ResidentSet grown = Grown({{}, {{begin, begin + kBlockBytes / 4}}},
+                                  [&] { std::memset(block, 1, kBlockBytes); });
+  EXPECT_EQ(grown.agent_bytes, kBlockBytes / 4);
+  EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 4 * 3, 1 << 20);
+  EXPECT_NEAR(grown.anonymous_bytes, kBlockBytes / 4 * 3, 1 << 20);
   munmap(block, kBlockBytes);
 }
 

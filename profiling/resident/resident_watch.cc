@@ -18,7 +18,6 @@
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/machine/child_processes.h"
 #include "footprint/base/machine/monotonic_time.h"
-#include "footprint/profiling/resident/allocator_state.h"
 
 namespace footprint {
 namespace {
@@ -104,12 +103,16 @@ std::map<int, int> ResidentWatch::Images() const {
   return images;
 }
 
-void ResidentWatch::ReadParts(int process_id, int image) {
-  const absl::StatusOr<AllocatorState> state = ReadAllocatorState(
+absl::StatusOr<AllocatorState> ResidentWatch::ReadState(int process_id,
+                                                        int image) const {
+  return ReadAllocatorState(
       absl::StrCat(folder_, "/", process_id, ".", image, ".allocator"));
+}
+
+void ResidentWatch::ReadParts(int process_id, int image) {
+  const absl::StatusOr<AllocatorState> state = ReadState(process_id, image);
   absl::StatusOr<ResidentSet> parts = ReadResidentSet(
-      process_id, state.ok() ? state->ranges : std::vector<AddressRange>(),
-      folder_);
+      process_id, state.ok() ? state->ranges : KnownRanges(), folder_);
   // It may have ended, or it is another user's.
   if (!parts.ok()) return;
   if (!parts->has_agent) {
@@ -117,7 +120,7 @@ void ResidentWatch::ReadParts(int process_id, int image) {
     return;
   }
   ResidentPeak& peak = peaks_[{process_id, image}];
-  if (peak.parts.explained_bytes() >= parts->explained_bytes()) return;
+  if (peak.parts.program_bytes() >= parts->program_bytes()) return;
   peak = {process_id, image, MonotonicTimeNs(), *parts, {}};
   if (state.ok()) peak.books = state->books;
 }
@@ -127,8 +130,11 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   std::map<std::string, int64_t> files;
   std::map<std::string, int64_t> mapped_bytes_by_device;
   for (const int process_id : process_ids) {
-    const absl::StatusOr<ResidentSet> parts =
-        ReadResidentSet(process_id, {}, folder_);
+    const auto image = images_.find(process_id);
+    const absl::StatusOr<AllocatorState> state = ReadState(
+        process_id, image == images_.end() ? kNoImage : image->second);
+    const absl::StatusOr<ResidentSet> parts = ReadResidentSet(
+        process_id, state.ok() ? state->ranges : KnownRanges(), folder_);
     if (!parts.ok()) {
       // Another user's may share what it has, which is not known.
       if (absl::IsPermissionDenied(parts.status())) {
@@ -199,13 +205,13 @@ bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
 }
 
 void ResidentWatch::Look(const std::set<int>& process_ids) {
-  std::map<int, int> images = Images();
+  images_ = Images();
   for (const int process_id : process_ids) {
-    images.try_emplace(process_id, kNoImage);
+    images_.try_emplace(process_id, kNoImage);
   }
   int64_t sum_bytes = 0;
   process_ids_.clear();
-  for (const auto& [process_id, image] : images) {
+  for (const auto& [process_id, image] : images_) {
     const int64_t bytes = ResidentBytes(process_id);
     if (bytes > 0) process_ids_.insert(process_id);
     peak_process_bytes_ = std::max(peak_process_bytes_, bytes);

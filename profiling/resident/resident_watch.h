@@ -34,7 +34,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "footprint/profiling/heap/published_allocator.h"
+#include "footprint/profiling/resident/allocator_state.h"
 #include "footprint/profiling/resident/memory_files.h"
 #include "footprint/profiling/resident/resident_set.h"
 
@@ -95,6 +97,7 @@ class ResidentWatch {
  private:
   // By process, the number of its last image.
   std::map<int, int> Images() const;
+  absl::StatusOr<AllocatorState> ReadState(int process_id, int image) const;
   void ReadParts(int process_id, int image);
   SharedOnce ReadShares(const std::set<int>& process_ids) const;
   void TellSharesApart(int64_t look_bytes);
@@ -105,6 +108,8 @@ class ResidentWatch {
   int64_t peak_sum_bytes_ = 0;
   int64_t peak_process_bytes_ = 0;
   SharedOnce shared_once_;
+  // By process of the last look, the number of its last image.
+  std::map<int, int> images_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
   // Of the last look, by process and image.

@@ -1,5 +1,5 @@
 // Pages from the kernel, for code behind malloc: not counted, never returned
-// to the heap.
+// to the heap, and told as the agent's own, which are not the program's.
 //
 //   auto* table = static_cast<Entry*>(TakePages(count * sizeof(Entry)));
 //
@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
+
+#include "footprint/profiling/heap/allocator_mappings.h"
 
 namespace footprint::profiling_internal {
 
@@ -23,11 +26,20 @@ inline void* TakePages(size_t size_bytes) {
   void* const pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  return pages == MAP_FAILED ? nullptr : pages;
+  if (pages == MAP_FAILED) return nullptr;
+  if (AgentMapped != nullptr) {
+    AgentMapped(reinterpret_cast<uintptr_t>(pages), size_bytes);
+  }
+  return pages;
 }
 
 inline void GivePagesBack(void* pages, size_t size_bytes) {
-  if (pages != nullptr) syscall(SYS_munmap, pages, size_bytes);
+  if (pages == nullptr) return;
+  // First: as soon as they are given back, they may be another's.
+  if (AgentUnmapped != nullptr) {
+    AgentUnmapped(reinterpret_cast<uintptr_t>(pages));
+  }
+  syscall(SYS_munmap, pages, size_bytes);
 }
 
 }  // namespace footprint::profiling_internal
