@@ -91,7 +91,8 @@ std::string WarningText(const MeasuredRun& run, const MeasuredImage& image) {
   } else if (image.sites_are_incomplete()) {
     absl::StrAppend(&text,
                     "warning    some call sites found no room: their bytes "
-                    "stand under [before the agent began] or nowhere\n");
+                    "stand at the outer calls of their stack, or under "
+                    "[before the agent began]\n");
   }
   return text;
 }

@@ -51,11 +51,15 @@ BlockTable::Keys* BlockTable::NewKeys(size_t capacity) {
   return keys;
 }
 
+// In the first place of its run that has no block. A reader that passes by
+// looks for another address, so it goes on as if a removed block were there.
 void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
   size_t i = keys->Home(block.address);
-  while (keys->at[i].load(std::memory_order_relaxed) != 0) {
+  uintptr_t key;
+  while ((key = keys->at[i].load(std::memory_order_relaxed)) > kRemoved) {
     i = (i + 1) & keys->mask;
   }
+  if (key == 0) ++used_;
   std::atomic<uint64_t>* const filter =
       &keys->filter[keys->Home(block.address)];
   filter->store(
@@ -63,14 +67,13 @@ void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
       std::memory_order_relaxed);
   keys->blocks[i] = block;
   keys->at[i].store(block.address, std::memory_order_release);
-  ++used_;
 }
 
-// Twice as large, or as large where removed blocks took the room.
+// Always to twice the size: what it outgrew stays mapped, so one that removed
+// blocks fill, again and again, must not be made anew in the same size.
 bool BlockTable::Grow() {
   Keys* const old = keys_.load(std::memory_order_relaxed);
-  size_t capacity = old == nullptr ? kLeastCapacity : old->mask + 1;
-  if (count_ * 4 >= capacity) capacity *= 2;
+  const size_t capacity = old == nullptr ? kLeastCapacity : (old->mask + 1) * 2;
   Keys* const keys = NewKeys(capacity);
   if (keys == nullptr) return false;
   used_ = 0;

@@ -1,13 +1,30 @@
 #include "footprint/profiling/sites/block_table.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "footprint/base/random/property_seeds.h"
+#include "footprint/profiling/heap/allocator_mappings.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
+namespace {
+
+size_t taken_bytes = 0;
+std::map<uintptr_t, size_t> taken_sizes;
+
+}  // namespace
+
+// What tables take from the kernel, and give back.
+void AgentMapped(uintptr_t begin, size_t size_bytes) {
+  taken_sizes[begin] = size_bytes;
+  taken_bytes += size_bytes;
+}
+void AgentUnmapped(uintptr_t begin) { taken_bytes -= taken_sizes[begin]; }
+
 namespace {
 
 const void* Address(uintptr_t address) {
@@ -32,6 +49,29 @@ TEST(BlockTableTest, GivesBackWhatWasAdded) {
   EXPECT_EQ(block.site, 7u);
   EXPECT_EQ(block.calls, 3u);
   EXPECT_FALSE(table.MayHold(Address(4096)));
+}
+
+// Blocks come and go for long, as many live as before: a table that is rebuilt
+// again and again leaves its former self behind each time.
+TEST(BlockTableTest, MemoryDependsOnLiveBlocksNotOnHowManyCameAndWent) {
+  for (const size_t live : {size_t{100}, size_t{1000}, size_t{5000}}) {
+    const size_t before_bytes = taken_bytes;
+    std::mt19937 random(live);
+    BlockTable table;
+    std::vector<uintptr_t> addresses(live);
+    for (size_t step = 0; step < 400 * live + 100000; ++step) {
+      uintptr_t& address = addresses[random() % live];
+      RecordedBlock block;
+      if (address != 0) {
+        ASSERT_TRUE(table.Remove(Address(address), &block));
+      }
+      address = 0x7f0000000000 + 16 * step;
+      ASSERT_TRUE(table.Add({address, 1, 0, 0}));
+    }
+    EXPECT_LE(taken_bytes - before_bytes,
+              std::max<size_t>(320 * live, 64 << 10))
+        << live;
+  }
 }
 
 // Against a map, with addresses that come again as malloc's do.

@@ -62,20 +62,67 @@ void NoteFull() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   sites->is_full.store(1, std::memory_order_relaxed);
 }
 
+// NumberIndex::kNone: there is none yet.
+uint32_t FindKnownSite(uint32_t node, uint32_t thread, uint32_t stage)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  return site_index.Find(HashPair(HashPair(node, thread), stage),
+                         [&](uint32_t number) {
+                           lock.AssertHeld();
+                           const SiteRecord& site = sites->sites[number];
+                           return site.node == node && site.thread == thread &&
+                                  site.stage == stage;
+                         });
+}
+
+uint32_t OuterCall(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  return sites->tree.nodes[node].parent;
+}
+
+// The call of the stack of `node` that has at most `limit` calls around it.
+uint32_t CutToOuterCalls(uint32_t node, uint32_t limit)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  uint32_t depth = 0;
+  for (uint32_t n = node; n != kRootNode; n = OuterCall(n)) ++depth;
+  for (; depth > limit; --depth) node = OuterCall(node);
+  return node;
+}
+
+// How many outer calls of a new stack a site may have: all, until seven eighths
+// of the sites are taken. From then on the fewer, the less room is left, so
+// that a program with very many stacks still has the calls of its own code,
+// which are the outer ones, of each block.
+uint32_t OuterCallLimit(uint32_t site_count) {
+  constexpr uint32_t kFewestCalls = 8;
+  constexpr uint32_t kMostCalls = 64;
+  constexpr uint32_t kKeptSites = kMaxSites / 8;
+  const uint32_t free_sites = kMaxSites - site_count;
+  if (free_sites > kKeptSites) return UINT32_MAX;
+  return kFewestCalls +
+         static_cast<uint32_t>(uint64_t{kMostCalls - kFewestCalls} *
+                               free_sites / kKeptSites);
+}
+
 // Site 0 is of what cannot be told: without room, or from before the start.
 uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
-  const uint64_t hash = HashPair(HashPair(node, thread), stage);
-  const uint32_t known = site_index.Find(hash, [&](uint32_t number) {
-    lock.AssertHeld();
-    const SiteRecord& site = sites->sites[number];
-    return site.node == node && site.thread == thread && site.stage == stage;
-  });
+  uint32_t known = FindKnownSite(node, thread, stage);
   if (known != NumberIndex::kNone) return known;
   const uint32_t number = sites->site_count.load(std::memory_order_relaxed);
-  if (!site_array.Reach(number) || !site_index.Add(hash, number)) {
+  const uint32_t outer = CutToOuterCalls(node, OuterCallLimit(number));
+  if (outer != node) {
     NoteFull();
-    return 0;
+    known = FindKnownSite(outer, thread, stage);
+    if (known != NumberIndex::kNone) return known;
+    node = outer;
+  }
+  if (!site_array.Reach(number) ||
+      !site_index.Add(HashPair(HashPair(node, thread), stage), number)) {
+    NoteFull();
+    while (known == NumberIndex::kNone && node != kRootNode) {
+      node = OuterCall(node);
+      known = FindKnownSite(node, thread, stage);
+    }
+    return known;
   }
   SiteRecord& site = sites->sites[number];
   site.node = node;

@@ -18,6 +18,9 @@
 // their lock, and the figures at the peak add up to it; with sampling it is the
 // counters' peak.
 //
+// Room. There are at most kMaxSites sites. Where few are left, new stacks are
+// cut to their outer calls, and the record says that it is incomplete.
+//
 // Lives inside malloc: allocates nothing there, and calls no library that
 // might. Thread-safe. Memory: the file (site_record.h), an index of 16 bytes a
 // call and site, 64 to 128 bytes a recorded block, all from the kernel.

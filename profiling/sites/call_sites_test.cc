@@ -22,6 +22,7 @@
 #include "footprint/profiling/heap/process_counters.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/site_profile.h"
+#include "footprint/profiling/records/site_record.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {
@@ -294,6 +295,63 @@ TEST(CallSitesTest, TheTimelineGrowsAndEnds) {
               profile.timeline[i - 1].live_bytes);
   }
   for (void* block : blocks) free(block);
+}
+
+// Calls itself `depth` times, by a way that the bits of `path` tell.
+__attribute__((noinline)) void AllocateByPath(uint32_t path, int depth) {
+  if (depth == 0) {
+    free(AllocateHere(100));
+  } else if (path % 2 == 0) {
+    AllocateByPath(path / 2, depth - 1);
+  } else {
+    AllocateByPath(path / 2, depth - 1);
+    // Another address to return to, and no tail call.
+    asm volatile("nop");
+  }
+  asm volatile("");
+}
+
+__attribute__((noinline)) void* AllocateAfterwards(size_t size) {
+  void* const block = malloc(size);
+  asm volatile("" : : "r"(block) : "memory");
+  return block;
+}
+
+// Whether a call of the stack returns to within that function, which is short.
+bool IsCalledFrom(const SiteProfile& profile, int node,
+                  void* (*function)(size_t)) {
+  const auto begin = reinterpret_cast<uint64_t>(function);
+  while (node != SiteProfile::kNone) {
+    const SiteProfile::Node& call = profile.nodes[static_cast<size_t>(node)];
+    const uint64_t address =
+        call.module == SiteProfile::kNone
+            ? call.address
+            : call.address +
+                  profile.modules[static_cast<size_t>(call.module)].load_bias;
+    if (address > begin && address < begin + 100) return true;
+    node = call.parent;
+  }
+  return false;
+}
+
+// As of a script that imports much and then allocates.
+TEST(CallSitesTest, StacksThatFindNoRoomKeepTheirOuterCalls) {
+  constexpr uint32_t kPaths = kMaxSites + 1000;
+  Recording recording(0);
+  for (uint32_t path = 0; path < kPaths; ++path) AllocateByPath(path, 21);
+  void* const block = AllocateAfterwards(size_t{8} << 20);
+  const SiteProfile profile = recording.Read();
+  EXPECT_TRUE(profile.is_incomplete);
+  int64_t found_bytes = 0;
+  for (const SiteProfile::Site& site : profile.sites) {
+    if (site.node == SiteProfile::kNone || site.at_peak.bytes < 8 << 20) {
+      continue;
+    }
+    found_bytes += site.at_peak.bytes;
+    EXPECT_TRUE(IsCalledFrom(profile, site.node, AllocateAfterwards));
+  }
+  EXPECT_GE(found_bytes, 8 << 20);
+  free(block);
 }
 
 TEST(CallSitesTest, AFolderThatCannotBeWrittenIsSaid) {
