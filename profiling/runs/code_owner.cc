@@ -14,22 +14,84 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-bool IsInstalled(absl::string_view path) {
-  for (absl::string_view folder : {"/usr/", "/lib/", "/lib64/", "/opt/"}) {
-    if (absl::StartsWith(path, folder) &&
-        !absl::StartsWith(path, "/usr/local/bin/")) {
-      return true;
-    }
-  }
+// With the slash at its end; empty: none.
+absl::string_view FolderOf(absl::string_view path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// In a folder into which package managers of Python install.
+bool IsInPackages(absl::string_view path) {
   return absl::StrContains(path, "/site-packages/") ||
          absl::StrContains(path, "/dist-packages/") ||
-         absl::StrContains(path, "/lib/python3") ||
+         absl::StrContains(path, "/lib/python3");
+}
+
+// In a folder of the system's libraries. Images of containers have programs
+// below /usr/src and /opt, and administrators below /usr/local/bin.
+bool IsInstalled(absl::string_view path) {
+  for (absl::string_view folder :
+       {"/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/",
+        "/usr/lib64/", "/usr/libexec/", "/usr/share/", "/usr/bin/",
+        "/usr/sbin/", "/usr/local/share/"}) {
+    if (absl::StartsWith(path, folder)) return true;
+  }
+  // Of Python, only what lies among packages.
+  const bool is_add_on =
+      (absl::StartsWith(path, "/opt/") ||
+       absl::StartsWith(path, "/usr/local/")) &&
+      (absl::StrContains(path, "/lib/") || absl::StrContains(path, "/lib64/"));
+  return (is_add_on && !absl::EndsWith(path, ".py")) || IsInPackages(path) ||
          absl::StartsWith(path, "<frozen ");
 }
 
 bool IsInterpreter(const MeasuredImage& image) {
   return !image.interpreter().empty() ||
          absl::StartsWith(FileName(image.executable()), "python");
+}
+
+// Whether the program follows this option of Python as text or as a module
+// ("-c", "-Im"), or comes by its standard input ("-").
+bool NamesNoScript(absl::string_view option) {
+  if (option == "-") return true;
+  if (absl::StartsWith(option, "--")) return false;
+  // What follows W and X is their value.
+  const size_t end = option.find_first_of("cmWX");
+  return end != absl::string_view::npos &&
+         (option[end] == 'c' || option[end] == 'm');
+}
+
+// The script that Python's command line names; empty: it names none.
+absl::string_view ScriptOf(const MeasuredImage& image) {
+  for (int i = 1; i < image.command_line_size(); ++i) {
+    const absl::string_view argument = image.command_line(i);
+    if (!absl::StartsWith(argument, "-")) return argument;
+    if (NamesNoScript(argument)) return "";
+    const bool has_value = argument == "-W" || argument == "-X" ||
+                           argument == "--check-hash-based-pycs";
+    if (has_value) ++i;
+  }
+  return "";
+}
+
+// Whether a file is the program that the command line names, or lies in its
+// folder and below, where it is not a package that was installed there.
+bool IsProgramsOwn(absl::string_view path, const MeasuredImage& image) {
+  const absl::string_view program = IsInterpreter(image)
+                                        ? ScriptOf(image)
+                                        : absl::string_view(image.executable());
+  if (program.empty() || path.empty()) return false;
+  if (path == program) return true;
+  const absl::string_view folder = FolderOf(program);
+  if (folder.size() < 2 || folder[0] != '/' ||
+      !absl::StartsWith(path, folder)) {
+    return false;
+  }
+  // The rest begins with the folder's last slash.
+  if (IsInPackages(path.substr(folder.size() - 1))) return false;
+  // A script among the standard library's modules does not make them its own.
+  return !absl::EndsWith(folder, "-packages/") &&
+         !absl::StartsWith(FileName(folder.substr(0, folder.size() - 1)),
+                           "python3");
 }
 
 bool IsExecutable(absl::string_view module, const MeasuredImage& image) {
@@ -116,6 +178,10 @@ CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image) {
     case CodeFrame::UNKNOWN:
       return CodeOwner::kUnknown;
     case CodeFrame::PYTHON:
+      if (IsProgramsOwn(frame.file(), image) ||
+          IsProgramsOwn(frame.module(), image)) {
+        return CodeOwner::kProgram;
+      }
       return IsInstalled(frame.file()) || IsInstalled(frame.module())
                  ? CodeOwner::kLibraries
                  : CodeOwner::kProgram;
@@ -128,7 +194,10 @@ CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image) {
        absl::StartsWith(FileName(frame.module()), "libpython"))) {
     return CodeOwner::kInterpreter;
   }
-  if (IsExecutable(frame.module(), image)) return CodeOwner::kProgram;
+  if (IsExecutable(frame.module(), image) ||
+      IsProgramsOwn(frame.module(), image)) {
+    return CodeOwner::kProgram;
+  }
   return IsInstalled(frame.module()) || !absl::StartsWith(frame.module(), "/")
              ? CodeOwner::kLibraries
              : CodeOwner::kProgram;

@@ -5,9 +5,10 @@
 //   PeakShares shares = PeakSharesOf(run, image);
 //   shares.program_bytes;  // what the script made NumPy allocate
 //
-// Code is the program's own where it lies in the executable, in an object or
-// a Python file outside of the folders that the system and package managers
-// install into. A block is the program's own data where the program's code
+// Code is the program's own where it lies in the executable, in the script that
+// the command line names, in the folder of either, or in an object or a Python
+// file outside of the folders that the system and package managers install
+// into. A block is the program's own data where the program's code
 // asked for it, itself or through a library; a library's, where it was
 // allocated while a library was loaded, or without the program's code.
 //

@@ -2,6 +2,9 @@
 
 #include "footprint/profiling/runs/code_owner.h"
 
+#include <string>
+#include <vector>
+
 #include "footprint/profiling/example_runs/example_runs.h"
 #include "gtest/gtest.h"
 
@@ -62,6 +65,93 @@ TEST(CodeOwnerTest, TellsCodeApart) {
             CodeOwner::kAllocation);
   EXPECT_EQ(OwnerOf(Frame(CodeFrame::UNKNOWN, "", ""), train),
             CodeOwner::kUnknown);
+}
+
+// Python's image with these arguments.
+MeasuredImage Python(const std::vector<std::string>& arguments) {
+  MeasuredImage image = Image("/usr/bin/python3.11");
+  image.add_command_line("python3");
+  for (const std::string& each : arguments) image.add_command_line(each);
+  return image;
+}
+
+CodeOwner OwnerOfScript(const char* file, const MeasuredImage& image) {
+  return OwnerOf(Frame(CodeFrame::PYTHON, file, file), image);
+}
+
+TEST(CodeOwnerTest, FoldersOfContainersHoldPrograms) {
+  const MeasuredImage python = Python({"-m", "app"});
+  for (const char* file :
+       {"/usr/src/app/main.py", "/opt/app/main.py", "/srv/app/model.py",
+        "/usr/local/bin/serve", "/app/src/model.py", "/opt/app/lib/model.py",
+        "/usr/src/app/lib/model.py"}) {
+    EXPECT_EQ(OwnerOfScript(file, python), CodeOwner::kProgram) << file;
+  }
+  for (const char* file :
+       {"/opt/conda/lib/python3.11/json/decoder.py",
+        "/opt/venv/lib/python3.11/site-packages/numpy/core.py",
+        "/usr/local/lib/python3.11/typing.py", "/usr/share/tool/x.py"}) {
+    EXPECT_EQ(OwnerOfScript(file, python), CodeOwner::kLibraries) << file;
+  }
+  for (const char* object :
+       {"/opt/intel/lib/libmkl.so", "/usr/local/cuda/lib64/libcudart.so"}) {
+    EXPECT_EQ(OwnerOf(Frame(CodeFrame::NATIVE, "", object), python),
+              CodeOwner::kLibraries);
+  }
+}
+
+TEST(CodeOwnerTest, TheScriptOfTheCommandLineIsTheProgram) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{
+           {"/usr/share/tool/main.py", "-c"},
+           {"-u", "-X", "importtime", "-W", "ignore", "-Wonce", "-Xdev",
+            "--check-hash-based-pycs", "never", "/usr/share/tool/main.py"}}) {
+    const MeasuredImage tool = Python(arguments);
+    EXPECT_EQ(OwnerOfScript("/usr/share/tool/main.py", tool),
+              CodeOwner::kProgram);
+    EXPECT_EQ(OwnerOfScript("/usr/share/tool/parts/a.py", tool),
+              CodeOwner::kProgram);
+    EXPECT_EQ(
+        OwnerOf(Frame(CodeFrame::NATIVE, "", "/usr/share/tool/fast.so"), tool),
+        CodeOwner::kProgram);
+    EXPECT_EQ(OwnerOfScript("/usr/share/other/a.py", tool),
+              CodeOwner::kLibraries);
+    EXPECT_EQ(
+        OwnerOfScript("/usr/share/tool/venv/lib/python3.11/site-packages/x.py",
+                      tool),
+        CodeOwner::kLibraries);
+  }
+}
+
+TEST(CodeOwnerTest, WithoutAScriptNoFolderIsThePrograms) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"-c", "/usr/share/tool/main.py"},
+                                             {"-m", "/usr/share/tool/main.py"},
+                                             {"-Ic", "/usr/share/tool/main.py"},
+                                             {"-", "/usr/share/tool/main.py"},
+                                             {"main.py"},
+                                             {}}) {
+    EXPECT_EQ(OwnerOfScript("/usr/share/tool/main.py", Python(arguments)),
+              CodeOwner::kLibraries);
+  }
+}
+
+TEST(CodeOwnerTest, AScriptOfTheStandardLibraryIsAlone) {
+  const MeasuredImage timeit = Python({"/usr/lib/python3.11/timeit.py"});
+  EXPECT_EQ(OwnerOfScript("/usr/lib/python3.11/timeit.py", timeit),
+            CodeOwner::kProgram);
+  EXPECT_EQ(OwnerOfScript("/usr/lib/python3.11/json/decoder.py", timeit),
+            CodeOwner::kLibraries);
+}
+
+TEST(CodeOwnerTest, AnExecutablesFolderIsItsOwn) {
+  const MeasuredImage serve = Image("/opt/serve/serve");
+  EXPECT_EQ(
+      OwnerOf(Frame(CodeFrame::NATIVE, "", "/opt/serve/lib/libmine.so"), serve),
+      CodeOwner::kProgram);
+  EXPECT_EQ(
+      OwnerOf(Frame(CodeFrame::NATIVE, "", "/opt/other/lib/libz.so"), serve),
+      CodeOwner::kLibraries);
 }
 
 // Of 12 MiB: 7 that fit() asked NumPy for and 1 that the script asked zlib for;
