@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,12 +33,16 @@ double ValueOf(const Growth& growth, const std::vector<double>& variables) {
     const double variable = variables[static_cast<size_t>(factor)];
     product *= growth.is_doubled ? DoubledCapacity(variable) : variable;
   }
+  if (growth.is_logarithmic) {
+    product *= std::log2(
+        std::max(1.0, variables[static_cast<size_t>(growth.factors.front())]));
+  }
   return product;
 }
 
 // The points as the fit sees them: errors count as shares of `scales`.
 struct Problem {
-  absl::Span<const ScalingPoint> points;
+  std::vector<ScalingPoint> points;
   std::vector<double> scales;
 };
 
@@ -138,17 +144,36 @@ double LeftOutError(const Problem& problem, const std::vector<Growth>& terms) {
   return std::sqrt(squares / static_cast<double>(problem.points.size()));
 }
 
+std::set<double> ValuesOf(absl::Span<const ScalingPoint> points,
+                          size_t variable) {
+  std::set<double> values;
+  for (const ScalingPoint& point : points) {
+    values.insert(point.variables[variable]);
+  }
+  return values;
+}
+
 // The capacity of what doubles, of variables that vary. Where all values are
 // powers of two it describes the points as well as the variable itself, which
 // is chosen, being first; a prediction's range holds both.
 std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   std::vector<Growth> terms;
   for (size_t i = 0; i < points[0].variables.size(); ++i) {
-    std::set<double> values;
-    for (const ScalingPoint& point : points) {
-      values.insert(point.variables[i]);
+    if (ValuesOf(points, i).size() > 2) {
+      terms.push_back({{static_cast<int>(i)}, true});
     }
-    if (values.size() > 2) terms.push_back({{static_cast<int>(i)}, true});
+  }
+  return terms;
+}
+
+// Of variables that have enough values to tell it from a line and a square.
+std::vector<Growth> LogarithmicTerms(absl::Span<const ScalingPoint> points) {
+  constexpr size_t kFewestValues = 4;
+  std::vector<Growth> terms;
+  for (size_t i = 0; i < points[0].variables.size(); ++i) {
+    if (ValuesOf(points, i).size() >= kFewestValues) {
+      terms.push_back({{static_cast<int>(i)}, false, true});
+    }
   }
   return terms;
 }
@@ -160,10 +185,7 @@ std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
   std::vector<int> varying;
   std::vector<Growth> terms;
   for (int i = 0; i < count; ++i) {
-    std::set<double> values;
-    for (const ScalingPoint& point : points) {
-      values.insert(point.variables[static_cast<size_t>(i)]);
-    }
+    const std::set<double> values = ValuesOf(points, static_cast<size_t>(i));
     if (values.size() < 2) continue;
     varying.push_back(i);
     terms.push_back({{i}});
@@ -178,7 +200,7 @@ std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
 }
 
 // With and without a constant, and at most two terms besides; of doubling
-// capacities, one.
+// capacities, one; of logarithms, one, with a constant or its variable.
 std::vector<std::vector<Growth>> CandidateLaws(
     absl::Span<const ScalingPoint> points) {
   const std::vector<Growth> terms = CandidateTerms(points);
@@ -195,45 +217,172 @@ std::vector<std::vector<Growth>> CandidateLaws(
     laws.push_back({term});
     laws.push_back({Growth(), term});
   }
+  for (const Growth& term : LogarithmicTerms(points)) {
+    laws.push_back({term});
+    laws.push_back({Growth(), term});
+    laws.push_back({term, Growth{term.factors}});
+  }
   return laws;
+}
+
+// The laws that are simpler than a law in one term: without it, or with the
+// variable in place of its square, its step or its product with a logarithm.
+std::vector<std::vector<Growth>> SimplerLaws(const std::vector<Growth>& law) {
+  std::vector<std::vector<Growth>> simpler;
+  const auto has = [&law](const std::vector<int>& factors) {
+    return std::any_of(law.begin(), law.end(), [&](const Growth& term) {
+      return term.factors == factors && !term.is_doubled &&
+             !term.is_logarithmic;
+    });
+  };
+  for (size_t i = 0; i < law.size(); ++i) {
+    const std::vector<int>& factors = law[i].factors;
+    if (factors.empty()) continue;
+    const bool is_square = factors.size() == 2 && factors[0] == factors[1];
+    std::vector<Growth> lower = law;
+    lower[i] = {{factors[0]}};
+    if ((is_square || law[i].is_doubled || law[i].is_logarithmic) &&
+        !has(lower[i].factors)) {
+      simpler.push_back(lower);
+    }
+    // Without its only term, a law is a constant, which describes no growth.
+    lower.erase(lower.begin() + static_cast<std::ptrdiff_t>(i));
+    const bool grows =
+        std::any_of(lower.begin(), lower.end(),
+                    [](const Growth& term) { return !term.factors.empty(); });
+    if (grows) simpler.push_back(std::move(lower));
+  }
+  return simpler;
+}
+
+// Without the points that have one value of a variable.
+Problem WithoutRow(const Problem& problem, size_t variable, double value) {
+  Problem rest;
+  for (size_t i = 0; i < problem.points.size(); ++i) {
+    if (problem.points[i].variables[variable] == value) continue;
+    rest.points.push_back(problem.points[i]);
+    rest.scales.push_back(problem.scales[i]);
+  }
+  return rest;
+}
+
+// The largest error that is about as small as `error`.
+double Enough(double error) { return std::max(error * 1.25, error + 0.001); }
+
+// Whether without some row a simpler law is as good. A row is passed over if
+// what is left could not tell the law's coefficients, were they what they may.
+bool RestsOnOneRow(const Problem& problem, const std::vector<Growth>& law) {
+  const std::vector<std::vector<Growth>> simpler = SimplerLaws(law);
+  if (simpler.empty()) return false;
+  for (size_t i = 0; i < problem.points[0].variables.size(); ++i) {
+    const std::set<double> values = ValuesOf(problem.points, i);
+    for (double value : values) {
+      const Problem rest = WithoutRow(problem, i, value);
+      if (values.size() < 3 || rest.points.size() <= law.size()) continue;
+      const double enough = Enough(LeftOutError(rest, law));
+      for (const std::vector<Growth>& each : simpler) {
+        if (LeftOutError(rest, each) <= enough) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// The error at the largest value of each variable, by the law as the others
+// have it.
+double LargestSizeError(const Problem& problem,
+                        const std::vector<Growth>& law) {
+  double largest = 0;
+  for (size_t variable = 0; variable < problem.points[0].variables.size();
+       ++variable) {
+    const std::set<double> values = ValuesOf(problem.points, variable);
+    if (values.size() < 2) continue;
+    const Problem rest = WithoutRow(problem, variable, *values.rbegin());
+    const std::vector<double> coefficients =
+        Coefficients(rest, law, rest.points.size());
+    if (coefficients.size() != law.size()) return kInfinity;
+    for (size_t i = 0; i < problem.points.size(); ++i) {
+      if (problem.points[i].variables[variable] != *values.rbegin()) continue;
+      largest = std::max(largest,
+                         RelativeError(problem, i,
+                                       Predict(law, coefficients,
+                                               problem.points[i].variables)));
+    }
+  }
+  return largest;
 }
 
 struct JudgedLaw {
   std::vector<Growth> terms;
   double error = kInfinity;
+  bool rests_on_one_row = false;
 };
 
-// Those whose error is about the smallest, the chosen one first. Empty: none
-// can be fitted.
+// All that can be fitted, the smallest error first.
+std::vector<JudgedLaw> LawsThatFit(const Problem& problem) {
+  std::vector<JudgedLaw> laws;
+  for (const std::vector<Growth>& terms : CandidateLaws(problem.points)) {
+    // A law that has as many coefficients as there are points says nothing.
+    if (terms.size() >= problem.points.size()) continue;
+    const double error = LeftOutError(problem, terms);
+    if (error < kInfinity) laws.push_back({terms, error});
+  }
+  std::stable_sort(
+      laws.begin(), laws.end(),
+      [](const JudgedLaw& a, const JudgedLaw& b) { return a.error < b.error; });
+  return laws;
+}
+
+// Those that describe the points about as well as any, the chosen one first:
+// one that rests on no single row. Empty: none can be fitted.
 std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   std::vector<JudgedLaw> laws;
-  double smallest = kInfinity;
-  for (const std::vector<Growth>& terms : CandidateLaws(problem.points)) {
-    // A law that has a coefficient for each point left says nothing.
-    if (terms.size() + 1 >= problem.points.size() && terms.size() > 1) continue;
-    laws.push_back({terms, LeftOutError(problem, terms)});
-    smallest = std::min(smallest, laws.back().error);
+  double smallest = kInfinity;         // of all
+  double smallest_chosen = kInfinity;  // of those that may be chosen
+  for (JudgedLaw& law : LawsThatFit(problem)) {
+    if (law.error > Enough(smallest) && law.error > Enough(smallest_chosen)) {
+      break;
+    }
+    law.rests_on_one_row = RestsOnOneRow(problem, law.terms);
+    smallest = std::min(smallest, law.error);
+    if (!law.rests_on_one_row) {
+      smallest_chosen = std::min(smallest_chosen, law.error);
+    }
+    laws.push_back(std::move(law));
   }
-  const double enough = std::max(smallest * 1.25, smallest + 0.001);
   laws.erase(std::remove_if(laws.begin(), laws.end(),
-                            [enough](const JudgedLaw& law) {
-                              return !(law.error <= enough) ||
-                                     law.error == kInfinity;
+                            [smallest, smallest_chosen](const JudgedLaw& law) {
+                              return law.error > Enough(smallest) &&
+                                     (law.rests_on_one_row ||
+                                      law.error > Enough(smallest_chosen));
                             }),
              laws.end());
   std::stable_sort(laws.begin(), laws.end(),
                    [](const JudgedLaw& a, const JudgedLaw& b) {
                      const auto rank = [](const JudgedLaw& each) {
-                       return std::make_pair(each.terms.size(), each.error);
+                       return std::make_tuple(each.rests_on_one_row,
+                                              each.terms.size(), each.error);
                      };
                      return rank(a) < rank(b);
                    });
   return laws;
 }
 
+int HighestPower(const std::vector<Growth>& terms) {
+  int highest = 0;
+  for (const Growth& term : terms) {
+    for (int factor : term.factors) {
+      highest = std::max(
+          highest, static_cast<int>(std::count(term.factors.begin(),
+                                               term.factors.end(), factor)));
+    }
+  }
+  return highest;
+}
+
 // The points with their scales; empty scales: all values are zero.
 Problem ProblemOf(absl::Span<const ScalingPoint> points) {
-  Problem problem = {points, {}};
+  Problem problem = {{points.begin(), points.end()}, {}};
   double largest = 0;
   for (const ScalingPoint& point : points) {
     largest = std::max(largest, point.value);
@@ -277,6 +426,12 @@ double ScalingLaw::At(const std::vector<double>& variables) const {
   return sum;
 }
 
+int ScalingLaw::highest_power() const {
+  std::vector<Growth> growths;
+  for (const Term& term : terms) growths.push_back(term.growth);
+  return HighestPower(growths);
+}
+
 absl::optional<ScalingLaw> FitScalingLaw(
     absl::Span<const ScalingPoint> points) {
   if (points.size() < kMinimumPointCount) return absl::nullopt;
@@ -290,6 +445,13 @@ absl::optional<ScalingLaw> FitScalingLaw(
       Coefficients(problem, chosen.terms, points.size());
   if (coefficients.empty()) return absl::nullopt;
   law.left_out_error = chosen.error;
+  law.largest_size_error = LargestSizeError(problem, chosen.terms);
+  for (const JudgedLaw& each : laws) {
+    if (chosen.error > Enough(each.error)) {
+      law.unproved_power =
+          std::max(law.unproved_power, HighestPower(each.terms));
+    }
+  }
   std::vector<double> corner = points[0].variables;
   for (size_t i = 0; i < points.size(); ++i) {
     law.worst_error = std::max(law.worst_error,
@@ -347,6 +509,10 @@ std::string LawText(const ScalingLaw& law,
       }
     }
     if (term.growth.is_doubled) text += " up to a power of two";
+    if (term.growth.is_logarithmic) {
+      absl::StrAppend(&text, " x log2(",
+                      variable_names[static_cast<size_t>(factors[0])], ")");
+    }
     terms.push_back(text);
   }
   return absl::StrJoin(terms, " + ");

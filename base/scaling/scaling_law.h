@@ -9,7 +9,8 @@
 //
 // A law is a constant and at most two terms: a variable, its square, or the
 // product of two; or a constant and one step: a variable up to the next power
-// of two, as the capacity of a buffer that doubles. Steps are told from
+// of two, as the capacity of a buffer that doubles; or a variable times its
+// logarithm, as of a sort, beside a constant or a line. Steps are told from
 // lines where a value is no power of two. Constants and coefficients are above
 // zero: memory that is held grows with what it holds.
 //
@@ -20,6 +21,12 @@
 // Of the laws whose error (the root of the mean of squares) is at most a
 // quarter or 0.001 above the smallest, the one with the fewest terms is chosen,
 // then the one with the smallest error.
+//
+// No law rests on one row of the grid, which is all cells with one value of a
+// variable. Where leaving out a row makes a law with a term less, or with a
+// line in place of a square, a step or a logarithm, as good as the law, the
+// simpler one is taken: a figure that is level and rises at the largest size
+// alone is a constant and a line, since nothing shows a square.
 //
 // Pure; thread-safe. Memory: the points. Time: that of some hundred fits of at
 // most three coefficients a point.
@@ -49,6 +56,8 @@ struct ScalingLaw {
     std::vector<int> factors;
     // Each variable counts as the least power of two that is no smaller.
     bool is_doubled = false;
+    // The product is multiplied by the logarithm of the variable, to base 2.
+    bool is_logarithmic = false;
   };
   struct Term {
     double coefficient = 0;
@@ -60,8 +69,17 @@ struct ScalingLaw {
   double worst_error = 0;
   // The error of the criterion: of points that it was not fitted to.
   double left_out_error = 0;
+  // Where the points with the largest value of a variable are left out, and the
+  // law fitted to the others: the largest relative error there, of any
+  // variable. Infinite where the others do not tell the law's coefficients.
+  double largest_size_error = 0;
+  // Of laws that are better by the criterion, but rest on one row: the highest
+  // power of a variable. 0: there is none. More sizes would tell.
+  int unproved_power = 0;
 
   double At(const std::vector<double>& variables) const;
+  // Of any one variable; a logarithm or a step counts as the variable.
+  int highest_power() const;
 };
 
 // The fewest points from which a law is told.
@@ -73,9 +91,10 @@ inline constexpr size_t kMinimumPointCount = 3;
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
 
 // Of a size that was not measured. The range holds what every law that the
-// criterion finds about as good says, fitted to all points and to all but one
-// of them in turn, widened by the law's error at points that it was not fitted
-// to. It knows nothing of what begins beyond the largest point.
+// criterion finds about as good says, one that rests on one row too, fitted to
+// all points and to all but one of them in turn, widened by the law's error at
+// points that it was not fitted to. It knows nothing of what begins beyond the
+// largest point.
 struct ScalingPrediction {
   double value = 0;  // by FitScalingLaw
   double low = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "footprint/base/random/random_sequence.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
@@ -146,6 +147,90 @@ TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
   ASSERT_TRUE(prediction.has_value());
   EXPECT_NEAR(prediction->value, 8 * 5000, 1);
   EXPECT_NEAR(prediction->high, 8 * 8192, 1);
+}
+
+// Of features x rows: level, and more than that at the largest rows alone.
+std::vector<ScalingPoint> LevelAndRise(double noise) {
+  std::vector<ScalingPoint> points;
+  double sign = 1;
+  for (double features : {10.0, 30.0, 100.0}) {
+    for (double rows : {100.0, 1000.0, 10000.0}) {
+      sign = -sign;
+      points.push_back({{features, rows},
+                        std::max(40000.0, 9.3 * rows) * (1 + sign * noise)});
+    }
+  }
+  return points;
+}
+
+TEST(ScalingLawTest, ARiseInOneRowIsALineAndNoSquare) {
+  for (double noise : {0.0, 0.002}) {
+    const std::vector<ScalingPoint> points = LevelAndRise(noise);
+    const absl::optional<ScalingLaw> law = FitScalingLaw(points);
+    ASSERT_TRUE(law.has_value());
+    for (const ScalingLaw::Term& term : law->terms) {
+      EXPECT_LE(term.growth.factors.size(), 1u)
+          << LawText(*law, {"features", "rows"});
+      EXPECT_FALSE(term.growth.is_doubled);
+    }
+    EXPECT_EQ(law->highest_power(), 1);
+    EXPECT_EQ(law->unproved_power, 2);
+    // The truth is 930 kB, and by a square 5.4 MB.
+    EXPECT_LT(law->At({100, 100000}), 1e6);
+    EXPECT_GT(law->At({100, 100000}), 5e5);
+    // Nothing shows that it is no square: the range says so.
+    const absl::optional<ScalingPrediction> prediction =
+        PredictByScalingLaw(points, {100, 100000});
+    EXPECT_GT(prediction->high, 5e6);
+    EXPECT_LT(prediction->low, 930000);
+  }
+}
+
+TEST(ScalingLawTest, FourSizesTellASquareBesideALineAndAConstant) {
+  for (const double constant : {10000.0, 1e6}) {
+    const absl::optional<ScalingLaw> law = FitScalingLaw(
+        PointsOfOne({1000, 2000, 4000, 8000}, [constant](double rows) {
+          return constant + 8 * rows + 0.0001 * rows * rows;
+        }));
+    ASSERT_TRUE(law.has_value());
+    EXPECT_THAT(LawText(*law, {"rows"}), testing::HasSubstr("rows^2"));
+    EXPECT_EQ(law->highest_power(), 2);
+  }
+  // Noise of a per mille is not taken for one.
+  int size = 0;
+  const absl::optional<ScalingLaw> line =
+      FitScalingLaw(PointsOfOne({1000, 2000, 4000, 8000}, [&size](double rows) {
+        return (10000 + 8 * rows) * (++size % 2 == 0 ? 1.001 : 0.999);
+      }));
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->terms.size(), 2u) << LawText(*line, {"rows"});
+  EXPECT_EQ(line->unproved_power, 0);
+}
+
+TEST(ScalingLawTest, ASortsScratchSpaceIsALogarithmTimesALine) {
+  std::vector<double> sizes;
+  for (double size = 1000; size <= 128000; size *= 2) sizes.push_back(size);
+  const auto bytes = [](double n) { return 4096 + 8 * n * std::log2(n); };
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw(PointsOfOne(sizes, bytes));
+  ASSERT_TRUE(law.has_value());
+  EXPECT_EQ(LawText(*law, {"n"}), "8 B x n x log2(n) + 4.0 KiB");
+  EXPECT_LT(law->left_out_error, 1e-6);
+  EXPECT_NEAR(law->At({1e6}) / bytes(1e6), 1, 1e-6);
+}
+
+TEST(ScalingLawTest, TheErrorAtTheLargestSizeIsOfTheLawWithoutIt) {
+  // 100 x n for the smaller; there, 1.5 times that.
+  const absl::optional<ScalingLaw> law =
+      FitScalingLaw(PointsOfOne({10, 20, 40, 80}, [](double n) {
+        return 100 * n * (n == 80 ? 1.25 : 1);
+      }));
+  ASSERT_TRUE(law.has_value());
+  ASSERT_EQ(LawText(*law, {"n"}).find("^2"), std::string::npos);
+  EXPECT_NEAR(law->largest_size_error, 0.2, 1e-9);
+  const absl::optional<ScalingLaw> exact =
+      FitScalingLaw(PointsOfOne({1, 2, 3}, [](double n) { return 8 * n; }));
+  EXPECT_LT(exact->largest_size_error, 1e-9);
 }
 
 // Of what a program needs beyond its largest measured size, ten times.

@@ -91,7 +91,7 @@ class LawJudge {
 
   std::vector<RuledFigure> Run() {
     if (scaling_.has_max_exponent()) {
-      AddLimit(MAXIMUM_EXPONENT, Exponent(), scaling_.max_exponent(), "power");
+      AddExponent();
     }
     if (scaling_.has_max_bytes_per_unit()) {
       AddLimit(MAXIMUM_BYTES_PER_UNIT, BytesPerUnit(),
@@ -106,16 +106,20 @@ class LawJudge {
   }
 
  private:
-  double Exponent() const {
-    double highest = 0;
-    for (const ScalingLaw::Term& term : law_.terms) {
-      for (int factor : term.growth.factors) {
-        const auto power = std::count(term.growth.factors.begin(),
-                                      term.growth.factors.end(), factor);
-        highest = std::max(highest, static_cast<double>(power));
-      }
+  // A higher power that one size alone shows is neither there nor not there.
+  void AddExponent() {
+    AddLimit(MAXIMUM_EXPONENT, law_.highest_power(), scaling_.max_exponent(),
+             "power");
+    RuledFigure& figure = figures_.back();
+    if (figure.decision != ACCEPT ||
+        law_.unproved_power <= scaling_.max_exponent()) {
+      return;
     }
-    return highest;
+    figure.decision = INCONCLUSIVE;
+    absl::StrAppend(&figure.explanation,
+                    "; one value of an argument alone "
+                    "shows a power of ",
+                    law_.unproved_power, ": measure more values near it");
   }
 
   double Intercept() const {
@@ -136,9 +140,11 @@ class LawJudge {
   }
 
   std::string LawWords() const {
-    return absl::StrFormat("the law is %s, with an error of %.2g %%",
-                           LawText(law_, names_),
-                           kMostPercent * law_.left_out_error);
+    return absl::StrFormat(
+        "the law is %s, with an error of %.2g %%, and %.2g %% at the largest "
+        "size by the others",
+        LawText(law_, names_), kMostPercent * law_.left_out_error,
+        kMostPercent * law_.largest_size_error);
   }
 
   void AddLimit(RuleKind rule, double measured, double limit,

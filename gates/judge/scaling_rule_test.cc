@@ -1,5 +1,6 @@
 #include "footprint/gates/judge/scaling_rule.h"
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -55,6 +56,41 @@ TEST(ScalingRuleTest, AnAccidentalSquareIsRejected) {
   EXPECT_EQ(square.measured, 2);
   EXPECT_EQ(square.limit, 1);
   EXPECT_THAT(square.explanation, HasSubstr("rows^2"));
+}
+
+TEST(ScalingRuleTest, FourSizesShowASquareBesideALine) {
+  const Scaling rules = Rules(R"pb(argument: "rows" max_exponent: 1)pb");
+  std::vector<MeasuredSize> sizes;
+  for (int rows : {1000, 2000, 4000, 8000}) {
+    // A tenth of the line at the largest size.
+    sizes.push_back({absl::StrCat("BM_Fit/rows:", rows),
+                     {{"rows", absl::StrCat(rows)}},
+                     10000 + 8 * rows + rows * rows / 10000});
+  }
+  EXPECT_EQ(Only(JudgeScaling(rules, sizes)).decision, REJECT);
+}
+
+TEST(ScalingRuleTest, APowerThatOneSizeShowsIsNeitherThereNorNot) {
+  const RuledFigure figure = Only(JudgeScaling(
+      Rules(R"pb(argument: "rows" max_exponent: 1)pb"),
+      Sizes([](double rows) { return rows == 3000 ? 43000 : 40000; })));
+  EXPECT_EQ(figure.decision, INCONCLUSIVE) << figure.explanation;
+  EXPECT_EQ(figure.measured, 1);
+  EXPECT_THAT(figure.explanation, HasSubstr("measure more values"));
+}
+
+TEST(ScalingRuleTest, ALogarithmIsNoHigherPower) {
+  std::vector<MeasuredSize> sizes;
+  for (int rows = 1000; rows <= 128000; rows *= 2) {
+    sizes.push_back({absl::StrCat("BM_Sort/rows:", rows),
+                     {{"rows", absl::StrCat(rows)}},
+                     static_cast<int64_t>(8 * rows * std::log2(rows))});
+  }
+  const RuledFigure figure = Only(
+      JudgeScaling(Rules(R"pb(argument: "rows" max_exponent: 1)pb"), sizes));
+  EXPECT_EQ(figure.decision, ACCEPT) << figure.explanation;
+  EXPECT_THAT(figure.explanation, HasSubstr("rows x log2(rows)"));
+  EXPECT_THAT(figure.explanation, HasSubstr("at the largest size"));
 }
 
 TEST(ScalingRuleTest, ALineOfAnotherSlopeOrConstantIsRejected) {

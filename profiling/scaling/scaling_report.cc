@@ -35,8 +35,10 @@ constexpr char kAboutLaws[] =
     "A law is a constant and at most two terms, with coefficients above zero. "
     "It is chosen by the runs that it was not fitted to: each in turn is left "
     "out and predicted. Error: of those predictions (root of the mean square), "
-    "relative; worst: the largest error of a run that it was fitted to. A law "
-    "with a large error says that the figure follows none.";
+    "relative; at largest: the largest error where all runs with the largest "
+    "value of a variable are predicted by the others; worst: the largest error "
+    "of a run that it was fitted to. A law with a large error says that the "
+    "figure follows none. No law rests on one value of a variable alone.";
 
 const char* FigureName(ScaledFigure figure) {
   return figure == ScaledFigure::kPeak ? "peak" : "volume";
@@ -49,6 +51,7 @@ std::vector<std::string> NumericNames(const ScaledRuns& runs) {
 }
 
 std::string Percent(double share) {
+  if (!std::isfinite(share)) return "?";
   return share < 0.1 ? absl::StrFormat("%.1f %%", 100 * share)
                      : absl::StrFormat("%.0f %%", 100 * share);
 }
@@ -57,11 +60,12 @@ std::vector<std::string> LawRow(const ScaledRuns& runs, const StageLaw& law) {
   std::vector<std::string> row = {law.program, law.stage,
                                   FigureName(law.figure)};
   if (!law.law.has_value()) {
-    row.insert(row.end(), {"not known: too few runs", "", ""});
+    row.insert(row.end(), {"not known: too few runs", "", "", ""});
     return row;
   }
   row.push_back(LawText(*law.law, NumericNames(runs)));
   row.push_back(Percent(law.law->left_out_error));
+  row.push_back(Percent(law.law->largest_size_error));
   row.push_back(Percent(law.law->worst_error));
   return row;
 }
@@ -72,6 +76,7 @@ std::string LawTable(const ScaledRuns& runs) {
                    {"figure"},
                    {"law"},
                    {"error", TextTable::kFigures},
+                   {"at largest", TextTable::kFigures},
                    {"worst", TextTable::kFigures}});
   std::vector<std::vector<std::string>> rows;
   for (const StageLaw& law : StageLaws(runs)) {
@@ -267,10 +272,15 @@ Json ToJson(const ScaledRuns& runs, const StageLaw& law) {
     }
     terms.push_back({{"coefficient", term.coefficient}, {"factors", factors}});
     if (term.growth.is_doubled) terms.back()["up_to_power_of_two"] = true;
+    if (term.growth.is_logarithmic) terms.back()["times_logarithm"] = true;
   }
   json["terms"] = terms;
   json["worst_error"] = law.law->worst_error;
   json["left_out_error"] = law.law->left_out_error;
+  // Infinity is no number of JSON.
+  const double at_largest = law.law->largest_size_error;
+  json["largest_size_error"] =
+      std::isfinite(at_largest) ? Json(at_largest) : Json(nullptr);
   return json;
 }
 
@@ -286,8 +296,10 @@ std::string ScalingText(const ScaledRuns& runs) {
       "\n", ByteTable(peaks, "Peak of each stage"), "\n",
       StageShareText(volumes, "Share of the allocated bytes, in per cent"),
       "\n", ByteTable(volumes, "Allocated by each stage"), "\n",
-      "Laws (error: of runs that the law was not fitted to; worst: of those it "
-      "was)\n",
+      "Laws (error: of runs that the law was not fitted to; at largest: of "
+      "those "
+      "with the largest value of a variable, by the others; worst: of those it "
+      "was fitted to)\n",
       LawTable(runs));
   return text;
 }
@@ -319,7 +331,8 @@ std::string ScalingPage(const ScaledRuns& runs) {
   page.AddParagraph(kAboutLaws);
   PageTable laws;
   laws.caption = "Laws";
-  laws.header = {"program", "stage", "figure", "law", "error", "worst"};
+  laws.header = {"program", "stage",      "figure", "law",
+                 "error",   "at largest", "worst"};
   laws.text_columns = 4;
   for (const StageLaw& law : StageLaws(runs)) {
     laws.rows.push_back(LawRow(runs, law));

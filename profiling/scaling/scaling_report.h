@@ -9,7 +9,8 @@
 // "peak_bytes": ..., "volume_bytes": ...}]} or {"program", "values",
 // "failure"}], "laws": [{"program": ..., "stage": ..., "figure": "peak",
 // "text": "8 B x rows", "terms": [{"coefficient": 8, "factors": ["rows"]}],
-// "worst_error": 0.01, "left_out_error": 0.02}]}. A figure that is not known is
+// "worst_error": 0.01, "left_out_error": 0.02, "largest_size_error": 0.02}]}. A
+// figure that is not known is
 // null, and so is the text of a law that there is not.
 //
 // Pure; thread-safe. Memory and time: linear in the runs, and the fits.

@@ -48,6 +48,7 @@ report = json.load(open('report.json'))
 assert len(report['runs']) == 9, report
 law = report['laws'][0]
 assert law['figure'] == 'peak' and law['worst_error'] < 0.01, law
+assert law['largest_size_error'] < 0.02, law
 " || fail "the JSON"
 [[ $("$print_profile" report.binpb) == *"first/megabytes:2/copies:1"* ]] ||
   fail "the profile: $("$print_profile" report.binpb)"
