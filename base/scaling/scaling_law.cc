@@ -19,7 +19,7 @@ namespace {
 
 using Growth = ScalingLaw::Growth;
 
-constexpr size_t kMaxTerms = 3;
+constexpr size_t kMaxTerms = 4;  // of a law 3, and a square that is tried
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The least power of two that is no smaller.
@@ -368,6 +368,42 @@ std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   return laws;
 }
 
+// Of the points that it is fitted to; infinity where it cannot be fitted.
+double SquaredErrors(const Problem& problem, const std::vector<Growth>& terms) {
+  const std::vector<double> coefficients =
+      Coefficients(problem, terms, problem.points.size());
+  if (coefficients.empty()) return kInfinity;
+  double squares = 0;
+  for (size_t i = 0; i < problem.points.size(); ++i) {
+    const double error = RelativeError(
+        problem, i, Predict(terms, coefficients, problem.points[i].variables));
+    squares += error * error;
+  }
+  return squares;
+}
+
+// Whether a square of some variable besides takes most of the errors away. One
+// of a per mille is no matter.
+bool ASquareMayBeMissing(const Problem& problem,
+                         const std::vector<Growth>& law) {
+  constexpr double kLeastShareTaken = 0.75;
+  constexpr double kNoMatter = 0.001;
+  if (law.size() + 1 >= problem.points.size()) return false;
+  const double squares = SquaredErrors(problem, law);
+  const auto count = static_cast<double>(problem.points.size());
+  if (std::sqrt(squares / count) <= kNoMatter) return false;
+  for (size_t i = 0; i < problem.points[0].variables.size(); ++i) {
+    if (ValuesOf(problem.points, i).size() < 3) continue;
+    std::vector<Growth> with_square = law;
+    with_square.push_back({{static_cast<int>(i), static_cast<int>(i)}});
+    if (SquaredErrors(problem, with_square) <=
+        (1 - kLeastShareTaken) * squares) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int HighestPower(const std::vector<Growth>& terms) {
   int highest = 0;
   for (const Growth& term : terms) {
@@ -446,6 +482,7 @@ absl::optional<ScalingLaw> FitScalingLaw(
   if (coefficients.empty()) return absl::nullopt;
   law.left_out_error = chosen.error;
   law.largest_size_error = LargestSizeError(problem, chosen.terms);
+  if (ASquareMayBeMissing(problem, chosen.terms)) law.unproved_power = 2;
   for (const JudgedLaw& each : laws) {
     if (chosen.error > Enough(each.error)) {
       law.unproved_power =

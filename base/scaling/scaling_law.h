@@ -73,8 +73,10 @@ struct ScalingLaw {
   // law fitted to the others: the largest relative error there, of any
   // variable. Infinite where the others do not tell the law's coefficients.
   double largest_size_error = 0;
-  // Of laws that are better by the criterion, but rest on one row: the highest
-  // power of a variable. 0: there is none. More sizes would tell.
+  // The highest power of a variable in laws that may hold instead, which more
+  // sizes would tell: those that are better by the criterion, but rest on one
+  // row; and the law with a square besides, if that takes three quarters off
+  // the squares of its errors at the points that it was fitted to. 0: none.
   int unproved_power = 0;
 
   double At(const std::vector<double>& variables) const;

@@ -106,7 +106,7 @@ class LawJudge {
   }
 
  private:
-  // A higher power that one size alone shows is neither there nor not there.
+  // A higher power that too few sizes show is neither there nor not there.
   void AddExponent() {
     AddLimit(MAXIMUM_EXPONENT, law_.highest_power(), scaling_.max_exponent(),
              "power");
@@ -116,10 +116,10 @@ class LawJudge {
       return;
     }
     figure.decision = INCONCLUSIVE;
-    absl::StrAppend(&figure.explanation,
-                    "; one value of an argument alone "
-                    "shows a power of ",
-                    law_.unproved_power, ": measure more values near it");
+    absl::StrAppend(&figure.explanation, "; a law with a power of ",
+                    law_.unproved_power,
+                    " may hold as well, since too few values of an argument "
+                    "show it: measure more values, above all large ones");
   }
 
   double Intercept() const {

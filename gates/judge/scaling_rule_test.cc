@@ -75,7 +75,6 @@ TEST(ScalingRuleTest, APowerThatOneSizeShowsIsNeitherThereNorNot) {
       Rules(R"pb(argument: "rows" max_exponent: 1)pb"),
       Sizes([](double rows) { return rows == 3000 ? 43000 : 40000; })));
   EXPECT_EQ(figure.decision, INCONCLUSIVE) << figure.explanation;
-  EXPECT_EQ(figure.measured, 1);
   EXPECT_THAT(figure.explanation, HasSubstr("measure more values"));
 }
 
