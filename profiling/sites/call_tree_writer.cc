@@ -3,11 +3,31 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <climits>
 #include <cstddef>
+#include <cstdint>
 
 #include "footprint/profiling/sites/loaded_object.h"
 
 namespace footprint::profiling_internal {
+namespace {
+
+// How many outer calls of a stack may be new: all, until seven eighths of the
+// nodes are taken. From then on the fewer, the less room is left, so that a
+// program with very many stacks still has the calls of its own code, which are
+// the outer ones, of each block.
+int NewCallLimit(uint32_t node_count) {
+  constexpr int kFewestCalls = 8;
+  constexpr int kMostCalls = 64;
+  constexpr uint32_t kKeptNodes = kMaxCallNodes / 8;
+  const uint32_t free_nodes = kMaxCallNodes - node_count;
+  if (free_nodes > kKeptNodes) return INT_MAX;
+  return kFewestCalls + static_cast<int>(uint64_t{kMostCalls - kFewestCalls} *
+                                         free_nodes / kKeptNodes);
+}
+
+}  // namespace
+
 bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
                            size_t offset_bytes) {
   tree_ = tree;
@@ -43,7 +63,8 @@ uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
 }
 
 // kRootNode where there is no room.
-uint32_t CallTreeWriter::FindCall(uint32_t parent, uintptr_t program_counter) {
+uint32_t CallTreeWriter::FindCall(uint32_t parent, uintptr_t program_counter,
+                                  int depth) {
   const uint64_t hash = HashPair(parent, program_counter);
   const uint32_t known = index_.Find(hash, [&](uint32_t number) {
     const CallNode& node = tree_->nodes[number];
@@ -51,7 +72,8 @@ uint32_t CallTreeWriter::FindCall(uint32_t parent, uintptr_t program_counter) {
   });
   if (known != NumberIndex::kNone) return known;
   const uint32_t number = tree_->node_count.load(std::memory_order_relaxed);
-  if (!nodes_.Reach(number) || !index_.Add(hash, number)) {
+  if (depth > NewCallLimit(number) || !nodes_.Reach(number) ||
+      !index_.Add(hash, number)) {
     NoteFull();
     return kRootNode;
   }
@@ -63,7 +85,7 @@ uint32_t CallTreeWriter::FindCall(uint32_t parent, uintptr_t program_counter) {
 uint32_t CallTreeWriter::FindNode(const uintptr_t* calls, int count) {
   uint32_t node = kRootNode;
   for (int i = count; i-- > 0;) {
-    const uint32_t inner = FindCall(node, calls[i]);
+    const uint32_t inner = FindCall(node, calls[i], count - i);
     if (inner == kRootNode) break;
     node = inner;
   }

@@ -32,7 +32,8 @@ class CallTreeWriter {
   bool Begin(GrowingFile* file, CallTreeRecord* tree, size_t offset_bytes);
 
   // The node of the innermost call of a stack, innermost first. Of a stack that
-  // finds no room, that of its outer calls.
+  // finds no room, that of its outer calls; where few nodes are left, the
+  // innermost calls of new stacks get none.
   uint32_t FindNode(const uintptr_t* calls, int count);
 
   // After an object was unloaded: another may lie at its addresses next, so
@@ -40,7 +41,8 @@ class CallTreeWriter {
   void ForgetCode() { index_.Clear(); }
 
  private:
-  uint32_t FindCall(uint32_t parent, uintptr_t program_counter);
+  // The call is the `depth`th of its stack, from outside.
+  uint32_t FindCall(uint32_t parent, uintptr_t program_counter, int depth);
   uint32_t FindModule(uintptr_t program_counter);
   void NoteFull() { tree_->is_full.store(1, std::memory_order_relaxed); }
 
