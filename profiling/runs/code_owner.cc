@@ -54,7 +54,7 @@ bool IsInterpreter(const MeasuredImage& image) {
 bool NamesNoScript(absl::string_view option) {
   if (option == "-") return true;
   if (absl::StartsWith(option, "--")) return false;
-  // What follows W and X is their value.
+  // The letters after W and X are their value.
   const size_t end = option.find_first_of("cmWX");
   return end != absl::string_view::npos &&
          (option[end] == 'c' || option[end] == 'm');

@@ -13,8 +13,8 @@
 // seen it. Owns its tables, to the end of the process, and none of the blocks.
 // Lives inside malloc: memory is the kernel's, 80 to 160 bytes a block of the
 // most that were live at once, and up to twice that where many come and go.
-// What a table outgrew stays mapped, since others may be reading it; each is
-// twice the one before, so that all together are below twice the last.
+// A table that was outgrown stays mapped, since others may be reading it; each
+// is twice the one before, so that all together are below twice the last.
 //
 // Nearly every free of the program asks MayHold about a block that is not here,
 // often one that is not in the cache yet: a wrongly predicted branch then costs

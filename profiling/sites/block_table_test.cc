@@ -18,7 +18,7 @@ std::map<uintptr_t, size_t> taken_sizes;
 
 }  // namespace
 
-// What tables take from the kernel, and give back.
+// Bytes that tables take from the kernel, and give back.
 void AgentMapped(uintptr_t begin, size_t size_bytes) {
   taken_sizes[begin] = size_bytes;
   taken_bytes += size_bytes;
