@@ -222,6 +222,8 @@
       const before = this.measure - this.measure % 2;
       const largest = Math.max(this.sums[before][i], this.sums[before + 1][i]);
       const share = Math.min(1, Math.abs(difference) / largest);
+      // As a table has it, 0.0 %.
+      if (share < 0.0005) return;
       box.style.background =
           `color-mix(in srgb, var(--${difference > 0 ? 'c4' : 'c0'}) ${
               Math.round(20 + 55 * share)}%, var(--paper))`;

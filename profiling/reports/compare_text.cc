@@ -50,8 +50,7 @@ Figures FiguresOf(const MeasuredRun& run, const MeasuredImage& image) {
   Figures figures;
   figures.peak_bytes = OwnPeakBytes(image);
   figures.mapped_bytes = image.peak_mapped_bytes();
-  figures.resident_bytes =
-      std::max(run.peak_resident_sum_bytes(), image.peak_resident_bytes());
+  figures.resident_bytes = ResidentTogetherBytes(run);
   figures.allocated_bytes = image.allocated_bytes();
   figures.allocation_count = image.allocation_count();
   figures.left_bytes = image.live_bytes();
@@ -136,10 +135,33 @@ std::vector<PlaceChange> ChangesOf(const std::vector<SiteRow>& before,
   return sorted;
 }
 
+// Takes away the changes that may be chance; returns how many there were.
+size_t TakeChance(std::vector<PlaceChange>* changes) {
+  const auto end = std::stable_partition(
+      changes->begin(), changes->end(),
+      [](const PlaceChange& change) { return change.is_marked(); });
+  const auto count = static_cast<size_t>(changes->end() - end);
+  changes->erase(end, changes->end());
+  return count;
+}
+
 std::string PlaceTable(std::vector<PlaceChange> changes, bool is_sampled) {
+  const size_t chance_count = TakeChance(&changes);
+  const std::string chance =
+      chance_count == 0
+          ? ""
+          : absl::StrCat(chance_count,
+                         " places changed by less than two sigma, which may be "
+                         "chance; --sampling=0 measures without\n");
   const size_t count = changes.size();
   if (count > kMaxRows) changes.resize(kMaxRows);
-  if (changes.empty()) return "at the peak, each place has what it had\n";
+  if (changes.empty()) {
+    return chance_count == 0 ? "at the peak, each place has what it had\n"
+                             : absl::StrCat(
+                                   "at the peak, no place has surely "
+                                   "changed\n",
+                                   chance);
+  }
   std::vector<TextTable::Column> columns = {
       {"at the peak", TextTable::kFigures},
       {"before", TextTable::kFigures},
@@ -147,7 +169,7 @@ std::string PlaceTable(std::vector<PlaceChange> changes, bool is_sampled) {
       {"function"},
       {"where"}};
   if (is_sampled) {
-    columns.insert(columns.begin() + 1, {"sigma  ", TextTable::kFigures});
+    columns.insert(columns.begin() + 1, {"sigma", TextTable::kFigures});
   }
   std::vector<std::vector<std::string>> rows;
   for (const PlaceChange& change : changes) {
@@ -159,9 +181,7 @@ std::string PlaceTable(std::vector<PlaceChange> changes, bool is_sampled) {
     if (is_sampled) {
       rows.back().insert(
           rows.back().begin() + 1,
-          absl::StrCat(
-              FormatRoundedBytes(static_cast<int64_t>(change.sigma_bytes())),
-              change.is_marked() ? " *" : "  "));
+          FormatRoundedBytes(static_cast<int64_t>(change.sigma_bytes())));
     }
   }
   std::string text = TableText(TextTable(std::move(columns)), rows);
@@ -169,12 +189,70 @@ std::string PlaceTable(std::vector<PlaceChange> changes, bool is_sampled) {
     absl::StrAppend(&text, "and ", count - kMaxRows,
                     " places with smaller changes\n");
   }
-  if (is_sampled) {
-    absl::StrAppend(&text,
-                    "* more than two sigma: hardly chance; --sampling=0 "
-                    "measures without\n");
+  return text + chance;
+}
+
+struct StageChange {
+  std::string name;
+  int64_t before_bytes = 0;
+  int64_t after_bytes = 0;
+
+  int64_t change_bytes() const {
+    return SaturatedDifference(after_bytes, before_bytes);
   }
-  return text;
+};
+
+// Peaks of the stages that both or one of the runs have, exact; those that
+// changed, the most changed first.
+std::vector<StageChange> StageChangesOf(const MeasuredImage& before,
+                                        const MeasuredImage& after) {
+  std::map<std::string, StageChange> changes;
+  const auto note = [&changes](const MeasuredImage& image,
+                               int64_t StageChange::*peak_bytes) {
+    for (int i = 1; i < image.stages_size(); ++i) {
+      StageChange& change = changes[StageName(image, static_cast<size_t>(i))];
+      change.*peak_bytes =
+          std::max(change.*peak_bytes, image.stages(i).peak_live_bytes());
+    }
+  };
+  note(before, &StageChange::before_bytes);
+  note(after, &StageChange::after_bytes);
+  std::vector<StageChange> sorted;
+  for (auto& [name, change] : changes) {
+    change.name = name;
+    if (change.change_bytes() != 0) sorted.push_back(std::move(change));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const StageChange& a, const StageChange& b) {
+                     return std::abs(static_cast<double>(a.change_bytes())) >
+                            std::abs(static_cast<double>(b.change_bytes()));
+                   });
+  return sorted;
+}
+
+// Empty where no stage changed.
+std::string StageTable(const MeasuredImage& before,
+                       const MeasuredImage& after) {
+  const std::vector<StageChange> changes = StageChangesOf(before, after);
+  if (changes.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const StageChange& change : changes) {
+    if (rows.size() == kMaxRows) break;
+    rows.push_back({Signed(change.change_bytes()),
+                    FormatRoundedBytes(change.before_bytes),
+                    FormatRoundedBytes(change.after_bytes),
+                    Shortened(change.name, kMaxFunctionBytes)});
+  }
+  std::string text = TableText(TextTable({{"peak", TextTable::kFigures},
+                                          {"before", TextTable::kFigures},
+                                          {"after", TextTable::kFigures},
+                                          {"stage"}}),
+                               rows);
+  if (changes.size() > rows.size()) {
+    absl::StrAppend(&text, "and ", changes.size() - rows.size(),
+                    " stages with smaller changes\n");
+  }
+  return absl::StrCat(text, "\n");
 }
 
 std::string Command(const MeasuredRun& run) {
@@ -195,9 +273,12 @@ std::string CompareText(const MeasuredRun& before, const MeasuredRun& after) {
   absl::StrAppend(
       &text, "\n",
       FigureTable(FiguresOf(before, *first), FiguresOf(after, *second)));
-  if (!first->has_sites() || !second->has_sites()) return text;
+  const std::string stages = StageTable(*first, *second);
+  if (!first->has_sites() || !second->has_sites()) {
+    return stages.empty() ? text : absl::StrCat(text, "\n", stages);
+  }
   return absl::StrCat(
-      text, "\n",
+      text, "\n", stages,
       PlaceTable(ChangesOf(SiteRows(before, *first), SiteRows(after, *second)),
                  before.sampling_interval_bytes() > 0 ||
                      after.sampling_interval_bytes() > 0));

@@ -51,15 +51,49 @@ TEST(CompareTextTest, SaysWhatChangedAndWhere) {
             "  +2.00 MiB  3.00 MiB  5.00 MiB  Fit       /home/train.cc:20\n");
 }
 
-TEST(CompareTextTest, ADifferenceOfEstimatesIsMarkedWhereItIsHardlyChance) {
+TEST(CompareTextTest, ADifferenceOfEstimatesThatMayBeChanceIsNoRow) {
   const double variance = static_cast<double>(kMiB) * static_cast<double>(kMiB);
   const std::string small = CompareText(RunWithFit(3 * kMiB, 1, variance),
                                         RunWithFit(5 * kMiB, 1, variance));
-  EXPECT_THAT(small, HasSubstr("+2.00 MiB  1.52 MiB    3.00 MiB"));
+  EXPECT_THAT(small, Not(HasSubstr("Fit")));
+  EXPECT_THAT(small, HasSubstr("no place has surely changed\n1 places changed "
+                               "by less than two sigma"));
   const std::string large = CompareText(RunWithFit(3 * kMiB, 1, variance),
                                         RunWithFit(9 * kMiB, 1, variance));
-  EXPECT_THAT(large, HasSubstr("+6.00 MiB  1.50 MiB *  3.00 MiB"));
-  EXPECT_THAT(large, HasSubstr("hardly chance"));
+  EXPECT_THAT(large, HasSubstr("+6.00 MiB  1.50 MiB  3.00 MiB"));
+  EXPECT_THAT(large, Not(HasSubstr("chance")));
+}
+
+MeasuredRun RunWithStages(int64_t epoch_bytes) {
+  MeasuredRun run = RunWithFit(kMiB, 1);
+  run.mutable_images(0)->add_stages();
+  StageFigures* const fit = run.mutable_images(0)->add_stages();
+  fit->set_name("fit");
+  fit->set_peak_live_bytes(3 * kMiB);
+  StageFigures* const epoch = run.mutable_images(0)->add_stages();
+  epoch->set_name("epoch\x1b[2J");
+  epoch->set_parent(1);
+  epoch->set_peak_live_bytes(epoch_bytes);
+  return run;
+}
+
+TEST(CompareTextTest, StagesWhosePeakChangedAreNamed) {
+  const std::string text =
+      CompareText(RunWithStages(kMiB), RunWithStages(2 * kMiB));
+  EXPECT_THAT(text, HasSubstr("     peak    before     after  stage\n"
+                              "+1.00 MiB  1.00 MiB  2.00 MiB  fit / epoch"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(CompareText(RunWithStages(kMiB), RunWithStages(kMiB)),
+              Not(HasSubstr("stage")));
+}
+
+TEST(CompareTextTest, ResidentIsThatOfAllProcessesTogether) {
+  MeasuredRun before = RunWithFit(kMiB, 1);
+  before.mutable_images(0)->set_peak_resident_bytes(7 * kMiB);
+  MeasuredRun after = before;
+  after.mutable_images(0)->set_peak_resident_bytes(9 * kMiB);
+  EXPECT_THAT(CompareText(before, after),
+              HasSubstr("resident   7.00 MiB  9.00 MiB  +2.00 MiB"));
 }
 
 TEST(CompareTextTest, ARunIsItsOwnEqual) {

@@ -57,4 +57,19 @@ int64_t BeginTimeNs(const MeasuredRun& run) {
   return run.images_size() == 0 ? 0 : run.images(0).begin_time_ns();
 }
 
+std::string StageName(const MeasuredImage& image, size_t stage) {
+  constexpr size_t kMostNameBytes = 60;
+  constexpr int kMostLevels = 8;
+  std::string name;
+  for (int level = 0; stage != 0 && level < kMostLevels &&
+                      stage < static_cast<size_t>(image.stages_size());
+       ++level) {
+    const StageFigures& figures = image.stages(static_cast<int>(stage));
+    name = absl::StrCat(Shortened(figures.name(), kMostNameBytes),
+                        name.empty() ? "" : " / ", name);
+    stage = figures.parent();
+  }
+  return name.empty() ? "outside of stages" : name;
+}
+
 }  // namespace footprint

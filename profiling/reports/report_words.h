@@ -46,6 +46,9 @@ std::string TableText(TextTable table,
 // When the run began, by the clock of its images.
 int64_t BeginTimeNs(const MeasuredRun& run);
 
+// The name of a stage with those around it: "fit / epoch".
+std::string StageName(const MeasuredImage& image, size_t stage);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_

@@ -66,9 +66,9 @@ void AddFigureTable(const MeasuredRun& before, const MeasuredRun& after,
                                    image_after.live_bytes(),
                                    FormatRoundedBytes));
   }
-  table.rows.push_back(
-      FigureRow("resident, all processes", before.peak_resident_sum_bytes(),
-                after.peak_resident_sum_bytes(), FormatRoundedBytes));
+  table.rows.push_back(FigureRow(
+      "resident, all processes together", ResidentTogetherBytes(before),
+      ResidentTogetherBytes(after), FormatRoundedBytes));
   table.rows.push_back(
       FigureRow("time", before.wall_time_ns(), after.wall_time_ns(), Ns));
   page->AddHeading("Figures");

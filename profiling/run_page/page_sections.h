@@ -81,9 +81,6 @@ void AddMeasuring(const MeasuredRun& run, const MeasuredImage& image,
 // The function and, in brackets, file and line.
 std::string PlaceName(const CodeFrame* frame);
 
-// The stages around it, too: "fit / epoch".
-std::string StageName(const MeasuredImage& image, size_t stage);
-
 // "12.0 MiB", of an estimate with its sigma: "12.0 MiB +- 1.10 MiB".
 std::string AmountText(const SummedAmount& amount);
 

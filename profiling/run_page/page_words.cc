@@ -29,21 +29,6 @@ std::string PlaceName(const CodeFrame* frame) {
              : absl::StrCat(function, " (", place, ")");
 }
 
-std::string StageName(const MeasuredImage& image, size_t stage) {
-  constexpr size_t kMostNameBytes = 60;
-  constexpr int kMostLevels = 8;
-  std::string name;
-  for (int level = 0; stage != 0 && level < kMostLevels &&
-                      stage < static_cast<size_t>(image.stages_size());
-       ++level) {
-    const StageFigures& figures = image.stages(static_cast<int>(stage));
-    name = absl::StrCat(Shortened(figures.name(), kMostNameBytes),
-                        name.empty() ? "" : " / ", name);
-    stage = figures.parent();
-  }
-  return name.empty() ? "outside of stages" : name;
-}
-
 std::string AmountText(const SummedAmount& amount) {
   const double sigma = amount.sigma();
   return sigma < 1

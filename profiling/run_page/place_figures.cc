@@ -20,14 +20,17 @@ std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
     sum.allocated.Add(site.allocated());
     sum.temporary_count += site.temporary_count();
   }
-  for (const CopyAmounts& copy : image.copies()) {
-    figures[places.OfCall(copy.call())].copied.Add(copy.copied());
-  }
-  for (const ProcessorTime& time : image.processor_time()) {
-    PlaceFigures& sum = figures[places.OfCall(time.call())];
-    sum.native_ns += time.native_ns();
-    sum.interpreter_ns += time.interpreter_ns();
-    sum.system_ns += time.system_ns();
+  for (const MeasuredImage& any : run.images()) {
+    for (const CopyAmounts& copy : any.copies()) {
+      figures[places.OfCall(copy.call())].copied.Add(copy.copied());
+    }
+    for (const ProcessorTime& time : any.processor_time()) {
+      PlaceFigures& sum = figures[places.OfCall(time.call())];
+      sum.native_ns = SaturatedSum(sum.native_ns, time.native_ns());
+      sum.interpreter_ns =
+          SaturatedSum(sum.interpreter_ns, time.interpreter_ns());
+      sum.system_ns = SaturatedSum(sum.system_ns, time.system_ns());
+    }
   }
   return figures;
 }

@@ -5,8 +5,9 @@
 //     std::cout << place.frame->function() << " " << place.at_peak.bytes;
 //   }
 //
-// Made for millions of sites. They add up to what the process's sites, copies
-// and samples of processor time add up to.
+// Made for millions of sites. They add up to the bytes of the process's sites,
+// and to the copies and samples of processor time of all processes, as the text
+// report has them.
 //
 // Pure; thread-safe. The frames are the run's. Memory: some 150 bytes a place,
 // and that of CodePlaces. Time: linear.
@@ -56,7 +57,8 @@ struct PlaceFigures {
   int64_t system_ns = 0;
 };
 
-// The first is the one without a frame.
+// Of the sites of `image`, and the copies and samples of the whole run. The
+// first is the one without a frame.
 std::vector<PlaceFigures> FiguresByPlace(const MeasuredRun& run,
                                          const MeasuredImage& image);
 

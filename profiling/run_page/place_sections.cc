@@ -142,10 +142,16 @@ void AddLeft(const MeasuredImage& image, const PageLimits& limits,
       places, page);
 }
 
-void AddCopies(const PageLimits& limits, const PlaceRows& places,
-               PageContent* page) {
+// For figures that are no single process's.
+const char* OfAllProcesses(const MeasuredRun& run) {
+  return run.images_size() > 1 ? ", in all processes together" : "";
+}
+
+void AddCopies(const MeasuredRun& run, const PageLimits& limits,
+               const PlaceRows& places, PageContent* page) {
   AddPlaceTable({"Copies",
-                 "Bytes that memcpy and its like copied.",
+                 absl::StrCat("Bytes that memcpy and its like copied",
+                              OfAllProcesses(run), "."),
                  {"function and line", "copied", "share", "calls"},
                  limits.table_rows / 2,
                  [](const PlaceFigures& place) { return place.copied.bytes; },
@@ -159,11 +165,11 @@ void AddCopies(const PageLimits& limits, const PlaceRows& places,
                 places, page);
 }
 
-void AddProcessorTime(const PageLimits& limits, const PlaceRows& places,
-                      PageContent* page) {
+void AddProcessorTime(const MeasuredRun& run, const PageLimits& limits,
+                      const PlaceRows& places, PageContent* page) {
   StackedBars chart;
   chart.title = "Where the processor was";
-  chart.description = "Sampled.";
+  chart.description = absl::StrCat("Sampled", OfAllProcesses(run), ".");
   chart.series = {"native code", "the interpreter", "the system"};
   chart.format = [](double ns) { return Seconds(static_cast<int64_t>(ns)); };
   double native = 0;
@@ -182,7 +188,7 @@ void AddProcessorTime(const PageLimits& limits, const PlaceRows& places,
     return place.native_ns + place.interpreter_ns + place.system_ns;
   };
   AddPlaceTable({"",
-                 "By place in the code.",
+                 absl::StrCat("By place in the code", OfAllProcesses(run), "."),
                  {"function and line", "time", "share", "native", "interpreter",
                   "system"},
                  limits.table_rows / 2,
@@ -199,15 +205,15 @@ void AddProcessorTime(const PageLimits& limits, const PlaceRows& places,
 
 }  // namespace
 
-void AddPlaces(const MeasuredRun& /*run*/, const MeasuredImage& image,
+void AddPlaces(const MeasuredRun& run, const MeasuredImage& image,
                const PageLimits& limits, const PlaceRows& places,
                PageContent* page) {
   AddPeakLines(limits, places, page);
   AddVolumeLines(limits, places, page);
   AddTemporary(limits, places, page);
   AddLeft(image, limits, places, page);
-  AddCopies(limits, places, page);
-  AddProcessorTime(limits, places, page);
+  AddCopies(run, limits, places, page);
+  AddProcessorTime(run, limits, places, page);
 }
 
 void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
