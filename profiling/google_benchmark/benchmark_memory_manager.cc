@@ -5,11 +5,15 @@ namespace footprint {
 void BenchmarkMemoryManager::Start() { phase_ = BeginHeapPhase(); }
 
 void BenchmarkMemoryManager::Stop(Result& result) {
-  const HeapPhaseBytes bytes = EndHeapPhase(phase_);
-  result.num_allocs = bytes.allocation_count;
-  result.max_bytes_used = bytes.peak_live_net_bytes;
-  result.total_allocated_bytes = bytes.allocated_bytes;
-  result.net_heap_growth = bytes.net_growth_bytes;
+  Store(EndHeapPhase(phase_), &result);
+}
+
+void BenchmarkMemoryManager::Store(const HeapPhaseBytes& bytes,
+                                   Result* result) {
+  result->num_allocs = bytes.allocation_count;
+  result->max_bytes_used = bytes.peak_live_net_bytes;
+  result->total_allocated_bytes = bytes.allocated_bytes;
+  result->net_heap_growth = bytes.net_growth_bytes;
 }
 
 void BenchmarkMemoryManager::Stop(Result* result) { Stop(*result); }

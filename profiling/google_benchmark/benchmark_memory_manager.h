@@ -4,10 +4,10 @@
 //   benchmark::RegisterMemoryManager(&manager);
 //   benchmark::RunSpecifiedBenchmarks();
 //
-// `benchmark_main` does this by itself. Google Benchmark measures memory in
-// extra iterations, at most 16, on one thread, and with what is set up outside
-// the loop; for a figure to judge by use --memory_profile_out
-// (benchmark_profiler.h).
+// `benchmark_main` has one that counts the loop alone. Google Benchmark
+// measures memory in extra iterations, at most 16, on one thread, and this
+// class with what is set up outside of the loop; for a figure to judge by use
+// --memory_profile_out (benchmark_profiler.h).
 //
 // Thread-compatible. Memory: none.
 
@@ -27,6 +27,9 @@ class BenchmarkMemoryManager : public benchmark::MemoryManager {
   void Stop(Result& result) override;
   // Pure in older releases, gone from newer ones: no `override`.
   virtual void Stop(Result* result);  // NOLINT(modernize-use-override)
+
+ protected:
+  static void Store(const HeapPhaseBytes& bytes, Result* result);
 
  private:
   HeapPhase phase_;

@@ -28,6 +28,7 @@
 #include "footprint/base/memory/process_memory.h"
 #include "footprint/profiling/google_benchmark/benchmark_memory_manager.h"
 #include "footprint/profiling/google_benchmark/benchmark_processes.h"
+#include "footprint/profiling/google_benchmark/measured_peak.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/recording/memory_output_flags.h"
 #include "footprint/profiling/recording/memory_phase.h"
@@ -119,6 +120,54 @@ class LoopRecorder {
 };
 
 LoopRecorder loop_recorder;
+
+// Heap figures of the loop alone, in the extra run of a benchmark in which
+// Google Benchmark asks for memory: on one thread.
+class LoopMemory {
+ public:
+  // Before the run.
+  void Expect() { state_ = State::kExpected; }
+  void BeginLoop() {
+    if (state_ != State::kExpected) return;
+    phase_ = BeginHeapPhase();
+    state_ = State::kInLoop;
+  }
+  void EndLoop() {
+    if (state_ != State::kInLoop) return;
+    bytes_ = EndHeapPhase(phase_);
+    state_ = State::kMeasured;
+  }
+  // Absent if the run had no loop.
+  std::optional<HeapPhaseBytes> Take() {
+    EndLoop();  // of a benchmark that threw
+    const bool is_measured = state_ == State::kMeasured;
+    state_ = State::kOff;
+    return is_measured ? std::make_optional(bytes_) : std::nullopt;
+  }
+
+ private:
+  enum class State { kOff, kExpected, kInLoop, kMeasured };
+
+  State state_ = State::kOff;
+  HeapPhase phase_;
+  HeapPhaseBytes bytes_;
+};
+
+LoopMemory loop_memory;
+
+// What is set up before the loop is not the loop's.
+class LoopMemoryManager : public BenchmarkMemoryManager {
+ public:
+  void Start() override {
+    BenchmarkMemoryManager::Start();
+    loop_memory.Expect();
+  }
+  void Stop(Result& result) override {
+    const std::optional<HeapPhaseBytes> loop = loop_memory.Take();
+    BenchmarkMemoryManager::Stop(result);
+    if (loop.has_value()) Store(*loop, &result);
+  }
+};
 
 // A loop that is measured seems to last longer than any benchmark asks for, by
 // MinTime() above all, so that one run of it is enough.
@@ -290,9 +339,10 @@ class MemoryConsoleReporter : public benchmark::ConsoleReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     std::vector<Run> with_peak = runs;
     for (Run& run : with_peak) {
-      if (run.memory_result == nullptr) continue;
-      run.counters["peak_bytes"] =
-          static_cast<double>(run.memory_result->max_bytes_used);
+      const std::optional<int64_t> peak_bytes =
+          MeasuredPeakBytes(run.memory_result);
+      if (!peak_bytes.has_value()) continue;
+      run.counters["peak_bytes"] = static_cast<double>(*peak_bytes);
       run.counters["allocations"] = run.allocs_per_iter;
     }
     ConsoleReporter::ReportRuns(with_peak);
@@ -521,7 +571,7 @@ void SayHowManyRan(size_t count) {
 }
 
 int RunOrdinarily(const BenchmarkRunner& run, bool console) {
-  BenchmarkMemoryManager memory_manager;
+  LoopMemoryManager memory_manager;
   if (HeapIsAccounted()) benchmark::RegisterMemoryManager(&memory_manager);
   MemoryConsoleReporter reporter;
   const size_t count = run(console ? &reporter : nullptr);
@@ -585,10 +635,12 @@ void __real__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state);
 void __wrap__ZN9benchmark5State16StartKeepRunningEv(benchmark::State* state) {
   footprint::loop_recorder.ThreadReachesLoop(
       static_cast<int>(state->threads()));
+  footprint::loop_memory.BeginLoop();
   __real__ZN9benchmark5State16StartKeepRunningEv(state);
 }
 
 void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
+  footprint::loop_memory.EndLoop();
   footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()),
                                             state->error_occurred());
   if (footprint::loop_recorder.IsOn()) {
