@@ -4,7 +4,8 @@
 //   absl::StatusOr<ProfileDiff> diff = DiffProfiles(before, after);
 //   if (!diff.ok()) return diff.status();
 //   for (const DiffNode& deployment : diff->deployments) {
-//     Show(deployment.name, *GrowthOf(deployment));  // the largest first
+//     const MetricChange* change = MainChange(deployment);
+//     if (change != nullptr) Show(deployment.name, *change);
 //   }
 //
 // Profiles of one label are one deployment, as a program that was measured

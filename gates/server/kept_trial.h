@@ -1,6 +1,6 @@
 // A trial's result as the database keeps it: a verdict like every gate's.
 //
-//   StoredResult kept = KeptTrial(result);
+//   StoredResult kept = KeptTrial(result, ExitStatusOf(result));
 //   kept.verdict().decision();
 //
 // The whole process's peak against the budget is one judgement more beside

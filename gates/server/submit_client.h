@@ -40,7 +40,7 @@ struct SubmitOptions {
   // Runs it once more where the verdict that is there is none on memory.
   bool is_again = false;
   int64_t wait_seconds = 1800;
-  // Of the report: text, json, junit or markdown.
+  // Of the report: text, json, junit, markdown, or another of check's.
   std::string format = "text";
   bool has_every_rule = false;
   bool has_colour = false;

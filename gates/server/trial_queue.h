@@ -44,7 +44,7 @@ namespace footprint {
 
 struct TrialToRun {
   std::string bundle_path;
-  // Tells who waits how far it is: "measuring", "proving".
+  // Tells who waits how far it is: "measuring and proving", "decided: ...".
   std::function<void(absl::string_view stage)> report_stage;
   // Whether the server ends: what may take long asks now and then, and returns
   // Cancelled.

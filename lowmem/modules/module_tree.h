@@ -1,7 +1,8 @@
 // The modules of a tree by their names, and those that options choose.
 //
 //   absl::StatusOr<std::vector<NamedModule>> modules = WalkModules(&model);
-//   absl::StatusOr<std::vector<bool>> lazy = ChooseModules(*modules, options);
+//   absl::StatusOr<std::vector<bool>> lazy =
+//       ChooseModules(*modules, {"Linear"}, {}, {"encoder.layer.0"});
 //
 // In the order of the tree: a module, then its children's. Names are copies;
 // modules stay their owner's and must outlive the list. Thread-safe. Memory:

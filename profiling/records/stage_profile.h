@@ -1,7 +1,7 @@
 // The stages of one process image, as values: reads the file that its agent
 // wrote (stage_record.h).
 //
-//   absl::StatusOr<StageProfile> profile = ReadStageProfile(path);
+//   absl::StatusOr<StageProfile> profile = ReadStageProfile(path, peak);
 //   for (const StageProfile::Stage& stage : profile->stages) {
 //     // stage.peak_live_bytes were needed on top of what was there before
 //   }

@@ -1,7 +1,7 @@
 // The sections of a run's page, each in a file of its own. A section of which
 // the run knows nothing is not there; NotMeasured says which those are.
 //
-//   AddHeadline(run, image, &page);
+//   AddHeadline(run, image, FiguresByPlace(run, image), &page);
 //   AddTimelines(run, limits, &page);
 //
 // `image` is the process that the page is about, the one with the highest peak.

@@ -1,6 +1,7 @@
 // Requests made by rule, for tests and benchmarks.
 //
-//   const PerfectPacking packing = CutPerfectPacking(500, 1 << 20, 1);
+//   const PerfectPacking packing =
+//       CutPerfectPacking(500, 1 << 20, CutStyle::kGuillotine, /*seed=*/1);
 //   // the minimum is packing.height_bytes, by construction
 //
 // Pure functions, thread-safe: equal arguments give equal requests on every
