@@ -155,7 +155,7 @@ class LoopMemory {
 
 LoopMemory loop_memory;
 
-// What is set up before the loop is not the loop's.
+// Leaves out whatever is set up before the loop.
 class LoopMemoryManager : public BenchmarkMemoryManager {
  public:
   void Start() override {

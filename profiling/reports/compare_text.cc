@@ -86,6 +86,21 @@ std::string FigureTable(const Figures& before, const Figures& after) {
                    rows);
 }
 
+// Returns those that changed, the most changed first.
+template <typename Key, typename Change>
+std::vector<Change> SortedChanges(std::map<Key, Change> changes) {
+  std::vector<Change> sorted;
+  for (auto& [key, change] : changes) {
+    if (change.change_bytes() != 0) sorted.push_back(std::move(change));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Change& a, const Change& b) {
+                     return std::abs(static_cast<double>(a.change_bytes())) >
+                            std::abs(static_cast<double>(b.change_bytes()));
+                   });
+  return sorted;
+}
+
 // A place in both runs.
 struct PlaceChange {
   CodeFrame frame;
@@ -123,16 +138,7 @@ std::vector<PlaceChange> ChangesOf(const std::vector<SiteRow>& before,
   for (const SiteRow& row : after) {
     AddTo(row.at_peak, &ChangeAt(row.frame, &changes).after);
   }
-  std::vector<PlaceChange> sorted;
-  for (auto& [key, change] : changes) {
-    if (change.change_bytes() != 0) sorted.push_back(std::move(change));
-  }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const PlaceChange& a, const PlaceChange& b) {
-                     return std::abs(static_cast<double>(a.change_bytes())) >
-                            std::abs(static_cast<double>(b.change_bytes()));
-                   });
-  return sorted;
+  return SortedChanges(std::move(changes));
 }
 
 // Takes away the changes that may be chance; returns how many there were.
@@ -217,17 +223,8 @@ std::vector<StageChange> StageChangesOf(const MeasuredImage& before,
   };
   note(before, &StageChange::before_bytes);
   note(after, &StageChange::after_bytes);
-  std::vector<StageChange> sorted;
-  for (auto& [name, change] : changes) {
-    change.name = name;
-    if (change.change_bytes() != 0) sorted.push_back(std::move(change));
-  }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const StageChange& a, const StageChange& b) {
-                     return std::abs(static_cast<double>(a.change_bytes())) >
-                            std::abs(static_cast<double>(b.change_bytes()));
-                   });
-  return sorted;
+  for (auto& [name, change] : changes) change.name = name;
+  return SortedChanges(std::move(changes));
 }
 
 // Empty where no stage changed.
