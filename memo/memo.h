@@ -28,7 +28,8 @@
 // and the end of its handle together about 1.3 ns once loaded, less than five
 // times a plain load, and 2 ns where sizeof(T) is above 4 KiB. Status: the one
 // that the factory returns, with the memo's name before the message; Internal
-// if it threw or returned null; ResourceExhausted for std::bad_alloc;
+// if it threw or returned null; ResourceExhausted for std::bad_alloc, and for
+// a thousand loads within each other;
 // FailedPrecondition for a cycle of memos and for the eviction of a value in
 // use.
 //
@@ -395,7 +396,8 @@ Memo<T> Handle<T>::memo() const {
 // InvalidArgument for an empty name, a null factory, declared bytes that are
 // negative or more than kMostDeclaredBytes, or the name of a memo of another
 // type. AlreadyExists if a memo has the name: a second factory would never be
-// called.
+// called. FailedPrecondition if the process has a second copy of this library,
+// which is in use (single_copy.h).
 template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
@@ -414,9 +416,11 @@ absl::StatusOr<Memo<T>> MakeMemo(
   }
   auto core = std::make_shared<memo_internal::TypedMemo<T>>(
       std::move(name), std::move(factory), std::move(options));
-  const absl::Status status = memo_internal::AddMemo(core);
+  // First, so that nobody takes the name for one that is free again.
+  Memo<T> memo = memo_internal::MemoAccess::Make<T>(core);
+  const absl::Status status = memo_internal::AddMemo(std::move(core));
   if (!status.ok()) return status;
-  return memo_internal::MemoAccess::Make<T>(std::move(core));
+  return memo;
 }
 
 // The same, of a value of which no more is known.
@@ -441,6 +445,9 @@ absl::StatusOr<Memo<T>> MakeMemo(const std::string& /*name*/, Arguments&&...) {
         "MakeMemo<T>: T is abstract, or cannot be moved or destroyed; "
         "hold it by std::unique_ptr<T>");
   }
+  static_assert(!std::is_void_v<T> && !std::is_function_v<T>,
+                "MakeMemo<T>: a memo holds a value; let the factory return "
+                "one, such as a bool");
   return absl::InternalError("not reached");
 }
 

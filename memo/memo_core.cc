@@ -19,6 +19,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/base/memory/allocator.h"
 #include "footprint/memo/run_catching.h"
+#include "footprint/memo/single_copy.h"
 
 namespace footprint {
 namespace memo_internal {
@@ -40,6 +41,10 @@ struct ThreadRecord {
 };
 
 namespace {
+
+// Each takes a kilobyte or two of the thread's stack, and what its factory
+// does.
+constexpr size_t kMostNestedLoads = 1000;
 
 // Never destroyed: threads may outlive static objects.
 struct Registry {
@@ -312,6 +317,12 @@ absl::StatusOr<const void*> MemoCore::AcquireUnmeasured() {
       const absl::Status status = WaitForAttempt(thread);
       if (!status.ok()) return status;
     }
+    if (thread->running.size() >= kMostNestedLoads) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          Quote(name_), ": ", kMostNestedLoads,
+          " memos are being loaded within each other on this thread, whose "
+          "stack would overflow; let a factory load several in a loop"));
+    }
     BeginAttempt(State::kLoading, thread, mine);
   }
   return RunLoad(thread);
@@ -525,9 +536,13 @@ absl::Status MemoCore::EvictUnmeasured() {
     BeginAttempt(State::kEvicting, thread, mine);
   }
   // Whoever asks for the value meanwhile waits, so that two never live at once.
+  absl::Status destroyed;
   {
     const MeteredStretch metered;
-    Destroy(value);
+    destroyed = RunCatching("the destructor of its value", [&] {
+      Destroy(value);
+      return absl::OkStatus();
+    });
   }
   MutexLock lock(&memos_mutex);
   --registry.totals.loaded_count;
@@ -536,11 +551,29 @@ absl::Status MemoCore::EvictUnmeasured() {
   statistics_.mapped_bytes = 0;
   ++statistics_.eviction_count;
   EndAttempt(State::kEmpty, thread, absl::OkStatus());
-  return absl::OkStatus();
+  return destroyed.ok() ? destroyed : Annotate(destroyed, name_);
 }
 
 MemoStatistics MemoCore::statistics() const {
   MutexLock lock(&memos_mutex);
+  return LockedStatistics();
+}
+
+// Without owning them: a memo whose last owner was here would end here, and
+// its name would be taken to the end of the list.
+std::vector<MemoStatistics> MemoCore::ListLoaded() {
+  std::vector<MemoStatistics> loaded;
+  MutexLock lock(&memos_mutex);
+  for (const auto& [value, memo] : TheRegistry().by_value) {
+    memos_mutex.AssertHeld();
+    if (memo->state_ == State::kReady) {
+      loaded.push_back(memo->LockedStatistics());
+    }
+  }
+  return loaded;
+}
+
+MemoStatistics MemoCore::LockedStatistics() const {
   MemoStatistics statistics = statistics_;
   statistics.is_loaded = state_ == State::kReady;
   statistics.handle_count = pointer_.live_pin_count();
@@ -568,6 +601,14 @@ absl::Status AddMemo(std::shared_ptr<MemoCore> made) {
   if (made->name().empty()) {
     return absl::InvalidArgumentError("a memo needs a name; it is empty");
   }
+  if (const char* const file = FindOtherCopyInUse(); file != nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "this process has two copies of Footprint's memo, and ",
+        *file == '\0' ? "the program" : file,
+        " uses the other one: memos of the two do not know of each other; link "
+        "memo once, as a shared library that both use, or into the program "
+        "alone with its symbols exported (-rdynamic)"));
+  }
   MemoCore::EndUnneeded();
   Registry& registry = TheRegistry();
   // Before the lock: it may turn out to be the last owner.
@@ -575,7 +616,7 @@ absl::Status AddMemo(std::shared_ptr<MemoCore> made) {
   MutexLock lock(&memos_mutex);
   std::weak_ptr<MemoCore>& entry = registry.by_name[made->name()];
   known = entry.lock();
-  if (known == nullptr) {
+  if (known == nullptr || known->IsUnneeded()) {
     entry = made;
     return absl::OkStatus();
   }
@@ -637,19 +678,22 @@ std::vector<std::shared_ptr<memo_internal::MemoCore>> AllMemos() {
 }  // namespace
 
 absl::Status EvictMemo(const std::string& name, AfterEviction after) {
-  for (const auto& memo : AllMemos()) {
-    if (memo->name() == name) return memo->Evict(after);
+  memo_internal::MemoCore::EndUnneeded();
+  memo_internal::Registry& registry = memo_internal::TheRegistry();
+  std::shared_ptr<memo_internal::MemoCore> memo;
+  {
+    MutexLock lock(&memo_internal::memos_mutex);
+    const auto it = registry.by_name.find(name);
+    if (it != registry.by_name.end()) memo = it->second.lock();
   }
+  if (memo != nullptr) return memo->Evict(after);
   return absl::NotFoundError(
       absl::StrCat("there is no ", memo_internal::Quote(name)));
 }
 
 std::vector<MemoStatistics> ListLoadedMemos() {
-  std::vector<MemoStatistics> loaded;
-  for (const auto& memo : AllMemos()) {
-    MemoStatistics statistics = memo->statistics();
-    if (statistics.is_loaded) loaded.push_back(std::move(statistics));
-  }
+  memo_internal::MemoCore::EndUnneeded();
+  std::vector<MemoStatistics> loaded = memo_internal::MemoCore::ListLoaded();
   std::sort(loaded.begin(), loaded.end(),
             [](const MemoStatistics& left, const MemoStatistics& right) {
               return left.name < right.name;

@@ -151,6 +151,11 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   // the memo is kept until a later call finds that handle gone.
   void AddMemo() { memo_count_.fetch_add(1, std::memory_order_relaxed); }
   void RemoveMemo();
+  // Neither a Memo nor a handle needs it: whoever still owns it, such as an
+  // eviction on another thread, is about to end it.
+  bool IsUnneeded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
+    return memo_count_.load() == 0 && !pointer_.IsPinned();
+  }
   // For that later call: ends what neither a Memo nor a handle needs.
   static void EndUnneeded();
 
@@ -161,6 +166,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   absl::Status Evict(AfterEviction after);
   MemoStatistics statistics() const;
+  // Of all that hold a value.
+  static std::vector<MemoStatistics> ListLoaded();
   const std::string& name() const { return name_; }
   std::type_index type() const { return type_; }
 
@@ -178,6 +185,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   // Lost: a thread that the fork of this process left behind was at it.
   enum class State { kEmpty, kLoading, kReady, kEvicting, kLost };
 
+  MemoStatistics LockedStatistics() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
   absl::StatusOr<const void*> AcquireUnmeasured();
   absl::Status WaitForAttempt(ThreadRecord* thread)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);

@@ -288,6 +288,7 @@ TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
 
 TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
   auto memo = MakeFake("name");
+  memo->AddMemo();  // As of a Memo, which needs it.
   const auto other = [] {
     return std::make_shared<FakeMemo>(
         "name", [] { return absl::OkStatus(); }, 0, typeid(std::vector<Other>));

@@ -471,5 +471,74 @@ TYPED_TEST(MemoOfSizeTest, KeepsItsValueAlignedAndDestroysItOnce) {
   }
 }
 
+// Whoever lists must not own what it lists, or the name would stay taken.
+TEST(MemoTest, ANameIsFreeAtOnceThoughAnotherThreadLists) {
+  std::atomic<bool> ends{false};
+  std::thread lister([&] {
+    while (!ends) (void)ListLoadedMemos();
+  });
+  int refused_count = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const auto memo = MakeMemo<std::vector<char>>(
+        "again", [] { return std::vector<char>(9); });
+    if (!memo.ok()) {
+      ++refused_count;
+      continue;
+    }
+    { EXPECT_THAT(memo->Get().status(), IsOk()); }
+    EXPECT_THAT(memo->Evict(kKeep), IsOk());
+  }
+  ends = true;
+  lister.join();
+  EXPECT_EQ(refused_count, 0);
+}
+
+struct ThrowsWhenItEnds {
+  bool is_moved_from = false;
+
+  ThrowsWhenItEnds() = default;
+  ThrowsWhenItEnds(ThrowsWhenItEnds&& other) noexcept {
+    other.is_moved_from = true;
+  }
+  ~ThrowsWhenItEnds() noexcept(false) {
+    if (!is_moved_from) throw std::runtime_error("no end");
+  }
+};
+
+TEST(MemoTest, ADestructorThatThrowsIsAnErrorOfTheEviction) {
+  const Memo<ThrowsWhenItEnds> memo =
+      *MakeMemo<ThrowsWhenItEnds>("throws", [] { return ThrowsWhenItEnds(); });
+  for (int i = 0; i < 2; ++i) {
+    { ASSERT_THAT(memo.Get().status(), IsOk()); }
+    const absl::Status evicted = memo.Evict(kKeep);
+    EXPECT_THAT(evicted, StatusIs(absl::StatusCode::kInternal));
+    EXPECT_TRUE(Contains(evicted, "\"throws\""));
+    EXPECT_TRUE(Contains(evicted, "no end"));
+    EXPECT_FALSE(memo.statistics().is_loaded);
+  }
+}
+
+// Loads `depth` memos within each other; the status of the outermost.
+absl::Status LoadNested(int depth) {
+  std::vector<Memo<int>> memos;
+  for (int i = 0; i < depth; ++i) {
+    memos.push_back(MakeInt("nested" + std::to_string(i),
+                            [&memos, i]() -> absl::StatusOr<int> {
+                              if (i == 0) return 0;
+                              const auto inner = memos[i - 1].Get();
+                              if (!inner.ok()) return inner.status();
+                              return **inner + 1;
+                            }));
+  }
+  return memos.back().Get().status();
+}
+
+TEST(MemoTest, LoadsAreNestedUpToAThousandDeep) {
+  EXPECT_THAT(LoadNested(1000), IsOk());
+  EXPECT_THAT(LoadNested(1001), StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT(LoadNested(20000),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+}
+
 }  // namespace
 }  // namespace footprint

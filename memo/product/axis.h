@@ -87,7 +87,14 @@ class CellArgument {
   CellArgument(T value)  // NOLINT
       : value_(std::make_shared<const T>(std::move(value))) {
     std::ostringstream text;
-    text << std::boolalpha << *value_;
+    text << std::boolalpha;
+    // Streams take integers of eight bits for characters.
+    if constexpr (std::is_same_v<T, signed char> ||
+                  std::is_same_v<T, unsigned char>) {
+      text << +*value_;
+    } else {
+      text << *value_;
+    }
     text_ = text.str();
   }
 

@@ -120,6 +120,7 @@ absl::Status PlannedRun::Plan(
 }
 
 void PlannedRun::Run(JoiningReporter* reporter) {
+  ProductRegistry::Get().TakeUnplannedCalls();
   values_.Begin();
   for (const Stretch& stretch : stretches_) {
     if (stretch.cell != nullptr) ++families_[stretch.cell->product].size;
@@ -137,6 +138,21 @@ void PlannedRun::Run(JoiningReporter* reporter) {
     }
     step = end;
   }
+  for (const std::string& name : ProductRegistry::Get().TakeUnplannedCalls()) {
+    RecordUnplannedCall(name);
+  }
+}
+
+// Its own instance is taken for another cell's, whose values are not its own.
+void PlannedRun::RecordUnplannedCall(const std::string& cell_name) {
+  recorder_.NoteProblem();
+  recorder_.Say(
+      recorder_.AddEvent(MemoEvent::NOT_RUN, cell_name, 0),
+      absl::StrCat(
+          "the cell \"", cell_name,
+          "\" was called where the plan has another one: a name of a memo or "
+          "value ends like the names that Google Benchmark makes, as "
+          "\"/iterations:1\"; give it another name"));
 }
 
 Stretch& PlannedRun::StretchOf(size_t step) {

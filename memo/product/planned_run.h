@@ -77,6 +77,7 @@ class PlannedRun {
   void RunInstances(const Stretch& stretch, JoiningReporter* reporter);
   std::vector<std::string> RunNames(std::vector<std::string> names,
                                     JoiningReporter* reporter);
+  void RecordUnplannedCall(const std::string& cell_name);
   void RecordCount(const std::vector<std::string>& names, size_t count);
   void BeginCell(size_t index);
   void EndCell(size_t index);

@@ -1,5 +1,6 @@
 // Axes of every kind in products, and the numbers and files of their rows.
 
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <random>
@@ -266,6 +267,60 @@ TEST_F(ProductTest, HelpListsTheFlagsOfPlannedBenchmarks) {
   }
   // Left for Google Benchmark, which prints its own.
   EXPECT_EQ(argc, 2);
+}
+
+template <typename T>
+std::vector<int> ValuesSeen(const std::string& name, std::vector<T> values) {
+  std::vector<int> seen;
+  auto product = Product(
+      name,
+      [&](benchmark::State& state, const T& value) {
+        RunNothing(state);
+        seen.push_back(value);
+      },
+      ValueAxis<T>{"bits", std::move(values)});
+  EXPECT_THAT(product, IsOk());
+  EXPECT_EQ(RunWith({}).exit_status, 0);
+  return seen;
+}
+
+TEST_F(ProductTest, IntegersOfEightBitsAreNumbersInNames) {
+  EXPECT_THAT(ValuesSeen<uint8_t>(Unique("U"), {0, 10, 47, 255}),
+              ElementsAre(0, 10, 47, 255));
+  benchmark::ClearRegisteredBenchmarks();
+  EXPECT_THAT(ValuesSeen<int8_t>(Unique("I"), {-128, 0, 127}),
+              ElementsAre(-128, 0, 127));
+}
+
+TEST_F(ProductTest, ANameThatGoogleBenchmarkCannotTellApartIsRefused) {
+  for (const std::string& bad :
+       {std::string("a\0b", 3), std::string("a\nb")}) {
+    const auto product = Product(
+        Unique("BM"),
+        [](benchmark::State& state, const std::string&) { RunNothing(state); },
+        ValueAxis<std::string>{"value", {bad, "other"}});
+    EXPECT_THAT(product.status(), StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(std::string(product.status().message()),
+                HasSubstr(" in its name"));
+  }
+}
+
+TEST_F(ProductTest, ACellThatIsCalledWithoutItsValuesFailsTheRun) {
+  std::vector<std::string> seen;
+  auto product = Product(
+      Unique("BM"),
+      [&](benchmark::State& state, const std::string& value) {
+        RunNothing(state);
+        seen.push_back(value);
+      },
+      ValueAxis<std::string>{"value", {"a", "a/iterations:1"}});
+  ASSERT_THAT(product, IsOk());
+  product->ForEach([](auto* cell) { cell->Iterations(1); });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunWith({}).exit_status, 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("was called where the plan has another one"));
+  EXPECT_LT(seen.size(), 2u);
 }
 
 }  // namespace

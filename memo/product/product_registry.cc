@@ -11,6 +11,7 @@ namespace footprint::memo_internal {
 
 void RunCell(ProductCell* cell, benchmark::State& state) {
   if (!cell->is_planned) {
+    ProductRegistry::Get().NoteUnplannedCall(cell->name);
     state.SkipWithError(
         "a product runs under PlannedBenchmarks only; see "
         "footprint/memo/product/planned_benchmarks.h");
@@ -40,8 +41,23 @@ ProductRegistry& ProductRegistry::Get() {
   return *registry;
 }
 
+// Google Benchmark takes names as C has them, and lists one a line.
+absl::Status CheckCellName(const std::string& name) {
+  const size_t bad = name.find_first_of("\0\n", 0, 2);
+  if (bad == std::string::npos) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the cell \"", absl::CEscape(name), "\" has a ",
+      name[bad] == '\n' ? "line break" : "zero byte",
+      " in its name, which Google Benchmark cannot tell from others; give the "
+      "memo or value another name"));
+}
+
 absl::Status ProductRegistry::CheckAreNew(
     std::vector<std::string> cell_names) const {
+  for (const std::string& name : cell_names) {
+    const absl::Status status = CheckCellName(name);
+    if (!status.ok()) return status;
+  }
   std::sort(cell_names.begin(), cell_names.end());
   for (size_t i = 0; i < cell_names.size(); ++i) {
     const bool is_repeated = i > 0 && cell_names[i] == cell_names[i - 1];
@@ -57,6 +73,16 @@ ProductCell* ProductRegistry::Add(std::unique_ptr<ProductCell> cell) {
   auto& entry = cells_[cell->name];
   entry = std::move(cell);
   return entry.get();
+}
+
+void ProductRegistry::NoteUnplannedCall(const std::string& cell_name) {
+  MutexLock lock(&mutex_);
+  unplanned_calls_.insert(cell_name);
+}
+
+std::set<std::string> ProductRegistry::TakeUnplannedCalls() {
+  MutexLock lock(&mutex_);
+  return std::exchange(unplanned_calls_, {});
 }
 
 ProductCell* ProductRegistry::FindCell(absl::string_view instance_name) const {

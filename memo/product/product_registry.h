@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,7 +160,8 @@ class ProductRegistry {
                : BoundArgument<T>(argument.value());
   }
 
-  // InvalidArgument if a name is there twice, or a cell has it already.
+  // InvalidArgument if a name is there twice, a cell has it already, or it has
+  // a zero byte or a line break.
   absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
   ProductCell* Add(std::unique_ptr<ProductCell> cell);
 
@@ -167,9 +169,17 @@ class ProductRegistry {
   // "/threads:2" and the like to a cell's name. Null for other benchmarks.
   ProductCell* FindCell(absl::string_view instance_name) const;
 
+  // Names of cells that Google Benchmark called while the plan had another one
+  // to run, or no plan ran: thread-safe.
+  void NoteUnplannedCall(const std::string& cell_name);
+  // Forgets them.
+  std::set<std::string> TakeUnplannedCalls();
+
  private:
   std::map<std::string, std::unique_ptr<PlannedMemo>> memos_;
   std::map<std::string, std::unique_ptr<ProductCell>> cells_;
+  Mutex mutex_;
+  std::set<std::string> unplanned_calls_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace memo_internal

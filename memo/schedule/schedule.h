@@ -61,7 +61,8 @@ enum class ScheduleMethod {
   kKeepToLastUse,
   // Belady's rule, which is optimal where all values are of one size and cost.
   kBeladyOfEqualSizes,
-  // Every choice was looked at, or shown not to be better.
+  // Every choice was looked at, or shown not to be better. Not where a load
+  // needs more than its value: it may come too early for the search.
   kExactSearch,
   // Belady's rule weighted by bytes: evicts what frees most for longest at the
   // least cost. Good, not proved optimal.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/memo/schedule/belady_schedule.h"
 #include "footprint/memo/schedule/cell_orders.h"
+#include "footprint/memo/schedule/early_loads.h"
 #include "footprint/memo/schedule/exact_schedule.h"
 #include "footprint/memo/schedule/load_bound.h"
 #include "footprint/memo/schedule/tiled_orders.h"
@@ -18,6 +19,7 @@
 namespace footprint {
 namespace {
 
+using memo_internal::CellBytes;
 using memo_internal::kNoBudget;
 
 // Orders that are tried for a group of cells, fewer where there are many uses.
@@ -81,16 +83,6 @@ absl::Status CheckSizesKnown(const ScheduleRequest& request) {
   return absl::FailedPreconditionError(
       absl::StrCat("a budget needs every size; declare those of: ",
                    absl::StrJoin(unknown, ", ")));
-}
-
-int64_t CellBytes(const ScheduleRequest& request, const PlannedCell& cell) {
-  int64_t bytes = 0;
-  for (int value : cell.values) {
-    bytes += request.values[static_cast<size_t>(value)].bytes;
-  }
-  std::vector<int> loads = cell.values;
-  SortLoads(request, &loads);
-  return bytes + PassingBytes(request, loads);
 }
 
 // The same request with no value named twice in a cell.
@@ -196,14 +188,17 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
   return memo_internal::ScheduleByBelady(request, best, budget_bytes);
 }
 
-// Sets what no schedule gets below, where that is not known yet.
+// Sets the cost that no schedule gets below, where that is not known yet.
 void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
               Schedule* schedule) {
+  // A bound of loads right before their cells would be none where an early load
+  // saves others.
+  const ScheduleRequest relaxed = memo_internal::WithoutPassingBytes(request);
   schedule->least_load_cost =
       schedule->is_optimal ? schedule->load_cost
       : request.may_reorder
-          ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
-          : memo_internal::LeastCostInOrder(request, budget_bytes);
+          ? memo_internal::LeastCostInAnyOrder(relaxed, budget_bytes)
+          : memo_internal::LeastCostInOrder(relaxed, budget_bytes);
   schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
 }
 
@@ -222,10 +217,18 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
   }
   memo_internal::ExactSearchResult search =
       memo_internal::SearchExactly(request, budget_bytes, schedule);
-  if (!search.is_complete) return schedule;
-  if (search.better.has_value()) schedule = *std::move(search.better);
-  schedule.method = ScheduleMethod::kExactSearch;
-  schedule.is_optimal = true;
+  if (search.is_complete && search.better.has_value()) {
+    schedule = *std::move(search.better);
+  }
+  const bool may_load_earlier = memo_internal::HasPassingBytes(request);
+  if (search.is_complete && !may_load_earlier) {
+    schedule.method = ScheduleMethod::kExactSearch;
+    schedule.is_optimal = true;
+  }
+  if (!may_load_earlier) return schedule;
+  schedule =
+      memo_internal::LoadEarlier(request, budget_bytes, std::move(schedule));
+  schedule.method = ScheduleMethod::kBeladyByBytes;
   return schedule;
 }
 

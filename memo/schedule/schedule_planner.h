@@ -11,6 +11,10 @@
 // value is loaded once. Under a budget a value is kept between two uses where
 // that saves most loads; one that is not kept is evicted right after its use.
 //
+// Where loads need more than their values, some come before an earlier cell
+// than the one that needs them (early_loads.h); such a plan is called optimal
+// only where it meets the bound of loads that need no more.
+//
 // Where cells may be reordered under a budget, products are tiled along all
 // their axes. A schedule that is not proved optimal has a proved lower bound
 // beside it.
