@@ -293,8 +293,7 @@ TEST_F(ProductTest, IntegersOfEightBitsAreNumbersInNames) {
 }
 
 TEST_F(ProductTest, ANameThatGoogleBenchmarkCannotTellApartIsRefused) {
-  for (const std::string& bad :
-       {std::string("a\0b", 3), std::string("a\nb")}) {
+  for (const std::string& bad : {std::string("a\0b", 3), std::string("a\nb")}) {
     const auto product = Product(
         Unique("BM"),
         [](benchmark::State& state, const std::string&) { RunNothing(state); },

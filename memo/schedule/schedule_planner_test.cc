@@ -458,8 +458,8 @@ bool HasPassingBytes(const ScheduleRequest& request) {
       [](const PlannedValue& value) { return value.passing_bytes() > 0; });
 }
 
-// What a plan claims is true, and where loads need no more than their values it
-// is the best. Returns whether it is the best anyhow.
+// Expects that the claim of a plan is true, and that the plan is the best where
+// loads need no more than their values. Returns whether it is the best anyhow.
 bool IsAsGoodAsItClaims(const ScheduleRequest& request) {
   const Schedule schedule = Plan(request);
   const int64_t lowest = Oracle(request).Lowest();
