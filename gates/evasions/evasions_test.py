@@ -38,6 +38,11 @@ def verdict():
 HONEST = ("honest", "left_behind", "ring_buffer")
 
 
+# The kernel frees these when it has time: on a busy machine part of what one
+# iteration held is still there when the next holds as much.
+FREED_LATER = ("page_tables", "request_rings")
+
+
 class EvasionsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -66,7 +71,9 @@ class EvasionsTest(unittest.TestCase):
                 # processes with 10,000 mappings (dear_looks), or of 25,000 page
                 # tables: 28 MB.
                 self.assertGreater(judgement["measured"], 100_000_000)
-                self.assertLess(judgement["measured"], 135_000_000)
+                self.assertLess(judgement["measured"],
+                                240_000_000 if name in FREED_LATER
+                                else 135_000_000)
 
     def test_what_a_program_says_is_held_against_what_was_seen(self):
         silent = sorted(name for name in self.rest
