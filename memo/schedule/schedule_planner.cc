@@ -188,17 +188,25 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
   return memo_internal::ScheduleByBelady(request, best, budget_bytes);
 }
 
+int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
+  return request.may_reorder
+             ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
+             : memo_internal::LeastCostInOrder(request, budget_bytes);
+}
+
 // Sets the cost that no schedule gets below, where that is not known yet.
 void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
               Schedule* schedule) {
-  // A bound of loads right before their cells would be none where an early load
-  // saves others.
-  const ScheduleRequest relaxed = memo_internal::WithoutPassingBytes(request);
-  schedule->least_load_cost =
-      schedule->is_optimal ? schedule->load_cost
-      : request.may_reorder
-          ? memo_internal::LeastCostInAnyOrder(relaxed, budget_bytes)
-          : memo_internal::LeastCostInOrder(relaxed, budget_bytes);
+  if (schedule->is_optimal) {
+    schedule->least_load_cost = schedule->load_cost;
+  } else if (memo_internal::HasPassingBytes(request)) {
+    // A bound of loads right before their cells would be none where an early
+    // load saves others.
+    schedule->least_load_cost = LeastLoadCost(
+        memo_internal::WithoutPassingBytes(request), budget_bytes);
+  } else {
+    schedule->least_load_cost = LeastLoadCost(request, budget_bytes);
+  }
   schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
 }
 
