@@ -24,6 +24,7 @@ _LAUNCHER = """\
 # Written by gates/defs.bzl: runs {program} where its files are.
 set -euo pipefail
 export BUILD_WORKING_DIRECTORY="${{BUILD_WORKING_DIRECTORY:-$PWD}}"
+export FOOTPRINT_GATE_TARGETS={targets}
 if [[ -n "${{TEST_SRCDIR:-}}" && -d "$TEST_SRCDIR/{workspace}" ]]; then
   cd "$TEST_SRCDIR/{workspace}"
 elif [[ -d "$0.runfiles/{workspace}" ]]; then
@@ -122,6 +123,10 @@ def _gate_impl(ctx, profiles, flags, is_sampled = False, data = [], runfiles = [
         manifest = manifest_path,
         program = program_path,
         run = run,
+        targets = _quote(",".join([
+            "%s=%s" % target
+            for target in sorted(ctx.attr.targets.items())
+        ])),
         workspace = ctx.workspace_name,
     ), is_executable = True)
     all_runfiles = ctx.runfiles(
@@ -182,8 +187,14 @@ def _update_impl(ctx):
         "--update_target=//%s:%s" % (ctx.label.package, ctx.label.name),
     ])
 
+# gates/commands/gate_targets.h reads them.
+_TARGETS = attr.string_dict(
+    doc = "From the names of programs to the targets that run them, for messages.",
+)
+
 def _attributes(program, **kwargs):
     return dict(
+        targets = _TARGETS,
         thresholds = attr.label_list(
             allow_files = [".textproto"],
             doc = "Threshold files; see gates/README.md.",
@@ -246,7 +257,7 @@ _memory_gate_check = rule(
 _memory_gate_selftest = rule(
     implementation = _selftest_impl,
     attrs = _attributes(
-        "//gates/programs:selftest_main",
+        "//gates:selftest_main",
         producers = _PROFILES,
         profiles = _PROFILES,
     ),
@@ -264,6 +275,7 @@ _memory_gate_update = rule(
 _memory_gate_program = rule(
     implementation = _check_impl,
     attrs = dict(
+        targets = _TARGETS,
         thresholds = attr.label_list(allow_files = [".textproto"]),
         profiles = _PROFILES,
         update_target = attr.string(),
@@ -281,7 +293,7 @@ _MEASURED_TAGS = ["measures_jemalloc"]
 
 def _target(name):
     """The label to type for a target of the calling package."""
-    return name if ":" in name else "//%s:%s" % (native.package_name(), name)
+    return name if name.startswith("//") or name.startswith("@") else "//%s:%s" % (native.package_name(), name.lstrip(":"))
 
 # Other tests would be in the samples; and they are true for this machine only.
 _SAMPLED_TAGS = ["exclusive", "no-remote-cache"]
@@ -318,6 +330,7 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
         _memory_gate_update(
             name = update,
             profiles = profiles,
+            targets = {"check": _target(name), "update": _target(update)},
             thresholds = thresholds,
             tags = tags + _MEASURED_TAGS,
             testonly = True,  # a test may use what is testonly
@@ -327,6 +340,7 @@ def memory_gate_test(name, thresholds, profile = None, profiles = [], update = N
         name = name,
         profiles = profiles,
         sampled = sampled,
+        targets = {"check": _target(name), "update": _target(update)},
         thresholds = thresholds,
         update_target = _target(update),
         tags = tags + _MEASURED_TAGS + ["memory_gate"] + (_SAMPLED_TAGS if sampled else []),
@@ -351,9 +365,12 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """
+    targets = {"check": _target(name), "update": _target(update)}
+    targets.update({program: _target(target) for program, target in programs.items()})
     _memory_gate_check(
         name = name,
         profiles = profiles,
+        targets = targets,
         thresholds = thresholds,
         tags = tags + _MEASURED_TAGS,
         update_target = _target(update),
@@ -367,6 +384,7 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
             profiles = profiles,
             program = _READING_PROGRAMS[program],
             tags = tags + _MEASURED_TAGS,
+            targets = targets,
             thresholds = thresholds,
             update_target = _target(update),
             **kwargs
@@ -375,6 +393,7 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
         name = update,
         profiles = profiles,
         tags = tags + _MEASURED_TAGS,
+        targets = targets,
         thresholds = thresholds,
         **kwargs
     )
@@ -396,6 +415,7 @@ def memory_fleet_fit(name, fleet, profiles, tags = [], **kwargs):
         fleet = fleet,
         profiles = profiles,
         tags = tags + _MEASURED_TAGS,
+        targets = {"fit": _target(name)},
         **kwargs
     )
 
@@ -416,6 +436,7 @@ def memory_gate_selftest(name, profiles, producers, thresholds, tags = [], **kwa
         producers = producers,
         profiles = profiles,
         tags = tags + _MEASURED_TAGS,
+        targets = {"selftest": _target(name)},
         thresholds = thresholds,
         **kwargs
     )

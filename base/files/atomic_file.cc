@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/files/read_write.h"
@@ -92,6 +94,19 @@ class FileSizeSignalHeld {
   bool was_pending_ = false;
 };
 
+// The descriptor of this process that `path` names, such as /dev/stdout, or -1.
+int OwnDescriptor(absl::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  if (!absl::ConsumePrefix(&path, "/dev/fd/") &&
+      !absl::ConsumePrefix(&path, "/proc/self/fd/")) {
+    return -1;
+  }
+  int descriptor = -1;
+  return absl::SimpleAtoi(path, &descriptor) && descriptor >= 0 ? descriptor
+                                                                : -1;
+}
+
 // Where the links end: at a file, or where one may be made.
 absl::StatusOr<std::string> FollowLinks(absl::string_view link) {
   constexpr int kMostLinks = 40;  // the system's own limit
@@ -124,8 +139,11 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(
   // Before links are followed by hand, which those to open pipes are not.
   struct stat found;
   const std::string name(path);
+  // The file behind a descriptor is written where the descriptor stands: others
+  // write there, too.
   const bool is_special =
-      stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode);
+      OwnDescriptor(name) >= 0 ||
+      (stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode));
   absl::Status status;
   if (!is_special) {
     status = file.OpenBeside(path, options);
@@ -144,7 +162,10 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(
 absl::Status AtomicFile::OpenSpecial(const std::string& path) {
   path_ = path;
   to_disk_ = ToDisk::kNoFsync;
-  file_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  const int own = OwnDescriptor(path);
+  file_ = FileDescriptor(
+      own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
+               : open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
   return file_.is_open() ? absl::OkStatus() : Error(errno, "cannot be opened");
 }
 

@@ -49,7 +49,8 @@ namespace footprint {
 // can be made again.
 enum class ToDisk { kFlush, kNoFsync };
 
-// Treatment of a path that leads to a device, pipe or socket.
+// Treatment of a path that leads to a device, a pipe or a socket, or that names
+// an open descriptor of this process: /dev/stdout, /dev/fd/3.
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };
 
 struct AtomicFileOptions {

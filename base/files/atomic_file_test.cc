@@ -222,6 +222,17 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   EXPECT_EQ(read(ends[0], bytes, sizeof(bytes)), 7);
   EXPECT_STREQ(bytes, "through");
   for (const int end : ends) close(end);
+  // The file of a descriptor is appended to, as others do that have it.
+  const std::string log = WriteTestFile("log", "");
+  const int opened = open(log.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(write(opened, "before ", 7), 7);
+  file = AtomicFile::Create(absl::StrCat("/dev/fd/", opened), options);
+  ASSERT_THAT(file, IsOk());
+  ASSERT_THAT(file->Append("here"), IsOk());
+  ASSERT_THAT(file->Commit(), IsOk());
+  ASSERT_EQ(write(opened, " after", 6), 6);
+  close(opened);
+  EXPECT_EQ(ReadTestFile(log), "before here after");
   // A regular file is replaced all the same.
   const std::string path = WriteTestFile("regular", "old");
   file = AtomicFile::Create(path, options);

@@ -162,7 +162,7 @@ absl::Status WriteSealedProto(const SealedProtoFormat& format,
     }
   }
   AppendChecksum(&bytes);
-  return ReplaceFile(path, bytes, ToDisk::kNoFsync);
+  return WriteOutputFile(path, bytes, ToDisk::kNoFsync);
 }
 
 }  // namespace footprint

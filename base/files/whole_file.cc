@@ -1,6 +1,7 @@
 #include "footprint/base/files/whole_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -18,6 +19,14 @@ AtomicFileOptions Options(ToDisk to_disk) {
   options.to_disk = to_disk;
   options.when_locked = WhenLocked::kWait;
   return options;
+}
+
+absl::Status WriteWhole(const std::string& path, absl::string_view bytes,
+                        const AtomicFileOptions& options) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+  if (!file.ok()) return file.status();
+  const absl::Status status = file->Append(bytes);
+  return status.ok() ? file->Commit() : status;
 }
 
 }  // namespace
@@ -45,14 +54,32 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path,
 
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk) {
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, Options(to_disk));
-  if (!file.ok()) return file.status();
-  const absl::Status status = file->Append(bytes);
-  return status.ok() ? file->Commit() : status;
+  return WriteWhole(path, bytes, Options(to_disk));
 }
 
 absl::Status CheckReplaceable(const std::string& path) {
   return AtomicFile::Create(path, Options(ToDisk::kNoFsync)).status();
+}
+
+absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
+                             ToDisk to_disk) {
+  AtomicFileOptions options = Options(to_disk);
+  options.special_files = SpecialFiles::kWriteAsTheyAre;
+  return WriteWhole(path, bytes, options);
+}
+
+absl::Status CheckOutputFile(const std::string& path) {
+  struct stat found;
+  // Whoever reads a pipe would take its opening and closing for the output.
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    if (S_ISDIR(found.st_mode)) {
+      return FileError(EISDIR, path, "cannot be written");
+    }
+    return access(path.c_str(), W_OK) == 0
+               ? absl::OkStatus()
+               : FileError(errno, path, "cannot be written");
+  }
+  return CheckReplaceable(path);
 }
 
 }  // namespace footprint

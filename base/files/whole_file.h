@@ -36,9 +36,18 @@ absl::StatusOr<std::string> ReadWholeFile(
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk);
 
+// For a path that a person gives a program for its output: as ReplaceFile if it
+// is that of a regular file or of none; a device, a pipe or an open descriptor
+// (/dev/null, /dev/stdout) is written as it is.
+absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
+                             ToDisk to_disk = ToDisk::kFlush);
+
 // Whether ReplaceFile has a chance, to be asked before long work: the same
 // errors, except of a disk that is full only later. Leaves nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
+
+// The same for WriteOutputFile. Devices and pipes are not opened.
+absl::Status CheckOutputFile(const std::string& path);
 
 }  // namespace footprint
 

@@ -1,5 +1,7 @@
 #include "footprint/base/files/whole_file.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -50,6 +52,30 @@ TEST(WholeFileDeathTest, SaysThatTheDiskCannotBeRead) {
         std::_Exit(0);
       },
       testing::ExitedWithCode(0), "broken: cannot be read: Input/output error");
+}
+
+TEST(WholeFileTest, OutputGoesIntoWhatIsNoRegularFile) {
+  EXPECT_THAT(WriteOutputFile("/dev/null", "bytes"), IsOk());
+  EXPECT_THAT(CheckOutputFile("/dev/null"), IsOk());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::string pipe = "/dev/fd/" + std::to_string(ends[1]);
+  EXPECT_THAT(CheckOutputFile(pipe), IsOk());
+  EXPECT_THAT(WriteOutputFile(pipe, "bytes"), IsOk());
+  close(ends[1]);
+  char got[16] = {};
+  EXPECT_EQ(read(ends[0], got, sizeof(got)), 5);
+  EXPECT_STREQ(got, "bytes");
+  close(ends[0]);
+  EXPECT_THAT(CheckOutputFile(testing::TempDir()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(WriteOutputFile(testing::TempDir(), "bytes"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  const std::string path = TestPath("output");
+  EXPECT_THAT(CheckOutputFile(path), IsOk());
+  EXPECT_THAT(ReadWholeFile(path), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(WriteOutputFile(path, "bytes"), IsOk());
+  EXPECT_EQ(ReadTestFile(path), "bytes");
 }
 
 TEST(WholeFileTest, SaysBeforehandWhatCouldNotBeReplaced) {

@@ -1,9 +1,12 @@
 #include "footprint/base/text/report_escape.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/utf8.h"
 
@@ -13,6 +16,19 @@ namespace {
 // How a byte is shown, plain and where a backslash must be doubled.
 constexpr char kShown[] = "\\x%02x";
 constexpr char kShownDoubled[] = "\\\\x%02x";
+
+// Whether `text` begins with a character that turns the rest of its line round
+// or ends the line: a name with one would look like another name.
+bool BeginsWithLayoutCharacter(absl::string_view text) {
+  constexpr absl::string_view kCharacters[] = {
+      "\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
+      "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069",
+  };
+  return std::any_of(std::begin(kCharacters), std::end(kCharacters),
+                     [text](absl::string_view character) {
+                       return absl::StartsWith(text, character);
+                     });
+}
 
 // Length of the UTF-8 sequence that `text` begins with and that every format
 // for people can hold; 0 if there is none.
@@ -24,6 +40,7 @@ size_t ShownLength(absl::string_view text) {
   if (byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
   // C1 control characters move terminals too.
   if (byte(0) == 0xC2 && byte(1) < 0xA0) return 0;
+  if (byte(0) >= 0x80 && BeginsWithLayoutCharacter(text)) return 0;
   return Utf8SequenceLength(text);
 }
 

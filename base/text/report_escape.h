@@ -4,9 +4,11 @@
 //   EscapeForMarkdown("a|b");           // "a\|b"
 //   EscapeForTerminal("\x1b[2J");       // "\\x1b[2J"
 //
-// A text for people is valid UTF-8: a byte that is none, and a control
-// character that the format cannot hold, is shown as \xNN. Pure functions,
-// thread-safe; the result copies the text. Memory and time: linear in the text.
+// A text for people is valid UTF-8: a byte that is none, a control character
+// that the format cannot hold, and each byte of a character that changes the
+// direction of the text or ends a line (U+202E, U+2028) is shown as \xNN. Pure
+// functions, thread-safe; the result copies the text. Memory and time: linear
+// in the text.
 
 #ifndef FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
 #define FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_

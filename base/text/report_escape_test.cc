@@ -35,6 +35,16 @@ TEST(ReportEscapeTest, ControlCharactersAreShown) {
   EXPECT_EQ(EscapeForMarkdown("a\nb\x01"), "a<br>b\\\\x01");
 }
 
+// "BM_\u202eecil" would be read as "BM_lice".
+TEST(ReportEscapeTest, CharactersThatTurnALineRoundAreShown) {
+  EXPECT_EQ(EscapeForTerminal("BM_\u202ex"), "BM_\\xe2\\x80\\xaex");
+  EXPECT_EQ(EscapeForXml("\u2066"), "\\xe2\\x81\\xa6");
+  EXPECT_EQ(EscapeForMarkdown("a\u2028b"), "a\\\\xe2\\\\x80\\\\xa8b");
+  EXPECT_EQ(EscapeForTerminal("\u061c\u200f"), "\\xd8\\x9c\\xe2\\x80\\x8f");
+  // Their neighbours stay.
+  EXPECT_EQ(EscapeForTerminal("\u2027\u2030\u206a"), "\u2027\u2030\u206a");
+}
+
 TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
   // Stray, cut short, overlong, surrogate, beyond Unicode.
   EXPECT_EQ(EscapeForTerminal("\x80"), "\\x80");

@@ -29,6 +29,7 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
 #include "google/protobuf/text_format.h"
 
@@ -661,6 +662,12 @@ absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
   if (!parser.ParseFromString(std::string(text), &manifest)) {
     return absl::InvalidArgumentError(
         absl::StrCat(errors.Text(), "\n`submit --help` shows a manifest"));
+  }
+  const std::vector<OctalNumber> octal = FindOctalNumbers(text);
+  if (!octal.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kManifestName, ":", octal[0].line + 1, ":",
+                     octal[0].column + 1, ": ", octal[0].message));
   }
   // A text that is not UTF-8 is written, and never read again: neither the
   // manifest nor the verdict that names it.

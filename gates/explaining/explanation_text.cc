@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/wrap_text.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/deployment_summary.h"
@@ -173,9 +174,11 @@ class ExplanationText {
       return;
     }
     Add(about,
-        "not known: no exact value of this benchmark is kept, and no "
-        "--before=FOLDER is given; `bazel run //gates:diff -- --save=FOLDER` "
-        "keeps profiles to compare with");
+        absl::StrCat(
+            "not known: no exact value of this benchmark is kept, and no "
+            "--before=FOLDER is given; `bazel run ",
+            GateTarget("diff"),
+            " -- --save=FOLDER` keeps profiles to compare with"));
   }
 
   void WriteCommand() {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/selector.h"
@@ -227,7 +228,7 @@ class Audit {
               absl::StrFormat(", %+.1f %% in ", PercentAbove(limit, anchor)),
               threshold.history_size(),
               threshold.history_size() == 1 ? " entry" : " entries",
-              "; explain it with: bazel run //gates:explain -- ",
+              "; explain it with: bazel run ", GateTarget("explain"), " -- ",
               source.LocationOf(number)));
       return;
     }

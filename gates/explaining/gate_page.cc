@@ -16,6 +16,7 @@
 #include "footprint/base/page/page.h"
 #include "footprint/base/page/stacked_bars.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/explanation_text.h"
 #include "footprint/gates/explaining/scaling_charts.h"
 #include "footprint/gates/judge/threshold_file.h"
@@ -133,7 +134,8 @@ class GatePage {
     }
     if (count > kMostNotAccepted) {
       warnings.push_back(absl::StrCat("and ", count - kMostNotAccepted,
-                                      " more, which //gates:check prints"));
+                                      " more, which ", GateTarget("check"),
+                                      " prints"));
     }
     page_.AddWarnings(warnings);
   }

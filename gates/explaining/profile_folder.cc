@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
@@ -61,7 +62,8 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
           EscapeForTerminal(path), ": holds no profile, which is a file NAME",
           kEnding,
           "; memory_profile targets write them below bazel-bin, and "
-          "`bazel run //gates:diff -- --save=FOLDER` copies them"));
+          "`bazel run ",
+          GateTarget("diff"), " -- --save=FOLDER` copies them"));
     }
   }
   std::vector<MemoryProfile> profiles;

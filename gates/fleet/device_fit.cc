@@ -10,6 +10,7 @@
 #include "footprint/base/text/near_names.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/text_table.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/profiling/schema/metric_reading.h"
 
@@ -117,8 +118,8 @@ class Fitter {
         return absl::FailedPreconditionError(
             absl::StrCat(source_.path, ": deployment \"", name,
                          "\": the profile of ", profile.label(),
-                         " has a failure, so its peak is not known; bazel run "
-                         "//gates:check says why"));
+                         " has a failure, so its peak is not known; bazel run ",
+                         GateTarget("check"), " says why"));
       }
       for (const BenchmarkMemory& memory : profile.benchmarks()) {
         if (!deployment->benchmark().empty() &&
@@ -193,10 +194,9 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
   fit.ram_bytes =
       what_if.ram_bytes.value_or(ParseBytes(device->ram()).value_or(0));
   fit.reserve_bytes = ParseBytes(device->reserve()).value_or(0);
-  if (fit.ram_bytes <= fit.reserve_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--ram leaves nothing beside the reserve of ", device->reserve(),
-        " of \"", device_name, "\"; give more"));
+  if (fit.ram_bytes <= 0) {
+    return absl::InvalidArgumentError(
+        "--ram is no device; give the bytes of one, such as --ram=512MiB");
   }
   Fitter fitter(source, profiles, samples);
   const absl::StatusOr<std::vector<std::string>> names =

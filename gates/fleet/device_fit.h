@@ -59,7 +59,7 @@ struct DeviceFit {
 
 // kNotFound: a device or deployment that the fleet does not have, or a label
 // without a profile or benchmark. kInvalidArgument: what the what-if says
-// contradicts the device's list, or leaves no RAM. kFailedPrecondition: a
+// contradicts the device's list, or is no RAM. kFailedPrecondition: a
 // profile has a failure, or no known peak. Each with where and the way out. The
 // fleet has no problems.
 absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,

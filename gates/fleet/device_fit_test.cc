@@ -144,9 +144,17 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
   ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument,
               "does not run on \"box\"");
   what_if = {};
+  what_if.ram_bytes = 0;
+  ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument, "is no device");
+}
+
+// Not a mistake of the question, but its answer.
+TEST(DeviceFitTest, ADeviceSmallerThanItsReserveDoesNotFit) {
+  WhatIf what_if;
   what_if.ram_bytes = 100;
-  ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument,
-              "leaves nothing");
+  EXPECT_EQ(Fit(what_if)->margin_bytes(), -523);
+  EXPECT_THAT(FitText(*Fit(what_if)),
+              HasSubstr("DOES NOT FIT box, 523 B too much of 100 B"));
 }
 
 TEST(DeviceFitTest, ADeviceThatRunsNothingIsNoFit) {

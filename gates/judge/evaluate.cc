@@ -19,7 +19,9 @@
 #include "footprint/gates/judge/decision.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/measurement_index.h"
+#include "footprint/gates/judge/peak_limit.h"
 #include "footprint/gates/judge/producer_failure.h"
 #include "footprint/gates/judge/ruled_figure.h"
 #include "footprint/gates/judge/sampled_rule.h"
@@ -94,9 +96,13 @@ class Evaluation {
         for (int i = 0; i < sources_[source].file.threshold_size(); ++i) {
           names_profile |= Judge(source, i);
         }
+        for (int i = 0; i < sources_[source].file.exemption_size(); ++i) {
+          names_profile |= Exempt(source, i);
+        }
         if (!names_profile) CheckShared(source);
       }
       CheckForks();
+      CheckMedians();
       CheckEnvironments();
       CheckEveryBenchmarkIsJudged();
       CheckProgramsTellEnough();
@@ -165,7 +171,8 @@ class Evaluation {
     const std::vector<int> labelled =
         index_.ProfilesOf(threshold.selector().label());
     if (labelled.empty()) {
-      CheckLabel(source, number);
+      CheckLabel(source, sources_[source].LocationOf(number),
+                 threshold.selector().label());
       return false;
     }
     Reach reach;
@@ -191,6 +198,60 @@ class Evaluation {
     } else if (!reach.lost.empty()) {
       ExplainLost(source, number, reach.lost);
     }
+    if (reach.is_judging && !reach.is_excused) {
+      CheckCount(source, number, reach.named_count);
+    }
+    return true;
+  }
+
+  // A benchmark that is gone is missed by no selector with a star.
+  void CheckCount(size_t source, int number, int named) {
+    const ThresholdFile& file = sources_[source].file;
+    const Threshold& threshold = file.threshold(number);
+    // Other gates measure the rest of the labels.
+    const bool is_part = file.shared() && !options_.is_complete &&
+                         !IsLiteral(threshold.selector().label());
+    const int counted = threshold.benchmark_count();
+    if (!threshold.has_benchmark_count() || is_part || counted == named) return;
+    AddProblem(
+        BAD_CONFIGURATION, sources_[source].LocationOf(number),
+        absl::StrCat(DescribeSelector(threshold.selector()),
+                     ": its benchmark_count was ", counted, ", and is ", named,
+                     counted > named
+                         ? " now: a benchmark, a size or a deployment "
+                           "is gone; bring it back, or write "
+                         : " now; write ",
+                     "benchmark_count: ", named));
+  }
+
+  // Takes note of the benchmarks that need no limit. False if no profile has
+  // the label.
+  bool Exempt(size_t source, int number) {
+    const Selector& selector =
+        sources_[source].file.exemption(number).selector();
+    const std::string location = sources_[source].LocationOfExemption(number);
+    const std::vector<int> labelled = index_.ProfilesOf(selector.label());
+    if (labelled.empty()) {
+      CheckLabel(source, location, selector.label());
+      return false;
+    }
+    bool names_something = false;
+    for (int profile : labelled) {
+      const auto at = static_cast<size_t>(profile);
+      names_something |= profiles_[at].has_failure() ||
+                         !IsForEnvironmentOf(profiles_[at], sources_[source]);
+      if (!IsForEnvironmentOf(profiles_[at], sources_[source])) continue;
+      for (int benchmark : index_.BenchmarksOf(profile, selector)) {
+        names_something = true;
+        StateOf(profile, benchmark).is_exempt = true;
+      }
+    }
+    if (!names_something) {
+      AddProblem(BAD_CONFIGURATION, location,
+                 absl::StrCat("exempts nothing: ", DescribeSelector(selector),
+                              ": no benchmark is named so; correct the "
+                              "selector, or take the exemption away"));
+    }
     return true;
   }
 
@@ -199,6 +260,7 @@ class Evaluation {
     bool is_judging = false;  // its file is for one of the profiles
     bool is_excused = false;  // it might be for one that was not measured
     bool names_something = false;
+    int named_count = 0;            // benchmarks that it may judge
     int benchmark_count = 0;        // in which it judges
     std::vector<Measurement> lost;  // benchmarks in which it should, and cannot
     size_t first_ruling = 0;
@@ -237,6 +299,10 @@ class Evaluation {
       return;
     }
     state.is_named = true;
+    state.is_limited |=
+        !found_.empty() &&
+        LimitsPeak(threshold, index_.ProfileOf(profile).benchmarks(benchmark));
+    ++reach->named_count;
     reach->benchmark_count += found_.empty() ? 0 : 1;
     if (!is_whole) {
       Measurement lost;
@@ -245,16 +311,51 @@ class Evaluation {
       reach->lost.push_back(lost);
     }
     for (const Measurement& found : found_) {
-      state.is_rest_judged |= index_.PhaseOf(found) == kUnaccountedPhase;
+      state.is_rest_judged |= index_.PhaseOf(found) == kUnaccountedPhase &&
+                              ExplainsTheRest(threshold);
       if (has_environment) {
-        kept_here_.insert(KeyOf(found, threshold.metric()));
+        kept_here_[KeyOf(found, threshold.metric())].push_back(&threshold);
       }
+      NoteHighest(source, number, found);
       if (IsSampled(threshold)) {
         JudgeSampled(source, number, found);
       } else {
         JudgeMeasurement(source, number, found);
       }
     }
+  }
+
+  // A regression rule looks at the median, so it would accept that some runs
+  // need any amount.
+  void NoteHighest(size_t source, int number, const Measurement& found) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
+    if (!IsBlocking(threshold)) return;
+    if (LimitsAbove(threshold)) {
+      limited_.insert(KeyOf(found, threshold.metric()));
+    } else if (threshold.has_regression()) {
+      medians_.push_back({found, threshold.metric(), source, number});
+    }
+  }
+
+  void CheckMedians() {
+    for (const RuledMeasurement& median : medians_) {
+      if (limited_.count(KeyOf(median.measurement, median.metric)) > 0)
+        continue;
+      AddFigureProblem(
+          median.source, median.number, median.measurement, BAD_CONFIGURATION,
+          "has a regression rule, which looks at the median of the runs, and "
+          "no "
+          "limit of its highest: add max_bytes and budget { share: 0.95 "
+          "confidence: 0.95 } beside it, or a maximum in a threshold of its "
+          "own");
+    }
+  }
+
+  // A limit that blocks, and a reason for what the program does not tell of.
+  static bool ExplainsTheRest(const Threshold& threshold) {
+    return threshold.metric() == RESIDENT_ANONYMOUS_BYTES &&
+           IsBlocking(threshold) && LimitsAbove(threshold) &&
+           IsReason(threshold.reason());
   }
 
   // The region or the phases that a selector names, whether or not a profile
@@ -370,11 +471,6 @@ class Evaluation {
                sources_[source].LocationOf(number),
                absl::StrCat(SchemaNameOfMetric(threshold.metric()), " of ",
                             index_.Describe(found), " ", message));
-  }
-
-  static bool IsBlocking(const Threshold& threshold) {
-    return threshold.severity() == BLOCK ||
-           threshold.severity() == SEVERITY_UNSPECIFIED;
   }
 
   void JudgeMeasurement(size_t source, int number, const Measurement& found) {
@@ -515,23 +611,42 @@ class Evaluation {
     return nullptr;
   }
 
-  void CheckLabel(size_t source, int number) {
+  void CheckLabel(size_t source, const std::string& location,
+                  const std::string& label) {
     const bool is_shared = sources_[source].file.shared();
     if (is_shared && !options_.is_complete) return;
-    const std::string& label =
-        sources_[source].file.threshold(number).selector().label();
     std::vector<std::string> labels;
     for (const MemoryProfile& profile : profiles_) {
       labels.push_back(profile.label());
     }
     AddProblem(
-        BAD_CONFIGURATION, sources_[source].LocationOf(number),
+        BAD_CONFIGURATION, location,
         absl::StrCat("no profile of this gate has the label ", label,
                      Suggest(label, labels),
                      "; correct the label, add the profile to the gate, or ",
                      is_shared ? "take the threshold away"
                                : "say \"shared: true\" in the file if it is "
                                  "kept for other gates too"));
+  }
+
+  // A measurement, and the rule that names it.
+  struct RuledMeasurement {
+    Measurement measurement;
+    MetricKind metric = METRIC_KIND_UNSPECIFIED;
+    size_t source = 0;
+    int number = 0;
+  };
+
+  // Whether a rule of the profile's own environment does what the other would.
+  bool IsKeptHere(const MeasurementKey& key,
+                  const RuledMeasurement& foreign) const {
+    const auto kept = kept_here_.find(key);
+    if (kept == kept_here_.end()) return false;
+    const Threshold& other =
+        sources_[foreign.source].file.threshold(foreign.number);
+    return std::any_of(
+        kept->second.begin(), kept->second.end(),
+        [&other](const Threshold* own) { return StandsInFor(*own, other); });
   }
 
   // A file may be shared, but not without any use. Of a file that is not, each
@@ -696,10 +811,10 @@ class Evaluation {
     constexpr int kMostNames = 3;
     std::set<MeasurementKey> said;
     std::string names;
-    const Foreign* first = nullptr;
-    for (const Foreign& foreign : foreign_[profile]) {
+    const RuledMeasurement* first = nullptr;
+    for (const RuledMeasurement& foreign : foreign_[profile]) {
       const MeasurementKey key = KeyOf(foreign.measurement, foreign.metric);
-      if (kept_here_.count(key) > 0 || !said.insert(key).second) continue;
+      if (IsKeptHere(key, foreign) || !said.insert(key).second) continue;
       if (first == nullptr) first = &foreign;
       StateOf(foreign.measurement.profile, foreign.measurement.benchmark)
           .is_mismatched = true;
@@ -724,13 +839,24 @@ class Evaluation {
   void CheckEveryBenchmarkIsJudged() {
     for (size_t i = 0; i < profiles_.size(); ++i) {
       for (size_t j = 0; j < states_[i].size(); ++j) {
-        if (states_[i][j].is_named || states_[i][j].is_mismatched) continue;
+        const BenchmarkState& state = states_[i][j];
+        if (state.is_limited || state.is_exempt || state.is_mismatched) {
+          continue;
+        }
         const std::string& name =
             profiles_[i].benchmarks(static_cast<int>(j)).name();
-        AddProblem(BAD_CONFIGURATION, profiles_[i].label(),
-                   absl::StrCat("no threshold judges benchmark \"", name,
-                                "\"; add what it needs now with: ",
-                                command_.ToAdd(profiles_[i].label(), name)));
+        AddProblem(
+            BAD_CONFIGURATION, profiles_[i].label(),
+            absl::StrCat(
+                state.is_named ? "no rule that blocks limits the peak of "
+                                 "benchmark \""
+                               : "no threshold judges benchmark \"",
+                name,
+                state.is_named ? "\", so any need would be accepted; exempt "
+                                 "it with a reason, or limit it by "
+                               : "\"; add ",
+                "what it needs now with: ",
+                command_.ToAdd(profiles_[i].label(), name)));
       }
     }
   }
@@ -843,6 +969,8 @@ class Evaluation {
   std::vector<Measurement> law_members_;  // that one scaling rule names
   struct BenchmarkState {
     bool is_named = false;        // by a rule that is for its environment
+    bool is_limited = false;      // by a rule that limits its whole peak
+    bool is_exempt = false;       // from the need of such a rule
     bool is_foreign = false;      // named by a rule for another one
     bool is_mismatched = false;   // said: judged in other environments only
     bool is_rest_judged = false;  // by a rule for what it does not tell of
@@ -854,22 +982,17 @@ class Evaluation {
                   [static_cast<size_t>(benchmark)];
   }
 
-  // A measurement that a file of another environment would judge there.
-  struct Foreign {
-    Measurement measurement;
-    MetricKind metric = METRIC_KIND_UNSPECIFIED;
-    size_t source = 0;
-    int number = 0;
-  };
-
   // By profile and benchmark.
   std::vector<std::vector<BenchmarkState>> states_;
   // By profile: files kept for another environment, and for its own.
   std::vector<std::vector<size_t>> foreign_sources_;
   std::vector<std::vector<size_t>> own_sources_;
-  std::vector<std::vector<Foreign>> foreign_;  // by profile
+  // By profile: what a file of another environment would judge there.
+  std::vector<std::vector<RuledMeasurement>> foreign_;
+  std::vector<RuledMeasurement> medians_;  // of regression rules
+  std::set<MeasurementKey> limited_;       // by blocking rules, from above
   // Measurements that a file of the profile's own environment judges.
-  std::set<MeasurementKey> kept_here_;
+  std::map<MeasurementKey, std::vector<const Threshold*>> kept_here_;
   std::string last_bad_baseline_;
   int suggestions_ = 0;
 };

@@ -8,15 +8,18 @@
 //
 // A rule is held against every measurement that its selector names. Nothing is
 // skipped in silence:
-// * BAD_CONFIGURATION: a threshold file has a problem; a benchmark that no
-//   threshold names; a threshold that names nothing, or a benchmark without the
-//   phase or the metric that it is to judge; arguments that make no scaling
-//   law; a label that no profile has, unless the file is shared; two rules of
-//   one sort for one measurement; one exact value for a metric that is not
-//   EXACT; a benchmark measured twice; a ratio whose baseline is missing,
-//   ambiguous or not above zero; a program that tells of too little of the
-//   memory that was seen from outside (whole_process.h), unless a threshold
-//   judges the rest;
+// * BAD_CONFIGURATION: a threshold file has a problem; a benchmark or a whole
+//   process whose peak no blocking rule limits (peak_limit.h), unless it is
+//   exempt; a selector that names another number of benchmarks than its
+//   threshold counts; a threshold that names nothing, or a benchmark without
+//   the phase or the metric that it is to judge; arguments that make no scaling
+//   law; a regression rule without a limit of the highest runs; a label that no
+//   profile has, unless the file is shared; two rules of one sort for one
+//   measurement; one exact value for a metric that is not EXACT; a benchmark
+//   measured twice; a ratio whose baseline is missing, ambiguous or not above
+//   zero; a program that tells of too little of the memory that was seen from
+//   outside (whole_process.h), unless a threshold that blocks limits the rest
+//   and gives a reason;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
 // * ENVIRONMENT_MISMATCH: thresholds of other environments judge the benchmark
 //   there, and none of the profile's own environment judges it here;

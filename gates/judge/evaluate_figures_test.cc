@@ -122,6 +122,7 @@ TEST(EvaluateFiguresTest, TooFewSizesAreInconclusiveAndAWarningIsNone) {
               HasSubstr("at least 4 benchmarks, and the selector names 3"));
   std::string warning = kLaw;
   warning.insert(warning.rfind('}'), " severity: WARN ");
+  warning += "exemption { selector { label: '//a:b' } reason: 'a warning' }";
   EXPECT_EQ(Judge(profile, warning).decision(), ACCEPT);
 }
 
@@ -186,6 +187,8 @@ TEST(EvaluateFiguresTest, ARegressionWithoutABaselineGivesTheBlock) {
               threshold {
                 selector { label: "//a:b" }
                 metric: PEAK_RESIDENT_BYTES
+                max_bytes: 7
+                budget { share: 0.7 confidence: 0.95 }
                 regression { tolerance: 0.005 detectable: 0.02 }
               })pb",
             {Runs(9, 7)});
@@ -193,6 +196,30 @@ TEST(EvaluateFiguresTest, ARegressionWithoutABaselineGivesTheBlock) {
   EXPECT_THAT(verdict.problems(0).message(),
               HasSubstr("these runs as the baseline: baseline { kernel: "
                         "\"6.1\" cpu_model: \"cpu\" values: [7, 7"));
+}
+
+// Of 59 runs 12 may need ten times the memory, and the median does not move.
+TEST(EvaluateFiguresTest, ARegressionRuleAloneIsAMistake) {
+  constexpr char kMedian[] = R"pb(
+    threshold {
+      selector { label: "//a:b" }
+      metric: PEAK_RESIDENT_BYTES
+      regression { tolerance: 0.005 detectable: 0.02 }
+    }
+  )pb";
+  const Verdict alone = Judge(Family(Linear), kMedian, {Runs(59, 7)});
+  EXPECT_EQ(alone.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(alone.DebugString(), HasSubstr("no limit of its highest"));
+  const Verdict limited = Judge(Family(Linear), absl::StrCat(kMedian, R"pb(
+                                  threshold {
+                                    selector { label: "//a:b" }
+                                    metric: PEAK_RESIDENT_BYTES
+                                    max_bytes: 7
+                                    budget { share: 0.95 confidence: 0.95 }
+                                  }
+                                )pb"),
+                                {Runs(59, 7)});
+  EXPECT_EQ(limited.decision(), INCONCLUSIVE);  // there is no baseline yet
 }
 
 TEST(EvaluateFiguresTest, APhaseThatIsNotThereIsNamed) {

@@ -56,6 +56,9 @@ ThresholdSource Source(const std::string& text,
   for (int i = 0; i < source.file.threshold_size(); ++i) {
     source.lines.push_back(10 * (i + 1));
   }
+  for (int i = 0; i < source.file.exemption_size(); ++i) {
+    source.exemption_lines.push_back(1000 + i);
+  }
   return source;
 }
 
@@ -93,6 +96,10 @@ constexpr char kProfile[] = R"pb(
 std::string Rule(const std::string& fields) {
   return absl::StrCat("threshold { selector { label: '//a:b' } ", fields, " }");
 }
+
+// For rules that limit no peak.
+constexpr char kExempt[] =
+    "exemption { selector { label: '//a:b' } reason: 'a test' }";
 
 std::string PeakRule(const std::string& fields) {
   return Rule(absl::StrCat("metric: PEAK_LIVE_USABLE_BYTES ", fields));
@@ -183,7 +190,8 @@ TEST(EvaluateTest, CountsAreJudgedAsBytesAre) {
            {"min_count: 8", REJECT}}) {
     EXPECT_EQ(
         Judge({Profile(kProfile)},
-              {Source(Rule(absl::StrCat("metric: ALLOCATION_COUNT ", fields)))})
+              {Source(kExempt +
+                      Rule(absl::StrCat("metric: ALLOCATION_COUNT ", fields)))})
             .decision(),
         decision)
         << fields;
@@ -264,7 +272,8 @@ TEST(EvaluateTest, OnlyBlockingRulesReject) {
   for (const char* severity : {"WARN", "AUDIT"}) {
     const Verdict verdict = Judge(
         {Profile(kProfile)},
-        {Source(PeakRule(absl::StrCat("max_bytes: 1 severity: ", severity)))});
+        {Source(kExempt +
+                PeakRule(absl::StrCat("max_bytes: 1 severity: ", severity)))});
     EXPECT_EQ(verdict.decision(), ACCEPT);
     EXPECT_EQ(verdict.judgements(0).decision(), REJECT);
   }
@@ -276,10 +285,11 @@ TEST(EvaluateTest, OnlyBlockingRulesReject) {
 
 TEST(EvaluateTest, PhasesAreJudgedByName) {
   const auto judge = [](const std::string& phase) {
-    return Judge({Profile(kProfile)},
-                 {Source(absl::StrCat(
-                     "threshold { selector { label: '//a:b' phase: '", phase,
-                     "' } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 400 }"))});
+    return Judge(
+        {Profile(kProfile)},
+        {Source(absl::StrCat(
+            kExempt, "threshold { selector { label: '//a:b' phase: '", phase,
+            "' } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 400 }"))});
   };
   const Verdict verdict = judge("loop/read");
   EXPECT_EQ(verdict.decision(), ACCEPT);
@@ -338,8 +348,16 @@ TEST(EvaluateTest, AProgramThatTellsTooLittleNeedsALimitForTheRest) {
   const std::string rest =
       "threshold { selector { label: '//a:b' benchmark: 'whole_process/b' "
       "phase: 'unaccounted' } metric: RESIDENT_ANONYMOUS_BYTES "
-      "max_bytes: 30000000 }";
-  EXPECT_EQ(Judge({profile}, {Source(whole + rest)}).decision(), ACCEPT);
+      "max_bytes: 30000000 ";
+  EXPECT_EQ(Judge({profile}, {Source(whole + rest + "reason: 'tables' }")})
+                .decision(),
+            ACCEPT);
+  // A rule that does not block, or that nobody gave a reason for, is none.
+  for (const char* fields : {"}", "severity: AUDIT reason: 'tables' }"}) {
+    EXPECT_EQ(Judge({profile}, {Source(whole + rest + fields)}).decision(),
+              BAD_CONFIGURATION)
+        << fields;
+  }
 }
 
 TEST(EvaluateTest, ASingleProfileMayBeJudgedByAFileOfMany) {
@@ -505,12 +523,12 @@ TEST(EvaluateTest, ABaselineThatForkedIsInconclusive) {
   const std::string other =
       "threshold { selector { label: '//a:b' benchmark: '*10' } metric: "
       "PEAK_LIVE_USABLE_BYTES ";
-  const Verdict shown =
-      Judge({profile}, {Source(warned + other + "max_bytes: 1000 }")});
+  const Verdict shown = Judge(
+      {profile}, {Source(kExempt + warned + other + "max_bytes: 1000 }")});
   EXPECT_EQ(shown.decision(), ACCEPT);
   EXPECT_THAT(OnlyProblem(shown), HasSubstr("started 1 child processes"));
   const Verdict verdict =
-      Judge({profile}, {Source(warned + other +
+      Judge({profile}, {Source(kExempt + warned + other +
                                "max_ratio { ratio: 1 baseline { label: '//a:b' "
                                "benchmark: 'BM_Load/rows:20' } } }")});
   EXPECT_EQ(verdict.decision(), INCONCLUSIVE);
@@ -588,8 +606,10 @@ TEST(EvaluateTest, WhatDidNotRepeatIsInconclusiveUnderABlockingRule) {
   const auto judge = [&](const std::string& severity) {
     return Judge(
         {profile},
-        {Source(Rule(absl::StrCat(
-            "metric: PEAK_MAPPED_BYTES max_bytes: 1 severity: ", severity)))});
+        {Source(kExempt +
+                Rule(absl::StrCat(
+                    "metric: PEAK_MAPPED_BYTES max_bytes: 1 severity: ",
+                    severity)))});
   };
   EXPECT_EQ(judge("BLOCK").decision(), INCONCLUSIVE);
   EXPECT_THAT(OnlyProblem(judge("BLOCK")),
@@ -604,8 +624,9 @@ TEST(EvaluateTest, SaysThatAPeakDependsOnTheOrderOfThreads) {
   MemoryProfile profile = Profile(kProfile);
   profile.mutable_benchmarks(0)->add_unrepeated(PEAK_MAPPED_BYTES);
   profile.mutable_benchmarks(0)->add_order_dependent(PEAK_MAPPED_BYTES);
-  const Verdict verdict = Judge(
-      {profile}, {Source(Rule("metric: PEAK_MAPPED_BYTES max_bytes: 1"))});
+  const Verdict verdict =
+      Judge({profile},
+            {Source(kExempt + Rule("metric: PEAK_MAPPED_BYTES max_bytes: 1"))});
   EXPECT_EQ(verdict.decision(), INCONCLUSIVE);
   EXPECT_THAT(OnlyProblem(verdict),
               AllOf(HasSubstr("was made by threads that may overlap"),
@@ -634,7 +655,7 @@ TEST(EvaluateTest, ABenchmarkThatForkedIsInconclusiveOnce) {
   profile.mutable_benchmarks(0)->set_forked_process_count(2);
   const auto judge = [&](const std::string& fields) {
     return Judge({profile},
-                 {Source(PeakRule(fields) +
+                 {Source(kExempt + PeakRule(fields) +
                          Rule("metric: ALLOCATION_COUNT severity: AUDIT "
                               "max_count: 7"))});
   };
@@ -688,7 +709,8 @@ TEST(EvaluateTest, ABenchmarkThatIsJudgedElsewhereOnlyIsNamed) {
   };
   const std::string peak = "metric: PEAK_LIVE_USABLE_BYTES exact_bytes: 1000";
   const std::string count = "metric: ALLOCATION_COUNT exact_count: 7";
-  const std::string common = rule("*", "metric: ALLOCATION_COUNT max_count: 7");
+  const std::string common =
+      kExempt + rule("*", "metric: ALLOCATION_COUNT max_count: 7");
   const ThresholdSource own = Source(here + rule("*10", peak.c_str()), "own.t");
   const auto judge = [&](const std::string& elsewhere) {
     return Judge({TwoBenchmarks()},
@@ -777,7 +799,9 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
   std::string rules;
   for (const char* name : {"big", "dead", "shaky", "good"}) {
     absl::StrAppend(&rules, "threshold { selector { label: '//x:", name,
-                    "' } metric: ALLOCATION_COUNT max_count: 1 }");
+                    "' } metric: ALLOCATION_COUNT max_count: 1 } exemption { "
+                    "selector { label: '//x:",
+                    name, "' } reason: 'a test' }");
   }
   const std::vector<ThresholdSource> sources = {
       Source("shared: true " + rules),
@@ -799,6 +823,74 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
     if ((subset & kElsewhere) != 0) named.push_back(sources[1]);
     EXPECT_EQ(Judge(profiles, named, false).decision(), expected) << subset;
   }
+}
+
+// Each of these would accept a program that needs a hundred times as much.
+TEST(EvaluateTest, EachBenchmarkNeedsABlockingLimitOrAnExemption) {
+  for (const char* rule :
+       {"metric: PEAK_LIVE_USABLE_BYTES min_bytes: 1",
+        "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 severity: AUDIT",
+        "metric: ALLOCATION_COUNT max_count: 7"}) {
+    const Verdict verdict = Judge({Profile(kProfile)}, {Source(Rule(rule))});
+    EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION) << rule;
+    EXPECT_THAT(OnlyProblem(verdict),
+                HasSubstr("no rule that blocks limits the peak of benchmark "
+                          "\"BM_Load/rows:10\""));
+    EXPECT_EQ(
+        Judge({Profile(kProfile)}, {Source(kExempt + Rule(rule))}).decision(),
+        ACCEPT)
+        << rule;
+  }
+  const Verdict phase =
+      Judge({Profile(kProfile)},
+            {Source("threshold { selector { label: '//a:b' phase: 'loop/read' "
+                    "} metric: PEAK_LIVE_USABLE_BYTES max_bytes: 400 }")});
+  EXPECT_EQ(phase.decision(), BAD_CONFIGURATION);
+  // An exemption of what is not there is a mistake.
+  EXPECT_THAT(
+      OnlyProblem(Judge(
+          {Profile(kProfile)},
+          {Source(PeakRule("max_bytes: 1000") +
+                  "exemption { selector { label: '//a:b' benchmark: 'BM_Gone' "
+                  "} reason: 'a test' }")})),
+      HasSubstr("t.textproto:1000: exempts nothing: //a:b BM_Gone"));
+}
+
+TEST(EvaluateTest, ABenchmarkThatVanishesUnderAStarIsNamed) {
+  const auto judge = [](const char* count) {
+    return Judge(
+        {TwoBenchmarks()},
+        {Source(PeakRule(absl::StrCat("max_bytes: 1000000 ", count)))});
+  };
+  EXPECT_EQ(judge("").decision(), ACCEPT);
+  EXPECT_EQ(judge("benchmark_count: 2").decision(), ACCEPT);
+  EXPECT_THAT(OnlyProblem(judge("benchmark_count: 3")),
+              HasSubstr("its benchmark_count was 3, and is 2 now: a benchmark, "
+                        "a size or a deployment is gone"));
+  EXPECT_THAT(OnlyProblem(judge("benchmark_count: 1")),
+              HasSubstr("was 1, and is 2 now; write benchmark_count: 2"));
+}
+
+// A weaker rule of this environment is none for an exact value of another.
+TEST(EvaluateTest, ARuleThatDoesNotBlockHidesNoExactValueOfElsewhere) {
+  const auto judge = [](const std::string& own) {
+    return Judge(
+        {Profile(kProfile)},
+        {Source("environment { allocator: 'jemalloc 5.3.0' compiler: 'gcc "
+                "12.2.0' } " +
+                    PeakRule(own),
+                "own.t"),
+         Source("environment { allocator: 'jemalloc 5.3.0' compiler: 'gcc "
+                "13.1.0' } " +
+                    PeakRule("exact_bytes: 9"),
+                "other.t"),
+         Source(kExempt)});
+  };
+  EXPECT_EQ(judge("exact_bytes: 1000").decision(), ACCEPT);
+  EXPECT_EQ(judge("max_bytes: 2000").decision(), ACCEPT);
+  EXPECT_EQ(judge("max_bytes: 2000 severity: AUDIT").decision(),
+            ENVIRONMENT_MISMATCH);
+  EXPECT_EQ(judge("min_bytes: 1").decision(), ENVIRONMENT_MISMATCH);
 }
 
 }  // namespace

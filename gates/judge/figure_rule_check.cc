@@ -67,6 +67,18 @@ class FigureRuleChecker {
                        "below zero, for example tolerance: 0.005 detectable: "
                        "0.02"));
     }
+    int64_t counted = 0;
+    for (int count : rule.baseline().sittings()) {
+      counted += count > 0 ? count : rule.baseline().values_size() + 1;
+    }
+    if (rule.baseline().sittings_size() > 0 &&
+        counted != rule.baseline().values_size()) {
+      Add("regression",
+          absl::StrCat(
+              "regression has a baseline with ", rule.baseline().values_size(),
+              " values, and sittings that count others; write how many "
+              "values each sitting gave"));
+    }
     for (int64_t value : rule.baseline().values()) {
       if (value > 0) continue;
       Add("regression",

@@ -69,6 +69,13 @@ TEST(FigureRuleCheckTest, ARegressionHasAToleranceBelowTheDetectable) {
       "regression { tolerance: 0 detectable: 0.02 baseline { values: [3, 0] } "
       "}",
       "a baseline with the value 0");
+  for (const char* sittings : {"[1]", "[3]", "[2, 0]", "[3, -1]"}) {
+    ExpectMistake(
+        absl::StrCat("regression { tolerance: 0 detectable: 0.02 baseline { "
+                     "values: [3, 4] sittings: ",
+                     sittings, " } }"),
+        "sittings that count others");
+  }
   ExpectMistake("max_bytes: 4 regression { tolerance: 0 detectable: 0.02 }",
                 "a rule that is not over samples");
 }

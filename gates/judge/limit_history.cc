@@ -1,14 +1,13 @@
 #include "footprint/gates/judge/limit_history.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "absl/time/civil_time.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -114,6 +113,116 @@ absl::optional<double> RatioOf(const Threshold& threshold) {
   return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
 }
 
+// The severity of a rule, and its numbers that are no limits: "BLOCK",
+// "AUDIT", "BLOCK share 0.95 confidence 0.95".
+std::string TermsOf(const Threshold& threshold) {
+  std::string terms = threshold.severity() == SEVERITY_UNSPECIFIED
+                          ? Severity_Name(BLOCK)
+                          : Severity_Name(threshold.severity());
+  const auto add = [&terms](absl::string_view name, double value) {
+    absl::StrAppend(&terms, " ", name, " ", Text(value));
+  };
+  if (threshold.has_budget()) {
+    add("share", threshold.budget().share());
+    add("confidence", threshold.budget().confidence());
+  }
+  if (threshold.has_regression()) {
+    add("tolerance", threshold.regression().tolerance());
+    add("detectable", threshold.regression().detectable());
+  }
+  const Scaling& scaling = threshold.scaling();
+  if (scaling.has_max_exponent()) {
+    add("max_exponent", scaling.max_exponent());
+  }
+  if (scaling.has_max_bytes_per_unit()) {
+    add("max_bytes_per_unit", scaling.max_bytes_per_unit());
+  }
+  if (scaling.has_max_intercept()) {
+    add("max_intercept", scaling.max_intercept());
+  }
+  for (const SizeLimit& limit : scaling.at()) {
+    absl::StrAppend(&terms, " at");
+    for (const Argument& argument : limit.argument()) {
+      absl::StrAppend(&terms, " ", argument.name(), ":", argument.value());
+    }
+    absl::StrAppend(&terms, " ", limit.max_bytes());
+  }
+  return terms;
+}
+
+// The terms that the history ends with. `has_any`: whether an entry states
+// some.
+std::string RecordedTerms(const Threshold& threshold, bool* has_any) {
+  std::string terms = Severity_Name(BLOCK);
+  *has_any = false;
+  for (const HistoryEntry& entry : threshold.history()) {
+    if (!entry.has_terms()) continue;
+    terms = entry.terms();
+    *has_any = true;
+  }
+  return terms;
+}
+
+void CheckTerms(const Threshold& threshold, bool is_recorded,
+                std::vector<HistoryProblem>* problems) {
+  bool has_any = false;
+  const std::string recorded = RecordedTerms(threshold, &has_any);
+  const std::string terms = TermsOf(threshold);
+  if ((!is_recorded && !has_any) || terms == recorded) return;
+  problems->push_back(
+      {-1, absl::StrCat(
+               "says \"", terms, "\", and its history ends with \"", recorded,
+               "\": it was changed by hand; put it back, or say why with the "
+               "update's --record --reason=\"...\", which adds history { date: "
+               "\"2026-11-21\" terms: \"",
+               terms, "\" reason: \"...\" }")});
+}
+
+struct Character {
+  uint32_t code = 0;  // 0: no UTF-8
+  size_t length = 1;
+};
+
+// The first character of `text`, which is not empty.
+Character NextCharacter(absl::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return {first, 1};
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
+  uint32_t code = first & (0xFFu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return {};
+    code = code << 6 | (next & 0x3Fu);
+  }
+  return {code, length};
+}
+
+// False of controls, spaces, joiners, marks that combine with a letter, private
+// and special planes: by themselves they show nothing.
+bool ShowsSomething(uint32_t code) {
+  struct Range {
+    uint32_t first;
+    uint32_t last;
+  };
+  constexpr Range kInvisible[] = {
+      {0x0, 0x20},        {0x7f, 0xa0},       {0xad, 0xad},
+      {0x300, 0x36f},     {0x61c, 0x61c},     {0x115f, 0x1160},
+      {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+      {0x1ab0, 0x1aff},   {0x1dc0, 0x1dff},   {0x2000, 0x200f},
+      {0x2028, 0x202f},   {0x205f, 0x206f},   {0x20d0, 0x20ff},
+      {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},
+      {0xd800, 0xf8ff},   {0xfe00, 0xfe0f},   {0xfe20, 0xfe2f},
+      {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffc},
+      {0xfffe, 0xffff},   {0x13430, 0x13455}, {0x1bca0, 0x1bca3},
+      {0x1d159, 0x1d159}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff},
+  };
+  for (const Range& range : kInvisible) {
+    if (code >= range.first && code <= range.last) return false;
+  }
+  return true;
+}
+
 // Checks the words of an entry, and that it has a number.
 void CheckWords(const Threshold& threshold, int number,
                 std::vector<HistoryProblem>* problems) {
@@ -141,7 +250,7 @@ void CheckWords(const Threshold& threshold, int number,
                       "as 2026-12-31")});
   }
   if (!entry.has_new_value() && !entry.has_new_ratio() &&
-      !entry.has_new_minimum()) {
+      !entry.has_new_minimum() && !entry.has_terms()) {
     problems->push_back({number,
                          "has no new value; say what became of the "
                          "limit"});
@@ -169,6 +278,7 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
   limits.End(NumbersOf(threshold).limit());
   ratios.End(RatioOf(threshold));
   minima.End(NumbersOf(threshold).minimum);
+  CheckTerms(threshold, is_recorded, &problems);
   return problems;
 }
 
@@ -183,6 +293,8 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
   if (limit.has_value()) entry.set_new_value(*limit);
   if (ratio.has_value()) entry.set_new_ratio(*ratio);
   if (minimum.has_value()) entry.set_new_minimum(*minimum);
+  const std::string terms = TermsOf(threshold);
+  if (terms != Severity_Name(BLOCK)) entry.set_terms(terms);
   return entry;
 }
 
@@ -228,32 +340,23 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
   } else if (missing.has_new_minimum() && last.has_new_minimum()) {
     missing.set_old_minimum(last.new_minimum());
   }
+  bool has_terms = false;
+  const std::string recorded = RecordedTerms(threshold, &has_terms);
+  const std::string terms = TermsOf(threshold);
+  missing.clear_terms();
+  if ((is_recorded || has_terms) && terms != recorded) missing.set_terms(terms);
   if (!missing.has_new_value() && !missing.has_new_ratio() &&
-      !missing.has_new_minimum()) {
+      !missing.has_new_minimum() && !missing.has_terms()) {
     return absl::nullopt;
   }
   return missing;
 }
 
 bool IsReason(absl::string_view text) {
-  // Unicode's spaces, and its characters that show nothing.
-  constexpr absl::string_view kBlanks[] = {
-      "\u00a0",   "\u00ad", "\u034f", "\u061c", "\u115f", "\u1160", "\u1680",
-      "\u180e",   "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005",
-      "\u2006",   "\u2007", "\u2008", "\u2009", "\u200a", "\u200b", "\u200c",
-      "\u200d",   "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",
-      "\u202c",   "\u202d", "\u202e", "\u202f", "\u205f", "\u2060", "\u2061",
-      "\u2062",   "\u2063", "\u2064", "\u2800", "\u3000", "\u3164", "\ufeff",
-      "\xc2\x85",
-  };
   while (!text.empty()) {
-    bool is_blank = absl::ascii_isspace(static_cast<unsigned char>(text[0])) ||
-                    absl::ascii_iscntrl(static_cast<unsigned char>(text[0]));
-    if (is_blank) text.remove_prefix(1);
-    for (const absl::string_view blank : kBlanks) {
-      is_blank |= absl::ConsumePrefix(&text, blank);
-    }
-    if (!is_blank) return true;
+    const Character character = NextCharacter(text);
+    if (ShowsSomething(character.code)) return true;
+    text.remove_prefix(character.length);
   }
   return false;
 }

@@ -6,11 +6,13 @@
 // A history is right if every entry has a day of the calendar, none before the
 // one above it, a reason and a new value; each old value is the new value
 // before it; and the last new values are the threshold's. A limit, a ratio and
-// a minimum have their values apart from each other. So a number that is
-// changed by hand without an entry is seen, if the threshold has a history. The
-// day on which an entry expires is not before its own. No clock is asked: a day
-// to come is as good as another. The entries that follow one of a day to come
-// have its date, until that day is past.
+// a minimum have their values apart from each other. The severity of a rule and
+// its other numbers are its terms: the last entry that states any must say the
+// same; without one they are "BLOCK". So a number that is changed by hand
+// without an entry is seen, if the threshold has a history. The day on which an
+// entry expires is not before its own. No clock is asked: a day to come is as
+// good as another. The entries that follow one of a day to come have its date,
+// until that day is past.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.

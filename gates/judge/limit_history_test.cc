@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -66,6 +67,61 @@ TEST(LimitHistoryTest, AChainFromTheFirstValueToTheLimitIsRight) {
         IsEmpty());
   }
   EXPECT_THAT(Problems("max_bytes: 90"), IsEmpty());
+}
+
+TEST(LimitHistoryTest, TermsThatWereChangedByHandAreSeen) {
+  const std::string recorded = Entry("2026-11-21", "new_value: 90");
+  EXPECT_THAT(Problems("max_bytes: 90 severity: BLOCK" + recorded, true),
+              IsEmpty());
+  for (const char* terms : {"severity: AUDIT", "severity: WARN",
+                            "budget { share: 0.7 confidence: 0.95 }"}) {
+    const std::string rule = absl::StrCat("max_bytes: 90 ", terms, recorded);
+    ExpectOne(rule, "it was changed by hand", true);
+    EXPECT_THAT(Problems(rule), IsEmpty());
+  }
+  const std::string audited = recorded + Entry("2026-11-22", "terms: 'AUDIT'");
+  EXPECT_THAT(Problems("max_bytes: 90 severity: AUDIT" + audited, true),
+              IsEmpty());
+  ExpectOne("max_bytes: 90" + audited,
+            "says \"BLOCK\", and its history ends "
+            "with \"AUDIT\"",
+            true);
+  ExpectOne("max_bytes: 90" + audited, "it was changed by hand");
+  // Each number that a rule over several runs or sizes has.
+  const std::string share = " budget { share: 0.95 confidence: 0.9 }";
+  EXPECT_THAT(
+      Problems("max_bytes: 90" + share +
+                   Entry("2026-11-21",
+                         "new_value: 90 terms: 'BLOCK share 0.95 confidence "
+                         "0.9'"),
+               true),
+      IsEmpty());
+  ExpectOne("regression { tolerance: 0.1 detectable: 0.2 }" +
+                Entry("2026-11-21",
+                      "terms: 'BLOCK tolerance 0.01 detectable "
+                      "0.2'"),
+            "says \"BLOCK tolerance 0.1 detectable 0.2\"", true);
+  ExpectOne(
+      "scaling { max_exponent: 2 at { argument { name: 'rows' value: "
+      "'9' } max_bytes: 7 } }" +
+          Entry("2026-11-21", "terms: 'BLOCK'"),
+      "says \"BLOCK max_exponent 2 at rows:9 7\"", true);
+}
+
+TEST(LimitHistoryTest, RecordingAddsTheTerms) {
+  Threshold threshold;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "max_bytes: 90 severity: AUDIT" + Entry("2026-11-21", "new_value: 90"),
+      &threshold));
+  EXPECT_FALSE(MissingEntry(threshold, false, "2026-11-22", "y").has_value());
+  const absl::optional<HistoryEntry> entry =
+      MissingEntry(threshold, true, "2026-11-22", "y");
+  ASSERT_TRUE(entry.has_value());
+  EXPECT_EQ(entry->terms(), "AUDIT");
+  EXPECT_FALSE(entry->has_new_value());
+  *threshold.add_history() = *entry;
+  EXPECT_THAT(CheckHistory(threshold, true), IsEmpty());
+  EXPECT_EQ(FirstEntry(threshold, "2026-11-22", "y").terms(), "AUDIT");
 }
 
 TEST(LimitHistoryTest, ADayOfExpiryIsADayToCome) {

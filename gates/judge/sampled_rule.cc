@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -9,10 +11,14 @@
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/statistics/budget_bound.h"
+#include "footprint/gates/statistics/distributions.h"
 #include "footprint/gates/statistics/regression_decision.h"
 
 namespace footprint {
 namespace {
+
+// Of a baseline that can reject.
+constexpr size_t kLeastSittings = 3;
 
 std::vector<double> Doubles(absl::Span<const int64_t> values) {
   return std::vector<double>(values.begin(), values.end());
@@ -52,12 +58,49 @@ void AppendValues(const MemorySamples& file, absl::string_view benchmark,
   }
 }
 
-// The block of text format, to be put into `regression`.
-std::string BaselineText(const MetricSamples& samples) {
+// Numbers of values of each sitting; one that holds all where none is stated.
+std::vector<int> SittingsOf(const SampleBaseline& baseline) {
+  if (baseline.sittings_size() == 0) return {baseline.values_size()};
+  return {baseline.sittings().begin(), baseline.sittings().end()};
+}
+
+// The block of text format, to be put into `regression`: the runs of `before`,
+// if it is of the same machine, and these.
+std::string BaselineText(const SampleBaseline& before,
+                         const MetricSamples& samples) {
+  std::vector<int64_t> values(before.values().begin(), before.values().end());
+  values.insert(values.end(), samples.values.begin(), samples.values.end());
+  std::vector<int> sittings;
+  if (before.values_size() > 0) sittings = SittingsOf(before);
+  sittings.push_back(static_cast<int>(samples.values.size()));
   return absl::StrCat("baseline { kernel: \"", absl::CEscape(samples.kernel),
                       "\" cpu_model: \"", absl::CEscape(samples.cpu_model),
-                      "\" values: [", absl::StrJoin(samples.values, ", "),
-                      "] }");
+                      "\" values: [", absl::StrJoin(values, ", "),
+                      "] sittings: [", absl::StrJoin(sittings, ", "), "] }");
+}
+
+// By how much of the baseline's median another sitting may lie above it with a
+// probability of 0.001: the bound of a prediction of one more value of a normal
+// distribution. Zero of fewer than kLeastSittings.
+double SpreadOfSittings(const SampleBaseline& baseline) {
+  const std::vector<int> sittings = SittingsOf(baseline);
+  if (sittings.size() < kLeastSittings) return 0;
+  constexpr double kFalseAlarmShare = 0.001;
+  std::vector<double> medians;
+  auto begin = baseline.values().begin();
+  for (const int count : sittings) {
+    medians.push_back(MedianOf(std::vector<double>(begin, begin + count)));
+    begin += count;
+  }
+  const auto count = static_cast<double>(medians.size());
+  const double mean =
+      std::accumulate(medians.begin(), medians.end(), 0.0) / count;
+  double squares = 0;
+  for (const double median : medians)
+    squares += (median - mean) * (median - mean);
+  return StudentUpperQuantile(static_cast<int>(medians.size()) - 1,
+                              kFalseAlarmShare) *
+         std::sqrt(squares / (count - 1) * (1 + 1 / count)) / mean;
 }
 
 RuledFigure JudgeShare(const Threshold& threshold,
@@ -105,13 +148,15 @@ std::string WhyForeign(const SampleBaseline& baseline,
 RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
   RuledFigure figure;
   figure.rule = REGRESSION;
-  figure.change_to_accept = BaselineText(samples);
+  figure.change_to_accept = BaselineText(SampleBaseline(), samples);
   const std::vector<double> current = Doubles(samples.values);
   const std::vector<double> baseline(rule.baseline().values().begin(),
                                      rule.baseline().values().end());
   if (!current.empty()) figure.measured = std::llround(MedianOf(current));
+  const double spread = SpreadOfSittings(rule.baseline());
   if (!baseline.empty()) {
-    figure.limit = std::llround(MedianOf(baseline) * (1 + rule.tolerance()));
+    figure.limit =
+        std::llround(MedianOf(baseline) * (1 + rule.tolerance() + spread));
   }
   if (rule.has_baseline() && !WhyForeign(rule.baseline(), samples).empty()) {
     figure.decision = ENVIRONMENT_MISMATCH;
@@ -119,9 +164,23 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
     return figure;
   }
   const SampleDecision decision =
-      JudgeRegression(baseline, current, {rule.tolerance(), rule.detectable()});
+      JudgeRegression(baseline, current,
+                      {rule.tolerance() + spread, rule.detectable() + spread});
   figure.decision = DecisionOf(decision.kind);
   figure.explanation = decision.reason;
+  const size_t sitting_count = SittingsOf(rule.baseline()).size();
+  if (figure.decision == REJECT && sitting_count < kLeastSittings) {
+    figure.decision = INCONCLUSIVE;
+    figure.change_to_accept = BaselineText(rule.baseline(), samples);
+    absl::StrAppend(&figure.explanation,
+                    "; but runs of one sitting lie above those of "
+                    "another although nothing changed, and the baseline has ",
+                    sitting_count,
+                    sitting_count == 1 ? " sitting" : " sittings", " of ",
+                    kLeastSittings,
+                    " that tell by how much: measure the old program again, "
+                    "another day, and put its runs into the baseline, too");
+  }
   return figure;
 }
 

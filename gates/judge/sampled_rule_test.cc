@@ -1,5 +1,8 @@
 #include "footprint/gates/judge/sampled_rule.h"
 
+#include <cmath>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -42,11 +45,14 @@ Threshold BudgetOf(const std::string& share) {
                                       " confidence: 0.95 }"));
 }
 
+// Of three sittings; `count` is a multiple of three.
 Threshold RegressionOver(size_t count, int64_t value) {
+  const size_t each = count / 3;
   return Text<Threshold>(absl::StrCat(
       "regression { tolerance: 0.005 detectable: 0.02 baseline { kernel: "
       "\"6.1\" cpu_model: \"cpu\" values: [",
-      Repeated(count, value), "] } }"));
+      Repeated(count, value), "] sittings: [", each, ", ", each, ", ", each,
+      "] } }"));
 }
 
 TEST(SampledRuleTest, ValuesOfAMetricAreCollectedOverFiles) {
@@ -145,8 +151,60 @@ TEST(SampledRuleTest, ARegressionHasThreeVerdicts) {
   EXPECT_EQ(grown.decision, REJECT);
   EXPECT_EQ(grown.change_to_accept,
             "baseline { kernel: \"6.1\" cpu_model: \"cpu\" values: [1100, "
-            "1100, 1100, 1100, 1100, 1100, 1100, 1100, 1100] }");
+            "1100, 1100, 1100, 1100, 1100, 1100, 1100, 1100] sittings: [9] }");
   EXPECT_EQ(JudgeSamples(rule, Values(3, 1000))[0].decision, INCONCLUSIVE);
+}
+
+TEST(SampledRuleTest, ABaselineOfOneSittingRejectsNothing) {
+  Threshold rule = RegressionOver(9, 1000);
+  rule.mutable_regression()->mutable_baseline()->clear_sittings();
+  EXPECT_EQ(JudgeSamples(rule, Values(9, 1000))[0].decision, ACCEPT);
+  const RuledFigure higher = JudgeSamples(rule, Values(9, 1100))[0];
+  EXPECT_EQ(higher.decision, INCONCLUSIVE);
+  EXPECT_THAT(higher.explanation, HasSubstr("has 1 sitting of 3"));
+  EXPECT_THAT(higher.change_to_accept, HasSubstr("1000, 1100"));
+  EXPECT_THAT(higher.change_to_accept, HasSubstr("sittings: [9, 9] }"));
+}
+
+// Sittings whose means lie apart by 0.3 %, and runs by 0.1 % within each.
+TEST(SampledRuleTest, SittingsThatLieApartAreNoGrowth) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  const auto sit = [&](int count, std::vector<int64_t>* values) {
+    const double mean = 1e8 * (1 + 0.003 * normal(random));
+    for (int i = 0; i < count; ++i) {
+      values->push_back(std::llround(mean * (1 + 0.001 * normal(random))));
+    }
+  };
+  const auto alarms_of = [&](int sitting_count, bool is_known) {
+    int alarms = 0;
+    for (int trial = 0; trial < 500; ++trial) {
+      Threshold rule;
+      Regression* const regression = rule.mutable_regression();
+      regression->set_tolerance(0.001);
+      regression->set_detectable(0.02);
+      SampleBaseline* const baseline = regression->mutable_baseline();
+      baseline->set_kernel("6.1");
+      baseline->set_cpu_model("cpu");
+      std::vector<int64_t> values;
+      for (int i = 0; i < sitting_count; ++i) sit(is_known ? 9 : 90, &values);
+      for (const int64_t value : values) baseline->add_values(value);
+      // One sitting that is said to be ten.
+      const int parts = is_known ? sitting_count : 10;
+      for (int i = 0; i < parts; ++i) {
+        baseline->add_sittings(static_cast<int>(values.size()) / parts);
+      }
+      MetricSamples samples = Values(0, 0);
+      sit(9, &samples.values);
+      alarms += JudgeSamples(rule, samples)[0].decision == REJECT ? 1 : 0;
+    }
+    return alarms;
+  };
+  for (const int sitting_count : {3, 5, 8}) {
+    EXPECT_LE(alarms_of(sitting_count, true), 4) << sitting_count;
+  }
+  // Without the rule there are many.
+  EXPECT_GT(alarms_of(1, false), 100);
 }
 
 TEST(SampledRuleTest, ABaselineOfAnotherMachineJudgesNothing) {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
 #include "footprint/gates/judge/figure_rule_check.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -76,10 +77,7 @@ bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
                   "might swallow what follows; save it with LF or CRLF");
     return false;
   }
-  if (!HasHeader(
-          text, "proto-file:",
-          {"gates/judge/gate.proto", "footprint/gates/judge/gate.proto"}) ||
-      !HasHeader(text, "proto-message:", {"footprint.ThresholdFile"})) {
+  if (!IsMarkedAsThresholds(text)) {
     problems->Add(0, 0,
                   "is not marked as a threshold file; begin it with the two "
                   "lines \"# proto-file: gates/judge/gate.proto\" and \"# "
@@ -105,6 +103,15 @@ bool IsNewer(const std::string& text, ProblemCollector* problems) {
                    ", and this program reads up to ", kThresholdSchemaVersion,
                    "; update Footprint to the version that wrote it"));
   return true;
+}
+
+// False if there is a number that would be read as another one.
+bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
+  const std::vector<OctalNumber> numbers = FindOctalNumbers(text);
+  for (const OctalNumber& number : numbers) {
+    problems->Add(number.line, number.column, number.message);
+  }
+  return numbers.empty();
 }
 
 bool IsNegativeAllowed(MetricKind kind) {
@@ -142,6 +149,7 @@ class ThresholdChecker {
       }
       Check(file_.threshold(i), i);
     }
+    for (int i = 0; i < file_.exemption_size(); ++i) CheckExemption(i);
   }
 
  private:
@@ -151,7 +159,7 @@ class ThresholdChecker {
                      "has no schema version; write \"schema_version: 1\" after "
                      "the two header lines");
     }
-    if (file_.threshold_size() == 0) {
+    if (file_.threshold_size() == 0 && file_.exemption_size() == 0) {
       problems_->Add(-1, 0,
                      "holds no threshold, so it would judge nothing; add one, "
                      "or take the file out of the gate");
@@ -180,6 +188,31 @@ class ThresholdChecker {
                    "maximum that holds stays as it is");
   }
 
+  void CheckExemption(int index) {
+    const Exemption& exemption = file_.exemption(index);
+    const auto* field =
+        ThresholdFile::descriptor()->FindFieldByName("exemption");
+    location_ = locations_.GetLocation(field, index);
+    fields_ = locations_.GetTreeForNested(field, index);
+    source_->exemption_lines.push_back(location_.line + 1);
+    if (location_.line < 0 || fields_ == nullptr) {
+      problems_->Add(-1, 0,
+                     "has exemptions in a list; write each as a block of its "
+                     "own: exemption { ... }");
+      return;
+    }
+    if (exemption.selector().label().empty() ||
+        !exemption.selector().phase().empty()) {
+      Add("",
+          "exempts no benchmark: give selector { label: \"//package:target\" "
+          "benchmark: \"...\" }, without a phase");
+    }
+    CheckGlobs("", exemption.selector());
+    if (!IsReason(exemption.reason())) {
+      Add("", "gives no reason; say why this needs no limit");
+    }
+  }
+
   void Check(const Threshold& threshold, int index) {
     if (threshold.selector().label().empty()) {
       Add("selector",
@@ -193,6 +226,12 @@ class ThresholdChecker {
     }
     if (!Severity_IsValid(threshold.severity())) {
       Add("severity", "is no severity; use BLOCK, WARN or AUDIT");
+    }
+    if (threshold.has_benchmark_count() && threshold.benchmark_count() < 1) {
+      Add("benchmark_count",
+          absl::StrCat("benchmark_count is ", threshold.benchmark_count(),
+                       "; it is the number of benchmarks that the selector "
+                       "names, at least 1"));
     }
     CheckRules(threshold);
     CheckUnique(threshold, index);
@@ -208,7 +247,7 @@ class ThresholdChecker {
          {&selector.label(), &selector.benchmark(), &selector.phase()}) {
       if (IsGlob(*glob)) continue;
       Add(field,
-          absl::StrCat(field, " names ", *glob,
+          absl::StrCat(field, field[0] == '\0' ? "" : " ", "names ", *glob,
                        ", which has a backslash before what needs none; a name "
                        "with a star has \\*, one with a backslash \\\\, in the "
                        "file's quotes \"\\\\*\" and \"\\\\\\\\\""));
@@ -422,6 +461,19 @@ std::string ThresholdSource::LocationOf(int threshold) const {
   return absl::StrCat(path, ":", lines[static_cast<size_t>(threshold)]);
 }
 
+std::string ThresholdSource::LocationOfExemption(int exemption) const {
+  return absl::StrCat(path, ":",
+                      exemption_lines[static_cast<size_t>(exemption)]);
+}
+
+bool IsMarkedAsThresholds(absl::string_view text) {
+  absl::ConsumePrefix(&text, kByteOrderMark);
+  return HasHeader(
+             text, "proto-file:",
+             {"gates/judge/gate.proto", "footprint/gates/judge/gate.proto"}) &&
+         HasHeader(text, "proto-message:", {"footprint.ThresholdFile"});
+}
+
 int ByteOrderMarkLength(absl::string_view text) {
   return absl::ConsumePrefix(&text, kByteOrderMark) ? 3 : 0;
 }
@@ -439,7 +491,8 @@ ThresholdSource ParseThresholdFile(absl::string_view path,
     return source;
   }
   const std::string copy(text);
-  if (!CheckFileKind(text, &problems) || IsNewer(copy, &problems)) {
+  if (!CheckFileKind(text, &problems) || IsNewer(copy, &problems) ||
+      !CheckNumbers(copy, &problems)) {
     return source;
   }
   TextFormat::Parser parser;

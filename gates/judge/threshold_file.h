@@ -36,12 +36,15 @@ struct ThresholdSource {
   ThresholdFile file;
   // Where file.threshold(i) stands, counted from 1.
   std::vector<int> lines;
+  // Where file.exemption(i) stands.
+  std::vector<int> exemption_lines;
   // BAD_CONFIGURATION, in the order of the text. If there is any, `file` holds
   // what could be read and must not be judged by.
   std::vector<Problem> problems;
 
   // "gates/thresholds/tabular.textproto:12".
   std::string LocationOf(int threshold) const;
+  std::string LocationOfExemption(int exemption) const;
 };
 
 ThresholdSource ParseThresholdFile(absl::string_view path,
@@ -54,6 +57,9 @@ ThresholdSource ParseThresholdFile(
     absl::string_view path, absl::string_view text,
     google::protobuf::TextFormat::ParseInfoTree* locations,
     bool is_history_checked = true);
+
+// Whether a text begins with the two lines that mark a threshold file.
+bool IsMarkedAsThresholds(absl::string_view text);
 
 // Length of the byte-order mark that `text` begins with: 3 or 0.
 int ByteOrderMarkLength(absl::string_view text);

@@ -371,6 +371,35 @@ TEST(ThresholdFileTest, ReportsEveryProblem) {
               SizeIs(3));
 }
 
+TEST(ThresholdFileTest, ANumberThatBeginsWithAZeroIsRefused) {
+  EXPECT_EQ(
+      OnlyProblem(Parse(
+          OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 05000"))),
+      "t.textproto:6:45: the number 05000 begins with a zero, which makes "
+      "it octal; write 5000");
+}
+
+TEST(ThresholdFileTest, AnExemptionNamesABenchmarkAndGivesAReason) {
+  const auto parse = [](const std::string& fields) {
+    return Parse(absl::StrCat("exemption { ", fields, " }\n"));
+  };
+  EXPECT_THAT(
+      parse("selector { label: '//a:b' benchmark: 'BM_*' } reason: 'toys'")
+          .problems,
+      IsEmpty());
+  EXPECT_THAT(OnlyProblem(parse("selector { label: '//a:b' }")),
+              HasSubstr("gives no reason"));
+  // Nothing that a reader could see.
+  EXPECT_THAT(OnlyProblem(parse("selector { label: '//a:b' } reason: "
+                                "'\xe2\x80\x8b\xf3\xa0\x81\x81\xe2\x81\xa4'")),
+              HasSubstr("gives no reason"));
+  EXPECT_THAT(OnlyProblem(parse("reason: 'toys'")),
+              HasSubstr("exempts no benchmark"));
+  EXPECT_THAT(
+      OnlyProblem(parse("selector { label: '//a:b' phase: 'x' } reason: 'y'")),
+      HasSubstr("exempts no benchmark"));
+}
+
 // Damage must neither crash nor give a file that has no problem and no line.
 TEST(ThresholdFileTest, SurvivesRandomDamage) {
   const std::string whole =

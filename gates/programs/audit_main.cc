@@ -11,6 +11,7 @@
 #include "absl/time/civil_time.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/audit_text.h"
 #include "footprint/gates/explaining/gate_audit.h"
 #include "footprint/gates/explaining/unnamed_files.h"
@@ -106,7 +107,8 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags =
       ParseSuiteFlags(arguments, {"headroom", "drift", "today", "format"}, {});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
   if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
   AuditOptions options;

@@ -10,8 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_program.h"
@@ -122,7 +123,7 @@ absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
   const std::string report =
       WriteVerdictAs(flags.Value("format", "text"), input, verdict, options);
   if (!output.empty()) {
-    status.Update(ReplaceFile(PathOfCaller(output), report, ToDisk::kFlush));
+    status.Update(WriteReport(PathOfCaller(output), report));
     status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
     return status;
   }
@@ -149,7 +150,7 @@ int Main(const std::vector<std::string>& arguments) {
       ParseSuiteFlags(arguments, {"format", "only", "write"}, {"all"});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) {
-    return FinishProgram(kProgram, kHelp, "", ACCEPT);
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
   }
   absl::Status status = CheckVerdictFormat(flags->Value("format", "text"));
   if (!status.ok()) return Complain(kProgram, status.message());

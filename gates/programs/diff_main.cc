@@ -9,10 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/explaining/profile_folder.h"
-#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
@@ -127,7 +128,8 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags =
       ParseSuiteFlags(arguments, {"only", "save", "format"}, {}, kMostPaths);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", kSame);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", kSame);
   if (flags->Has("save")) return Save(*flags);
   const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
   if (!is_json.ok()) return Complain(kProgram, is_json.status().message());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/explanation_text.h"
 #include "footprint/gates/explaining/gate_explanation.h"
 #include "footprint/gates/explaining/profile_folder.h"
@@ -87,7 +88,8 @@ int Main(const std::vector<std::string>& arguments) {
       ParseSuiteFlags(arguments, {"benchmark", "before", "format"}, {"all"},
                       /*most_words=*/1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
   if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
   if (flags->words().empty()) {

@@ -13,10 +13,11 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/fleet/device_fit.h"
 #include "footprint/gates/fleet/fleet_file.h"
+#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 
 namespace footprint {
@@ -120,7 +121,7 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<FitFlags> flags = ParseFitFlags(arguments);
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->wants_help) {
-    std::fputs(kHelp, stdout);
+    std::fputs(NameGateTargets(kHelp).c_str(), stdout);
     return ACCEPT;
   }
   if (flags->fleet.empty() || flags->manifest.empty()) {

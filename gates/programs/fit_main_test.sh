@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Exit status and message of fit_main, what-if and bad input.
 set -uo pipefail
-readonly FIT="$PWD/gates/programs/fit_main" ENCODE="$PWD/gates/judge/encode_profile_main"
+readonly FIT="$PWD/gates/programs/fit_main" ENCODE="$PWD/gates/input/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 failures=0
 
@@ -42,6 +42,7 @@ expect 0 '^FITS box, 600 B left of 1000 B \(60.0 %\)' --fleet=fleet.textproto bo
 expect 0 '^ranker +300 B +heap +BM_X' --fleet=fleet.textproto box
 expect 0 '^FITS box, 100 B left' --fleet=fleet.textproto box --with=price
 expect 1 '^DOES NOT FIT box, 100 B too much of 800 B' --fleet=fleet.textproto box --with=price --ram=800
+expect 1 '^DOES NOT FIT box, ' --fleet=fleet.textproto box --ram=1
 expect 0 '^FITS box, 900 B left' --fleet=fleet.textproto box --without=ranker
 expect 2 'has no device "bix"; did you mean "box"' --fleet=fleet.textproto bix
 expect 2 'has no deployment "prize"; did you mean "price"' --fleet=fleet.textproto box --with=prize

@@ -11,6 +11,7 @@
 #include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/importing/foreign_figures.h"
 #include "footprint/gates/importing/foreign_file.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -126,7 +127,8 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments, {"label", "output", "benchmark"}, {"help"}, kMostFiles);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   return Import(*flags);
 }
 

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/gates/judge/threshold_file.h"
 
 namespace footprint {
 
@@ -55,6 +57,17 @@ absl::Status WriteStandardOutput(const std::string& text) {
   return absl::OkStatus();
 }
 
+absl::Status WriteReport(const std::string& path, absl::string_view text) {
+  const absl::StatusOr<std::string> old = ReadWholeFile(path);
+  if (old.ok() && IsMarkedAsThresholds(*old)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(path,
+                     ": is a threshold file, which a report would replace; "
+                     "name another file for the report"));
+  }
+  return WriteOutputFile(path, text);
+}
+
 int Complain(const char* program, absl::string_view message) {
   constexpr int kMistake = 2;
   for (absl::string_view line : absl::StrSplit(message, '\n')) {
@@ -65,9 +78,9 @@ int Complain(const char* program, absl::string_view message) {
 
 int FinishProgram(const char* program, const std::string& text,
                   const std::string& output, int exit_status) {
-  const absl::Status status =
-      output.empty() ? WriteStandardOutput(text)
-                     : ReplaceFile(PathOfCaller(output), text, ToDisk::kFlush);
+  const absl::Status status = output.empty()
+                                  ? WriteStandardOutput(text)
+                                  : WriteReport(PathOfCaller(output), text);
   return status.ok() ? exit_status : Complain(program, status.message());
 }
 

@@ -36,6 +36,10 @@ absl::Status WriteStandardOutput(const std::string& text);
 // Says on standard error what is wrong; gives 2, the exit status of a mistake.
 int Complain(const char* program, absl::string_view message);
 
+// Writes a report into the file of this path (whole_file.h, WriteOutputFile).
+// kAlreadyExists if a threshold file is there, which a report must not replace.
+absl::Status WriteReport(const std::string& path, absl::string_view text);
+
 // Writes `text` to the caller's file `output`, or to standard output if that is
 // empty. `exit_status`, or that of Complain.
 int FinishProgram(const char* program, const std::string& text,

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
+#include "absl/status/status.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gtest/gtest.h"
 
@@ -36,6 +38,22 @@ TEST(ProgramOutputTest, WritesToTheFileOrSaysWhyNot) {
   EXPECT_EQ(FinishProgram("gate", "text\n", "/nowhere/x", 0), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr().substr(0, 16),
             "gate: /nowhere/x");
+}
+
+TEST(ProgramOutputTest, AReportReplacesNoThresholdFile) {
+  const std::string path = testing::TempDir() + "/limits.textproto";
+  const std::string thresholds =
+      "# proto-file: gates/judge/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\n";
+  std::ofstream(path) << thresholds;
+  EXPECT_THAT(WriteReport(path, "report"),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), thresholds);
+  EXPECT_THAT(WriteReport(path + ".sarif", "report"), IsOk());
+  EXPECT_THAT(WriteReport(path + ".sarif", "newer"), IsOk());
+  // As tools do that have one flag for both.
+  EXPECT_THAT(WriteReport("/dev/null", "report"), IsOk());
 }
 
 TEST(ProgramOutputTest, AFileHasNoColourAnd80Columns) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/gate_page.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
@@ -51,7 +52,8 @@ int Report(const CommandFlags& flags) {
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = ParseSuiteFlags(arguments, {}, {});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   return Report(*flags);
 }
 

@@ -22,6 +22,7 @@
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/text/progress_bar.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -125,8 +126,8 @@ absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
     producers.push_back({parts.first, parts.second});
   }
   if (!producers.empty()) return producers;
-  return absl::InvalidArgumentError(
-      absl::StrCat("no program named in //gates:selftest is named by ", only));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no program named in ", GateTarget("selftest"), " is named by ", only));
 }
 
 // Regressions of a sort for a figure: other calls and sizes.
@@ -360,7 +361,8 @@ int Main(const std::vector<std::string>& arguments) {
       arguments, {"count", "seed", "benchmarks", "seconds", "only", "producer"},
       {});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", 0);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   const absl::StatusOr<Options> options = ReadOptions(*flags);
   if (!options.ok()) return Complain(kProgram, options.status().message());
   const absl::StatusOr<std::vector<Producer>> producers =
@@ -369,9 +371,9 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
   if (suite->verdict.decision() != ACCEPT) {
-    return Complain(kProgram,
-                    "the gates do not accept without a regression; see "
-                    "bazel run //gates:check");
+    return Complain(kProgram, absl::StrCat("the gates do not accept without a "
+                                           "regression; see bazel run ",
+                                           GateTarget("check")));
   }
   const std::string test_folder = EnvironmentValue("TEST_TMPDIR");
   TemporaryFolder folder;

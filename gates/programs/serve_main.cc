@@ -26,6 +26,7 @@
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -407,7 +408,8 @@ int Main(const std::vector<std::string>& arguments) {
        "expires"},
       {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
   const absl::StatusOr<std::string> store =
       flags->Has("store") ? PathOfCaller(flags->Value("store", ""))
                           : StoreFolder();

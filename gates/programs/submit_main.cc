@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/bundles/bundle.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
@@ -186,7 +187,8 @@ int Main(const std::vector<std::string>& arguments) {
                            "format", "output", "make"},
                           {"again", "all", "help"}, /*most_words=*/1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
   if (flags->words().empty()) {
     return Complain(kProgram,
                     "name a bundle, or a folder to make one of; see "

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
@@ -79,7 +80,8 @@ int Main(const std::vector<std::string>& arguments) {
       arguments, {"budget", "fleet", "thresholds", "time_limit", "lowmem"},
       {"unexplained", "host", "help"}, 1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
-  if (flags->Has("help")) return FinishProgram(kProgram, kHelp, "", ACCEPT);
+  if (flags->Has("help"))
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
   if (flags->Has("host")) {
     const HostDescription host = DescribeHost();
     return FinishProgram(kProgram, HostText(host), "",

@@ -15,7 +15,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "footprint/base/files/file_lock.h"
-#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/updating/threshold_update.h"
@@ -156,7 +157,7 @@ int Main(const std::vector<std::string>& arguments) {
       {"allow_increase", "add", "dry_run", "record", "help"});
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->Has("help")) {
-    std::fputs(kHelp, stdout);
+    std::fputs(NameGateTargets(kHelp).c_str(), stdout);
     return kDone;
   }
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");

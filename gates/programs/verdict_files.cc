@@ -4,7 +4,6 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/explaining/gate_page.h"
 #include "footprint/gates/programs/program_output.h"
@@ -61,9 +60,9 @@ absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
                                const ReportOptions& options) {
   absl::Status status;
   for (const VerdictFile& file : files) {
-    status.Update(ReplaceFile(
-        PathOfCaller(file.path),
-        WriteVerdictAs(file.format, input, verdict, options), ToDisk::kFlush));
+    status.Update(
+        WriteReport(PathOfCaller(file.path),
+                    WriteVerdictAs(file.format, input, verdict, options)));
   }
   return status;
 }

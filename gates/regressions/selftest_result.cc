@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/text_table.h"
+#include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/reports/verdict_words.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "footprint/profiling/schema/metric_reading.h"
@@ -215,7 +216,8 @@ std::string LeftOut(const SelftestResult& result) {
     absl::StrAppend(
         &text,
         "\nJudged, but nothing can be planted there (measured as they are, or "
-        "not\nnamed in //gates:selftest):\n");
+        "not\nnamed in ",
+        GateTarget("selftest"), "):\n");
     for (const std::string& label : result.uncovered) {
       absl::StrAppend(&text, "  ", label, "\n");
     }

@@ -118,4 +118,36 @@ double NormalUpperQuantile(double tail) {
   return z;
 }
 
+namespace {
+
+// The probability that a variable of Student's distribution is at least `t`.
+double StudentUpperTail(int degrees_of_freedom, double t) {
+  const double angle = std::atan(t / std::sqrt(degrees_of_freedom));
+  const double cosine = std::cos(angle);
+  const bool is_odd = degrees_of_freedom % 2 == 1;
+  double term = is_odd ? cosine : 1;
+  double sum = degrees_of_freedom > 1 ? term : 0;
+  for (int i = is_odd ? 3 : 2; i < degrees_of_freedom; i += 2) {
+    term *= cosine * cosine * (i - 1) / i;
+    sum += term;
+  }
+  const double within =
+      is_odd ? (angle + std::sin(angle) * sum) * 2 / std::acos(-1)
+             : std::sin(angle) * sum;
+  return (1 - within) / 2;
+}
+
+}  // namespace
+
+double StudentUpperQuantile(int degrees_of_freedom, double tail) {
+  double low = 0;
+  double high = 1;
+  while (StudentUpperTail(degrees_of_freedom, high) > tail) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (StudentUpperTail(degrees_of_freedom, middle) > tail ? low : high) = middle;
+  }
+  return high;
+}
+
 }  // namespace footprint

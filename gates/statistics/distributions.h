@@ -1,5 +1,5 @@
-// Tails of the binomial and the normal distribution, as tests of hypotheses
-// need them.
+// Tails of the binomial, the normal and Student's distribution, as tests of
+// hypotheses need them.
 //
 //   // 3 of 300 runs exceed a limit that one in 1,000 may exceed: how likely is
 //   that? const double p_value = BinomialUpperTail(300, 0.001, 3);
@@ -40,6 +40,12 @@ double NormalUpperTail(double z);
 // Returns the z whose NormalUpperTail is `tail`, which lies between 0 and 1,
 // both excluded.
 double NormalUpperQuantile(double tail);
+
+// Returns the t that a variable of Student's distribution reaches or exceeds
+// with the probability `tail`, which lies between 0 and 0.5, both excluded. At
+// least one degree of freedom. Source: Abramowitz and Stegun, 26.7.3
+// and 26.7.4.
+double StudentUpperQuantile(int degrees_of_freedom, double tail);
 
 }  // namespace footprint
 

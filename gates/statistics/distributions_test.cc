@@ -98,5 +98,16 @@ TEST(DistributionsTest, CertainAndImpossibleEventsHaveExactProbabilities) {
   EXPECT_EQ(BinomialProbability(5, 1, 4), 0);
 }
 
+// From tables: 1 - P(t) of one tail.
+TEST(DistributionsTest, QuantilesOfStudentAreThoseOfTables) {
+  EXPECT_NEAR(StudentUpperQuantile(1, 0.001), 318.308839, 1e-5);
+  EXPECT_NEAR(StudentUpperQuantile(2, 0.001), 22.327125, 1e-6);
+  EXPECT_NEAR(StudentUpperQuantile(3, 0.001), 10.214532, 1e-6);
+  EXPECT_NEAR(StudentUpperQuantile(4, 0.001), 7.173182, 1e-6);
+  EXPECT_NEAR(StudentUpperQuantile(9, 0.001), 4.296806, 1e-6);
+  EXPECT_NEAR(StudentUpperQuantile(10, 0.05), 1.812461, 1e-6);
+  EXPECT_NEAR(StudentUpperQuantile(1000, 0.001), 3.098402, 1e-5);
+}
+
 }  // namespace
 }  // namespace footprint

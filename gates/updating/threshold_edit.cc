@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/text/text_format_errors.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/selector.h"
@@ -183,6 +184,14 @@ class Editor {
                              RatioText(*change.ratio));
       threshold->mutable_max_ratio()->set_ratio(*change.ratio);
     }
+    if (status.ok() && change.benchmark_count.has_value()) {
+      const std::string count = absl::StrCat(*change.benchmark_count);
+      status = threshold->has_benchmark_count()
+                   ? ReplaceNumber(change.threshold, "benchmark_count", count)
+                   : AppendField(change.threshold,
+                                 absl::StrCat("benchmark_count: ", count));
+      threshold->set_benchmark_count(*change.benchmark_count);
+    }
     if (status.ok() && change.history.has_value()) {
       status = AppendHistory(change.threshold, *change.history);
       *threshold->add_history() = *change.history;
@@ -228,21 +237,25 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Before the brace that ends the threshold: on lines of its own if the brace
-  // is.
   absl::Status AppendHistory(int number, const HistoryEntry& entry) {
-    size_t brace = text_offsets_.OffsetOf(
-        locations_.GetLocationRange(ThresholdField(), number).end);
-    do {
-      if (brace-- == 0) return absl::InternalError("no end of the threshold");
-    } while (text_[brace] != '}' && text_[brace] != '>');
     TextFormat::Printer printer;
     printer.SetSingleLineMode(true);
     printer.SetUseUtf8StringEscaping(true);
     std::string fields;
     printer.PrintToString(entry, &fields);
-    const std::string line =
-        absl::StrCat("history { ", absl::StripAsciiWhitespace(fields), " }");
+    return AppendField(
+        number,
+        absl::StrCat("history { ", absl::StripAsciiWhitespace(fields), " }"));
+  }
+
+  // Before the brace that ends the threshold: on lines of its own if the brace
+  // is.
+  absl::Status AppendField(int number, const std::string& line) {
+    size_t brace = text_offsets_.OffsetOf(
+        locations_.GetLocationRange(ThresholdField(), number).end);
+    do {
+      if (brace-- == 0) return absl::InternalError("no end of the threshold");
+    } while (text_[brace] != '}' && text_[brace] != '>');
     const size_t line_begin = text_offsets_.LineBeginOf(brace);
     const absl::string_view indent =
         text_.substr(line_begin, brace - line_begin);
@@ -292,6 +305,23 @@ class Editor {
   ThresholdSource source_;
   std::vector<Splice> splices_;
 };
+
+constexpr char kHeader[] =
+    "# proto-file: gates/judge/gate.proto\n"
+    "# proto-message: footprint.ThresholdFile\n";
+
+// The fields of a text that need not be a whole threshold file, or nullopt.
+absl::optional<ThresholdFile> ReadFields(absl::string_view text) {
+  class NoErrors : public TextFormatErrors {
+    void Add(int, int, const std::string&) override {}
+  };
+  NoErrors errors;
+  TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  ThresholdFile file;
+  if (!parser.ParseFromString(std::string(text), &file)) return absl::nullopt;
+  return file;
+}
 
 std::string Print(const ThresholdFile& file) {
   TextFormat::Printer printer;
@@ -360,15 +390,38 @@ std::string AppendThresholds(absl::string_view text,
   return edited;
 }
 
-std::string NewThresholdText(const Environment& environment) {
+std::string NewThresholdText(const absl::optional<Environment>& environment) {
   ThresholdFile file;
   file.set_schema_version(kThresholdSchemaVersion);
-  *file.mutable_environment() = environment;
+  if (environment.has_value()) *file.mutable_environment() = *environment;
   file.set_recorded(true);
-  return absl::StrCat(
-      "# proto-file: gates/judge/gate.proto\n"
-      "# proto-message: footprint.ThresholdFile\n\n",
-      Print(file));
+  return absl::StrCat(kHeader, "\n", Print(file));
+}
+
+bool IsThresholdFileWithoutRules(absl::string_view text) {
+  const absl::optional<ThresholdFile> file = ReadFields(text);
+  return file.has_value() && file->threshold_size() == 0 &&
+         file->exemption_size() == 0;
+}
+
+std::string WithFirstLines(absl::string_view text) {
+  const absl::optional<ThresholdFile> file = ReadFields(text);
+  if (!file.has_value()) return std::string(text);
+  if (file->ByteSizeLong() == 0 && absl::StripAsciiWhitespace(text).empty()) {
+    return NewThresholdText(absl::nullopt);
+  }
+  const std::string newline = NewlineOf(text);
+  std::string whole;
+  if (!IsMarkedAsThresholds(text)) {
+    whole = absl::StrReplaceAll(kHeader, {{"\n", newline}});
+  }
+  absl::StrAppend(&whole, text);
+  if (!whole.empty() && whole.back() != '\n') whole += newline;
+  if (file->schema_version() == 0) {
+    absl::StrAppend(&whole, "schema_version: ", kThresholdSchemaVersion,
+                    newline);
+  }
+  return whole;
 }
 
 }  // namespace footprint

@@ -32,6 +32,8 @@ struct ThresholdChange {
   absl::optional<int64_t> limit;  // the maximum or the exact value
   absl::optional<int64_t> minimum;
   absl::optional<double> ratio;
+  // Is added if the text has none.
+  absl::optional<int32_t> benchmark_count;
   // Appended to the threshold's history.
   absl::optional<HistoryEntry> history;
 };
@@ -66,7 +68,15 @@ std::string AppendThresholds(absl::string_view text,
                              const std::vector<Threshold>& thresholds);
 
 // The text of a file with no threshold yet, whose histories are to be complete.
-std::string NewThresholdText(const Environment& environment);
+// Without an environment its limits hold in each.
+std::string NewThresholdText(const absl::optional<Environment>& environment);
+
+// Whether `text` is one that thresholds may be added to, and has none: empty,
+// or the lines that a threshold file begins with, or some of them.
+bool IsThresholdFileWithoutRules(absl::string_view text);
+
+// The same text with those of its first lines that it lacks.
+std::string WithFirstLines(absl::string_view text);
 
 }  // namespace footprint
 

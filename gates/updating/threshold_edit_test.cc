@@ -291,6 +291,44 @@ TEST(ThresholdEditTest, AppendedBlocksParse) {
   }
 }
 
+TEST(ThresholdEditTest, AFileWithoutRulesTakesThresholds) {
+  const std::string headers =
+      "# proto-file: gates/judge/gate.proto\n"
+      "# proto-message: footprint.ThresholdFile\n";
+  Threshold threshold;
+  threshold.mutable_selector()->set_label("//x:y");
+  threshold.set_metric(PEAK_LIVE_USABLE_BYTES);
+  threshold.set_max_bytes(3);
+  *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "first");
+  for (const std::string& text :
+       {std::string(), std::string("\n"), std::string("# ours\n"), headers,
+        headers + "schema_version: 1\n", headers + "schema_version: 1"}) {
+    EXPECT_TRUE(IsThresholdFileWithoutRules(text)) << text;
+    const std::string edited =
+        AppendThresholds(WithFirstLines(text), {threshold});
+    EXPECT_THAT(ParseThresholdFile("t", edited).problems, IsEmpty()) << edited;
+  }
+  EXPECT_FALSE(IsThresholdFileWithoutRules(kText));
+  EXPECT_FALSE(IsThresholdFileWithoutRules("threshold {"));
+}
+
+TEST(ThresholdEditTest, ACountIsAddedOrChanged) {
+  ThresholdChange change;
+  change.threshold = 0;
+  change.benchmark_count = 5;
+  const absl::StatusOr<std::string> added =
+      EditThresholds("t", kText, {change});
+  ASSERT_THAT(added, IsOk());
+  EXPECT_EQ(ParseThresholdFile("t", *added).file.threshold(0).benchmark_count(),
+            5);
+  change.benchmark_count = 4;
+  const absl::StatusOr<std::string> changed =
+      EditThresholds("t", *added, {change});
+  EXPECT_THAT(changed,
+              IsOkAndHolds(absl::StrReplaceAll(
+                  *added, {{"benchmark_count: 5", "benchmark_count: 4"}})));
+}
+
 TEST(ThresholdEditTest, ANewFileTakesThresholds) {
   Environment environment;
   environment.set_compiler("gcc \"13\"");
@@ -355,7 +393,7 @@ class RandomText {
     return kSpaces[Below(10)];
   }
   std::string Number() {
-    static const char* const kNumbers[] = {"0",  "17",  "0x1F", "017",
+    static const char* const kNumbers[] = {"0",  "17",  "0x1F", "25",
                                            "-4", "- 4", "-\n4", "123456789012"};
     return kNumbers[Below(8)];
   }

@@ -23,6 +23,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/measurement_index.h"
+#include "footprint/gates/judge/peak_limit.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
@@ -118,11 +119,16 @@ int64_t AddUpToLargest(int64_t value, int64_t more) {
 }
 
 // Where no headroom is stated: a resident set, which is another in each run,
-// has a fifth to spare.
-int64_t FirstMaximum(const Metric& metric) {
-  return metric.kind() == PEAK_RESIDENT_BYTES
-             ? AddUpToLargest(metric.value(), metric.value() / 5)
-             : metric.value();
+// has to spare a fifth of what the program itself holds, and 256 KiB at least.
+// The pages of libraries are the same in each run.
+int64_t FirstMaximum(const BenchmarkMemory& benchmark, const Metric& metric) {
+  constexpr int64_t kLeastSpareBytes = 256 << 10;
+  if (metric.kind() != PEAK_RESIDENT_BYTES) return metric.value();
+  const Metric* const own =
+      FindMetric(benchmark.metrics(), RESIDENT_ANONYMOUS_BYTES);
+  const int64_t own_bytes = own == nullptr ? metric.value() : own->value();
+  return AddUpToLargest(metric.value(),
+                        std::max(own_bytes / 5, kLeastSpareBytes));
 }
 
 // Where a maximum over `measured` belongs; nullopt: the policy says nothing.
@@ -590,19 +596,103 @@ class EnvironmentPlanner {
   NewThresholds added_;
 };
 
-// By a threshold that may judge it where it was measured.
-bool IsNamed(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
-             absl::Span<const ThresholdSource> sources) {
+// Whether a threshold that may judge the benchmark where it was measured
+// satisfies `is_wanted`.
+template <typename IsWanted>
+bool HasThreshold(const MemoryProfile& profile,
+                  const BenchmarkMemory& benchmark,
+                  absl::Span<const ThresholdSource> sources,
+                  IsWanted is_wanted) {
   for (const ThresholdSource& source : sources) {
     if (!IsForEnvironmentOf(profile, source)) continue;
     for (const Threshold& threshold : source.file.threshold()) {
       if (GlobMatches(threshold.selector().label(), profile.label()) &&
-          SelectsBenchmark(threshold.selector(), benchmark)) {
+          SelectsBenchmark(threshold.selector(), benchmark) &&
+          is_wanted(threshold)) {
         return true;
       }
     }
   }
   return false;
+}
+
+bool IsExempt(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
+              absl::Span<const ThresholdSource> sources) {
+  for (const ThresholdSource& source : sources) {
+    if (!IsForEnvironmentOf(profile, source)) continue;
+    for (const Exemption& exemption : source.file.exemption()) {
+      if (GlobMatches(exemption.selector().label(), profile.label()) &&
+          SelectsBenchmark(exemption.selector(), benchmark)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether the benchmark needs no rule more (peak_limit.h).
+bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
+               absl::Span<const ThresholdSource> sources) {
+  return IsExempt(profile, benchmark, sources) ||
+         HasThreshold(profile, benchmark, sources,
+                      [&benchmark](const Threshold& threshold) {
+                        return LimitsPeak(threshold, benchmark);
+                      });
+}
+
+// Whether a rule limits the metric over the whole measured region.
+bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
+               MetricKind metric, absl::Span<const ThresholdSource> sources) {
+  return HasThreshold(
+      profile, benchmark, sources, [metric](const Threshold& threshold) {
+        return threshold.metric() == metric && IsBlocking(threshold) &&
+               LimitsAbove(threshold) && threshold.selector().phase().empty();
+      });
+}
+
+// Returns the metrics by which a new benchmark is limited: its peak, and the
+// bytes that it maps beside its heap. None if it has no peak that repeats.
+std::vector<const Metric*> MetricsToLimit(const BenchmarkMemory& benchmark) {
+  const auto find = [&benchmark](MetricKind kind) {
+    return FindMetric(benchmark.metrics(), kind);
+  };
+  if (IsWholeProcessName(benchmark.name())) {
+    const Metric* const resident = find(PEAK_RESIDENT_BYTES);
+    if (resident == nullptr) return {};
+    return {resident};
+  }
+  const Metric* const mapped = find(PEAK_MAPPED_BYTES);
+  for (const MetricKind kind :
+       {PEAK_LIVE_USABLE_BYTES, SUM_THREAD_PEAK_USABLE_BYTES}) {
+    const Metric* const heap = find(kind);
+    if (heap == nullptr) continue;
+    if (mapped == nullptr) return {heap};
+    return {heap, mapped};
+  }
+  return {};
+}
+
+Threshold FirstThreshold(const MemoryProfile& profile,
+                         const BenchmarkMemory& benchmark, const Metric& metric,
+                         const UpdateOptions& options,
+                         const ThresholdFile& file) {
+  Threshold threshold;
+  threshold.mutable_selector()->set_label(EscapeGlob(profile.label()));
+  threshold.mutable_selector()->set_benchmark(EscapeGlob(benchmark.name()));
+  threshold.set_metric(metric.kind());
+  if (file.has_environment() && metric.determinism() == EXACT) {
+    threshold.set_exact_bytes(metric.value());
+  } else {
+    threshold.set_max_bytes(
+        MaximumFor(options.headroom.value_or(file.headroom()), metric.kind(),
+                   metric.value())
+            .value_or(FirstMaximum(benchmark, metric)));
+  }
+  threshold.set_reason(options.reason);
+  *threshold.add_history() =
+      FirstEntry(threshold, options.date,
+                 options.reason.empty() ? "first measured" : options.reason);
+  return threshold;
 }
 
 }  // namespace
@@ -649,19 +739,12 @@ NewThresholds ThresholdsForNewBenchmarks(
   for (const MemoryProfile& profile : profiles) {
     for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
       if (!IsSelected(options, profile, benchmark) ||
-          IsNamed(profile, benchmark, sources)) {
+          IsLimited(profile, benchmark, sources)) {
         continue;
       }
-      const Metric* metric =
-          FindMetric(benchmark.metrics(), PEAK_LIVE_USABLE_BYTES);
-      if (metric == nullptr) {
-        metric = FindMetric(benchmark.metrics(), SUM_THREAD_PEAK_USABLE_BYTES);
-      }
-      if (metric == nullptr && IsWholeProcessName(benchmark.name())) {
-        metric = FindMetric(benchmark.metrics(), PEAK_RESIDENT_BYTES);
-      }
+      const std::vector<const Metric*> metrics = MetricsToLimit(benchmark);
       std::string doubt = DoubtOf(profile, benchmark);
-      if (metric == nullptr) doubt = "it has no peak that repeats";
+      if (metrics.empty()) doubt = "it has no peak that repeats";
       if (!doubt.empty()) {
         added.refusals.push_back(absl::StrCat(
             "no threshold was added for ",
@@ -669,23 +752,11 @@ NewThresholds ThresholdsForNewBenchmarks(
             ", since ", doubt));
         continue;
       }
-      Threshold threshold;
-      threshold.mutable_selector()->set_label(EscapeGlob(profile.label()));
-      threshold.mutable_selector()->set_benchmark(EscapeGlob(benchmark.name()));
-      threshold.set_metric(metric->kind());
-      if (file.has_environment() && metric->determinism() == EXACT) {
-        threshold.set_exact_bytes(metric->value());
-      } else {
-        threshold.set_max_bytes(
-            MaximumFor(options.headroom.value_or(file.headroom()),
-                       metric->kind(), metric->value())
-                .value_or(FirstMaximum(*metric)));
+      for (const Metric* metric : metrics) {
+        if (IsLimited(profile, benchmark, metric->kind(), sources)) continue;
+        added.thresholds.push_back(
+            FirstThreshold(profile, benchmark, *metric, options, file));
       }
-      threshold.set_reason(options.reason);
-      *threshold.add_history() = FirstEntry(
-          threshold, options.date,
-          options.reason.empty() ? "first measured" : options.reason);
-      added.thresholds.push_back(threshold);
     }
   }
   return added;

@@ -83,11 +83,12 @@ struct NewThresholds {
   std::vector<std::string> refusals;  // measurements that do not count
 };
 
-// Thresholds of the metric "peak live" (of a benchmark whose peak did not
-// repeat, of the sum of its threads' peaks) for every benchmark that the
-// options name and no threshold of `sources` for its environment does: as
-// `file`, where they are to be put, has them, exact values if it has an
-// environment, else maxima with its headroom.
+// Thresholds for every benchmark that the options name, and whose peak no
+// threshold of `sources` for its environment limits (peak_limit.h): of the
+// metric "peak live" (of a benchmark whose peak did not repeat, of the sum of
+// its threads' peaks; of a whole process, of its resident set), and of what it
+// maps. They are as `file`, where they are to be put, has them: exact values if
+// it has an environment, else maxima with its headroom.
 NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,

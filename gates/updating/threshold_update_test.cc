@@ -477,13 +477,52 @@ TEST(ThresholdUpdateTest, AWholeProcessGetsAFifthToSpare) {
   Metric* const metric = whole->add_metrics();
   metric->set_kind(PEAK_RESIDENT_BYTES);
   metric->set_determinism(STATISTICAL);
-  metric->set_value(1000);
-  const NewThresholds added = ThresholdsForNewBenchmarks(
-      {profile}, {}, UpdateOptions(), ThresholdFile());
+  metric->set_value(10000000);
+  const auto add = [&profile] {
+    return ThresholdsForNewBenchmarks({profile}, {}, UpdateOptions(),
+                                      ThresholdFile());
+  };
+  NewThresholds added = add();
   ASSERT_THAT(added.thresholds, SizeIs(2));
   EXPECT_EQ(added.thresholds[1].selector().benchmark(), "whole_process/x");
   EXPECT_EQ(added.thresholds[1].metric(), PEAK_RESIDENT_BYTES);
-  EXPECT_EQ(added.thresholds[1].max_bytes(), 1200);
+  EXPECT_EQ(added.thresholds[1].max_bytes(), 12000000);
+  // Of its own memory, and enough for chance.
+  Metric* const own = whole->add_metrics();
+  own->set_kind(RESIDENT_ANONYMOUS_BYTES);
+  own->set_value(4000000);
+  EXPECT_EQ(add().thresholds[1].max_bytes(), 10800000);
+  own->set_value(1000000);
+  EXPECT_EQ(add().thresholds[1].max_bytes(), 10262144);
+}
+
+TEST(ThresholdUpdateTest, WhatANewBenchmarkMapsIsLimitedToo) {
+  MemoryProfile profile = Profile(80);
+  Metric* const mapped = profile.mutable_benchmarks(0)->add_metrics();
+  mapped->set_kind(PEAK_MAPPED_BYTES);
+  mapped->set_determinism(EXACT);
+  mapped->set_value(4096);
+  const NewThresholds added = ThresholdsForNewBenchmarks(
+      {profile}, {}, UpdateOptions(), ThresholdFile());
+  ASSERT_THAT(added.thresholds, SizeIs(2));
+  EXPECT_EQ(added.thresholds[1].metric(), PEAK_MAPPED_BYTES);
+  EXPECT_EQ(added.thresholds[1].max_bytes(), 4096);
+  // A benchmark that something names, and nothing limits, is one of these.
+  const auto add = [&profile](const std::string& body) {
+    return ThresholdsForNewBenchmarks({profile},
+                                      {ParseThresholdFile("t", kHeader + body)},
+                                      UpdateOptions(), ThresholdFile())
+        .thresholds;
+  };
+  EXPECT_THAT(add(Rule("min_bytes: 1")), SizeIs(2));
+  EXPECT_THAT(add(Rule("max_bytes: 90 severity: WARN")), SizeIs(2));
+  EXPECT_THAT(add(Rule("max_bytes: 90")), IsEmpty());
+  EXPECT_THAT(add("exemption { selector { label: '//a:b' } reason: 'a toy' }"),
+              IsEmpty());
+  // A limit that it has already is not added again.
+  EXPECT_THAT(add("threshold { selector { label: '//a:b' } metric: "
+                  "PEAK_MAPPED_BYTES max_bytes: 1 }"),
+              SizeIs(1));
 }
 
 TEST(ThresholdUpdateTest, ABenchmarkNamedForAnotherEnvironmentIsNewHere) {
@@ -592,6 +631,9 @@ TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
       };
       absl::StrAppend(&body, begin, rules[below(5)], " }\n");
     }
+    absl::StrAppend(&body,
+                    "exemption { selector { label: '//a:b' } reason: "
+                    "'any of these rules' }\n");
     const Result result = Update(profile, body, Increase());
     ASSERT_THAT(result.source.problems, IsEmpty());
     changed += result.plan.changes[0].empty() ? 0 : 1;

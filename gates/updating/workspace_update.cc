@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/update_command.h"
@@ -72,6 +74,14 @@ class WorkspacePlanner {
       if (request_.records) {
         absl::Status status = Record(&update_.files.back());
         if (!status.ok()) return status;
+      }
+      if (request_.adds &&
+          IsThresholdFileWithoutRules(update_.files.back().text)) {
+        // It gets rules, or is wrong as before.
+        sources_.push_back(ParseThresholdFile(
+            source.path, WithFirstLines(update_.files.back().text)));
+        sources_.back().problems.clear();
+        continue;
       }
       // Histories were checked while they were recorded.
       google::protobuf::TextFormat::ParseInfoTree locations;
@@ -202,7 +212,10 @@ class WorkspacePlanner {
       update_.descriptions.push_back(absl::StrCat(
           path, ": name it in the gate's `thresholds`, if no glob does"));
     }
-    const std::string edited = AppendThresholds(file->edited, thresholds);
+    const std::string edited = AppendThresholds(
+        IsThresholdFileWithoutRules(file->edited) ? WithFirstLines(file->edited)
+                                                  : file->edited,
+        thresholds);
     const ThresholdSource source = ParseThresholdFile(path, edited);
     if (!source.problems.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -224,7 +237,71 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
+  // How many benchmarks each selector names that may name several.
+  absl::Status PlanCounts() {
+    const MeasurementIndex index(request_.input.profiles);
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      std::vector<ThresholdChange> changes;
+      for (int j = 0; j < sources_[i].file.threshold_size(); ++j) {
+        const Threshold& threshold = sources_[i].file.threshold(j);
+        const absl::optional<int> count = CountNamed(index, sources_[i], j);
+        if (!count.has_value() || *count == threshold.benchmark_count()) {
+          continue;
+        }
+        ThresholdChange change;
+        change.threshold = j;
+        change.benchmark_count = *count;
+        changes.push_back(change);
+        update_.descriptions.push_back(absl::StrCat(
+            sources_[i].LocationOf(j), ": ",
+            DescribeSelector(threshold.selector()), ": benchmark_count ",
+            threshold.has_benchmark_count()
+                ? absl::StrCat(threshold.benchmark_count(), " -> ")
+                : "",
+            *count));
+      }
+      if (changes.empty()) continue;
+      absl::StatusOr<std::string> edited =
+          EditThresholds(sources_[i].path, update_.files[i].edited, changes);
+      if (!edited.ok()) return edited.status();
+      update_.files[i].edited = *edited;
+    }
+    return absl::OkStatus();
+  }
+
+  // nullopt: the selector names one benchmark by its whole name, or what it
+  // names is not known here, or not asked for.
+  absl::optional<int> CountNamed(const MeasurementIndex& index,
+                                 const ThresholdSource& source,
+                                 int number) const {
+    const Threshold& threshold = source.file.threshold(number);
+    const Selector& selector = threshold.selector();
+    if (IsLiteral(selector.label()) && IsLiteral(selector.benchmark()) &&
+        !selector.benchmark().empty()) {
+      return absl::nullopt;
+    }
+    // Other gates may measure the rest of its labels.
+    if (source.file.shared() && !IsLiteral(selector.label())) {
+      return absl::nullopt;
+    }
+    if (!WhyLeftOut(threshold, request_.input.profiles, request_.options)
+             .empty()) {
+      return absl::nullopt;
+    }
+    int count = 0;
+    for (const int profile : index.ProfilesOf(selector.label())) {
+      const MemoryProfile& measured = index.ProfileOf(profile);
+      if (!IsForEnvironmentOf(measured, source)) continue;
+      if (measured.has_failure()) return absl::nullopt;
+      count += static_cast<int>(index.BenchmarksOf(profile, selector).size());
+    }
+    if (count == 0) return absl::nullopt;
+    return count;
+  }
+
   absl::Status PlanAdditions() {
+    absl::Status counted = PlanCounts();
+    if (!counted.ok()) return counted;
     for (const MemoryProfile& profile : request_.input.profiles) {
       const absl::Span<const MemoryProfile> one =
           absl::MakeConstSpan(&profile, 1);

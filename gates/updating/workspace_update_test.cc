@@ -142,6 +142,44 @@ TEST_F(WorkspaceUpdateTest, AddsBenchmarksWhereThereIsOneChoice) {
   EXPECT_THAT(update->files[1].edited, HasSubstr("BM_New"));
 }
 
+TEST_F(WorkspaceUpdateTest, AddsToAFileWithoutRules) {
+  request_.adds = true;
+  for (const std::string& text :
+       {std::string(),
+        std::string("# proto-file: gates/judge/gate.proto\n"
+                    "# proto-message: footprint.ThresholdFile\n")}) {
+    Put("limits.textproto", text);
+    const auto update = PlanWorkspaceUpdate(request_);
+    ASSERT_THAT(update, IsOk());
+    const ThresholdSource source =
+        ParseThresholdFile("limits.textproto", update->files[0].edited);
+    EXPECT_THAT(source.problems, IsEmpty()) << update->files[0].edited;
+    EXPECT_EQ(source.file.threshold_size(), 1);
+  }
+}
+
+TEST_F(WorkspaceUpdateTest, CountsTheBenchmarksThatAStarNames) {
+  request_.adds = true;
+  request_.input.profiles = {Profile("BM_X/1", 80)};
+  *request_.input.profiles[0].add_benchmarks() =
+      Profile("BM_X/2", 70).benchmarks(0);
+  const std::string rule =
+      "threshold { selector { label: '//a:b' benchmark: 'BM_X/*' } metric: "
+      "PEAK_LIVE_USABLE_BYTES max_bytes: 100 ";
+  Put("limits.textproto", kHeader + rule + "}\n");
+  auto update = PlanWorkspaceUpdate(request_);
+  ASSERT_THAT(update, IsOk());
+  EXPECT_EQ(update->files[0].edited, kHeader + rule + "benchmark_count: 2 }\n");
+  EXPECT_THAT(update->descriptions,
+              ElementsAre(HasSubstr("benchmark_count 2")));
+  Put("limits.textproto", kHeader + rule + "benchmark_count: 5 }\n");
+  update = PlanWorkspaceUpdate(request_);
+  ASSERT_THAT(update, IsOk());
+  EXPECT_EQ(update->files[0].edited, kHeader + rule + "benchmark_count: 2 }\n");
+  EXPECT_THAT(update->descriptions,
+              ElementsAre(HasSubstr("benchmark_count 5 -> 2")));
+}
+
 TEST_F(WorkspaceUpdateTest, KeepsTheValuesOfAnotherEnvironmentInItsFile) {
   Put("limits.textproto",
       absl::StrCat(kHeader, "environment { compiler: 'gcc' }\n",

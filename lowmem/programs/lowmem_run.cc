@@ -469,10 +469,7 @@ absl::Status CheckOutput(const Request& request) {
   const absl::Status free =
       lowmem_internal::CheckNotThere(path, absl::GetFlag(FLAGS_force));
   if (!free.ok()) return free;
-  struct stat status;
-  const bool is_special = stat(path.c_str(), &status) == 0 &&
-                          !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  return is_special ? absl::OkStatus() : CheckReplaceable(path);
+  return CheckOutputFile(path);
 }
 
 // To a pipe or a device as it comes, to a file as a whole or not at all.

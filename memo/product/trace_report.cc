@@ -62,9 +62,9 @@ int main(int argc, char** argv) {
   const bool is_page =
       !absl::EndsWith(path, ".txt") && !absl::EndsWith(path, ".json");
   const absl::Status written =
-      is_page ? footprint::ReplaceFile(argv[2], footprint::TracePage(*trace),
-                                       footprint::ToDisk::kNoFsync)
-              : footprint::WriteTrace(*trace, argv[2]);
+      is_page
+          ? footprint::WriteOutputFile(argv[2], footprint::TracePage(*trace))
+          : footprint::WriteTrace(*trace, argv[2]);
   if (!written.ok()) {
     std::cerr << "trace_report: " << written.message() << "\n";
     return 2;

@@ -99,10 +99,10 @@ std::string TraceJson(const MemoTrace& trace) {
 
 absl::Status WriteTrace(const MemoTrace& trace, const std::string& path) {
   if (absl::EndsWith(path, ".json")) {
-    return ReplaceFile(path, TraceJson(trace), ToDisk::kNoFsync);
+    return WriteOutputFile(path, TraceJson(trace));
   }
   if (absl::EndsWith(path, ".txt")) {
-    return ReplaceFile(path, TraceText(trace), ToDisk::kNoFsync);
+    return WriteOutputFile(path, TraceText(trace));
   }
   return WriteMemoTraceFile(trace, path);
 }

@@ -46,7 +46,7 @@ absl::Status CheckOutputs(const MemprofOptions& options) {
        {options.record_path, options.json_path, options.pprof_path,
         options.proto_path, options.page_path}) {
     if (path.empty()) continue;
-    absl::Status status = CheckReplaceable(path);
+    absl::Status status = CheckOutputFile(path);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -59,11 +59,10 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(WriteMeasuredRunFile(run, options.record_path));
   }
   if (!options.json_path.empty()) {
-    status.Update(
-        ReplaceFile(options.json_path, JsonReport(run), ToDisk::kFlush));
+    status.Update(WriteOutputFile(options.json_path, JsonReport(run)));
   }
   if (!options.page_path.empty()) {
-    status.Update(ReplaceFile(options.page_path, RunPage(run), ToDisk::kFlush));
+    status.Update(WriteOutputFile(options.page_path, RunPage(run)));
   }
   if (!options.proto_path.empty()) {
     status.Update(
@@ -71,9 +70,8 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   }
   if (!options.pprof_path.empty()) {
     const absl::StatusOr<std::string> bytes = PprofReport(run);
-    status.Update(bytes.ok()
-                      ? ReplaceFile(options.pprof_path, *bytes, ToDisk::kFlush)
-                      : bytes.status());
+    status.Update(bytes.ok() ? WriteOutputFile(options.pprof_path, *bytes)
+                             : bytes.status());
   }
   return status;
 }
@@ -174,8 +172,8 @@ absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
   if (!status.ok()) return status;
   std::cout << CompareText(*before, *after);
   if (!options.page_path.empty()) {
-    status = ReplaceFile(options.page_path, ComparisonPage(*before, *after),
-                         ToDisk::kFlush);
+    status =
+        WriteOutputFile(options.page_path, ComparisonPage(*before, *after));
     if (!status.ok()) return status;
   }
   return 0;

@@ -339,7 +339,7 @@ absl::Status CheckOutputs(const ScalingOptions& options) {
   for (const std::string& path :
        {options.html_path, options.json_path, options.proto_path}) {
     if (path.empty()) continue;
-    absl::Status status = CheckReplaceable(path);
+    absl::Status status = CheckOutputFile(path);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -349,12 +349,10 @@ absl::Status WriteOutputs(const ScalingOptions& options, const ScaledRuns& runs,
                           const MemoryProfile& profile) {
   absl::Status status;
   if (!options.html_path.empty()) {
-    status.Update(
-        ReplaceFile(options.html_path, ScalingPage(runs), ToDisk::kFlush));
+    status.Update(WriteOutputFile(options.html_path, ScalingPage(runs)));
   }
   if (!options.json_path.empty()) {
-    status.Update(
-        ReplaceFile(options.json_path, ScalingJson(runs), ToDisk::kFlush));
+    status.Update(WriteOutputFile(options.json_path, ScalingJson(runs)));
   }
   if (!options.proto_path.empty() && profile.benchmarks_size() > 0) {
     status.Update(WriteMemoryProfileFile(profile, options.proto_path));

@@ -1,4 +1,4 @@
-#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/input/gate_input.h"
 
 #include <cstdint>
 #include <fstream>
@@ -139,6 +139,10 @@ TEST(GateInputTest, SamplesAreJudgedByABudget) {
       decide(absl::StrCat("samples\t", PutSamples("//a:c", 10), "\t//a:b\n")),
       BAD_CONFIGURATION);
   EXPECT_EQ(decide("samples\t/none\t//a:b\n"), BAD_CONFIGURATION);
+  // 30 runs given twice are no 60.
+  const std::string line =
+      absl::StrCat("samples\t", PutSamples("//a:b", 10), "\t//a:b\n");
+  EXPECT_EQ(decide(line + line), BAD_CONFIGURATION);
 }
 
 TEST(GateInputTest, SamplesThatNoRuleWantsAreNotRead) {

@@ -1,5 +1,6 @@
-#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/input/gate_input.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -142,7 +144,19 @@ GateInput ReadGateInput(const std::string& manifest_path,
     }
   }
   if (wanted != SamplesToRead::kAll && !HasSampledRule(input)) return input;
-  for (const LabelledPath& file : samples) ReadSamples(file, &input);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!IsSameFile(samples[i].path, samples[j].path)) continue;
+      AddProblem(samples[i].label,
+                 absl::StrCat(samples[i].path,
+                              ": its samples are given twice, so each run "
+                              "would count twice; give the gate each profile "
+                              "once"),
+                 &input);
+      return input;
+    }
+    ReadSamples(samples[i], &input);
+  }
   return input;
 }
 
