@@ -91,7 +91,7 @@ thread_local LoadMeter* innermost_meter = nullptr;
 // Bytes that were live when jemalloc's peak of this thread began anew.
 thread_local int64_t peak_begin_bytes = 0;
 
-std::atomic<bool> resident_bytes_are_counted{false};
+std::atomic<ResidentCount> resident_count{ResidentCount::kNone};
 
 int64_t ReadAllMeteredBytes() {
   MeteredThreads& metered = Metered();
@@ -240,7 +240,7 @@ MemoryReading ReadMemory() {
   MemoryReading reading;
   if (!IsJemalloc()) return reading;
   FlushThreadCache();
-  const bool has_resident = resident_bytes_are_counted.load();
+  const bool has_resident = ResidentBytesAreCounted();
   if (has_resident) PurgeFreeMemory();
   if (has_resident) reading.resident_bytes = ReadResidentBytes().now_bytes;
   MappedAddresses addresses;
@@ -345,12 +345,16 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
       std::max(loaded.bytes,
                peak_thread_bytes_ - begin_.thread_bytes + loaded.mapped_bytes);
   loaded.resident_bytes = std::max<int64_t>(0, growth.resident_bytes);
+  if (resident_count.load() == ResidentCount::kTouchedOrOnHeap) {
+    loaded.resident_bytes =
+        std::max(loaded.resident_bytes, loaded.bytes - loaded.mapped_bytes);
+  }
   return loaded;
 }
 
-void CountResidentBytes(bool is_counted) {
-  resident_bytes_are_counted.store(is_counted);
+void CountResidentBytes(ResidentCount count) { resident_count.store(count); }
+bool ResidentBytesAreCounted() {
+  return resident_count.load() != ResidentCount::kNone;
 }
-bool ResidentBytesAreCounted() { return resident_bytes_are_counted.load(); }
 
 }  // namespace footprint::memo_internal

@@ -119,9 +119,17 @@ class LoadMeter {
   bool began_alone_ = false;
 };
 
+enum class ResidentCount {
+  kNone,
+  // Pages that were touched.
+  kTouched,
+  // At least what was taken from the heap, since pages of it that nobody has
+  // touched yet will be. Of mapped files those that were touched.
+  kTouchedOrOnHeap,
+};
 // From now on, readings have resident bytes, too, each after free memory was
 // given back to the system, which takes up to 90 ms for 256 MiB.
-void CountResidentBytes(bool is_counted);
+void CountResidentBytes(ResidentCount count);
 bool ResidentBytesAreCounted();
 
 }  // namespace memo_internal

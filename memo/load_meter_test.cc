@@ -324,16 +324,23 @@ TEST(MemoryReadingTest, AddsAndSubtractsEveryFigure) {
 
 TEST(LoadMeterTest, ResidentBytesAreCountedOnRequest) {
   EXPECT_EQ(ReadMemory().resident_bytes, 0);
-  CountResidentBytes(true);
+  CountResidentBytes(ResidentCount::kTouched);
   LoadMeter meter;
   { std::vector<char> passing(32 << 20, 1); }
   const std::unique_ptr<char[]> untouched(new char[64 << 20]);
   const std::vector<char> written(16 << 20, 1);
   const LoadedBytes loaded = meter.Stop();
-  CountResidentBytes(false);
   EXPECT_GE(loaded.resident_bytes, 16 << 20);
   EXPECT_LE(loaded.resident_bytes, 18 << 20);
   EXPECT_GE(loaded.bytes, 80 << 20);
+  // Heap that nobody has touched yet will be.
+  CountResidentBytes(ResidentCount::kTouchedOrOnHeap);
+  LoadMeter second;
+  const std::unique_ptr<char[]> later(new char[64 << 20]);
+  const LoadedBytes reserved = second.Stop();
+  CountResidentBytes(ResidentCount::kNone);
+  EXPECT_GE(reserved.resident_bytes, 64 << 20);
+  EXPECT_FALSE(ResidentBytesAreCounted());
 }
 
 }  // namespace

@@ -80,12 +80,14 @@ absl::Status ResolveBudget(ProductOptions* options) {
 // While it lives, resident bytes are counted, if that is asked for.
 class ResidentBytesCount {
  public:
-  explicit ResidentBytesCount(bool is_counted) {
-    memo_internal::CountResidentBytes(is_counted);
+  explicit ResidentBytesCount(memo_internal::ResidentCount count) {
+    memo_internal::CountResidentBytes(count);
   }
   ResidentBytesCount(const ResidentBytesCount&) = delete;
   ResidentBytesCount& operator=(const ResidentBytesCount&) = delete;
-  ~ResidentBytesCount() { memo_internal::CountResidentBytes(false); }
+  ~ResidentBytesCount() {
+    memo_internal::CountResidentBytes(memo_internal::ResidentCount::kNone);
+  }
 };
 
 // Names of the instances to be planned. FailedPrecondition, NotFound: why there
@@ -203,7 +205,10 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   if (!known_sizes.ok()) return known_sizes.status();
   const absl::Status resolved = ResolveBudget(&options);
   if (!resolved.ok()) return resolved;
-  const ResidentBytesCount count(options.counts_resident);
+  const ResidentBytesCount count(
+      !options.counts_resident ? memo_internal::ResidentCount::kNone
+      : options.budget_is_auto ? memo_internal::ResidentCount::kTouchedOrOnHeap
+                               : memo_internal::ResidentCount::kTouched);
   PlannedRun run(memo_internal::DivideIntoStretches(*instance_names), &trace_);
   const absl::Status planned = run.Plan(options, *known_sizes);
   if (!planned.ok()) return planned;

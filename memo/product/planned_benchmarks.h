@@ -23,8 +23,14 @@
 // run; one that throws with Threads() of more than 1 ends the process, since
 // Google Benchmark runs it on threads that nobody can catch for.
 //
-// A value that only factories load counts as alive, and is evicted after the
-// load under a budget, else when nothing is left to load.
+// A value that only factories load counts as alive. It is evicted when nothing
+// is left to load, and after each load under a budget that has no room for it
+// beside the plan's peak.
+//
+// Under a budget the resident set of the process and its high-water mark are
+// compared with it after each load and each cell (resident_check.h). At the
+// first value that takes more than planned, what is left to run has a new plan
+// (revised_steps.h); a cell that cannot fit any more has an error in its row.
 //
 // Works with filter, repetitions, threads, warm-up, memory managers and
 // --benchmark_out (JSON, CSV or console). Rows have the numbers of families of
@@ -80,9 +86,10 @@ class PlannedBenchmarks {
 
   // 2 if the plan was refused; 1 if a value, a task, a function that threw or
   // an eviction failed, a
-  // benchmark that the filter leaves did not run, a file could not be written
-  // at the end, or the budget was exceeded by a size that was declared too
-  // small; otherwise `status`, that of a function which called the runner.
+  // benchmark that the filter leaves did not run, a file could not be written,
+  // or the budget was exceeded, by planned values or by more than 2 % and 4 MiB
+  // of resident memory; otherwise `status`, that of a function which called the
+  // runner.
   int ExitStatus(int status = 0) const;
 
   // The plan in a line, for ProfileBenchmarks to put into the profile; empty

@@ -8,6 +8,7 @@
 #include "footprint/memo/google_benchmark/exact_filter.h"
 #include "footprint/memo/google_benchmark/instance_list.h"
 #include "footprint/memo/product/planned_sizes.h"
+#include "footprint/memo/product/revised_steps.h"
 #include "footprint/memo/run_catching.h"
 #include "footprint/memo/schedule/load_costs.h"
 #include "footprint/memo/schedule/schedule_planner.h"
@@ -27,6 +28,22 @@ ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
   }
   request.budget_bytes.reset();
   return request;
+}
+
+// As PlanSchedule, but where cells may run in another order and sizes are
+// unknown, the order is the one that has the fewest values alive.
+absl::StatusOr<Schedule> PlanCells(const ScheduleRequest& request) {
+  absl::StatusOr<Schedule> schedule = PlanSchedule(request);
+  if (!schedule.ok() || !request.may_reorder ||
+      schedule->unknown_size_count == 0) {
+    return schedule;
+  }
+  absl::StatusOr<Schedule> other = PlanSchedule(InAnyOrder(request, true));
+  if (!other.ok() || PeakCount(*other) >= PeakCount(*schedule)) return schedule;
+  other->unknown_size_count = schedule->unknown_size_count;
+  other->peak_bytes = PeakBytes(request, *other);
+  other->smallest_budget_bytes = schedule->smallest_budget_bytes;
+  return other;
 }
 
 // Adds another order's need to the plan, if it is less than the given one's.
@@ -86,7 +103,7 @@ absl::Status PlannedRun::Plan(
   plan_.request.may_reorder = options.may_reorder;
   plan_.counts_resident = options.counts_resident;
   plan_.known_sizes = known_sizes;
-  plan_.remembers = !options.remember_path.empty();
+  plan_.remember_path = options.remember_path;
   std::map<PlannedMemo*, int> indices;
   std::vector<int64_t> load_nanoseconds;
   for (const Stretch& stretch : stretches_) {
@@ -108,7 +125,7 @@ absl::Status PlannedRun::Plan(
   }
   const bool costs_are_times =
       SetLoadCosts(load_nanoseconds, &plan_.request.values);
-  absl::StatusOr<Schedule> schedule = PlanSchedule(plan_.request);
+  absl::StatusOr<Schedule> schedule = PlanCells(plan_.request);
   if (!schedule.ok()) return schedule.status();
   plan_.schedule = *std::move(schedule);
   MemoPlan* const described = recorder_.trace().mutable_plan();
@@ -137,10 +154,39 @@ void PlannedRun::Run(JoiningReporter* reporter) {
       RunBatch(step, end, reporter);
     }
     step = end;
+    RevisePlan(step);
   }
   for (const std::string& name : ProductRegistry::Get().TakeUnplannedCalls()) {
     RecordUnplannedCall(name);
   }
+}
+
+// Plans anew for the cells from `step` on, if values took more than planned.
+void PlannedRun::RevisePlan(size_t step) {
+  if (!plan_.request.budget_bytes.has_value() || !values_.TakeSurprise() ||
+      step >= plan_.schedule.steps.size()) {
+    return;
+  }
+  values_.LearnSizes(&plan_.request.values);
+  const RevisedSteps revised = ReviseSteps(plan_.request, plan_.schedule, step);
+  if (!revised.status.ok()) {
+    recorder_.RecordProblem(MemoEvent::PLAN_REVISED, "the plan",
+                            revised.status);
+    return;
+  }
+  for (const auto& [cell, status] : revised.refused) {
+    values_.RefuseCell(cell, status);
+  }
+  plan_.schedule.peak_bytes = revised.peak_bytes;
+  plan_.schedule.steps.resize(step);
+  plan_.schedule.steps.insert(plan_.schedule.steps.end(), revised.steps.begin(),
+                              revised.steps.end());
+  values_.EvictAllBut(revised.cells);
+  recorder_.Say(recorder_.AddEvent(MemoEvent::PLAN_REVISED, "", 0),
+                absl::StrCat("values took more than planned, so the ",
+                             revised.cells.size(),
+                             " cells that are left have a new plan: ",
+                             revised.load_count, " loads"));
 }
 
 // Its own instance is taken for another cell's, whose values are not its own.
@@ -300,6 +346,7 @@ void PlannedRun::EndCell(size_t index) {
     recorder_.RecordProblem(MemoEvent::TASK_FAILED, cell.name, thrown);
   }
   if (is_set_up_ && cell.teardown != nullptr) RunTeardown(cell, step);
+  values_.CheckResident(stretch.instance_names[0]);
   values_.EvictAfter(step);
 }
 

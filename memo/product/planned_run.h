@@ -79,6 +79,7 @@ class PlannedRun {
                                     JoiningReporter* reporter);
   void RecordUnplannedCall(const std::string& cell_name);
   void RecordCount(const std::vector<std::string>& names, size_t count);
+  void RevisePlan(size_t step);
   void BeginCell(size_t index);
   void EndCell(size_t index);
   InstanceState NextStateOf(const Stretch& stretch);

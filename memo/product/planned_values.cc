@@ -33,9 +33,17 @@ void PlannedValues::Begin() {
     loaded_before_.insert(loaded.name);
   }
   loads_left_ = plan_->schedule.load_count;
+  if (!plan_->request.budget_bytes.has_value()) return;
+  int64_t loaded_bytes = 0;
+  for (const PlannedMemo* memo : plan_->memos) {
+    loaded_bytes += memo->statistics().live_bytes;
+  }
+  resident_.Begin(*plan_->request.budget_bytes, loaded_bytes);
 }
 
 absl::Status PlannedValues::Load(const ScheduledStep& step) {
+  const auto refused = refused_cells_.find(step.cell);
+  if (refused != refused_cells_.end()) return refused->second;
   const absl::Status loaded = LoadValues(step);
   loads_left_ -= static_cast<int64_t>(step.loads.size());
   EvictLoadedByFactories();
@@ -98,6 +106,8 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
   for (int value : values) {
     PlannedMemo* const memo = plan_->memos[static_cast<size_t>(value)];
     if (memo->is_pinned()) continue;
+    const absl::Status has_room = MakeRoomFor(value, needed);
+    if (!has_room.ok()) return has_room;
     const MemoStatistics before = memo->statistics();
     const std::map<std::string, uint64_t> handles_before = CountHandles();
     const absl::Status status = memo->Load();
@@ -110,10 +120,160 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
       failed_loads_[value] = status;
       return status;
     }
+    const LoadedSize held = HeldSince(handles_before, memo->name());
     RecordValue(plan_->request.values[static_cast<size_t>(value)], *memo,
-                before, HeldSince(handles_before, memo->name()));
+                before, held);
+    LearnSize(value, memo->statistics(), held);
+    CheckResident(memo->name());
+    Remember();
   }
   return absl::OkStatus();
+}
+
+// Where values took more than planned, the plan's loads no longer fit beside
+// what is there: values that this cell does not need go first. The error: what
+// it needs is too much by itself.
+absl::Status PlannedValues::MakeRoomFor(int value,
+                                        const std::vector<int>& needed) {
+  if (!plan_->request.budget_bytes.has_value()) return absl::OkStatus();
+  const int64_t budget_bytes = *plan_->request.budget_bytes;
+  const auto learned = learned_.find(value);
+  const PlannedValue& planned =
+      learned != learned_.end()
+          ? learned->second
+          : plan_->request.values[static_cast<size_t>(value)];
+  // Sizes that differ by little are no reason.
+  const int64_t most_bytes = budget_bytes + budget_bytes / 50 -
+                             std::max(planned.bytes, planned.load_peak_bytes);
+  for (size_t i = 0;
+       i < plan_->memos.size() && recorder_->LiveBytes() > most_bytes; ++i) {
+    const bool is_needed = std::find(needed.begin(), needed.end(),
+                                     static_cast<int>(i)) != needed.end();
+    if (!is_needed) Evict(plan_->memos[i]);
+  }
+  if (learned_.empty() || recorder_->LiveBytes() <= most_bytes) {
+    return absl::OkStatus();
+  }
+  const absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
+      "\"", planned.name, "\" takes ",
+      FormatBytes(std::max(planned.bytes, planned.load_peak_bytes)), " beside ",
+      FormatBytes(recorder_->LiveBytes()),
+      " of the cell's other values, more than the budget of ",
+      FormatBytes(budget_bytes), "; raise --memo_budget="));
+  recorder_->RecordProblem(MemoEvent::NOT_RUN, planned.name, status);
+  return status;
+}
+
+void PlannedValues::LearnSize(int value, const MemoStatistics& statistics,
+                              const LoadedSize& held) {
+  if (statistics.bytes_source == BytesSource::kUnknown) return;
+  const PlannedValue& planned =
+      plan_->request.values[static_cast<size_t>(value)];
+  PlannedValue& learned = learned_.try_emplace(value, planned).first->second;
+  const int64_t held_bytes =
+      plan_->counts_resident && held.held_resident_bytes > 0
+          ? held.held_resident_bytes
+          : held.held_bytes;
+  const int64_t passing_bytes =
+      PassingBytesOf(statistics.load_peak_bytes, statistics.live_bytes);
+  const int64_t bytes =
+      LoadedBytesOf(statistics, plan_->counts_resident) + held_bytes;
+  learned.bytes = std::max(learned.bytes, bytes);
+  if (passing_bytes > 0) {
+    learned.load_peak_bytes =
+        std::max(learned.load_peak_bytes, learned.bytes + passing_bytes);
+  }
+  is_surprised_ |= bytes > planned.bytes && IsFarFrom(bytes, planned.bytes);
+}
+
+bool PlannedValues::TakeSurprise() {
+  const bool is_surprised = is_surprised_;
+  is_surprised_ = false;
+  return is_surprised;
+}
+
+void PlannedValues::LearnSizes(std::vector<PlannedValue>* values) const {
+  double growth = 1;
+  for (const auto& [value, learned] : learned_) {
+    const PlannedValue& planned = (*values)[static_cast<size_t>(value)];
+    if (planned.source != SizeSource::kGuessed || planned.bytes == 0) continue;
+    growth = std::max(growth, static_cast<double>(learned.bytes) /
+                                  static_cast<double>(planned.bytes));
+  }
+  for (size_t i = 0; i < values->size(); ++i) {
+    const auto learned = learned_.find(static_cast<int>(i));
+    PlannedValue& value = (*values)[i];
+    if (learned != learned_.end()) {
+      value.bytes = learned->second.bytes;
+      value.load_peak_bytes = learned->second.load_peak_bytes;
+      value.source = SizeSource::kMeasured;
+    } else if (value.source == SizeSource::kGuessed) {
+      value.bytes =
+          static_cast<int64_t>(static_cast<double>(value.bytes) * growth);
+      value.load_peak_bytes = static_cast<int64_t>(
+          static_cast<double>(value.load_peak_bytes) * growth);
+    }
+  }
+}
+
+void PlannedValues::RefuseCell(int cell, const absl::Status& status) {
+  refused_cells_[cell] = status;
+  recorder_->RecordProblem(MemoEvent::NOT_RUN,
+                           plan_->request.cells[static_cast<size_t>(cell)].name,
+                           status);
+}
+
+void PlannedValues::EvictAllBut(const std::vector<PlannedCell>& cells) {
+  std::set<int> needed;
+  for (const PlannedCell& cell : cells) {
+    needed.insert(cell.values.begin(), cell.values.end());
+  }
+  for (size_t i = 0; i < plan_->memos.size(); ++i) {
+    if (needed.count(static_cast<int>(i)) == 0) Evict(plan_->memos[i]);
+  }
+}
+
+void PlannedValues::CheckResident(const std::string& name) {
+  const int64_t bytes = resident_.FindHighest();
+  if (bytes == 0) return;
+  recorder_->NoteProblem();
+  recorder_->Say(
+      recorder_->AddEvent(MemoEvent::BUDGET_EXCEEDED, name, bytes),
+      absl::StrCat(
+          "\"", name, "\": the process held ", FormatBytes(bytes),
+          " of resident memory beyond what it had before the run, more than "
+          "the "
+          "budget of ",
+          FormatBytes(*plan_->request.budget_bytes), "; of these ",
+          FormatBytes(recorder_->LiveBytes()),
+          " are planned values. Others are pages that are touched after the "
+          "load, memory of a factory's threads, of a pool that values share, "
+          "or "
+          "of the benchmark: declare what a value takes, or raise "
+          "--memo_budget="));
+}
+
+// A run that is killed has told the next one what it has seen. Not after each
+// of thousands of small loads, since the file is read and written whole.
+void PlannedValues::Remember() {
+  if (plan_->remember_path.empty()) return;
+  constexpr int64_t kWorthAFile = 1 << 20;
+  MemoTrace unsaved;
+  int64_t bytes = 0;
+  const MemoTrace& trace = recorder_->trace();
+  for (int i = remembered_event_count_; i < trace.events_size(); ++i) {
+    bytes += trace.events(i).kind() == MemoEvent::LOADED
+                 ? trace.events(i).bytes()
+                 : 0;
+    *unsaved.add_events() = trace.events(i);
+  }
+  if (bytes < kWorthAFile) return;
+  remembered_event_count_ = trace.events_size();
+  const absl::Status status =
+      RememberSizes(LoadedSizes(unsaved), plan_->remember_path);
+  if (status.ok()) return;
+  recorder_->RecordProblem(MemoEvent::TASK_FAILED, plan_->remember_path,
+                           status);
 }
 
 // Bytes of memos to which the load of `name` got handles that its value keeps.
@@ -200,7 +360,7 @@ void PlannedValues::CompareWithPlan(const PlannedValue& planned,
       absl::StrCat("\"", planned.name, "\" takes ", FormatBytes(bytes),
                    ", not the ", FormatBytes(planned.bytes), " planned for; ",
                    planned.source == SizeSource::kDeclared ? "declare that"
-                   : plan_->remembers
+                   : !plan_->remember_path.empty()
                        ? IsMeasured(statistics)
                              ? "the next run plans with that"
                              : "remove the file of --memo_remember= to "
@@ -254,11 +414,17 @@ void PlannedValues::RecordLoadedByFactory() {
   }
 }
 
-// Under a budget as soon as they are not pinned: they are loaded again for
-// the next factory, whose need while it loads has room for them. Else when
-// nothing is left to load.
+// When nothing is left to load; under a budget that has no room for them beside
+// the plan's peak as soon as they are not pinned: they are loaded again for the
+// next factory, whose need while it loads has room for them.
 void PlannedValues::EvictLoadedByFactories() {
-  if (!plan_->request.budget_bytes.has_value() && loads_left_ > 0) return;
+  if (loads_left_ > 0) {
+    int64_t bytes = plan_->schedule.peak_bytes;
+    for (const std::string& name : loaded_by_factories_) {
+      bytes += recorder_->BytesOf(name);
+    }
+    if (bytes <= plan_->request.budget_bytes.value_or(bytes)) return;
+  }
   const std::set<std::string> names = loaded_by_factories_;
   for (const std::string& name : names) {
     if (!EvictMemo(name).ok()) continue;  // A value holds it.

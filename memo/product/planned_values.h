@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "footprint/memo/memo_core.h"
 #include "footprint/memo/product/product_registry.h"
+#include "footprint/memo/product/resident_check.h"
 #include "footprint/memo/product/trace_recorder.h"
 #include "footprint/memo/schedule/memo_trace_file.h"
 #include "footprint/memo/schedule/schedule.h"
@@ -39,8 +40,8 @@ struct ValuesPlan {
   // Of earlier runs, by name.
   std::map<std::string, LoadedSize> known_sizes;
   bool counts_resident = false;
-  // The next run knows the sizes of this one.
-  bool remembers = false;
+  // The next run knows the sizes of this one by this file; empty: it does not.
+  std::string remember_path;
 };
 
 class PlannedValues {
@@ -66,8 +67,31 @@ class PlannedValues {
   // Evicts values that no later step needs.
   void EvictAfter(const ScheduledStep& step);
 
+  // Says it if more was resident since the last call than the budget allows
+  // (resident_check.h). `name`: of the value that was loaded, or the cell that
+  // ran.
+  void CheckResident(const std::string& name);
+
+  // Whether a value took more than planned since the last call.
+  bool TakeSurprise();
+
+  // Writes what the values took into `values`, the request's. A value that was
+  // not loaded yet, and whose size is a guess, is taken to grow as the others
+  // did.
+  void LearnSizes(std::vector<PlannedValue>* values) const;
+
+  // The cell has an error instead of a run.
+  void RefuseCell(int cell, const absl::Status& status);
+
+  // Evicts the values that none of `cells` needs.
+  void EvictAllBut(const std::vector<PlannedCell>& cells);
+
  private:
   absl::Status LoadValues(const ScheduledStep& step);
+  absl::Status MakeRoomFor(int value, const std::vector<int>& needed);
+  void LearnSize(int value, const MemoStatistics& statistics,
+                 const LoadedSize& held);
+  void Remember();
   LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
                        const std::string& name) const;
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
@@ -93,6 +117,13 @@ class PlannedValues {
   // Values, by name, that a teardown has evicted before their last use.
   std::set<std::string> warned_of_;
   int64_t loads_left_ = 0;
+  ResidentCheck resident_;
+  // By index: what values took.
+  std::map<int, PlannedValue> learned_;
+  bool is_surprised_ = false;
+  std::map<int, absl::Status> refused_cells_;
+  // Events of the trace before this one are in the file of sizes.
+  int remembered_event_count_ = 0;
 };
 
 }  // namespace footprint::memo_internal

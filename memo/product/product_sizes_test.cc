@@ -148,6 +148,27 @@ TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
   EXPECT_EQ(some.exit_status, 0) << some.status;
 }
 
+// The advice about another order comes true in that order.
+TEST_F(ProductTest, AnotherOrderOfUnknownSizesIsTheOneThatWasPromised) {
+  const Axis<Model> models = MakeAxis<Model>("model", 2, 0);
+  const Axis<Data> data = MakeAxis<Data>("data", 4, 0);
+  ASSERT_THAT(Product(
+                  Unique("BM"),
+                  [](benchmark::State& state, const Model&, const Data&) {
+                    for (auto _ : state) {
+                    }
+                  },
+                  models, data),
+              IsOk());
+  const Outcome given = RunWith({});
+  const int64_t promised = given.trace.plan().other_order_peak_count();
+  ASSERT_GT(promised, 0);
+  most_live = live = 0;
+  const Outcome reordered = RunWith({"--memo_order=reorder"});
+  EXPECT_EQ(reordered.exit_status, 0);
+  EXPECT_EQ(reordered.trace.plan().peak_count(), promised);
+}
+
 TEST_F(ProductTest, RemembersWhatWasMeasured) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/remembered.binpb";
@@ -314,7 +335,9 @@ TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
   const Outcome budgeted = RunWith({"--memo_budget=450B"});
   EXPECT_EQ(budgeted.exit_status, 1);
   EXPECT_EQ(inner_count, 4);
+  // One that has room keeps it.
   EXPECT_EQ(RunWith({"--memo_budget=500B"}).exit_status, 0);
+  EXPECT_EQ(inner_count, 5);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 

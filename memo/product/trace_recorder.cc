@@ -33,6 +33,11 @@ int64_t TraceRecorder::LiveBytes() const {
   return sum;
 }
 
+int64_t TraceRecorder::BytesOf(const std::string& name) const {
+  const auto live = live_bytes_.find(name);
+  return live == live_bytes_.end() ? 0 : live->second;
+}
+
 int64_t TraceRecorder::EndLife(const std::string& name) {
   const auto live = live_bytes_.find(name);
   if (live == live_bytes_.end()) return 0;

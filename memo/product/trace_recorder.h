@@ -46,6 +46,8 @@ class TraceRecorder {
   bool IsLive(const std::string& name) const {
     return live_bytes_.count(name) > 0;
   }
+  // Bytes that it takes; 0 if it is not alive.
+  int64_t BytesOf(const std::string& name) const;
   // Bytes that it took; 0 if it was not alive.
   int64_t EndLife(const std::string& name);
   int64_t LiveBytes() const;
