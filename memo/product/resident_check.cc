@@ -12,9 +12,17 @@ namespace {
 // Of stacks, of Google Benchmark's rows and of the allocator's own tables.
 constexpr int64_t kAllowanceBytes = 4 << 20;
 
+// A sanitizer's own memory is several times the program's.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasShadow = true;
+#else
+constexpr bool kHasShadow = false;
+#endif
+
 }  // namespace
 
 void ResidentCheck::Begin(int64_t budget_bytes, int64_t loaded_bytes) {
+  if (kHasShadow) return;
   PurgeFreeMemory();
   const ResidentBytes resident = ReadResidentBytes();
   base_bytes_ = resident.now_bytes - loaded_bytes;

@@ -15,6 +15,9 @@
 // that would take it from others: below the mark that the process had before,
 // only the resident set of the moment counts.
 //
+// Built with a sanitizer it sees nothing, since a sanitizer's own memory is
+// many times the program's.
+//
 // Not thread-safe: one, on main's thread. Memory: some words. Time: some 20 us
 // for each look; where it would exceed, free memory is given back to the system
 // first.
