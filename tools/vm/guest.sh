@@ -13,7 +13,9 @@ if (($$ == 1)); then
   mount -t devpts pts /dev/pts
   mount -t cgroup2 cgroup /sys/fs/cgroup
   mount -t tmpfs run /run
-  ip link set lo up 2>/dev/null
+  # SIOCSIFFLAGS: up and running. The server's tests talk through the loopback.
+  python3 -c 'import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x41))'
   echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 fi
 

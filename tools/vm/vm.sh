@@ -28,16 +28,6 @@ readonly GUEST_PACKAGES=(
   python3 libstdc++6 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
   libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11 file zip
 )
-# Tests of what depends on the version of control groups.
-readonly TESTS=(
-  //base/machine:memory_group_test
-  //gates/sandbox:host_test
-  //gates/sandbox:sandbox_test
-  //gates/trials:attacks_test
-  //gates/trials:run_trial_test
-  //gates/server:trial_server_test
-)
-
 say() { printf 'vm: %s\n' "$*" >&2; }
 fail() {
   say "$*"
@@ -136,7 +126,12 @@ report() {
 main() {
   ((EUID == 0)) || fail "making a file system needs root: sudo tools/dev vm"
   cd "$TREE"
-  (($# > 0)) || set -- "${TESTS[@]}"
+  if (($# == 0)); then
+    local tests
+    tests=$(bazel query --noshow_progress 'tests(//tools/vm)' 2>/dev/null) || fail "//tools/vm names tests that are not there"
+    # shellcheck disable=SC2086  # A label a word.
+    set -- $tests
+  fi
   install_host_packages
   make_root
   copy_tests "$@"
