@@ -22,7 +22,7 @@ text_profile = rule(
         "label": attr.string(mandatory = True, doc = "As in the profile."),
         "src": attr.label(mandatory = True, allow_single_file = [".textproto"]),
         "_encode": attr.label(
-            default = Label("//gates/input:encode_profile_main"),
+            default = Label("//gates/judge:encode_profile_main"),
             executable = True,
             cfg = "exec",
         ),

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "google/protobuf/text_format.h"

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/types/optional.h"
-#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
 
 namespace footprint {
 

@@ -20,8 +20,8 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/gates/explaining/profile_diff.h"
-#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {

@@ -13,8 +13,8 @@
 
 #include <string>
 
-#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
 
 namespace footprint {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "footprint/base/page/line_chart.h"
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 
 namespace footprint {
 

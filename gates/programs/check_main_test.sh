@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Exit status and message of check_main for every decision and for bad input.
 set -uo pipefail
-readonly CHECK="$PWD/gates/programs/check_main" ENCODE="$PWD/gates/input/encode_profile_main"
+readonly CHECK="$PWD/gates/programs/check_main" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 failures=0
 readonly HEADER='# proto-file: gates/judge/gate.proto

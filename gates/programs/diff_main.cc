@@ -13,7 +13,7 @@
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/explaining/profile_folder.h"
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"

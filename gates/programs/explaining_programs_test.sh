@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Exit status and output of the programs that explain, for good and bad input.
 set -uo pipefail
-readonly PROGRAMS="$PWD/gates/programs" ENCODE="$PWD/gates/input/encode_profile_main"
+readonly PROGRAMS="$PWD/gates/programs" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 unset BUILD_WORKING_DIRECTORY
 failures=0

@@ -16,8 +16,8 @@
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/fleet/device_fit.h"
 #include "footprint/gates/fleet/fleet_file.h"
-#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
 
 namespace footprint {

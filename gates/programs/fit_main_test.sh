@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Exit status and message of fit_main, what-if and bad input.
 set -uo pipefail
-readonly FIT="$PWD/gates/programs/fit_main" ENCODE="$PWD/gates/input/encode_profile_main"
+readonly FIT="$PWD/gates/programs/fit_main" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 failures=0
 

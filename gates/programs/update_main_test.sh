@@ -2,7 +2,7 @@
 # Changes that update_main makes to a workspace, and requests that it refuses.
 set -uo pipefail
 readonly UPDATE="$PWD/gates/programs/update_main" CHECK="$PWD/gates/programs/check_main"
-readonly ENCODE="$PWD/gates/input/encode_profile_main"
+readonly ENCODE="$PWD/gates/judge/encode_profile_main"
 readonly WORKSPACE="$TEST_TMPDIR/workspace"
 mkdir "$WORKSPACE" && cd "$WORKSPACE" || exit 2
 export BUILD_WORKSPACE_DIRECTORY=$WORKSPACE

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "footprint/gates/input/gate_input.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/regressions/producer_run.h"
 #include "footprint/gates/regressions/regression_plan.h"
 

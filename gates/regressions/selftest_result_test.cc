@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

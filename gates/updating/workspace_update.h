@@ -23,7 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/updating/threshold_update.h"
 
 namespace footprint {

@@ -170,7 +170,7 @@ def library_figures(tree):
 
 
 def header_figures(tree):
-    """Purposes of headers; contracts.py looks for the other points."""
+    """Purposes of headers."""
     lacking = [name for name in tree.headers if not tree.text[name].startswith("// ")]
     return [("headers that say their purpose, above the include guard",
              percent(len(tree.headers) - len(lacking), len(tree.headers)), "100 %", lacking)]

@@ -4,8 +4,7 @@
     bazel query --output=xml --noimplicit_deps //... |
         limits.py --tree=.
 
-A room is a Bazel package. The limits: files in a folder, rules in a BUILD file,
-circles between rooms, edges between sibling packages, what tests owe
+A room is a Bazel package. The limits: rules in a BUILD file, circles between rooms, edges between sibling packages, what tests owe
 (owed_tests.py), and definitions of what should stand once (the patterns of
 one_of_each.txt). Exit 1 beyond a
 limit, and where a pattern finds fewer than it should.
@@ -24,7 +23,6 @@ import check_layers  # noqa: E402
 
 import owed_tests  # noqa: E402
 
-MOST_FILES = 50
 MOST_RULES = 60
 
 Limit = collections.namedtuple("Limit", "what value limit exceptions")
@@ -45,12 +43,6 @@ def production_edges(rules):
 def sibling_edges(edges):
     return sorted(edge for package, targets in edges.items()
                   for target, edge in targets.items() if check_layers.crosses(package, target))
-
-
-def crowded_folders(names):
-    count = collections.Counter(str(pathlib.PurePath(name).parent) for name in names
-                                if "testdata" not in pathlib.PurePath(name).parts)
-    return count
 
 
 def crowded_builds(rules):
@@ -87,7 +79,6 @@ def limits_of(names, texts, rules, patterns):
     crossing = sibling_edges(edges)
     circles = [" <-> ".join(rooms) for rooms in check_layers.round_trips(edges)]
     found = [
-        _most("most files in a folder (testdata aside)", crowded_folders(names), MOST_FILES),
         _most("most rules in a BUILD file", crowded_builds(rules), MOST_RULES),
         Limit("circles between rooms", len(circles), 0, circles),
         Limit("edges between siblings (but to %s)" % check_layers.CONTRACT, len(crossing), 0, crossing),

@@ -44,16 +44,8 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(self.circles(circle), [
             "base/files <-> gates/deployments/tabular <-> lowmem/models <-> lowmem/weights"])
 
-    def test_counts_files_by_folder_without_testdata(self):
-        names = ["lowmem/a.h"] * 2 + ["lowmem/testdata/x"] * 60 + ["lowmem/weights/b.h"]
-        self.assertEqual(limits.crowded_folders(names), {"lowmem": 2, "lowmem/weights": 1})
-
     def test_counts_aliases_among_the_rules(self):
         self.assertEqual(limits.crowded_builds(parse_query(QUERY))["profiling"], 1)
-
-    def test_a_folder_beyond_the_limit_is_named(self):
-        found = limits.limits_of(["x/%d.h" % i for i in range(51)], {}, [], [])
-        self.assertEqual(found[0].exceptions, ["x has 51"])
 
     def test_what_tests_owe_is_counted_without_examples(self):
         texts = {"x/a.h": "", "examples/a_test.cc": "TEST(Box, A) {}", "x/b_test.cc": "TEST(Box, A) {}"}

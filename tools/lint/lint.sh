@@ -87,23 +87,20 @@ lint_layers() {
 }
 
 # Every code block of a page is a region of a file that is built, or a command
-# that is run; every link leads somewhere. Names in pages and comments exist, and a
-# sentence there has a subject.
+# that is run; every link leads somewhere. Names in pages and comments exist.
 lint_docs() {
   local status=0
   python3 -B tools/docs/check_docs.py --tree=. || status=1
   python3 -B tools/docs/check_names.py --tree=. || status=1
-  python3 -B tools/docs/check_prose.py --tree=. || status=1
   return "$status"
 }
 
-# Each planted fault still names text that stands once in its file, and each
-# equivalent one a line that is there.
+# Each fault that no test can see still names a line that is there.
 lint_mutations() {
   local listing status=0
   while IFS= read -r listing; do
     python3 -B tools/mutate/mutate.py --check_list "$(dirname "$listing")" || status=1
-  done < <(tree_files '*/mutations.txt')
+  done < <(tree_files '*/equivalent_mutations.txt')
   return "$status"
 }
 

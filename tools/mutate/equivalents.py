@@ -1,7 +1,7 @@
 """PACKAGE/equivalent_mutations.txt: generated mutants that no test can kill.
 
-A line is FILE<TAB>LINE OF CODE<TAB>OLD -> NEW<TAB>REASON, as `mutate.py
---generated` prints a survivor, with the reason why the program does the same.
+A line is FILE<TAB>LINE OF CODE<TAB>OLD -> NEW<TAB>REASON, as `tools/dev
+mutate` prints a survivor, with the reason why the program does the same.
 """
 
 from one_line import one_line

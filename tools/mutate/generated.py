@@ -1,4 +1,4 @@
-"""`mutate.py --generated`: a sample of all small faults, judged by a package's tests.
+"""`tools/dev mutate`: a sample of all small faults, judged by a package's tests.
 
 The mutants (operators.py) of a package's sources are drawn by a seed. Those of
 the sample are compiled in at once, each behind a switch (schemata.py), so a

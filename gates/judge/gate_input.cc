@@ -1,4 +1,4 @@
-#include "footprint/gates/input/gate_input.h"
+#include "footprint/gates/judge/gate_input.h"
 
 #include <cstddef>
 #include <string>

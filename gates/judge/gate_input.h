@@ -23,8 +23,8 @@
 // Thread-safe; the result owns all that was read. Memory: all profiles and
 // thresholds. Time: linear.
 
-#ifndef FOOTPRINT_GATES_INPUT_GATE_INPUT_H_
-#define FOOTPRINT_GATES_INPUT_GATE_INPUT_H_
+#ifndef FOOTPRINT_GATES_JUDGE_GATE_INPUT_H_
+#define FOOTPRINT_GATES_JUDGE_GATE_INPUT_H_
 
 #include <string>
 #include <vector>
@@ -54,4 +54,4 @@ Verdict Judge(const GateInput& input, const EvaluationOptions& options);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_INPUT_GATE_INPUT_H_
+#endif  // FOOTPRINT_GATES_JUDGE_GATE_INPUT_H_
