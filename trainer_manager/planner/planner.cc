@@ -54,12 +54,13 @@ class WayDown {
            static_cast<int64_t>(static_cast<double>(highest - lowest) * share_);
   }
 
-  void Hear(bool found) {
+  // `least_share`: of the way that is left, a step goes at least so far.
+  void Hear(bool found, double least_share) {
     if (found) {
       share_ = std::min(0.75, 2 * share_);
       in_vain_ = 0;
     } else if (++in_vain_ == patience_) {
-      share_ = std::max(0.25, share_ / 2);
+      share_ = std::max(least_share, share_ / 2);
       in_vain_ = 0;
     }
   }
@@ -171,12 +172,16 @@ class Planning {
     CapacitySearch search(&problem_);
     std::optional<BeamSweep> beam;
     int64_t beam_turn = 0;
+    int64_t way_turn = 0;
     for (int64_t turn = 0; !IsOver(); ++turn) {
-      AskSearch(LowestTarget(), turn, &search);
-      if (!MustOnlyFit() && !IsOver() && turn % 3 == 2) {
-        search_way_down_.Hear(AskSearch(
-            search_way_down_.Target(LowestTarget(), plan_.height_bytes - 1),
-            turn / 3, &search));
+      const bool is_late = !MustOnlyFit() && IsLate();
+      if (!is_late || turn % 3 == 2) AskSearch(LowestTarget(), turn, &search);
+      if (!MustOnlyFit() && !IsOver() && (is_late || turn % 3 == 2)) {
+        search_way_down_.Hear(
+            AskSearch(
+                search_way_down_.Target(LowestTarget(), plan_.height_bytes - 1),
+                way_turn++, &search),
+            LeastShare());
       }
       if (!with_sweeps || turn < kTurnsBeforeBeams) continue;
       if (!beam.has_value()) beam.emplace(&problem_);
@@ -189,6 +194,15 @@ class Planning {
   bool IsOver() const {
     return IsDone() || plan_.search_nodes >= options_.node_limit ||
            absl::Now() > deadline_;
+  }
+
+  // Small steps are granted, and bring little: they wait for the second half of
+  // the nodes, and for a plan near the bound.
+  double LeastShare() const { return IsLate() ? 1.0 / 16 : 0.25; }
+  bool IsLate() const {
+    return plan_.search_nodes >= options_.node_limit / 2 &&
+           plan_.height_bytes - plan_.lower_bound.bytes <
+               plan_.lower_bound.bytes / 8;
   }
 
   int64_t NodesLeft() const { return options_.node_limit - plan_.search_nodes; }
@@ -226,7 +240,8 @@ class Planning {
     } else if (!MustOnlyFit()) {
       beam_way_down_.Hear(
           AskBeam(beam_way_down_.Target(LowestTarget(), plan_.height_bytes - 1),
-                  turn / 3, beam));
+                  turn / 3, beam),
+          LeastShare());
     }
     sweep_nodes_ += plan_.search_nodes - nodes_before;
   }
