@@ -254,12 +254,12 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "signature.forward.writes");
   }
   if (inputs.mode != NetworkMode::kTraining) return absl::OkStatus();
-  for (const auto& [step, use] :
-       {std::make_pair("the gradient step", &signature.gradient),
-        std::make_pair("the derivative step", &signature.derivative),
-        std::make_pair("the recompute step", &signature.recompute),
-        std::make_pair("the step that restores the input",
-                       &signature.restore_input)}) {
+  const std::pair<const char*, decltype(&signature.gradient)> uses[] = {
+      {"the gradient step", &signature.gradient},
+      {"the derivative step", &signature.derivative},
+      {"the recompute step", &signature.recompute},
+      {"the step that restores the input", &signature.restore_input}};
+  for (const auto& [step, use] : uses) {
     if (status.ok()) status = CheckUse(step, *use, signature, inputs);
   }
   if (!status.ok()) return status;
