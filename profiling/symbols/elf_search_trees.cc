@@ -8,7 +8,7 @@
 
 namespace {
 
-// As elfutils has it (lib/eu-search.h), whose lock comes behind the root.
+// As elfutils declares it, whose lock comes behind the root.
 struct SearchTree {
   void* root;
 };

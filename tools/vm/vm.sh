@@ -113,7 +113,8 @@ report() {
     ((result == 0)) || status=1
     printf '%-8s %-44s %-8s %5s s\n' "$way" "$test" \
       "$( ((result == 0)) && echo passed || echo "failed $result")" "$seconds"
-  done < <(tr -d '\r' <"$log" | grep '^FOOTPRINT RESULT')
+    # A login prompt may stand on the same line.
+  done < <(tr -d '\r' <"$log" | grep -o 'FOOTPRINT RESULT .*')
   tr -d '\r' <"$log" | sed -n '/^FOOTPRINT OUTPUT/,/^FOOTPRINT END/p' >&2
   ((found > 0)) || {
     say "no result in $log; its end:"
