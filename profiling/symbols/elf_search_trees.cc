@@ -57,4 +57,9 @@ __attribute__((weak)) void* eu_tdelete(const void* key, SearchTree* tree,
   return tdelete(key, &tree->root, compare);
 }
 
+__attribute__((weak)) void eu_tdestroy(SearchTree* tree, Free free_node) {
+  const Locked locked;
+  tdestroy(tree->root, free_node);
+}
+
 }  // extern "C"
