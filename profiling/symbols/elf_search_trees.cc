@@ -1,9 +1,9 @@
 // Search trees that elfutils 0.191 and 0.192 call and that Debian 13's static
 // libelf lacks: there they are objects of neither libelf.a nor libdw.a. Other
 // versions bring their own, or call none; then these, which are weak, are of no
-// account.
+// account. They have no lock: a tree is part of one open file, and a Symbolizer
+// is used by one thread at a time.
 
-#include <pthread.h>
 #include <search.h>
 
 namespace {
@@ -14,16 +14,6 @@ struct SearchTree {
 };
 using Compare = int (*)(const void*, const void*);
 using Free = void (*)(void*);
-
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-class Locked {
- public:
-  Locked() { pthread_mutex_lock(&mutex); }
-  ~Locked() { pthread_mutex_unlock(&mutex); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-};
 
 }  // namespace
 
@@ -41,24 +31,20 @@ __attribute__((weak)) void eu_search_tree_fini(SearchTree* tree,
 
 __attribute__((weak)) void* eu_tsearch(const void* key, SearchTree* tree,
                                        Compare compare) {
-  const Locked locked;
   return tsearch(key, &tree->root, compare);
 }
 
 __attribute__((weak)) void* eu_tfind(const void* key, SearchTree* tree,
                                      Compare compare) {
-  const Locked locked;
   return tfind(key, &tree->root, compare);
 }
 
 __attribute__((weak)) void* eu_tdelete(const void* key, SearchTree* tree,
                                        Compare compare) {
-  const Locked locked;
   return tdelete(key, &tree->root, compare);
 }
 
 __attribute__((weak)) void eu_tdestroy(SearchTree* tree, Free free_node) {
-  const Locked locked;
   tdestroy(tree->root, free_node);
 }
 
