@@ -79,7 +79,11 @@ absl::Status CheckOutputFile(const std::string& path) {
                ? absl::OkStatus()
                : FileError(errno, path, "cannot be written");
   }
-  return CheckReplaceable(path);
+  // A descriptor of a regular file, such as /dev/stdout behind a shell's ">",
+  // is written where it stands.
+  AtomicFileOptions options = Options(ToDisk::kNoFsync);
+  options.special_files = SpecialFiles::kWriteAsTheyAre;
+  return AtomicFile::Create(path, options).status();
 }
 
 }  // namespace footprint

@@ -36,9 +36,9 @@ absl::StatusOr<std::string> ReadWholeFile(
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk);
 
-// For a path that a person gives a program for its output: as ReplaceFile if it
-// is that of a regular file or of none; a device, a pipe or an open descriptor
-// (/dev/null, /dev/stdout) is written as it is.
+// Writes to a path that a person gave a program for its output. A regular file,
+// or a path where nothing is, is written as by ReplaceFile. A device, a pipe or
+// an open descriptor (/dev/null, /dev/stdout) is written as it is.
 absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
                              ToDisk to_disk = ToDisk::kFlush);
 
@@ -46,7 +46,7 @@ absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
 // errors, except of a disk that is full only later. Leaves nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
 
-// The same for WriteOutputFile. Devices and pipes are not opened.
+// Returns the same for WriteOutputFile. It does not open devices and pipes.
 absl::Status CheckOutputFile(const std::string& path);
 
 }  // namespace footprint

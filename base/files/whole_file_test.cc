@@ -1,5 +1,6 @@
 #include "footprint/base/files/whole_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -71,6 +72,14 @@ TEST(WholeFileTest, OutputGoesIntoWhatIsNoRegularFile) {
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(WriteOutputFile(testing::TempDir(), "bytes"),
               StatusIs(absl::StatusCode::kInvalidArgument));
+  // As /dev/stdout is behind a shell's ">".
+  const std::string log = WriteTestFile("log", "");
+  const int opened = open(log.c_str(), O_WRONLY | O_CLOEXEC);
+  const std::string descriptor = "/dev/fd/" + std::to_string(opened);
+  EXPECT_THAT(CheckOutputFile(descriptor), IsOk());
+  EXPECT_THAT(WriteOutputFile(descriptor, "bytes"), IsOk());
+  close(opened);
+  EXPECT_EQ(ReadTestFile(log), "bytes");
   const std::string path = TestPath("output");
   EXPECT_THAT(CheckOutputFile(path), IsOk());
   EXPECT_THAT(ReadWholeFile(path), StatusIs(absl::StatusCode::kNotFound));

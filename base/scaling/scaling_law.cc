@@ -166,7 +166,8 @@ std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   return terms;
 }
 
-// Of variables that have enough values to tell it from a line and a square.
+// Returns n log n of each variable that has enough values to tell that from a
+// line and a square.
 std::vector<Growth> LogarithmicTerms(absl::Span<const ScalingPoint> points) {
   constexpr size_t kFewestValues = 4;
   std::vector<Growth> terms;
@@ -245,7 +246,7 @@ std::vector<std::vector<Growth>> SimplerLaws(const std::vector<Growth>& law) {
         !has(lower[i].factors)) {
       simpler.push_back(lower);
     }
-    // Without its only term, a law is a constant, which describes no growth.
+    // A law that loses its only term is a constant, which describes no growth.
     lower.erase(lower.begin() + static_cast<std::ptrdiff_t>(i));
     const bool grows =
         std::any_of(lower.begin(), lower.end(),
@@ -255,7 +256,7 @@ std::vector<std::vector<Growth>> SimplerLaws(const std::vector<Growth>& law) {
   return simpler;
 }
 
-// Without the points that have one value of a variable.
+// Returns the problem without the points that have this value of the variable.
 Problem WithoutRow(const Problem& problem, size_t variable, double value) {
   Problem rest;
   for (size_t i = 0; i < problem.points.size(); ++i) {
@@ -269,8 +270,8 @@ Problem WithoutRow(const Problem& problem, size_t variable, double value) {
 // The largest error that is about as small as `error`.
 double Enough(double error) { return std::max(error * 1.25, error + 0.001); }
 
-// Whether without some row a simpler law is as good. A row is passed over if
-// what is left could not tell the law's coefficients, were they what they may.
+// Returns whether a simpler law is as good once some row is left out. A row is
+// passed over if the other rows cannot tell the law's coefficients.
 bool RestsOnOneRow(const Problem& problem, const std::vector<Growth>& law) {
   const std::vector<std::vector<Growth>> simpler = SimplerLaws(law);
   if (simpler.empty()) return false;
@@ -333,8 +334,9 @@ std::vector<JudgedLaw> LawsThatFit(const Problem& problem) {
   return laws;
 }
 
-// Those that describe the points about as well as any, the chosen one first:
-// one that rests on no single row. Empty: none can be fitted.
+// Returns the laws that describe the points about as well as any. The first is
+// the chosen one, which rests on no single row. Returns none if no law can be
+// fitted.
 std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   std::vector<JudgedLaw> laws;
   double smallest = kInfinity;         // of all
@@ -368,7 +370,8 @@ std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   return laws;
 }
 
-// Of the points that it is fitted to; infinity where it cannot be fitted.
+// Returns the sum of the squared errors at the points that the law is fitted
+// to, or infinity if it cannot be fitted.
 double SquaredErrors(const Problem& problem, const std::vector<Growth>& terms) {
   const std::vector<double> coefficients =
       Coefficients(problem, terms, problem.points.size());
@@ -382,8 +385,9 @@ double SquaredErrors(const Problem& problem, const std::vector<Growth>& terms) {
   return squares;
 }
 
-// Whether a square of some variable besides takes most of the errors away. One
-// of a per mille is no matter.
+// Returns whether one more term, the square of some variable, would take most
+// of the errors away. A square that explains less than a thousandth does not
+// matter.
 bool ASquareMayBeMissing(const Problem& problem,
                          const std::vector<Growth>& law) {
   constexpr double kLeastShareTaken = 0.75;

@@ -69,9 +69,10 @@ struct ScalingLaw {
   double worst_error = 0;
   // The error of the criterion: of points that it was not fitted to.
   double left_out_error = 0;
-  // Where the points with the largest value of a variable are left out, and the
-  // law fitted to the others: the largest relative error there, of any
-  // variable. Infinite where the others do not tell the law's coefficients.
+  // The largest relative error at the points with the largest value of a
+  // variable, of a law that is fitted without them; of the variable for which
+  // it is largest. Infinite if the other points do not tell the law's
+  // coefficients.
   double largest_size_error = 0;
   // The highest power of a variable in laws that may hold instead, which more
   // sizes would tell: those that are better by the criterion, but rest on one
@@ -80,7 +81,8 @@ struct ScalingLaw {
   int unproved_power = 0;
 
   double At(const std::vector<double>& variables) const;
-  // Of any one variable; a logarithm or a step counts as the variable.
+  // Returns the highest power of any one variable. A logarithm or a step of a
+  // variable counts as the variable.
   int highest_power() const;
 };
 

@@ -149,7 +149,8 @@ TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
   EXPECT_NEAR(prediction->high, 8 * 8192, 1);
 }
 
-// Of features x rows: level, and more than that at the largest rows alone.
+// Returns points of a grid of features and rows that are level, and higher at
+// the largest number of rows alone.
 std::vector<ScalingPoint> LevelAndRise(double noise) {
   std::vector<ScalingPoint> points;
   double sign = 1;

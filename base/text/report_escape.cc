@@ -17,8 +17,9 @@ namespace {
 constexpr char kShown[] = "\\x%02x";
 constexpr char kShownDoubled[] = "\\\\x%02x";
 
-// Whether `text` begins with a character that turns the rest of its line round
-// or ends the line: a name with one would look like another name.
+// Returns whether `text` begins with a character that reverses the rest of its
+// line or ends the line. A name with such a character would look like another
+// name.
 bool BeginsWithLayoutCharacter(absl::string_view text) {
   constexpr absl::string_view kCharacters[] = {
       "\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b",

@@ -19,7 +19,7 @@ namespace {
 
 constexpr absl::string_view kOwn = "//gates:";
 
-// Whether the program was built in another workspace than Footprint's.
+// Returns whether the program was built in another workspace than Footprint's.
 bool IsImported() {
   char path[PATH_MAX];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
@@ -28,7 +28,7 @@ bool IsImported() {
                            "/external/");
 }
 
-// Whether a program is over the profiles of one workspace.
+// Returns whether a program judges or shows the profiles of one workspace.
 bool IsOfASuite(absl::string_view program) {
   constexpr absl::string_view kNames[] = {
       "audit", "check", "explain", "fit", "report", "selftest", "update"};

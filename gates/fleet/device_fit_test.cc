@@ -148,7 +148,7 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
   ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument, "is no device");
 }
 
-// Not a mistake of the question, but its answer.
+// The device that is asked about exists; it is only too small.
 TEST(DeviceFitTest, ADeviceSmallerThanItsReserveDoesNotFit) {
   WhatIf what_if;
   what_if.ram_bytes = 100;

@@ -125,7 +125,7 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
                 before, held);
     LearnSize(value, memo->statistics(), held);
     CheckResident(memo->name());
-    Remember();
+    Remember(memo->statistics().live_bytes);
   }
   return absl::OkStatus();
 }
@@ -253,22 +253,21 @@ void PlannedValues::CheckResident(const std::string& name) {
           "--memo_budget="));
 }
 
-// A run that is killed has told the next one what it has seen. Not after each
-// of thousands of small loads, since the file is read and written whole.
-void PlannedValues::Remember() {
+// Writes the sizes that are not in the file yet, so that a run that is killed
+// has told the next one. Small loads wait for each other, since the file is
+// read and written whole.
+void PlannedValues::Remember(int64_t loaded_bytes) {
   if (plan_->remember_path.empty()) return;
   constexpr int64_t kWorthAFile = 1 << 20;
+  unsaved_bytes_ += loaded_bytes;
+  if (unsaved_bytes_ < kWorthAFile) return;
   MemoTrace unsaved;
-  int64_t bytes = 0;
   const MemoTrace& trace = recorder_->trace();
   for (int i = remembered_event_count_; i < trace.events_size(); ++i) {
-    bytes += trace.events(i).kind() == MemoEvent::LOADED
-                 ? trace.events(i).bytes()
-                 : 0;
     *unsaved.add_events() = trace.events(i);
   }
-  if (bytes < kWorthAFile) return;
   remembered_event_count_ = trace.events_size();
+  unsaved_bytes_ = 0;
   const absl::Status status =
       RememberSizes(LoadedSizes(unsaved), plan_->remember_path);
   if (status.ok()) return;

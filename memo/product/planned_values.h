@@ -91,7 +91,7 @@ class PlannedValues {
   absl::Status MakeRoomFor(int value, const std::vector<int>& needed);
   void LearnSize(int value, const MemoStatistics& statistics,
                  const LoadedSize& held);
-  void Remember();
+  void Remember(int64_t loaded_bytes);
   LoadedSize HeldSince(const std::map<std::string, uint64_t>& handles_before,
                        const std::string& name) const;
   void RecordValue(const PlannedValue& planned, const PlannedMemo& memo,
@@ -124,6 +124,7 @@ class PlannedValues {
   std::map<int, absl::Status> refused_cells_;
   // Events of the trace before this one are in the file of sizes.
   int remembered_event_count_ = 0;
+  int64_t unsaved_bytes_ = 0;  // of loads since then
 };
 
 }  // namespace footprint::memo_internal
