@@ -4,6 +4,7 @@
 #include <gnu/libc-version.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #if __has_include(<sys/single_threaded.h>)
@@ -165,6 +166,14 @@ int64_t ThreadStackBytes() {
   return stack_bytes;
 }
 
+// The most that can be touched at one time.
+int64_t MachineBytes() {
+  struct sysinfo machine = {};
+  if (sysinfo(&machine) != 0) return INT64_MAX;
+  return static_cast<int64_t>(machine.totalram + machine.totalswap) *
+         static_cast<int64_t>(machine.mem_unit);
+}
+
 // Also where nothing is known: a folder has two links besides those of what is
 // in it.
 bool HasOtherThreads() {
@@ -240,9 +249,8 @@ MemoryReading ReadMemory() {
   MemoryReading reading;
   if (!IsJemalloc()) return reading;
   FlushThreadCache();
-  const bool has_resident = ResidentBytesAreCounted();
-  if (has_resident) PurgeFreeMemory();
-  if (has_resident) reading.resident_bytes = ReadResidentBytes().now_bytes;
+  if (ResidentBytesAreCounted()) PurgeFreeMemory();
+  reading.resident_bytes = ReadResidentBytes().now_bytes;
   MappedAddresses addresses;
   ReadWithoutHeap("/proc/self/maps",
                   [&](char character) { addresses.Take(character); });
@@ -336,6 +344,15 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
     loaded.mapped_bytes -= growth.inaccessible_count * ThreadStackBytes();
   }
   loaded.mapped_bytes = std::max<int64_t>(0, loaded.mapped_bytes);
+  const int64_t touched_bytes = std::max<int64_t>(0, growth.resident_bytes);
+  // Addresses that were reserved, as a sparse table's or an arena's: they can
+  // never be touched all.
+  if (loaded.mapped_bytes > MachineBytes()) {
+    loaded.mapped_bytes = std::min(loaded.mapped_bytes, touched_bytes);
+    loaded.doubt =
+        "more addresses were mapped than this machine has memory, so that only "
+        "touched pages are counted";
+  }
   const int64_t unexplained_bytes =
       std::max<int64_t>(0, growth.heap_bytes - growth.metered_bytes);
   loaded.bytes = std::max<int64_t>(0, growth.thread_bytes + unexplained_bytes) +
@@ -344,7 +361,7 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
   loaded.peak_bytes =
       std::max(loaded.bytes,
                peak_thread_bytes_ - begin_.thread_bytes + loaded.mapped_bytes);
-  loaded.resident_bytes = std::max<int64_t>(0, growth.resident_bytes);
+  if (ResidentBytesAreCounted()) loaded.resident_bytes = touched_bytes;
   if (resident_count.load() == ResidentCount::kTouchedOrOnHeap) {
     loaded.resident_bytes =
         std::max(loaded.resident_bytes, loaded.bytes - loaded.mapped_bytes);

@@ -16,7 +16,9 @@
 //
 // Limits: bytes that other threads map and unmap in equal amounts are not seen.
 // Blocks that a worker thread takes out of its own cache of freed ones, up to
-// some hundred KiB, look as if nothing was allocated. The peak is that of this
+// some hundred KiB, look as if nothing was allocated. Where more addresses were
+// mapped than the machine has memory, only pages that were touched count, and
+// the figure is doubtful. The peak is that of this
 // thread's heap, within 64 KiB, and of mappings that stay.
 //
 // Thread-safety: construct and stop on one thread, the last one first. Memory:

@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -62,6 +64,22 @@ TEST(LoadMeterTest, MeasuresWhatIsLeftToTheByte) {
   EXPECT_EQ(loaded.mapped_bytes, 0);
   EXPECT_EQ(loaded.taken_bytes, 2 * kBlockBytes);
   EXPECT_EQ(loaded.cross_check, CrossCheck::kAgrees);
+}
+
+TEST(LoadMeterTest, ReservedAddressesBeyondTheMachinesMemoryDoNotCount) {
+  struct sysinfo machine = {};
+  ASSERT_EQ(sysinfo(&machine), 0);
+  const size_t machine_bytes =
+      (machine.totalram + machine.totalswap) * machine.mem_unit;
+  constexpr int64_t kTouchedBytes = 8 << 20;
+  LoadMeter meter;
+  const Mapping reserved(4 * machine_bytes);
+  std::memset(reserved.begin(), 1, kTouchedBytes);
+  const LoadedBytes loaded = meter.Stop();
+  EXPECT_NE(loaded.doubt, nullptr);
+  EXPECT_GE(loaded.bytes, kTouchedBytes);
+  EXPECT_LE(loaded.bytes, kTouchedBytes + (4 << 20));
+  EXPECT_EQ(loaded.resident_bytes, 0);  // which nobody asked for
 }
 
 TEST(LoadMeterTest, SmallBlocksAreExactToo) {
@@ -323,7 +341,7 @@ TEST(MemoryReadingTest, AddsAndSubtractsEveryFigure) {
 }
 
 TEST(LoadMeterTest, ResidentBytesAreCountedOnRequest) {
-  EXPECT_EQ(ReadMemory().resident_bytes, 0);
+  EXPECT_EQ(LoadMeter().Stop().resident_bytes, 0);
   CountResidentBytes(ResidentCount::kTouched);
   LoadMeter meter;
   { std::vector<char> passing(32 << 20, 1); }

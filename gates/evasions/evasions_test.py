@@ -69,11 +69,12 @@ class EvasionsTest(unittest.TestCase):
                 self.assertEqual(judgement["decision"], "REJECT")
                 # Each page once, and besides the kernel's own books of five
                 # processes with 10,000 mappings (dear_looks), or of 25,000 page
-                # tables: 28 MB.
+                # tables: 28 MB; or stacks, written data and page tables of 32
+                # children, 1.1 MB each (many_children).
                 self.assertGreater(judgement["measured"], 100_000_000)
                 self.assertLess(judgement["measured"],
                                 240_000_000 if name in FREED_LATER
-                                else 135_000_000)
+                                else 145_000_000)
 
     def test_what_a_program_says_is_held_against_what_was_seen(self):
         silent = sorted(name for name in self.rest

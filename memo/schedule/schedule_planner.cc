@@ -13,6 +13,7 @@
 #include "footprint/memo/schedule/cell_orders.h"
 #include "footprint/memo/schedule/early_loads.h"
 #include "footprint/memo/schedule/exact_schedule.h"
+#include "footprint/memo/schedule/improved_order.h"
 #include "footprint/memo/schedule/load_bound.h"
 #include "footprint/memo/schedule/tiled_orders.h"
 
@@ -170,6 +171,18 @@ std::vector<int> TiledOrder(const ScheduleRequest& request,
   return tiled;
 }
 
+// A cost that no schedule gets below. A bound of loads right before their cells
+// would be none where an early load saves others, hence without passing bytes.
+int64_t LeastLoadCost(const ScheduleRequest& given, int64_t budget_bytes) {
+  const ScheduleRequest request =
+      memo_internal::HasPassingBytes(given)
+          ? memo_internal::WithoutPassingBytes(given)
+          : given;
+  return request.may_reorder
+             ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
+             : memo_internal::LeastCostInOrder(request, budget_bytes);
+}
+
 // Without search: the best of a few orders, the given one where it is as good.
 Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
@@ -188,26 +201,32 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
   return memo_internal::ScheduleByBelady(request, best, budget_bytes);
 }
 
-int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
-  return request.may_reorder
-             ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
-             : memo_internal::LeastCostInOrder(request, budget_bytes);
-}
-
 // Sets the cost that no schedule gets below, where that is not known yet.
 void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
               Schedule* schedule) {
-  if (schedule->is_optimal) {
-    schedule->least_load_cost = schedule->load_cost;
-  } else if (memo_internal::HasPassingBytes(request)) {
-    // A bound of loads right before their cells would be none where an early
-    // load saves others.
-    schedule->least_load_cost = LeastLoadCost(
-        memo_internal::WithoutPassingBytes(request), budget_bytes);
-  } else {
-    schedule->least_load_cost = LeastLoadCost(request, budget_bytes);
-  }
+  schedule->least_load_cost = schedule->is_optimal
+                                  ? schedule->load_cost
+                                  : LeastLoadCost(request, budget_bytes);
   schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
+}
+
+// The schedule of an order that is improved step by step, or `schedule` where
+// none is better.
+Schedule ScheduleImproved(const ScheduleRequest& request, int64_t budget_bytes,
+                          const Schedule& schedule) {
+  if (!request.may_reorder || !memo_internal::MayImproveOrder(request)) {
+    return schedule;
+  }
+  const int64_t least = LeastLoadCost(request, budget_bytes);
+  if (schedule.load_cost <= least) return schedule;
+  std::vector<int> order;
+  for (const ScheduledStep& step : schedule.steps) order.push_back(step.cell);
+  order = memo_internal::ImproveOrder(request, budget_bytes, least, order);
+  Schedule improved =
+      memo_internal::ScheduleByBelady(request, order, budget_bytes);
+  if (improved.load_cost >= schedule.load_cost) return schedule;
+  improved.method = ScheduleMethod::kBeladyByBytes;
+  return improved;
 }
 
 Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
@@ -227,6 +246,9 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
       memo_internal::SearchExactly(request, budget_bytes, schedule);
   if (search.is_complete && search.better.has_value()) {
     schedule = *std::move(search.better);
+  }
+  if (!search.is_complete) {
+    schedule = ScheduleImproved(request, budget_bytes, schedule);
   }
   const bool may_load_earlier = memo_internal::HasPassingBytes(request);
   if (search.is_complete && !may_load_earlier) {

@@ -366,7 +366,7 @@ TEST(SchedulePlannerTest, ThreeAxesGoBackAndForth) {
   request.may_reorder = true;
   const Schedule schedule = Plan(request);
   EXPECT_EQ(in_order, 125);
-  EXPECT_EQ(schedule.load_count, 75);
+  EXPECT_LE(schedule.load_count, 75);
   EXPECT_EQ(schedule.least_load_cost, 66);
   EXPECT_EQ(schedule.method, ScheduleMethod::kBeladyByBytes);
   EXPECT_FALSE(schedule.is_optimal);

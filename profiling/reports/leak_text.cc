@@ -7,6 +7,7 @@
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/text_parts.h"
 #include "footprint/profiling/runs/code_places.h"
+#include "footprint/profiling/runs/leak_probability.h"
 
 namespace footprint {
 
@@ -30,7 +31,7 @@ std::string LeakText(const MeasuredRun& run, const MeasuredImage& image) {
          absl::StrCat(AbbreviateBytes(leak.growth_bytes_per_s()), "/s"),
          Shortened(place.function(), kMaxFunctionBytes), PlaceText(place)});
   }
-  return TableText(table, cells);
+  return absl::StrCat(TableText(table, cells), kLeakCaveat, "\n");
 }
 
 }  // namespace footprint

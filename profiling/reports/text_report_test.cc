@@ -196,6 +196,7 @@ TEST_F(TextReportTest, WhatIsKnownHasAPart) {
         "   12,345   0  Fit       train.cc:3\n", "fit\\n (left open)\n",
         "  3.00 MiB", "     2     50.0 MiB  50.0 %",
         "          97 %   0 B  2.0 KiB/s  Load      train.cc:2\n",
+        "on purpose and filled until the program ends looks like a leak.\n",
         "7.00 MiB  100.0 %    0 B      0  Fit       train.cc:3\n",
         "1.000 s  100.0 %  0.750 s      0.000 s  0.250 s  Fit",
         "processor  1.000 s: 0.750 s native"}) {

@@ -57,15 +57,19 @@ int64_t ThreadCount(int process_id) {
   return count;
 }
 
-// Processes that are there, and children of theirs: while shares are read,
-// none may come or go. Growth does little harm: it is a process's own.
+// Returns the processes that are there, and children of theirs, also those that
+// have no record yet: pages that are shared with them are theirs, too. While
+// shares are read, none may come or go. Growth does little harm: it is a
+// process's own. A child that has ended and was not waited for holds nothing.
 std::set<int> ProcessesAndChildren(const std::set<int>& process_ids) {
   std::set<int> found;
   for (const int process_id : process_ids) {
     if (ResidentBytes(process_id) > 0) found.insert(process_id);
     std::vector<int> children;
     AppendChildProcesses(process_id, &children);
-    found.insert(children.begin(), children.end());
+    for (const int child : children) {
+      if (ResidentBytes(child) > 0) found.insert(child);
+    }
   }
   return found;
 }
@@ -166,10 +170,10 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
   SharedOnce sum;
   std::set<int> before = ProcessesAndChildren(process_ids_);
   for (int i = 0; i < kMaxReadings && !sum.is_of_one_moment; ++i) {
-    sum = ReadShares(process_ids_);
+    sum = ReadShares(before);
     std::set<int> after = ProcessesAndChildren(process_ids_);
     sum.is_of_one_moment = before == after;
-    before = std::move(after);
+    if (!sum.is_of_one_moment) before = std::move(after);
   }
   const bool may_be_peak = sum.all_bytes() > shared_once_.all_bytes();
   if (!may_be_peak) {
@@ -177,7 +181,7 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
     next_telling_ns_ = end_ns + kRestFactor * (end_ns - begin_ns);
   }
   if (sum.is_of_one_moment) {
-    told_process_ids_ = process_ids_;
+    told_process_ids_ = before;
     told_once_bytes_ = sum.all_bytes();
     told_look_bytes_ = look_bytes;
   }

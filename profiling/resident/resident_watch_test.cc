@@ -248,6 +248,25 @@ TEST_F(ResidentWatchTest, ThePeakIsWhereMostIsNeededNotWhereTheSumIsLargest) {
   EXPECT_LT(watch.shared_once().resident_sum_bytes, watch.peak_sum_bytes());
 }
 
+// Children that have just been forked have no record yet, and share the pages
+// of the one process that has.
+TEST_F(ResidentWatchTest, PagesSharedWithUnrecordedChildrenCountWhole) {
+  AddRecord(getpid(), 0);
+  ResidentWatch watch(folder_);
+  void* const block = Map(MAP_PRIVATE);
+  std::memset(block, 1, kBlockBytes);
+  {
+    const OtherProcess first(block);
+    const OtherProcess second(block);
+    const OtherProcess third(block);
+    watch.Look({});
+  }
+  munmap(block, kBlockBytes);
+  EXPECT_TRUE(watch.shared_once().is_of_one_moment);
+  EXPECT_GE(watch.shared_once().resident_bytes(),
+            static_cast<int64_t>(kBlockBytes));
+}
+
 TEST_F(ResidentWatchTest, EachThreadHasAStackOfTheKernels) {
   AddRecord(getpid(), 0);
   std::promise<void> looked;

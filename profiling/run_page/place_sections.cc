@@ -7,6 +7,7 @@
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/run_page/page_sections.h"
 #include "footprint/profiling/runs/code_places.h"
+#include "footprint/profiling/runs/leak_probability.h"
 
 namespace footprint {
 namespace {
@@ -221,8 +222,9 @@ void AddSuspectedLeaks(const MeasuredRun& run, const MeasuredImage& image,
   if (image.suspected_leaks_size() == 0) return;
   const CodePlaces places(run);
   PageTable table;
-  table.caption =
-      "Places whose bytes grew while the program ran, surest first.";
+  table.caption = absl::StrCat(
+      "Places whose bytes grew while the program ran, surest first. ",
+      kLeakCaveat);
   table.header = {"function and line", "probability", "live",
                   "growth a second"};
   table.wraps_text = true;

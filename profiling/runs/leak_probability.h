@@ -36,9 +36,15 @@
 
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace footprint {
+
+// What every list of suspected leaks says beside it.
+inline constexpr absl::string_view kLeakCaveat =
+    "A list or a cache that is kept on purpose and filled until the program "
+    "ends looks like a leak.";
 
 // 0: nothing can be said, or what was there is gone (below nine tenths of the
 // highest floor).
