@@ -171,16 +171,21 @@ std::vector<int> TiledOrder(const ScheduleRequest& request,
   return tiled;
 }
 
-// A cost that no schedule gets below. A bound of loads right before their cells
-// would be none where an early load saves others, hence without passing bytes.
-int64_t LeastLoadCost(const ScheduleRequest& given, int64_t budget_bytes) {
-  const ScheduleRequest request =
-      memo_internal::HasPassingBytes(given)
-          ? memo_internal::WithoutPassingBytes(given)
-          : given;
+// A cost that no schedule with loads right before their cells gets below.
+int64_t LeastCostOfLateLoads(const ScheduleRequest& request,
+                             int64_t budget_bytes) {
   return request.may_reorder
              ? memo_internal::LeastCostInAnyOrder(request, budget_bytes)
              : memo_internal::LeastCostInOrder(request, budget_bytes);
+}
+
+// A cost that no schedule gets below. An early load may save others only where
+// bytes pass during loads, hence the bound is computed without these.
+int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
+  return memo_internal::HasPassingBytes(request)
+             ? LeastCostOfLateLoads(memo_internal::WithoutPassingBytes(request),
+                                    budget_bytes)
+             : LeastCostOfLateLoads(request, budget_bytes);
 }
 
 // Without search: the best of a few orders, the given one where it is as good.
@@ -210,23 +215,21 @@ void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
   schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
 }
 
-// The schedule of an order that is improved step by step, or `schedule` where
-// none is better.
-Schedule ScheduleImproved(const ScheduleRequest& request, int64_t budget_bytes,
-                          const Schedule& schedule) {
-  if (!request.may_reorder || !memo_internal::MayImproveOrder(request)) {
-    return schedule;
-  }
+// Replaces the schedule by one of an order that is improved step by step, where
+// that costs less.
+void ImproveSchedule(const ScheduleRequest& request, int64_t budget_bytes,
+                     Schedule* schedule) {
+  if (!request.may_reorder || !memo_internal::MayImproveOrder(request)) return;
   const int64_t least = LeastLoadCost(request, budget_bytes);
-  if (schedule.load_cost <= least) return schedule;
+  if (schedule->load_cost <= least) return;
   std::vector<int> order;
-  for (const ScheduledStep& step : schedule.steps) order.push_back(step.cell);
+  for (const ScheduledStep& step : schedule->steps) order.push_back(step.cell);
   order = memo_internal::ImproveOrder(request, budget_bytes, least, order);
   Schedule improved =
       memo_internal::ScheduleByBelady(request, order, budget_bytes);
-  if (improved.load_cost >= schedule.load_cost) return schedule;
+  if (improved.load_cost >= schedule->load_cost) return;
   improved.method = ScheduleMethod::kBeladyByBytes;
-  return improved;
+  *schedule = std::move(improved);
 }
 
 Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
@@ -248,7 +251,7 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
     schedule = *std::move(search.better);
   }
   if (!search.is_complete) {
-    schedule = ScheduleImproved(request, budget_bytes, schedule);
+    ImproveSchedule(request, budget_bytes, &schedule);
   }
   const bool may_load_earlier = memo_internal::HasPassingBytes(request);
   if (search.is_complete && !may_load_earlier) {

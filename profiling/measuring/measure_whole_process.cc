@@ -36,6 +36,8 @@ using Clock = std::chrono::steady_clock;
 // For processes that end by themselves when the program has, as helpers of
 // interpreters do.
 constexpr int kOthersLimitSeconds = 5;
+constexpr std::chrono::nanoseconds kLongestPause =
+    std::chrono::milliseconds(100);
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
@@ -47,8 +49,8 @@ std::chrono::nanoseconds ProcessorTime() {
          std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Looks at the descendants of this process, and spends no more than a twentieth
-// of a processor on it.
+// Looks at the descendants of this process. Spends no more than a twentieth of
+// a processor on it, unless that would be less than ten looks a second.
 class PacedWatch {
  public:
   explicit PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
@@ -57,7 +59,8 @@ class PacedWatch {
     if (Clock::now() < next_) return;
     const std::chrono::nanoseconds begin = ProcessorTime();
     watch_.Look();
-    next_ = Clock::now() + 19 * (ProcessorTime() - begin);
+    next_ =
+        Clock::now() + std::min(19 * (ProcessorTime() - begin), kLongestPause);
   }
   WholeProcessWatch& watch() { return watch_; }
 

@@ -79,11 +79,16 @@ cc_targets() {
     'kind("cc_(library|binary|test) rule", //...) except attr(tags, "\bfuzz\b", //...)'
 }
 
-# The dependency picture, tools/layering/layers.txt.
+# The dependency picture, tools/layering/layers.txt, and that each source includes
+# headers of its target's direct dependencies only.
 lint_layers() {
+  local status=0
   bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml ||
     return 1
-  python3 -B tools/layering/check_layers.py --layers=tools/layering/layers.txt <.cache/rules.xml
+  python3 -B tools/layering/check_layers.py --layers=tools/layering/layers.txt \
+    <.cache/rules.xml || status=1
+  python3 -B tools/layering/check_includes.py --tree=. <.cache/rules.xml || status=1
+  return "$status"
 }
 
 # Every code block of a page is a region of a file that is built, or a command

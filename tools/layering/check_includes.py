@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Checks that each C++ source includes only headers of what its target names.
+
+    bazel query --output=xml --noimplicit_deps //... | check_includes.py --tree=.
+
+A source may include the headers of its own target and of the targets in its
+`deps`, and of another repository only what a direct dependency provides. This is
+the rule of clang's layering_check, which `tools/dev lint layering` runs over
+compilations of the whole tree; here the include lines are read, in a second.
+Includes under a condition of the preprocessor are left to clang.
+
+Exit 1 with a line for each include that is not allowed.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree
+
+ROOT = "footprint/"
+# First folders of the headers of other repositories.
+REPOSITORIES = {
+    "absl": "abseil-cpp",
+    "archive.h": "libarchive",
+    "archive_entry.h": "libarchive",
+    "benchmark": "google_benchmark",
+    "Eigen": "eigen",
+    "dwarf.h": "elfutils",
+    "elfutils": "elfutils",
+    "gmock": "googletest",
+    "google": "protobuf",
+    "gtest": "googletest",
+    "httplib.h": "cpp-httplib",
+    "hwy": "highway",
+    "jemalloc": "jemalloc",
+    "leveldb": "leveldb",
+    "liburing.h": "liburing",
+    "nlohmann": "nlohmann_json",
+    "rocksdb": "rocksdb",
+    "sqlite3.h": "sqlite3",
+}
+
+_DIRECTIVE = re.compile(r'^\s*#\s*(include|if\w*|endif)\b[ \t]*["<]?([^">\n]*)', re.MULTILINE)
+_SOURCES = ("srcs", "hdrs", "textual_hdrs")
+
+Rule = collections.namedtuple("Rule", "name kind lists")
+
+
+def parse_query(text):
+    """The rules of `bazel query --output=xml` by name; lists has labels by attribute."""
+    rules = {}
+    for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
+        lists = {each.get("name"): [label.get("value") for label in each.iter("label")]
+                 for each in element.findall("list")}
+        actual = [each.get("value") for each in element.findall("label")
+                  if each.get("name") == "actual"]
+        rules[element.get("name")] = Rule(
+            element.get("name"), element.get("class"), {**lists, "actual": actual})
+    return rules
+
+
+def path_of(label):
+    """The path in the tree that a label of this repository names."""
+    return label[2:].replace(":", "/").lstrip("/")
+
+
+def resolve(label, rules):
+    """The name of the rule behind aliases; None for what is no rule of this tree."""
+    while label in rules and rules[label].kind == "alias":
+        label = rules[label].lists["actual"][0]
+    return rules.get(label)
+
+
+def headers_of(rule, rules):
+    """The paths of the headers that a target gives to those that depend on it."""
+    if rule.kind == "cc_proto_library":
+        protos = [resolve(label, rules) for label in rule.lists.get("deps", [])]
+        return {path_of(source)[:-len(".proto")] + ".pb.h"
+                for proto in protos if proto for source in proto.lists.get("srcs", [])}
+    return {path_of(label) for name in ("hdrs", "textual_hdrs")
+            for label in rule.lists.get(name, [])}
+
+
+def allowed_headers(rule, rules):
+    """(paths of own headers, names of repositories) that a target's sources may include."""
+    paths = {path_of(label) for name in _SOURCES for label in rule.lists.get(name, [])
+             if label.startswith("//")}
+    repositories = set()
+    for label in rule.lists.get("deps", []):
+        while label in rules and rules[label].kind == "alias":
+            label = rules[label].lists["actual"][0]
+        if label.startswith("@"):
+            repositories.add(label[1:].split("//")[0])
+        elif label in rules:
+            paths |= headers_of(rules[label], rules)
+    return paths, repositories
+
+
+def includes_of(text):
+    """The headers that a text includes under no condition but a header's own guard."""
+    conditions = []
+    for directive, rest in _DIRECTIVE.findall(text):
+        if directive == "include" and not any(conditions):
+            yield rest
+        elif directive == "endif":
+            conditions.pop()
+        elif directive != "include":
+            conditions.append(not (directive == "ifndef" and rest.rstrip().endswith("_H_")))
+
+
+def fault(include, paths, repositories):
+    """What is wrong with an include, or None."""
+    if include.startswith(ROOT):
+        return None if include[len(ROOT):] in paths else "which no target in its deps has"
+    repository = REPOSITORIES.get(include.split("/")[0])
+    if repository is None or repository in repositories:
+        return None
+    return "but has no dep in @%s" % repository
+
+
+def faults(rules, read):
+    """A sentence for each include that is not allowed; read(path) gives a file's text."""
+    for rule in rules.values():
+        if not rule.kind.startswith("cc_") or "fuzz" in rule.name.split("_"):
+            continue
+        paths, repositories = allowed_headers(rule, rules)
+        for name in _SOURCES:
+            for label in rule.lists.get(name, []):
+                text = read(path_of(label)) if label.startswith("//") else None
+                for include in includes_of(text or ""):
+                    why = fault(include, paths, repositories)
+                    if why:
+                        yield "%s: %s includes %s, %s" % (
+                            rule.name, path_of(label), include, why)
+
+
+def read_file_of(tree):
+    """A function that returns the text of a file of the tree; None for what is generated."""
+    def read(path):
+        file = tree / path
+        return file.read_text(errors="replace") if file.is_file() else None
+    return read
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--tree", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    rules = parse_query(sys.stdin.read())
+    if not rules:
+        sys.exit("check_includes: the query has no rule in it")
+    found = list(faults(rules, read_file_of(args.tree)))
+    print("\n".join(found + ["includes: %d rules, %d faults" % (len(rules), len(found))]))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
