@@ -233,6 +233,7 @@ void FileUses::AddSegments(const std::set<int>& creators) {
   constexpr size_t kCreator = 4;
   constexpr size_t kResident = 14;
   const std::string list = ReadKernelFile("/proc/sysvipc/shm").value_or("");
+  if (list.empty()) return;  // it has a line of headings
   for (absl::string_view line : absl::StrSplit(list, '\n')) {
     const std::vector<absl::string_view> words =
         absl::StrSplit(line, ' ', absl::SkipEmpty());
@@ -250,6 +251,10 @@ void FileUses::AddSegments(const std::set<int>& creators) {
     Use& use = uses_[key];
     use.is_in_memory = true;
     use.whole_bytes = bytes;
+  }
+  // One that is not in the list has been removed since its mapping was read.
+  for (auto& [key, use] : uses_) {
+    if (key.first == kSegments && use.whole_bytes < 0) use.whole_bytes = 0;
   }
 }
 
@@ -280,6 +285,10 @@ void FileUses::CountUse(const Use& use, FilePages* pages) {
     pages->huge_bytes += use.private_huge_bytes +
                          std::max(use.shared_huge_bytes, use.whole_bytes);
     return;
+  }
+  if (use.is_in_memory) {
+    pages->is_whole_known &= use.whole_bytes >= 0;
+    pages->whole_bytes += std::max<int64_t>(use.whole_bytes, 0);
   }
   if (use.whole_bytes < 0 && !HasRepetition(use)) return;
   const uint64_t page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

@@ -200,7 +200,12 @@ WholeProcessWatch::Sum WholeProcessWatch::AddUp(
       std::max<int64_t>(sum.mapped.file - pages.repeated_file_bytes, 0);
   sum.mapped.shared =
       std::max<int64_t>(sum.mapped.shared - pages.repeated_shared_bytes, 0);
-  sum.unmapped_bytes = pages.unmapped_bytes;
+  // The difference to what all files in memory hold: pages that were unmapped
+  // since the processes' counts were read would count twice by themselves.
+  sum.unmapped_bytes =
+      pages.is_whole_known
+          ? std::max<int64_t>(pages.whole_bytes - sum.mapped.shared, 0)
+          : pages.unmapped_bytes;
   sum.huge_bytes = pages.huge_bytes;
   return sum;
 }

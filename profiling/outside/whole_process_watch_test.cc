@@ -163,6 +163,25 @@ TEST_F(WholeProcessWatchTest, AnAddressSpaceOfTwoProcessesCountsOnce) {
   for (int process_id : watch.seen_process_ids()) kill(process_id, SIGKILL);
 }
 
+// A look takes a while, in which the segment is detached: its pages were those
+// of a process and are those of no mapping, and count once all the same.
+TEST_F(WholeProcessWatchTest, ASegmentThatIsDetachedDuringALookCountsOnce) {
+  Start([this] {
+    Say();
+    while (true) {
+      const int segment = shmget(IPC_PRIVATE, kHeldBytes, 0600);
+      auto* const bytes = static_cast<char*>(shmat(segment, nullptr, 0));
+      Touch(bytes);
+      shmdt(bytes);
+      shmctl(segment, IPC_RMID, nullptr);
+    }
+  });
+  WholeProcessWatch watch(getpid());
+  for (int i = 0; i < 1500; ++i) watch.Look();
+  EXPECT_GT(watch.peak().resident_bytes, kHeld);
+  EXPECT_LT(watch.peak().resident_bytes, kHeld + kMostOther);
+}
+
 TEST_F(WholeProcessWatchTest, ASegmentThatNobodyHasAttachedIsItsCreators) {
   const int segment = shmget(IPC_PRIVATE, kHeldBytes, 0600);
   if (segment < 0) GTEST_SKIP() << "no System V shared memory here";
