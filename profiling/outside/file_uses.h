@@ -43,7 +43,7 @@ struct FilePages {
   int64_t whole_bytes = 0;     // of files in memory, mapped or not
   // False: the sizes of some files in memory that are mapped are not known.
   bool is_whole_known = true;
-  int64_t huge_bytes = 0;      // of hugetlbfs, mapped or not
+  int64_t huge_bytes = 0;  // of hugetlbfs, mapped or not
 };
 
 class FileUses {
