@@ -23,5 +23,16 @@ TEST(MonotonicTimeTest, IsTheSystemsInNanoseconds) {
   EXPECT_LE(now_ns, after_ns);
 }
 
+TEST(MonotonicTimeTest, AThreadThatSleepsDoesNotRun) {
+  const int64_t before_ns = ThreadProcessorTimeNs();
+  const timespec pause = {0, 100'000'000};
+  nanosleep(&pause, nullptr);
+  const int64_t slept_ns = ThreadProcessorTimeNs() - before_ns;
+  EXPECT_GE(slept_ns, 0);
+  EXPECT_LT(slept_ns, 50'000'000);
+  const int64_t begin_ns = ThreadProcessorTimeNs();
+  while (ThreadProcessorTimeNs() < begin_ns + 1'000'000) continue;
+}
+
 }  // namespace
 }  // namespace footprint

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -18,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "footprint/base/machine/machine_names.h"
 #include "footprint/base/machine/memory_group.h"
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
 #include "footprint/profiling/measuring/run_failure.h"
@@ -41,14 +41,6 @@ constexpr std::chrono::nanoseconds kLongestPause =
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
-// Of this thread alone: on a busy machine much time passes in which it waits.
-std::chrono::nanoseconds ProcessorTime() {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) +
-         std::chrono::nanoseconds(time.tv_nsec);
-}
-
 // Looks at the descendants of this process. Spends no more than a twentieth of
 // a processor on it, unless that would be less than ten looks a second.
 class PacedWatch {
@@ -57,10 +49,14 @@ class PacedWatch {
 
   void Look() {
     if (Clock::now() < next_) return;
-    const std::chrono::nanoseconds begin = ProcessorTime();
+    // On a busy machine the clock tells of waiting.
+    const int64_t begin_ns = ThreadProcessorTimeNs();
     watch_.Look();
     next_ =
-        Clock::now() + std::min(19 * (ProcessorTime() - begin), kLongestPause);
+        Clock::now() +
+        std::min(
+            19 * (std::chrono::nanoseconds(ThreadProcessorTimeNs() - begin_ns)),
+            kLongestPause);
   }
   WholeProcessWatch& watch() { return watch_; }
 

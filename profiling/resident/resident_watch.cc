@@ -28,7 +28,8 @@ constexpr int64_t kKernelStackBytes = 16 << 10;
 constexpr int kNoImage = -1;
 // Tries to find a moment at which no process comes or goes.
 constexpr int kMaxReadings = 3;
-// So many times as long as shares were read in vain, they are not read again.
+// So many times the processor time in which shares were read in vain, they are
+// not read again: a tenth of a processor at most is spent so.
 constexpr int64_t kRestFactor = 9;
 
 int64_t ResidentBytes(int process_id) {
@@ -166,7 +167,7 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
 }
 
 void ResidentWatch::TellSharesApart(int64_t look_bytes) {
-  const int64_t begin_ns = MonotonicTimeNs();
+  const int64_t begin_ns = ThreadProcessorTimeNs();
   SharedOnce sum;
   std::set<int> before = ProcessesAndChildren(process_ids_);
   for (int i = 0; i < kMaxReadings && !sum.is_of_one_moment; ++i) {
@@ -177,8 +178,8 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
   }
   const bool may_be_peak = sum.all_bytes() > shared_once_.all_bytes();
   if (!may_be_peak) {
-    const int64_t end_ns = MonotonicTimeNs();
-    next_telling_ns_ = end_ns + kRestFactor * (end_ns - begin_ns);
+    next_telling_ns_ =
+        MonotonicTimeNs() + kRestFactor * (ThreadProcessorTimeNs() - begin_ns);
   }
   if (sum.is_of_one_moment) {
     told_process_ids_ = before;
