@@ -12,6 +12,7 @@
 #include "footprint/base/text/wrap_text.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
@@ -24,21 +25,6 @@ using Json = nlohmann::ordered_json;
 
 // Beyond these the rest is summed.
 constexpr size_t kMostParts = 8;
-
-std::string WordsOfRule(RuleKind rule) {
-  switch (rule) {
-    case MAXIMUM:
-      return "at most";
-    case EXACT_VALUE:
-      return "exactly";
-    case MAXIMUM_RATIO:
-      return "by ratio at most";
-    case MINIMUM:
-      return "at least";
-    default:
-      return WordOfRule(rule);
-  }
-}
 
 const char* WordsOfSeverity(Severity severity) {
   return severity == WARN    ? "warns"
@@ -106,7 +92,7 @@ class ExplanationText {
   void WriteRule() {
     const MetricKind metric = judgement_.metric();
     Add("rule", absl::StrCat(ShortNameOfMetric(metric), " ",
-                             WordsOfRule(judgement_.rule()), " ",
+                             FindWords(judgement_.rule()).sentence, " ",
                              FormatMetricValue(metric, judgement_.limit()),
                              "; ", WordsOfSeverity(judgement_.severity())));
     Add("where", judgement_.threshold_location());

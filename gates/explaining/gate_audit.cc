@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/judge/evaluate.h"
+#include "footprint/gates/judge/environment_check.h"
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"

@@ -19,6 +19,7 @@
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/explanation_text.h"
 #include "footprint/gates/explaining/scaling_charts.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/deployment_summary.h"
@@ -55,7 +56,7 @@ std::string NameAndMetric(const Judgement& judgement) {
 }
 
 std::string LimitText(const Judgement& judgement) {
-  return absl::StrCat(WordOfRule(judgement.rule()), " ",
+  return absl::StrCat(FindWords(judgement.rule()).limit, " ",
                       ExactText(judgement.metric(), judgement.limit()),
                       DeterminismSuffix(judgement));
 }

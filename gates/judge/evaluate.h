@@ -38,7 +38,6 @@
 #ifndef FOOTPRINT_GATES_JUDGE_EVALUATE_H_
 #define FOOTPRINT_GATES_JUDGE_EVALUATE_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/types/span.h"
@@ -62,15 +61,6 @@ struct EvaluationOptions {
 Verdict Evaluate(absl::Span<const MemoryProfile> profiles,
                  absl::Span<const ThresholdSource> thresholds,
                  const EvaluationOptions& options);
-
-// Whether `thresholds` may judge `profile`: it has no environment, or the same.
-bool IsForEnvironmentOf(const MemoryProfile& profile,
-                        const ThresholdSource& thresholds);
-
-// `ratio` x `baseline` as a limit, rounded down, except that a product that is
-// whole but for the rounding of binary fractions is that whole number: 0.3 x 10
-// is 3. At most the largest int64.
-int64_t RatioLimit(double ratio, int64_t baseline);
 
 }  // namespace footprint
 

@@ -14,7 +14,7 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
-#include "footprint/gates/judge/sampled_rule.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -92,7 +92,7 @@ struct LabelledPath {
 bool HasSampledRule(const GateInput& input) {
   for (const ThresholdSource& source : input.thresholds) {
     for (const Threshold& threshold : source.file.threshold()) {
-      if (IsSampled(threshold)) return true;
+      if (ComputeScope(threshold) == RuleScope::kSamples) return true;
     }
   }
   return false;

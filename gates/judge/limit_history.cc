@@ -11,6 +11,7 @@
 #include "absl/time/civil_time.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 
 namespace footprint {
@@ -116,38 +117,11 @@ absl::optional<double> RatioOf(const Threshold& threshold) {
 // The severity of a rule, and its numbers that are no limits: "BLOCK",
 // "AUDIT", "BLOCK share 0.95 confidence 0.95".
 std::string TermsOf(const Threshold& threshold) {
-  std::string terms = threshold.severity() == SEVERITY_UNSPECIFIED
-                          ? Severity_Name(BLOCK)
-                          : Severity_Name(threshold.severity());
-  const auto add = [&terms](absl::string_view name, double value) {
-    absl::StrAppend(&terms, " ", name, " ", Text(value));
-  };
-  if (threshold.has_budget()) {
-    add("share", threshold.budget().share());
-    add("confidence", threshold.budget().confidence());
-  }
-  if (threshold.has_regression()) {
-    add("tolerance", threshold.regression().tolerance());
-    add("detectable", threshold.regression().detectable());
-  }
-  const Scaling& scaling = threshold.scaling();
-  if (scaling.has_max_exponent()) {
-    add("max_exponent", scaling.max_exponent());
-  }
-  if (scaling.has_max_bytes_per_unit()) {
-    add("max_bytes_per_unit", scaling.max_bytes_per_unit());
-  }
-  if (scaling.has_max_intercept()) {
-    add("max_intercept", scaling.max_intercept());
-  }
-  for (const SizeLimit& limit : scaling.at()) {
-    absl::StrAppend(&terms, " at");
-    for (const Argument& argument : limit.argument()) {
-      absl::StrAppend(&terms, " ", argument.name(), ":", argument.value());
-    }
-    absl::StrAppend(&terms, " ", limit.max_bytes());
-  }
-  return terms;
+  return absl::StrCat(
+      std::string(Severity_Name(threshold.severity() == SEVERITY_UNSPECIFIED
+                                    ? BLOCK
+                                    : threshold.severity())),
+      DescribeTerms(threshold));
 }
 
 // The terms that the history ends with. `has_any`: whether an entry states

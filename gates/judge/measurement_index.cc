@@ -121,6 +121,26 @@ bool MeasurementIndex::AppendMeasurements(
   return is_named && !is_lost;
 }
 
+bool MeasurementIndex::AppendRegions(int profile, int benchmark,
+                                     const Selector& selector,
+                                     std::vector<Measurement>* regions) const {
+  Measurement region;
+  region.profile = profile;
+  region.benchmark = benchmark;
+  if (selector.phase().empty()) {
+    regions->push_back(region);
+    return true;
+  }
+  const size_t first = regions->size();
+  const BenchmarkMemory& memory = BenchmarkOf(region);
+  for (int i = 0; i < memory.phases_size(); ++i) {
+    if (!GlobMatches(selector.phase(), memory.phases(i).name())) continue;
+    region.phase = i;
+    regions->push_back(region);
+  }
+  return regions->size() > first;
+}
+
 std::vector<Measurement> MeasurementIndex::Find(const Selector& selector,
                                                 MetricKind kind) const {
   std::vector<Measurement> measurements;

@@ -43,6 +43,14 @@ inline MeasurementKey KeyOf(const Measurement& found, MetricKind kind) {
   return {found.profile, found.benchmark, found.phase, kind};
 }
 
+// A measurement, and the threshold that names it.
+struct RuledMeasurement {
+  Measurement measurement;
+  MetricKind metric = METRIC_KIND_UNSPECIFIED;
+  size_t source = 0;  // index in the threshold files
+  int number = 0;     // index in the file
+};
+
 class MeasurementIndex {
  public:
   explicit MeasurementIndex(absl::Span<const MemoryProfile> profiles);
@@ -72,6 +80,12 @@ class MeasurementIndex {
   bool AppendMeasurements(int profile, int benchmark, const Selector& selector,
                           MetricKind kind,
                           std::vector<Measurement>* measurements) const;
+
+  // Appends the regions that the selector's phase names in one benchmark,
+  // without their metric: that of a metric that varies is in samples only.
+  // Returns false if there is none.
+  bool AppendRegions(int profile, int benchmark, const Selector& selector,
+                     std::vector<Measurement>* regions) const;
 
   // All of it, over every profile that the label fits.
   std::vector<Measurement> Find(const Selector& selector,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "footprint/gates/judge/threshold_numbers.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/profiling/schema/whole_process_name.h"
 
 namespace footprint {
@@ -47,15 +47,6 @@ bool IsWholePeak(MetricKind metric, const BenchmarkMemory& benchmark) {
 bool IsBlocking(const Threshold& threshold) {
   return threshold.severity() == BLOCK ||
          threshold.severity() == SEVERITY_UNSPECIFIED;
-}
-
-bool LimitsAbove(const Threshold& threshold) {
-  const Scaling& scaling = threshold.scaling();
-  const bool has_bounded_law =
-      scaling.at_size() > 0 ||
-      (scaling.has_max_bytes_per_unit() && scaling.has_max_intercept());
-  return FindLimit(threshold) != nullptr || threshold.has_max_ratio() ||
-         has_bounded_law;
 }
 
 bool LimitsPeak(const Threshold& threshold, const BenchmarkMemory& benchmark) {

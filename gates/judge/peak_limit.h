@@ -23,11 +23,6 @@ namespace footprint {
 // Whether a violation of the rule rejects.
 bool IsBlocking(const Threshold& threshold);
 
-// Whether the rule states how much there may be at most: a maximum, an exact
-// value, a ratio, or a scaling law with a limit for each size. A minimum does
-// not, and neither does a regression, which looks at the median alone.
-bool LimitsAbove(const Threshold& threshold);
-
 // Whether the rule blocks and limits all that `benchmark` holds at its peak: of
 // a whole process the resident set; of another benchmark the heap, or what it
 // maps if the profile has no figure of its heap. The selector's phase is looked

@@ -1,5 +1,4 @@
-// One rule held against figures that are more than one value: samples, or the
-// benchmarks of a law.
+// What came of one rule: a value, a limit, and whether the one keeps the other.
 //
 //   if (figure.decision == ACCEPT) return;
 //   Show(figure.measured, figure.limit, figure.explanation);
@@ -13,6 +12,7 @@
 #include <string>
 
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {
 
@@ -23,14 +23,19 @@ struct RuledFigure {
   Decision decision = INCONCLUSIVE;
   int64_t measured = 0;
   int64_t limit = 0;
-  // A sentence without its end: "0 of 59 runs exceed it, so ...".
+  Determinism determinism = DETERMINISM_UNSPECIFIED;  // of what was measured
+  // A sentence without its end: "0 of 59 runs exceed it, so ..."; empty where
+  // both numbers say all.
   std::string explanation;
-  // Change that makes the limit that of these figures, for `accept it with`.
+  // What follows the explanation where nothing was decided: "; measure ...".
+  std::string advice;
+  // Change that makes the limit that of these figures, for `accept it with`;
+  // empty where the update command can make it.
   std::string change_to_accept;
 };
 
 }  // namespace footprint
 
-// Tested by sampled_rule_test and scaling_rule_test.
+// Tested by rules_test and law_judgement_test.
 
 #endif  // FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_

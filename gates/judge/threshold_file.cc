@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,12 +15,10 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
-#include "footprint/gates/judge/figure_rule_check.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
-#include "footprint/gates/judge/sampled_rule.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/selector.h"
-#include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
@@ -112,10 +109,6 @@ bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
     problems->Add(number.line, number.column, number.message);
   }
   return numbers.empty();
-}
-
-bool IsNegativeAllowed(MetricKind kind) {
-  return kind == NET_GROWTH_USABLE_BYTES;
 }
 
 // Checks one threshold after the other; a problem's location is that of the
@@ -254,134 +247,12 @@ class ThresholdChecker {
     }
   }
 
-  void CheckNumber(const Threshold& threshold, const NumberField& number) {
-    const char* const field = number.name;
-    const int64_t value = number.Get(threshold);
-    const std::string metric = SchemaNameOfMetric(threshold.metric());
-    if (number.unit != UnitOfMetric(threshold.metric())) {
-      Add(field, absl::StrCat(field, " on ", metric, ", which is counted in ",
-                              number.unit == MetricUnit::kBytes
-                                  ? "calls, not in bytes; use the field that "
-                                    "ends in _count"
-                                  : "bytes; use the field that ends in "
-                                    "_bytes"));
-    } else if (value < 0 && !IsNegativeAllowed(threshold.metric())) {
-      Add(field, absl::StrCat(field, " is ", value, ", and ", metric,
-                              " cannot be below zero"));
-    } else if (HoldsAlways(threshold, value)) {
-      Add(field, absl::StrCat(field, " is ", value,
-                              ", which every measurement keeps, so it judges "
-                              "nothing; give a number that one could break"));
-    }
-  }
-
-  static bool HoldsAlways(const Threshold& threshold, int64_t value) {
-    switch (threshold.rule_case()) {
-      case Threshold::kMaxBytes:
-      case Threshold::kMaxCount:
-        return value == std::numeric_limits<int64_t>::max();
-      case Threshold::RULE_NOT_SET:
-        return value == (IsNegativeAllowed(threshold.metric())
-                             ? std::numeric_limits<int64_t>::min()
-                             : 0);
-      default:
-        return false;
-    }
-  }
-
   void CheckRules(const Threshold& threshold) {
-    bool has_rule = threshold.has_max_ratio();
-    if (has_rule) CheckRatio(threshold.selector(), threshold.max_ratio());
-    for (const NumberField& field : kNumberFields) {
-      if (!field.IsIn(threshold)) continue;
-      has_rule = true;
-      if (field.kind == EXACT_VALUE) CheckExact(field.name);
-      CheckNumber(threshold, field);
-      if (field.kind == MINIMUM) CheckBand(threshold, field);
-    }
-    if (threshold.has_scaling()) {
-      if (has_rule || IsSampled(threshold)) {
-        Add("scaling",
-            "scaling judges a family of benchmarks, and the other rule each "
-            "of them; give each a threshold of its own");
-      }
-      has_rule = true;
-    }
-    has_rule |= threshold.has_regression();
-    for (const RuleMistake& mistake : CheckFigureRules(threshold)) {
+    const Selector* const baseline = FindBaseline(threshold);
+    if (baseline != nullptr) CheckGlobs("max_ratio", *baseline);
+    for (const RuleMistake& mistake :
+         FindRuleMistakes(threshold, file_.has_environment())) {
       Add(mistake.field, mistake.message);
-    }
-    if (threshold.regression().has_baseline() && !file_.has_environment()) {
-      Add("regression",
-          "regression has a baseline in a file without an environment: "
-          "samples hold where they were taken only; move it to a file that "
-          "says environment { ... }");
-    }
-    if (has_rule) return;
-    Add("",
-        "has no rule; give one of max_bytes, exact_bytes, max_count, "
-        "exact_count, max_ratio, min_bytes, min_count, regression or scaling");
-  }
-
-  void CheckExact(const char* field) {
-    if (file_.has_environment()) return;
-    Add(field, absl::StrCat(
-                   field,
-                   " in a file without an environment: exact values hold in "
-                   "the environment where they were measured only; move it to "
-                   "a file that says environment { ... }, or use a maximum"));
-  }
-
-  // One measurement, whatever the arguments say.
-  static bool IsSame(const Selector& a, const Selector& b) {
-    return a.label() == b.label() && a.benchmark() == b.benchmark() &&
-           a.phase() == b.phase() && !a.benchmark().empty() &&
-           IsLiteral(a.label()) && IsLiteral(a.benchmark()) &&
-           IsLiteral(a.phase());
-  }
-
-  void CheckRatio(const Selector& selector, const Ratio& ratio) {
-    CheckGlobs("max_ratio", ratio.baseline());
-    // Of a baseline of 1 this is beyond what a metric can hold.
-    constexpr double kBeyondInt64 = 9223372036854775808.0;
-    if (std::isfinite(ratio.ratio()) && ratio.ratio() >= kBeyondInt64) {
-      Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),
-                                    ", which every measurement keeps, so it "
-                                    "judges nothing; give a smaller one"));
-    }
-    if (IsSame(selector, ratio.baseline())) {
-      Add("max_ratio",
-          absl::StrCat("has its own measurement for the baseline, so it ",
-                       ratio.ratio() >= 1 ? "judges nothing" : "never holds",
-                       "; name another baseline"));
-    }
-    // Written so that NaN fails too.
-    if (!(ratio.ratio() > 0) || !std::isfinite(ratio.ratio())) {
-      Add("max_ratio", absl::StrCat("ratio is ", ratio.ratio(),
-                                    "; it must be a finite number above zero"));
-    }
-    if (ratio.baseline().label().empty() ||
-        ratio.baseline().benchmark().empty()) {
-      Add("max_ratio",
-          "has no full baseline; give baseline { label: \"//package:target\" "
-          "benchmark: \"BM_Name\" }");
-    }
-  }
-
-  void CheckBand(const Threshold& threshold, const NumberField& minimum) {
-    if (FindNumber(threshold, EXACT_VALUE) != nullptr) {
-      Add(minimum.name,
-          absl::StrCat(minimum.name,
-                       " beside an exact value says nothing more; take "
-                       "one of the two away"));
-    }
-    const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
-    if (maximum != nullptr &&
-        maximum->Get(threshold) < minimum.Get(threshold)) {
-      Add(minimum.name,
-          absl::StrCat("the minimum, ", minimum.Get(threshold),
-                       ", is above the maximum, ", maximum->Get(threshold),
-                       "; no measurement could pass"));
     }
   }
 
@@ -402,24 +273,20 @@ class ThresholdChecker {
     return key;
   }
 
+  // Reports the first rule that is there twice: the others of the same two
+  // thresholds would be told of besides.
   void CheckUnique(const Threshold& threshold, int index) {
-    std::vector<const char*> sorts;
-    const ThresholdNumbers numbers = NumbersOf(threshold);
-    if (numbers.maximum.has_value()) sorts.push_back("maximum");
-    if (numbers.exact.has_value()) sorts.push_back("exact value");
-    if (threshold.has_max_ratio()) sorts.push_back("ratio");
-    if (numbers.minimum.has_value()) sorts.push_back("minimum");
-    if (threshold.has_regression()) sorts.push_back("regression");
-    if (threshold.has_scaling()) sorts.push_back("scaling law");
-    for (const char* sort : sorts) {
+    for (const Rule* rule : AllRules()) {
+      if (!rule->IsIn(threshold)) continue;
       const auto [first, is_new] =
-          index_by_key_.emplace(KeyOf(threshold, sort), index);
+          index_by_key_.emplace(KeyOf(threshold, rule->name()), index);
       if (is_new) continue;
       Add("", absl::StrCat(
-                  "is a second ", sort, " for ",
+                  "is a second ", rule->name(), " for ",
                   DescribeSelector(threshold.selector()), " ",
                   SchemaNameOfMetric(threshold.metric()), "; the first is at ",
                   source_->LocationOf(first->second), "; keep one of them"));
+      return;
     }
   }
 

@@ -1,5 +1,10 @@
 #include "footprint/gates/judge/threshold_numbers.h"
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -46,6 +51,19 @@ const NumberField* FindLimit(const Threshold& threshold) {
 ThresholdNumbers NumbersOf(const Threshold& threshold) {
   return {Find(threshold, MAXIMUM), Find(threshold, EXACT_VALUE),
           Find(threshold, MINIMUM)};
+}
+
+int64_t RatioLimit(double ratio, int64_t baseline) {
+  // Of the ratio, read from decimal digits.
+  constexpr long double kBinaryRounding = 4e-16L;
+  const long double product =
+      static_cast<long double>(ratio) * static_cast<long double>(baseline);
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (product >= static_cast<long double>(kLargest)) return kLargest;
+  const long double nearest = std::round(product);
+  const bool is_whole =
+      std::fabs(product - nearest) <= std::fabs(product) * kBinaryRounding;
+  return static_cast<int64_t>(is_whole ? nearest : std::floor(product));
 }
 
 std::string RatioText(double ratio) {

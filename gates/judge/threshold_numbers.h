@@ -57,6 +57,11 @@ struct ThresholdNumbers {
 
 ThresholdNumbers NumbersOf(const Threshold& threshold);
 
+// Returns `ratio` x `baseline` as a limit, rounded down, except that a product
+// that is whole but for the rounding of binary fractions is that whole number:
+// 0.3 x 10 is 3. Returns at most the largest int64.
+int64_t RatioLimit(double ratio, int64_t baseline);
+
 // As short as reads back as the same number.
 std::string RatioText(double ratio);
 

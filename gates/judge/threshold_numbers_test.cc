@@ -47,5 +47,23 @@ TEST(ThresholdNumbersTest, RatiosAreReadBackAsTheyAre) {
   EXPECT_EQ(std::stod(RatioText(1.0 / 3)), 1.0 / 3);
 }
 
+TEST(ThresholdNumbersTest, RatioLimitsAreWhatADecimalReaderExpects) {
+  EXPECT_EQ(RatioLimit(0.3, 10), 3);
+  EXPECT_EQ(RatioLimit(1.1, 10), 11);
+  EXPECT_EQ(RatioLimit(0.57, 100), 57);
+  EXPECT_EQ(RatioLimit(0.5, 3), 1);
+  EXPECT_EQ(RatioLimit(2, int64_t{1} << 61), int64_t{1} << 62);
+  EXPECT_EQ(RatioLimit(1e300, 1), std::numeric_limits<int64_t>::max());
+  // Against integers: the ratio in thousandths.
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 100000; ++round) {
+    const int64_t thousandths = 1 + static_cast<int64_t>(random() % 5000);
+    const int64_t baseline = 1 + static_cast<int64_t>(random() % 1000000000);
+    EXPECT_EQ(RatioLimit(static_cast<double>(thousandths) / 1000, baseline),
+              thousandths * baseline / 1000)
+        << thousandths << " " << baseline;
+  }
+}
+
 }  // namespace
 }  // namespace footprint

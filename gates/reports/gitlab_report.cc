@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/gates/reports/finding_place.h"
 #include "nlohmann/json.hpp"
@@ -38,7 +39,7 @@ class GitlabReport {
       const bool rejects = OutcomeOf(judgement) == Outcome::kRejects;
       Add(judgement.threshold_location(),
           absl::StrCat(WordOfOutcome(OutcomeOf(judgement)), " ",
-                       WordOfRule(judgement.rule())),
+                       FindWords(judgement.rule()).limit),
           absl::StrCat(MarginText(judgement), ": ",
                        DescribeViolation(judgement),
                        judgement.command_to_accept().empty() ? "" : "; ",

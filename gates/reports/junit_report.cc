@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
@@ -18,7 +19,7 @@ std::string JunitCaseOf(const Judgement& judgement) {
       "\" name=\"",
       EscapeForXml(absl::StrCat(NameOf(judgement), " ",
                                 SchemaNameOfMetric(judgement.metric()), " ",
-                                WordOfRule(judgement.rule()))),
+                                FindWords(judgement.rule()).limit)),
       "\"");
   if (outcome == Outcome::kHolds) return begin + "/>\n";
   const std::string what = EscapeForXml(DescribeViolation(judgement));

@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
@@ -74,7 +75,7 @@ Labels LabelsOf(const Judgement& judgement) {
           {"benchmark", judgement.benchmark()},
           {"phase", judgement.phase()},
           {"metric", std::string(SchemaNameOfMetric(judgement.metric()))},
-          {"rule", WordOfRule(judgement.rule())},
+          {"rule", FindWords(judgement.rule()).limit},
           {"limit_location", judgement.threshold_location()}};
 }
 

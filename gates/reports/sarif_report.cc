@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/gates/reports/finding_place.h"
 #include "footprint/profiling/schema/metric_kind.h"
@@ -110,7 +111,7 @@ class SarifReport {
       Json result = ResultOf(
           absl::StrCat("memory/", std::string(RuleKind_Name(judgement.rule()))),
           absl::StrCat("A memory figure is held against a limit of the kind \"",
-                       WordOfRule(judgement.rule()), "\"."),
+                       FindWords(judgement.rule()).limit, "\"."),
           LevelOf(outcome), text);
       result["locations"] = Json::array({LocationOf(
           judgement.threshold_location(),

@@ -15,6 +15,7 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/base/text/text_table.h"
 #include "footprint/base/text/wrap_text.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
@@ -204,7 +205,7 @@ class TextReport {
   static std::vector<std::string> CellsOf(const Judgement& judgement) {
     return {std::string(ShortNameOfMetric(judgement.metric())),
             ExactText(judgement.metric(), judgement.measured()),
-            absl::StrCat(WordOfRule(judgement.rule()), " ",
+            absl::StrCat(FindWords(judgement.rule()).limit, " ",
                          ExactText(judgement.metric(), judgement.limit()),
                          DeterminismSuffix(judgement)),
             ShortMargin(judgement), WordOfOutcome(OutcomeOf(judgement))};

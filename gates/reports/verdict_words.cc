@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
 namespace footprint {
@@ -41,12 +42,6 @@ std::string DescribeMargin(const Judgement& judgement) {
   return absl::StrFormat("%s left (%.1f %%)", size, percent);
 }
 
-std::string LimitOf(const Judgement& judgement) {
-  return absl::StrCat(WordOfRule(judgement.rule()), " ",
-                      FormatMetricValue(judgement.metric(), judgement.limit()),
-                      DeterminismSuffix(judgement));
-}
-
 }  // namespace
 
 std::string ShortMetricText(MetricKind metric, int64_t value) {
@@ -67,33 +62,6 @@ std::string DeterminismSuffix(const Judgement& judgement) {
                          " of ",
                          std::string(Determinism_Name(judgement.determinism())))
                    : "";
-}
-
-const char* WordOfRule(RuleKind rule) {
-  switch (rule) {
-    case MAXIMUM:
-      return "max";
-    case EXACT_VALUE:
-      return "exact";
-    case MAXIMUM_RATIO:
-      return "max by ratio";
-    case MINIMUM:
-      return "min";
-    case BUDGET:
-      return "budget";
-    case REGRESSION:
-      return "baseline";
-    case MAXIMUM_EXPONENT:
-      return "max exponent";
-    case MAXIMUM_BYTES_PER_UNIT:
-      return "max per unit";
-    case MAXIMUM_INTERCEPT:
-      return "max constant";
-    case PREDICTED_MAXIMUM:
-      return "max as predicted";
-    default:
-      return "rule";
-  }
 }
 
 Outcome OutcomeOf(const Judgement& judgement) {
@@ -132,26 +100,22 @@ namespace {
 
 // An exponent is no figure of the metric.
 std::string FigureText(const Judgement& judgement, int64_t value) {
-  return judgement.rule() == MAXIMUM_EXPONENT
-             ? FormatCount(value)
-             : FormatMetricValue(judgement.metric(), value);
+  return FindWords(judgement.rule()).has_metric_unit
+             ? FormatMetricValue(judgement.metric(), value)
+             : FormatCount(value);
 }
 
-// Rules over samples are of no other metric than one that varies.
 std::string LimitText(const Judgement& judgement) {
-  switch (judgement.rule()) {
-    case BUDGET:
-    case REGRESSION:
-    case MAXIMUM_EXPONENT:
-      return absl::StrCat(WordOfRule(judgement.rule()), " ",
-                          FigureText(judgement, judgement.limit()));
-    default:
-      return LimitOf(judgement);
-  }
+  const JudgementWords& words = FindWords(judgement.rule());
+  return absl::StrCat(
+      words.limit, " ", FigureText(judgement, judgement.limit()),
+      words.states_determinism ? DeterminismSuffix(judgement) : "");
 }
 
 std::string MarginText(const Judgement& judgement) {
-  if (judgement.rule() != MAXIMUM_EXPONENT) return DescribeMargin(judgement);
+  if (FindWords(judgement.rule()).has_metric_unit) {
+    return DescribeMargin(judgement);
+  }
   const int64_t over = judgement.measured() - judgement.limit();
   if (over == 0) return "none left";
   return absl::StrCat(FormatCount(std::abs(over)),

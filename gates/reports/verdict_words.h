@@ -45,8 +45,6 @@ int CountOf(const Verdict& verdict, Outcome outcome);
 
 // "accept", "REJECT", "WARN" or "audit".
 const char* WordOfOutcome(Outcome outcome);
-// "max", "exact", ...
-const char* WordOfRule(RuleKind rule);
 // The decision, or "NOT JUDGED" of what leaves the verdict as it is.
 std::string WordOfProblem(const Problem& problem);
 

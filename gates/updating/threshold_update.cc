@@ -18,12 +18,14 @@
 #include "absl/strings/strip.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "footprint/gates/judge/environment_check.h"
 #include "footprint/gates/judge/environment_difference.h"
-#include "footprint/gates/judge/evaluate.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/headroom.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/measurement_index.h"
 #include "footprint/gates/judge/peak_limit.h"
+#include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
@@ -37,31 +39,6 @@
 
 namespace footprint {
 namespace {
-
-// A band of the old width around [lowest, highest], or as wide as that.
-std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
-                                       int64_t lowest, int64_t highest) {
-  const int64_t slack =
-      std::max<int64_t>(0, (old_maximum - old_minimum) - (highest - lowest));
-  int64_t minimum = lowest - slack / 2;
-  // No metric but net growth goes below zero.
-  if (minimum < 0 && lowest >= 0) minimum = 0;
-  const int64_t above = slack - slack / 2;
-  const int64_t maximum = highest > std::numeric_limits<int64_t>::max() - above
-                              ? highest
-                              : highest + above;
-  return {minimum, maximum};
-}
-
-// The smallest ratio of four figures that admits `value`.
-double RatioFor(int64_t value, int64_t baseline) {
-  const double wanted =
-      static_cast<double>(value) / static_cast<double>(baseline);
-  double unit = std::pow(10, std::floor(std::log10(wanted)) - 3);
-  double ratio = std::ceil(wanted / unit) * unit;
-  while (RatioLimit(ratio, baseline) < value) ratio += unit;
-  return ratio;
-}
 
 bool IsSelected(const UpdateOptions& options, const MemoryProfile& profile,
                 const BenchmarkMemory& benchmark) {
@@ -111,13 +88,6 @@ std::string NameAllOf(const Selector& selector) {
       selector.benchmark().empty() ? "" : ShellQuote(selector.benchmark()));
 }
 
-int64_t AddUpToLargest(int64_t value, int64_t more) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(value, more, &sum)
-             ? std::numeric_limits<int64_t>::max() - 1
-             : sum;
-}
-
 // Where no headroom is stated: a resident set, which is another in each run,
 // has to spare a fifth of what the program itself holds, and 256 KiB at least.
 // The pages of libraries are the same in each run.
@@ -129,28 +99,6 @@ int64_t FirstMaximum(const BenchmarkMemory& benchmark, const Metric& metric) {
   const int64_t own_bytes = own == nullptr ? metric.value() : own->value();
   return AddUpToLargest(metric.value(),
                         std::max(own_bytes / 5, kLeastSpareBytes));
-}
-
-// Where a maximum over `measured` belongs; nullopt: the policy says nothing.
-absl::optional<int64_t> MaximumFor(const Headroom& headroom, MetricKind metric,
-                                   int64_t measured) {
-  constexpr double kMost = 9e18;  // below the largest int64_t
-  switch (headroom.above_case()) {
-    case Headroom::kExact:
-      return measured;
-    case Headroom::kPercent:
-      return AddUpToLargest(
-          measured,
-          static_cast<int64_t>(std::min(
-              kMost, std::ceil(std::fabs(static_cast<double>(measured)) *
-                               headroom.percent() / 100))));
-    case Headroom::kBytes:
-      if (UnitOfMetric(metric) != MetricUnit::kBytes) return absl::nullopt;
-      return AddUpToLargest(measured, headroom.bytes());
-    case Headroom::ABOVE_NOT_SET:
-      return absl::nullopt;
-  }
-  return absl::nullopt;
 }
 
 // All that one threshold names where its file may judge.
@@ -188,8 +136,7 @@ class Planner {
  private:
   void Plan(size_t source, int number) {
     const Threshold& threshold = sources_[source].file.threshold(number);
-    // Of one process or three nobody knows what a share of all runs keeps.
-    if (threshold.has_budget()) return;
+    if (ComputeScope(threshold) == RuleScope::kSamples) return;
     named_ = Named();
     for (int profile : index_.ProfilesOf(threshold.selector().label())) {
       const MemoryProfile& measured = index_.ProfileOf(profile);
@@ -263,72 +210,50 @@ class Planner {
   void PlanFor(size_t source, int number, const Measurement& low,
                const Measurement& high) {
     const Threshold& threshold = sources_[source].file.threshold(number);
-    const ThresholdNumbers old = NumbersOf(threshold);
-    const int64_t lowest = low.metric->value();
-    const int64_t highest = high.metric->value();
-    ThresholdChange change;
-    change.threshold = number;
-    if (old.exact.has_value()) {
-      if (lowest != highest) return RefuseDifferent(source, number, low, high);
-      if (lowest != *old.exact) change.limit = lowest;
-      if (named_.has_weaker) Doubt(Describe(low) + " is not EXACT");
-      return Commit(source, number, change, old.exact);
-    }
-    if (old.maximum.has_value() && old.minimum.has_value()) {
-      if (lowest >= *old.minimum && highest <= *old.maximum) return;
-      const auto [minimum, maximum] =
-          CentreBand(*old.minimum, *old.maximum, lowest, highest);
-      if (minimum != *old.minimum) change.minimum = minimum;
-      if (maximum != *old.maximum) change.limit = maximum;
-      return Commit(source, number, change, old.maximum);
-    }
-    if (old.maximum.has_value()) {
-      const absl::optional<int64_t> wanted =
-          MaximumFor(HeadroomOf(source), threshold.metric(), highest);
-      if (highest > *old.maximum) {
-        change.limit = wanted.value_or(highest);
-      } else if (wanted.has_value() && *wanted < *old.maximum) {
-        change.limit = *wanted;
-      }
-    }
-    if (old.minimum.has_value() && lowest < *old.minimum) {
-      if (lowest == 0 && !threshold.has_max_ratio()) {
-        return RefuseZero(source, number);
-      }
-      change.minimum = lowest;
-    }
-    if (threshold.has_max_ratio()) {
-      PlanRatio(threshold, highest, &change);
-    }
-    Commit(source, number, change, old.maximum);
-  }
-
-  void RefuseZero(size_t source, int number) {
-    plan_.refusals.push_back(absl::StrCat(
-        sources_[source].LocationOf(number),
-        ": 0 was measured, and a minimum of 0 would judge nothing; take the "
-        "threshold away, or give it another rule"));
-  }
-
-  // A bad baseline is left to Evaluate, which says what is wrong.
-  void PlanRatio(const Threshold& threshold, int64_t highest,
-                 ThresholdChange* change) {
-    const std::vector<Measurement> baseline =
-        index_.Find(threshold.max_ratio().baseline(), threshold.metric());
-    if (baseline.size() != 1 || baseline[0].metric == nullptr ||
-        baseline[0].metric->value() <= 0) {
+    MeasuredRange range;
+    range.lowest = low.metric->value();
+    range.highest = high.metric->value();
+    range.headroom = HeadroomOf(source);
+    const Measurement* const baseline = FindBaselineOf(threshold);
+    if (baseline != nullptr) range.baseline = baseline->metric->value();
+    const NumberChange wanted = ComputeUpdate(threshold, range);
+    if (wanted.is_ambiguous) return RefuseDifferent(source, number, low, high);
+    if (!wanted.refusal.empty()) {
+      plan_.refusals.push_back(absl::StrCat(sources_[source].LocationOf(number),
+                                            ": ", wanted.refusal));
       return;
     }
-    const int64_t value = baseline[0].metric->value();
-    if (highest > RatioLimit(threshold.max_ratio().ratio(), value)) {
-      change->ratio = RatioFor(highest, value);
-      Doubt(DoubtOf(index_.ProfileOf(baseline[0].profile),
-                    index_.BenchmarkOf(baseline[0])));
-      const Selector& selector = threshold.max_ratio().baseline();
-      for (int profile : index_.ProfilesOf(selector.label())) {
-        DoubtFailed(index_.ProfileOf(profile), selector,
-                    index_.BenchmarksOf(profile, selector));
-      }
+    if (NumbersOf(threshold).exact.has_value() && named_.has_weaker) {
+      Doubt(Describe(low) + " is not EXACT");
+    }
+    if (wanted.ratio.has_value()) DoubtBaseline(threshold, *baseline);
+    ThresholdChange change;
+    change.threshold = number;
+    change.limit = wanted.limit;
+    change.minimum = wanted.minimum;
+    change.ratio = wanted.ratio;
+    Commit(source, number, change, NumbersOf(threshold).limit());
+  }
+
+  // Returns what the threshold's ratio compares with, or null. A bad baseline
+  // is left to Evaluate, which says what is wrong.
+  const Measurement* FindBaselineOf(const Threshold& threshold) {
+    const Selector* const selector = FindBaseline(threshold);
+    if (selector == nullptr) return nullptr;
+    baseline_ = index_.Find(*selector, threshold.metric());
+    const bool is_good = baseline_.size() == 1 &&
+                         baseline_[0].metric != nullptr &&
+                         baseline_[0].metric->value() > 0;
+    return is_good ? &baseline_[0] : nullptr;
+  }
+
+  void DoubtBaseline(const Threshold& threshold, const Measurement& baseline) {
+    Doubt(DoubtOf(index_.ProfileOf(baseline.profile),
+                  index_.BenchmarkOf(baseline)));
+    const Selector& selector = *FindBaseline(threshold);
+    for (int profile : index_.ProfilesOf(selector.label())) {
+      DoubtFailed(index_.ProfileOf(profile), selector,
+                  index_.BenchmarksOf(profile, selector));
     }
   }
 
@@ -447,7 +372,8 @@ class Planner {
   const absl::Span<const ThresholdSource> sources_;
   const UpdateOptions& options_;
   const MeasurementIndex index_;
-  Named named_;  // of the threshold that is planned
+  Named named_;                        // of the threshold that is planned
+  std::vector<Measurement> baseline_;  // of its ratio
   UpdatePlan plan_;
 };
 
@@ -684,8 +610,8 @@ Threshold FirstThreshold(const MemoryProfile& profile,
     threshold.set_exact_bytes(metric.value());
   } else {
     threshold.set_max_bytes(
-        MaximumFor(options.headroom.value_or(file.headroom()), metric.kind(),
-                   metric.value())
+        ComputeMaximum(options.headroom.value_or(file.headroom()),
+                       metric.kind(), metric.value())
             .value_or(FirstMaximum(benchmark, metric)));
   }
   threshold.set_reason(options.reason);

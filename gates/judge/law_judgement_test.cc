@@ -1,4 +1,4 @@
-#include "footprint/gates/judge/scaling_rule.h"
+#include "footprint/gates/judge/law_judgement.h"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "footprint/gates/judge/sampled_rule.h"
+#include "footprint/gates/judge/rules.h"
 
 #include <cmath>
 #include <cstdint>
@@ -8,6 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/metric_samples.h"
+#include "footprint/gates/judge/ruled_figure.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -15,6 +21,7 @@
 namespace footprint {
 namespace {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -26,6 +33,15 @@ Message Text(const std::string& text) {
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message))
       << text;
   return message;
+}
+
+std::vector<RuledFigure> JudgeSamples(const Threshold& threshold,
+                                      const MetricSamples& samples) {
+  RuleInput input;
+  input.samples = &samples;
+  std::vector<RuledFigure> figures;
+  JudgeByRules(threshold, RuleScope::kSamples, input, &figures);
+  return figures;
 }
 
 MetricSamples Values(size_t count, int64_t value) {
@@ -55,7 +71,7 @@ Threshold RegressionOver(size_t count, int64_t value) {
       "] } }"));
 }
 
-TEST(SampledRuleTest, ValuesOfAMetricAreCollectedOverFiles) {
+TEST(RulesTest, ValuesOfAMetricAreCollectedOverFiles) {
   const std::vector<MemorySamples> files = {
       Text<MemorySamples>(R"pb(
         label: "//a:b"
@@ -99,7 +115,7 @@ TEST(SampledRuleTest, ValuesOfAMetricAreCollectedOverFiles) {
       IsEmpty());
 }
 
-TEST(SampledRuleTest, SamplesOfTwoMachinesAreNoOneSample) {
+TEST(RulesTest, SamplesOfTwoMachinesAreNoOneSample) {
   std::vector<MemorySamples> files = {
       Text<MemorySamples>(R"(label: "//a:b" kernel: "6.1" cpu_model: "x")"),
       Text<MemorySamples>(R"(label: "//a:b" kernel: "6.1" cpu_model: "x")")};
@@ -120,7 +136,7 @@ TEST(SampledRuleTest, SamplesOfTwoMachinesAreNoOneSample) {
             ENVIRONMENT_MISMATCH);
 }
 
-TEST(SampledRuleTest, ABudgetHasThreeVerdicts) {
+TEST(RulesTest, ABudgetHasThreeVerdicts) {
   const Threshold budget = BudgetOf("0.95");
   const RuledFigure fits = JudgeSamples(budget, Values(59, 100))[0];
   EXPECT_EQ(fits.rule, BUDGET);
@@ -140,7 +156,7 @@ TEST(SampledRuleTest, ABudgetHasThreeVerdicts) {
       BAD_CONFIGURATION);
 }
 
-TEST(SampledRuleTest, ARegressionHasThreeVerdicts) {
+TEST(RulesTest, ARegressionHasThreeVerdicts) {
   const Threshold rule = RegressionOver(9, 1000);
   const RuledFigure same = JudgeSamples(rule, Values(9, 1000))[0];
   EXPECT_EQ(same.rule, REGRESSION);
@@ -155,7 +171,7 @@ TEST(SampledRuleTest, ARegressionHasThreeVerdicts) {
   EXPECT_EQ(JudgeSamples(rule, Values(3, 1000))[0].decision, INCONCLUSIVE);
 }
 
-TEST(SampledRuleTest, ABaselineOfOneSittingRejectsNothing) {
+TEST(RulesTest, ABaselineOfOneSittingRejectsNothing) {
   Threshold rule = RegressionOver(9, 1000);
   rule.mutable_regression()->mutable_baseline()->clear_sittings();
   EXPECT_EQ(JudgeSamples(rule, Values(9, 1000))[0].decision, ACCEPT);
@@ -167,7 +183,7 @@ TEST(SampledRuleTest, ABaselineOfOneSittingRejectsNothing) {
 }
 
 // Sittings whose means lie apart by 0.3 %, and runs by 0.1 % within each.
-TEST(SampledRuleTest, SittingsThatLieApartAreNoGrowth) {
+TEST(RulesTest, SittingsThatLieApartAreNoGrowth) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
   const auto sit = [&](int count, std::vector<int64_t>* values) {
@@ -207,7 +223,7 @@ TEST(SampledRuleTest, SittingsThatLieApartAreNoGrowth) {
   EXPECT_GT(alarms_of(1, false), 100);
 }
 
-TEST(SampledRuleTest, ABaselineOfAnotherMachineJudgesNothing) {
+TEST(RulesTest, ABaselineOfAnotherMachineJudgesNothing) {
   const Threshold rule = RegressionOver(9, 1000);
   MetricSamples samples = Values(9, 1000);
   samples.kernel = "6.2";
@@ -219,7 +235,7 @@ TEST(SampledRuleTest, ABaselineOfAnotherMachineJudgesNothing) {
   EXPECT_EQ(JudgeSamples(rule, samples)[0].decision, ENVIRONMENT_MISMATCH);
 }
 
-TEST(SampledRuleTest, WithoutABaselineTheBlockToPasteIsGiven) {
+TEST(RulesTest, WithoutABaselineTheBlockToPasteIsGiven) {
   const RuledFigure figure = JudgeSamples(
       Text<Threshold>("regression { tolerance: 0.01 detectable: 0.02 }"),
       Values(9, 5))[0];
@@ -228,12 +244,87 @@ TEST(SampledRuleTest, WithoutABaselineTheBlockToPasteIsGiven) {
   EXPECT_THAT(figure.change_to_accept, HasSubstr("values: [5, 5,"));
 }
 
-TEST(SampledRuleTest, BothRulesAreJudged) {
+TEST(RulesTest, BothRulesAreJudged) {
   Threshold both = BudgetOf("0.95");
   *both.mutable_regression() = RegressionOver(9, 50).regression();
-  EXPECT_TRUE(IsSampled(both));
-  EXPECT_FALSE(IsSampled(Text<Threshold>("max_bytes: 1")));
+  EXPECT_EQ(ComputeScope(both), RuleScope::kSamples);
+  EXPECT_NE(ComputeScope(Text<Threshold>("max_bytes: 1")), RuleScope::kSamples);
   EXPECT_THAT(JudgeSamples(both, Values(59, 50)), SizeIs(2));
+}
+
+RuledFigure JudgeValue(const std::string& threshold, int64_t value) {
+  RuleInput input;
+  input.value = value;
+  input.determinism = EXACT;
+  std::vector<RuledFigure> figures;
+  JudgeByRules(Text<Threshold>(threshold), RuleScope::kMeasurement, input,
+               &figures);
+  EXPECT_THAT(figures, SizeIs(1)) << threshold;
+  return figures.at(0);
+}
+
+TEST(RulesTest, AMaximumAnExactValueAndAMinimumAreKept) {
+  EXPECT_EQ(JudgeValue("max_bytes: 5", 5).decision, ACCEPT);
+  EXPECT_EQ(JudgeValue("max_bytes: 5", 6).decision, REJECT);
+  EXPECT_EQ(JudgeValue("exact_count: 5", 5).decision, ACCEPT);
+  EXPECT_EQ(JudgeValue("exact_count: 5", 4).decision, REJECT);
+  EXPECT_EQ(JudgeValue("min_bytes: 5", 5).decision, ACCEPT);
+  EXPECT_EQ(JudgeValue("min_bytes: 5", 4).decision, REJECT);
+  EXPECT_EQ(JudgeValue("min_bytes: 5", 4).limit, 5);
+  EXPECT_EQ(JudgeValue("min_bytes: 5", 4).rule, MINIMUM);
+}
+
+TEST(RulesTest, ARatioIsJudgedWithItsBaselineOnly) {
+  const auto threshold =
+      Text<Threshold>("max_ratio { ratio: 1.5 } min_bytes: 1");
+  Metric baseline;
+  baseline.set_value(10);
+  baseline.set_determinism(BOUNDED);
+  RuleInput input;
+  input.value = 16;
+  input.determinism = EXACT;
+  std::vector<RuledFigure> figures;
+  JudgeByRules(threshold, RuleScope::kMeasurement, input, &figures);
+  ASSERT_THAT(figures, SizeIs(1));
+  EXPECT_EQ(figures[0].rule, MINIMUM);
+  figures.clear();
+  input.baseline = &baseline;
+  JudgeByRules(threshold, RuleScope::kMeasurement, input, &figures);
+  ASSERT_THAT(figures, SizeIs(2));
+  EXPECT_EQ(figures[0].determinism, EXACT);
+  EXPECT_EQ(figures[1].rule, MAXIMUM_RATIO);
+  EXPECT_EQ(figures[1].decision, REJECT);
+  EXPECT_EQ(figures[1].limit, 15);
+  EXPECT_EQ(figures[1].determinism, BOUNDED);
+}
+
+TEST(RulesTest, EveryKindOfJudgementHasWordsOfItsOwn) {
+  for (int kind = RULE_KIND_UNSPECIFIED + 1; kind < RuleKind_ARRAYSIZE;
+       ++kind) {
+    EXPECT_EQ(FindWords(static_cast<RuleKind>(kind)).kind, kind);
+  }
+  EXPECT_STREQ(FindWords(MAXIMUM).limit, "max");
+  EXPECT_STREQ(FindWords(RULE_KIND_UNSPECIFIED).limit, "rule");
+}
+
+TEST(RulesTest, EachFieldThatStatesARuleIsDescribed) {
+  std::string fields;
+  for (const Rule* rule : AllRules()) {
+    absl::StrAppend(&fields, ", ", rule->fields());
+  }
+  for (const char* field :
+       {"max_bytes", "exact_bytes", "max_count", "exact_count", "max_ratio",
+        "min_bytes", "min_count", "budget", "regression", "scaling"}) {
+    EXPECT_THAT(fields, ContainsRegex(absl::StrCat("[` ]", field, "[` ]")));
+  }
+}
+
+TEST(RulesTest, TheReadmeHasTheTableOfTheRules) {
+  const absl::StatusOr<std::string> readme = ReadWholeFile("gates/README.md");
+  ASSERT_THAT(readme, IsOk());
+  EXPECT_THAT(*readme, HasSubstr(WriteRuleTable()))
+      << "put this table in place of the one in gates/README.md:\n"
+      << WriteRuleTable();
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "footprint/gates/judge/figure_rule_check.h"
-
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "footprint/gates/judge/rules.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -20,7 +19,7 @@ std::vector<RuleMistake> Mistakes(const std::string& text) {
   threshold.set_metric(PEAK_RESIDENT_BYTES);
   EXPECT_TRUE(google::protobuf::TextFormat::MergeFromString(text, &threshold))
       << text;
-  return CheckFigureRules(threshold);
+  return FindRuleMistakes(threshold, true);
 }
 
 void ExpectMistake(const std::string& text, const std::string& part) {
@@ -29,7 +28,7 @@ void ExpectMistake(const std::string& text, const std::string& part) {
   EXPECT_THAT(mistakes[0].message, HasSubstr(part)) << text;
 }
 
-TEST(FigureRuleCheckTest, GoodRulesHaveNoMistake) {
+TEST(RuleMistakesTest, GoodRulesHaveNoMistake) {
   for (const char* text :
        {"max_bytes: 5", "max_bytes: 5 budget { share: 0.95 confidence: 0.9 }",
         "regression { tolerance: 0 detectable: 0.02 }",
@@ -43,7 +42,7 @@ TEST(FigureRuleCheckTest, GoodRulesHaveNoMistake) {
   }
 }
 
-TEST(FigureRuleCheckTest, ABudgetIsOfAMaximum) {
+TEST(RuleMistakesTest, ABudgetIsOfAMaximum) {
   ExpectMistake("budget { share: 0.95 confidence: 0.9 }",
                 "give max_bytes or max_count beside it");
   ExpectMistake(
@@ -58,7 +57,7 @@ TEST(FigureRuleCheckTest, ABudgetIsOfAMaximum) {
   }
 }
 
-TEST(FigureRuleCheckTest, ARegressionHasAToleranceBelowTheDetectable) {
+TEST(RuleMistakesTest, ARegressionHasAToleranceBelowTheDetectable) {
   for (const char* shares :
        {"", "tolerance: 0.02 detectable: 0.02",
         "tolerance: -0.01 detectable: 0.02", "tolerance: nan detectable: 0.02",
@@ -81,7 +80,7 @@ TEST(FigureRuleCheckTest, ARegressionHasAToleranceBelowTheDetectable) {
                 "a rule that is not over samples");
 }
 
-TEST(FigureRuleCheckTest, AScalingNamesItsArgumentsAndHasALimit) {
+TEST(RuleMistakesTest, AScalingNamesItsArgumentsAndHasALimit) {
   ExpectMistake("scaling { max_exponent: 1 }", "names no argument");
   ExpectMistake("scaling { argument: ['a', 'a'] max_exponent: 1 }", "twice");
   ExpectMistake("scaling { argument: '' max_exponent: 1 }",
@@ -99,7 +98,7 @@ TEST(FigureRuleCheckTest, AScalingNamesItsArgumentsAndHasALimit) {
       "is not counted in bytes");
 }
 
-TEST(FigureRuleCheckTest, ASizeThatIsNeverRunIsGivenWhole) {
+TEST(RuleMistakesTest, ASizeThatIsNeverRunIsGivenWhole) {
   const auto at = [](const std::string& text) {
     return "scaling { argument: ['a', 'b'] at { " + text + " } }";
   };

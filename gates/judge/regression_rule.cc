@@ -1,16 +1,18 @@
-#include "footprint/gates/judge/sampled_rule.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "footprint/gates/judge/environment_difference.h"
+#include "absl/types/span.h"
+#include "footprint/gates/judge/rule_list.h"
+#include "footprint/gates/judge/sample_figures.h"
 #include "footprint/gates/judge/threshold_numbers.h"
-#include "footprint/gates/statistics/budget_bound.h"
 #include "footprint/gates/statistics/distributions.h"
 #include "footprint/gates/statistics/regression_decision.h"
 
@@ -20,42 +22,11 @@ namespace {
 // Of a baseline that can reject.
 constexpr size_t kLeastSittings = 3;
 
+constexpr JudgementWords kWords[] = {
+    {REGRESSION, "baseline", "baseline", true, false}};
+
 std::vector<double> Doubles(absl::Span<const int64_t> values) {
   return std::vector<double>(values.begin(), values.end());
-}
-
-Decision DecisionOf(SampleDecision::Kind kind) {
-  return kind == SampleDecision::kAccept   ? ACCEPT
-         : kind == SampleDecision::kReject ? REJECT
-                                           : INCONCLUSIVE;
-}
-
-std::string DifferenceOf(const MemorySamples& a, const MemorySamples& b) {
-  if (a.kernel() != b.kernel()) return "kernel";
-  if (a.cpu_model() != b.cpu_model()) return "processor";
-  return CountDifferences(a.environment(), b.environment()) > 0 ? "environment"
-                                                                : "";
-}
-
-bool IsOfOthers(const MemorySamples& file, absl::string_view benchmark) {
-  return file.benchmarks_size() > 0 &&
-         std::none_of(file.benchmarks().begin(), file.benchmarks().end(),
-                      [benchmark](const SampledBenchmark& sampled) {
-                        return sampled.name() == benchmark;
-                      });
-}
-
-void AppendValues(const MemorySamples& file, absl::string_view benchmark,
-                  absl::string_view phase, MetricKind metric,
-                  std::vector<int64_t>* values) {
-  for (const SampledBenchmark& sampled : file.benchmarks()) {
-    if (sampled.name() != benchmark) continue;
-    for (const SampledMetric& of_metric : sampled.metrics()) {
-      if (of_metric.kind() != metric || of_metric.phase() != phase) continue;
-      values->insert(values->end(), of_metric.values().begin(),
-                     of_metric.values().end());
-    }
-  }
 }
 
 // Numbers of values of each sitting; one that holds all where none is stated.
@@ -103,33 +74,6 @@ double SpreadOfSittings(const SampleBaseline& baseline) {
          std::sqrt(squares / (count - 1) * (1 + 1 / count)) / mean;
 }
 
-RuledFigure JudgeShare(const Threshold& threshold,
-                       const MetricSamples& samples) {
-  RuledFigure figure;
-  figure.rule = BUDGET;
-  const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
-  if (maximum == nullptr) {
-    figure.decision = BAD_CONFIGURATION;
-    figure.explanation = "a budget stands beside no maximum";
-    return figure;
-  }
-  figure.limit = maximum->Get(threshold);
-  FittingRuns runs;
-  for (int64_t value : samples.values) {
-    ++runs.run_count;
-    runs.exceeding += value > figure.limit ? 1 : 0;
-    figure.measured =
-        runs.run_count == 1 ? value : std::max(figure.measured, value);
-  }
-  const SampleDecision decision = JudgeBudget(
-      runs, {threshold.budget().share(), threshold.budget().confidence()});
-  figure.decision = DecisionOf(decision.kind);
-  figure.explanation = decision.reason;
-  figure.change_to_accept =
-      absl::StrCat(maximum->name, ": ", figure.measured, ", or more");
-  return figure;
-}
-
 // Why the baseline cannot be compared with; empty: it can.
 std::string WhyForeign(const SampleBaseline& baseline,
                        const MetricSamples& samples) {
@@ -166,7 +110,7 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
   const SampleDecision decision =
       JudgeRegression(baseline, current,
                       {rule.tolerance() + spread, rule.detectable() + spread});
-  figure.decision = DecisionOf(decision.kind);
+  figure.decision = ToDecision(decision.kind);
   figure.explanation = decision.reason;
   const size_t sitting_count = SittingsOf(rule.baseline()).size();
   if (figure.decision == REJECT && sitting_count < kLeastSittings) {
@@ -184,51 +128,98 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
   return figure;
 }
 
+class SampledRegressionRule : public Rule {
+ public:
+  const char* name() const override { return "regression"; }
+  const char* fields() const override {
+    return "`regression { tolerance detectable baseline }`";
+  }
+  const char* meaning() const override {
+    return "no higher than a baseline of runs, as samples show";
+  }
+  const char* update_policy() const override {
+    return "nothing: the report says which baseline would accept the runs";
+  }
+  RuleScope scope() const override { return RuleScope::kSamples; }
+  absl::Span<const JudgementWords> words() const override { return kWords; }
+
+  bool IsIn(const Threshold& threshold) const override {
+    return threshold.has_regression();
+  }
+
+  void FindMistakes(const Threshold& threshold, bool has_environment,
+                    std::vector<RuleMistake>* mistakes) const override {
+    const Regression& rule = threshold.regression();
+    const auto add = [mistakes](const std::string& message) {
+      mistakes->push_back({"regression", message});
+    };
+    const bool has_minimum = FindNumber(threshold, MINIMUM) != nullptr;
+    const bool has_limit = FindLimit(threshold) != nullptr ||
+                           threshold.has_max_ratio() || has_minimum;
+    if (has_limit && !threshold.has_budget()) {
+      add("regression stands beside a rule that is not over samples; give "
+          "the other a threshold of its own, or a budget");
+    }
+    if (!(rule.tolerance() >= 0) || !(rule.detectable() > rule.tolerance()) ||
+        !std::isfinite(rule.detectable())) {
+      add(absl::StrCat("regression has the tolerance ", rule.tolerance(),
+                       " and the detectable growth ", rule.detectable(),
+                       "; the second is above the first, and that is not "
+                       "below zero, for example tolerance: 0.005 detectable: "
+                       "0.02"));
+    }
+    int64_t counted = 0;
+    for (int count : rule.baseline().sittings()) {
+      counted += count > 0 ? count : rule.baseline().values_size() + 1;
+    }
+    if (rule.baseline().sittings_size() > 0 &&
+        counted != rule.baseline().values_size()) {
+      add(absl::StrCat(
+          "regression has a baseline with ", rule.baseline().values_size(),
+          " values, and sittings that count others; write how many "
+          "values each sitting gave"));
+    }
+    for (int64_t value : rule.baseline().values()) {
+      if (value > 0) continue;
+      add(absl::StrCat("regression has a baseline with the value ", value,
+                       ", and a growth is a share of "
+                       "values above zero"));
+      break;
+    }
+    if (rule.has_baseline() && !has_environment) {
+      add("regression has a baseline in a file without an environment: samples "
+          "hold where they were taken only; move it to a file that says "
+          "environment { ... }");
+    }
+  }
+
+  const char* WhyNeedsLimit() const override {
+    return "has a regression rule, which looks at the median of the runs, and "
+           "no limit of its highest: add max_bytes and budget { share: 0.95 "
+           "confidence: 0.95 } beside it, or a maximum in a threshold of its "
+           "own";
+  }
+
+  void Judge(const Threshold& threshold, const RuleInput& input,
+             std::vector<RuledFigure>* figures) const override {
+    RuledFigure figure = JudgeGrowth(threshold.regression(), *input.samples);
+    figure.advice =
+        absl::StrCat("; these runs as the baseline: ", figure.change_to_accept);
+    figures->push_back(figure);
+  }
+
+  std::string DescribeTerms(const Threshold& threshold) const override {
+    const Regression& rule = threshold.regression();
+    return absl::StrCat(" tolerance ", RatioText(rule.tolerance()),
+                        " detectable ", RatioText(rule.detectable()));
+  }
+};
+
 }  // namespace
 
-MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
-                             absl::string_view label,
-                             absl::string_view benchmark,
-                             absl::string_view phase, MetricKind metric) {
-  MetricSamples samples;
-  const MemorySamples* first = nullptr;
-  for (const MemorySamples& file : files) {
-    if (file.label() != label) continue;
-    // Whole processes have files of their own.
-    if (IsOfOthers(file, benchmark)) continue;
-    if (first == nullptr) first = &file;
-    if (samples.difference.empty()) {
-      samples.difference = DifferenceOf(*first, file);
-    }
-    AppendValues(file, benchmark, phase, metric, &samples.values);
-  }
-  if (first != nullptr) {
-    samples.kernel = first->kernel();
-    samples.cpu_model = first->cpu_model();
-  }
-  return samples;
-}
-
-bool IsSampled(const Threshold& threshold) {
-  return threshold.has_budget() || threshold.has_regression();
-}
-
-std::vector<RuledFigure> JudgeSamples(const Threshold& threshold,
-                                      const MetricSamples& samples) {
-  std::vector<RuledFigure> figures;
-  if (threshold.has_budget()) {
-    figures.push_back(JudgeShare(threshold, samples));
-  }
-  if (threshold.has_regression()) {
-    figures.push_back(JudgeGrowth(threshold.regression(), samples));
-  }
-  if (samples.difference.empty()) return figures;
-  for (RuledFigure& figure : figures) {
-    figure.decision = ENVIRONMENT_MISMATCH;
-    figure.explanation = absl::StrCat(
-        "its samples were taken under more than one ", samples.difference);
-  }
-  return figures;
+const Rule& GetRegressionRule() {
+  static const SampledRegressionRule rule;
+  return rule;
 }
 
 }  // namespace footprint

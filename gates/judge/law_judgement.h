@@ -1,4 +1,4 @@
-// Rules over the law by which bytes grow with a benchmark's arguments.
+// Judges the law by which bytes grow with a benchmark's arguments.
 //
 //   std::vector<MeasuredSize> sizes;  // one a benchmark of the family
 //   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000});
@@ -6,8 +6,8 @@
 //
 // Pure; thread-safe. Memory and time: those of the fit (base/scaling).
 
-#ifndef FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_
-#define FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_
+#ifndef FOOTPRINT_GATES_JUDGE_LAW_JUDGEMENT_H_
+#define FOOTPRINT_GATES_JUDGE_LAW_JUDGEMENT_H_
 
 #include <cstdint>
 #include <map>
@@ -47,4 +47,4 @@ std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_JUDGE_SCALING_RULE_H_
+#endif  // FOOTPRINT_GATES_JUDGE_LAW_JUDGEMENT_H_

@@ -1,0 +1,32 @@
+// Where a maximum belongs that is to have some headroom over a measurement.
+//
+//   Headroom headroom;
+//   headroom.set_percent(10);
+//   ComputeMaximum(headroom, PEAK_LIVE_USABLE_BYTES, 1000);  // 1100
+//
+// Pure functions, thread-safe, without memory of their own.
+
+#ifndef FOOTPRINT_GATES_JUDGE_HEADROOM_H_
+#define FOOTPRINT_GATES_JUDGE_HEADROOM_H_
+
+#include <cstdint>
+
+#include "absl/types/optional.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// Returns `measured` and the headroom above it; nullopt if the policy says
+// nothing of such a metric. Saturates one below the largest int64.
+absl::optional<int64_t> ComputeMaximum(const Headroom& headroom,
+                                       MetricKind metric, int64_t measured);
+
+// Returns the sum, at most one below the largest int64.
+int64_t AddUpToLargest(int64_t value, int64_t more);
+
+}  // namespace footprint
+
+// Tested by threshold_update_test.
+
+#endif  // FOOTPRINT_GATES_JUDGE_HEADROOM_H_

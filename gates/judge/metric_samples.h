@@ -1,0 +1,42 @@
+// The values of one metric over runs of a program, collected from files.
+//
+//   const MetricSamples samples =
+//       CollectSamples(files, "//a:b", "BM_Fit", "", PEAK_RESIDENT_BYTES);
+//   if (samples.values.empty()) ...  // nobody took any
+//
+// Pure function, thread-safe; the result owns copies. Memory: the values. Time:
+// linear in the files.
+
+#ifndef FOOTPRINT_GATES_JUDGE_METRIC_SAMPLES_H_
+#define FOOTPRINT_GATES_JUDGE_METRIC_SAMPLES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+struct MetricSamples {
+  std::vector<int64_t> values;  // one a run, in the order of the files
+  std::string kernel;
+  std::string cpu_model;
+  // In which two of the files differ, so that their values are no one sample;
+  // empty: in nothing.
+  std::string difference;
+};
+
+// Collects from all files of the label.
+MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
+                             absl::string_view label,
+                             absl::string_view benchmark,
+                             absl::string_view phase, MetricKind metric);
+
+}  // namespace footprint
+
+// Tested by rules_test.
+
+#endif  // FOOTPRINT_GATES_JUDGE_METRIC_SAMPLES_H_

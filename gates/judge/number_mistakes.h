@@ -1,0 +1,35 @@
+// Mistakes in the whole numbers of a threshold, which its rules share.
+//
+//   FindNumberMistakes(threshold, MAXIMUM, &mistakes);
+//
+// Pure functions, thread-safe. Memory: the messages.
+
+#ifndef FOOTPRINT_GATES_JUDGE_NUMBER_MISTAKES_H_
+#define FOOTPRINT_GATES_JUDGE_NUMBER_MISTAKES_H_
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/rule.h"
+#include "footprint/gates/judge/threshold_numbers.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// Returns whether figures of the metric can be below zero.
+bool IsNegativeAllowed(MetricKind kind);
+
+// Returns the message about a number that every measurement keeps.
+std::string DescribeIdleNumber(const char* field, const std::string& value);
+
+// Appends what is wrong with the unit and the sign of the threshold's number.
+// Returns whether nothing is.
+bool CheckUnitAndSign(const Threshold& threshold, const NumberField& number,
+                      std::vector<RuleMistake>* mistakes);
+
+}  // namespace footprint
+
+// Tested by threshold_file_test.
+
+#endif  // FOOTPRINT_GATES_JUDGE_NUMBER_MISTAKES_H_
