@@ -1,6 +1,7 @@
 // Mistakes in the whole numbers of a threshold, which its rules share.
 //
-//   FindNumberMistakes(threshold, MAXIMUM, &mistakes);
+//   const NumberField& number = *FindNumber(threshold, MAXIMUM);
+//   if (CheckUnitAndSign(threshold, number, &mistakes)) ...  // it has sense
 //
 // Pure functions, thread-safe. Memory: the messages.
 

@@ -1,7 +1,7 @@
 // Says why a selector names nothing, or less than it should.
 //
 //   SelectorProblems problems(profiles, index, is_complete, &verdict);
-//   problems.CheckLabel(source, location, selector.label());
+//   problems.AddUnknownLabel(source, location, selector.label());
 //
 // Keeps what it is given, which must outlive it. Thread-compatible. Time: a
 // suggestion compares a name with every other; after twenty of them none is
