@@ -27,6 +27,4 @@ int64_t AddUpToLargest(int64_t value, int64_t more);
 
 }  // namespace footprint
 
-// Tested by threshold_update_test.
-
 #endif  // FOOTPRINT_GATES_JUDGE_HEADROOM_H_

@@ -149,4 +149,6 @@ class Rule {
 
 }  // namespace footprint
 
+// Tested by rules_test.
+
 #endif  // FOOTPRINT_GATES_JUDGE_RULE_H_

@@ -29,4 +29,6 @@ FOOTPRINT_RULES(FOOTPRINT_DECLARE_RULE)
 
 }  // namespace footprint
 
+// Tested by rules_test.
+
 #endif  // FOOTPRINT_GATES_JUDGE_RULE_LIST_H_
