@@ -203,7 +203,12 @@ void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
       }
     }
   }
-  run->set_peak_resident_once_bytes(end.shared_once.resident_bytes());
+  // The kernel's mark of the largest process, which no look can miss, is the
+  // least that all need.
+  if (end.shared_once.resident_bytes() > 0) {
+    run->set_peak_resident_once_bytes(
+        std::max(end.shared_once.resident_bytes(), PeakResidentBytes(end)));
+  }
   AddContainerNeeds(end, run);
   AddGraphics(end, run);
 }

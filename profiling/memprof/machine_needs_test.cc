@@ -147,6 +147,20 @@ TEST(MachineNeedsTest, AllProcessesTogetherHaveSharedPagesOnce) {
   EXPECT_EQ(run.peak_resident_once_bytes(), 298 * kMiB);
 }
 
+TEST(MachineNeedsTest, AllProcessesTogetherHaveWhatTheLargestHadAtLeast) {
+  AgentRunEnd end;
+  end.shared_once.anonymous_bytes = 70 * kMiB;
+  end.processes = {ProcessOf(0, 50, kMiB), ProcessOf(0, 50, kMiB)};
+  end.processes[1].peak_resident_bytes = 111 * kMiB;
+  MeasuredRun run = RunOfImages(2);
+  AddMachineNeeds(end, &run);
+  EXPECT_EQ(run.peak_resident_once_bytes(), 111 * kMiB);
+  end.shared_once = SharedOnce();
+  MeasuredRun unknown = RunOfImages(2);
+  AddMachineNeeds(end, &unknown);
+  EXPECT_EQ(unknown.peak_resident_once_bytes(), 0);
+}
+
 TEST(MachineNeedsTest, NothingSeenRecommendsNothing) {
   MeasuredRun run = RunOfImages(0);
   AddMachineNeeds(AgentRunEnd(), &run);
