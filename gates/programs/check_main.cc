@@ -109,28 +109,6 @@ absl::Status WriteTestOutputs(const GateInput& input, const Verdict& verdict) {
   return status;
 }
 
-absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
-                          const CommandFlags& flags,
-                          const std::vector<VerdictFile>& files) {
-  const std::string output = flags.Value("output", "");
-  absl::Status status = WriteTestOutputs(input, verdict);
-  const bool has_every_rule = flags.Has("all");
-  ReportOptions options;
-  options.has_every_rule = has_every_rule;
-  status.Update(WriteVerdictFiles(files, input, verdict, options));
-  options = OptionsFor(output);
-  options.has_every_rule = has_every_rule;
-  const std::string report =
-      WriteVerdictAs(flags.Value("format", "text"), input, verdict, options);
-  if (!output.empty()) {
-    status.Update(WriteReport(PathOfCaller(output), report));
-    status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
-    return status;
-  }
-  status.Update(WriteStandardOutput(report));
-  return status;
-}
-
 // The labels that --only= may name: of all that should be judged, read or not.
 std::vector<std::string> LabelsOf(const GateInput& input) {
   std::vector<std::string> labels;
@@ -165,7 +143,9 @@ int Main(const std::vector<std::string>& arguments) {
                               LabelsOf(suite->input));
     if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
   }
-  status = WriteVerdict(suite->input, *verdict, *flags, *files);
+  status = WriteTestOutputs(suite->input, *verdict);
+  status.Update(
+      WriteVerdict(suite->input, *verdict, *flags, *files, flags->Has("all")));
   if (!status.ok()) return Complain(kProgram, status.message());
   return verdict->decision();
 }

@@ -50,10 +50,10 @@ bundle direct 'arguments: "--budget=least" '
 expect 2 model --budget=16MiB
 says "no lowmem program"
 expect 0 model --budget=16MiB --lowmem="$lowmem"
-says "Verdict: ACCEPT"
+says "ACCEPT 1 deployment"
 bundle pread 'arguments: "--budget=least" '
 expect 1 model --budget=16MiB --lowmem="$lowmem"
 bundle resident ""
 expect 1 model --budget=16MiB --lowmem="$lowmem"
-says "Verdict: REJECT"
+says "REJECT 1 deployment"
 expect 0 model --budget=64MiB --lowmem="$lowmem"

@@ -64,6 +64,6 @@ for _ in $(seq 10); do
   as "$folder/try" --host || fail "with a group it misses something"
 done
 as "$folder/try" "$folder/model" || fail "no verdict"
-grep -q "Verdict: ACCEPT" "$folder/out" || fail "not accepted"
+grep -q "^ACCEPT " "$folder/out" || fail "not accepted"
 [[ -z $(find "$group" -mindepth 1 -type d) ]] || fail "a group is left"
 [[ -z $(ls "$folder/work") ]] || fail "a file is left"

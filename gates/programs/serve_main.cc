@@ -35,13 +35,13 @@
 #include "footprint/gates/programs/server_folders.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
-#include "footprint/gates/server/kept_trial.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
+#include "footprint/gates/trials/trial_verdict.h"
 
 namespace footprint {
 namespace {
@@ -221,15 +221,18 @@ RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
     surroundings.is_stopped = to_run.is_stopped;
     surroundings.on_decided = [&](const TrialResult& decided) {
       to_run.report_stage(absl::StrCat(
-          "decided: ",
-          Decision_Name(static_cast<Decision>(ExitStatusOf(decided))), ", ",
-          decided.reason(), "; explaining"));
+          "decided: ", std::string(Decision_Name(decided.verdict().decision())),
+          ", ", decided.reason(), "; explaining"));
     };
     const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
     std::error_code ignored;
     std::filesystem::remove_all(request.work_folder(), ignored);
     if (!result.ok()) return result.status();
-    return KeptTrial(*result, ExitStatusOf(*result));
+    StoredResult stored;
+    stored.set_deployment(LabelOfBundle(result->manifest()));
+    *stored.mutable_verdict() = result->verdict();
+    if (result->has_profile()) *stored.mutable_profile() = result->profile();
+    return stored;
   };
 }
 

@@ -11,17 +11,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/device_budgets.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/server_folders.h"
-#include "footprint/gates/programs/trial_text.h"
+#include "footprint/gates/programs/verdict_files.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/trials/run_trial.h"
+#include "footprint/gates/trials/trial.pb.h"
 
 namespace footprint {
 namespace {
@@ -47,6 +51,10 @@ Flags
   --time_limit=SECONDS   of each run (60, and at most the manifest's)
   --lowmem=PROGRAM       what runs a checkpoint
   --unexplained          without the run under the profiler
+  --format=FORMAT        how the verdict is written (text): each format of
+                         `check` (its --help lists them)
+  --output=FILE          where (standard output)
+  --write=FORMAT:FILE    this too, into the file; any number
   --host                 which mechanisms of the sandbox this host has
   --help                 this text
 
@@ -69,16 +77,29 @@ std::string HostText(const HostDescription& host) {
 
 // Before the profiled run, which takes several times as long.
 void TellDecision(const TrialResult& result) {
-  std::fprintf(
-      stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
-      Decision_Name(static_cast<Decision>(ExitStatusOf(result))).c_str(),
-      EscapeForTerminal(result.reason()).c_str());
+  std::fprintf(stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
+               std::string(Decision_Name(result.verdict().decision())).c_str(),
+               EscapeForTerminal(result.reason()).c_str());
+}
+
+// What the page of a verdict reads besides: the profile, and the thresholds
+// that judged it.
+GateInput InputOf(const TrialRequest& request, const TrialResult& result) {
+  GateInput input;
+  if (result.has_profile()) input.profiles.push_back(result.profile());
+  for (const std::string& path : request.threshold_paths()) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+    if (text.ok()) input.thresholds.push_back(ParseThresholdFile(path, *text));
+  }
+  return input;
 }
 
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
-      arguments, {"budget", "fleet", "thresholds", "time_limit", "lowmem"},
-      {"unexplained", "host", "help"}, 1);
+  const absl::StatusOr<CommandFlags> flags =
+      CommandFlags::Parse(arguments,
+                          {"budget", "fleet", "thresholds", "time_limit",
+                           "lowmem", "format", "output", "write"},
+                          {"unexplained", "host", "help"}, 1);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
@@ -90,6 +111,12 @@ int Main(const std::vector<std::string>& arguments) {
   if (flags->words().empty()) {
     return Complain(kProgram, "which bundle? Give a folder or an archive");
   }
+  const absl::Status format =
+      CheckVerdictFormat(flags->Value("format", "text"));
+  if (!format.ok()) return Complain(kProgram, format.message());
+  const absl::StatusOr<std::vector<VerdictFile>> files =
+      ParseVerdictFiles(flags->Values("write"));
+  if (!files.ok()) return Complain(kProgram, files.status().message());
   TrialRequest request;
   request.set_bundle_path(PathOfCaller(flags->words()[0]));
   const std::string temporary = EnvironmentValue("TMPDIR");
@@ -121,7 +148,10 @@ int Main(const std::vector<std::string>& arguments) {
   if (!request.is_unexplained()) surroundings.on_decided = TellDecision;
   const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
   if (!result.ok()) return Complain(kProgram, result.status().message());
-  return FinishProgram(kProgram, TrialText(*result), "", ExitStatusOf(*result));
+  const absl::Status written = WriteVerdict(
+      InputOf(request, *result), result->verdict(), *flags, *files, true);
+  if (!written.ok()) return Complain(kProgram, written.message());
+  return result->verdict().decision();
 }
 
 }  // namespace

@@ -67,6 +67,27 @@ absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
   return status;
 }
 
+absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
+                          const CommandFlags& flags,
+                          const std::vector<VerdictFile>& files,
+                          bool has_every_rule) {
+  const std::string output = flags.Value("output", "");
+  ReportOptions options;
+  options.has_every_rule = has_every_rule;
+  absl::Status status = WriteVerdictFiles(files, input, verdict, options);
+  options = OptionsFor(output);
+  options.has_every_rule = has_every_rule;
+  const std::string report =
+      WriteVerdictAs(flags.Value("format", "text"), input, verdict, options);
+  if (output.empty()) {
+    status.Update(WriteStandardOutput(report));
+    return status;
+  }
+  status.Update(WriteReport(PathOfCaller(output), report));
+  status.Update(WriteStandardOutput(SummaryLine(verdict) + "\n"));
+  return status;
+}
+
 std::vector<VerdictFile> EveryVerdictFile(const std::string& folder) {
   std::vector<VerdictFile> files;
   for (const ReportFormat& format : ReportFormats()) {

@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
+#include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/reports/verdict_words.h"
 
 namespace footprint {
@@ -48,6 +49,14 @@ std::string WriteVerdictAs(absl::string_view format, const GateInput& input,
 absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
                                const GateInput& input, const Verdict& verdict,
                                const ReportOptions& options);
+
+// Writes the verdict as --format= and --output= say (text, to standard output),
+// and into `files`. Where a file takes it, standard output gets its summary.
+// The first failure, after all were tried.
+absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
+                          const CommandFlags& flags,
+                          const std::vector<VerdictFile>& files,
+                          bool has_every_rule);
 
 // One file of each format in `folder`, by the names that tests leave behind.
 std::vector<VerdictFile> EveryVerdictFile(const std::string& folder);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -253,6 +254,22 @@ class TextReport {
       WriteRow(table, rows[static_cast<size_t>(i)], OutcomeOf(judgement));
     }
     if (!rows.empty()) text_ += "\n";
+    WriteUnjudged();
+  }
+
+  // Labels of which there is something to remark and nothing to judge.
+  void WriteUnjudged() {
+    std::set<std::string> labels;
+    for (const ProducerRemark& remark : verdict_.remarks()) {
+      labels.insert(remark.label());
+    }
+    for (const Judgement& judgement : verdict_.judgements()) {
+      labels.erase(judgement.label());
+    }
+    for (const std::string& label : labels) {
+      WriteDeployment(label);
+      text_ += "\n";
+    }
   }
 
   void WriteDeployment(const std::string& label) {

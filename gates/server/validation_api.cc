@@ -389,8 +389,12 @@ ApiResponse ValidationApi::ShowTrial(const ApiRequest& /*request*/,
   if (trial->state == TrialState::kDecided &&
       result.ParseFromString(trial->result)) {
     value["summary"] = SummaryLine(result.verdict());
-    value["remarks"] = std::vector<std::string>(result.remarks().begin(),
-                                                result.remarks().end());
+    std::vector<std::string> remarks(result.remarks().begin(),
+                                     result.remarks().end());
+    for (std::string& note : NotesOf(result.verdict(), result.deployment())) {
+      remarks.push_back(std::move(note));
+    }
+    value["remarks"] = remarks;
     value["has_profile"] = result.has_profile();
   }
   return JsonResponse(200, {{"trial", value}});

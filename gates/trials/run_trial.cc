@@ -31,6 +31,7 @@
 #include "footprint/gates/trials/heap_evidence.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/profiled_run.h"
+#include "footprint/gates/trials/trial_verdict.h"
 
 namespace footprint {
 namespace {
@@ -60,9 +61,7 @@ BundleLimits LimitsOf(const TrialRequest& request) {
   return limits;
 }
 
-void Decide(TrialVerdict verdict, TrialCause cause, std::string reason,
-            TrialResult* result) {
-  result->set_verdict(verdict);
+void Decide(TrialCause cause, std::string reason, TrialResult* result) {
   result->set_cause(cause);
   result->set_reason(std::move(reason));
 }
@@ -132,8 +131,11 @@ class Trial {
     if (!status.ok() || result_.cause() == BAD_BUNDLE) return End(status);
     // No threshold makes a rejection an acceptance.
     const bool is_final =
-        request_.threshold_paths().empty() || result_.verdict() != ACCEPTED;
-    if (is_final && on_decided_) on_decided_(result_);
+        request_.threshold_paths().empty() || result_.cause() != FITS;
+    if (is_final && on_decided_) {
+      SetVerdict();
+      on_decided_(result_);
+    }
     if (!request_.is_unexplained() || request_.threshold_paths_size() > 0) {
       status = Explain(*root);
     }
@@ -142,13 +144,16 @@ class Trial {
   }
 
  private:
-  bool IsDecided() const {
-    return result_.verdict() != TRIAL_VERDICT_UNSPECIFIED;
-  }
+  bool IsDecided() const { return result_.cause() != TRIAL_CAUSE_UNSPECIFIED; }
 
   absl::StatusOr<TrialResult> End(const absl::Status& status) {
     if (!status.ok()) return status;
+    SetVerdict();
     return std::move(result_);
+  }
+
+  void SetVerdict() {
+    *result_.mutable_verdict() = MakeTrialVerdict(result_, by_thresholds_);
   }
 
   absl::Status Unpack() {
@@ -166,7 +171,7 @@ class Trial {
     }
     if (status.ok()) status = ReadBundle(path, limits).status();
     if (absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status)) {
-      Decide(REJECTED, BAD_BUNDLE, EscapeForProto(status.message()), &result_);
+      Decide(BAD_BUNDLE, EscapeForProto(status.message()), &result_);
       return absl::OkStatus();
     }
     if (!status.ok()) return status;
@@ -176,7 +181,7 @@ class Trial {
     *result_.mutable_manifest() = *std::move(manifest);
     if (result_.manifest().kind() == BundleManifest::LOWMEM_CHECKPOINT &&
         request_.lowmem_program().empty()) {
-      Decide(REJECTED, BAD_BUNDLE,
+      Decide(BAD_BUNDLE,
              "this host has no lowmem program for checkpoints; send a native "
              "program",
              &result_);
@@ -203,7 +208,7 @@ class Trial {
     for (const DeviceBudget& each : request_.devices()) {
       known.push_back(each.device());
     }
-    Decide(REJECTED, BAD_BUNDLE,
+    Decide(BAD_BUNDLE,
            absl::StrCat("the manifest names the device '",
                         EscapeForProto(device), "', and ",
                         known.empty() ? "no fleet file is given here"
@@ -290,7 +295,7 @@ class Trial {
     const MemoryAdmission::Share share = admission_.Await(run.limit_bytes);
     const absl::StatusOr<SandboxEnd> end = RunInSandbox(root, run);
     if (absl::IsInvalidArgument(end.status())) {
-      Decide(REJECTED, BAD_BUNDLE,
+      Decide(BAD_BUNDLE,
              absl::StrCat("'", EscapeForProto(result_.manifest().entry()),
                           "' cannot be executed: ", end.status().message(),
                           "; mark it executable, and begin a script with #!"),
@@ -328,7 +333,7 @@ class Trial {
   // True: a run was killed where its limit says nothing about the budget.
   bool IsWithoutRoom(const TrialRun& run) {
     if (IsKilledByHost(run)) {
-      Decide(INCONCLUSIVE_TRIAL, HOST_OUT_OF_MEMORY,
+      Decide(HOST_OUT_OF_MEMORY,
              absl::StrCat("the program was killed for want of memory at ",
                           FormatBytes(run.peak_bytes()),
                           ", below the limit of its run of ",
@@ -345,7 +350,7 @@ class Trial {
         (!run.is_out_of_memory() && run.limit_hit_count() == 0)) {
       return false;
     }
-    Decide(INCONCLUSIVE_TRIAL, HOST_OUT_OF_MEMORY,
+    Decide(HOST_OUT_OF_MEMORY,
            absl::StrCat(
                "needs more than ", FormatBytes(run.limit_bytes()),
                ", which is all that this host has for a run; ",
@@ -363,7 +368,7 @@ class Trial {
     if (budget_bytes_ <= 0 || peak <= budget_bytes_) return false;
     result_.set_excess_bytes(peak - budget_bytes_);
     Decide(
-        REJECTED, PEAK_ABOVE_BUDGET,
+        PEAK_ABOVE_BUDGET,
         absl::StrCat("needs ", FormatBytes(peak), ", ",
                      FormatBytes(peak - budget_bytes_), " above the budget of ",
                      FormatBytes(budget_bytes_),
@@ -404,7 +409,7 @@ class Trial {
     if (run.is_out_of_memory()) {
       result_.set_excess_bytes(
           std::max<int64_t>(0, run.peak_bytes() - budget_bytes_));
-      Decide(REJECTED, OUT_OF_MEMORY_UNDER_LIMIT,
+      Decide(OUT_OF_MEMORY_UNDER_LIMIT,
              absl::StrCat("needs more than ", FormatBytes(run.limit_bytes()),
                           ", where it was measured",
                           budget_bytes_ > 0
@@ -415,18 +420,18 @@ class Trial {
     } else if (RejectPeak()) {
       return absl::OkStatus();
     } else if (run.is_timed_out()) {
-      Decide(INCONCLUSIVE_TRIAL, TIMED_OUT,
+      Decide(TIMED_OUT,
              absl::StrCat("did not end in ", time_limit_seconds_,
                           " s; its peak until then was ",
                           FormatBytes(PeakOf(run))),
              &result_);
     } else if (!EndedWell(run)) {
-      Decide(INCONCLUSIVE_TRIAL, PROGRAM_FAILED,
+      Decide(PROGRAM_FAILED,
              absl::StrCat("the program ", EndText(run),
                           ", so its peak is not known"),
              &result_);
     } else if (budget_bytes_ <= 0) {
-      Decide(INCONCLUSIVE_TRIAL, NO_BUDGET,
+      Decide(NO_BUDGET,
              absl::StrCat("needs ", FormatBytes(PeakOf(run)),
                           "; no budget is given: write budget_bytes into the "
                           "manifest"),
@@ -445,7 +450,7 @@ class Trial {
     if (IsWithoutRoom(run)) return absl::OkStatus();
     if (run.is_out_of_memory() ||
         (!EndedWell(run) && run.limit_hit_count() > 0)) {
-      Decide(REJECTED, OUT_OF_MEMORY_UNDER_LIMIT,
+      Decide(OUT_OF_MEMORY_UNDER_LIMIT,
              absl::StrCat("under the limit of ", FormatBytes(budget_bytes_),
                           " the program ", EndText(run),
                           run.is_out_of_memory() ? ", out of memory" : ""),
@@ -453,12 +458,12 @@ class Trial {
     } else if (RejectPeak()) {
       return absl::OkStatus();
     } else if (!EndedWell(run)) {
-      Decide(INCONCLUSIVE_TRIAL, RUNS_DIFFER,
+      Decide(RUNS_DIFFER,
              absl::StrCat("the second run ", EndText(run),
                           ", for no reason that its limit gives"),
              &result_);
     } else {
-      Decide(ACCEPTED, FITS,
+      Decide(FITS,
              absl::StrCat("needs ",
                           FormatBytes(result_.whole_process_peak_bytes()),
                           " of the budget of ", FormatBytes(budget_bytes_),
@@ -541,7 +546,7 @@ class Trial {
     Verdict verdict =
         Evaluate({ProfileToJudge(result_)}, thresholds, EvaluationOptions());
     std::string doubt;
-    if (result_.verdict() == ACCEPTED && verdict.decision() == ACCEPT &&
+    if (result_.cause() == FITS && verdict.decision() == ACCEPT &&
         IsHeapJudged(verdict)) {
       const absl::StatusOr<std::string> found = DoubtProfile(root, verdict);
       if (!found.ok()) return found.status();
@@ -554,17 +559,16 @@ class Trial {
       problem->set_location(result_.manifest().entry());
       problem->set_message(doubt);
     }
-    *result_.mutable_threshold_verdict() = verdict;
+    by_thresholds_ = verdict;
     DecideByThresholds(doubt);
     return absl::OkStatus();
   }
 
   void DecideByThresholds(const std::string& doubt) {
-    const Decision decision = result_.threshold_verdict().decision();
-    if (result_.verdict() != ACCEPTED || decision == ACCEPT) return;
+    const Decision decision = by_thresholds_.decision();
+    if (result_.cause() != FITS || decision == ACCEPT) return;
     const bool is_rejected = decision == REJECT;
     Decide(
-        is_rejected ? REJECTED : INCONCLUSIVE_TRIAL,
         is_rejected ? THRESHOLD_REJECTED : THRESHOLD_INCONCLUSIVE,
         absl::StrCat("fits the budget, but a threshold gives ",
                      Decision_Name(decision), doubt.empty() ? "" : ": ", doubt),
@@ -577,6 +581,7 @@ class Trial {
   const std::function<void(const TrialResult&)>& on_decided_;
   TemporaryFolder folder_;
   TrialResult result_;
+  Verdict by_thresholds_;
   int64_t budget_bytes_ = 0;
   int64_t measuring_limit_bytes_ = 0;
   int time_limit_seconds_ = 0;
@@ -603,30 +608,6 @@ absl::StatusOr<TrialResult> RunTrial(const TrialRequest& request,
   if (!bytes.ok()) return bytes.status();
   MemoryAdmission admission(*bytes);
   return Trial(request, &admission, surroundings).Run();
-}
-
-int ExitStatusOf(const TrialResult& result) {
-  switch (result.cause()) {
-    case BAD_BUNDLE:
-    case NO_BUDGET:
-      return BAD_CONFIGURATION;
-    case PROGRAM_FAILED:
-    case TIMED_OUT:
-    case OTHER_LIMIT:
-      return PRODUCER_FAILED;
-    case THRESHOLD_INCONCLUSIVE:
-      return result.threshold_verdict().decision();
-    default:
-      break;
-  }
-  switch (result.verdict()) {
-    case ACCEPTED:
-      return ACCEPT;
-    case REJECTED:
-      return REJECT;
-    default:
-      return INCONCLUSIVE;
-  }
 }
 
 }  // namespace footprint

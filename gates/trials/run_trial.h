@@ -5,7 +5,7 @@
 //   request.set_work_folder("/var/lib/footprint/trials/17");
 //   request.set_budget_bytes(200 << 20);
 //   absl::StatusOr<TrialResult> result = RunTrial(request);
-//   // result->verdict(), result->reason()
+//   return result->verdict().decision();  // the exit status, as of `check`
 //
 // Three runs, each in a new sandbox: as it is, measured from outside; as it is,
 // under the budget itself; and under the profiler, to explain. The first two
@@ -56,9 +56,6 @@ absl::StatusOr<int64_t> ReadBytesForRuns();
 
 absl::StatusOr<TrialResult> RunTrial(
     const TrialRequest& request, const TrialSurroundings& surroundings = {});
-
-// 0, 1 and so on, as `check` ends: gate.proto's Decision.
-int ExitStatusOf(const TrialResult& result);
 
 }  // namespace footprint
 

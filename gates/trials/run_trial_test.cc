@@ -87,8 +87,8 @@ class RunTrialTest : public testing::Test {
 
 TEST_F(RunTrialTest, FitsItsBudget) {
   const TrialResult result = Try(Native("hold_malloc", 16 * kMiB));
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
-  EXPECT_EQ(ExitStatusOf(result), ACCEPT);
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT);
   ASSERT_EQ(result.runs_size(), 3);
   EXPECT_EQ(result.runs(1).purpose(), TrialRun::PROVE);
   EXPECT_EQ(result.runs(1).limit_bytes(), 32 * kMiB);
@@ -104,18 +104,18 @@ TEST_F(RunTrialTest, OneMebibyteTooMuchIsRejected) {
   const TrialResult first = Try(request);
   request.set_budget_bytes(first.whole_process_peak_bytes() - kMiB);
   const TrialResult second = Try(request);
-  EXPECT_EQ(second.verdict(), REJECTED);
+  EXPECT_EQ(second.verdict().decision(), REJECT);
   EXPECT_EQ(second.cause(), PEAK_ABOVE_BUDGET) << second.reason();
-  EXPECT_EQ(ExitStatusOf(second), REJECT);
+  EXPECT_EQ(second.verdict().decision(), REJECT);
   EXPECT_NEAR(static_cast<double>(second.excess_bytes()), kMiB, 0.6 * kMiB);
 }
 
 TEST_F(RunTrialTest, FarTooMuchIsRejected) {
   TrialRequest request = Native("hold_mmap", 400 * kMiB);
   const TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), REJECTED);
+  EXPECT_EQ(result.verdict().decision(), REJECT);
   EXPECT_EQ(result.cause(), OUT_OF_MEMORY_UNDER_LIMIT);
-  EXPECT_EQ(ExitStatusOf(result), REJECT);
+  EXPECT_EQ(result.verdict().decision(), REJECT);
   EXPECT_GT(result.excess_bytes(), 0);
 }
 
@@ -132,7 +132,7 @@ TEST_F(RunTrialTest, FittingOnceIsNotEnough) {
     const bool has_failed =
         last.exit_status() != 0 || last.signal_number() != 0;
     if (last.purpose() != TrialRun::PROVE || !has_failed) continue;
-    EXPECT_EQ(result.verdict(), REJECTED);
+    EXPECT_EQ(result.verdict().decision(), REJECT);
     EXPECT_EQ(result.cause(), OUT_OF_MEMORY_UNDER_LIMIT);
     EXPECT_THAT(result.reason(), AllOf(HasSubstr("under the limit of"),
                                        HasSubstr("out of memory")));
@@ -146,7 +146,7 @@ TEST_F(RunTrialTest, PythonsStageIsNamed) {
   TrialRequest request = Python("import holder\nprint(len(holder.held))\n");
   request.set_budget_bytes(16 * kMiB);
   const TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), REJECTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), REJECT) << result.reason();
   EXPECT_GE(result.heap_peak_bytes(), 24 * kMiB);
   ASSERT_EQ(result.profile().benchmarks_size(), 1);
   EXPECT_EQ(result.profile().benchmarks(0).name(), "main");
@@ -177,7 +177,7 @@ TEST_F(RunTrialTest, ADevicesMemoryIsTheBudget) {
   TrialResult result = Try(request);
   EXPECT_EQ(result.cause(), BAD_BUNDLE);
   EXPECT_THAT(result.reason(), HasSubstr("no fleet file is given"));
-  EXPECT_EQ(ExitStatusOf(result), BAD_CONFIGURATION);
+  EXPECT_EQ(result.verdict().decision(), BAD_CONFIGURATION);
   DeviceBudget* const device = request.add_devices();
   device->set_device("edge_bax");
   device->set_budget_bytes(32 * kMiB);
@@ -187,13 +187,13 @@ TEST_F(RunTrialTest, ADevicesMemoryIsTheBudget) {
   EXPECT_EQ(result.runs_size(), 0);
   device->set_device("edge_box");
   result = Try(request);
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
   EXPECT_EQ(result.budget_bytes(), 32 * kMiB);
   device->set_budget_bytes(8 * kMiB);
-  EXPECT_EQ(Try(request).verdict(), REJECTED);
+  EXPECT_EQ(Try(request).verdict().decision(), REJECT);
   // Who judges may say otherwise.
   request.set_budget_bytes(24 * kMiB);
-  EXPECT_EQ(Try(request).verdict(), ACCEPTED);
+  EXPECT_EQ(Try(request).verdict().decision(), ACCEPT);
 }
 
 TEST_F(RunTrialTest, ADeviceAndABudgetAreBothKept) {
@@ -235,10 +235,9 @@ TEST_F(RunTrialTest, NegativeNumbersAreTheCallersMistake) {
 
 TEST_F(RunTrialTest, FailureIsNoVerdictOnMemory) {
   const TrialResult result = Try(Native("fail", 0));
-  EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL);
   EXPECT_EQ(result.cause(), PROGRAM_FAILED);
   EXPECT_THAT(result.reason(), HasSubstr("status 7"));
-  EXPECT_EQ(ExitStatusOf(result), PRODUCER_FAILED);
+  EXPECT_EQ(result.verdict().decision(), PRODUCER_FAILED);
 }
 
 TEST_F(RunTrialTest, TimeOutIsNoVerdictOnMemory) {
@@ -246,7 +245,7 @@ TEST_F(RunTrialTest, TimeOutIsNoVerdictOnMemory) {
   request.set_time_limit_seconds(1);
   const TrialResult result = Try(request);
   EXPECT_EQ(result.cause(), TIMED_OUT);
-  EXPECT_EQ(ExitStatusOf(result), PRODUCER_FAILED);
+  EXPECT_EQ(result.verdict().decision(), PRODUCER_FAILED);
 }
 
 TEST_F(RunTrialTest, WithoutBudgetOnlyTheNeedIsTold) {
@@ -259,7 +258,7 @@ TEST_F(RunTrialTest, WithoutBudgetOnlyTheNeedIsTold) {
 
 TEST_F(RunTrialTest, ForgedRecordsChangeNoVerdict) {
   const TrialResult result = Try(Native("forge_records", 0));
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
   EXPECT_LT(result.whole_process_peak_bytes(), 8 * kMiB);
   EXPECT_THAT(result.explanation_failure(), HasSubstr("3.0.record"));
   EXPECT_FALSE(result.has_profile());
@@ -267,7 +266,7 @@ TEST_F(RunTrialTest, ForgedRecordsChangeNoVerdict) {
 
 TEST_F(RunTrialTest, PipesAndFoldersAmongTheRecordsArePassedOver) {
   const TrialResult result = Try(Native("forge_pipe_and_folder", 0));
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
   EXPECT_TRUE(result.has_profile()) << result.explanation_failure();
 }
 
@@ -276,7 +275,7 @@ TEST_F(RunTrialTest, BadBundlesAreRejected) {
   WriteTestFile(name_ + "/bundle/bundle.textproto", "nonsense");
   TrialResult result = Try(request);
   EXPECT_EQ(result.cause(), BAD_BUNDLE);
-  EXPECT_EQ(ExitStatusOf(result), BAD_CONFIGURATION);
+  EXPECT_EQ(result.verdict().decision(), BAD_CONFIGURATION);
   // No program at all.
   request = Request(
       "schema_version: 1 kind: NATIVE_PROGRAM entry: \"bundle.textproto\"");
@@ -298,8 +297,8 @@ TEST_F(RunTrialTest, ThresholdsJudgeBesides) {
       name_ + "/wide.textproto",
       absl::StrCat(head, "PEAK_RESIDENT_BYTES max_bytes: 20000000", tail)));
   TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), ACCEPTED)
-      << result.reason() << result.threshold_verdict().DebugString();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT)
+      << result.reason() << result.verdict().DebugString();
   request.set_threshold_paths(
       0,
       WriteTestFile(
@@ -307,7 +306,7 @@ TEST_F(RunTrialTest, ThresholdsJudgeBesides) {
           absl::StrCat(head, "PEAK_RESIDENT_BYTES max_bytes: 16000000", tail)));
   result = Try(request);
   EXPECT_EQ(result.cause(), THRESHOLD_REJECTED) << result.reason();
-  EXPECT_EQ(ExitStatusOf(result), REJECT);
+  EXPECT_EQ(result.verdict().decision(), REJECT);
 }
 
 // Threshold on the heap of a program, as a file's text.
@@ -327,12 +326,11 @@ TEST_F(RunTrialTest, AHeapThatExplainsNothingDecidesNothing) {
   request.add_threshold_paths(
       WriteTestFile(name_ + "/heap.textproto", HeapThreshold(1000000)));
   const TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), INCONCLUSIVE_TRIAL) << result.reason();
   EXPECT_EQ(result.cause(), THRESHOLD_INCONCLUSIVE);
-  EXPECT_EQ(ExitStatusOf(result), INCONCLUSIVE);
+  EXPECT_EQ(result.verdict().decision(), INCONCLUSIVE);
   EXPECT_THAT(result.reason(), AllOf(HasSubstr("does not explain"),
                                      HasSubstr("judge PEAK_RESIDENT_BYTES")));
-  ASSERT_EQ(result.threshold_verdict().problems_size(), 1);
+  ASSERT_EQ(result.verdict().problems_size(), 1);
   const TrialRun& last = result.runs(result.runs_size() - 1);
   EXPECT_EQ(last.purpose(), TrialRun::PROVE_HEAP);
 }
@@ -351,8 +349,8 @@ TEST_F(RunTrialTest, AProfiledRunThatFailsDecidesNothing) {
   request.add_threshold_paths(
       WriteTestFile(name_ + "/heap.textproto", HeapThreshold(1000000)));
   const TrialResult result = Try(request);
-  EXPECT_NE(result.verdict(), ACCEPTED);
-  EXPECT_THAT(ExitStatusOf(result), testing::Ne(ACCEPT));
+  EXPECT_NE(result.verdict().decision(), ACCEPT);
+  EXPECT_THAT(result.verdict().decision(), testing::Ne(ACCEPT));
 }
 
 TEST_F(RunTrialTest, AHeapThatExplainsTheMemoryIsJudged) {
@@ -362,7 +360,7 @@ TEST_F(RunTrialTest, AHeapThatExplainsTheMemoryIsJudged) {
       WriteTestFile(name_ + "/heap.textproto",
                     HeapThreshold(68 * kMiB)));  // jemalloc has 64 MiB for 60
   const TrialResult fits = Try(request);
-  EXPECT_EQ(fits.verdict(), ACCEPTED) << fits.reason();
+  EXPECT_EQ(fits.verdict().decision(), ACCEPT) << fits.reason();
   WriteTestFile(name_ + "/heap.textproto", HeapThreshold(50 * kMiB));
   EXPECT_EQ(Try(request).cause(), THRESHOLD_REJECTED);
 }
@@ -379,7 +377,7 @@ TEST_F(RunTrialTest, PagesOfFilesNeedNoExplanation) {
   request.add_threshold_paths(
       WriteTestFile(name_ + "/heap.textproto", HeapThreshold(kMiB)));
   const TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
   EXPECT_GE(result.whole_process_peak_bytes(), 24 * kMiB);
   ASSERT_GT(result.runs_size(), 0);
   EXPECT_EQ(result.runs(result.runs_size() - 1).purpose(),
@@ -391,7 +389,7 @@ TEST_F(RunTrialTest, ABudgetBeyondTheHostDoesNotOverflow) {
   request.set_budget_bytes(std::numeric_limits<int64_t>::max());
   request.set_is_unexplained(true);
   const TrialResult result = Try(request);
-  EXPECT_EQ(result.verdict(), ACCEPTED) << result.reason();
+  EXPECT_EQ(result.verdict().decision(), ACCEPT) << result.reason();
   const absl::StatusOr<int64_t> room = ReadBytesForRuns();
   ASSERT_THAT(room, IsOk());
   for (const TrialRun& run : result.runs()) {
@@ -409,9 +407,8 @@ TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
   const absl::StatusOr<TrialResult> result =
       RunTrial(request, {&admission, nullptr, nullptr});
   ASSERT_THAT(result, IsOk());
-  EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL);
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY) << result->reason();
-  EXPECT_EQ(ExitStatusOf(*result), INCONCLUSIVE);
+  EXPECT_EQ(result->verdict().decision(), INCONCLUSIVE);
   EXPECT_THAT(result->reason(), HasSubstr("all that this host has"));
   // Above the budget it is the budget that is exceeded.
   request.set_budget_bytes(30 * kMiB);
@@ -430,7 +427,6 @@ TEST_F(RunTrialTest, DISABLED_InASmallGroup) {
   const absl::StatusOr<TrialResult> result =
       RunTrial(request, {&admission, nullptr, nullptr});
   ASSERT_THAT(result, IsOk());
-  EXPECT_EQ(result->verdict(), INCONCLUSIVE_TRIAL) << result->reason();
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY);
   EXPECT_THAT(result->reason(), HasSubstr("below the limit of its run"));
 }
@@ -464,7 +460,7 @@ TEST_F(RunTrialTest, TheVerdictIsToldBeforeItsExplanation) {
   };
   ASSERT_THAT(RunTrial(request, surroundings), IsOk());
   ASSERT_EQ(told.size(), 1);
-  EXPECT_EQ(told[0].verdict(), ACCEPTED);
+  EXPECT_EQ(told[0].verdict().decision(), ACCEPT);
   EXPECT_EQ(told[0].runs(told[0].runs_size() - 1).purpose(), TrialRun::PROVE);
   // A threshold may still reject what fits.
   request.add_threshold_paths(

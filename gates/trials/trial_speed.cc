@@ -71,7 +71,7 @@ int Main(int count, int thread_count) {
         request.set_is_unexplained(true);
         const absl::StatusOr<TrialResult> result = RunTrial(request);
         Check(result.status());
-        if (result->verdict() != ACCEPTED) {
+        if (result->verdict().decision() != ACCEPT) {
           Check(absl::InternalError(result->reason()));
         }
         for (int run = 0; run < 2; ++run) {

@@ -1,4 +1,4 @@
-#include "footprint/gates/server/kept_trial.h"
+#include "footprint/gates/trials/trial_verdict.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,14 +19,6 @@ namespace {
 constexpr int kMostSites = 5;
 constexpr size_t kMostErrorLines = 10;
 constexpr size_t kMostLineBytes = 300;
-
-// As trials name a bundle without a label.
-std::string LabelOf(const TrialResult& result) {
-  const BundleManifest& manifest = result.manifest();
-  if (!manifest.label().empty()) return manifest.label();
-  return manifest.entry().empty() ? "//bundle"
-                                  : absl::StrCat("//bundle:", manifest.entry());
-}
 
 bool IsOfTheBudget(TrialCause cause) {
   return cause == FITS || cause == PEAK_ABOVE_BUDGET ||
@@ -69,14 +61,27 @@ const char* WordOfPurpose(TrialRun::Purpose purpose) {
   }
 }
 
-std::string RunRemark(const TrialRun& run) {
+std::string DescribeEnd(const TrialRun& run) {
+  if (run.is_timed_out()) return "timed out";
+  if (run.is_out_of_memory()) return "out of memory";
+  if (run.signal_number() != 0) {
+    return absl::StrCat("signal ", run.signal_number());
+  }
+  return absl::StrCat("status ", run.exit_status());
+}
+
+std::string DescribeRun(const TrialRun& run) {
   return absl::StrCat(
-      WordOfPurpose(run.purpose()), ": peak ", FormatBytes(run.peak_bytes()),
-      absl::StrFormat(", %.3f s, sandbox %.1f ms",
+      "peak ", FormatBytes(run.peak_bytes()), " with page cache, ",
+      FormatBytes(run.peak_resident_bytes()), " resident",
+      run.peak_proportional_bytes() > 0
+          ? absl::StrCat(", ", FormatBytes(run.peak_proportional_bytes()),
+                         " of all processes")
+          : "",
+      "; limit ", FormatRoundedBytes(run.limit_bytes()), "; ", DescribeEnd(run),
+      absl::StrFormat(" after %.3f s, and %.1f ms of sandbox",
                       static_cast<double>(run.wall_time_ns()) * 1e-9,
-                      static_cast<double>(run.sandbox_time_ns()) * 1e-6),
-      run.is_out_of_memory() ? ", out of memory" : "",
-      run.is_timed_out() ? ", timed out" : "");
+                      static_cast<double>(run.sandbox_time_ns()) * 1e-6));
 }
 
 // The last lines of standard error, of the run that failed; the profiler's own
@@ -106,54 +111,105 @@ std::string ProblemText(const TrialResult& result) {
                                       "; its last words: ", lines.back());
 }
 
-void AddRemarks(const TrialResult& result, StoredResult* kept) {
-  kept->add_remarks(result.reason());
+// Adds remarks about one label.
+class Remarks {
+ public:
+  Remarks(const std::string& label, Verdict* verdict)
+      : label_(label), verdict_(*verdict) {}
+
+  void Add(const std::string& about, const std::string& text) {
+    ProducerRemark* const remark = verdict_.add_remarks();
+    remark->set_label(label_);
+    remark->mutable_remark()->set_about(about);
+    remark->mutable_remark()->set_text(EscapeForTerminal(text));
+  }
+
+ private:
+  const std::string& label_;
+  Verdict& verdict_;
+};
+
+void AddRemarks(const TrialResult& result, const std::string& label,
+                Verdict* verdict) {
+  Remarks remarks(label, verdict);
+  remarks.Add("trial", result.reason());
+  for (const TrialRun& run : result.runs()) {
+    remarks.Add(WordOfPurpose(run.purpose()), DescribeRun(run));
+  }
   for (const std::string& line : LastErrorLines(result)) {
-    kept->add_remarks("standard error: " + line);
+    remarks.Add("standard error", line);
   }
   if (!result.peak_stage().empty()) {
-    kept->add_remarks(absl::StrCat("stage of the peak: ", result.peak_stage()));
+    remarks.Add("stage of the peak", result.peak_stage());
   }
   if (result.heap_peak_bytes() > 0) {
-    kept->add_remarks(absl::StrCat("heap at its peak, by the profiler: ",
-                                   FormatBytes(result.heap_peak_bytes())));
-  }
-  if (!result.explanation_failure().empty()) {
-    kept->add_remarks(
-        absl::StrCat("no profile: the program's records cannot be read: ",
-                     result.explanation_failure()));
+    remarks.Add("heap at its peak, by the profiler",
+                FormatBytes(result.heap_peak_bytes()));
   }
   for (int i = 0; i < std::min(result.peak_sites_size(), kMostSites); ++i) {
     const Attribution& site = result.peak_sites(i);
-    kept->add_remarks(
-        absl::StrCat(site.site(), ": ", FormatBytes(site.live_bytes())));
+    remarks.Add(
+        "place of the peak",
+        absl::StrCat(FormatBytes(site.live_bytes()), " at ", site.site()));
   }
-  for (const TrialRun& run : result.runs()) kept->add_remarks(RunRemark(run));
+  if (!result.explanation_failure().empty()) {
+    remarks.Add("no profile",
+                absl::StrCat("the program's records cannot be read: ",
+                             result.explanation_failure()));
+  }
   if (!result.environment().empty()) {
-    kept->add_remarks(absl::StrCat("ran on ", result.environment()));
+    remarks.Add("ran on", result.environment());
   }
 }
 
 }  // namespace
 
-StoredResult KeptTrial(const TrialResult& result, int decision) {
-  StoredResult kept;
-  const std::string label = LabelOf(result);
-  kept.set_deployment(label);
-  Verdict* verdict = kept.mutable_verdict();
+std::string LabelOfBundle(const BundleManifest& manifest) {
+  if (!manifest.label().empty()) return manifest.label();
+  return manifest.entry().empty() ? "//bundle"
+                                  : absl::StrCat("//bundle:", manifest.entry());
+}
+
+Decision DecisionOfCause(TrialCause cause, Decision by_thresholds) {
+  switch (cause) {
+    case FITS:
+      return ACCEPT;
+    case PEAK_ABOVE_BUDGET:
+    case OUT_OF_MEMORY_UNDER_LIMIT:
+    case THRESHOLD_REJECTED:
+      return REJECT;
+    case BAD_BUNDLE:
+    case NO_BUDGET:
+      return BAD_CONFIGURATION;
+    case PROGRAM_FAILED:
+    case TIMED_OUT:
+    case OTHER_LIMIT:
+      return PRODUCER_FAILED;
+    case THRESHOLD_INCONCLUSIVE:
+      return by_thresholds;
+    default:
+      return INCONCLUSIVE;
+  }
+}
+
+Verdict MakeTrialVerdict(const TrialResult& result,
+                         const Verdict& by_thresholds) {
+  Verdict verdict;
+  const std::string label = LabelOfBundle(result.manifest());
+  const Decision decision =
+      DecisionOfCause(result.cause(), by_thresholds.decision());
   if (IsOfTheBudget(result.cause())) {
-    AddBudgetJudgement(result, label, verdict);
+    AddBudgetJudgement(result, label, &verdict);
   } else {
-    Problem* problem = verdict->add_problems();
-    problem->set_decision(static_cast<Decision>(decision));
+    Problem* const problem = verdict.add_problems();
+    problem->set_decision(decision);
     problem->set_location(label);
     problem->set_message(ProblemText(result));
   }
-  verdict->MergeFrom(result.threshold_verdict());
-  verdict->set_decision(static_cast<Decision>(decision));
-  if (result.has_profile()) *kept.mutable_profile() = result.profile();
-  AddRemarks(result, &kept);
-  return kept;
+  verdict.MergeFrom(by_thresholds);
+  verdict.set_decision(decision);
+  AddRemarks(result, label, &verdict);
+  return verdict;
 }
 
 }  // namespace footprint
