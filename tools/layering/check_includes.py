@@ -7,7 +7,8 @@ A source may include the headers of its own target and of the targets in its
 `deps`, and of another repository only what a direct dependency provides. This is
 the rule of clang's layering_check, which `tools/dev lint layering` runs over
 compilations of the whole tree; here the include lines are read, in a second.
-Includes under a condition of the preprocessor are left to clang.
+An include under a condition of the preprocessor must be allowed in one target
+that compiles the source at least.
 
 Exit 1 with a line for each include that is not allowed.
 """
@@ -99,11 +100,11 @@ def allowed_headers(rule, rules):
 
 
 def includes_of(text):
-    """The headers that a text includes under no condition but a header's own guard."""
+    """(header, whether it is included under a condition other than a header's own guard)"""
     conditions = []
     for directive, rest in _DIRECTIVE.findall(text):
-        if directive == "include" and not any(conditions):
-            yield rest
+        if directive == "include":
+            yield rest, any(conditions)
         elif directive == "endif":
             conditions.pop()
         elif directive != "include":
@@ -122,18 +123,26 @@ def fault(include, paths, repositories):
 
 def faults(rules, read):
     """A sentence for each include that is not allowed; read(path) gives a file's text."""
+    conditional = collections.defaultdict(list)  # by path and include: what each target says
     for rule in rules.values():
         if not rule.kind.startswith("cc_") or "fuzz" in rule.name.split("_"):
             continue
         paths, repositories = allowed_headers(rule, rules)
         for name in _SOURCES:
             for label in rule.lists.get(name, []):
-                text = read(path_of(label)) if label.startswith("//") else None
-                for include in includes_of(text or ""):
+                path = path_of(label)
+                text = read(path) if label.startswith("//") else None
+                for include, is_conditional in includes_of(text or ""):
                     why = fault(include, paths, repositories)
-                    if why:
-                        yield "%s: %s includes %s, %s" % (
-                            rule.name, path_of(label), include, why)
+                    sentence = why and "%s: %s includes %s, %s" % (
+                        rule.name, path, include, why)
+                    if is_conditional:
+                        conditional[path, include].append(sentence)
+                    elif sentence:
+                        yield sentence
+    for sentences in conditional.values():
+        if all(sentences):
+            yield sentences[0]
 
 
 def read_file_of(tree):
