@@ -51,48 +51,52 @@ bool AllFinite(int64_t elements, const Test& not_finite) {
 
 class StochasticGradientDescentOptimizer final : public Optimizer {
  public:
-  explicit StochasticGradientDescentOptimizer(float rate) : rate_(rate) {}
+  explicit StochasticGradientDescentOptimizer(const RateSchedule& rate)
+      : rate_(rate) {}
 
+  absl::string_view name() const override { return "SGD"; }
   int states_per_weight() const override { return 0; }
   bool foresees_values() const override { return true; }
 
-  absl::Status CheckParameters() const override {
-    return CheckAtLeastZero({{"rate", rate_}});
-  }
+  absl::Status CheckParameters() const override { return rate_.Check(); }
 
-  void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
-             absl::Span<float* const>) const override {
-    const float rate = rate_;  // which nothing that is written can be
+  void Apply(int64_t iteration, int64_t elements, const float* gradient,
+             float* weight, absl::Span<float* const>) const override {
+    const float rate = rate_.At(iteration);
     for (int64_t i = 0; i < elements; ++i) weight[i] -= rate * gradient[i];
   }
 
-  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+  bool StaysFinite(int64_t iteration, int64_t elements, const float* gradient,
                    const float* weight,
                    absl::Span<float* const>) const override {
+    const float rate = rate_.At(iteration);
     return AllFinite(elements, [=](int64_t i) {
-      return NotFinite(weight[i] - rate_ * gradient[i]);
+      return NotFinite(weight[i] - rate * gradient[i]);
     });
   }
 
  private:
-  const float rate_;
+  const RateSchedule rate_;
 };
 
 class MomentumOptimizer final : public Optimizer {
  public:
-  MomentumOptimizer(float rate, float momentum)
+  MomentumOptimizer(const RateSchedule& rate, float momentum)
       : rate_(rate), momentum_(momentum) {}
 
+  absl::string_view name() const override { return "momentum"; }
   int states_per_weight() const override { return 1; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
-    return CheckAtLeastZero({{"rate", rate_}, {"momentum", momentum_}});
+    absl::Status status = rate_.Check();
+    status.Update(CheckAtLeastZero({{"momentum", momentum_}}));
+    return status;
   }
 
-  void Apply(int64_t, int64_t elements, const float* gradient, float* weight,
-             absl::Span<float* const> states) const override {
-    const float rate = rate_;
+  void Apply(int64_t iteration, int64_t elements, const float* gradient,
+             float* weight, absl::Span<float* const> states) const override {
+    const float rate = rate_.At(iteration);
     const float momentum = momentum_;
     float* velocity = states[0];
     for (int64_t i = 0; i < elements; ++i) {
@@ -101,39 +105,48 @@ class MomentumOptimizer final : public Optimizer {
     }
   }
 
-  bool StaysFinite(int64_t, int64_t elements, const float* gradient,
+  bool StaysFinite(int64_t iteration, int64_t elements, const float* gradient,
                    const float* weight,
                    absl::Span<float* const> states) const override {
+    const float rate = rate_.At(iteration);
+    const float momentum = momentum_;
     const float* velocity = states[0];
     return AllFinite(elements, [=](int64_t i) {
-      const float next = momentum_ * velocity[i] + gradient[i];
-      return NotFinite(next) | NotFinite(weight[i] - rate_ * next);
+      const float next = momentum * velocity[i] + gradient[i];
+      return NotFinite(next) | NotFinite(weight[i] - rate * next);
     });
   }
 
  private:
-  const float rate_;
+  const RateSchedule rate_;
   const float momentum_;
 };
 
 class AdamOptimizer final : public Optimizer {
  public:
-  AdamOptimizer(float rate, float first_decay, float second_decay,
+  // `name`: "Adam" or "AdamW", which are told apart although a decay of 0 makes
+  // them one.
+  AdamOptimizer(absl::string_view name, const RateSchedule& rate,
+                float weight_decay, float first_decay, float second_decay,
                 float epsilon)
-      : rate_(rate),
+      : name_(name),
+        rate_(rate),
+        weight_decay_(weight_decay),
         first_decay_(first_decay),
         second_decay_(second_decay),
         epsilon_(epsilon) {}
 
+  absl::string_view name() const override { return name_; }
   int states_per_weight() const override { return 2; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
-    absl::Status status =
-        CheckAtLeastZero({{"rate", rate_}, {"epsilon", epsilon_}});
-    if (!status.ok()) return status;
-    return CheckDecays(
-        {{"first decay", first_decay_}, {"second decay", second_decay_}});
+    absl::Status status = rate_.Check();
+    status.Update(CheckAtLeastZero(
+        {{"decay of weights", weight_decay_}, {"epsilon", epsilon_}}));
+    status.Update(CheckDecays(
+        {{"first decay", first_decay_}, {"second decay", second_decay_}}));
+    return status;
   }
 
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
@@ -178,13 +191,14 @@ class AdamOptimizer final : public Optimizer {
     float step;
     float correction;
     float epsilon;
+    float kept;  // of a weight, without what decays
 
     Values Of(float g, const Values& last) const {
       Values next;
       next.first = first_decay * last.first + (1.0f - first_decay) * g;
       next.second = second_decay * last.second + (1.0f - second_decay) * g * g;
       next.weight =
-          last.weight -
+          last.weight * kept -
           step * next.first / (std::sqrt(next.second * correction) + epsilon);
       return next;
     }
@@ -192,14 +206,18 @@ class AdamOptimizer final : public Optimizer {
 
   Update UpdateAt(int64_t iteration) const {
     const double steps = static_cast<double>(iteration);
+    const double rate = rate_.At(iteration);
     const float step = static_cast<float>(
-        rate_ / (1.0 - std::pow(static_cast<double>(first_decay_), steps)));
+        rate / (1.0 - std::pow(static_cast<double>(first_decay_), steps)));
     const float correction = static_cast<float>(
         1.0 / (1.0 - std::pow(static_cast<double>(second_decay_), steps)));
-    return {first_decay_, second_decay_, step, correction, epsilon_};
+    const float kept = static_cast<float>(1.0 - rate * weight_decay_);
+    return {first_decay_, second_decay_, step, correction, epsilon_, kept};
   }
 
-  const float rate_;
+  const absl::string_view name_;
+  const RateSchedule rate_;
+  const float weight_decay_;
   const float first_decay_;
   const float second_decay_;
   const float epsilon_;
@@ -212,16 +230,21 @@ bool Optimizer::StaysFinite(int64_t, int64_t elements, const float* gradient,
   return FirstNotFinite(gradient, elements) < 0;
 }
 
-OptimizerPointer StochasticGradientDescent(float rate) {
+OptimizerPointer StochasticGradientDescent(RateSchedule rate) {
   return std::make_shared<StochasticGradientDescentOptimizer>(rate);
 }
-OptimizerPointer Momentum(float rate, float momentum) {
+OptimizerPointer Momentum(RateSchedule rate, float momentum) {
   return std::make_shared<MomentumOptimizer>(rate, momentum);
 }
-OptimizerPointer Adam(float rate, float first_decay, float second_decay,
+OptimizerPointer Adam(RateSchedule rate, float first_decay, float second_decay,
                       float epsilon) {
-  return std::make_shared<AdamOptimizer>(rate, first_decay, second_decay,
-                                         epsilon);
+  return std::make_shared<AdamOptimizer>("Adam", rate, 0.0f, first_decay,
+                                         second_decay, epsilon);
+}
+OptimizerPointer AdamW(RateSchedule rate, float weight_decay, float first_decay,
+                       float second_decay, float epsilon) {
+  return std::make_shared<AdamOptimizer>("AdamW", rate, weight_decay,
+                                         first_decay, second_decay, epsilon);
 }
 
 }  // namespace footprint

@@ -2,6 +2,8 @@
 //
 //   std::shared_ptr<const footprint::Optimizer> adam = footprint::Adam(1e-3f);
 //
+// A rate is a number, or a schedule of them (rate_schedule.h).
+//
 // Immutable and thread-safe: what an optimizer remembers lies in state tensors
 // of the size of the weight, which are the caller's, begin as zeros and live as
 // long as the training. Memory: that is, 0 (SGD), 1 (momentum) or 2 (Adam)
@@ -14,7 +16,9 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/trainer_manager/layers/rate_schedule.h"
 
 namespace footprint {
 
@@ -23,6 +27,10 @@ constexpr int kMostOptimizerStates = 4;
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
+
+  // By which a file of a training says whose states it holds. Two optimizers of
+  // one name can go on with each other's states.
+  virtual absl::string_view name() const { return "the caller's"; }
 
   // At most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;
@@ -51,18 +59,25 @@ class Optimizer {
 
 using OptimizerPointer = std::shared_ptr<const Optimizer>;
 
-// Rates, momentum and epsilon are finite and at least 0; decays at least 0 and
-// below 1.
+// Rates, momentum, epsilon and the decay of weights are finite and at least 0;
+// the decays of averages at least 0 and below 1.
 
 // weight -= rate * gradient
-OptimizerPointer StochasticGradientDescent(float rate);
+OptimizerPointer StochasticGradientDescent(RateSchedule rate);
 
 // velocity = momentum * velocity + gradient; weight -= rate * velocity
-OptimizerPointer Momentum(float rate, float momentum = 0.9f);
+OptimizerPointer Momentum(RateSchedule rate, float momentum = 0.9f);
 
 // Adam (Kingma and Ba, 2015) with bias correction.
-OptimizerPointer Adam(float rate, float first_decay = 0.9f,
+OptimizerPointer Adam(RateSchedule rate, float first_decay = 0.9f,
                       float second_decay = 0.999f, float epsilon = 1e-8f);
+
+// Adam with decay of the weights apart from the gradient (Loshchilov and
+// Hutter, 2019), as PyTorch has it: weight *= 1 - rate * weight_decay, then as
+// Adam.
+OptimizerPointer AdamW(RateSchedule rate, float weight_decay = 0.01f,
+                       float first_decay = 0.9f, float second_decay = 0.999f,
+                       float epsilon = 1e-8f);
 
 }  // namespace footprint
 

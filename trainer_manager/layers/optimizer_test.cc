@@ -55,6 +55,38 @@ TEST(OptimizerTest, AdamMatchesItsFormulaInDouble) {
   EXPECT_NEAR(WeightAfterThreeSteps(*Adam(0.01f)), weight, 1e-6);
 }
 
+TEST(OptimizerTest, AdamWDecaysTheWeightApartFromTheGradient) {
+  double weight = 1;
+  double first = 0;
+  double second = 0;
+  int t = 0;
+  for (const double g : {1.0, -2.0, 0.5}) {
+    ++t;
+    weight *= 1 - 0.01 * 0.5;
+    first = 0.9 * first + 0.1 * g;
+    second = 0.999 * second + 0.001 * g * g;
+    const double corrected = first / (1 - std::pow(0.9, t));
+    weight -= 0.01 * corrected /
+              (std::sqrt(second / (1 - std::pow(0.999, t))) + 1e-8);
+  }
+  EXPECT_EQ(AdamW(0.01f)->states_per_weight(), 2);
+  EXPECT_NEAR(WeightAfterThreeSteps(*AdamW(0.01f, 0.5f)), weight, 1e-6);
+  EXPECT_EQ(WeightAfterThreeSteps(*AdamW(0.01f, 0)),
+            WeightAfterThreeSteps(*Adam(0.01f)));
+}
+
+TEST(OptimizerTest, ARateFollowsItsSchedule) {
+  // Rates 0.1, 0.05 and 0.025.
+  EXPECT_NEAR(WeightAfterThreeSteps(
+                  *StochasticGradientDescent(ExponentialRate(0.1f, 0.5f))),
+              1 - 0.1 + 0.05 * 2 - 0.025 * 0.5, 1e-6);
+  EXPECT_NEAR(
+      WeightAfterThreeSteps(*Momentum(ExponentialRate(0.1f, 0.5f), 0.5f)),
+      1 - 0.1 * 1 + 0.05 * 1.5 + 0.025 * 0.25, 1e-6);
+  EXPECT_NE(WeightAfterThreeSteps(*Adam(ExponentialRate(0.1f, 0.5f))),
+            WeightAfterThreeSteps(*Adam(0.1f)));
+}
+
 constexpr float kMost = std::numeric_limits<float>::max();
 
 // Whatever it says is what Apply then does.
@@ -65,7 +97,8 @@ TEST(OptimizerTest, StaysFiniteIsWhatApplyLeaves) {
   int taken = 0;
   for (const OptimizerPointer& optimizer :
        {StochasticGradientDescent(2), Momentum(1e10f), Adam(0.1f),
-        Adam(3e38f, 0.9f, 0.999f, 0)}) {
+        Adam(3e38f, 0.9f, 0.999f, 0), AdamW(1, 3e38f),
+        Momentum(ExponentialRate(1e30f, 1e4f))}) {
     for (const float gradient : numbers) {
       for (const float weight : numbers) {
         for (const float state : numbers) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
 
 namespace footprint {
 namespace {
@@ -75,18 +77,22 @@ bool IsIgnored(const std::string& name, const ParameterMap& map) {
 }
 
 // The tensors of the file, in the order of the model's parameters.
-absl::StatusOr<std::vector<Source>> Match(const SafetensorsIndex& index,
-                                          const ParameterMap& map,
-                                          const Parameters& parameters) {
+absl::StatusOr<std::vector<Source>> Match(
+    const SafetensorsIndex& index, const ParameterMap& map,
+    absl::Span<const Parameters::Parameter> parameters) {
+  absl::flat_hash_set<absl::string_view> known;
+  for (const Parameters::Parameter& parameter : parameters) {
+    known.insert(parameter.name);
+  }
   for (const auto& entry : map.tensors) {
-    if (parameters.Find(entry.first).ok()) continue;
+    if (known.contains(entry.first)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the map names \"", entry.first,
                      "\", which is no parameter of the model"));
   }
   std::vector<Source> sources;
   absl::flat_hash_set<std::string> used;
-  for (const Parameters::Parameter& parameter : parameters.all()) {
+  for (const Parameters::Parameter& parameter : parameters) {
     const FileTensor in_file = FileTensorOf(parameter, map);
     const absl::StatusOr<Source> source = MatchOne(index, parameter, in_file);
     if (!source.ok()) return source.status();
@@ -162,22 +168,46 @@ absl::Status ReadValues(const SafetensorsFile& file, const Source& source,
 
 }  // namespace
 
-absl::Status SaveParameters(const Parameters& parameters,
-                            absl::string_view path) {
-  std::vector<TensorSpec> tensors;
-  for (const Parameters::Parameter& parameter : parameters.all()) {
-    tensors.push_back(
-        {std::string(parameter.name), DType::kF32, parameter.shape});
+absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
+                         const std::map<std::string, std::string>& metadata,
+                         absl::string_view path) {
+  std::vector<TensorSpec> specs;
+  for (const Parameters::Parameter& tensor : tensors) {
+    specs.push_back({std::string(tensor.name), DType::kF32, tensor.shape});
   }
+  SafetensorsWriterOptions options;
+  options.metadata = metadata;
   absl::StatusOr<SafetensorsWriter> writer =
-      SafetensorsWriter::Create(path, tensors);
+      SafetensorsWriter::Create(path, specs, options);
   if (!writer.ok()) return writer.status();
-  for (const Parameters::Parameter& parameter : parameters.all()) {
+  for (const Parameters::Parameter& tensor : tensors) {
     const absl::Status status =
-        writer->Append(parameter.values.data(), BytesOf(parameter));
+        writer->Append(tensor.values.data(), BytesOf(tensor));
     if (!status.ok()) return status;
   }
   return writer->Finish();
+}
+
+absl::Status LoadTensors(const SafetensorsFile& file, const ParameterMap& map,
+                         absl::Span<const Parameters::Parameter> tensors) {
+  const auto sources = Match(file.index(), map, tensors);
+  if (!sources.ok()) return sources.status();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const absl::Status status =
+        CheckValues(file, *(*sources)[i].tensor, tensors[i]);
+    if (!status.ok()) return status;
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const absl::Status status =
+        ReadValues(file, (*sources)[i], tensors[i].values);
+    if (!status.ok()) return status;
+  }
+  return file.CheckUnchanged();
+}
+
+absl::Status SaveParameters(const Parameters& parameters,
+                            absl::string_view path) {
+  return SaveTensors(parameters.all(), {}, path);
 }
 
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
@@ -188,19 +218,14 @@ absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters) {
   const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
-  const auto tensors = Match(file->index(), map, *parameters);
-  if (!tensors.ok()) return tensors.status();
-  for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Status status =
-        CheckValues(*file, *(*tensors)[i].tensor, parameters->all()[i]);
-    if (!status.ok()) return status;
+  if (file->index().metadata().count(kTrainingFileKey) == 0) {
+    return LoadTensors(*file, map, parameters->all());
   }
-  for (size_t i = 0; i < tensors->size(); ++i) {
-    const absl::Status status =
-        ReadValues(*file, (*tensors)[i], parameters->all()[i].values);
-    if (!status.ok()) return status;
+  ParameterMap without_states = map;
+  for (int i = 0; i < kMostOptimizerStates; ++i) {
+    without_states.ignored_endings.push_back(absl::StrCat(kStateEnding, i));
   }
-  return file->CheckUnchanged();
+  return LoadTensors(*file, without_states, parameters->all());
 }
 
 }  // namespace footprint

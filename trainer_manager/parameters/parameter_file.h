@@ -16,8 +16,13 @@
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_
 
+#include <map>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/trainer_manager/parameters/parameter_map.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 
@@ -42,6 +47,20 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 // what is no parameter of the model, or transposes what is no matrix.
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
+
+// What a file of a training (training_state.h) has besides, by the endings of
+// its tensors' names, one for each state of an optimizer. Loading the
+// parameters of such a file passes over them.
+inline constexpr char kTrainingFileKey[] = "footprint.iteration";
+inline constexpr char kStateEnding[] = ".optimizer";
+
+// The same for any tensors of float: their names, shapes and memory. Loading
+// changes none of them unless all of the file's are good.
+absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
+                         const std::map<std::string, std::string>& metadata,
+                         absl::string_view path);
+absl::Status LoadTensors(const SafetensorsFile& file, const ParameterMap& map,
+                         absl::Span<const Parameters::Parameter> tensors);
 
 }  // namespace footprint
 

@@ -1,12 +1,23 @@
 #include "footprint/trainer_manager/runtime/manager.h"
 
+#include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/tensor/dtype.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/runtime/tensor_inspection.h"
 
 namespace footprint {
+namespace {
+
+// Between a weight's name and the number of a state, in the plan's names.
+constexpr absl::string_view kStateWords = " state ";
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
     const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
@@ -31,6 +42,7 @@ Manager::Manager(const ExecutionPlan& plan, StepTable table,
                  const ManagerOptions& options)
     : parameters_(std::move(parameters)),
       mode_(plan.mode),
+      optimizer_states_(plan.optimizer_states),
       retain_arena_(options.retain_arena),
       plan_fingerprint_(plan.fingerprint),
       runner_(plan, std::move(table), options, &buffers_),
@@ -135,13 +147,56 @@ absl::StatusOr<absl::Span<const float>> Manager::Output(size_t index) const {
 
 void Manager::ReleaseArena() { runner_.ReleaseArena(); }
 
+absl::Status Manager::ReplaceOptimizer(OptimizerPointer optimizer) {
+  absl::Status status = CheckMode(NetworkMode::kTraining);
+  if (status.ok()) status = CheckOptimizer(optimizer.get(), optimizer_states_);
+  if (!status.ok()) return status;
+  if (optimizer->name() != runner_.optimizer()->name()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the optimizer is ", optimizer->name(),
+        ", and the states are those of ", runner_.optimizer()->name()));
+  }
+  runner_.set_optimizer(std::move(optimizer));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Manager::TrainedTensor>> Manager::TrainedTensors(
+    const ExecutionPlan& plan) {
+  absl::Status status = CheckMode(NetworkMode::kTraining);
+  if (status.ok()) status = CheckPlan(plan);
+  if (!status.ok()) return status;
+  std::vector<TrainedTensor> trained;
+  for (const Parameters::Parameter& parameter : parameters_->all()) {
+    trained.push_back(
+        {std::string(parameter.name), parameter.shape, parameter.values});
+  }
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.kind != TensorKind::kOptimizerState) continue;
+    const absl::string_view name = tensor.name;  // "hidden.bias state 0"
+    const size_t words = name.rfind(kStateWords);
+    float* const values = reinterpret_cast<float*>(
+        runner_.table().fixed() + plan.storages[tensor.storage].offset_bytes);
+    trained.push_back(
+        {absl::StrCat(name.substr(0, words), kStateEnding,
+                      name.substr(words + kStateWords.size())),
+         tensor.spec.shape,
+         absl::MakeSpan(values,
+                        static_cast<size_t>(tensor.spec.shape.elements()))});
+  }
+  return trained;
+}
+
+absl::Status Manager::CheckPlan(const ExecutionPlan& plan) const {
+  if (PlanFingerprint(plan) == plan_fingerprint_) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "this is not the plan that the manager was created from");
+}
+
 template <typename Value>
 absl::StatusOr<absl::Span<const Value>> Manager::Inspect(
     const ExecutionPlan& plan, absl::string_view name) const {
-  if (PlanFingerprint(plan) != plan_fingerprint_) {
-    return absl::InvalidArgumentError(
-        "this is not the plan that the manager was created from");
-  }
+  const absl::Status status = CheckPlan(plan);
+  if (!status.ok()) return status;
   constexpr DType kType = std::is_same<Value, int32_t>::value   ? DType::kI32
                           : std::is_same<Value, uint8_t>::value ? DType::kU8
                                                                 : DType::kF32;

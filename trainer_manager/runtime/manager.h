@@ -29,12 +29,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
@@ -93,6 +97,15 @@ class Manager {
   // change no weight before all are checked.
   absl::StatusOr<float> TrainStep();
 
+  // Training. The optimizer from the next step on, with what the one before
+  // remembers: for a rate that follows the losses. InvalidArgument: no
+  // optimizer, one of another name or number of states, or one whose parameters
+  // train nothing.
+  absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
+
+  // Training. The steps that were done, those before ResumeTraining included.
+  int64_t iteration() const { return runner_.iteration(); }
+
   // Inference. `inputs` are one for each input of the network, of its size.
   // InvalidArgument: they are not, or are null or not aligned.
   // FailedPrecondition: the plan is one for training, or keeps the loss, which
@@ -128,11 +141,30 @@ class Manager {
   absl::StatusOr<absl::Span<const Value>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 
+  // Training. All that an iteration changes and the next one reads: weights and
+  // running statistics by their names, and what the optimizer remembers of each
+  // weight by that name and kStateEnding (parameter_file.h) with a number.
+  // Names and shapes are copies, values are the manager's. `plan` as of
+  // Inspect.
+  struct TrainedTensor {
+    std::string name;
+    Shape shape;
+    absl::Span<float> values;
+  };
+  absl::StatusOr<std::vector<TrainedTensor>> TrainedTensors(
+      const ExecutionPlan& plan);
+  // By which ResumeTraining says where a training goes on.
+  void set_iteration(int64_t iteration) { runner_.set_iteration(iteration); }
+  // Of the options, and of the optimizer that trains now.
+  uint64_t seed() const { return runner_.seed(); }
+  const OptimizerPointer& optimizer() const { return runner_.optimizer(); }
+
  private:
   Manager(const ExecutionPlan& plan, StepTable table,
           std::shared_ptr<Parameters> parameters,
           const ManagerOptions& options);
   absl::Status CheckMode(NetworkMode mode) const;
+  absl::Status CheckPlan(const ExecutionPlan& plan) const;
   absl::Status Set(BatchPart part, size_t index, InputView values);
   template <typename Value>
   absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
@@ -141,6 +173,7 @@ class Manager {
 
   const std::shared_ptr<Parameters> parameters_;
   const NetworkMode mode_;
+  const int optimizer_states_;  // for each weight
   const bool retain_arena_;
   const uint64_t plan_fingerprint_;
   StepRunner runner_;

@@ -6,21 +6,28 @@
 
 namespace footprint {
 
+absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states) {
+  if (optimizer == nullptr) {
+    return absl::InvalidArgumentError("training needs an optimizer");
+  }
+  const absl::Status status = optimizer->CheckParameters();
+  if (!status.ok()) return status;
+  const int states = optimizer->states_per_weight();
+  if (states == planned_states && states <= kMostOptimizerStates) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the optimizer has ", states,
+                   " states for each weight, but ", planned_states,
+                   " are planned: give PlanExecution its states_per_weight()"));
+}
+
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options) {
   if (plan.mode == NetworkMode::kInference) return absl::OkStatus();
-  if (options.optimizer == nullptr) {
-    return absl::InvalidArgumentError("training needs an optimizer");
-  }
-  const absl::Status status = options.optimizer->CheckParameters();
+  const absl::Status status =
+      CheckOptimizer(options.optimizer.get(), plan.optimizer_states);
   if (!status.ok()) return status;
-  const int states = options.optimizer->states_per_weight();
-  if (states != plan.optimizer_states || states > kMostOptimizerStates) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the optimizer has ", states, " states for each weight, but ",
-        plan.optimizer_states,
-        " are planned: give PlanExecution its states_per_weight()"));
-  }
   if (!(options.clip_norm > 0) || !(options.clip_value > 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "gradients cannot be clipped to a norm of ", options.clip_norm,

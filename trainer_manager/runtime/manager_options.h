@@ -45,6 +45,10 @@ struct ManagerOptions {
   bool watch_inputs = false;
 };
 
+// InvalidArgument: no optimizer, one whose parameters train nothing, or one of
+// another number of states than was planned.
+absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
+
 // InvalidArgument, for a plan of training: no optimizer, or one of other states
 // than planned; a limit for gradients that is not above 0 or was not planned.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,

@@ -29,6 +29,7 @@ StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
                        const ManagerOptions& options,
                        const BatchBuffers* buffers)
     : options_(options),
+      optimizer_(options.optimizer),
       mode_(plan.mode),
       math_(plan.math),
       buffers_(buffers),
@@ -116,9 +117,8 @@ absl::Status StepRunner::PrepareUpdates() {
   for (const Step& step : table_.steps().subspan(commit_step_)) {
     if (step.kind != StepKind::kApplyGradient) continue;
     const Slots slots = SlotsOf(step);
-    const absl::Status status =
-        PrepareGradients(DataOf(step, slots), *options_.optimizer,
-                         options_.clip_value, iteration_);
+    const absl::Status status = PrepareGradients(
+        DataOf(step, slots), *optimizer_, options_.clip_value, iteration_);
     if (!status.ok()) return InLayer(step, status);
     if (lifespan_checker_ != nullptr)
       lifespan_checker_->MarkWritten(step.first_use, slots);
@@ -215,12 +215,12 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
 // looked at just before it.
 absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   if (!IsAtomic()) {
-    const absl::Status status = PrepareGradients(
-        data, *options_.optimizer, options_.clip_value, iteration_);
+    const absl::Status status =
+        PrepareGradients(data, *optimizer_, options_.clip_value, iteration_);
     if (!status.ok()) return status;
   }
   applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
-  return ApplyGradients(data, *options_.optimizer, iteration_);
+  return ApplyGradients(data, *optimizer_, iteration_);
 }
 
 // An output that is calculated again must be the forward step's, bit for bit.

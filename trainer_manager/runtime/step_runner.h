@@ -60,6 +60,14 @@ class StepRunner {
   }
   // As if it had never begun.
   void CancelIteration() { --iteration_; }
+  // Iterations that were done, as the optimizer and the random numbers count.
+  int64_t iteration() const { return iteration_; }
+  void set_iteration(int64_t iteration) { iteration_ = iteration; }
+  const OptimizerPointer& optimizer() const { return optimizer_; }
+  void set_optimizer(OptimizerPointer optimizer) {
+    optimizer_ = std::move(optimizer);
+  }
+  uint64_t seed() const { return options_.seed; }
   // Whether this iteration has changed the weights of an apply step's layer.
   bool HasApplied(const Step& step) const {
     return step.kind == StepKind::kApplyGradient &&
@@ -98,6 +106,7 @@ class StepRunner {
   uint64_t SeedOf(size_t layer) const;
 
   const ManagerOptions options_;
+  OptimizerPointer optimizer_;
   const NetworkMode mode_;
   uint32_t loss_step_ = 0;
   const MathBackend* const math_;

@@ -1,0 +1,87 @@
+// The rate of an optimizer in each iteration.
+//
+//   // Grows for 100 iterations to 0.1, then falls along a cosine to 0.001.
+//   const footprint::RateSchedule rate =
+//       footprint::AfterWarmUp(100, footprint::CosineRate(0.1f, 0.001f, 900));
+//   auto optimizer = footprint::StochasticGradientDescent(rate);
+//
+// A schedule is a function of the iteration alone, so a training that is
+// resumed goes on with the same rates. A rate that follows the losses is none:
+// change the optimizer instead (Manager::ReplaceOptimizer).
+//
+// Immutable values, thread-safe. Memory: some words. The formulas are those of
+// PyTorch's LinearLR, CosineAnnealingLR, StepLR and ExponentialLR; its counter
+// begins at 0 and ours at 1.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_RATE_SCHEDULE_H_
+#define FOOTPRINT_TRAINER_MANAGER_LAYERS_RATE_SCHEDULE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace footprint {
+
+class RateSchedule {
+ public:
+  // The same rate in each iteration.
+  RateSchedule(float rate)  // NOLINT: a number is a schedule
+      : first_(rate), last_(rate) {}
+
+  // Returns the rate of an iteration, which count from 1. Of one that Check
+  // refuses: anything.
+  float At(int64_t iteration) const;
+
+  // InvalidArgument, naming the value: a rate that is not finite or below 0, a
+  // factor that is, or a number of iterations below 1.
+  absl::Status Check() const;
+
+ private:
+  enum class Kind { kConstant, kLinear, kCosine, kStep, kExponential };
+
+  RateSchedule(Kind kind, double first, double last, double factor,
+               int64_t iterations)
+      : kind_(kind),
+        first_(first),
+        last_(last),
+        factor_(factor),
+        iterations_(iterations) {}
+  double AtOwn(int64_t iteration) const;
+
+  friend RateSchedule LinearRate(float first, float last, int64_t iterations);
+  friend RateSchedule CosineRate(float first, float last, int64_t iterations);
+  friend RateSchedule StepRate(float first, float factor, int64_t every);
+  friend RateSchedule ExponentialRate(float first, float factor);
+  friend RateSchedule AfterWarmUp(int64_t iterations, RateSchedule then);
+
+  Kind kind_ = Kind::kConstant;
+  double first_ = 0;
+  double last_ = 0;
+  double factor_ = 1;
+  int64_t iterations_ = 1;
+  bool has_warm_up_ = false;
+  int64_t warm_up_iterations_ = 0;
+};
+
+// From `first` in iteration 1 to `last` after `iterations` more, on a line;
+// from there on `last`.
+RateSchedule LinearRate(float first, float last, int64_t iterations);
+
+// The same along half a cosine.
+RateSchedule CosineRate(float first, float last, int64_t iterations);
+
+// `first`, and times `factor` after each `every` iterations.
+RateSchedule StepRate(float first, float factor, int64_t every);
+
+// `first`, and times `factor` after each iteration.
+RateSchedule ExponentialRate(float first, float factor);
+
+// Grows on a line to the first rate of `then`, which iteration `iterations`
+// has; then goes on as `then` does from its first iteration. A second warm-up
+// takes the place of the first.
+RateSchedule AfterWarmUp(int64_t iterations, RateSchedule then);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_RATE_SCHEDULE_H_

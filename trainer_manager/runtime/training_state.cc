@@ -1,0 +1,115 @@
+#include "footprint/trainer_manager/runtime/training_state.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kSeedKey[] = "footprint.seed";
+constexpr char kOptimizerKey[] = "footprint.optimizer";
+constexpr char kNotePrefix[] = "note.";
+
+using Metadata = std::map<std::string, std::string>;
+
+// Views of the tensors, which outlive them.
+std::vector<Parameters::Parameter> ViewsOf(
+    const std::vector<Manager::TrainedTensor>& tensors) {
+  std::vector<Parameters::Parameter> views;
+  for (const Manager::TrainedTensor& tensor : tensors) {
+    views.push_back({tensor.name, tensor.shape, tensor.values});
+  }
+  return views;
+}
+
+// Returns the text of a key, or "" if the file has none.
+std::string FindText(const Metadata& metadata, const std::string& key) {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? "" : found->second;
+}
+
+absl::Status CheckSame(const SafetensorsFile& file, const std::string& key,
+                       const std::string& here, absl::string_view what) {
+  const std::string there = FindText(file.index().metadata(), key);
+  if (there == here) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(file.name(), ": its training has the ", what, " \"", there,
+                   "\", and this one \"", here,
+                   "\"; create the manager with "
+                   "the same"));
+}
+
+absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
+  const std::string text = FindText(file.index().metadata(), kTrainingFileKey);
+  if (text.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        file.name(), ": is no file of a training, since it has no ",
+        kTrainingFileKey, "; LoadParameters reads weights alone"));
+  }
+  int64_t iteration = 0;
+  if (!absl::SimpleAtoi(text, &iteration) || iteration < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.name(), ": its ", kTrainingFileKey, " is \"", text,
+                     "\", which is no number of steps"));
+  }
+  return iteration;
+}
+
+}  // namespace
+
+absl::Status SaveTraining(const ExecutionPlan& plan, Manager& manager,
+                          absl::string_view path, const TrainingNotes& notes) {
+  const auto tensors = manager.TrainedTensors(plan);
+  if (!tensors.ok()) return tensors.status();
+  Metadata metadata = {
+      {kTrainingFileKey, absl::StrCat(manager.iteration())},
+      {kSeedKey, absl::StrCat(manager.seed())},
+      {kOptimizerKey, std::string(manager.optimizer()->name())}};
+  for (const auto& [name, text] : notes) {
+    metadata[absl::StrCat(kNotePrefix, name)] = text;
+  }
+  return SaveTensors(ViewsOf(*tensors), metadata, path);
+}
+
+absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
+                                             const ExecutionPlan& plan,
+                                             Manager* manager) {
+  const auto tensors = manager->TrainedTensors(plan);
+  if (!tensors.ok()) return tensors.status();
+  const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
+  if (!file.ok()) return file.status();
+  const absl::StatusOr<int64_t> iteration = ReadIteration(*file);
+  if (!iteration.ok()) return iteration.status();
+  absl::Status status =
+      CheckSame(*file, kOptimizerKey, std::string(manager->optimizer()->name()),
+                "optimizer");
+  if (status.ok()) {
+    status = CheckSame(*file, kSeedKey, absl::StrCat(manager->seed()), "seed");
+  }
+  if (status.ok()) {
+    status = LoadTensors(*file, ParameterMap(), ViewsOf(*tensors));
+  }
+  if (!status.ok()) return status;
+  manager->set_iteration(*iteration);
+  TrainingNotes notes;
+  for (const auto& [key, text] : file->index().metadata()) {
+    absl::string_view name = key;
+    if (absl::ConsumePrefix(&name, kNotePrefix)) {
+      notes[std::string(name)] = text;
+    }
+  }
+  return notes;
+}
+
+}  // namespace footprint
