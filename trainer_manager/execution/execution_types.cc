@@ -160,7 +160,9 @@ std::vector<std::string> ExecutionPlan::LayersOfPartStatistics() const {
   std::vector<std::string> names;
   if (micro_batches == 1) return names;
   for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
-    if (!layer.signature.statistics.empty()) names.push_back(layer.name);
+    if (!layer.signature.statistics.empty() || layer.signature.couples_rows) {
+      names.push_back(layer.name);
+    }
   }
   return names;
 }

@@ -226,8 +226,9 @@ struct ExecutionPlan {
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
-  // With micro-batches: the layers that keep statistics of their batch, which
-  // then is a part of it; of one part none.
+  // With micro-batches: the layers that keep statistics of their batch or count
+  // its rows (SoftmaxOptions::ignored_label), which then is a part of it; of
+  // one part none.
   std::vector<std::string> LayersOfPartStatistics() const;
   // Bytes that these steps need at least, wherever their tensors lie, and bytes
   // that this plan takes. Other steps of the same network, with other options,

@@ -116,6 +116,9 @@ struct LayerSignature {
   // The derivative of each element of the batch depends on no other element;
   // what it reads of saved tensors is by elements, too.
   bool derivative_by_element = false;
+  // Rows of the batch count by what the others are, so that micro-batches give
+  // another result. Statistics say so by themselves.
+  bool couples_rows = false;
 };
 
 struct LayerInputs {

@@ -1,5 +1,7 @@
 #include "footprint/trainer_manager/layers/losses.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -59,12 +61,20 @@ class MeanSquaredErrorLayer final : public Layer {
 
 class SoftmaxCrossEntropyLayer final : public Layer {
  public:
+  explicit SoftmaxCrossEntropyLayer(const SoftmaxOptions& options)
+      : options_(options) {}
+
   absl::string_view type() const override { return "softmax cross entropy"; }
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
     const absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
     if (!status.ok()) return status;
+    if (!(options_.label_smoothing >= 0 && options_.label_smoothing < 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the label smoothing is ", options_.label_smoothing,
+                       "; it must be at least 0 and below 1"));
+    }
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
     TensorType label = {{logits.extent(0)}, DType::kI32};
@@ -77,6 +87,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     signature.saved = {{{logits.elements() / logits.extent(-1)}}};
     signature.forward.writes.push_back({Role::kSaved});
     signature.derivative.reads.push_back({Role::kSaved});
+    signature.couples_rows = options_.ignored_label.has_value();
     return signature;
   }
 
@@ -88,17 +99,26 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     float* log_sums = data.Write(Role::kSaved);
     double sum = 0;
     for (int64_t r = 0; r < rows; ++r) {
+      log_sums[r] = 0;
+      if (IsIgnored(label[r])) continue;
       if (label[r] < 0 || label[r] >= classes) {
         return absl::OutOfRangeError(
             absl::StrCat("label ", label[r], " at index ", r,
                          " is not one of the ", classes, " classes"));
       }
-      const double log_sum = LogSumExp(logits + r * classes, classes);
+      const float* row = logits + r * classes;
+      const double log_sum = LogSumExp(row, classes);
       log_sums[r] = static_cast<float>(log_sum);
-      sum += log_sum - logits[r * classes + label[r]];
+      sum += log_sum - Target(row, classes, label[r]);
+    }
+    const int64_t counted = CountRows(label, rows);
+    if (counted == 0) {
+      return absl::OutOfRangeError(
+          absl::StrCat("all ", rows, " labels are ", *options_.ignored_label,
+                       ", which is ignored, so there is no loss"));
     }
     *data.Write(Role::kOutput) =
-        static_cast<float>(sum / static_cast<double>(rows));
+        static_cast<float>(sum / static_cast<double>(counted));
     return absl::OkStatus();
   }
 
@@ -109,14 +129,45 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     const int32_t* label = data.Read<int32_t>(Role::kLabel);
     const float* log_sums = data.Read(Role::kSaved);
     float* derivative = data.Write(Role::kInputDerivative);
-    const float factor = 1.0f / static_cast<float>(rows);
+    const float factor = 1.0f / static_cast<float>(CountRows(label, rows));
+    const float everywhere =
+        options_.label_smoothing / static_cast<float>(classes);
     for (int64_t r = 0; r < rows; ++r) {
       float* row = derivative + r * classes;
+      if (IsIgnored(label[r])) {
+        std::fill(row, row + classes, 0.0f);
+        continue;
+      }
       ExpDifferences(logits + r * classes, classes, log_sums[r], row);
-      row[label[r]] -= 1.0f;
-      for (int64_t c = 0; c < classes; ++c) row[c] *= factor;
+      row[label[r]] -= 1.0f - options_.label_smoothing;
+      for (int64_t c = 0; c < classes; ++c) {
+        row[c] = (row[c] - everywhere) * factor;
+      }
     }
   }
+
+ private:
+  bool IsIgnored(int32_t label) const {
+    return options_.ignored_label.has_value() &&
+           label == *options_.ignored_label;
+  }
+
+  int64_t CountRows(const int32_t* label, int64_t rows) const {
+    if (!options_.ignored_label.has_value()) return rows;
+    return rows - std::count(label, label + rows, *options_.ignored_label);
+  }
+
+  // Returns the mean of the logits by the weights that the classes should have.
+  double Target(const float* logits, int64_t classes, int32_t label) const {
+    const double smoothing = options_.label_smoothing;
+    if (smoothing == 0) return logits[label];
+    double sum = 0;
+    for (int64_t c = 0; c < classes; ++c) sum += logits[c];
+    return (1 - smoothing) * logits[label] +
+           smoothing * sum / static_cast<double>(classes);
+  }
+
+  const SoftmaxOptions options_;
 };
 
 }  // namespace
@@ -124,8 +175,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
 LayerPointer MeanSquaredError() {
   return std::make_shared<MeanSquaredErrorLayer>();
 }
-LayerPointer SoftmaxCrossEntropy() {
-  return std::make_shared<SoftmaxCrossEntropyLayer>();
+LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options) {
+  return std::make_shared<SoftmaxCrossEntropyLayer>(options);
 }
 
 }  // namespace footprint

@@ -11,6 +11,9 @@
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LOSSES_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LOSSES_H_
 
+#include <cstdint>
+
+#include "absl/types/optional.h"
 #include "footprint/trainer_manager/layers/layer.h"
 
 namespace footprint {
@@ -19,10 +22,21 @@ namespace footprint {
 // of the prediction.
 LayerPointer MeanSquaredError();
 
+struct SoftmaxOptions {
+  // From 0 to below 1: the share of each row's weight that all classes have in
+  // equal parts, the label's included.
+  float label_smoothing = 0;
+  // Rows with this label count for nothing: they have no loss and no
+  // derivative, and the mean is over the others. So the last rows of a data set
+  // train in a batch that is planned for more. With micro-batches the mean is
+  // over the others of a part (ExecutionPlan::LayersOfPartStatistics).
+  absl::optional<int32_t> ignored_label;
+};
+
 // The mean over the rows of -log softmax(logits)[label]; logits are
-// [..., classes], labels are int32 of shape [...]. A label that is no class is
-// OutOfRange.
-LayerPointer SoftmaxCrossEntropy();
+// [..., classes], labels are int32 of shape [...]. As PyTorch's cross_entropy.
+// OutOfRange: a label that is no class, or all are ignored.
+LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options = {});
 
 }  // namespace footprint
 

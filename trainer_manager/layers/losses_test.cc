@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pointwise;
 
 TEST(LossesTest, ValuesAreThoseOfTheFormulae) {
   LayerHarness squares(MeanSquaredError(), {{{2, 1}}});
@@ -39,6 +40,59 @@ TEST(LossesTest, DerivativesMatchCentralDifferences) {
                          NetworkMode::kTraining, 1, 5);
     EXPECT_LT(entropy.WorstDerivativeError(), 2e-3) << shape.ToString();
   }
+}
+
+// Golden values of torch 1.13.1 in double precision: cross_entropy(logits,
+// labels, ignore_index=-100, label_smoothing=0.2) and its backward().
+TEST(LossesTest, SmoothedAndIgnoredLabelsAreThoseOfPyTorch) {
+  SoftmaxOptions options;
+  options.label_smoothing = 0.2f;
+  options.ignored_label = -100;
+  LayerHarness entropy(SoftmaxCrossEntropy(options), {{{4, 3}}});
+  entropy.Values(Role::kInput) = {1,  2,    -0.5f, 0.25f, 0,  3,
+                                  -1, 0.5f, 0.5f,  2,     -2, 1};
+  entropy.SetIndices(Role::kLabel, {1, 2, -100, 0});
+  ASSERT_THAT(entropy.Forward(), IsOk());
+  EXPECT_THAT(entropy.Values(Role::kOutput),
+              ElementsAre(FloatNear(0.585267628f, 1e-6f)));
+  entropy.Backward();
+  EXPECT_THAT(
+      entropy.Values(Role::kInputDerivative),
+      Pointwise(FloatNear(1e-6f),
+                std::vector<float>{
+                    0.0623498383f, -0.0589981935f, -0.00335164481f,
+                    -0.00308870205f, -0.00732102173f, 0.0104097238f, 0, 0, 0,
+                    -0.0484224941f, -0.0178179266f, 0.0662404207f}));
+}
+
+TEST(LossesTest, DerivativesOfEachOptionMatchCentralDifferences) {
+  for (const float smoothing : {0.0f, 0.3f}) {
+    for (const bool ignores : {false, true}) {
+      SoftmaxOptions options;
+      options.label_smoothing = smoothing;
+      if (ignores) options.ignored_label = 2;
+      LayerHarness entropy(SoftmaxCrossEntropy(options), {{{8, 5}}},
+                           NetworkMode::kTraining, 1, 5);
+      EXPECT_LT(entropy.WorstDerivativeError(), 2e-3) << smoothing << ignores;
+    }
+  }
+}
+
+TEST(LossesTest, RefusesOptionsAndLabelsThatGiveNoLoss) {
+  SoftmaxOptions options;
+  for (const float smoothing : {-0.1f, 1.0f, std::nanf("")}) {
+    options.label_smoothing = smoothing;
+    EXPECT_THAT(Refusal(SoftmaxCrossEntropy(options), {{{2, 3}}}), Not(IsOk()));
+  }
+  options.label_smoothing = 0;
+  options.ignored_label = -1;
+  LayerHarness entropy(SoftmaxCrossEntropy(options), {{{2, 3}}});
+  entropy.SetIndices(Role::kLabel, {-1, -1});
+  EXPECT_THAT(std::string(entropy.Forward().message()),
+              HasSubstr("all 2 labels are -1"));
+  entropy.SetIndices(Role::kLabel, {-1, -2});
+  EXPECT_THAT(std::string(entropy.Forward().message()),
+              HasSubstr("label -2 at index 1"));
 }
 
 TEST(LossesTest, RefusesALabelThatIsNoClass) {
