@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <memory>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -49,10 +51,18 @@ bool AllFinite(int64_t elements, const Test& not_finite) {
   return any == 0;
 }
 
+// A schedule of one number, in four bytes.
+struct ConstantRate {
+  float rate;
+
+  float At(int64_t) const { return rate; }
+  absl::Status Check() const { return CheckAtLeastZero({{"rate", rate}}); }
+};
+
+template <typename Rate>
 class StochasticGradientDescentOptimizer final : public Optimizer {
  public:
-  explicit StochasticGradientDescentOptimizer(const RateSchedule& rate)
-      : rate_(rate) {}
+  explicit StochasticGradientDescentOptimizer(const Rate& rate) : rate_(rate) {}
 
   absl::string_view name() const override { return "SGD"; }
   int states_per_weight() const override { return 0; }
@@ -76,12 +86,13 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
   }
 
  private:
-  const RateSchedule rate_;
+  const Rate rate_;
 };
 
+template <typename Rate>
 class MomentumOptimizer final : public Optimizer {
  public:
-  MomentumOptimizer(const RateSchedule& rate, float momentum)
+  MomentumOptimizer(const Rate& rate, float momentum)
       : rate_(rate), momentum_(momentum) {}
 
   absl::string_view name() const override { return "momentum"; }
@@ -118,32 +129,41 @@ class MomentumOptimizer final : public Optimizer {
   }
 
  private:
-  const RateSchedule rate_;
+  const Rate rate_;
   const float momentum_;
 };
 
-class AdamOptimizer final : public Optimizer {
+// How weights decay apart from the gradient: not at all, or by a share of the
+// rate.
+struct NoDecay {
+  static constexpr absl::string_view kOptimizer = "Adam";
+  static float weight_decay() { return 0; }
+};
+struct WeightDecay {
+  static constexpr absl::string_view kOptimizer = "AdamW";
+  float value;
+  float weight_decay() const { return value; }
+};
+
+template <typename Rate, typename Decay>
+class AdamOptimizer final : public Optimizer, private Decay {
  public:
-  // `name`: "Adam" or "AdamW", which are told apart although a decay of 0 makes
-  // them one.
-  AdamOptimizer(absl::string_view name, const RateSchedule& rate,
-                float weight_decay, float first_decay, float second_decay,
-                float epsilon)
-      : name_(name),
+  AdamOptimizer(const Rate& rate, const Decay& decay, float first_decay,
+                float second_decay, float epsilon)
+      : Decay(decay),
         rate_(rate),
-        weight_decay_(weight_decay),
         first_decay_(first_decay),
         second_decay_(second_decay),
         epsilon_(epsilon) {}
 
-  absl::string_view name() const override { return name_; }
+  absl::string_view name() const override { return Decay::kOptimizer; }
   int states_per_weight() const override { return 2; }
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override {
     absl::Status status = rate_.Check();
     status.Update(CheckAtLeastZero(
-        {{"decay of weights", weight_decay_}, {"epsilon", epsilon_}}));
+        {{"decay of weights", this->weight_decay()}, {"epsilon", epsilon_}}));
     status.Update(CheckDecays(
         {{"first decay", first_decay_}, {"second decay", second_decay_}}));
     return status;
@@ -211,17 +231,33 @@ class AdamOptimizer final : public Optimizer {
         rate / (1.0 - std::pow(static_cast<double>(first_decay_), steps)));
     const float correction = static_cast<float>(
         1.0 / (1.0 - std::pow(static_cast<double>(second_decay_), steps)));
-    const float kept = static_cast<float>(1.0 - rate * weight_decay_);
+    const float kept = static_cast<float>(1.0 - rate * this->weight_decay());
     return {first_decay_, second_decay_, step, correction, epsilon_, kept};
   }
 
-  const absl::string_view name_;
-  const RateSchedule rate_;
-  const float weight_decay_;
+  const Rate rate_;
   const float first_decay_;
   const float second_decay_;
   const float epsilon_;
 };
+
+// Calls `make` with the rate in the least room that holds it.
+template <typename Make>
+OptimizerPointer WithRate(const RateSchedule& rate, const Make& make) {
+  if (rate.is_constant()) return make(ConstantRate{rate.At(1)});
+  return make(rate);
+}
+
+template <typename Decay>
+OptimizerPointer MakeAdam(const RateSchedule& rate, const Decay& decay,
+                          float first_decay, float second_decay,
+                          float epsilon) {
+  return WithRate(rate, [&](const auto& held) -> OptimizerPointer {
+    using Rate = std::decay_t<decltype(held)>;
+    return std::make_shared<AdamOptimizer<Rate, Decay>>(
+        held, decay, first_decay, second_decay, epsilon);
+  });
+}
 
 }  // namespace
 
@@ -231,20 +267,28 @@ bool Optimizer::StaysFinite(int64_t, int64_t elements, const float* gradient,
 }
 
 OptimizerPointer StochasticGradientDescent(RateSchedule rate) {
-  return std::make_shared<StochasticGradientDescentOptimizer>(rate);
+  return WithRate(rate, [](const auto& held) -> OptimizerPointer {
+    using Rate = std::decay_t<decltype(held)>;
+    return std::make_shared<StochasticGradientDescentOptimizer<Rate>>(held);
+  });
 }
+
 OptimizerPointer Momentum(RateSchedule rate, float momentum) {
-  return std::make_shared<MomentumOptimizer>(rate, momentum);
+  return WithRate(rate, [momentum](const auto& held) -> OptimizerPointer {
+    using Rate = std::decay_t<decltype(held)>;
+    return std::make_shared<MomentumOptimizer<Rate>>(held, momentum);
+  });
 }
+
 OptimizerPointer Adam(RateSchedule rate, float first_decay, float second_decay,
                       float epsilon) {
-  return std::make_shared<AdamOptimizer>("Adam", rate, 0.0f, first_decay,
-                                         second_decay, epsilon);
+  return MakeAdam(rate, NoDecay(), first_decay, second_decay, epsilon);
 }
+
 OptimizerPointer AdamW(RateSchedule rate, float weight_decay, float first_decay,
                        float second_decay, float epsilon) {
-  return std::make_shared<AdamOptimizer>("AdamW", rate, weight_decay,
-                                         first_decay, second_decay, epsilon);
+  return MakeAdam(rate, WeightDecay{weight_decay}, first_decay, second_decay,
+                  epsilon);
 }
 
 }  // namespace footprint

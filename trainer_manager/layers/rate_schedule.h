@@ -29,6 +29,9 @@ class RateSchedule {
   RateSchedule(float rate)  // NOLINT: a number is a schedule
       : first_(rate), last_(rate) {}
 
+  // Returns whether the rate is the same in each iteration.
+  bool is_constant() const { return kind_ == Kind::kConstant && !has_warm_up_; }
+
   // Returns the rate of an iteration, which count from 1. Of one that Check
   // refuses: anything.
   float At(int64_t iteration) const;
