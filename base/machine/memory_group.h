@@ -51,6 +51,9 @@ struct MemoryGroupUse {
   // the kernel's own (page tables, buffers of pipes and sockets). Without what
   // the kernel only has at hand for the group, 512 KiB a processor at most.
   int64_t needed_bytes = 0;
+
+  // Page cache, and what the kernel has at hand.
+  int64_t rest_bytes() const { return used_bytes - needed_bytes; }
 };
 
 class MemoryGroup {

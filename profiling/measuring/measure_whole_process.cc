@@ -38,11 +38,15 @@ using Clock = std::chrono::steady_clock;
 constexpr int kOthersLimitSeconds = 5;
 constexpr std::chrono::nanoseconds kLongestPause =
     std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kShortestPause =
+    std::chrono::milliseconds(1);
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
 // Looks at the descendants of this process. Spends no more than a twentieth of
-// a processor on it, unless that would be less than ten looks a second.
+// a processor on it, unless that would be less than ten looks a second, or less
+// than one in each tenth of the time since the begin: a program that ends after
+// a few milliseconds is looked at, too.
 class PacedWatch {
  public:
   explicit PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
@@ -52,16 +56,19 @@ class PacedWatch {
     // On a busy machine the clock tells of waiting.
     const int64_t begin_ns = ThreadProcessorTimeNs();
     watch_.Look();
-    next_ =
-        Clock::now() +
-        std::min(
-            19 * (std::chrono::nanoseconds(ThreadProcessorTimeNs() - begin_ns)),
-            kLongestPause);
+    const auto cost =
+        std::chrono::nanoseconds(ThreadProcessorTimeNs() - begin_ns);
+    const Clock::time_point now = Clock::now();
+    const Clock::duration since_begin = (now - begin_) / 10;
+    next_ = now + std::min<Clock::duration>(
+                      {19 * cost, kLongestPause,
+                       std::max<Clock::duration>(since_begin, kShortestPause)});
   }
   WholeProcessWatch& watch() { return watch_; }
 
  private:
   WholeProcessWatch watch_;
+  const Clock::time_point begin_ = Clock::now();
   Clock::time_point next_;
 };
 

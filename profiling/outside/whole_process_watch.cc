@@ -166,14 +166,17 @@ void WholeProcessWatch::NoteHighestSum(int64_t bytes) {
 
 void WholeProcessWatch::LookAtGroup() {
   if (group_ == nullptr) return;
-  const MemoryGroupUse use = group_->ReadUse();
-  const int64_t rest_bytes = use.used_bytes - use.needed_bytes;
+  // Page cache that comes while this thread waits for a processor, after its
+  // use and before the mark is read, is in the mark alone: so it is read again.
+  const int64_t rest_before_bytes = group_->ReadUse().rest_bytes();
   const int64_t group_peak_bytes = group_->peak_bytes();
+  const int64_t rest_bytes = group_->ReadUse().rest_bytes();
   // Page cache that was given up since the mark is taken off, too.
   if (group_peak_bytes > last_group_peak_bytes_) {
-    NoteHighestSum(group_peak_bytes -
-                   std::max(rest_bytes, last_group_rest_bytes_) +
-                   last_file_bytes_);
+    NoteHighestSum(
+        group_peak_bytes -
+        std::max({rest_before_bytes, rest_bytes, last_group_rest_bytes_}) +
+        last_file_bytes_);
   }
   last_group_peak_bytes_ = group_peak_bytes;
   last_group_rest_bytes_ = rest_bytes;
