@@ -36,7 +36,7 @@ struct PlacedThreshold {
   std::string location;
 };
 
-// What one threshold came upon in the profiles of its label.
+// Describes what one threshold found in the profiles of its label.
 struct Findings {
   bool is_judging = false;  // its file is for one of the profiles
   bool is_excused = false;  // it might be for a benchmark that failed

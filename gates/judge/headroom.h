@@ -1,4 +1,4 @@
-// Where a maximum belongs that is to have some headroom over a measurement.
+// Computes the maximum that leaves a stated headroom over a measurement.
 //
 //   Headroom headroom;
 //   headroom.set_percent(10);

@@ -59,7 +59,7 @@ class RatioRule : public Rule {
     const auto add = [mistakes](const std::string& message) {
       mistakes->push_back({"max_ratio", message});
     };
-    // Of a baseline of 1 this is beyond what a metric can hold.
+    // Even with a baseline of 1, no metric can hold so much.
     constexpr double kBeyondInt64 = 9223372036854775808.0;
     if (std::isfinite(ratio) && ratio >= kBeyondInt64) {
       add(absl::StrCat("ratio is ", ratio,

@@ -29,7 +29,7 @@
 
 namespace footprint {
 
-// What a rule is held against.
+// The scope says what a rule is held against.
 enum class RuleScope {
   kMeasurement,  // each measurement by itself
   kSamples,      // the runs of one measurement
@@ -59,7 +59,8 @@ struct JudgementWords {
   bool states_determinism = true;  // false: a table does not say "of BOUNDED"
 };
 
-// All that one threshold names, as the update command measured it.
+// The range holds all that one threshold names, as the update command measured
+// it.
 struct MeasuredRange {
   int64_t lowest = 0;
   int64_t highest = 0;

@@ -1,4 +1,5 @@
-// What came of one rule: a value, a limit, and whether the one keeps the other.
+// A figure is the result of one rule: a value, a limit, and whether the value
+// keeps the limit.
 //
 //   if (figure.decision == ACCEPT) return;
 //   Show(figure.measured, figure.limit, figure.explanation);
@@ -27,7 +28,7 @@ struct RuledFigure {
   // A sentence without its end: "0 of 59 runs exceed it, so ..."; empty where
   // both numbers say all.
   std::string explanation;
-  // What follows the explanation where nothing was decided: "; measure ...".
+  // This follows the explanation where nothing was decided: "; measure ...".
   std::string advice;
   // Change that makes the limit that of these figures, for `accept it with`;
   // empty where the update command can make it.

@@ -1,6 +1,7 @@
 #include "footprint/gates/judge/rules.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "footprint/gates/judge/rule_list.h"
 
 namespace footprint {
@@ -32,6 +33,15 @@ bool MixesFamily(const Threshold& threshold) {
     (rule->scope() == RuleScope::kFamily ? has_family : has_other) = true;
   }
   return has_family && has_other;
+}
+
+// Returns the fields of all rules, without the marks of markdown.
+std::string JoinFields() {
+  std::string fields;
+  for (const Rule* rule : AllRules()) {
+    absl::StrAppend(&fields, fields.empty() ? "" : ", ", rule->fields());
+  }
+  return absl::StrReplaceAll(fields, {{"`", ""}});
 }
 
 bool HasRule(const Threshold& threshold) {
@@ -96,10 +106,7 @@ std::vector<RuleMistake> FindRuleMistakes(const Threshold& threshold,
   }
   if (!HasRule(threshold)) {
     mistakes.push_back(
-        {"",
-         "has no rule; give one of max_bytes, exact_bytes, max_count, "
-         "exact_count, max_ratio, min_bytes, min_count, regression or "
-         "scaling"});
+        {"", absl::StrCat("has no rule; give one of ", JoinFields())});
   }
   return mistakes;
 }

@@ -1,4 +1,4 @@
-// What rules over samples share: the decision that statistics come to.
+// Converts the decision of the statistics for the rules over samples.
 //
 //   figure.decision = ToDecision(decision.kind);
 //

@@ -54,7 +54,7 @@ ThresholdNumbers NumbersOf(const Threshold& threshold) {
 }
 
 int64_t RatioLimit(double ratio, int64_t baseline) {
-  // Of the ratio, read from decimal digits.
+  // The ratio was read from decimal digits, which a double rounds by so much.
   constexpr long double kBinaryRounding = 4e-16L;
   const long double product =
       static_cast<long double>(ratio) * static_cast<long double>(baseline);

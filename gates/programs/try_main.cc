@@ -82,8 +82,8 @@ void TellDecision(const TrialResult& result) {
                EscapeForTerminal(result.reason()).c_str());
 }
 
-// What the page of a verdict reads besides: the profile, and the thresholds
-// that judged it.
+// Returns what the page of a verdict needs besides: the profile, and the
+// thresholds that judged it.
 GateInput InputOf(const TrialRequest& request, const TrialResult& result) {
   GateInput input;
   if (result.has_profile()) input.profiles.push_back(result.profile());

@@ -111,7 +111,7 @@ std::string ProblemText(const TrialResult& result) {
                                       "; its last words: ", lines.back());
 }
 
-// Adds remarks about one label.
+// Adds remarks about one label, which reports escape.
 class Remarks {
  public:
   Remarks(const std::string& label, Verdict* verdict)
@@ -121,7 +121,7 @@ class Remarks {
     ProducerRemark* const remark = verdict_.add_remarks();
     remark->set_label(label_);
     remark->mutable_remark()->set_about(about);
-    remark->mutable_remark()->set_text(EscapeForTerminal(text));
+    remark->mutable_remark()->set_text(text);
   }
 
  private:

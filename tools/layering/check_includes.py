@@ -43,10 +43,13 @@ REPOSITORIES = {
     "sqlite3.h": "sqlite3",
 }
 
+# Folders of the system's own headers.
+SYSTEM_FOLDERS = {"arpa", "asm", "gnu", "linux", "net", "netinet", "sys"}
+
 _DIRECTIVE = re.compile(r'^\s*#\s*(include|if\w*|endif)\b[ \t]*["<]?([^">\n]*)', re.MULTILINE)
 _SOURCES = ("srcs", "hdrs", "textual_hdrs")
 
-Rule = collections.namedtuple("Rule", "name kind lists")
+Rule = collections.namedtuple("Rule", "name kind lists tags")
 
 
 def parse_query(text):
@@ -57,8 +60,10 @@ def parse_query(text):
                  for each in element.findall("list")}
         actual = [each.get("value") for each in element.findall("label")
                   if each.get("name") == "actual"]
+        tags = [each.get("value") for child in element.findall("list")
+                if child.get("name") == "tags" for each in child.iter("string")]
         rules[element.get("name")] = Rule(
-            element.get("name"), element.get("class"), {**lists, "actual": actual})
+            element.get("name"), element.get("class"), {**lists, "actual": actual}, tags)
     return rules
 
 
@@ -68,16 +73,16 @@ def path_of(label):
 
 
 def resolve(label, rules):
-    """The name of the rule behind aliases; None for what is no rule of this tree."""
+    """The label behind aliases."""
     while label in rules and rules[label].kind == "alias":
         label = rules[label].lists["actual"][0]
-    return rules.get(label)
+    return label
 
 
 def headers_of(rule, rules):
     """The paths of the headers that a target gives to those that depend on it."""
     if rule.kind == "cc_proto_library":
-        protos = [resolve(label, rules) for label in rule.lists.get("deps", [])]
+        protos = [rules.get(resolve(label, rules)) for label in rule.lists.get("deps", [])]
         return {path_of(source)[:-len(".proto")] + ".pb.h"
                 for proto in protos if proto for source in proto.lists.get("srcs", [])}
     return {path_of(label) for name in ("hdrs", "textual_hdrs")
@@ -90,8 +95,7 @@ def allowed_headers(rule, rules):
              if label.startswith("//")}
     repositories = set()
     for label in rule.lists.get("deps", []):
-        while label in rules and rules[label].kind == "alias":
-            label = rules[label].lists["actual"][0]
+        label = resolve(label, rules)
         if label.startswith("@"):
             repositories.add(label[1:].split("//")[0])
         elif label in rules:
@@ -115,7 +119,12 @@ def fault(include, paths, repositories):
     """What is wrong with an include, or None."""
     if include.startswith(ROOT):
         return None if include[len(ROOT):] in paths else "which no target in its deps has"
-    repository = REPOSITORIES.get(include.split("/")[0])
+    if include in paths:  # of a .S file, which has no prefix
+        return None
+    folder, slash, _ = include.partition("/")
+    repository = REPOSITORIES.get(folder)
+    if repository is None and slash and folder not in SYSTEM_FOLDERS:
+        return "and check_includes.py knows of no repository with that folder"
     if repository is None or repository in repositories:
         return None
     return "but has no dep in @%s" % repository
@@ -125,7 +134,8 @@ def faults(rules, read):
     """A sentence for each include that is not allowed; read(path) gives a file's text."""
     conditional = collections.defaultdict(list)  # by path and include: what each target says
     for rule in rules.values():
-        if not rule.kind.startswith("cc_") or "fuzz" in rule.name.split("_"):
+        # Fuzzers have the sources of their tests.
+        if not rule.kind.startswith("cc_") or "fuzz" in rule.tags:
             continue
         paths, repositories = allowed_headers(rule, rules)
         for name in _SOURCES:

@@ -69,6 +69,10 @@ class CheckIncludesTest(unittest.TestCase):
                                     "#if 1\n#endif\n\n"
                                     '#include "footprint/a/low.h"\n#endif\n')), 1)
 
+    def test_a_folder_of_no_known_repository_is_named(self):
+        self.assertIn("knows of no repository", faults("#include <curl/curl.h>\n")[0])
+        self.assertEqual(faults("#include <sys/mman.h>\n#include <vector>\n"), [])
+
     def test_rules_of_other_languages_are_not_looked_at(self):
         self.assertEqual(faults('#include "footprint/a/low.h"\n', kind="genrule"), [])
 

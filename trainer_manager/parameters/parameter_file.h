@@ -48,9 +48,9 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 
-// What a file of a training (training_state.h) has besides, by the endings of
-// its tensors' names, one for each state of an optimizer. Loading the
-// parameters of such a file passes over them.
+// A file of a training (training_state.h) has this key in its metadata, and a
+// tensor for each state of the optimizer, whose name is that of the weight,
+// this ending and a number. LoadParameters passes over these tensors.
 inline constexpr char kTrainingFileKey[] = "footprint.iteration";
 inline constexpr char kStateEnding[] = ".optimizer";
 

@@ -161,7 +161,7 @@ absl::Status Manager::ReplaceOptimizer(OptimizerPointer optimizer) {
 }
 
 absl::StatusOr<std::vector<Manager::TrainedTensor>> Manager::TrainedTensors(
-    const ExecutionPlan& plan) {
+    const ExecutionPlan& plan) const {
   absl::Status status = CheckMode(NetworkMode::kTraining);
   if (status.ok()) status = CheckPlan(plan);
   if (!status.ok()) return status;

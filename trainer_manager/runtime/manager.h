@@ -97,8 +97,8 @@ class Manager {
   // change no weight before all are checked.
   absl::StatusOr<float> TrainStep();
 
-  // Training. The optimizer from the next step on, with what the one before
-  // remembers: for a rate that follows the losses. InvalidArgument: no
+  // Training. Trains by this optimizer from the next step on, with what the one
+  // before remembers: for a rate that follows the losses. InvalidArgument: no
   // optimizer, one of another name or number of states, or one whose parameters
   // train nothing.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
@@ -152,10 +152,10 @@ class Manager {
     absl::Span<float> values;
   };
   absl::StatusOr<std::vector<TrainedTensor>> TrainedTensors(
-      const ExecutionPlan& plan);
-  // By which ResumeTraining says where a training goes on.
+      const ExecutionPlan& plan) const;
+  // Says how many steps were done, for ResumeTraining.
   void set_iteration(int64_t iteration) { runner_.set_iteration(iteration); }
-  // Of the options, and of the optimizer that trains now.
+  // Returns the options' seed, and the optimizer that trains now.
   uint64_t seed() const { return runner_.seed(); }
   const OptimizerPointer& optimizer() const { return runner_.optimizer(); }
 

@@ -68,7 +68,7 @@ absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
 
 }  // namespace
 
-absl::Status SaveTraining(const ExecutionPlan& plan, Manager& manager,
+absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path, const TrainingNotes& notes) {
   const auto tensors = manager.TrainedTensors(plan);
   if (!tensors.ok()) return tensors.status();

@@ -42,7 +42,7 @@ using TrainingNotes = std::map<std::string, std::string>;
 // Between two steps. InvalidArgument: `plan` is not that of the manager.
 // FailedPrecondition: the plan is one for inference. Otherwise as
 // SaveParameters.
-absl::Status SaveTraining(const ExecutionPlan& plan, Manager& manager,
+absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
 
