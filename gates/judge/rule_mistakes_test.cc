@@ -118,5 +118,19 @@ TEST(RuleMistakesTest, ASizeThatIsNeverRunIsGivenWhole) {
                 "max_bytes 0");
 }
 
+TEST(RuleMistakesTest, AFamilyIsJudgedByAThresholdOfItsOwn) {
+  const std::string scaling = " scaling { argument: 'rows' max_exponent: 1 }";
+  for (const char* other : {"max_bytes: 5", "min_bytes: 5",
+                            "regression { tolerance: 0 detectable: 0.02 }"}) {
+    ExpectMistake(other + scaling, "give each a threshold of its own");
+  }
+}
+
+TEST(RuleMistakesTest, AThresholdWithoutARuleIsToldWhichThereAre) {
+  ExpectMistake("",
+                "has no rule; give one of max_bytes, max_count, exact_bytes");
+  ExpectMistake("severity: WARN", "scaling { argument ... }");
+}
+
 }  // namespace
 }  // namespace footprint
