@@ -18,14 +18,19 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 
 namespace footprint {
 namespace {
 
-// A page may be under way to the disk, or in a list of another processor.
-constexpr int kTries = 5;
+// A page may be under way to the disk, in a list of another processor, or held
+// by the kernel's own search for free memory: all of these end by themselves.
+constexpr absl::Duration kFirstPause = absl::Milliseconds(1);
+constexpr absl::Duration kLongestPause = absl::Milliseconds(100);
+constexpr absl::Duration kPatience = absl::Seconds(10);
 constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE |
                                    SYNC_FILE_RANGE_WRITE |
                                    SYNC_FILE_RANGE_WAIT_AFTER;
@@ -47,12 +52,10 @@ int64_t CountCachedPages(int file, int64_t size) {
   return count;
 }
 
-std::string NameFileSystem(int file) {
+bool KeepsFilesInMemory(int file) {
   struct statfs about = {};
-  if (fstatfs(file, &about) != 0) return "a file system";
-  if (about.f_type == TMPFS_MAGIC) return "a tmpfs";
-  if (about.f_type == RAMFS_MAGIC) return "a ramfs";
-  return absl::StrCat("a file system of type 0x", absl::Hex(about.f_type));
+  return fstatfs(file, &about) == 0 &&
+         (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
 }
 
 absl::StatusOr<FileDescriptor> OpenFile(const std::string& path) {
@@ -69,6 +72,20 @@ absl::Status BeginEviction(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Writes the file's changed pages and drops what is clean. Pages that were
+// changed before need not outlive this machine, so that the journal is waited
+// for only where that does not suffice.
+absl::Status DropPages(const std::string& path, int file,
+                       bool wait_for_journal) {
+  if (wait_for_journal || sync_file_range(file, 0, 0, kWriteAndWait) != 0) {
+    if (fdatasync(file) != 0) {
+      return FileError(errno, path, "cannot be written to the disk");
+    }
+  }
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  return absl::OkStatus();
+}
+
 absl::Status FinishEviction(const std::string& path) {
   const absl::StatusOr<FileDescriptor> file = OpenFile(path);
   if (!file.ok()) return file.status();
@@ -76,26 +93,37 @@ absl::Status FinishEviction(const std::string& path) {
   if (fstat(file->get(), &about) != 0) {
     return FileError(errno, path, "cannot be read");
   }
-  for (int i = 0; i < kTries && about.st_size > 0; ++i) {
-    if (CountCachedPages(file->get(), about.st_size) == 0) {
-      return absl::OkStatus();
-    }
-    // Without waiting for the journal, as fdatasync does: what is unpacked need
-    // not outlive this machine.
-    if (sync_file_range(file->get(), 0, 0, kWriteAndWait) != 0 &&
-        fdatasync(file->get()) != 0) {
-      return FileError(errno, path, "cannot be written to the disk");
-    }
-    posix_fadvise(file->get(), 0, 0, POSIX_FADV_DONTNEED);
+  if (about.st_size == 0) return absl::OkStatus();
+  if (KeepsFilesInMemory(file->get())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path,
+                     " lies on a tmpfs or ramfs, which keeps its pages in "
+                     "memory, where they "
+                     "would count for no run; give the trial a work folder on "
+                     "a disk, for example "
+                     "TMPDIR=/var/tmp or the server's --store"));
   }
-  if (about.st_size == 0 || CountCachedPages(file->get(), about.st_size) == 0) {
-    return absl::OkStatus();
+  absl::Duration pause = kFirstPause;
+  absl::Duration waited = absl::ZeroDuration();
+  int64_t pages = CountCachedPages(file->get(), about.st_size);
+  for (int i = 0; pages > 0 && waited < kPatience; ++i) {
+    if (i > 0) {
+      absl::SleepFor(pause);
+      waited += pause;
+      pause = std::min(2 * pause, kLongestPause);
+    }
+    const absl::Status status =
+        DropPages(path, file->get(), /*wait_for_journal=*/i > 1);
+    if (!status.ok()) return status;
+    pages = CountCachedPages(file->get(), about.st_size);
   }
+  if (pages == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      path, " lies on ", NameFileSystem(file->get()),
-      " that keeps its pages in memory, where they would count for no run; "
-      "give the trial a work folder on a disk, for example TMPDIR=/var/tmp or "
-      "the server's --store"));
+      path, " still has ", pages, " pages in memory after ",
+      absl::FormatDuration(kPatience),
+      ", where they would count for no run: another process uses the file, or "
+      "its file system keeps it in memory; give the trial a work folder of its "
+      "own on a disk, for example TMPDIR=/var/tmp or the server's --store"));
 }
 
 absl::Status ForEachFile(const std::string& folder,

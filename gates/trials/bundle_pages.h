@@ -9,8 +9,11 @@
 //
 // Thread-safe; keeps and owns nothing. Memory: a byte for each page of the
 // largest file. Time: the disk's, for files that are not yet written, and some
-// microseconds a file. Errors: kFailedPrecondition: the file system keeps its
-// files in memory, as a tmpfs does, named with the way out; else FileError's.
+// microseconds a file; up to ten seconds for a file whose pages something holds
+// meanwhile, as the kernel does when memory is short. Errors:
+// kFailedPrecondition: the file system keeps its files in memory, as a tmpfs
+// does, or a process holds a file for longer, named with the way out; else
+// FileError's.
 
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_PAGES_H_
 #define FOOTPRINT_GATES_TRIALS_BUNDLE_PAGES_H_

@@ -6,10 +6,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -46,6 +51,47 @@ TEST(BundlePagesTest, SmallFilesLeaveTheCacheToo) {
   for (int i = 0; i < 50; ++i) {
     EXPECT_FALSE(IsCached(TestPath(absl::StrCat("small/below/", i))));
   }
+}
+
+// Maps the first page of a file and reads it: the kernel keeps such a page.
+class MappedPage {
+ public:
+  explicit MappedPage(const std::string& path) {
+    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    memory_ = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file.get(), 0);
+    first_byte_ = *static_cast<volatile char*>(memory_);
+  }
+  MappedPage(const MappedPage&) = delete;
+  MappedPage& operator=(const MappedPage&) = delete;
+  ~MappedPage() { munmap(memory_, kBytes); }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  void* memory_ = nullptr;
+  char first_byte_ = 0;
+};
+
+TEST(BundlePagesTest, APageThatIsHeldForAMomentIsWaitedFor) {
+  std::filesystem::create_directories(TestPath("held"));
+  const std::string path = WriteTestFile("held/file", std::string(5000, 'x'));
+  auto page = std::make_unique<MappedPage>(path);
+  std::thread release([&page] {
+    absl::SleepFor(absl::Milliseconds(500));
+    page.reset();
+  });
+  EXPECT_THAT(EvictFiles(TestPath("held")), IsOk());
+  release.join();
+  EXPECT_FALSE(IsCached(path));
+}
+
+TEST(BundlePagesTest, APageThatIsHeldForGoodIsToldOf) {
+  std::filesystem::create_directories(TestPath("kept"));
+  const std::string path = WriteTestFile("kept/file", std::string(5000, 'x'));
+  const MappedPage page(path);
+  EXPECT_THAT(EvictFiles(TestPath("kept")),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("kept/file still has "),
+                             HasSubstr("another process uses the file"))));
 }
 
 TEST(BundlePagesTest, ATmpfsIsRefusedByName) {
