@@ -167,7 +167,7 @@ class FullRunMaker {
       thread->set_allocated_bytes(i == 0 ? 0 : 20 * kMiB);
     }
     image->add_stages()->set_kind(StageFigures::NONE);
-    AddStage("import numpy", StageFigures::IMPORT, 0, 2 * kMiB, image);
+    AddStage("numpy", StageFigures::IMPORT, 0, 2 * kMiB, image);
     AddStage("data.csv", StageFigures::FILE, 0, 4 * kMiB, image);
     AddStage("fit", StageFigures::NAMED, 0, (is_later_ ? 9 : 7) * kMiB, image)
         ->set_was_left_open(true);

@@ -19,7 +19,6 @@
 #include "footprint/profiling/memprof/measurable_program.h"
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
-#include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
@@ -44,7 +43,7 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 absl::Status CheckOutputs(const MemprofOptions& options) {
   for (const std::string& path :
        {options.record_path, options.json_path, options.pprof_path,
-        options.proto_path, options.page_path}) {
+        options.proto_path, options.page_path, options.markdown_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckOutputFile(path);
     if (!status.ok()) return status;
@@ -63,6 +62,9 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   }
   if (!options.page_path.empty()) {
     status.Update(WriteOutputFile(options.page_path, RunPage(run)));
+  }
+  if (!options.markdown_path.empty()) {
+    status.Update(WriteOutputFile(options.markdown_path, MarkdownReport(run)));
   }
   if (!options.proto_path.empty()) {
     status.Update(
@@ -172,10 +174,14 @@ absl::StatusOr<int> CompareRecords(const MemprofOptions& options) {
   if (!status.ok()) return status;
   std::cout << CompareText(*before, *after);
   if (!options.page_path.empty()) {
-    status =
-        WriteOutputFile(options.page_path, ComparisonPage(*before, *after));
-    if (!status.ok()) return status;
+    status.Update(
+        WriteOutputFile(options.page_path, ComparisonPage(*before, *after)));
   }
+  if (!options.markdown_path.empty()) {
+    status.Update(WriteOutputFile(options.markdown_path,
+                                  MarkdownComparison(*before, *after)));
+  }
+  if (!status.ok()) return status;
   return 0;
 }
 

@@ -54,6 +54,7 @@ What is written, besides the report:
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
   --html=FILE     a page: figures, timeline, flame graph; needs no network
+  --markdown=FILE the tables for a comment on a change or a job's summary
   --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
 
 How much the report says:
@@ -65,7 +66,7 @@ How much the report says:
 
 A record, read again on any machine, with any of the options for output:
   memprof --from=FILE [--limit=BYTES] [--json=FILE] [--html=FILE] ...
-  memprof [--html=FILE] --compare=BEFORE AFTER
+  memprof [--html=FILE] [--markdown=FILE] --compare=BEFORE AFTER
 
 The program keeps its input, output and exit status; the report goes to
 standard error, after the program has ended: nothing is written while it runs.
@@ -214,6 +215,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--proto", &options->proto_path),
       PathOption("--pprof", &options->pprof_path),
       PathOption("--html", &options->page_path),
+      PathOption("--markdown", &options->markdown_path),
       PathOption("--from", &options->from_path),
       PathOption("--compare", &options->compare_before_path),
       ThresholdOption("--memory_threshold", ParseMemoryThreshold,

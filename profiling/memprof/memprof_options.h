@@ -36,6 +36,7 @@ struct MemprofOptions {
   std::string proto_path;
   std::string pprof_path;
   std::string page_path;
+  std::string markdown_path;
 
   // Below them, the text says nothing; where `is_reduced`, nothing does.
   ReportThreshold memory_threshold;

@@ -8,7 +8,6 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/profiling/example_runs/random_run.h"
-#include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/text_report.h"

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "footprint/base/report/report_json.h"
 #include "footprint/base/text/message_json.h"
+#include "footprint/profiling/reports/run_report.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
@@ -81,6 +83,7 @@ std::string JsonReport(const MeasuredRun& run) {
     SetImage(places, run.images(i), &processes[static_cast<size_t>(i)]);
   }
   json["processes"] = std::move(processes);
+  json["report"] = ReportJson(RunReport(run));
   // Names of files need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -20,7 +20,8 @@
 //        "at_peak_sigma_bytes": ...,      // only of an estimate
 //        "at_end_bytes": ..., "allocated_bytes": ...,
 //        "allocation_count": ..., "temporary_count": ...}],
-//      "timeline": [[time_ns, live_bytes, stage], ...]}]}
+//      "timeline": [[time_ns, live_bytes, stage], ...]}],
+//    "report": {...}}    // the tables of the text report (report_json.h)
 //
 // "sites" are sorted by what they have at the peak, and add up to "stacks".
 // Left out are, of the exit status and the signal, the one that is not;

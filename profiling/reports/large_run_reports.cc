@@ -15,7 +15,6 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/example_runs/example_runs.h"
-#include "footprint/profiling/reports/compare_text.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"

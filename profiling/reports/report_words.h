@@ -1,7 +1,6 @@
 // Words and figures that the parts of a text report share.
 //
 //   Seconds(1500000000);        // "1.500 s"
-//   Share(1, 8);                // "12.5 %"
 //   ShortCommand(image, 60);    // "python3 train.py --epochs=3"
 //   PlaceText(frame);           // "train.cc:31"
 //
@@ -15,33 +14,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
-#include "footprint/base/text/text_table.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
 
 std::string Seconds(int64_t ns);
 
-// Of a whole that is nothing, "-".
-std::string Share(int64_t part, int64_t whole);
-
-// At most so many bytes, "..." at the end where it was cut.
-std::string Shortened(absl::string_view text, size_t most);
-
 std::string ShortCommand(const MeasuredImage& image, size_t most);
 
-// File and line, else the object's name.
+// The command line that was measured, in at most 100 bytes.
+std::string ShortProgram(const MeasuredRun& run);
+
+// File and line, else the object's name; as the record has it, and shown as one
+// line.
+std::string PlaceOf(const CodeFrame& frame);
 std::string PlaceText(const CodeFrame& frame);
 
 // The name in a path.
 absl::string_view FileName(absl::string_view path);
-
-// The headings and the rows, each column as wide as its widest cell.
-std::string TableText(TextTable table,
-                      const std::vector<std::vector<std::string>>& rows);
 
 // When the run began, by the clock of its images.
 int64_t BeginTimeNs(const MeasuredRun& run);

@@ -16,24 +16,9 @@ CodeFrame FrameAt(const std::string& file, int line) {
 }
 
 // The example of the header.
-TEST(ReportWordsTest, FiguresHaveTheirUnits) {
+TEST(ReportWordsTest, TimesHaveTheirUnit) {
   EXPECT_EQ(Seconds(1500000000), "1.500 s");
   EXPECT_EQ(Seconds(0), "0.000 s");
-  EXPECT_EQ(Share(1, 8), "12.5 %");
-  EXPECT_EQ(Share(8, 8), "100.0 %");
-}
-
-TEST(ReportWordsTest, NothingHasNoShares) { EXPECT_EQ(Share(1, 0), "-"); }
-
-TEST(ReportWordsTest, AShortenedTextSaysThatItIsCut) {
-  EXPECT_EQ(Shortened("abcdefgh", 8), "abcdefgh");
-  EXPECT_EQ(Shortened("abcdefghi", 8), "abcde...");
-}
-
-TEST(ReportWordsTest, AShortenedTextHasNoHalfOfACharacter) {
-  // Two bytes each: after three bytes stands the middle of the second.
-  EXPECT_EQ(Shortened("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
-  EXPECT_EQ(Shortened("\u00e9\u00e9\u00e9\u00e9", 7), "\u00e9\u00e9...");
 }
 
 TEST(ReportWordsTest, ACommandIsItsWords) {
@@ -43,6 +28,10 @@ TEST(ReportWordsTest, ACommandIsItsWords) {
   image.add_command_line("--epochs=3");
   EXPECT_EQ(ShortCommand(image, 60), "python3 train.py --epochs=3");
   EXPECT_EQ(ShortCommand(image, 12), "python3 t...");
+  MeasuredRun run;
+  run.add_program("train");
+  run.add_program(std::string(200, 'x'));
+  EXPECT_EQ(ShortProgram(run), "train " + std::string(91, 'x') + "...");
 }
 
 TEST(ReportWordsTest, APlaceIsAsMuchAsIsKnown) {
@@ -52,21 +41,14 @@ TEST(ReportWordsTest, APlaceIsAsMuchAsIsKnown) {
 }
 
 TEST(ReportWordsTest, WhatAProgramChoseIsOneLine) {
-  EXPECT_EQ(PlaceText(FrameAt("a\nb", 1)).find('\n'), std::string::npos);
+  EXPECT_EQ(PlaceText(FrameAt("a\nb", 1)), "a\\nb:1");
+  EXPECT_EQ(PlaceOf(FrameAt("a\nb", 1)), "a\nb:1");
 }
 
 TEST(ReportWordsTest, AFileNameIsThePathsLastPart) {
   EXPECT_EQ(FileName("/usr/lib/libfit.so"), "libfit.so");
   EXPECT_EQ(FileName("libfit.so"), "libfit.so");
   EXPECT_EQ(FileName("/"), "");
-}
-
-TEST(ReportWordsTest, ATableIsAsWideAsItsWidestCell) {
-  TextTable table({{"what"}, {"bytes", TextTable::kFigures}});
-  EXPECT_EQ(TableText(table, {{"a", "1"}, {"longer", "1234567"}}),
-            "what      bytes\n"
-            "a             1\n"
-            "longer  1234567\n");
 }
 
 TEST(ReportWordsTest, ARunBeginsWithItsFirstImage) {

@@ -1,14 +1,16 @@
 #include "footprint/profiling/reports/text_report.h"
 
-#include <vector>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/reports/text_parts.h"
+#include "footprint/base/report/report.h"
+#include "footprint/base/report/report_markdown.h"
+#include "footprint/base/report/report_text.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/run_report.h"
+#include "footprint/profiling/reports/timeline_text.h"
 #include "footprint/profiling/runs/measured_images.h"
-#include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
 namespace {
@@ -32,28 +34,47 @@ std::string Colored(absl::string_view text) {
   return colored;
 }
 
+std::string TablesText(const Report& report) {
+  std::string text;
+  for (const ReportTable& table : report.tables) {
+    if (table.is_detail) continue;
+    const std::string part = TableText(table);
+    if (!part.empty()) absl::StrAppend(&text, "\n", part);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
+  RunReportOptions report_options;
+  report_options.memory_threshold = options.memory_threshold;
+  report_options.cpu_threshold = options.cpu_threshold;
+  const Report report = RunReport(run, report_options);
   const MeasuredImage* const largest = LargestImage(run);
-  if (largest == nullptr) {
-    return "nothing was measured: the agent was not loaded\n";
-  }
-  const std::vector<SiteRow> rows = SiteRows(run, *largest);
-  std::string text =
-      absl::StrCat(HeadlineText(run, *largest), TimelineText(*largest),
-                   WarningText(run, *largest));
-  for (const std::string& part :
-       {StageText(*largest),
-        SiteText(run, *largest, rows, options.memory_threshold),
-        CallPathText(run, *largest, rows), LeakText(run, *largest),
-        LeftText(*largest, rows),
-        TemporaryText(rows, run.sampling_interval_bytes() > 0),
-        ProcessorText(run, options.cpu_threshold), CopyText(run),
-        ThreadText(*largest), ProcessText(run), MachineText(run, *largest)}) {
-    if (!part.empty()) absl::StrAppend(&text, "\n", part);
-  }
+  const std::string text = absl::StrCat(
+      FiguresText(report), largest == nullptr ? "" : TimelineText(*largest),
+      WarningsText(report), TablesText(report));
   return options.is_colored ? Colored(text) : text;
+}
+
+std::string CompareText(const MeasuredRun& before, const MeasuredRun& after) {
+  const Report report = ComparisonReport(before, after);
+  return absl::StrCat("before     ", ShortProgram(before), "\nafter      ",
+                      ShortProgram(after), "\n", WarningsText(report),
+                      TablesText(report));
+}
+
+std::string MarkdownReport(const MeasuredRun& run) {
+  return ReportMarkdown(absl::StrCat("Memory of ", ShortProgram(run)),
+                        RunReport(run));
+}
+
+std::string MarkdownComparison(const MeasuredRun& before,
+                               const MeasuredRun& after) {
+  return ReportMarkdown(absl::StrCat("Memory of ", ShortProgram(before),
+                                     " and of ", ShortProgram(after)),
+                        ComparisonReport(before, after));
 }
 
 }  // namespace footprint

@@ -1,12 +1,12 @@
-// The memory and time that a run needed, in words for a terminal.
+// The memory and time that a run needed, in words for a terminal or for a page
+// of GitHub's, and what changed from one run to another.
 //
 //   TextOptions options;
 //   options.is_colored = isatty(STDERR_FILENO);
 //   std::cerr << TextReport(run, options);
 //
-// About the process with the highest peak of its own; the others stand in a
-// table at the end. Pure; thread-safe. Memory: the text, and the rows of call
-// sites.
+// What they say is run_report.h's; here it is written. Pure; thread-safe.
+// Memory: the text, and the report.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
@@ -26,6 +26,11 @@ struct TextOptions {
 };
 
 std::string TextReport(const MeasuredRun& run, const TextOptions& options = {});
+std::string CompareText(const MeasuredRun& before, const MeasuredRun& after);
+
+std::string MarkdownReport(const MeasuredRun& run);
+std::string MarkdownComparison(const MeasuredRun& before,
+                               const MeasuredRun& after);
 
 }  // namespace footprint
 

@@ -1,12 +1,10 @@
 #include "footprint/profiling/reports/text_report.h"
 
 #include <string>
-#include <vector>
 
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/profiling/example_runs/random_run.h"
-#include "footprint/profiling/reports/text_parts.h"
-#include "footprint/profiling/runs/site_rows.h"
+#include "footprint/profiling/reports/timeline_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -66,8 +64,6 @@ class TextReportTest : public testing::Test {
     point->set_stage(stage);
   }
 
-  std::vector<SiteRow> Rows() const { return SiteRows(run_, *image_); }
-
   MeasuredRun run_;
   MeasuredImage* image_ = nullptr;
 };
@@ -95,7 +91,7 @@ TEST_F(TextReportTest, EstimatesCarryTheirSigma) {
   run_.set_sampling_interval_bytes(512 << 10);
   image_->mutable_sites(0)->mutable_at_peak()->set_variance(
       static_cast<double>(kMiB) * static_cast<double>(kMiB));
-  const std::string text = SiteText(run_, *image_, Rows(), {});
+  const std::string text = TextReport(run_);
   EXPECT_THAT(text, HasSubstr("   75.0 MiB  75.0 %  1.00 MiB  Fit"));
   EXPECT_THAT(text, HasSubstr("a sample every 512 KiB"));
 }
@@ -103,20 +99,21 @@ TEST_F(TextReportTest, EstimatesCarryTheirSigma) {
 TEST_F(TextReportTest, AnEmptyTableIsASentence) {
   run_.set_sampling_interval_bytes(512 << 10);
   image_->clear_sites();
-  EXPECT_EQ(SiteText(run_, *image_, Rows(), {}),
-            "call sites: none of the peak, which no sample of one every "
-            "512 KiB met; --sampling=0 records each allocation\n");
+  EXPECT_THAT(TextReport(run_),
+              HasSubstr("\n\ncall sites: none of the peak, which no sample of "
+                        "one every 512 KiB met; --sampling=0 records each "
+                        "allocation\n"));
 }
 
 TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {
-  ReportThreshold threshold;
-  threshold.share = 0.5;
-  const std::string text = SiteText(run_, *image_, Rows(), threshold);
-  EXPECT_THAT(text, Not(HasSubstr("Load")));
-  EXPECT_THAT(text, HasSubstr("and 25.0 MiB (26,214,400 B) at other places"));
+  TextOptions options;
+  options.memory_threshold.share = 0.5;
+  const std::string text = TextReport(run_, options);
+  EXPECT_THAT(text, Not(HasSubstr("25.0 MiB  25.0 %")));
+  EXPECT_THAT(text, HasSubstr("and 1 more place: 25.0 MiB (26,214,400 B)"));
   AddSite(1, 5 * kMiB);
-  EXPECT_THAT(SiteText(run_, *image_, Rows(), threshold),
-              HasSubstr("and 30.0 MiB (31,457,280 B) at other places"));
+  EXPECT_THAT(TextReport(run_, options),
+              HasSubstr("and 2 more places: 30.0 MiB (31,457,280 B)"));
 }
 
 TEST_F(TextReportTest, TheTimelineMarksThePeakAndTheStages) {
@@ -158,7 +155,7 @@ TEST_F(TextReportTest, LongPathsAreShownByTheirEnds) {
   }
   image_->clear_sites();
   AddSite(call, 90 * kMiB);
-  const std::string text = CallPathText(run_, *image_, Rows());
+  const std::string text = TextReport(run_);
   EXPECT_THAT(text, HasSubstr("main"));
   EXPECT_THAT(text, HasSubstr("Step0 "));
   EXPECT_THAT(text, HasSubstr("... 15 calls"));
@@ -195,11 +192,11 @@ TEST_F(TextReportTest, WhatIsKnownHasAPart) {
        {"    1.00 MiB       0  Load      train.cc:2\n",
         "   12,345   0  Fit       train.cc:3\n", "fit\\n (left open)\n",
         "  3.00 MiB", "     2     50.0 MiB  50.0 %",
-        "          97 %   0 B  2.0 KiB/s  Load      train.cc:2\n",
-        "on purpose and filled until the program ends looks like a leak.\n",
+        "        97.0 %   0 B  2.00 KiB/s  Load      train.cc:2\n",
+        "on purpose and filled until the program ends looks like a leak\n",
         "7.00 MiB  100.0 %    0 B      0  Fit       train.cc:3\n",
         "1.000 s  100.0 %  0.750 s      0.000 s  0.250 s  Fit",
-        "processor  1.000 s: 0.750 s native"}) {
+        "processor time 1.000 s: 0.750 s native"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

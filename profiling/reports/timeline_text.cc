@@ -1,3 +1,5 @@
+#include "footprint/profiling/reports/timeline_text.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -7,7 +9,6 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/reports/report_words.h"
-#include "footprint/profiling/reports/text_parts.h"
 
 namespace footprint {
 namespace {

@@ -3,10 +3,10 @@
 
 namespace footprint {
 
-void AddCalls(const MeasuredRun& run, const PageLimits& limits,
+bool AddCalls(const MeasuredRun& run, const PageLimits& limits,
               PageContent* page) {
   FlameGraph graph = RunFlameGraph(run, limits.flame_graph_bytes);
-  if (graph.nodes.empty()) return;
+  if (graph.nodes.empty()) return false;
   graph.description =
       run.images_size() > 1
           ? "Each process at its own peak, callers above what they call. "
@@ -20,6 +20,7 @@ void AddCalls(const MeasuredRun& run, const PageLimits& limits,
   }
   page->AddHeading("Where from");
   page->AddFlameGraph(graph);
+  return true;
 }
 
 }  // namespace footprint

@@ -1,63 +1,48 @@
 #include "footprint/profiling/run_page/run_page.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "footprint/base/page/page.h"
+#include "footprint/base/report/report.h"
+#include "footprint/base/report/report_page.h"
 #include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/run_report.h"
 #include "footprint/profiling/run_page/page_sections.h"
-#include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
 namespace {
 
-std::string ProgramName(const MeasuredRun& run) {
-  constexpr size_t kMostBytes = 100;
-  return Shortened(absl::StrJoin(run.program(), " "), kMostBytes);
-}
-
-std::string EmptyPage(const MeasuredRun& run) {
-  Page page(absl::StrCat("Memory of ", ProgramName(run)), "");
-  page.AddWarnings({"Nothing was measured: the agent was not loaded."});
-  return page.Html();
-}
-
-std::string PageWithin(const MeasuredRun& run, const MeasuredImage& image,
-                       const PlaceRows& places, const PageLimits& limits) {
-  Page page(absl::StrCat("Memory of ", ProgramName(run)),
+std::string PageWithin(const MeasuredRun& run, const Report& report,
+                       const PageLimits& limits) {
+  Page page(absl::StrCat("Memory of ", ShortProgram(run)),
             absl::StrCat("Measured by memprof, ",
                          run.images_size() == 1
                              ? "one process"
                              : absl::StrCat(run.images_size(), " processes"),
                          ", ", Seconds(run.wall_time_ns()), "."));
-  page.AddWarnings(Warnings(run, image));
-  AddHeadline(run, image, places, &page);
-  AddShares(run, image, &page);
+  AddWarnings(report, &page);
+  AddFigures(report, &page);
   AddTimelines(run, limits, &page);
-  AddCalls(run, limits, &page);
-  AddStages(image, limits, &page);
-  AddPlaces(run, image, limits, places, &page);
-  AddSuspectedLeaks(run, image, limits, &page);
-  AddThreads(image, limits, &page);
-  AddProcesses(run, limits, &page);
-  AddResidentParts(image, &page);
-  AddGraphics(run, &page);
-  AddMeasuring(run, image, &page);
+  const bool has_calls = AddCalls(run, limits, &page);
+  for (const ReportTable& table : report.tables) {
+    if (has_calls && table.heading == kCallPathHeading) continue;
+    AddTable(table, limits.table_rows, &page);
+  }
+  AddRemarks(report, &page);
   return page.Html();
 }
 
 }  // namespace
 
 std::string RunPage(const MeasuredRun& run) {
-  const MeasuredImage* const image = LargestImage(run);
-  if (image == nullptr) return EmptyPage(run);
-  const PlaceRows places = FiguresByPlace(run, *image);
+  const Report report = RunReport(run);
   PageLimits limits;
-  std::string html = PageWithin(run, *image, places, limits);
+  std::string html = PageWithin(run, report, limits);
   // Only names of thousands of characters that HTML must escape need it.
   while (html.size() > kMostPageBytes && limits.table_rows > 2) {
     limits.flame_graph_bytes /= 2;
     limits.table_rows /= 2;
     limits.timeline_points /= 2;
-    html = PageWithin(run, *image, places, limits);
+    html = PageWithin(run, report, limits);
   }
   return html;
 }

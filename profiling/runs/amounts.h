@@ -24,25 +24,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "footprint/base/memory/saturated_sum.h"
 #include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
-
-inline int64_t SaturatedSum(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a < 0 ? std::numeric_limits<int64_t>::min()
-               : std::numeric_limits<int64_t>::max();
-}
-
-inline int64_t SaturatedDifference(int64_t a, int64_t b) {
-  int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a < 0 ? std::numeric_limits<int64_t>::min()
-               : std::numeric_limits<int64_t>::max();
-}
 
 inline void AddTo(const Amount& amount, Amount* sum) {
   sum->set_bytes(SaturatedSum(sum->bytes(), amount.bytes()));

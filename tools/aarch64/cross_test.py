@@ -3,7 +3,7 @@
 
     bazel query --output=xml --noimplicit_deps 'deps(set(ROOMS))' |
         cross_test.py --sysroot=FOLDER [--tree=.] [--output=.cache/aarch64]
-                      [--not_emulated=FILE] [--only=REGEX] [--list]
+                      [--not_emulated=FILE] [--only=REGEX] [--list | --install=FOLDER]
 
 Bazel says what a test is made of, in its XML; Debian's aarch64-linux-gnu-g++
 compiles it, without Bazel: its repositories are bound to this machine's own
@@ -15,9 +15,15 @@ a rule that writes sources (a protocol buffer, an embedded file), or is compiled
 with a macro of its own, is left out, with the reason; so is one that measures
 jemalloc. --list says which.
 
-Some ask the processor or the kernel for a thing that an emulator does not have:
-FILE lists them, LABEL<TAB>TEST<TAB>REASON, TEST a pattern of Google Test's filter,
-or * for the whole program. A line of which no test is left is an error.
+Some ask the processor or the kernel for a thing that is not there: FILE lists
+them, LABEL<TAB>TEST<TAB>WHERE<TAB>REASON, TEST a pattern of Google Test's filter,
+or * for the whole program; WHERE is qemu-user or aarch64, the latter for what is
+of x86-64 alone. A line of which no test is left is an error.
+
+--install runs nothing: it lays the programs out in FOLDER, one folder a test with
+the program and `run`, a script that starts it in a copy of the tree at
+/footprint/tree, for a machine that is emulated as a whole (tools/vm/vm.sh); there
+only lines of aarch64 are left out.
 Exit 1 where a test fails or does not compile, 2 where none is left.
 """
 
@@ -136,7 +142,8 @@ def choose(rules, only):
     return chosen, left_out
 
 
-NotEmulated = collections.namedtuple("NotEmulated", "label pattern reason")
+NotEmulated = collections.namedtuple("NotEmulated", "label pattern where reason")
+WHERE = ("qemu-user", "aarch64")
 
 
 def read_not_emulated(text):
@@ -146,8 +153,9 @@ def read_not_emulated(text):
         if not line or line.startswith("#"):
             continue
         fields = line.split("\t")
-        if len(fields) != 3 or not all(fields):
-            raise ValueError("line %d: want LABEL<TAB>TEST<TAB>REASON, got %r" % (number, line))
+        if len(fields) != 4 or not all(fields) or fields[2] not in WHERE:
+            raise ValueError("line %d: want LABEL<TAB>TEST<TAB>%s<TAB>REASON, got %r"
+                             % (number, " or ".join(WHERE), line))
         lines.append(NotEmulated(*fields))
     return lines
 
@@ -273,6 +281,24 @@ def run_test(program, tree, output, rule, patterns=()):
     return ended.returncode == 0, ended.stdout[-3000:]
 
 
+RUN = """cd /footprint/tree || exit 125
+export TEST_SRCDIR=/footprint/tree
+exec %s
+"""
+
+
+def install(program, folder, rule, patterns=()):
+    """Lays out a test for the virtual machine, where it has the label's name."""
+    place = folder / path_of(rule.name).replace("/", ".")
+    place.mkdir(parents=True)
+    shutil.copy2(program, place / "program")
+    command = ["/footprint/tests/%s/program" % place.name, *arguments_of(rule)]
+    if patterns:
+        command.append("--gtest_filter=-" + ":".join(patterns))
+    (place / "run").write_text(RUN % shlex.join(command))
+    (place / "target").write_text(rule.name.removeprefix("//") + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tree", type=pathlib.Path, default=pathlib.Path("."))
@@ -282,12 +308,15 @@ def main():
     parser.add_argument("--only", default="", help="tests whose label has this pattern")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true", help="say which tests, and run none")
+    parser.add_argument("--install", type=pathlib.Path, help="lay the programs out, and run none")
     args = parser.parse_args()
     rules = parse_query(sys.stdin.read())
     not_emulated = read_not_emulated(args.not_emulated.read_text()) if args.not_emulated else []
     stale = stale_lines(rules, not_emulated)
     if stale:
         sys.exit("%s: there is no %s" % (args.not_emulated, ", ".join(stale)))
+    if args.install:
+        not_emulated = [each for each in not_emulated if each.where != "qemu-user"]
     chosen, left_out = leave_out_not_emulated(*choose(rules, args.only), not_emulated)
     for name, reason in left_out:
         print("left out  %s: %s" % (name, reason))
@@ -310,16 +339,21 @@ def main():
         patterns = patterns_of(name, not_emulated)
         try:
             program = builder.build(name, parts)
-            passed, said = run_test(program, tree, args.output.resolve(), rules[name], patterns)
+            if args.install:
+                passed, said = True, ""
+                install(program, args.install, rules[name], patterns)
+            else:
+                passed, said = run_test(program, tree, args.output.resolve(), rules[name], patterns)
         except RuntimeError as error:
             passed, said = False, str(error)
-        print("%-8s  %s%s" % ("passed" if passed else "FAILED", name,
+        done = "compiled" if args.install else "passed"
+        print("%-8s  %s%s" % (done if passed else "FAILED", name,
                               "".join(", without " + each for each in patterns)), flush=True)
         if not passed:
             failed.append(name)
             print(said)
-    print("aarch64: %d passed, %d failed, %d left out"
-          % (len(chosen) - len(failed), len(failed), len(left_out)))
+    print("aarch64: %d %s, %d failed, %d left out"
+          % (len(chosen) - len(failed), "compiled" if args.install else "passed", len(failed), len(left_out)))
     sys.exit(1 if failed else 0)
 
 

@@ -90,25 +90,27 @@ class ChoiceTest(unittest.TestCase):
         self.assertEqual([name for name, _ in left_out], ["//base:bytes_test"])
 
     def test_a_program_that_is_not_emulated_is_left_out(self):
-        listed = cross_test.read_not_emulated("# a comment\n//base:number_test\t*\tno such kernel\n")
+        listed = cross_test.read_not_emulated("# a comment\n//base:number_test\t*\tqemu-user\tno such kernel\n")
         chosen, left_out = cross_test.leave_out_not_emulated(self.chosen, self.left_out, listed)
         self.assertEqual(chosen, [])
         self.assertIn(("//base:number_test", "no such kernel"), left_out)
 
     def test_tests_of_a_program_that_are_not_emulated_have_patterns(self):
-        listed = cross_test.read_not_emulated("//base:number_test\tA.B\tno such kernel\n")
+        listed = cross_test.read_not_emulated("//base:number_test\tA.B\tqemu-user\tno such kernel\n")
         chosen, _ = cross_test.leave_out_not_emulated(self.chosen, self.left_out, listed)
         self.assertEqual(chosen, self.chosen)
         self.assertEqual(cross_test.patterns_of("//base:number_test", listed), ["A.B"])
 
     def test_a_listed_program_that_is_not_there_is_told(self):
-        listed = cross_test.read_not_emulated("//base:gone_test\t*\tno such kernel\n")
+        listed = cross_test.read_not_emulated("//base:gone_test\t*\tqemu-user\tno such kernel\n")
         self.assertEqual(cross_test.stale_lines(cross_test.parse_query(XML), listed),
                          ["//base:gone_test"])
 
     def test_a_line_of_another_shape_is_refused(self):
         with self.assertRaisesRegex(ValueError, "line 1: want LABEL"):
             cross_test.read_not_emulated("//base:number_test no reason\n")
+        with self.assertRaisesRegex(ValueError, "line 1: want LABEL.*qemu-user or aarch64"):
+            cross_test.read_not_emulated("//base:number_test\t*\telsewhere\tno such kernel\n")
 
     def test_paths_in_arguments_begin_at_the_trees_root(self):
         rule = cross_test.Rule("//base/text:a_test", "cc_test", set(), [], [], [], [], [], [
@@ -193,6 +195,17 @@ class BuilderTest(unittest.TestCase):
         passed, said = self.run_program("echo '[==========] Running 0 tests from 0 test suites.'\n")
         self.assertFalse(passed)
         self.assertIn("none of its tests is left", said)
+
+    def test_is_laid_out_for_a_machine_that_is_emulated_as_a_whole(self):
+        program = self.folder / "built"
+        program.write_text("the program")
+        rule = cross_test.Rule("//base/text:a_test", "cc_test", set(), [], [], [], [], [], ["--n=2"], [])
+        cross_test.install(program, self.folder / "tests", rule, ["A.*", "B.c"])
+        place = self.folder / "tests/base.text.a_test"
+        self.assertEqual((place / "program").read_text(), "the program")
+        self.assertEqual((place / "target").read_text(), "base/text:a_test\n")
+        self.assertIn("exec /footprint/tests/base.text.a_test/program --n=2 '--gtest_filter=-A.*:B.c'\n",
+                      (place / "run").read_text())
 
     def test_a_pattern_without_a_test_fails(self):
         passed, said = self.run_program("exit 0\n", "A.B")

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The first process of the virtual machine, or the program of its service: runs every test
-# below /footprint/tests, prints a row for each, and turns the machine off.
+# below /footprint/tests by its script `run`, prints a row for each, and turns the machine off.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 
 # As the first process nothing is mounted, and what is needed is mounted by hand.
@@ -20,15 +20,12 @@ fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x41))'
 fi
 
 run_test() {
-  local folder=$1 target workspace program began status
+  local folder=$1 target began status
   target=$(<"$folder/target")
-  workspace=$folder/footprint
-  program=${target/:/\/}
-  export TEST_SRCDIR=$folder TEST_WORKSPACE=footprint RUNFILES_DIR=$folder
   export TEST_TMPDIR=/var/tmp/footprint.$RANDOM TEST_UNDECLARED_OUTPUTS_DIR=/var/tmp/outputs
   mkdir -p "$TEST_TMPDIR" "$TEST_UNDECLARED_OUTPUTS_DIR"
   began=$SECONDS
-  (cd "$workspace" && timeout 1500 "./$program") >/var/tmp/output 2>&1
+  timeout 1500 bash "$folder/run" >/var/tmp/output 2>&1
   status=$?
   echo "FOOTPRINT RESULT //$target $status $((SECONDS - began))"
   if ((status != 0)); then

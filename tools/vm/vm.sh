@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs tests inside a virtual machine that has control groups of version 2.
 #
-#   vm.sh [--shell] [TEST_TARGET ...]
+#   vm.sh [TEST_TARGET ...]
+#   vm.sh --aarch64 [OPTIONS of tools/aarch64/cross_test.py]
 #
 # The machines where Footprint is developed have version 1, and a group cannot move
 # between versions while it exists, so this boots Debian's kernel in qemu. It emulates
@@ -11,23 +12,42 @@
 # Every test runs twice: as root beside an init that only mounts (bare), and as a
 # service of systemd with a delegated group (service).
 #
+# With --aarch64 the machine is an emulated aarch64 one with Debian's arm64 packages. The
+# tests are those that tools/aarch64 compiles, and run once, as root beside the init.
+#
 # Prints a table of tests by result, and the end of the output of each that failed.
 # Exit 1 if one failed, 2 if the machine could not be made.
 #
-#   FOOTPRINT_VM               the folder of the image, /var/cache/footprint/vm unless given
+#   FOOTPRINT_VM               the folder of the image, /var/cache/footprint/vm (or
+#                              vm_aarch64 beside it) unless given
 #   FOOTPRINT_VM_ACCELERATION  tcg unless given; kvm where it works
 set -euo pipefail
 TREE=$(git -C "$(dirname "$(realpath "${BASH_SOURCE[0]}")")" rev-parse --show-toplevel)
 readonly TREE
-readonly VM=${FOOTPRINT_VM:-/var/cache/footprint/vm}
-readonly ROOT=$VM/root
-readonly HOST_PACKAGES=(debootstrap qemu-system-x86 e2fsprogs)
 # Packages that the programs of the tests are linked with, or start.
-readonly GUEST_PACKAGES=(
-  systemd systemd-sysv dbus dbus-user-session linux-image-cloud-amd64 initramfs-tools procps
-  python3 libstdc++6 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
-  libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11 file zip
+GUEST_PACKAGES=(
+  systemd systemd-sysv dbus dbus-user-session initramfs-tools procps python3 libstdc++6 file zip
 )
+if [[ ${1-} == --aarch64 ]]; then
+  shift
+  readonly ARCHITECTURE=arm64
+  readonly VM=${FOOTPRINT_VM:-/var/cache/footprint/vm_aarch64}
+  readonly HOST_PACKAGES=(debootstrap qemu-system-arm qemu-user-static e2fsprogs)
+  readonly MACHINE=(qemu-system-aarch64 -machine virt -cpu max)
+  readonly CONSOLE=ttyAMA0
+  GUEST_PACKAGES+=(linux-image-cloud-arm64 libhwy1)
+else
+  readonly ARCHITECTURE=amd64
+  readonly VM=${FOOTPRINT_VM:-/var/cache/footprint/vm}
+  readonly HOST_PACKAGES=(debootstrap qemu-system-x86 e2fsprogs)
+  readonly MACHINE=(qemu-system-x86_64 -cpu max)
+  readonly CONSOLE=ttyS0
+  GUEST_PACKAGES+=(
+    linux-image-cloud-amd64 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
+    libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11
+  )
+fi
+readonly ROOT=$VM/root
 say() { printf 'vm: %s\n' "$*" >&2; }
 fail() {
   say "$*"
@@ -47,12 +67,27 @@ install_host_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2
 }
 
+# Lets this machine's kernel start programs of aarch64 while debootstrap configures its
+# packages. The entry goes afterwards: tests ask what happens where there is none.
+readonly BINFMT=/proc/sys/fs/binfmt_misc
+begin_foreign_programs() {
+  [[ -e $BINFMT/register ]] || mount -t binfmt_misc binfmt_misc "$BINFMT" ||
+    fail "this kernel starts no programs of another processor (binfmt_misc): debootstrap needs that"
+  [[ ! -e $BINFMT/footprint-aarch64 ]] || return 0
+  trap end_foreign_programs EXIT
+  printf '%s' ':footprint-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:/usr/bin/qemu-aarch64-static:F' \
+    >"$BINFMT/register"
+}
+end_foreign_programs() {
+  [[ ! -e $BINFMT/footprint-aarch64 ]] || echo -1 >"$BINFMT/footprint-aarch64"
+}
+
 # A folder that debootstrap did not finish has another name.
 make_root() {
   [[ -e $ROOT/footprint.done ]] && return
   local mirror
   mirror=$(bash "$TREE/tools/modern/debian_mirror.sh") || exit
-  say "debootstrap of Debian 12 into $ROOT (about 1 GB, several minutes)"
+  say "debootstrap of Debian 12 for $ARCHITECTURE into $ROOT (about 1 GB, several minutes)"
   rm -rf --one-file-system "$ROOT" "$ROOT.unfinished"
   mkdir -p "$VM"
   local packages
@@ -60,7 +95,10 @@ make_root() {
     IFS=,
     echo "${GUEST_PACKAGES[*]}"
   )
-  debootstrap --variant=minbase --include="$packages" bookworm "$ROOT.unfinished" "$mirror" >&2
+  [[ $ARCHITECTURE != arm64 ]] || begin_foreign_programs
+  debootstrap --arch="$ARCHITECTURE" --variant=minbase --include="$packages" bookworm \
+    "$ROOT.unfinished" "$mirror" >&2
+  end_foreign_programs
   touch "$ROOT.unfinished/footprint.done"
   mv "$ROOT.unfinished" "$ROOT"
 }
@@ -70,8 +108,6 @@ copy_tests() {
   local target bin path name
   bazel build --noshow_progress "$@" >&2
   bin=$(bazel info bazel-bin 2>/dev/null)
-  rm -rf --one-file-system "$ROOT/footprint"
-  mkdir -p "$ROOT/footprint/tests"
   for target in "$@"; do
     name=${target#//}
     name=${name//[:\/]/.}
@@ -81,16 +117,39 @@ copy_tests() {
     cp -LR "$path.runfiles/." "$ROOT/footprint/tests/$name/"
     # Libraries are found relative to the program, below the same folder.
     printf '%s\n' "${target#//}" >"$ROOT/footprint/tests/$name/target"
+    cat >"$ROOT/footprint/tests/$name/run" <<END
+cd /footprint/tests/$name/footprint || exit 125
+export TEST_SRCDIR=/footprint/tests/$name TEST_WORKSPACE=footprint RUNFILES_DIR=/footprint/tests/$name
+exec ./${path#"$bin/"}
+END
   done
-  cp "$TREE/tools/vm/guest.sh" "$ROOT/footprint/guest.sh"
-  cp "$TREE/tools/vm/footprint.service" "$ROOT/etc/systemd/system/footprint.service"
+}
+
+# Compiles the unit tests for aarch64 and copies them with the tree, which they read.
+copy_cross_compiled_tests() {
+  tools/dev aarch64 --install="$ROOT/footprint/tests" "$@" >"$VM/compiled.log" || {
+    grep -A 20 '^FAILED' "$VM/compiled.log" >&2
+    fail "tests did not compile for aarch64; $VM/compiled.log has the whole output"
+  }
+  tail -n 1 "$VM/compiled.log" >&2
+  mkdir "$ROOT/footprint/tree"
+  # What is deleted and not yet committed is still listed.
+  git ls-files -z --cached --others --exclude-standard --deduplicate |
+    while IFS= read -r -d '' file; do
+      [[ ! -e $file ]] || printf '%s\0' "$file"
+    done | xargs -0 cp --parents -t "$ROOT/footprint/tree"
+}
+
+copy_guest() {
+  cp tools/vm/guest.sh "$ROOT/footprint/guest.sh"
+  cp tools/vm/footprint.service "$ROOT/etc/systemd/system/footprint.service"
   ln -sf ../footprint.service "$ROOT/etc/systemd/system/multi-user.target.wants/footprint.service"
 }
 
 make_image() {
   say "writing $VM/disk.ext4"
   rm -f "$VM/disk.ext4"
-  truncate -s 4G "$VM/disk.ext4"
+  truncate -s 6G "$VM/disk.ext4"
   mkfs.ext4 -q -F -d "$ROOT" "$VM/disk.ext4"
 }
 
@@ -98,10 +157,10 @@ make_image() {
 boot() {
   local init=$1 log=$VM/$2.log acceleration=${FOOTPRINT_VM_ACCELERATION:-tcg}
   say "booting with $init ($acceleration); the console is in $log"
-  timeout --foreground 3600 qemu-system-x86_64 -accel "$acceleration" -cpu max -smp 2 -m 4096 \
+  timeout --foreground 7200 "${MACHINE[@]}" -accel "$acceleration" -smp 2 -m 4096 \
     -nographic -no-reboot -nic none -kernel "$ROOT"/boot/vmlinuz-* -initrd "$ROOT"/boot/initrd.img-* \
     -drive "file=$VM/disk.ext4,format=raw,if=virtio" \
-    -append "console=ttyS0 root=/dev/vda rw quiet init=$init panic=-1 systemd.unified_cgroup_hierarchy=1" \
+    -append "console=$CONSOLE root=/dev/vda rw quiet init=$init panic=-1 systemd.unified_cgroup_hierarchy=1" \
     </dev/null >"$log" 2>&1 || say "qemu ended with $?"
 }
 
@@ -127,7 +186,7 @@ report() {
 main() {
   ((EUID == 0)) || fail "making a file system needs root: sudo tools/dev vm"
   cd "$TREE"
-  if (($# == 0)); then
+  if [[ $ARCHITECTURE == amd64 ]] && (($# == 0)); then
     local tests
     tests=$(bazel query --noshow_progress 'tests(//tools/vm)' 2>/dev/null) || fail "//tools/vm names tests that are not there"
     # shellcheck disable=SC2086  # A label a word.
@@ -135,13 +194,23 @@ main() {
   fi
   install_host_packages
   make_root
-  copy_tests "$@"
+  rm -rf --one-file-system "$ROOT/footprint"
+  mkdir -p "$ROOT/footprint/tests"
+  if [[ $ARCHITECTURE == arm64 ]]; then
+    copy_cross_compiled_tests "$@"
+  else
+    copy_tests "$@"
+  fi
+  copy_guest
   make_image
   local status=0
   boot /footprint/guest.sh bare
   report bare || status=$?
-  boot /sbin/init service
-  report service || status=$?
+  # Of aarch64 a run in one way is the trial that was asked for.
+  if [[ $ARCHITECTURE == amd64 ]]; then
+    boot /sbin/init service
+    report service || status=$?
+  fi
   return "$status"
 }
 

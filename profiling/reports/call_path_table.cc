@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/text_table.h"
 #include "footprint/profiling/reports/report_words.h"
-#include "footprint/profiling/reports/text_parts.h"
+#include "footprint/profiling/reports/run_tables.h"
+#include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
 
 namespace footprint {
@@ -17,7 +17,6 @@ constexpr size_t kMaxPaths = 5;
 // Of a row without branches, the calls that are shown at its ends.
 constexpr size_t kShownFirst = 2;
 constexpr size_t kShownLast = 4;
-constexpr size_t kMaxFunctionBytes = 60;
 // A path of less is no help.
 constexpr int64_t kLeastShareOfPeak = 20;
 
@@ -49,9 +48,11 @@ std::vector<uint32_t> FramesTo(const MeasuredRun& run, uint32_t call) {
   return frames;
 }
 
-class TreeText {
+// Rows of the tree, written further in the deeper they are.
+class CallTreeRows {
  public:
-  explicit TreeText(const MeasuredRun& run) : run_(run) {}
+  CallTreeRows(const MeasuredRun& run, ReportTable* table)
+      : run_(run), table_(table) {}
 
   // The node and, as long as each has one child with the same bytes, those
   // below; then their children, further in.
@@ -67,38 +68,40 @@ class TreeText {
               ? row.size() - kShownFirst - kShownLast
               : 0;
       if (left_out > 0) {
-        AddLine("", depth, absl::StrCat("... ", left_out, " calls"), "");
+        AddRow(Blank(), depth,
+               TextValue(absl::StrCat("... ", left_out, " calls")), Blank());
         i += left_out;
       }
       const CodeFrame& frame = run_.frames(static_cast<int>(row[i]->frame));
-      AddLine(i == 0 ? FormatRoundedBytes(row[i]->bytes) : "", depth,
-              Shortened(frame.function(), kMaxFunctionBytes), PlaceText(frame));
+      AddRow(i == 0 ? BytesValue(row[i]->bytes) : Blank(), depth,
+             TextValue(frame.function()), PathValue(PlaceOf(frame)));
     }
     for (const auto& child : row.back()->children) Add(*child, depth + 1);
   }
 
-  std::string Text() const {
-    return TableText(
-        TextTable(
-            {{"at the peak", TextTable::kFigures}, {"called from"}, {"where"}}),
-        lines_);
+ private:
+  static ReportValue Blank() {
+    ReportValue value;
+    value.unit = ReportUnit::kBlank;
+    return value;
   }
 
- private:
-  void AddLine(const std::string& bytes, size_t depth,
-               const std::string& function, const std::string& place) {
-    lines_.push_back(
-        {bytes, absl::StrCat(std::string(2 * depth, ' '), function), place});
+  void AddRow(ReportValue bytes, size_t depth, ReportValue function,
+              ReportValue place) {
+    ReportRow row;
+    row.cells = {std::move(bytes), std::move(function), std::move(place)};
+    row.depth = depth;
+    table_->rows.push_back(std::move(row));
   }
 
   const MeasuredRun& run_;
-  std::vector<std::vector<std::string>> lines_;
+  ReportTable* const table_;
 };
 
 }  // namespace
 
-std::string CallPathText(const MeasuredRun& run, const MeasuredImage& image,
-                         const std::vector<SiteRow>& rows) {
+void AddCallPaths(const MeasuredRun& run, const MeasuredImage& image,
+                  const std::vector<SiteRow>& rows, Report* report) {
   CallTreeNode root;
   for (size_t i = 0; i < std::min(rows.size(), kMaxPaths); ++i) {
     const int64_t bytes = rows[i].at_peak.bytes();
@@ -106,13 +109,19 @@ std::string CallPathText(const MeasuredRun& run, const MeasuredImage& image,
     CallTreeNode* node = &root;
     for (uint32_t frame : FramesTo(run, rows[i].largest_call)) {
       node = node->Child(frame);
-      node->bytes += bytes;
+      node->bytes = SaturatedSum(node->bytes, bytes);
     }
   }
-  if (root.children.empty()) return "";
-  TreeText text(run);
-  for (const auto& child : root.children) text.Add(*child, 0);
-  return text.Text();
+  if (root.children.empty()) return;
+  ReportTable table;
+  table.heading = kCallPathHeading;
+  table.row_name = "call";
+  table.columns = {
+      {"at the peak", ReportUnit::kBytes}, {"called from"}, {"where"}};
+  CallTreeRows tree(run, &table);
+  for (const auto& child : root.children) tree.Add(*child, 0);
+  table.text_rows = table.rows.size();
+  report->tables.push_back(std::move(table));
 }
 
 }  // namespace footprint

@@ -110,48 +110,6 @@ Timeline TimelineOf(const MeasuredRun& run, const MeasuredImage& image,
   return timeline;
 }
 
-const char* KindName(StageFigures::Kind kind) {
-  switch (kind) {
-    case StageFigures::IMPORT:
-      return "import";
-    case StageFigures::FILE:
-      return "file";
-    default:
-      return "named";
-  }
-}
-
-// The stage's name, with what a reader of its figures must know.
-std::string StageTitle(const MeasuredImage& image, size_t stage) {
-  const StageFigures& figures = image.stages(static_cast<int>(stage));
-  std::string title = StageName(image, stage);
-  if (figures.was_left_open()) absl::StrAppend(&title, " (never closed)");
-  if (figures.is_inherited()) absl::StrAppend(&title, " (begun by the parent)");
-  if (figures.lacks_last_visit()) {
-    absl::StrAppend(&title, " (without its last visit)");
-  }
-  if (figures.unmeasured_visit_count() > 0) {
-    absl::StrAppend(&title, " (", FormatCount(figures.unmeasured_visit_count()),
-                    " visits among too many at once)");
-  }
-  return title;
-}
-
-std::vector<std::string> StageRow(const MeasuredImage& image, size_t stage,
-                                  const SummedAmount& at_peak) {
-  const StageFigures& figures = image.stages(static_cast<int>(stage));
-  return {StageTitle(image, stage),
-          KindName(figures.kind()),
-          FormatRoundedBytes(figures.peak_live_bytes()),
-          FormatRoundedBytes(figures.peak_live_absolute_bytes()),
-          AmountText(at_peak),
-          FormatRoundedBytes(figures.allocated_bytes()),
-          FormatCount(figures.allocation_count()),
-          FormatRoundedBytes(figures.net_growth_bytes()),
-          FormatCount(figures.visit_count()),
-          Seconds(figures.wall_time_ns())};
-}
-
 }  // namespace
 
 void AddTimelines(const MeasuredRun& run, const PageLimits& limits,
@@ -182,37 +140,6 @@ void AddTimelines(const MeasuredRun& run, const PageLimits& limits,
                      content});
   }
   page->AddViews("Process", views);
-}
-
-void AddStages(const MeasuredImage& image, const PageLimits& limits,
-               PageContent* page) {
-  if (image.stages_size() < 2) return;
-  std::vector<SummedAmount> at_peak(static_cast<size_t>(image.stages_size()));
-  for (const SiteAmounts& site : image.sites()) {
-    at_peak[site.stage()].Add(site.at_peak());
-  }
-  PageTable table;
-  table.caption =
-      "In the order in which they began. Peak: above what was live at the "
-      "stage's begin. Live at the peak: of the process's peak, what was "
-      "allocated in the stage.";
-  table.header = {
-      "stage",     "kind",  "peak",   "peak, absolute", "live at the peak",
-      "allocated", "calls", "growth", "visits",         "time"};
-  table.text_columns = 2;
-  table.wraps_text = true;
-  const auto count = static_cast<size_t>(image.stages_size());
-  for (size_t i = 1; i < count && table.rows.size() < limits.table_rows; ++i) {
-    table.rows.push_back(StageRow(image, i, at_peak[i]));
-  }
-  page->AddHeading("Stages");
-  page->AddTable(table);
-  if (count - 1 > table.rows.size()) {
-    page->AddParagraph(absl::StrCat(
-        "And ",
-        FormatCount(static_cast<int64_t>(count - 1 - table.rows.size())),
-        " stages that began later."));
-  }
 }
 
 }  // namespace footprint

@@ -1,0 +1,174 @@
+// What a report says, apart from how it is written: figures, warnings and
+// tables of values that keep their unit.
+//
+//   Report report;
+//   report.figures.push_back({"peak heap", BytesValue(12 << 20), "exact"});
+//   ReportTable table;
+//   table.heading = "Threads";
+//   table.columns = {{"allocated", ReportUnit::kBytes}, {"name"}};
+//   table.rows.push_back({{BytesValue(5 << 20), TextValue("worker")}});
+//   report.tables.push_back(table);
+//   std::cout << FiguresText(report) << TableText(report.tables[0]);
+//
+// A report is made once, and each format has a writer: report_text.h,
+// report_page.h, report_json.h and report_markdown.h. So a figure is the same
+// in each of them. compare_reports.h joins two reports.
+//
+// Thread-compatible; every struct owns its data. Memory: some 70 bytes a cell,
+// and the texts.
+
+#ifndef FOOTPRINT_BASE_REPORT_REPORT_H_
+#define FOOTPRINT_BASE_REPORT_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+enum class ReportUnit {
+  kNothing,  // the value is not known: "-"
+  kBlank,    // there is no value, and none is missed
+  kText,
+  kBytes,
+  kCount,   // digits in groups of three
+  kNumber,  // a name made of digits, such as a process's
+  kNanoseconds,
+  kShare,  // `number` of `whole`
+  kBytesPerSecond,
+};
+
+struct ReportValue {
+  bool is_known() const { return unit != ReportUnit::kNothing; }
+
+  ReportUnit unit = ReportUnit::kNothing;
+  int64_t number = 0;
+  int64_t whole = 0;
+  std::string text;
+  // A difference, which has a sign.
+  bool is_change = false;
+  // What is too long loses its beginning: a path.
+  bool keeps_end = false;
+};
+
+ReportValue TextValue(absl::string_view text);
+ReportValue PathValue(absl::string_view path);
+ReportValue BytesValue(int64_t bytes);
+ReportValue CountValue(int64_t count);
+ReportValue NumberValue(int64_t number);
+ReportValue TimeValue(int64_t nanoseconds);
+ReportValue ShareValue(int64_t part, int64_t whole);
+ReportValue RateValue(int64_t bytes_per_s);
+
+// Rounded, as people read it: "12.0 MiB", "+1.50 MiB", "12.5 %", "1.500 s".
+// Text is as ShortenText has it.
+std::string WriteValue(const ReportValue& value, size_t most_text_bytes = 400);
+
+// One line of printable characters of at most so many bytes, but 3 at least,
+// cut at a whole character, with "..." where it was cut.
+std::string ShortenText(absl::string_view text, size_t most_bytes);
+std::string ShortenPath(absl::string_view path, size_t most_bytes);
+
+// As WriteValue, with the exact figure behind rounded bytes.
+std::string WriteExactValue(const ReportValue& value);
+
+struct ReportFigure {
+  std::string name;
+  ReportValue value = {};
+  // Continues "name: value, ...", for example "after 1.200 s of 2.000 s".
+  std::string detail = {};
+  // Sentences without a full stop.
+  std::vector<std::string> notes = {};
+  // Left out where room is scarce: on a terminal.
+  bool is_detail = false;
+  // What a comparison of two reports compares, if not `value`.
+  ReportValue compared = {};
+};
+
+struct ReportColumn {
+  std::string name;
+  ReportUnit unit = ReportUnit::kText;
+  bool is_detail = false;
+};
+
+struct ReportRow {
+  // One for each column.
+  std::vector<ReportValue> cells;
+  // Rows of one key are one in a comparison.
+  std::string key = {};
+  // How far in the row stands, where rows are a tree.
+  size_t depth = 0;
+};
+
+// A column whose change a comparison of two reports tells.
+struct ComparedColumn {
+  size_t column = 0;
+  // The column with its standard deviation, where it is an estimate.
+  size_t sigma_column = kNone;
+  // Of rows of one key the largest counts, else their sum.
+  bool takes_largest = false;
+  bool is_detail = false;
+
+  static constexpr size_t kNone = SIZE_MAX;
+};
+
+struct ReportTable {
+  std::string heading;
+  // Whole sentences, before the table and after it.
+  std::string lead;
+  std::string note;
+  // Numbers before texts, as a terminal shows them.
+  std::vector<ReportColumn> columns;
+  std::vector<ReportRow> rows;
+  // What a row is: "place".
+  std::string row_name = "row";
+  // Rows that are not there.
+  int64_t other_count = 0;
+  // The column in which those that are not there are summed; kNone: none is.
+  size_t sum_column = ComparedColumn::kNone;
+  int64_t other_sum = 0;
+  // How many rows have room on a terminal.
+  size_t text_rows = 12;
+  bool is_detail = false;
+  // The rows are parts of one whole, in the first column.
+  bool is_breakdown = false;
+  std::vector<ComparedColumn> compared;
+};
+
+struct ReportWarning {
+  std::string text;
+  // Worth knowing, but no gap in the figures.
+  bool is_note = false;
+};
+
+struct Report {
+  std::vector<ReportFigure> figures;
+  std::vector<ReportWarning> warnings;
+  std::vector<ReportTable> tables;
+  // How it was measured: sentences, and facts by name.
+  std::vector<std::string> remarks;
+  std::vector<ReportFigure> facts;
+};
+
+// Leaves the first `most` rows, and adds the others to those that are not
+// there.
+void KeepFirstRows(size_t most, ReportTable* table);
+
+// "and 3 more places: 12.0 MiB (12,582,912 B)"; empty if no row is missing.
+std::string DescribeOtherRows(const ReportTable& table);
+
+// "3 places", "1 process".
+std::string CountRows(int64_t count, absl::string_view row_name);
+
+// "at the peak" as the name of a value in a file: "at_the_peak_bytes".
+std::string KeyOfColumn(const ReportColumn& column);
+
+// "Lines of code" as the name of a table in a file: "lines_of_code".
+std::string KeyOfName(absl::string_view name);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_REPORT_REPORT_H_

@@ -1,0 +1,91 @@
+#include "footprint/base/report/report_json.h"
+
+#include <utility>
+
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ValueJson(const ReportValue& value) {
+  switch (value.unit) {
+    case ReportUnit::kNothing:
+    case ReportUnit::kBlank:
+      return nullptr;
+    case ReportUnit::kText:
+      return value.text;
+    case ReportUnit::kShare:
+      if (value.whole == 0) return nullptr;
+      return static_cast<double>(value.number) /
+             static_cast<double>(value.whole);
+    default:
+      return value.number;
+  }
+}
+
+const char* NameOf(ReportUnit unit) {
+  switch (unit) {
+    case ReportUnit::kBytes:
+      return "bytes";
+    case ReportUnit::kCount:
+      return "count";
+    case ReportUnit::kNanoseconds:
+      return "ns";
+    case ReportUnit::kShare:
+      return "share";
+    default:
+      return "value";
+  }
+}
+
+Json FigureJson(const ReportFigure& figure) {
+  Json json = {{NameOf(figure.value.unit), ValueJson(figure.value)}};
+  if (!figure.detail.empty()) json["detail"] = figure.detail;
+  if (!figure.notes.empty()) json["notes"] = figure.notes;
+  return json;
+}
+
+Json TableJson(const ReportTable& table) {
+  Json rows = Json::array();
+  for (const ReportRow& row : table.rows) {
+    Json cells = Json::object();
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      std::string key = KeyOfColumn(table.columns[i]);
+      // A column's name may stand twice: "share", of one figure and the next.
+      while (cells.contains(key)) key += "_2";
+      cells[key] = ValueJson(row.cells[i]);
+    }
+    if (row.depth > 0) cells["depth"] = row.depth;
+    rows.push_back(std::move(cells));
+  }
+  Json json;
+  if (!table.lead.empty()) json["lead"] = table.lead;
+  json["rows"] = std::move(rows);
+  if (table.other_count > 0) json["other_count"] = table.other_count;
+  if (!table.note.empty()) json["note"] = table.note;
+  return json;
+}
+
+}  // namespace
+
+Json ReportJson(const Report& report) {
+  Json warnings = Json::array();
+  for (const ReportWarning& each : report.warnings) {
+    warnings.push_back(each.text);
+  }
+  Json figures = Json::object();
+  for (const ReportFigure& each : report.figures) {
+    figures[KeyOfName(each.name)] = FigureJson(each);
+  }
+  Json tables = Json::object();
+  for (const ReportTable& each : report.tables) {
+    tables[KeyOfName(each.heading)] = TableJson(each);
+  }
+  return {{"warnings", std::move(warnings)},
+          {"figures", std::move(figures)},
+          {"tables", std::move(tables)}};
+}
+
+}  // namespace footprint

@@ -1,0 +1,27 @@
+// A report as JSON: the values of every table, exact, by the names of their
+// columns.
+//
+//   json["report"] = ReportJson(report);
+//
+//   {"warnings": ["the program was killed by signal 9"],
+//    "figures": {"peak_heap": {"bytes": 12582912, "detail": "after 1.200 s"}},
+//    "tables": {"threads": {
+//      "rows": [{"allocated_bytes": 5242880, "name": "worker"}],
+//      "other_count": 2}}}
+//
+// A value that is not known is null; a share is a fraction of one. Pure;
+// thread-safe. Memory: that of the JSON, some times the text.
+
+#ifndef FOOTPRINT_BASE_REPORT_REPORT_JSON_H_
+#define FOOTPRINT_BASE_REPORT_REPORT_JSON_H_
+
+#include "footprint/base/report/report.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace footprint {
+
+nlohmann::ordered_json ReportJson(const Report& report);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_REPORT_REPORT_JSON_H_

@@ -1,0 +1,24 @@
+// A report as GitHub's markdown, for a comment on a change or the summary of a
+// job.
+//
+//   absl::Status status =
+//       WriteFile(summary_path, ReportMarkdown("Memory of train.py", report));
+//
+// Tables of figures, and below them each table of the report, folded but for
+// the first. Names are escaped. Pure; thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
+#define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "footprint/base/report/report.h"
+
+namespace footprint {
+
+std::string ReportMarkdown(absl::string_view title, const Report& report);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

@@ -1,0 +1,36 @@
+// A report on a page, part by part.
+//
+//   Page page("Memory of train.py", "");
+//   AddWarnings(report, &page);
+//   AddFigures(report, &page);
+//   for (const ReportTable& table : report.tables) AddTable(table, 40, &page);
+//   AddRemarks(report, &page);
+//
+// A part without content adds nothing. Pure; thread-safe. Memory: what it adds.
+
+#ifndef FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_
+#define FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_
+
+#include <cstddef>
+
+#include "footprint/base/page/page.h"
+#include "footprint/base/report/report.h"
+
+namespace footprint {
+
+void AddWarnings(const Report& report, PageContent* page);
+
+// Cards: the name, the rounded value, and below them the exact one, the detail
+// and the notes.
+void AddFigures(const Report& report, PageContent* page);
+
+// A heading, a bar if the table is a breakdown, and at most `most_rows` rows,
+// texts before numbers.
+void AddTable(const ReportTable& table, size_t most_rows, PageContent* page);
+
+// The remarks and the facts, under a heading.
+void AddRemarks(const Report& report, PageContent* page);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_

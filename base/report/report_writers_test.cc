@@ -1,0 +1,163 @@
+// Tests of report_text.h, report_page.h, report_json.h and report_markdown.h,
+// by one report. That a run's figures are the same in all of them is tested by
+// //profiling/memprof:one_report_test.
+
+#include <string>
+
+#include "footprint/base/page/page.h"
+#include "footprint/base/report/report.h"
+#include "footprint/base/report/report_json.h"
+#include "footprint/base/report/report_markdown.h"
+#include "footprint/base/report/report_page.h"
+#include "footprint/base/report/report_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+int CountOf(const std::string& word, const std::string& text) {
+  int count = 0;
+  for (size_t at = text.find(word); at != std::string::npos;
+       at = text.find(word, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+Report ExampleReport() {
+  Report report;
+  report.figures.push_back({"peak heap", BytesValue(1536), "after 1.000 s"});
+  report.figures.back().notes = {"in process 7", "half of it its own"};
+  report.figures.push_back({"resident", {}, "not measured: no /proc"});
+  report.figures.push_back({"time", TimeValue(2000000000)});
+  report.figures.back().is_detail = true;
+  report.warnings = {{"something is missing"}, {"something is odd", true}};
+  ReportTable table;
+  table.heading = "Stages <all>";
+  table.lead = "the stages:";
+  table.note = "exact";
+  table.row_name = "stage";
+  table.text_rows = 2;
+  table.columns = {{"peak", ReportUnit::kBytes},
+                   {"calls", ReportUnit::kCount, true},
+                   {"share", ReportUnit::kShare},
+                   {"share", ReportUnit::kShare},
+                   {"stage"}};
+  const char* const names[] = {"fit|<b>", "epoch", "littlest"};
+  for (size_t i = 0; i < 3; ++i) {
+    ReportRow row;
+    row.cells = {BytesValue(2048 >> i), CountValue(1000), ShareValue(1, 2 << i),
+                 ShareValue(1, 0), TextValue(names[i])};
+    row.depth = i == 1 ? 1 : 0;
+    table.rows.push_back(row);
+  }
+  report.tables.push_back(table);
+  report.remarks = {"each allocation was recorded"};
+  report.facts.push_back({"kernel", TextValue("Linux")});
+  return report;
+}
+
+TEST(ReportWritersTest, ATerminalGetsWhatHasRoom) {
+  const Report report = ExampleReport();
+  EXPECT_EQ(FiguresText(report),
+            "peak heap  1.50 KiB (1,536 B), after 1.000 s\n"
+            "           in process 7\n"
+            "           half of it its own\n"
+            "resident   not measured: no /proc\n");
+  EXPECT_EQ(WarningsText(report),
+            "warning    something is missing\n"
+            "note       something is odd\n");
+  EXPECT_EQ(TableText(report.tables[0]),
+            "the stages:\n"
+            "    peak   share  share  stage\n"
+            "2.00 KiB  50.0 %      -  fit|<b>\n"
+            "1.00 KiB  25.0 %      -    epoch\n"
+            "and 1 more stage\n"
+            "exact\n");
+}
+
+TEST(ReportWritersTest, WhatIsNotThereIsEmpty) {
+  EXPECT_EQ(FiguresText(Report()), "");
+  EXPECT_EQ(WarningsText(Report()), "");
+  EXPECT_EQ(TableText(ReportTable()), "");
+}
+
+TEST(ReportWritersTest, APageHasTextsBeforeNumbersAndEveryColumn) {
+  const Report report = ExampleReport();
+  Page page("Title", "");
+  AddWarnings(report, &page);
+  AddFigures(report, &page);
+  AddTable(report.tables[0], 2, &page);
+  AddRemarks(report, &page);
+  const std::string html = page.Html();
+  EXPECT_THAT(html, HasSubstr("Something is missing"));
+  EXPECT_THAT(html, HasSubstr("<dt>Peak heap</dt><dd>1.50 KiB</dd><dd>1,536 B, "
+                              "after 1.000 s. In process 7. Half of it its "
+                              "own.</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>Resident</dt><dd>not measured</dd><dd>Not "
+                              "measured: no /proc.</dd>"));
+  EXPECT_THAT(html, HasSubstr("<dt>Time</dt><dd>2.000 s</dd>"));
+  EXPECT_THAT(html, HasSubstr("<h2>Stages &lt;all&gt;</h2>"));
+  EXPECT_THAT(html,
+              HasSubstr("fit|&lt;b&gt;</th><td>2.00 KiB</td><td>1,000</td>"
+                        "<td>50.0 %</td><td>-</td>"));
+  EXPECT_THAT(html, HasSubstr(">\u00a0\u00a0epoch</th>"));
+  EXPECT_THAT(html, Not(HasSubstr("littlest")));
+  EXPECT_THAT(html, HasSubstr("And 1 more stage."));
+  EXPECT_THAT(html, HasSubstr("Each allocation was recorded."));
+  EXPECT_THAT(html, HasSubstr("kernel"));
+}
+
+TEST(ReportWritersTest, ABreakdownIsABarOnAPage) {
+  ReportTable table = ExampleReport().tables[0];
+  Page plain("Title", "");
+  AddTable(table, 40, &plain);
+  table.is_breakdown = true;
+  Page page("Title", "");
+  AddTable(table, 40, &page);
+  EXPECT_EQ(CountOf("littlest", plain.Html()), 1);
+  EXPECT_GT(CountOf("littlest", page.Html()), 1) << "in the table and the bar";
+}
+
+TEST(ReportWritersTest, JsonHasExactValuesAndNamesOnce) {
+  const nlohmann::ordered_json json = ReportJson(ExampleReport());
+  EXPECT_EQ(json["figures"]["peak_heap"]["bytes"], 1536);
+  EXPECT_EQ(json["figures"]["peak_heap"]["detail"], "after 1.000 s");
+  EXPECT_EQ(json["figures"]["peak_heap"]["notes"].size(), 2u);
+  EXPECT_TRUE(json["figures"]["resident"]["value"].is_null());
+  EXPECT_EQ(json["figures"]["time"]["ns"], 2000000000);
+  EXPECT_EQ(json["warnings"][1], "something is odd");
+  const auto& rows = json["tables"]["stages_all"]["rows"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["peak_bytes"], 2048);
+  EXPECT_EQ(rows[0]["calls"], 1000);
+  EXPECT_EQ(rows[0]["share"], 0.5);
+  EXPECT_TRUE(rows[0]["share_2"].is_null());
+  EXPECT_EQ(rows[0]["stage"], "fit|<b>");
+  EXPECT_FALSE(rows[0].contains("depth"));
+  EXPECT_EQ(rows[1]["depth"], 1);
+}
+
+TEST(ReportWritersTest, MarkdownEscapesNamesAndFoldsTables) {
+  Report report = ExampleReport();
+  report.tables.push_back(report.tables[0]);
+  const std::string text = ReportMarkdown("Memory of a|b", report);
+  EXPECT_THAT(text, HasSubstr("## Memory of a\\|b\n"));
+  EXPECT_THAT(text, HasSubstr("> **Warning:** something is missing\n"));
+  EXPECT_THAT(text,
+              HasSubstr("| peak heap | 1.50 KiB (1,536 B) | after 1.000 s; "
+                        "in process 7; half of it its own |\n"));
+  EXPECT_THAT(text, HasSubstr("| peak | calls | share | share | stage |\n"
+                              "|--:|--:|--:|--:|---|\n"
+                              "| 2.00 KiB | 1,000 | 50.0 % | - | "
+                              "fit\\|&lt;b&gt; |\n"));
+  EXPECT_THAT(text, HasSubstr("<details><summary>"));
+}
+
+}  // namespace
+}  // namespace footprint

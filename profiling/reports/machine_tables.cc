@@ -1,0 +1,120 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/run_tables.h"
+#include "footprint/profiling/runs/amounts.h"
+
+namespace footprint {
+namespace {
+
+struct Part {
+  int64_t bytes;
+  const char* name;
+};
+
+std::vector<Part> HeapPartsOf(const ResidentParts& parts) {
+  // The allocator's books may be of another moment than the pages.
+  if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
+  return {{parts.live_bytes(), "live heap"},
+          {parts.thread_cache_bytes(), "thread caches"},
+          {parts.fragmentation_bytes(), "fragmentation"},
+          {parts.allocator_metadata_bytes(), "the allocator's bookkeeping"},
+          {parts.dirty_bytes(), "freed, not given back"},
+          {parts.untouched_bytes(), "handed out, never touched"}};
+}
+
+std::vector<Part> OtherPartsOf(const ResidentParts& parts) {
+  return {{parts.mapped_bytes(), "mapped by the program itself"},
+          {parts.stack_bytes(), "stacks"},
+          {parts.image_bytes(), "program and libraries"},
+          {parts.file_bytes(), "other files that are mapped"},
+          {parts.shared_bytes(), "shared with other processes"},
+          {parts.agent_bytes(), "memprof's agent"},
+          {parts.other_bytes(), "other"},
+          {parts.unexplained_bytes(), "changed during the measurement"}};
+}
+
+void AddRows(const std::vector<Part>& parts, int64_t resident_bytes,
+             ReportTable* table) {
+  for (const Part& part : parts) {
+    if (part.bytes == 0) continue;
+    table->rows.push_back(
+        {{BytesValue(part.bytes), ShareValue(part.bytes, resident_bytes),
+          TextValue(part.name)}});
+  }
+}
+
+// "near its peak", unless parts of it are missing.
+std::string DistanceText(const MeasuredImage& image) {
+  const int64_t missed_bytes = SaturatedDifference(
+      image.peak_resident_bytes(), image.resident_at_peak().resident_bytes());
+  return missed_bytes > image.peak_resident_bytes() / 50
+             ? absl::StrCat(", ", FormatRoundedBytes(missed_bytes),
+                            " below its peak")
+             : " near its peak";
+}
+
+}  // namespace
+
+void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
+                      Report* report) {
+  if (!image.has_resident_at_peak()) return;
+  const ResidentParts& parts = image.resident_at_peak();
+  ReportTable table;
+  table.heading = "Resident memory";
+  table.row_name = "part";
+  table.is_breakdown = true;
+  table.lead = absl::StrCat(
+      "resident set of process ", image.process_id(), DistanceText(image),
+      ", after ",
+      Seconds(SaturatedDifference(parts.time_ns(), BeginTimeNs(run))), ":");
+  table.columns = {{"resident", ReportUnit::kBytes},
+                   {"share", ReportUnit::kShare},
+                   {"part"}};
+  AddRows(HeapPartsOf(parts), parts.resident_bytes(), &table);
+  AddRows(OtherPartsOf(parts), parts.resident_bytes(), &table);
+  table.text_rows = table.rows.size();
+  table.note = absl::StrCat(
+      "page faults ", FormatCount(parts.minor_fault_count()),
+      " without a read, ", FormatCount(parts.major_fault_count()), " with one",
+      parts.swapped_bytes() == 0
+          ? ""
+          : absl::StrCat("; ", FormatRoundedBytes(parts.swapped_bytes()),
+                         " swapped out besides"));
+  report->tables.push_back(std::move(table));
+}
+
+void AddGraphicsTable(const MeasuredRun& run, Report* report) {
+  if (run.graphics().empty()) return;
+  ReportTable table;
+  table.heading = "Graphics memory";
+  table.row_name = "device";
+  table.columns = {{"graphics", ReportUnit::kBytes},
+                   {"busy", ReportUnit::kNanoseconds},
+                   {"process", ReportUnit::kNumber},
+                   {"device"}};
+  for (const GraphicsMemory& use : run.graphics()) {
+    const bool is_of_all = use.process_id() == 0;
+    ReportRow row;
+    row.cells = {
+        use.has_peak_bytes() || is_of_all ? BytesValue(use.peak_bytes())
+                                          : ReportValue(),
+        is_of_all ? ReportValue() : TimeValue(use.busy_ns()),
+        is_of_all ? ReportValue() : NumberValue(use.process_id()),
+        TextValue(absl::StrCat(
+            use.device(), " (", use.device_name(), ")",
+            is_of_all ? ", all processes, beyond what was in use before the run"
+                      : ""))};
+    table.rows.push_back(std::move(row));
+  }
+  table.text_rows = table.rows.size();
+  table.note = ShortenText(run.graphics_note(), 300);
+  report->tables.push_back(std::move(table));
+}
+
+}  // namespace footprint

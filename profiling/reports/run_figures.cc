@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/run_tables.h"
+#include "footprint/profiling/runs/amounts.h"
+#include "footprint/profiling/runs/code_owner.h"
+#include "footprint/profiling/runs/measured_images.h"
+
+namespace footprint {
+namespace {
+
+constexpr size_t kMostCommandBytes = 60;
+
+struct OwnedBytes {
+  int64_t bytes;
+  const char* owner;
+};
+
+std::vector<OwnedBytes> OwnersOf(const PeakShares& shares) {
+  return {{shares.program_bytes, "the program's own data"},
+          {shares.libraries_bytes, "libraries"},
+          {shares.interpreter_bytes, "the interpreter"},
+          {shares.unknown_bytes, "of no known call"}};
+}
+
+int64_t SumOf(const std::vector<OwnedBytes>& owners) {
+  int64_t sum = 0;
+  for (const OwnedBytes& each : owners) sum = SaturatedSum(sum, each.bytes);
+  return sum;
+}
+
+// "66.7 % the program's own data, 33.3 % libraries"
+std::string OwnerText(const MeasuredRun& run, const MeasuredImage& image) {
+  const PeakShares shares = PeakSharesOf(run, image);
+  if (!shares.are_known) return "";
+  const std::vector<OwnedBytes> owners = OwnersOf(shares);
+  const int64_t sum = SumOf(owners);
+  std::string text;
+  for (const OwnedBytes& each : owners) {
+    if (each.bytes <= 0 || sum <= 0) continue;
+    absl::StrAppend(&text, text.empty() ? "" : ", ",
+                    WriteValue(ShareValue(each.bytes, sum)), " ", each.owner);
+  }
+  return text;
+}
+
+std::string StageAtPeak(const MeasuredImage& image) {
+  for (const TimelinePoint& point : image.timeline()) {
+    if (point.time_ns() != image.peak_time_ns()) continue;
+    return point.stage() == 0
+               ? ""
+               : absl::StrCat(", in stage ", StageName(image, point.stage()));
+  }
+  return "";
+}
+
+ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
+  ReportFigure figure = {"peak heap", BytesValue(image.peak_live_bytes())};
+  figure.compared = BytesValue(OwnPeakBytes(image));
+  figure.detail = absl::StrCat(
+      "after ",
+      Seconds(std::max<int64_t>(0, image.peak_time_ns() - BeginTimeNs(run))),
+      " of ", Seconds(run.wall_time_ns()), StageAtPeak(image));
+  if (run.images_size() > 1) {
+    figure.notes.push_back(
+        absl::StrCat("in process ", image.process_id(), ": ",
+                     ShortCommand(image, kMostCommandBytes)));
+  }
+  // A fork has its parent's blocks, too: all figures of a process are with
+  // them, but for what it is judged by.
+  if (image.inherited_live_bytes() != 0) {
+    figure.notes.push_back(absl::StrCat(
+        FormatRoundedBytes(OwnPeakBytes(image)), " of it its own, beyond the ",
+        FormatRoundedBytes(image.inherited_live_bytes()),
+        " that it had from its parent by fork; shares are of all of it, "
+        "--limit judges its own"));
+  }
+  const std::string owners = OwnerText(run, image);
+  if (!owners.empty()) figure.notes.push_back(owners);
+  return figure;
+}
+
+ReportFigure Where(const MeasuredImage& image,
+                   const std::vector<SiteRow>& rows) {
+  ReportFigure figure = {"where"};
+  figure.is_detail = true;
+  if (!image.has_sites()) {
+    figure.detail = "call sites were not recorded";
+  } else if (rows.empty() || rows[0].at_peak.bytes() <= 0) {
+    figure.detail = "no call site had bytes at the peak";
+  } else {
+    const SiteRow& largest = rows[0];
+    figure.value = ShareValue(largest.at_peak.bytes(), image.peak_live_bytes());
+    figure.detail =
+        absl::StrCat("which is ", FormatRoundedBytes(largest.at_peak.bytes()),
+                     " of the peak, was allocated in ",
+                     ShortenText(largest.frame.function(), kMostCommandBytes),
+                     " (", PlaceText(largest.frame), ")");
+  }
+  return figure;
+}
+
+// Each process's pages by themselves would count what they share as often.
+ReportFigure Resident(const MeasuredRun& run) {
+  ReportFigure figure = {"resident"};
+  const int64_t bytes = ResidentTogetherBytes(run);
+  if (bytes == 0) {
+    figure.detail =
+        "not measured: the program ended before it was looked at, or /proc "
+        "could not be read";
+    return figure;
+  }
+  figure.value = BytesValue(bytes);
+  figure.detail = "at most";
+  if (run.images_size() > 1 || run.unrecorded_process_count() > 0) {
+    figure.detail =
+        "at most at once, all processes together, shared pages once";
+    if (run.peak_resident_sum_bytes() > bytes) {
+      figure.notes.push_back(absl::StrCat(
+          FormatRoundedBytes(run.peak_resident_sum_bytes()),
+          " as the sum of what each has, shared pages once a process"));
+    }
+  }
+  return figure;
+}
+
+ReportFigure Allocated(const MeasuredImage& image) {
+  ReportFigure figure = {"allocated"};
+  if (!image.has_totals()) {
+    figure.is_detail = true;
+    figure.detail = "the process's end was not seen, so its totals are unknown";
+    return figure;
+  }
+  figure.value = BytesValue(image.allocated_bytes());
+  figure.detail =
+      absl::StrCat("in ", FormatCount(image.allocation_count()),
+                   " calls; left at exit ", FormatBytes(image.live_bytes()));
+  return figure;
+}
+
+// What the allocator has beyond what the program uses.
+ReportFigure Allocator(const MeasuredImage& image) {
+  ReportFigure figure = {"allocator"};
+  figure.is_detail = true;
+  figure.detail =
+      "kept beyond the live bytes when most was resident: thread caches, "
+      "fragmentation, bookkeeping, and freed pages that were not given back";
+  const ResidentParts& parts = image.resident_at_peak();
+  // Its books may be of another moment than the pages.
+  if (parts.live_bytes() == 0) return figure;
+  int64_t kept = 0;
+  for (int64_t bytes :
+       {parts.thread_cache_bytes(), parts.fragmentation_bytes(),
+        parts.allocator_metadata_bytes(), parts.dirty_bytes()}) {
+    kept = SaturatedSum(kept, bytes);
+  }
+  figure.value = BytesValue(kept);
+  return figure;
+}
+
+ReportFigure Container(const ContainerNeeds& needs) {
+  ReportFigure figure = {"container"};
+  if (!needs.unknown().empty()) {
+    figure.detail = absl::StrCat("no limit is recommended: ",
+                                 ShortenText(needs.unknown(), 400));
+  } else if (needs.limit_bytes() == 0) {
+    figure.detail =
+        "no limit is recommended: no resident set was seen, since the program "
+        "ended within 10 ms or /proc could not be read";
+  } else {
+    figure.value = BytesValue(needs.limit_bytes());
+    figure.detail = absl::StrCat(
+        "a limit that has room for this run: ",
+        FormatRoundedBytes(needs.resident_bytes()),
+        " resident, shared pages once and without memprof, ",
+        needs.memory_file_bytes() == 0
+            ? ""
+            : absl::StrCat(FormatRoundedBytes(needs.memory_file_bytes()),
+                           " of files in memory (tmpfs), "),
+        FormatRoundedBytes(needs.kernel_bytes()),
+        " of page tables and kernel stacks, and a twentieth for what differs "
+        "between runs");
+  }
+  return figure;
+}
+
+ReportFigure Detail(const char* name, ReportValue value, const char* detail) {
+  ReportFigure figure = {name, std::move(value), detail};
+  figure.is_detail = true;
+  return figure;
+}
+
+}  // namespace
+
+void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
+                   const std::vector<SiteRow>& rows, Report* report) {
+  std::vector<ReportFigure>& figures = report->figures;
+  figures.push_back(Peak(run, image));
+  figures.push_back(Where(image, rows));
+  figures.push_back(Resident(run));
+  if (image.peak_mapped_bytes() > 0) {
+    figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
+                       "addresses that the program mapped itself"});
+  }
+  figures.push_back(Allocated(image));
+  if (image.has_totals()) {
+    figures.push_back(
+        Detail("calls", CountValue(image.allocation_count()), "of malloc"));
+    figures.push_back(
+        Detail("left at exit", BytesValue(image.live_bytes()), "never freed"));
+  }
+  figures.push_back(Allocator(image));
+  if (run.has_container_needs()) {
+    figures.push_back(Container(run.container_needs()));
+  }
+  figures.push_back(Detail("time", TimeValue(run.wall_time_ns()), ""));
+}
+
+void AddPeakOwners(const MeasuredRun& run, const MeasuredImage& image,
+                   Report* report) {
+  if (!image.has_sites()) return;
+  const PeakShares shares = PeakSharesOf(run, image);
+  if (!shares.are_known) {
+    report->remarks.push_back(
+        "how much of the peak is the program's own data is not measured: calls "
+        "of the interpreted program were not recorded");
+    return;
+  }
+  const std::vector<OwnedBytes> owners = OwnersOf(shares);
+  const int64_t sum = SumOf(owners);
+  if (sum <= 0) return;
+  ReportTable table;
+  table.heading = "Whose data the peak is";
+  table.lead =
+      "The program's: its own code asked for it, itself or through a library. "
+      "A "
+      "library's: allocated while it was loaded, or without the program's "
+      "code.";
+  table.is_detail = true;
+  table.is_breakdown = true;
+  table.columns = {{"at the peak", ReportUnit::kBytes},
+                   {"share", ReportUnit::kShare},
+                   {"owner"}};
+  for (const OwnedBytes& each : owners) {
+    if (each.bytes == 0) continue;
+    table.rows.push_back({{BytesValue(each.bytes), ShareValue(each.bytes, sum),
+                           TextValue(each.owner)}});
+  }
+  report->tables.push_back(std::move(table));
+}
+
+}  // namespace footprint

@@ -1,0 +1,52 @@
+// What a measured run says: its figures, warnings and tables, made once for
+// every format.
+//
+//   const Report report = RunReport(run);
+//   std::cout << FiguresText(report);     // base/report/report_text.h
+//   AddFigures(report, &page);            // base/report/report_page.h
+//
+// The figures are of the process with the highest peak of its own, unless they
+// say that they are of all processes. A table of which the run knows nothing is
+// not there. A run without a process has one warning, and nothing else.
+//
+// To add a figure or a table, write it in the file that makes its kind
+// (run_tables.h); each format then has it.
+//
+// Pure; thread-safe. Memory: that of the call sites' rows, and of the report.
+// Time: linear in sites, and sorting their places.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
+#define FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
+
+#include <cstddef>
+
+#include "footprint/base/report/report.h"
+#include "footprint/profiling/reports/report_threshold.h"
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+struct RunReportOptions {
+  // Rows with less than these shares of the peak and of the processor time are
+  // left out and counted.
+  ReportThreshold memory_threshold;
+  ReportThreshold cpu_threshold;
+  // Rows of one table.
+  size_t most_rows = 40;
+  // Stages that needed little are rows, too, for comparisons.
+  bool has_small_stages = false;
+};
+
+Report RunReport(const MeasuredRun& run, const RunReportOptions& options = {});
+
+// What became of the figures, the stages and the places in the code; in
+// reports of CompareReports's form. A place is the same in both runs where
+// function, file name and object name are: lines move, and so do folders.
+Report ComparisonReport(const MeasuredRun& before, const MeasuredRun& after);
+
+// The heading of the table that a picture of the calls replaces.
+inline constexpr char kCallPathHeading[] = "Calls to the largest places";
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/profiling/reports/report_words.h"
+#include "footprint/profiling/reports/run_tables.h"
+#include "footprint/profiling/runs/amounts.h"
+
+namespace footprint {
+namespace {
+
+// There may be hundreds of imports and files that need less.
+constexpr double kLeastShare = 0.005;
+
+// The stage's name, with what a reader of its figures must know.
+std::string TitleOf(const StageFigures& stage) {
+  std::string title =
+      absl::StrCat(stage.kind() == StageFigures::IMPORT ? "import "
+                   : stage.kind() == StageFigures::FILE ? "file "
+                                                        : "",
+                   ShortenText(stage.name(), 60));
+  if (stage.was_left_open()) absl::StrAppend(&title, " (left open)");
+  if (stage.is_inherited()) absl::StrAppend(&title, " (begun by the parent)");
+  if (stage.lacks_last_visit()) {
+    absl::StrAppend(&title, " (without its last visit)");
+  }
+  if (stage.unmeasured_visit_count() > 0) {
+    absl::StrAppend(&title, " (", FormatCount(stage.unmeasured_visit_count()),
+                    " visits not measured: too many were open)");
+  }
+  return title;
+}
+
+// The stages of one process as rows of a tree, most at their peak first.
+class StageTree {
+ public:
+  StageTree(const MeasuredImage& image, bool has_small_stages,
+            ReportTable* table)
+      : image_(image),
+        has_small_stages_(has_small_stages),
+        table_(table),
+        inside_(static_cast<size_t>(image.stages_size())),
+        at_peak_(inside_.size()) {
+    for (int i = 1; i < image.stages_size(); ++i) {
+      inside_[image.stages(i).parent()].push_back(i);
+    }
+    for (std::vector<int>& stages : inside_) {
+      std::stable_sort(stages.begin(), stages.end(), [&](int a, int b) {
+        return image.stages(a).peak_live_bytes() >
+               image.stages(b).peak_live_bytes();
+      });
+    }
+    for (const SiteAmounts& site : image.sites()) {
+      if (site.stage() < at_peak_.size()) {
+        at_peak_[site.stage()] =
+            SaturatedSum(at_peak_[site.stage()], site.at_peak().bytes());
+      }
+    }
+  }
+
+  // Stages stand behind their parents, so this ends.
+  void AddInside(size_t parent, size_t depth) {
+    for (int number : inside_[parent]) {
+      if (IsShown(number)) {
+        AddRow(number, depth);
+      } else {
+        ++table_->other_count;
+      }
+      AddInside(static_cast<size_t>(number), depth + 1);
+    }
+  }
+
+ private:
+  bool IsShown(int number) const {
+    const StageFigures& stage = image_.stages(number);
+    return has_small_stages_ || stage.kind() == StageFigures::NAMED ||
+           static_cast<double>(
+               std::max(stage.peak_live_bytes(), stage.allocated_bytes())) >=
+               kLeastShare * static_cast<double>(image_.peak_live_bytes()) ||
+           !inside_[static_cast<size_t>(number)].empty();
+  }
+
+  void AddRow(int number, size_t depth) {
+    const StageFigures& stage = image_.stages(number);
+    ReportRow row;
+    row.depth = depth;
+    row.key = StageName(image_, static_cast<size_t>(number));
+    row.cells = {BytesValue(stage.peak_live_bytes()),
+                 ShareValue(stage.peak_live_bytes(), image_.peak_live_bytes()),
+                 BytesValue(stage.peak_live_absolute_bytes()),
+                 BytesValue(at_peak_[static_cast<size_t>(number)]),
+                 BytesValue(stage.allocated_bytes()),
+                 ShareValue(stage.allocated_bytes(), image_.allocated_bytes()),
+                 CountValue(stage.allocation_count()),
+                 BytesValue(stage.net_growth_bytes()),
+                 CountValue(stage.visit_count()),
+                 TimeValue(stage.wall_time_ns()),
+                 TextValue(TitleOf(stage))};
+    table_->rows.push_back(std::move(row));
+  }
+
+  const MeasuredImage& image_;
+  const bool has_small_stages_;
+  ReportTable* const table_;
+  std::vector<std::vector<int>> inside_;
+  // What was allocated in the stage, of the process's peak.
+  std::vector<int64_t> at_peak_;
+};
+
+}  // namespace
+
+void AddStageTable(const MeasuredImage& image, const RunReportOptions& options,
+                   Report* report) {
+  if (image.stages_size() < 2) return;
+  ReportTable table;
+  table.heading = "Stages";
+  table.row_name = "stage";
+  table.text_rows = 24;
+  table.columns = {{"peak above", ReportUnit::kBytes},
+                   {"share", ReportUnit::kShare},
+                   {"absolute peak", ReportUnit::kBytes, true},
+                   {"live at the peak", ReportUnit::kBytes, true},
+                   {"allocated", ReportUnit::kBytes},
+                   {"of all", ReportUnit::kShare},
+                   {"calls", ReportUnit::kCount, true},
+                   {"left", ReportUnit::kBytes},
+                   {"visits", ReportUnit::kCount},
+                   {"time", ReportUnit::kNanoseconds},
+                   {"stage"}};
+  table.compared = {{0, ComparedColumn::kNone, /*takes_largest=*/true},
+                    {4, ComparedColumn::kNone, /*takes_largest=*/false,
+                     /*is_detail=*/true}};
+  table.note =
+      "exact: the most above what was live at a visit's begin; shares are of "
+      "the process's peak and volume";
+  StageTree(image, options.has_small_stages, &table).AddInside(0, 0);
+  report->tables.push_back(std::move(table));
+}
+
+}  // namespace footprint

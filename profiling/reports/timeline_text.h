@@ -1,0 +1,24 @@
+// Live bytes over time as a line of blocks for a terminal, the peak marked, and
+// below it which stage it was.
+//
+//   std::cerr << TimelineText(image);
+//
+// Empty if the process has no timeline; else it ends with a newline. Pure;
+// thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
+#define FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
+
+#include <string>
+
+#include "footprint/profiling/runs/measured_run.pb.h"
+
+namespace footprint {
+
+std::string TimelineText(const MeasuredImage& image);
+
+}  // namespace footprint
+
+// Tested by text_report_test.
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
