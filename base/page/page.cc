@@ -161,11 +161,16 @@ void PageContent::AddTable(const PageTable& table) {
   const auto text_class = [&table](size_t column) {
     return column < table.text_columns ? " class=\"text\"" : "";
   };
-  absl::StrAppend(&html_,
-                  "<div class=\"scroll\" tabindex=\"0\">"
-                  "<table class=\"plain",
-                  table.wraps_text ? " wrapping" : "", "\"><caption><span>",
-                  EscapeForXml(table.caption), "</span></caption><thead><tr>");
+  absl::StrAppend(
+      &html_,
+      "<div class=\"scroll\" tabindex=\"0\">"
+      "<table class=\"plain",
+      table.wraps_text ? " wrapping" : "", "\">",
+      table.caption.empty()
+          ? ""
+          : absl::StrCat("<caption><span>", EscapeForXml(table.caption),
+                         "</span></caption>"),
+      "<thead><tr>");
   for (size_t i = 0; i < table.header.size(); ++i) {
     absl::StrAppend(&html_, "<th scope=\"col\"", text_class(i), ">",
                     EscapeForXml(table.header[i]), "</th>");
