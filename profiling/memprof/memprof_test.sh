@@ -7,6 +7,7 @@ set -uo pipefail
 program=$PWD/$2
 own_new=$PWD/$3
 read_pprof=$PWD/$4
+phase_program=$PWD/$5
 
 # The program's output and exit status are its own.
 expect 0 "peak heap" "$program" print
@@ -38,6 +39,12 @@ check "first['sites'][0]['at_peak_count'] == 1000"
 check "'Allocate' in first['sites'][0]['function']"
 measure --sampling=none "$program" hold=1000
 check "'sites' not in first"
+
+# A phase is a stage.
+measure "$phase_program"
+check "[(stage['name'], stage['parent']) for stage in first['stages'][1:]] == [('fit', 0), ('epoch', 1), ('predict', 0)]"
+check "[stage['peak_live_bytes'] >> 20 for stage in first['stages'][1:]] == [4, 2, 1]"
+check "not first['notes']"
 
 # No process is lost, however it comes to be and ends.
 measure "$program" hold=100 fork=64

@@ -7,6 +7,7 @@
 
 #include "footprint/base/threads/pthread_mutex.h"
 #include "footprint/profiling/heap/heap_metrics.h"
+#include "footprint/profiling/stages/footprint_stage.h"
 
 namespace footprint {
 namespace {
@@ -55,7 +56,10 @@ void Accumulate(HeapPhaseBytes* sum, const HeapPhaseBytes& visit) {
 }  // namespace
 
 MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
-  if (!HeapIsAccounted()) return;
+  if (!HeapIsAccounted()) {
+    stage_visit_ = footprint_stage_begin(name);
+    return;
+  }
   const bool is_of_thread =
       around_ == Around::kThisThread && thread_record >= 0;
   const int parent = is_of_thread ? thread_record : process_record.load();
@@ -71,6 +75,8 @@ MemoryPhase::MemoryPhase(const char* name, Around around) : around_(around) {
 }
 
 void MemoryPhase::End() {
+  if (stage_visit_ != 0) footprint_stage_end_of(stage_visit_);
+  stage_visit_ = 0;
   if (record_ < 0) return;
   const HeapPhaseBytes visit = EndHeapPhase(heap_phase_);
   if (around_ == Around::kEveryThread) {

@@ -6,10 +6,12 @@
 //     model->Fit();
 //   }
 //
+// In a program that memprof measures a phase is a stage (footprint_stage.h).
+//
 // Phases nest. One that is entered again under the same phase is the same
 // phase: its peak is the highest of its peaks, its volume their sum. They cost
 // nothing, and record nothing, unless a profile is being made (benchmark_main,
-// program_profile).
+// program_profile) or memprof measures the program.
 //
 // Thread-safety: phases may be entered on any thread; which one is around
 // another is known for each thread by itself. The bytes are those of the whole
@@ -20,6 +22,7 @@
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -47,6 +50,8 @@ class MemoryPhase {
 
  private:
   Around around_;
+  // Of memprof's stage; 0: there is none.
+  int64_t stage_visit_ = 0;
   int record_ = -1;
   int outer_record_ = -1;
   HeapPhase heap_phase_;
