@@ -11,7 +11,7 @@
 #define FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_
 
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -40,8 +40,9 @@ std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
     bytes = point.live_bytes;
     last_ns = point.time_ns;
   }
-  if (process.peak_time_ns <= time_ns && process.peak_time_ns >= last_ns) {
-    bytes = process.peak_live_bytes;
+  if (process.figures.peak_time_ns() <= time_ns &&
+      process.figures.peak_time_ns() >= last_ns) {
+    bytes = process.figures.peak_live_bytes();
   }
   return bytes;
 }
@@ -52,8 +53,9 @@ std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
 bool AreOfOneMoment(const ResidentPeak& peak, const MeasuredProcess& process) {
   constexpr int64_t kGrain = 50;
   const int64_t missed_bytes =
-      process.peak_resident_bytes - peak.parts.resident_bytes;
-  if (missed_bytes > process.peak_resident_bytes / kGrain) return false;
+      process.figures.peak_resident_bytes() - peak.parts.resident_bytes;
+  if (missed_bytes > process.figures.peak_resident_bytes() / kGrain)
+    return false;
   const std::optional<int64_t> live_bytes = LiveBytesAt(process, peak.time_ns);
   if (!live_bytes.has_value()) return true;
   return std::abs(*live_bytes - peak.books.live_bytes) <=
@@ -80,12 +82,13 @@ ResidentParts ToParts(const ResidentPeak& peak,
   parts.set_major_fault_count(set.major_fault_count);
   parts.set_swapped_bytes(set.swapped_bytes);
   parts.set_page_table_bytes(set.page_table_bytes);
-  const bool is_one_moment = std::none_of(
-      processes.begin(), processes.end(),
-      [&peak](const MeasuredProcess& process) {
-        return process.process_id == peak.process_id &&
-               process.image == peak.image && !AreOfOneMoment(peak, process);
-      });
+  const bool is_one_moment =
+      std::none_of(processes.begin(), processes.end(),
+                   [&peak](const MeasuredProcess& process) {
+                     return process.figures.process_id() == peak.process_id &&
+                            process.figures.image() == peak.image &&
+                            !AreOfOneMoment(peak, process);
+                   });
   if (is_one_moment) AddAllocatorParts(peak.books, &parts);
   return parts;
 }
@@ -94,32 +97,37 @@ ResidentParts ToParts(const ResidentPeak& peak,
 int64_t PeakResidentBytes(const AgentRunEnd& end) {
   int64_t bytes = 0;
   for (const MeasuredProcess& process : end.processes) {
-    bytes = std::max(bytes, process.peak_resident_bytes);
+    bytes = std::max(bytes, process.figures.peak_resident_bytes());
   }
   return bytes;
 }
 
 int64_t OwnPeakBytes(const MeasuredProcess& process) {
-  return process.peak_live_bytes - process.inherited_live_bytes;
+  return process.figures.peak_live_bytes() -
+         process.figures.inherited_live_bytes();
 }
 
 // A process that was killed had its heap to the end of the run, for all that is
 // known.
 HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
   HeapOverTime heap;
-  heap.begin_ns = process.begin_time_ns;
-  heap.end_ns = process.end_time_ns != 0 ? process.end_time_ns : run_end_ns;
-  heap.most_bytes = process.peak_resident_bytes != 0
-                        ? process.peak_resident_bytes
+  heap.begin_ns = process.figures.begin_time_ns();
+  heap.end_ns = process.figures.end_time_ns() != 0
+                    ? process.figures.end_time_ns()
+                    : run_end_ns;
+  heap.most_bytes = process.figures.peak_resident_bytes() != 0
+                        ? process.figures.peak_resident_bytes()
                         : OwnPeakBytes(process);
   if (process.sites.has_value()) {
     for (const SiteProfile::Point& point : process.sites->timeline) {
       heap.live_bytes_by_time_ns.push_back(
-          {point.time_ns, point.live_bytes - process.inherited_live_bytes});
+          {point.time_ns,
+           point.live_bytes - process.figures.inherited_live_bytes()});
     }
   }
-  const int64_t peak_time_ns =
-      process.sites.has_value() ? process.peak_time_ns : heap.begin_ns;
+  const int64_t peak_time_ns = process.sites.has_value()
+                                   ? process.figures.peak_time_ns()
+                                   : heap.begin_ns;
   heap.live_bytes_by_time_ns.push_back({peak_time_ns, OwnPeakBytes(process)});
   std::stable_sort(
       heap.live_bytes_by_time_ns.begin(), heap.live_bytes_by_time_ns.end(),
@@ -130,7 +138,7 @@ HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
 int64_t PeakHeapSum(const AgentRunEnd& end) {
   if (end.processes.empty()) return 0;
   const int64_t run_end_ns =
-      end.processes.front().begin_time_ns + end.wall_time_ns;
+      end.processes.front().figures.begin_time_ns() + end.wall_time_ns;
   std::vector<HeapOverTime> heaps;
   for (const MeasuredProcess& process : end.processes) {
     heaps.push_back(HeapOf(process, run_end_ns));
@@ -166,7 +174,7 @@ std::string UnknownNeeds(const AgentRunEnd& end) {
                               "(--children=no)");
   }
   for (const MeasuredProcess& process : end.processes) {
-    if (process.lost_child_count > 0) {
+    if (process.figures.lost_child_count() > 0) {
       return "children could not be measured";
     }
   }

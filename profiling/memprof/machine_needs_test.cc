@@ -35,9 +35,9 @@ ResidentPeak PeakOf(int process_id, int image, int64_t heap_bytes) {
 MeasuredProcess ProcessOf(int64_t begin_time_ns, int64_t end_time_ns,
                           int64_t peak_live_bytes) {
   MeasuredProcess process;
-  process.begin_time_ns = begin_time_ns;
-  process.end_time_ns = end_time_ns;
-  process.peak_live_bytes = peak_live_bytes;
+  process.figures.set_begin_time_ns(begin_time_ns);
+  process.figures.set_end_time_ns(end_time_ns);
+  process.figures.set_peak_live_bytes(peak_live_bytes);
   return process;
 }
 
@@ -84,10 +84,10 @@ ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
   end.resident_peaks = {PeakOf(100, 0, 1000)};
   end.resident_peaks[0].books = {4, 500, 550, 50, 700, 80, 30};
   MeasuredProcess process;
-  process.process_id = 100;
-  process.peak_live_bytes = 5000;
-  process.peak_time_ns = 100;
-  process.peak_resident_bytes = peak_resident_bytes;
+  process.figures.set_process_id(100);
+  process.figures.set_peak_live_bytes(5000);
+  process.figures.set_peak_time_ns(100);
+  process.figures.set_peak_resident_bytes(peak_resident_bytes);
   process.sites.emplace();
   process.sites->timeline = {{1, 10, 0}, {3, live_bytes, 0}, {9, 7000, 0}};
   end.processes = {process};
@@ -130,7 +130,7 @@ TEST(MachineNeedsTest, NoLimitIsRecommendedWhereAnythingIsUnknown) {
   end.left_out_process_count = 1;
   EXPECT_EQ(LimitBytes(end), 0);
   end = known;
-  end.processes[1].lost_child_count = 1;
+  end.processes[1].figures.set_lost_child_count(1);
   EXPECT_EQ(LimitBytes(end), 0);
   end = known;
   end.shared_once.is_of_one_moment = false;
@@ -151,7 +151,7 @@ TEST(MachineNeedsTest, AllProcessesTogetherHaveWhatTheLargestHadAtLeast) {
   AgentRunEnd end;
   end.shared_once.anonymous_bytes = 70 * kMiB;
   end.processes = {ProcessOf(0, 50, kMiB), ProcessOf(0, 50, kMiB)};
-  end.processes[1].peak_resident_bytes = 111 * kMiB;
+  end.processes[1].figures.set_peak_resident_bytes(111 * kMiB);
   MeasuredRun run = RunOfImages(2);
   AddMachineNeeds(end, &run);
   EXPECT_EQ(run.peak_resident_once_bytes(), 111 * kMiB);
@@ -182,7 +182,7 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   const int64_t in_turn_bytes = limit_bytes();
   EXPECT_GE(in_turn_bytes, 300 * kMiB);
   EXPECT_LT(in_turn_bytes, 500 * kMiB);
-  end.processes[1].begin_time_ns = 10;
+  end.processes[1].figures.set_begin_time_ns(10);
   EXPECT_GE(limit_bytes(), 500 * kMiB);
   // One that was killed had its heap to the end, for all that is known.
   end.processes = {ProcessOf(0, 0, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
@@ -195,7 +195,7 @@ TEST(MachineNeedsTest, TheKernelsMarkOfTheResidentSetCounts) {
   end.shared_once.anonymous_bytes = kMiB;
   end.peak_resident_sum_bytes = 10 * kMiB;
   MeasuredProcess process = ProcessOf(0, 50, kMiB);
-  process.peak_resident_bytes = 64 * kMiB;
+  process.figures.set_peak_resident_bytes(64 * kMiB);
   end.processes = {process};
   end.shared_once.resident_sum_bytes = kMiB;
   MeasuredRun run = RunOfImages(0);

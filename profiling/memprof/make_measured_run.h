@@ -12,7 +12,7 @@
 #define FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_
 
 #include "footprint/profiling/memprof/run_with_agent.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -304,11 +304,11 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
 // Whether the process became no other program since.
 bool IsLastImage(const MeasuredProcess& process,
                  const std::vector<MeasuredProcess>& processes) {
-  return std::none_of(processes.begin(), processes.end(),
-                      [&](const MeasuredProcess& other) {
-                        return other.process_id == process.process_id &&
-                               other.image > process.image;
-                      });
+  return std::none_of(
+      processes.begin(), processes.end(), [&](const MeasuredProcess& other) {
+        return other.figures.process_id() == process.figures.process_id() &&
+               other.figures.image() > process.figures.image();
+      });
 }
 
 // Sees what the run needs of the machine: often its processes and their
@@ -372,10 +372,10 @@ bool IsRecorded(const SeenProcess& seen, const MeasuredProcess* last) {
       return true;
     case SeenProcess::Agent::kAbsent:
       // The loader had not come to the agent yet, if a record began since.
-      return last->begin_time_ns > seen.time_ns;
+      return last->figures.begin_time_ns() > seen.time_ns;
     case SeenProcess::Agent::kForbidden:
       // It ended as what the record tells of.
-      return last->has_totals;
+      return last->figures.has_totals();
   }
   return false;
 }
@@ -386,8 +386,9 @@ void FindUnrecorded(pid_t process, const AgentRun& run,
                     const ProcessChildren& processes, AgentRunEnd* end) {
   std::map<int, const MeasuredProcess*> last_images;
   for (const MeasuredProcess& each : end->processes) {
-    const MeasuredProcess*& last = last_images[each.process_id];
-    if (last == nullptr || last->image < each.image) last = &each;
+    const MeasuredProcess*& last = last_images[each.figures.process_id()];
+    if (last == nullptr || last->figures.image() < each.figures.image())
+      last = &each;
   }
   for (const auto& [process_id, seen] : processes.seen()) {
     if (process_id != process && !run.children_are_recorded) {
@@ -406,8 +407,8 @@ void FindUnrecorded(pid_t process, const AgentRun& run,
 // any process.
 void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
   for (const MeasuredProcess& each : end->processes) {
-    known_bytes =
-        std::max({known_bytes, each.peak_resident_bytes, each.peak_live_bytes});
+    known_bytes = std::max({known_bytes, each.figures.peak_resident_bytes(),
+                            each.figures.peak_live_bytes()});
   }
   const int64_t unknown_bytes = end->peak_process_mark_bytes - known_bytes;
   if (unknown_bytes > kMostUnaccountedBytes &&
@@ -484,8 +485,10 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
     FindUnseen(std::max(own_mark_bytes, watch.peak_process_bytes()), &end);
   }
   for (MeasuredProcess& each : end.processes) {
-    each.is_running = !each.has_totals && IsLastImage(each, end.processes) &&
-                      kill(each.process_id, 0) == 0;
+    if (!each.figures.has_totals() && IsLastImage(each, end.processes) &&
+        kill(each.figures.process_id(), 0) == 0) {
+      each.figures.set_end(MeasuredImage::RUNS_ON);
+    }
   }
   return end;
 }

@@ -244,7 +244,7 @@ text = json.dumps(rows)
   ASSERT_EQ(run.status(), 0) << run.output();
   int64_t sum = 0;
   for (const auto& [line, bytes] : run.BytesByLine()) sum += bytes;
-  EXPECT_EQ(sum, run.processes()[0].peak_live_bytes);
+  EXPECT_EQ(sum, run.processes()[0].figures.peak_live_bytes());
 }
 
 // Python's own small objects: 1,000 floats of 24 bytes come to a line.

@@ -17,8 +17,10 @@
 #include "absl/strings/strip.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/records/growth_record.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/read_stages.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
 
 namespace footprint {
@@ -54,33 +56,47 @@ std::vector<std::string> CommandLine(const ProcessRecord& record) {
   return absl::StrSplit(words, '\0');
 }
 
-MeasuredProcess ToMeasuredProcess(const ProcessRecord& record) {
-  MeasuredProcess process;
-  process.process_id = record.process_id;
-  process.parent_process_id = record.parent_process_id;
-  process.image = record.image;
-  process.is_fork = record.is_fork != 0;
-  process.executable = Text(record.executable);
-  process.command_line = CommandLine(record);
-  process.begin_time_ns = record.begin_time_ns;
-  process.end_time_ns = record.end_time_ns.load();
-  process.peak_time_ns = record.heap.peak_time_ns.load();
-  process.peak_live_bytes = record.heap.peak_live_bytes.load();
-  process.inherited_live_bytes = record.inherited_live_bytes;
-  process.peak_mapped_bytes = record.heap.peak_mapped_bytes.load();
-  process.has_totals = record.end.load() != ProcessEnd::kNone;
-  process.ended_at_once = record.end.load() == ProcessEnd::kAtOnce;
-  process.lost_child_count = record.lost_child_count.load();
-  process.live_bytes = record.live_bytes.load();
-  process.allocated_bytes = record.allocated_bytes.load();
-  process.allocation_count = record.allocation_count.load();
-  process.sum_thread_peak_bytes = record.sum_thread_peak_bytes.load();
-  process.peak_resident_bytes = record.peak_resident_bytes.load();
-  process.thread_count = record.thread_count.load();
-  process.threads_may_overlap = record.threads_may_overlap.load() != 0;
-  process.has_foreign_new = record.has_foreign_new != 0;
-  process.peak_stage = record.heap.peak_stage.load();
-  return process;
+MeasuredImage::End EndOf(const ProcessRecord& record) {
+  switch (record.end.load()) {
+    case ProcessEnd::kNone:
+      return MeasuredImage::KILLED;
+    case ProcessEnd::kAtOnce:
+      return MeasuredImage::EXITED_AT_ONCE;
+    default:
+      return MeasuredImage::EXITED;
+  }
+}
+
+void SetTotals(const ProcessRecord& record, MeasuredImage* image) {
+  image->set_live_bytes(record.live_bytes.load());
+  image->set_allocated_bytes(record.allocated_bytes.load());
+  image->set_allocation_count(record.allocation_count.load());
+  image->set_sum_thread_peak_bytes(record.sum_thread_peak_bytes.load());
+  image->set_peak_resident_bytes(record.peak_resident_bytes.load());
+  image->set_thread_count(record.thread_count.load());
+  image->set_threads_may_overlap(record.threads_may_overlap.load() != 0);
+}
+
+void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
+  image->set_process_id(record.process_id);
+  image->set_parent_process_id(record.parent_process_id);
+  image->set_image(record.image);
+  image->set_is_fork(record.is_fork != 0);
+  image->set_executable(EscapeForProto(Text(record.executable)));
+  for (const std::string& word : CommandLine(record)) {
+    image->add_command_line(EscapeForProto(word));
+  }
+  image->set_begin_time_ns(record.begin_time_ns);
+  image->set_end_time_ns(record.end_time_ns.load());
+  image->set_peak_time_ns(record.heap.peak_time_ns.load());
+  image->set_peak_live_bytes(record.heap.peak_live_bytes.load());
+  image->set_inherited_live_bytes(record.inherited_live_bytes);
+  image->set_peak_mapped_bytes(record.heap.peak_mapped_bytes.load());
+  image->set_lost_child_count(record.lost_child_count.load());
+  image->set_has_foreign_new(record.has_foreign_new != 0);
+  image->set_end(EndOf(record));
+  image->set_has_totals(image->end() != MeasuredImage::KILLED);
+  if (image->has_totals()) SetTotals(record, image);
 }
 
 // Nothing where the process did not end by exit.
@@ -132,11 +148,11 @@ absl::Status ReadFilesBeside(const std::string& path,
     if (!status.ok()) return status;
   }
   if (record.has_stages != 0) {
-    absl::StatusOr<StageProfile> stages =
-        ReadStageProfile(Beside(path, kStagesSuffix),
-                         {process->peak_live_bytes, process->peak_stage});
-    if (!stages.ok()) return stages.status();
-    process->stages = *std::move(stages);
+    const absl::Status status =
+        ReadStages(Beside(path, kStagesSuffix),
+                   {process->figures.peak_live_bytes(), process->peak_stage},
+                   &process->figures);
+    if (!status.ok()) return status;
   }
   absl::Status status =
       ReadSamples(path, kProcessorTimeContent, &process->processor_time);
@@ -171,7 +187,9 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": no record of this version's agent"));
   }
-  MeasuredProcess process = ToMeasuredProcess(*record);
+  MeasuredProcess process;
+  SetFigures(*record, &process.figures);
+  process.peak_stage = record->heap.peak_stage.load();
   ReadObjectList(Beside(path, kObjectsSuffix), &process);
   absl::Status status = ReadFilesBeside(path, *record, &process);
   if (!status.ok()) return status;
@@ -206,8 +224,11 @@ absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
   }
   std::sort(processes.begin(), processes.end(),
             [](const MeasuredProcess& a, const MeasuredProcess& b) {
-              return std::tie(a.begin_time_ns, a.process_id, a.image) <
-                     std::tie(b.begin_time_ns, b.process_id, b.image);
+              const auto key_of = [](const MeasuredImage& image) {
+                return std::make_tuple(image.begin_time_ns(),
+                                       image.process_id(), image.image());
+              };
+              return key_of(a.figures) < key_of(b.figures);
             });
   return processes;
 }

@@ -70,10 +70,12 @@ void ReadAnyRecord(absl::string_view input) {
   if (!processes.ok()) return RequireRefusal(processes.status());
   Require(processes->size() <= 1, "one record is one process");
   for (const MeasuredProcess& process : *processes) {
-    Require(process.executable.size() <= sizeof(ProcessRecord::executable),
+    Require(process.figures.executable().size() <=
+                sizeof(ProcessRecord::executable),
             "a name fits its room");
     size_t words = 0;
-    for (const std::string& word : process.command_line) words += word.size();
+    for (const std::string& word : process.figures.command_line())
+      words += word.size();
     Require(words <= sizeof(ProcessRecord::command_line),
             "a command line fits its room");
   }

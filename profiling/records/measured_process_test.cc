@@ -54,9 +54,9 @@ TEST_F(MeasuredProcessTest, ProcessesComeInTheOrderOfTheirBegin) {
   const auto processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
   ASSERT_EQ(processes->size(), 3u);
-  EXPECT_EQ((*processes)[0].process_id, 3);
-  EXPECT_EQ((*processes)[1].process_id, 1);
-  EXPECT_EQ((*processes)[2].process_id, 2);
+  EXPECT_EQ((*processes)[0].figures.process_id(), 3);
+  EXPECT_EQ((*processes)[1].figures.process_id(), 1);
+  EXPECT_EQ((*processes)[2].figures.process_id(), 2);
 }
 
 TEST_F(MeasuredProcessTest, ObjectsAreThoseOfTheList) {
@@ -86,21 +86,21 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   auto processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
   const MeasuredProcess& process = processes->front();
-  EXPECT_EQ(process.peak_live_bytes, 1000);
-  EXPECT_EQ(process.inherited_live_bytes, 300);
-  EXPECT_EQ(process.lost_child_count, 3);
-  EXPECT_TRUE(process.is_fork);
-  EXPECT_FALSE(process.has_totals);
-  EXPECT_EQ(process.executable, "/usr/bin/python3");
-  EXPECT_EQ(process.command_line,
-            (std::vector<std::string>{"python3", "-c", "pass"}));
+  EXPECT_EQ(process.figures.peak_live_bytes(), 1000);
+  EXPECT_EQ(process.figures.inherited_live_bytes(), 300);
+  EXPECT_EQ(process.figures.lost_child_count(), 3);
+  EXPECT_TRUE(process.figures.is_fork());
+  EXPECT_FALSE(process.figures.has_totals());
+  EXPECT_EQ(process.figures.executable(), "/usr/bin/python3");
+  EXPECT_THAT(process.figures.command_line(),
+              testing::ElementsAre("python3", "-c", "pass"));
   EXPECT_FALSE(process.sites.has_value());
   record->end = ProcessEnd::kAtOnce;
   Write("7.0.record", *record);
   processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
-  EXPECT_TRUE(processes->front().has_totals);
-  EXPECT_TRUE(processes->front().ended_at_once);
+  EXPECT_TRUE(processes->front().figures.has_totals());
+  EXPECT_EQ(processes->front().figures.end(), MeasuredImage::EXITED_AT_ONCE);
 }
 
 // A size that a damaged record has is not believed.
@@ -112,9 +112,19 @@ TEST_F(MeasuredProcessTest, NothingIsReadBeyondTheRecord) {
   Write("7.0.record", *record);
   const auto processes = ReadRecords(folder_);
   ASSERT_THAT(processes, IsOk());
-  EXPECT_EQ(processes->front().executable.size(), sizeof(record->executable));
-  EXPECT_EQ(processes->front().command_line.front().size(),
+  EXPECT_EQ(processes->front().figures.executable().size(),
+            sizeof(record->executable));
+  EXPECT_EQ(processes->front().figures.command_line(0).size(),
             sizeof(record->command_line));
+}
+
+TEST_F(MeasuredProcessTest, NamesNeedNotBeUtf8) {
+  auto record = Record(7, 10);
+  std::memcpy(record->executable, "\xff\xfe", 3);
+  Write("7.0.record", *record);
+  const auto processes = ReadRecords(folder_);
+  ASSERT_THAT(processes, IsOk());
+  EXPECT_EQ(processes->front().figures.executable(), "\\xff\\xfe");
 }
 
 // The agent sets its magic last, so a process that was killed before has none.

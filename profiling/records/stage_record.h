@@ -87,6 +87,6 @@ struct StageFile {
 
 }  // namespace footprint::profiling_internal
 
-// Tested by stage_profile_test.
+// Tested by read_stages_test.
 
 #endif  // FOOTPRINT_PROFILING_RECORDS_STAGE_RECORD_H_

@@ -35,7 +35,7 @@
 #ifndef FOOTPRINT_PROFILING_REPORTS_MEMORY_PROFILE_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_MEMORY_PROFILE_REPORT_H_
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {

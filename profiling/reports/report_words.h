@@ -16,7 +16,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

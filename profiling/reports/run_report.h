@@ -21,8 +21,8 @@
 #include <cstddef>
 
 #include "footprint/base/report/report.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/report_threshold.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
 

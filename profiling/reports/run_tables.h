@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "footprint/base/report/report.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/run_report.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 #include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {

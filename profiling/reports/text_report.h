@@ -13,8 +13,8 @@
 
 #include <string>
 
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/report_threshold.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
 

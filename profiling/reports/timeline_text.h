@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -26,8 +26,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/page/flame_graph.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/runs/code_owner.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 
 #include "footprint/base/page/page.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

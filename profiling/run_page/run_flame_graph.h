@@ -19,7 +19,7 @@
 #include <cstddef>
 
 #include "footprint/base/page/flame_graph.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <string>
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include "footprint/base/memory/saturated_sum.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

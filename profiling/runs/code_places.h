@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

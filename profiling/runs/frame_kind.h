@@ -11,7 +11,7 @@
 #define FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
 
 #include "absl/strings/string_view.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -17,7 +17,6 @@
 #include "footprint/profiling/runs/module_versions.h"
 #include "footprint/profiling/runs/native_calls.h"
 #include "footprint/profiling/runs/sampled_calls.h"
-#include "footprint/profiling/runs/stage_figures.h"
 #include "footprint/profiling/runs/suspected_leaks.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
@@ -37,50 +36,27 @@ void AddTo(const SiteProfile::Figure& figure, Amount* sum) {
   AddTo(amount, sum);
 }
 
-MeasuredImage::End EndOf(const MeasuredProcess& process,
-                         const std::vector<MeasuredProcess>& processes) {
-  if (process.has_totals) {
-    return process.ended_at_once ? MeasuredImage::EXITED_AT_ONCE
-                                 : MeasuredImage::EXITED;
-  }
-  if (process.is_running) return MeasuredImage::RUNS_ON;
-  for (const MeasuredProcess& each : processes) {
-    if (each.process_id == process.process_id && each.image > process.image) {
-      return MeasuredImage::BECAME_ANOTHER;
-    }
-  }
-  return MeasuredImage::KILLED;
+// Whether the process became another program by exec.
+bool BecameAnother(const MeasuredImage& image,
+                   const std::vector<MeasuredProcess>& processes) {
+  return std::any_of(processes.begin(), processes.end(),
+                     [&image](const MeasuredProcess& each) {
+                       return each.figures.process_id() == image.process_id() &&
+                              each.figures.image() > image.image();
+                     });
 }
 
-void SetFigures(const MeasuredProcess& process, MeasuredImage* image) {
-  image->set_process_id(process.process_id);
-  image->set_parent_process_id(process.parent_process_id);
-  image->set_image(process.image);
-  image->set_is_fork(process.is_fork);
-  image->set_executable(EscapeForProto(process.executable));
-  for (const std::string& word : process.command_line) {
-    image->add_command_line(EscapeForProto(word));
+void SetFigures(const MeasuredProcess& process,
+                const std::vector<MeasuredProcess>& processes,
+                MeasuredImage* image) {
+  *image = process.figures;
+  if (image->end() == MeasuredImage::KILLED &&
+      BecameAnother(*image, processes)) {
+    image->set_end(MeasuredImage::BECAME_ANOTHER);
   }
-  image->set_begin_time_ns(process.begin_time_ns);
-  image->set_end_time_ns(process.end_time_ns);
-  image->set_peak_live_bytes(process.peak_live_bytes);
-  image->set_peak_time_ns(process.peak_time_ns);
-  image->set_inherited_live_bytes(process.inherited_live_bytes);
-  image->set_peak_mapped_bytes(process.peak_mapped_bytes);
-  image->set_has_foreign_new(process.has_foreign_new);
-  image->set_lost_child_count(process.lost_child_count);
   for (const std::string& version : ModuleVersions(process.loaded_objects)) {
     image->add_module_versions(EscapeForProto(version));
   }
-  image->set_has_totals(process.has_totals);
-  if (!process.has_totals) return;
-  image->set_live_bytes(process.live_bytes);
-  image->set_allocated_bytes(process.allocated_bytes);
-  image->set_allocation_count(process.allocation_count);
-  image->set_sum_thread_peak_bytes(process.sum_thread_peak_bytes);
-  image->set_peak_resident_bytes(process.peak_resident_bytes);
-  image->set_thread_count(process.thread_count);
-  image->set_threads_may_overlap(process.threads_may_overlap);
 }
 
 void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
@@ -234,10 +210,8 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
   Symbolizer symbolizer;
   for (const MeasuredProcess& process : processes) {
     MeasuredImage* const image = run->add_images();
-    SetFigures(process, image);
-    image->set_end(EndOf(process, processes));
+    SetFigures(process, processes, image);
     if (process.python.has_value()) SetInterpreter(*process.python, image);
-    if (process.stages.has_value()) SetStages(*process.stages, image);
     const Threads threads(process);
     SetSamples(process, threads, &symbolizer, &forest, image);
     if (process.processor_time.has_value() && !process.sites.has_value()) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "footprint/profiling/records/measured_process.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

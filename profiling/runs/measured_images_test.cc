@@ -17,10 +17,11 @@ namespace {
 
 MeasuredProcess Process(int id, int image = 0) {
   MeasuredProcess process;
-  process.process_id = id;
-  process.image = image;
-  process.command_line = {"program"};
-  process.peak_live_bytes = 1000;
+  process.figures.set_process_id(id);
+  process.figures.set_image(image);
+  process.figures.add_command_line("program");
+  process.figures.set_end(MeasuredImage::KILLED);
+  process.figures.set_peak_live_bytes(1000);
   return process;
 }
 
@@ -91,9 +92,8 @@ TEST(MeasuredImagesTest, SitesAndThreadsAddUpToTheRecords) {
 
 TEST(MeasuredImagesTest, AStageWithoutANameIsOutsideOfAll) {
   MeasuredProcess process = Process(1);
-  process.stages.emplace();
-  process.stages->stages.resize(2);
-  process.stages->stages[1].name = "fit";
+  process.figures.add_stages();
+  process.figures.add_stages()->set_name("fit");
   process.sites.emplace();
   for (uint32_t stage = 0; stage < 4; ++stage) {
     SiteProfile::Site site;
@@ -116,10 +116,9 @@ TEST(MeasuredImagesTest, AStageWithoutANameIsOutsideOfAll) {
 TEST(MeasuredImagesTest, TheEndIsTold) {
   std::vector<MeasuredProcess> processes = {Process(1), Process(1, 1),
                                             Process(2), Process(3), Process(4)};
-  processes[1].has_totals = true;
-  processes[2].has_totals = true;
-  processes[2].ended_at_once = true;
-  processes[3].is_running = true;
+  processes[1].figures.set_end(MeasuredImage::EXITED);
+  processes[2].figures.set_end(MeasuredImage::EXITED_AT_ONCE);
+  processes[3].figures.set_end(MeasuredImage::RUNS_ON);
   MeasuredRun run;
   AddMeasuredImages(processes, &run);
   EXPECT_EQ(run.images(0).end(), MeasuredImage::BECAME_ANOTHER);
@@ -131,7 +130,7 @@ TEST(MeasuredImagesTest, TheEndIsTold) {
 
 TEST(MeasuredImagesTest, TheTimelineHoldsThePeak) {
   MeasuredProcess process = Process(1);
-  process.peak_time_ns = 15;
+  process.figures.set_peak_time_ns(15);
   process.sites.emplace();
   process.sites->timeline = {{20, 600, 0}, {10, 500, 0}};
   MeasuredRun run;
@@ -145,8 +144,8 @@ TEST(MeasuredImagesTest, TheTimelineHoldsThePeak) {
 TEST(MeasuredImagesTest, TheLargestIsTheOneThatNeededMostItself) {
   MeasuredProcess parent = Process(1);
   MeasuredProcess fork = Process(2);
-  fork.peak_live_bytes = 1500;
-  fork.inherited_live_bytes = 900;
+  fork.figures.set_peak_live_bytes(1500);
+  fork.figures.set_inherited_live_bytes(900);
   MeasuredRun run;
   EXPECT_EQ(LargestImage(run), nullptr);
   AddMeasuredImages({parent, fork}, &run);
@@ -158,7 +157,6 @@ TEST(MeasuredImagesTest, TheLargestIsTheOneThatNeededMostItself) {
 // that it would end the reader.
 TEST(MeasuredImagesTest, AbsurdFiguresDoNoHarm) {
   MeasuredProcess process = Process(1);
-  process.command_line = {"\xff\xfe"};
   process.sites.emplace();
   SiteProfile::Site site;
   site.thread = ~0u;
@@ -172,7 +170,6 @@ TEST(MeasuredImagesTest, AbsurdFiguresDoNoHarm) {
   ASSERT_THAT(CheckMeasuredRun(run), IsOk());
   EXPECT_EQ(run.images(0).sites(0).at_peak().bytes(),
             std::numeric_limits<int64_t>::max());
-  EXPECT_EQ(run.images(0).command_line(0), "\\xff\\xfe");
 }
 
 }  // namespace

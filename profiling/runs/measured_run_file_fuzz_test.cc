@@ -8,7 +8,7 @@
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/memory_file.h"
 #include "footprint/base/testing/sealed_bytes.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 
 namespace footprint {

@@ -20,9 +20,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "footprint/profiling/records/call_tree.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/runs/call_forest.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
 namespace footprint {

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

@@ -22,10 +22,10 @@
 #include <functional>
 
 #include "absl/strings/string_view.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/records/python_codes.h"
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/call_forest.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 #include "footprint/profiling/symbols/symbolizer.h"
 
 namespace footprint {

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/runs/code_places.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 
 namespace footprint {
 

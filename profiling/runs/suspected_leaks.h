@@ -11,8 +11,8 @@
 #define FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_
 
 #include "footprint/profiling/records/growth_profile.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/records/site_profile.h"
-#include "footprint/profiling/runs/measured_run.pb.h"
 #include "footprint/profiling/runs/native_calls.h"
 
 namespace footprint {

@@ -8,7 +8,7 @@
 #ifndef FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
 #define FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
 
-#include "footprint/profiling/runs/measured_run.pb.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 
 namespace footprint {
 

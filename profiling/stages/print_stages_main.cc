@@ -19,50 +19,50 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* KindName(StageProfile::Kind kind) {
+const char* KindName(StageFigures::Kind kind) {
   switch (kind) {
-    case StageProfile::Kind::kNamed:
+    case StageFigures::NAMED:
       return "named";
-    case StageProfile::Kind::kImport:
+    case StageFigures::IMPORT:
       return "import";
-    case StageProfile::Kind::kFile:
+    case StageFigures::FILE:
       return "file";
-    case StageProfile::Kind::kNone:
-      break;
+    default:
+      return "none";
   }
-  return "none";
 }
 
-Json ToJson(const StageProfile::Stage& stage) {
-  return {{"name", stage.name},
-          {"kind", KindName(stage.kind)},
-          {"parent", stage.parent},
-          {"visits", stage.visit_count},
-          {"begin_ns", stage.begin_time_ns},
-          {"wall_ns", stage.wall_time_ns},
-          {"peak", stage.peak_live_bytes},
-          {"absolute", stage.peak_live_absolute_bytes},
-          {"volume", stage.allocated_bytes},
-          {"count", stage.allocation_count},
-          {"growth", stage.net_growth_bytes},
-          {"left_open", stage.was_left_open},
-          {"lacks_last_visit", stage.lacks_last_visit},
-          {"unmeasured", stage.unmeasured_visit_count},
-          {"is_inherited", stage.is_inherited}};
+Json ToJson(const StageFigures& stage) {
+  return {{"name", stage.name()},
+          {"kind", KindName(stage.kind())},
+          {"parent", stage.parent()},
+          {"visits", stage.visit_count()},
+          {"begin_ns", stage.begin_time_ns()},
+          {"wall_ns", stage.wall_time_ns()},
+          {"peak", stage.peak_live_bytes()},
+          {"absolute", stage.peak_live_absolute_bytes()},
+          {"volume", stage.allocated_bytes()},
+          {"count", stage.allocation_count()},
+          {"growth", stage.net_growth_bytes()},
+          {"left_open", stage.was_left_open()},
+          {"lacks_last_visit", stage.lacks_last_visit()},
+          {"unmeasured", stage.unmeasured_visit_count()},
+          {"is_inherited", stage.is_inherited()}};
 }
 
 Json ToJson(const MeasuredProcess& process) {
-  Json json = {{"executable", process.executable},
-               {"is_fork", process.is_fork},
-               {"image", process.image},
-               {"peak_live_bytes", process.peak_live_bytes},
+  Json json = {{"executable", process.figures.executable()},
+               {"is_fork", process.figures.is_fork()},
+               {"image", process.figures.image()},
+               {"peak_live_bytes", process.figures.peak_live_bytes()},
                {"peak_stage", process.peak_stage}};
-  if (!process.stages.has_value()) return json;
+  if (process.figures.stages().empty()) return json;
   json["stages"] = Json::array();
-  for (const StageProfile::Stage& stage : process.stages->stages) {
+  for (const StageFigures& stage : process.figures.stages()) {
     json["stages"].push_back(ToJson(stage));
   }
-  json["notes"] = process.stages->notes;
+  json["notes"] = std::vector<std::string>(process.figures.notes().begin(),
+                                           process.figures.notes().end());
   if (process.sites.has_value()) {
     Json bytes = Json::object();
     for (const SiteProfile::Site& site : process.sites->sites) {

@@ -639,7 +639,7 @@ CORPORA = {
     "profiling/records/python_codes": PYTHON_CODES,
     "profiling/records/site_profile": SITE_PROFILE,
     "profiling/records/stack_tallies": STACK_TALLIES,
-    "profiling/records/stage_profile": STAGE_PROFILE,
+    "profiling/records/read_stages": STAGE_PROFILE,
     "profiling/reports/report_threshold": REPORT_THRESHOLD,
     "profiling/resident/resident_set": RESIDENT_SET,
     "profiling/runs/measured_run_file": MEASURED_RUN,

@@ -1,4 +1,4 @@
-#include "footprint/profiling/records/stage_profile.h"
+#include "footprint/profiling/records/read_stages.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,9 +24,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A sparse file with the stages "load", and "fit" inside of it.
-class StageProfileTest : public testing::Test {
+class ReadStagesTest : public testing::Test {
  protected:
-  StageProfileTest()
+  ReadStagesTest()
       : path_(testing::TempDir() + "/x.stages"),
         file_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600)) {
     EXPECT_EQ(ftruncate(file_, sizeof(StageFile)), 0);
@@ -38,7 +38,7 @@ class StageProfileTest : public testing::Test {
     SetOf(2, offsetof(StageRecord, kind), StageKind::kNamed);
     SetOf(2, offsetof(StageRecord, parent), uint32_t{1});
   }
-  ~StageProfileTest() override { close(file_); }
+  ~ReadStagesTest() override { close(file_); }
 
   template <typename T>
   void Set(size_t offset, const T& value) {
@@ -56,8 +56,9 @@ class StageProfileTest : public testing::Test {
     SetOf(stage, offsetof(StageRecord, name), text);
   }
 
-  absl::StatusOr<StageProfile> Read() {
-    return ReadStageProfile(path_, {/*live_bytes=*/900, /*stage=*/2});
+  absl::Status Read(uint32_t peak_stage = 2) {
+    image_.Clear();
+    return ReadStages(path_, {/*live_bytes=*/900, peak_stage}, &image_);
   }
   void ExpectDamaged(absl::string_view what) {
     EXPECT_THAT(Read(),
@@ -66,9 +67,10 @@ class StageProfileTest : public testing::Test {
 
   const std::string path_;
   const int file_;
+  MeasuredImage image_;
 };
 
-TEST_F(StageProfileTest, IsWhatTheFileHolds) {
+TEST_F(ReadStagesTest, IsWhatTheFileHolds) {
   SetOf(2, offsetof(StageRecord, visit_count), int64_t{4});
   SetOf(2, offsetof(StageRecord, begin_time_ns), int64_t{5});
   SetOf(2, offsetof(StageRecord, wall_time_ns), int64_t{6});
@@ -77,70 +79,77 @@ TEST_F(StageProfileTest, IsWhatTheFileHolds) {
   SetOf(2, offsetof(StageRecord, allocated_bytes), int64_t{9});
   SetOf(2, offsetof(StageRecord, allocation_count), int64_t{10});
   SetOf(2, offsetof(StageRecord, net_growth_bytes), int64_t{-11});
-  const auto profile = Read();
-  ASSERT_THAT(profile, IsOk());
-  ASSERT_EQ(profile->stages.size(), 3u);
-  EXPECT_EQ(profile->stages[0].kind, StageProfile::Kind::kNone);
-  EXPECT_EQ(profile->stages[1].kind, StageProfile::Kind::kFile);
-  const StageProfile::Stage& fit = profile->stages[2];
-  EXPECT_EQ(fit.name, "fit");
-  EXPECT_EQ(fit.kind, StageProfile::Kind::kNamed);
-  EXPECT_EQ(fit.parent, 1u);
-  EXPECT_EQ(fit.visit_count, 4);
-  EXPECT_EQ(fit.begin_time_ns, 5);
-  EXPECT_EQ(fit.wall_time_ns, 6);
-  EXPECT_EQ(fit.peak_live_bytes, 7);
-  EXPECT_EQ(fit.peak_live_absolute_bytes, 8);
-  EXPECT_EQ(fit.allocated_bytes, 9);
-  EXPECT_EQ(fit.allocation_count, 10);
-  EXPECT_EQ(fit.net_growth_bytes, -11);
-  EXPECT_FALSE(fit.was_left_open);
-  EXPECT_THAT(profile->notes, IsEmpty());
+  ASSERT_THAT(Read(), IsOk());
+  ASSERT_EQ(image_.stages_size(), 3);
+  EXPECT_EQ(image_.stages(0).kind(), StageFigures::NONE);
+  EXPECT_EQ(image_.stages(1).kind(), StageFigures::FILE);
+  const StageFigures& fit = image_.stages(2);
+  EXPECT_EQ(fit.name(), "fit");
+  EXPECT_EQ(fit.kind(), StageFigures::NAMED);
+  EXPECT_EQ(fit.parent(), 1u);
+  EXPECT_EQ(fit.visit_count(), 4);
+  EXPECT_EQ(fit.begin_time_ns(), 5);
+  EXPECT_EQ(fit.wall_time_ns(), 6);
+  EXPECT_EQ(fit.peak_live_bytes(), 7);
+  EXPECT_EQ(fit.peak_live_absolute_bytes(), 8);
+  EXPECT_EQ(fit.allocated_bytes(), 9);
+  EXPECT_EQ(fit.allocation_count(), 10);
+  EXPECT_EQ(fit.net_growth_bytes(), -11);
+  EXPECT_FALSE(fit.was_left_open());
+  EXPECT_THAT(image_.notes(), IsEmpty());
 }
 
-TEST_F(StageProfileTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
+TEST_F(ReadStagesTest, ANameNeedNotBeUtf8) {
+  SetName(2, "f\xff");
+  ASSERT_THAT(Read(), IsOk());
+  EXPECT_EQ(image_.stages(2).name(), "f\\xff");
+}
+
+TEST_F(ReadStagesTest, UnmeasuredVisitsAreCounted) {
+  SetOf(2, offsetof(StageRecord, unmeasured_visit_count), int64_t{9});
+  ASSERT_THAT(Read(), IsOk());
+  EXPECT_EQ(image_.stages(2).unmeasured_visit_count(), 9);
+}
+
+TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
   for (size_t stage : {1, 2}) {
     SetOf(stage, offsetof(StageRecord, open_visit_count), int64_t{1});
     SetOf(stage, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
     SetOf(stage, offsetof(StageRecord, last_begin_live_bytes), int64_t{200});
   }
-  const auto profile = Read();
-  ASSERT_THAT(profile, IsOk());
-  for (size_t stage : {1, 2}) {
-    EXPECT_TRUE(profile->stages[stage].was_left_open);
-    EXPECT_TRUE(profile->stages[stage].lacks_last_visit);
-    EXPECT_EQ(profile->stages[stage].peak_live_absolute_bytes, 900);
-    EXPECT_EQ(profile->stages[stage].peak_live_bytes, 700);
+  ASSERT_THAT(Read(), IsOk());
+  for (int stage : {1, 2}) {
+    EXPECT_TRUE(image_.stages(stage).was_left_open());
+    EXPECT_TRUE(image_.stages(stage).lacks_last_visit());
+    EXPECT_EQ(image_.stages(stage).peak_live_absolute_bytes(), 900);
+    EXPECT_EQ(image_.stages(stage).peak_live_bytes(), 700);
   }
-  EXPECT_THAT(profile->notes, ElementsAre(HasSubstr("\"fit\" had not ended")));
+  EXPECT_THAT(image_.notes(), ElementsAre(HasSubstr("\"fit\" had not ended")));
 }
 
-TEST_F(StageProfileTest, AnEarlierVisitMayHaveHadThePeak) {
+TEST_F(ReadStagesTest, AnEarlierVisitMayHaveHadThePeak) {
   SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
   SetOf(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
   SetOf(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{900});
-  const auto profile = Read();
-  ASSERT_THAT(profile, IsOk());
-  EXPECT_EQ(profile->stages[2].peak_live_bytes, 70);
+  ASSERT_THAT(Read(), IsOk());
+  EXPECT_EQ(image_.stages(2).peak_live_bytes(), 70);
 }
 
-TEST_F(StageProfileTest, AnotherStagesPeakIsNotGiven) {
+TEST_F(ReadStagesTest, AnotherStagesPeakIsNotGiven) {
   SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
-  const auto profile = ReadStageProfile(path_, {900, /*stage=*/1});
-  ASSERT_THAT(profile, IsOk());
-  EXPECT_EQ(profile->stages[2].peak_live_absolute_bytes, 0);
+  ASSERT_THAT(Read(/*peak_stage=*/1), IsOk());
+  EXPECT_EQ(image_.stages(2).peak_live_absolute_bytes(), 0);
 }
 
-TEST_F(StageProfileTest, WhatAForksParentEndsIsNotLeftOpen) {
+TEST_F(ReadStagesTest, WhatAForksParentEndsIsNotLeftOpen) {
   SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
   SetOf(2, offsetof(StageRecord, is_inherited), uint32_t{1});
-  const auto profile = Read();
-  ASSERT_THAT(profile, IsOk());
-  EXPECT_FALSE(profile->stages[2].was_left_open);
-  EXPECT_THAT(profile->notes, IsEmpty());
+  ASSERT_THAT(Read(), IsOk());
+  EXPECT_FALSE(image_.stages(2).was_left_open());
+  EXPECT_THAT(image_.notes(), IsEmpty());
 }
 
-TEST_F(StageProfileTest, NotesSayWhatDidNotMatch) {
+TEST_F(ReadStagesTest, NotesSayWhatDidNotMatch) {
   Set(offsetof(StageFile, crossed_end_count), int64_t{2});
   Set(offsetof(StageFile, first_crossed_stage), uint32_t{1});
   Set(offsetof(StageFile, first_stage_inside), uint32_t{99});
@@ -149,17 +158,16 @@ TEST_F(StageProfileTest, NotesSayWhatDidNotMatch) {
   Set(offsetof(StageFile, unrecorded_visit_count), int64_t{5});
   Set(offsetof(StageFile, is_full), uint32_t{1});
   SetOf(2, offsetof(StageRecord, left_open_count), int64_t{1});
-  const auto profile = Read();
-  ASSERT_THAT(profile, IsOk());
+  ASSERT_THAT(Read(), IsOk());
   EXPECT_THAT(
-      profile->notes,
+      image_.notes(),
       ElementsAre(HasSubstr("\"fit\" was not ended"),
                   HasSubstr("\"load\" ended before \"?\""), HasSubstr("3 ends"),
                   HasSubstr("4 ends"), HasSubstr("5 visits"),
                   HasSubstr("too many different stages")));
 }
 
-TEST_F(StageProfileTest, WhatLeadsNowhereIsRefused) {
+TEST_F(ReadStagesTest, WhatLeadsNowhereIsRefused) {
   SetOf(1, offsetof(StageRecord, parent), uint32_t{1});
   ExpectDamaged("inside of a later one");
   Set(offsetof(StageFile, stage_count), kMaxStages + 1);
@@ -170,7 +178,7 @@ TEST_F(StageProfileTest, WhatLeadsNowhereIsRefused) {
   ExpectDamaged("this version");
 }
 
-TEST_F(StageProfileTest, AFileThatWasCutShortIsRefused) {
+TEST_F(ReadStagesTest, AFileThatWasCutShortIsRefused) {
   ASSERT_EQ(ftruncate(file_, offsetof(StageFile, stages)), 0);
   EXPECT_THAT(Read(), StatusIs(absl::StatusCode::kDataLoss));
   ASSERT_EQ(ftruncate(file_, 5), 0);

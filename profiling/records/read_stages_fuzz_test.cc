@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"
 #include "footprint/base/testing/memory_file.h"
 #include "footprint/profiling/records/file_patches.h"
-#include "footprint/profiling/records/stage_profile.h"
+#include "footprint/profiling/records/read_stages.h"
 #include "footprint/profiling/records/stage_record.h"
 
 namespace footprint {
@@ -18,12 +18,13 @@ using profiling_internal::kStageMagic;
 using profiling_internal::StageFile;
 
 void RequireRight(const MemoryFile& file, uint32_t peak_stage) {
-  const absl::StatusOr<StageProfile> profile =
-      ReadStageProfile(file.path(), {/*live_bytes=*/1 << 20, peak_stage});
-  if (!profile.ok()) return RequireRefusal(profile.status());
-  Require(!profile->stages.empty(), "the first is no stage");
-  for (size_t i = 0; i < profile->stages.size(); ++i) {
-    Require(profile->stages[i].parent <= i,
+  MeasuredImage image;
+  const absl::Status status =
+      ReadStages(file.path(), {/*live_bytes=*/1 << 20, peak_stage}, &image);
+  if (!status.ok()) return RequireRefusal(status);
+  Require(!image.stages().empty(), "the first is no stage");
+  for (int i = 0; i < image.stages_size(); ++i) {
+    Require(image.stages(i).parent() <= static_cast<uint32_t>(i),
             "a stage is inside of earlier ones");
   }
 }

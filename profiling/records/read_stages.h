@@ -1,0 +1,39 @@
+// Reads the stages of one process image from the file that its agent wrote
+// (stage_record.h).
+//
+//   MeasuredImage image;
+//   absl::Status status = ReadStages("1234.0.stages", {peak, stage}, &image);
+//   for (const StageFigures& stage : image.stages()) {
+//     // stage.peak_live_bytes() were needed on top of what was there before
+//   }
+//
+// The process may still run and write. The file is closed again.
+// Thread-safe. Memory: 300 bytes a stage. Errors: the file's, and
+// kInvalidArgument for one of another version, cut short or damaged; parents
+// stand before their children, so users need not look.
+
+#ifndef FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
+#define FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "footprint/profiling/records/measured_run.pb.h"
+
+namespace footprint {
+
+// Which peak the process had, for stages that were open when it was killed.
+struct StagePeak {
+  int64_t live_bytes = 0;
+  uint32_t stage = 0;
+};
+
+// Adds the stages to `image`, whose first is no stage, and to its notes, in
+// words: ends without a start, stages that were left open, what found no room.
+absl::Status ReadStages(const std::string& path, const StagePeak& process_peak,
+                        MeasuredImage* image);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
