@@ -10,8 +10,8 @@
 // The list of policies is made by the first call, and never freed. Memory: two
 // copies of the history while a policy runs.
 
-#ifndef FOOTPRINT_GATES_STATISTICS_RIVAL_POLICIES_H_
-#define FOOTPRINT_GATES_STATISTICS_RIVAL_POLICIES_H_
+#ifndef FOOTPRINT_TOOLS_RESEARCH_RIVAL_POLICIES_H_
+#define FOOTPRINT_TOOLS_RESEARCH_RIVAL_POLICIES_H_
 
 #include <vector>
 
@@ -40,4 +40,4 @@ double QuantileOf(absl::Span<const double> sample, double share);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_STATISTICS_RIVAL_POLICIES_H_
+#endif  // FOOTPRINT_TOOLS_RESEARCH_RIVAL_POLICIES_H_

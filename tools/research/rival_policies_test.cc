@@ -1,4 +1,4 @@
-#include "footprint/gates/statistics/rival_policies.h"
+#include "footprint/tools/research/rival_policies.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // The false alarms and the power of every policy on the same samples.
 //
-//   bazel run -c opt //gates/statistics:policies [-- TRIALS]
+//   bazel run -c opt //tools/research:policies [-- TRIALS]
 //
 // A trial draws a baseline of 30 runs and up to 59 of a program that grew by
 // the column's share. Footprint's policy looks at 9, 30 and 59 of them; a row
@@ -21,7 +21,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/gates/statistics/rank_test.h"
 #include "footprint/gates/statistics/regression_decision.h"
-#include "footprint/gates/statistics/rival_policies.h"
+#include "footprint/tools/research/rival_policies.h"
 
 namespace footprint {
 namespace {
@@ -83,9 +83,8 @@ Noise Measured(const char* name, const char* path) {
 
 std::vector<Noise> Noises() {
   return {
-      Measured("one thread", "gates/statistics/testdata/resident_1_thread.txt"),
-      Measured("two threads",
-               "gates/statistics/testdata/resident_2_threads.txt"),
+      Measured("one thread", "tools/research/testdata/resident_1_thread.txt"),
+      Measured("two threads", "tools/research/testdata/resident_2_threads.txt"),
       Made("one thread, few values", 0.0012, FewValues),
       Made("two threads", 0.0137, Normal),
       Made("two modes", 0.0137, TwoModes),

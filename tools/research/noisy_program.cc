@@ -1,6 +1,6 @@
 // Prints its highest resident set, in bytes: what varies from run to run.
 //
-//   bazel run -c opt //gates/statistics:noisy_program -- RUNS THREADS
+//   bazel run -c opt //tools/research:noisy_program -- RUNS THREADS
 //
 // Runs itself so often, in fresh processes. In each, threads allocate and free
 // 20,000 blocks of the same seeded sizes; which of them lives when depends on

@@ -1,6 +1,6 @@
 """Counts how often memprof suspects a leak in programs whose leaks are known.
 
-  bazel run -c opt //profiling/memprof:leak_rates -- [RUNS [MS [SAMPLING]]]
+  bazel run -c opt //tools/research:leak_rates -- [RUNS [MS [SAMPLING]]]
 
 Each program runs RUNS times (default 10) with another seed, for MS milliseconds
 (default 2000), with call sites sampled every SAMPLING bytes (default 64KiB).
