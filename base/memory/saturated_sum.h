@@ -29,4 +29,6 @@ inline int64_t SaturatedDifference(int64_t a, int64_t b) {
 
 }  // namespace footprint
 
+// Tested by //profiling/runs:amounts_test.
+
 #endif  // FOOTPRINT_BASE_MEMORY_SATURATED_SUM_H_

@@ -24,4 +24,6 @@ nlohmann::ordered_json ReportJson(const Report& report);
 
 }  // namespace footprint
 
+// Tested by report_writers_test.
+
 #endif  // FOOTPRINT_BASE_REPORT_REPORT_JSON_H_

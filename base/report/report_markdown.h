@@ -21,4 +21,6 @@ std::string ReportMarkdown(absl::string_view title, const Report& report);
 
 }  // namespace footprint
 
+// Tested by report_writers_test.
+
 #endif  // FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

@@ -33,4 +33,6 @@ void AddRemarks(const Report& report, PageContent* page);
 
 }  // namespace footprint
 
+// Tested by report_writers_test.
+
 #endif  // FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_

@@ -30,4 +30,6 @@ std::string TableText(const ReportTable& table);
 
 }  // namespace footprint
 
+// Tested by report_writers_test.
+
 #endif  // FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_
