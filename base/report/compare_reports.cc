@@ -54,11 +54,32 @@ bool HasNumber(const ReportValue& value) {
          value.unit == ReportUnit::kNanoseconds;
 }
 
-ReportRow FigureRow(const std::string& name, ReportUnit unit, int64_t before,
-                    int64_t after) {
-  return {{ChangeOf(unit, before, after), ShareOfChange(before, after),
-           ValueOf(unit, before), ValueOf(unit, after), TextValue(name)},
-          name};
+// Returns null for a figure that is not known, or is no number.
+const ReportValue* FindNumber(const Report& report, const std::string& name) {
+  const ReportFigure* const figure = FindFigure(report, name);
+  return figure != nullptr && HasNumber(ComparedValue(*figure))
+             ? &ComparedValue(*figure)
+             : nullptr;
+}
+
+// A change from or to what is not known is not known, either.
+void AddFigureRow(const std::string& name, const ReportValue* before,
+                  const ReportValue* after, ReportTable* table) {
+  if (before == nullptr && after == nullptr) return;
+  ReportRow row;
+  row.key = name;
+  if (before == nullptr || after == nullptr) {
+    row.cells = {ReportValue(), ReportValue(),
+                 before == nullptr ? ReportValue() : *before,
+                 after == nullptr ? ReportValue() : *after, TextValue(name)};
+  } else if (before->number == 0 && after->number == 0) {
+    return;
+  } else {
+    row.cells = {ChangeOf(after->unit, before->number, after->number),
+                 ShareOfChange(before->number, after->number), *before, *after,
+                 TextValue(name)};
+  }
+  table->rows.push_back(std::move(row));
 }
 
 ReportTable FigureChanges(const Report& before, const Report& after) {
@@ -69,22 +90,15 @@ ReportTable FigureChanges(const Report& before, const Report& after) {
                    {"before", ReportUnit::kBytes},
                    {"after", ReportUnit::kBytes},
                    {"figure"}};
-  const auto add = [&table](const ReportFigure& figure,
-                            const ReportFigure* from, const ReportFigure* to) {
-    const ReportUnit unit = ComparedValue(figure).unit;
-    const int64_t old = from == nullptr ? 0 : ComparedValue(*from).number;
-    const int64_t now = to == nullptr ? 0 : ComparedValue(*to).number;
-    if (!HasNumber(ComparedValue(figure)) || (old == 0 && now == 0)) return;
-    table.rows.push_back(FigureRow(figure.name, unit, old, now));
-  };
   for (const ReportFigure& figure : after.figures) {
-    add(figure, FindFigure(before, figure.name), &figure);
+    AddFigureRow(figure.name, FindNumber(before, figure.name),
+                 FindNumber(after, figure.name), &table);
   }
   for (const ReportFigure& figure : before.figures) {
-    const ReportFigure* const now = FindFigure(after, figure.name);
-    // What is known of one of them alone was told above.
-    if (now == nullptr || !HasNumber(ComparedValue(*now))) {
-      add(figure, &figure, now);
+    // The loop above has those that the later report knows.
+    if (FindFigure(after, figure.name) == nullptr) {
+      AddFigureRow(figure.name, FindNumber(before, figure.name), nullptr,
+                   &table);
     }
   }
   table.text_rows = table.rows.size();
@@ -97,7 +111,7 @@ struct JoinedRow {
   int64_t after = 0;
   double variance_before = 0;
   double variance_after = 0;
-  // Of the later report, where it has the row.
+  // The row is the later report's if both have it.
   const ReportRow* row = nullptr;
 
   int64_t change() const { return SaturatedDifference(after, before); }
@@ -159,11 +173,29 @@ std::string ChangeNote(const ReportTable& table, bool is_empty,
   return note;
 }
 
+ReportRow RowOfChange(const JoinedRow& change, ReportUnit unit, bool has_sigma,
+                      const ReportTable& table) {
+  ReportRow row;
+  row.key = change.row->key;
+  row.cells = {ChangeOf(unit, change.before, change.after)};
+  if (has_sigma) {
+    row.cells.push_back(ValueOf(unit, static_cast<int64_t>(change.sigma())));
+  }
+  row.cells.push_back(ValueOf(unit, change.before));
+  row.cells.push_back(ValueOf(unit, change.after));
+  // Out of its tree, a row is known by the names of all around it.
+  bool needs_key = change.row->depth > 0;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].unit != ReportUnit::kText) continue;
+    row.cells.push_back(needs_key ? TextValue(row.key) : change.row->cells[i]);
+    needs_key = false;
+  }
+  return row;
+}
+
 ReportTable TableOfChanges(const ReportTable& before, const ReportTable& after,
                            const ComparedColumn& compared) {
-  // Either may lack the table, and so its columns.
-  const ReportTable& shape = after.columns.empty() ? before : after;
-  const ReportColumn& column = shape.columns[compared.column];
+  const ReportColumn& column = after.columns[compared.column];
   JoinedRows joined;
   JoinRows(before, compared, &JoinedRow::before, &JoinedRow::variance_before,
            &joined);
@@ -173,13 +205,13 @@ ReportTable TableOfChanges(const ReportTable& before, const ReportTable& after,
   const std::vector<JoinedRow> changes = SureChanges(joined, &unsure_count);
 
   ReportTable table;
-  table.heading = absl::StrContains(shape.heading, column.name)
-                      ? shape.heading
-                      : absl::StrCat(shape.heading, ": ", column.name);
-  table.row_name = shape.row_name;
+  table.heading = absl::StrContains(after.heading, column.name)
+                      ? after.heading
+                      : absl::StrCat(after.heading, ": ", column.name);
+  table.row_name = after.row_name;
   table.text_rows = 15;
-  table.is_detail = shape.is_detail || compared.is_detail;
-  table.note = ChangeNote(shape, changes.empty(), unsure_count);
+  table.is_detail = after.is_detail || compared.is_detail;
+  table.note = ChangeNote(after, changes.empty(), unsure_count);
   table.columns = {{column.name, column.unit}};
   const bool has_sigma =
       std::any_of(changes.begin(), changes.end(),
@@ -187,39 +219,32 @@ ReportTable TableOfChanges(const ReportTable& before, const ReportTable& after,
   if (has_sigma) table.columns.push_back({"sigma", column.unit});
   table.columns.push_back({"before", column.unit});
   table.columns.push_back({"after", column.unit});
-  for (const ReportColumn& each : shape.columns) {
+  for (const ReportColumn& each : after.columns) {
     if (each.unit == ReportUnit::kText) table.columns.push_back(each);
   }
   table.sum_column = 0;
   for (const JoinedRow& change : changes) {
-    ReportRow row;
-    row.key = change.row->key;
-    row.cells = {ChangeOf(column.unit, change.before, change.after)};
-    if (has_sigma) {
-      row.cells.push_back(
-          ValueOf(column.unit, static_cast<int64_t>(change.sigma())));
-    }
-    row.cells.push_back(ValueOf(column.unit, change.before));
-    row.cells.push_back(ValueOf(column.unit, change.after));
-    // Out of its tree, a row is known by the names of all around it.
-    bool needs_key = change.row->depth > 0;
-    for (size_t i = 0; i < shape.columns.size(); ++i) {
-      if (shape.columns[i].unit != ReportUnit::kText) continue;
-      row.cells.push_back(needs_key ? TextValue(row.key)
-                                    : change.row->cells[i]);
-      needs_key = false;
-    }
-    table.rows.push_back(std::move(row));
+    table.rows.push_back(RowOfChange(change, column.unit, has_sigma, after));
   }
   return table;
 }
 
-const ReportTable& FindTable(const Report& report, const std::string& heading) {
-  static const auto* const kNone = new ReportTable();
+// Returns null if the report does not have the table.
+const ReportTable* FindTable(const Report& report, const std::string& heading) {
   for (const ReportTable& table : report.tables) {
-    if (table.heading == heading) return table;
+    if (table.heading == heading) return &table;
   }
-  return *kNone;
+  return nullptr;
+}
+
+// A table that one report lacks was not measured there: its rows are not new.
+void WarnOfMissingTable(const ReportTable& table, const char* which,
+                        Report* changes) {
+  if (table.compared.empty()) return;
+  changes->warnings.push_back(
+      {absl::StrCat("\"", table.heading, "\" is not compared: only ", which,
+                    " has it"),
+       /*is_note=*/true});
 }
 
 }  // namespace
@@ -234,16 +259,20 @@ Report CompareReports(const Report& before, const Report& after) {
     }
   }
   changes.tables.push_back(FigureChanges(before, after));
-  const auto compare = [&](const ReportTable& table) {
-    for (const ComparedColumn& compared : table.compared) {
-      changes.tables.push_back(TableOfChanges(FindTable(before, table.heading),
-                                              FindTable(after, table.heading),
-                                              compared));
+  for (const ReportTable& table : after.tables) {
+    const ReportTable* const earlier = FindTable(before, table.heading);
+    if (earlier == nullptr) {
+      WarnOfMissingTable(table, "the later run", &changes);
+      continue;
     }
-  };
-  for (const ReportTable& table : after.tables) compare(table);
+    for (const ComparedColumn& compared : table.compared) {
+      changes.tables.push_back(TableOfChanges(*earlier, table, compared));
+    }
+  }
   for (const ReportTable& table : before.tables) {
-    if (FindTable(after, table.heading).heading.empty()) compare(table);
+    if (FindTable(after, table.heading) == nullptr) {
+      WarnOfMissingTable(table, "the earlier run", &changes);
+    }
   }
   return changes;
 }

@@ -7,7 +7,8 @@
 // A table is compared in the columns that it names (`compared`); rows that did
 // not change are left out, and so are, of estimates, changes of less than two
 // standard deviations, which the note counts. The largest change stands first.
-// Tables of one report alone are compared with none.
+// A table that one report lacks was not measured there: a note says that it is
+// not compared. A figure that is not known in one of them has no change.
 //
 // Pure; thread-safe. Memory: some 300 bytes for each key. Time: n log n.
 

@@ -105,19 +105,34 @@ TEST(CompareReportsTest, FiguresOfEitherReportAreCompared) {
                    {"nothing", BytesValue(0)}};
   after.figures[0].compared = BytesValue(120);
   EXPECT_EQ(TableText(CompareReports(before, after).tables[0]),
-            "  change        by   before    after  figure\n"
-            "   +20 B   +20.0 %    100 B    120 B  peak\n"
-            "       0    +0.0 %        3        3  calls\n"
-            "+1.000 s       new  0.000 s  1.000 s  new\n"
-            "    -7 B  -100.0 %      7 B      0 B  gone\n");
+            "change       by  before    after  figure\n"
+            " +20 B  +20.0 %   100 B    120 B  peak\n"
+            "     0   +0.0 %       3        3  calls\n"
+            "     -        -       -  1.000 s  new\n"
+            "     -        -     7 B        -  gone\n");
+  // What was not measured is not nothing.
+  after.figures[0].value = ReportValue();
+  after.figures[0].compared = ReportValue();
+  EXPECT_THAT(TableText(CompareReports(before, after).tables[0]),
+              HasSubstr("     -       -   100 B        -  peak\n"));
 }
 
-TEST(CompareReportsTest, TablesOfOneReportAreComparedWithNone) {
+TEST(CompareReportsTest, ATableOfOneReportIsNotCompared) {
   const Report some = ReportOf({{"a", 5}});
-  EXPECT_THAT(TableText(CompareReports(some, Report()).tables[1]),
-              HasSubstr("       -5 B     5 B    0 B  a\n"));
-  EXPECT_THAT(TableText(CompareReports(Report(), some).tables[1]),
-              HasSubstr("       +5 B     0 B    5 B  a\n"));
+  const Report gone = CompareReports(some, Report());
+  EXPECT_EQ(gone.tables.size(), 1u) << "the figures";
+  EXPECT_EQ(WarningsText(gone),
+            "note       \"Places\" is not compared: only the earlier run has "
+            "it\n");
+  EXPECT_EQ(WarningsText(CompareReports(Report(), some)),
+            "note       \"Places\" is not compared: only the later run has "
+            "it\n");
+}
+
+TEST(CompareReportsTest, ChangesThatAreLeftOutHaveASign) {
+  Report changes = CompareReports(ReportOf({}), ReportOf({{"a", 9}, {"b", 5}}));
+  KeepFirstRows(1, &changes.tables[1]);
+  EXPECT_EQ(DescribeOtherRows(changes.tables[1]), "and 1 more place: +5 B");
 }
 
 TEST(CompareReportsTest, WarningsOfBothAreNamed) {

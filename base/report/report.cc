@@ -151,6 +151,8 @@ std::string DescribeOtherRows(const ReportTable& table) {
   ReportValue sum;
   sum.unit = table.columns[table.sum_column].unit;
   sum.number = table.other_sum;
+  sum.is_change =
+      !table.rows.empty() && table.rows[0].cells[table.sum_column].is_change;
   return absl::StrCat(text, ": ", WriteExactValue(sum));
 }
 

@@ -63,7 +63,12 @@ Json TableJson(const ReportTable& table) {
   Json json;
   if (!table.lead.empty()) json["lead"] = table.lead;
   json["rows"] = std::move(rows);
-  if (table.other_count > 0) json["other_count"] = table.other_count;
+  if (table.other_count > 0) {
+    json["other_count"] = table.other_count;
+    if (table.sum_column != ComparedColumn::kNone) {
+      json["other_sum"] = table.other_sum;
+    }
+  }
   if (!table.note.empty()) json["note"] = table.note;
   return json;
 }

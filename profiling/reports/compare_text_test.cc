@@ -96,6 +96,19 @@ TEST(CompareTextTest, ResidentIsThatOfAllProcessesTogether) {
               HasSubstr("+2.00 MiB  +28.6 %  7.00 MiB  9.00 MiB  resident"));
 }
 
+TEST(CompareTextTest, WhatOneRunDidNotMeasureIsNotCalledNew) {
+  MeasuredRun before = RunWithFit(kMiB, 1);
+  before.mutable_images(0)->set_has_sites(false);
+  MeasuredRun after = RunWithFit(kMiB, 1);
+  after.mutable_images(0)->set_has_totals(true);
+  after.mutable_images(0)->set_allocated_bytes(9 * kMiB);
+  const std::string text = CompareText(before, after);
+  EXPECT_THAT(text, HasSubstr("\"Lines of code at the peak\" is not compared: "
+                              "only the later run has it\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Fit")));
+  EXPECT_THAT(text, HasSubstr("         -  9.00 MiB  allocated\n"));
+}
+
 TEST(CompareTextTest, ARunIsItsOwnEqual) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     RandomSequence random(seed);

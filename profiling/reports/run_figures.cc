@@ -203,10 +203,9 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
   figures.push_back(Peak(run, image));
   figures.push_back(Where(image, rows));
   figures.push_back(Resident(run));
-  if (image.peak_mapped_bytes() > 0) {
-    figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
-                       "addresses that the program mapped itself"});
-  }
+  figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
+                     "addresses that the program mapped itself"});
+  figures.back().is_detail = image.peak_mapped_bytes() == 0;
   figures.push_back(Allocated(image));
   if (image.has_totals()) {
     figures.push_back(
@@ -237,10 +236,9 @@ void AddPeakOwners(const MeasuredRun& run, const MeasuredImage& image,
   ReportTable table;
   table.heading = "Whose data the peak is";
   table.lead =
-      "The program's: its own code asked for it, itself or through a library. "
-      "A "
-      "library's: allocated while it was loaded, or without the program's "
-      "code.";
+      "The program's data is what its own code asked for, itself or through a "
+      "library. A library's was allocated while it was loaded, or without the "
+      "program's code.";
   table.is_detail = true;
   table.is_breakdown = true;
   table.columns = {{"at the peak", ReportUnit::kBytes},

@@ -292,7 +292,7 @@ TEST(RunPageTest, SaysHowMuchOfAChangeIsNotShown) {
   const std::string html =
       ComparisonPage(RunOfFunctions(0), RunOfFunctions(100));
   // The first 60 of 100 are not shown: 1000 * 60 * 61 / 2 bytes.
-  EXPECT_TRUE(Holds(html, "And 60 more places: 1.75 MiB (1,830,000 B)."));
+  EXPECT_TRUE(Holds(html, "And 60 more places: +1.75 MiB (1,830,000 B)."));
 }
 
 }  // namespace
