@@ -1,5 +1,5 @@
-// What a report says, apart from how it is written: figures, warnings and
-// tables of values that keep their unit.
+// A report, apart from how it is written: figures, warnings and tables of
+// values that keep their unit.
 //
 //   Report report;
 //   report.figures.push_back({"peak heap", BytesValue(12 << 20), "exact"});
@@ -50,7 +50,7 @@ struct ReportValue {
   std::string text;
   // A difference, which has a sign.
   bool is_change = false;
-  // What is too long loses its beginning: a path.
+  // A text that is too long loses its beginning, as a path should.
   bool keeps_end = false;
 };
 
@@ -63,28 +63,29 @@ ReportValue TimeValue(int64_t nanoseconds);
 ReportValue ShareValue(int64_t part, int64_t whole);
 ReportValue RateValue(int64_t bytes_per_s);
 
-// Rounded, as people read it: "12.0 MiB", "+1.50 MiB", "12.5 %", "1.500 s".
-// Text is as ShortenText has it.
+// Returns the value as people read it, rounded: "12.0 MiB", "+1.50 MiB",
+// "12.5 %", "1.500 s". Text is shortened by ShortenText or ShortenPath.
 std::string WriteValue(const ReportValue& value, size_t most_text_bytes = 400);
 
-// One line of printable characters of at most so many bytes, but 3 at least,
-// cut at a whole character, with "..." where it was cut.
+// Return the text as one line of printable characters of at most `most_bytes`,
+// which is 3 at least. "..." stands where it was cut: at the end of a text, and
+// at the beginning of a path. No character is cut in half.
 std::string ShortenText(absl::string_view text, size_t most_bytes);
 std::string ShortenPath(absl::string_view path, size_t most_bytes);
 
-// As WriteValue, with the exact figure behind rounded bytes.
+// Returns the same as WriteValue, with the exact figure behind rounded bytes.
 std::string WriteExactValue(const ReportValue& value);
 
 struct ReportFigure {
   std::string name;
   ReportValue value = {};
-  // Continues "name: value, ...", for example "after 1.200 s of 2.000 s".
+  // The text that follows the value, for example "after 1.200 s of 2.000 s".
   std::string detail = {};
-  // Sentences without a full stop.
+  // Sentences without their full stops.
   std::vector<std::string> notes = {};
-  // Left out where room is scarce: on a terminal.
+  // Whether the figure is left out on a terminal, where room is scarce.
   bool is_detail = false;
-  // What a comparison of two reports compares, if not `value`.
+  // The value that a comparison of two reports uses instead of `value`.
   ReportValue compared = {};
 };
 
@@ -95,20 +96,20 @@ struct ReportColumn {
 };
 
 struct ReportRow {
-  // One for each column.
+  // There is one cell for each column.
   std::vector<ReportValue> cells;
-  // Rows of one key are one in a comparison.
+  // A comparison joins the rows that have the same key.
   std::string key = {};
-  // How far in the row stands, where rows are a tree.
+  // The depth of the row where rows are a tree; 0 is outermost.
   size_t depth = 0;
 };
 
 // A column whose change a comparison of two reports tells.
 struct ComparedColumn {
   size_t column = 0;
-  // The column with its standard deviation, where it is an estimate.
+  // The column that holds its standard deviation; kNone: it is exact.
   size_t sigma_column = kNone;
-  // Of rows of one key the largest counts, else their sum.
+  // Whether the largest of the rows with one key counts, in place of their sum.
   bool takes_largest = false;
   bool is_detail = false;
 
@@ -117,20 +118,21 @@ struct ComparedColumn {
 
 struct ReportTable {
   std::string heading;
-  // Whole sentences, before the table and after it.
+  // Texts that stand before the table and after it.
   std::string lead;
   std::string note;
-  // Numbers before texts, as a terminal shows them.
+  // Numbers stand before texts, as a terminal shows them.
   std::vector<ReportColumn> columns;
   std::vector<ReportRow> rows;
-  // What a row is: "place".
+  // The word for one row, for example "place".
   std::string row_name = "row";
-  // Rows that are not there.
+  // The number of rows that were left out.
   int64_t other_count = 0;
-  // The column in which those that are not there are summed; kNone: none is.
+  // The column whose sum over the rows that were left out is `other_sum`;
+  // kNone: there is no such sum.
   size_t sum_column = ComparedColumn::kNone;
   int64_t other_sum = 0;
-  // How many rows have room on a terminal.
+  // The number of rows that a terminal shows.
   size_t text_rows = 12;
   bool is_detail = false;
   // The rows are parts of one whole, in the first column.
@@ -140,7 +142,7 @@ struct ReportTable {
 
 struct ReportWarning {
   std::string text;
-  // Worth knowing, but no gap in the figures.
+  // Whether it is worth knowing, but leaves no gap in the figures.
   bool is_note = false;
 };
 
@@ -148,25 +150,26 @@ struct Report {
   std::vector<ReportFigure> figures;
   std::vector<ReportWarning> warnings;
   std::vector<ReportTable> tables;
-  // How it was measured: sentences, and facts by name.
+  // Sentences and facts that say how it was measured.
   std::vector<std::string> remarks;
   std::vector<ReportFigure> facts;
 };
 
-// Leaves the first `most` rows, and adds the others to those that are not
-// there.
+// Keeps the first `most` rows, and adds the others to the count and the sum of
+// rows that were left out.
 void KeepFirstRows(size_t most, ReportTable* table);
 
-// "and 3 more places: 12.0 MiB (12,582,912 B)"; empty if no row is missing.
+// Returns "and 3 more places: 12.0 MiB (12,582,912 B)"; empty if no row was
+// left out.
 std::string DescribeOtherRows(const ReportTable& table);
 
-// "3 places", "1 process".
+// Returns "3 places" or "1 process".
 std::string CountRows(int64_t count, absl::string_view row_name);
 
-// "at the peak" as the name of a value in a file: "at_the_peak_bytes".
+// Returns the name of a column in a file: "at_the_peak_bytes".
 std::string KeyOfColumn(const ReportColumn& column);
 
-// "Lines of code" as the name of a table in a file: "lines_of_code".
+// Returns a heading as a name in a file: "lines_of_code".
 std::string KeyOfName(absl::string_view name);
 
 }  // namespace footprint

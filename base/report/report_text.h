@@ -5,9 +5,10 @@
 //     if (!table.is_detail) std::cout << "\n" << TableText(table);
 //   }
 //
-// What is marked as detail is left out, and of each table, rows beyond its
-// `text_rows`. A part without content is empty; else it ends with a newline.
-// Pure; thread-safe. Memory: the text, and a table's cells twice.
+// A terminal gets no figure, column or table that is marked as detail, and of
+// each table at most `text_rows` rows. A part without content is empty; else it
+// ends with a newline. Pure; thread-safe. Memory: the text, and a table's cells
+// twice.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_

@@ -72,9 +72,9 @@ absl::Status BeginEviction(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Writes the file's changed pages and drops what is clean. Pages that were
-// changed before need not outlive this machine, so that the journal is waited
-// for only where that does not suffice.
+// Writes the file's changed pages and drops those that are clean. The file need
+// not outlive this machine, so this waits for the journal only if it is told
+// to.
 absl::Status DropPages(const std::string& path, int file,
                        bool wait_for_journal) {
   if (wait_for_journal || sync_file_range(file, 0, 0, kWriteAndWait) != 0) {
@@ -86,6 +86,23 @@ absl::Status DropPages(const std::string& path, int file,
   return absl::OkStatus();
 }
 
+absl::Status LiesInMemory(const std::string& path) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      path,
+      " lies on a tmpfs or ramfs, which keeps its pages in memory, where they "
+      "would count for no run; give the trial a work folder on a disk, for "
+      "example TMPDIR=/var/tmp or the server's --store"));
+}
+
+absl::Status StaysInMemory(const std::string& path, int64_t pages) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " still has ", pages, " pages in memory after ",
+      absl::FormatDuration(kPatience),
+      ", where they would count for no run: another process uses the file, or "
+      "its file system keeps it in memory; give the trial a work folder of its "
+      "own on a disk, for example TMPDIR=/var/tmp or the server's --store"));
+}
+
 absl::Status FinishEviction(const std::string& path) {
   const absl::StatusOr<FileDescriptor> file = OpenFile(path);
   if (!file.ok()) return file.status();
@@ -95,13 +112,7 @@ absl::Status FinishEviction(const std::string& path) {
   }
   if (about.st_size == 0) return absl::OkStatus();
   if (KeepsFilesInMemory(file->get())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path,
-                     " lies on a tmpfs or ramfs, which keeps its pages in "
-                     "memory, where they "
-                     "would count for no run; give the trial a work folder on "
-                     "a disk, for example "
-                     "TMPDIR=/var/tmp or the server's --store"));
+    return LiesInMemory(path);
   }
   absl::Duration pause = kFirstPause;
   absl::Duration waited = absl::ZeroDuration();
@@ -118,12 +129,7 @@ absl::Status FinishEviction(const std::string& path) {
     pages = CountCachedPages(file->get(), about.st_size);
   }
   if (pages == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      path, " still has ", pages, " pages in memory after ",
-      absl::FormatDuration(kPatience),
-      ", where they would count for no run: another process uses the file, or "
-      "its file system keeps it in memory; give the trial a work folder of its "
-      "own on a disk, for example TMPDIR=/var/tmp or the server's --store"));
+  return StaysInMemory(path, pages);
 }
 
 absl::Status ForEachFile(const std::string& folder,

@@ -50,7 +50,7 @@ class MemoryPhase {
 
  private:
   Around around_;
-  // Of memprof's stage; 0: there is none.
+  // The number of memprof's stage; 0: memprof is not there.
   int64_t stage_visit_ = 0;
   int record_ = -1;
   int outer_record_ = -1;

@@ -45,7 +45,7 @@ StageFigures::Kind ToKind(StageKind kind) {
   }
 }
 
-// Whether the peak's stage is this one or inside of it.
+// Returns whether the peak's stage is this one or inside of it.
 bool HasPeak(uint32_t stage, uint32_t peak_stage, const MeasuredImage& image) {
   while (peak_stage > stage &&
          peak_stage < static_cast<uint32_t>(image.stages_size())) {

@@ -23,7 +23,7 @@
 
 namespace footprint {
 
-// Which peak the process had, for stages that were open when it was killed.
+// The peak of the process, which stages that were open at its end may have had.
 struct StagePeak {
   int64_t live_bytes = 0;
   uint32_t stage = 0;

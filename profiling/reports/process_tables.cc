@@ -43,7 +43,7 @@ bool EndedAsPlanned(const MeasuredImage& image) {
          image.end() == MeasuredImage::BECAME_ANOTHER;
 }
 
-// Those that needed most, and all whose end is worth knowing.
+// Finds the processes that needed most, and all that were killed or run on.
 std::vector<bool> FindShownImages(const MeasuredRun& run) {
   std::vector<int> by_need(static_cast<size_t>(run.images_size()));
   std::iota(by_need.begin(), by_need.end(), 0);
@@ -108,7 +108,7 @@ void AddProcessTable(const MeasuredRun& run, Report* report) {
   table.heading = "Processes";
   table.row_name = "process";
   table.sum_column = 3;
-  // Of a fork, the peak is what lies above its parent's bytes.
+  // The own peak of a fork is what lies above its parent's bytes.
   table.columns = {{"process", ReportUnit::kNumber},
                    {"parent", ReportUnit::kNumber},
                    {"began", ReportUnit::kNanoseconds},
@@ -138,7 +138,7 @@ void AddProcessTable(const MeasuredRun& run, Report* report) {
   }
   table.text_rows = table.rows.size();
   if (table.other_count > 0) {
-    table.note = "those that needed less are in --json=FILE";
+    table.note = "--json=FILE has every process";
   }
   report->tables.push_back(std::move(table));
 }

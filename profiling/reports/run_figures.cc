@@ -105,7 +105,7 @@ ReportFigure Where(const MeasuredImage& image,
   return figure;
 }
 
-// Each process's pages by themselves would count what they share as often.
+// Shared pages count once: a sum over processes would count them once for each.
 ReportFigure Resident(const MeasuredRun& run) {
   ReportFigure figure = {"resident"};
   const int64_t bytes = ResidentTogetherBytes(run);
@@ -143,7 +143,7 @@ ReportFigure Allocated(const MeasuredImage& image) {
   return figure;
 }
 
-// What the allocator has beyond what the program uses.
+// Returns the bytes that the allocator keeps beyond what the program uses.
 ReportFigure Allocator(const MeasuredImage& image) {
   ReportFigure figure = {"allocator"};
   figure.is_detail = true;

@@ -98,8 +98,7 @@ void AddProcessorTable(const MeasuredRun& run, const RunReportOptions& options,
                    {"where"}};
   for (const auto& place : places.Sorted(WholeNs)) {
     const ProcessorTime& time = place.sum;
-    if (table.rows.size() == options.most_rows ||
-        options.cpu_threshold.Hides(WholeNs(time), whole_ns)) {
+    if (options.cpu_threshold.Hides(WholeNs(time), whole_ns)) {
       ++table.other_count;
       table.other_sum = SaturatedSum(table.other_sum, WholeNs(time));
       continue;
@@ -114,8 +113,7 @@ void AddProcessorTable(const MeasuredRun& run, const RunReportOptions& options,
   report->tables.push_back(std::move(table));
 }
 
-void AddCopyTable(const MeasuredRun& run, const RunReportOptions& options,
-                  Report* report) {
+void AddCopyTable(const MeasuredRun& run, Report* report) {
   SumsByPlace<Amount> places(run);
   Amount whole;
   for (const MeasuredImage& image : run.images()) {
@@ -138,11 +136,6 @@ void AddCopyTable(const MeasuredRun& run, const RunReportOptions& options,
                    {"where"}};
   for (const auto& place :
        places.Sorted([](const Amount& amount) { return amount.bytes(); })) {
-    if (table.rows.size() == options.most_rows) {
-      ++table.other_count;
-      table.other_sum = SaturatedSum(table.other_sum, place.sum.bytes());
-      continue;
-    }
     ReportRow row;
     row.cells = {BytesValue(place.sum.bytes()),
                  ShareValue(place.sum.bytes(), whole.bytes()),
@@ -159,7 +152,7 @@ void AddCopyTable(const MeasuredRun& run, const RunReportOptions& options,
 void AddSampleTables(const MeasuredRun& run, const RunReportOptions& options,
                      Report* report) {
   AddProcessorTable(run, options, report);
-  AddCopyTable(run, options, report);
+  AddCopyTable(run, report);
 }
 
 }  // namespace footprint
