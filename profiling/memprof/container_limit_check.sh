@@ -3,9 +3,9 @@
 # the same program ends as it does without one: by bisection, in a control group
 # of its own. Root only.
 #
-#   container_limit_check MEMPROF
+#   container_limit_check [MEMPROF]    (that of its own runfiles unless given)
 set -euo pipefail
-MEMPROF=$(realpath "$1")
+MEMPROF=$(realpath "${1:-profiling/memprof/memprof}")
 readonly MEMPROF
 readonly MEBIBYTE=1048576
 cd "${TEST_TMPDIR:-$(mktemp -d)}"
@@ -69,6 +69,10 @@ for _ in range(4):
         own = bytearray(b"2") * 20000000
         os._exit(0 if sum(own[::4096]) and sum(data[::4096]) else 1)
 print(sum(os.wait()[1] for _ in range(4)))'
-check 'g++, a header of Abseil' g++ -w -fsyntax-only -x c++ \
-  /usr/include/absl/strings/str_cat.h
+readonly HEADER=/usr/include/absl/strings/str_cat.h
+if [[ -x /usr/bin/g++ && -f $HEADER ]]; then
+  check 'g++, a header of Abseil' g++ -w -fsyntax-only -x c++ "$HEADER"
+else
+  echo 'container_limit_check: g++ or the header of Abseil is absent, its row is left out' >&2
+fi
 check 'sort, 2,000,000 lines' bash -c 'seq 2000000 | sort -r -S 40M | tail -1'

@@ -1,10 +1,13 @@
 #!/bin/bash
 # The first process of the virtual machine, or the program of its service: runs every test
 # below /footprint/tests by its script `run`, prints a row for each, and turns the machine off.
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
+#
+#   guest.sh          what the kernel's parameter footprint.way says: bare, service or user
+#   guest.sh tests    runs the tests, and no more
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
 
 # As the first process nothing is mounted, and what is needed is mounted by hand.
-if (($$ == 1)); then
+mount_by_hand() {
   mount -t proc proc /proc
   mount -t sysfs sys /sys
   mount -t devtmpfs dev /dev 2>/dev/null
@@ -17,35 +20,60 @@ if (($$ == 1)); then
   python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x41))'
   echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-fi
+}
 
 run_test() {
-  local folder=$1 target began status
+  local folder=$1 target began status output
   target=$(<"$folder/target")
-  export TEST_TMPDIR=/var/tmp/footprint.$RANDOM TEST_UNDECLARED_OUTPUTS_DIR=/var/tmp/outputs
-  mkdir -p "$TEST_TMPDIR" "$TEST_UNDECLARED_OUTPUTS_DIR"
+  if [[ -e $folder/root_only && $EUID != 0 ]]; then return; fi
+  TEST_TMPDIR=$(mktemp -d -p /var/tmp)
+  output=$TEST_TMPDIR.output
+  export TEST_TMPDIR TEST_UNDECLARED_OUTPUTS_DIR=$TEST_TMPDIR
   began=$SECONDS
-  timeout 1500 bash "$folder/run" >/var/tmp/output 2>&1
+  timeout 1500 bash "$folder/run" >"$output" 2>&1
   status=$?
   echo "FOOTPRINT RESULT //$target $status $((SECONDS - began))"
   if ((status != 0)); then
     echo "FOOTPRINT OUTPUT //$target"
-    grep -a -E 'Failure|FAILED|NOT TESTED' -A 6 /var/tmp/output | tail -n 80
-    tail -n 20 /var/tmp/output
+    grep -a -E 'Failure|FAILED|NOT TESTED' -A 6 "$output" | tail -n 80
+    tail -n 20 "$output"
     echo "FOOTPRINT END"
   fi
-  rm -rf "$TEST_TMPDIR"
+  rm -rf "$TEST_TMPDIR" "$output"
 }
 
+run_tests() {
+  echo "FOOTPRINT HOST $(uname -r), $(stat -f -c %T /sys/fs/cgroup) at /sys/fs/cgroup, user $EUID, group $(cat /proc/self/cgroup)"
+  for folder in /footprint/tests/*/; do
+    run_test "${folder%/}"
+  done
+  sync
+}
+
+# As the README tells a user without privileges to start what makes memory groups.
+run_tests_as_user() {
+  systemctl start user@1000.service
+  runuser -u footprint -- env XDG_RUNTIME_DIR=/run/user/1000 \
+    systemd-run --user --wait --collect --pipe --quiet -p Delegate=yes -p MemoryMax=3G \
+    /footprint/guest.sh tests
+}
+
+if [[ ${1-} == tests ]]; then
+  run_tests
+  exit
+fi
 exec >/dev/console 2>&1
-echo "FOOTPRINT HOST $(uname -r), $(stat -f -c %T /sys/fs/cgroup) at /sys/fs/cgroup, group $(cat /proc/self/cgroup)"
-for folder in /footprint/tests/*/; do
-  run_test "${folder%/}"
-done
-sync
 if (($$ == 1)); then
+  export HOME=/root
+  mount_by_hand
+  run_tests
   echo o >/proc/sysrq-trigger
   sleep 60
 else
+  if grep -q footprint.way=user /proc/cmdline; then
+    run_tests_as_user
+  else
+    run_tests
+  fi
   systemctl poweroff --force --force
 fi

@@ -9,8 +9,10 @@
 # the processor: minutes in place of seconds. KVM must be asked for, since a machine that
 # is virtual itself may offer it and then hang. Bazel builds the tests
 # outside; the machine has the root file system of Debian 12, without a network.
-# Every test runs twice: as root beside an init that only mounts (bare), and as a
-# service of systemd with a delegated group (service).
+# Every test runs three times: as root beside an init that only mounts (bare), as a
+# service of systemd with a delegated group (service), and as a user without
+# privileges by `systemd-run --user` (user). Those of //tools/vm:root_only are left
+# out where a user runs them.
 #
 # With --aarch64 the machine is an emulated aarch64 one with Debian's arm64 packages. The
 # tests are those that tools/aarch64 compiles, and run once, as root beside the init.
@@ -44,7 +46,7 @@ else
   readonly CONSOLE=ttyS0
   GUEST_PACKAGES+=(
     linux-image-cloud-amd64 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
-    libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11
+    libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11 python3-numpy
   )
 fi
 readonly ROOT=$VM/root
@@ -82,9 +84,11 @@ end_foreign_programs() {
   [[ ! -e $BINFMT/footprint-aarch64 ]] || echo -1 >"$BINFMT/footprint-aarch64"
 }
 
-# A folder that debootstrap did not finish has another name.
+# A folder that debootstrap did not finish has another name. One with other packages
+# is made again.
 make_root() {
-  [[ -e $ROOT/footprint.done ]] && return
+  local done=$ROOT/footprint.done
+  [[ -e $done && $(<"$done") == "${GUEST_PACKAGES[*]}" ]] && return
   local mirror
   mirror=$(bash "$TREE/tools/modern/debian_mirror.sh") || exit
   say "debootstrap of Debian 12 for $ARCHITECTURE into $ROOT (about 1 GB, several minutes)"
@@ -99,14 +103,21 @@ make_root() {
   debootstrap --arch="$ARCHITECTURE" --variant=minbase --include="$packages" bookworm \
     "$ROOT.unfinished" "$mirror" >&2
   end_foreign_programs
-  touch "$ROOT.unfinished/footprint.done"
+  chroot "$ROOT.unfinished" useradd --create-home --uid 1000 footprint
+  echo "${GUEST_PACKAGES[*]}" >"$ROOT.unfinished/footprint.done"
   mv "$ROOT.unfinished" "$ROOT"
+}
+
+# tests_of SUITE: prints its labels.
+tests_of() {
+  bazel query --noshow_progress "tests($1)" 2>/dev/null || fail "$1 names tests that are not there"
 }
 
 # Builds the tests and copies each with what it reads, as `bazel test` would lay it out.
 copy_tests() {
-  local target bin path name
+  local target bin path name root_only
   bazel build --noshow_progress "$@" >&2
+  root_only=$(tests_of //tools/vm:root_only)
   bin=$(bazel info bazel-bin 2>/dev/null)
   for target in "$@"; do
     name=${target#//}
@@ -122,6 +133,8 @@ cd /footprint/tests/$name/footprint || exit 125
 export TEST_SRCDIR=/footprint/tests/$name TEST_WORKSPACE=footprint RUNFILES_DIR=/footprint/tests/$name
 exec ./${path#"$bin/"}
 END
+    [[ $'\n'$root_only$'\n' != *$'\n'$target$'\n'* ]] ||
+      touch "$ROOT/footprint/tests/$name/root_only"
   done
 }
 
@@ -153,14 +166,14 @@ make_image() {
   mkfs.ext4 -q -F -d "$ROOT" "$VM/disk.ext4"
 }
 
-# boot INIT NAME: the console is kept in $VM/NAME.log.
+# boot INIT WAY: the console is kept in $VM/WAY.log.
 boot() {
-  local init=$1 log=$VM/$2.log acceleration=${FOOTPRINT_VM_ACCELERATION:-tcg}
+  local init=$1 way=$2 log=$VM/$2.log acceleration=${FOOTPRINT_VM_ACCELERATION:-tcg}
   say "booting with $init ($acceleration); the console is in $log"
   timeout --foreground 7200 "${MACHINE[@]}" -accel "$acceleration" -smp 2 -m 4096 \
     -nographic -no-reboot -nic none -kernel "$ROOT"/boot/vmlinuz-* -initrd "$ROOT"/boot/initrd.img-* \
     -drive "file=$VM/disk.ext4,format=raw,if=virtio" \
-    -append "console=$CONSOLE root=/dev/vda rw quiet init=$init panic=-1 systemd.unified_cgroup_hierarchy=1" \
+    -append "console=$CONSOLE root=/dev/vda rw quiet init=$init panic=-1 systemd.unified_cgroup_hierarchy=1 footprint.way=$way" \
     </dev/null >"$log" 2>&1 || say "qemu ended with $?"
 }
 
@@ -188,7 +201,7 @@ main() {
   cd "$TREE"
   if [[ $ARCHITECTURE == amd64 ]] && (($# == 0)); then
     local tests
-    tests=$(bazel query --noshow_progress 'tests(//tools/vm)' 2>/dev/null) || fail "//tools/vm names tests that are not there"
+    tests=$(tests_of '//tools/vm + //tools/vm:root_only') || exit
     # shellcheck disable=SC2086  # A label a word.
     set -- $tests
   fi
@@ -203,13 +216,15 @@ main() {
   fi
   copy_guest
   make_image
-  local status=0
+  local status=0 way
   boot /footprint/guest.sh bare
   report bare || status=$?
   # Of aarch64 a run in one way is the trial that was asked for.
   if [[ $ARCHITECTURE == amd64 ]]; then
-    boot /sbin/init service
-    report service || status=$?
+    for way in service user; do
+      boot /sbin/init "$way"
+      report "$way" || status=$?
+    done
   fi
   return "$status"
 }
