@@ -343,10 +343,17 @@ static int try_reading_others(void) {
                  process_vm_readv(1, &own, 1, &other, 1, 0) < 0 &&
                  process_vm_writev(getpid(), &own, 1, &other, 1, 0) < 0);
 }
+/* Where the sandbox is an ordinary user's, the first process is the same
+ * user's, and the calls succeed; but the kernel gives the first process of a
+ * namespace no signal from within that it does not handle. Killed, it would
+ * take this one along; stopped, it would never tell the end. */
 static int try_signals(void) {
-  int failed = kill(1, SIGKILL) != 0 && kill(1, SIGTERM) != 0;
+  struct timespec moment = {0, 20000000};
+  kill(1, SIGKILL);
+  kill(1, SIGTERM);
   kill(1, SIGSTOP);
-  return refused(failed && getppid() == 1);
+  nanosleep(&moment, NULL);
+  return refused(getppid() == 1);
 }
 static int try_mount(void) {
   return refused(mount("tmpfs", "/tmp", "tmpfs", 0, NULL) != 0 &&
