@@ -25,11 +25,13 @@
 #include "footprint/profiling/agent/process_record_file.h"
 #include "footprint/profiling/agent/record_folder.h"
 #include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/mapping_hooks.h"
 #include "footprint/profiling/heap/process_counters.h"
-#include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/heap/published_heap.h"
+#include "footprint/profiling/heap/published_mappings.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_start.h"
+#include "footprint/profiling/malloc/next_allocator.h"
 #include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/growth_record.h"
 #include "footprint/profiling/records/process_record.h"
@@ -48,7 +50,7 @@ namespace footprint::profiling_internal {
 namespace {
 
 ProcessRecord* record = nullptr;
-PublishedAllocator* allocator = nullptr;
+PublishedMappings* mappings = nullptr;
 // Of a process that shares our memory between vfork and exec, it is not ours.
 pid_t own_process = 0;
 // -1: call sites are not recorded.
@@ -109,23 +111,24 @@ bool HasStacks() {
 }
 
 // Without it, the resident set's parts are not told.
-void BeginAllocatorRecord(int folder) {
-  PublishAllocator(nullptr);
-  if (allocator != nullptr) {
-    syscall(SYS_munmap, allocator, sizeof(PublishedAllocator));
+void BeginMappingsRecord(int folder) {
+  PublishMappings(nullptr);
+  if (mappings != nullptr) {
+    syscall(SYS_munmap, mappings, sizeof(PublishedMappings));
   }
   char name[kRecordFileNameCapacity];
-  WriteRecordFileName(own_process, record->image, "allocator", name);
-  allocator = static_cast<PublishedAllocator*>(
-      CreateMappedFile(folder, name, sizeof(PublishedAllocator)));
-  PublishAllocator(allocator);
+  WriteRecordFileName(own_process, record->image, "mappings", name);
+  mappings = static_cast<PublishedMappings*>(
+      CreateMappedFile(folder, name, sizeof(PublishedMappings)));
+  PublishMappings(mappings);
+  TellProgramMappings();
 }
 
 // From here on, nothing goes to a record, which may be the parent's.
 void StopRecording() {
   record = nullptr;
   PublishHeap(nullptr);
-  PublishAllocator(nullptr);
+  PublishMappings(nullptr);
   BeginSampling(-1);
   EndCallSites();
   BeginStages(/*folder=*/-1, "", nullptr);
@@ -150,6 +153,7 @@ void BeginRecord(bool is_fork) {
   record->is_fork = is_fork;
   record->begin_time_ns = MonotonicTimeNs();
   record->has_foreign_new = has_foreign_new;
+  WriteNextAllocatorName(record->allocator, sizeof(record->allocator));
   record->inherited_live_bytes = is_fork ? LiveHeapBytes() : 0;
   const ssize_t size = readlink("/proc/self/exe", record->executable,
                                 sizeof(record->executable) - 1);
@@ -157,7 +161,7 @@ void BeginRecord(bool is_fork) {
   record->command_line_size = ReadStart(
       "/proc/self/cmdline", record->command_line, sizeof(record->command_line));
   PublishHeap(&record->heap);
-  BeginAllocatorRecord(folder);
+  BeginMappingsRecord(folder);
   if (sampling_interval_bytes >= 0) {
     char name[kRecordFileNameCapacity];
     WriteRecordFileName(own_process, record->image, "sites", name);
@@ -234,7 +238,8 @@ __attribute__((constructor(103))) void Begin() {
   sampling_interval_bytes = ReadInterval(kSamplingIntervalVariable);
   processor_interval_ns = ReadInterval(kProcessorIntervalVariable);
   copy_interval_bytes = ReadInterval(kCopyIntervalVariable);
-  has_foreign_new = HasForeignNew();
+  FindHowToCountAgain();
+  has_foreign_new = HasForeignNew() || !next_allocator.can_be_counted;
   FindPythonInterpreter();
   BeginRecord(/*is_fork=*/false);
   if (record == nullptr) {

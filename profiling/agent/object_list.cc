@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "footprint/base/memory/allocator.h"
 #include "footprint/profiling/agent/record_folder.h"
 
 namespace footprint::profiling_internal {
@@ -34,9 +33,7 @@ void WriteObjectList(int folder, const char* name) {
   int file =
       openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;
-  char allocator[128];
-  WriteAllocatorName(allocator, sizeof(allocator));
-  if (WriteLine(file, allocator)) dl_iterate_phdr(WritePath, &file);
+  dl_iterate_phdr(WritePath, &file);
   close(file);
 }
 

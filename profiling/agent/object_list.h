@@ -1,6 +1,5 @@
-// The allocator and the shared objects of a process, as the file
-// "PID.IMAGE.objects" in the folder of records: the allocator's name and
-// version, then a path each line, in the order in which they were loaded.
+// Writes the shared objects of a process to the file "PID.IMAGE.objects" in the
+// folder of records: a path each line, in the order in which they were loaded.
 //
 //   WriteObjectList(folder, "1234.0.objects");
 //

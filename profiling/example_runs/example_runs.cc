@@ -58,7 +58,7 @@ class FullRunMaker {
     machine->set_memory_bytes(24'576 * kMiB);
     machine->set_processor_count(2);
     machine->set_page_size_bytes(4096);
-    machine->set_allocator("jemalloc 5.3.0");
+    machine->set_allocator("glibc 2.36");
   }
 
   // Frame i is call i + 1 of the calls; `parent` as calls name it.
@@ -154,6 +154,7 @@ class FullRunMaker {
     image->set_allocated_bytes(40 * kMiB);
     image->set_allocation_count(12'345);
     image->set_peak_resident_bytes(60 * kMiB);
+    image->set_allocator("glibc 2.36");
     image->set_thread_count(2);
     image->set_interpreter("CPython 3.11.2");
     image->set_python_objects(MeasuredImage::COUNTED);
@@ -203,11 +204,7 @@ class FullRunMaker {
     parts->set_time_ns(kBeginNs + 3 * kSecondNs);
     parts->set_resident_bytes(60 * kMiB);
     parts->set_live_bytes(12 * kMiB);
-    parts->set_thread_cache_bytes(kMiB);
-    parts->set_fragmentation_bytes(2 * kMiB);
-    parts->set_allocator_metadata_bytes(3 * kMiB);
-    parts->set_dirty_bytes(4 * kMiB);
-    parts->set_untouched_bytes(-2 * kMiB);
+    parts->set_kept_bytes(8 * kMiB);
     parts->set_mapped_bytes(10 * kMiB);
     parts->set_stack_bytes(kMiB);
     parts->set_image_bytes(20 * kMiB);

@@ -36,7 +36,39 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
   DelayNextLook(counters);
 }
 
+// As DelayNextLook, where what a call handed out is known after it: so a look
+// is due not before the room is used up to the byte, and the only thread has no
+// need of a budget.
+bool DelayNextCountedLook(ThreadCounters* counters) {
+  const uint64_t allocated_bytes = *counters->allocated_bytes;
+  const int64_t live_bytes = counters->live_bytes();
+  const int64_t peak_bytes = counters->peak_absolute_bytes.load();
+  const int64_t threshold_bytes = counters->threshold_bytes.load();
+  const int64_t top_bytes = std::min(peak_bytes, threshold_bytes);
+  const uint64_t sample_at_bytes = counters->sample_at_bytes;
+  if (live_bytes <= top_bytes && allocated_bytes < sample_at_bytes) {
+    counters->check_at_bytes.store(
+        allocated_bytes +
+        std::min(static_cast<uint64_t>(top_bytes - live_bytes),
+                 sample_at_bytes - allocated_bytes - 1));
+    // Another thread that changes them afterwards forces a look.
+    if (counters->threshold_bytes.load() == threshold_bytes &&
+        counters->peak_absolute_bytes.load() == peak_bytes) {
+      return true;
+    }
+  }
+  ForceLook(counters);
+  return false;
+}
+
 }  // namespace
+
+void CheckCountedAllocation() {
+  ThreadCounters* const counters = &thread_counters;
+  if (!DelayNextCountedLook(counters) && !RaisePeakOfOnlyThread(counters)) {
+    CheckLevel(counters, counters->live_bytes());
+  }
+}
 
 void* CheckAllocation(void* block) {
   ThreadCounters* const counters = &thread_counters;

@@ -1,7 +1,8 @@
 // mmap and its kin, counted: what the program maps by itself is counted apart
-// from the heap. jemalloc's own mappings come here under other names
-// (jemalloc_renames.txt) and are not counted; thread stacks and shared
-// libraries never pass these functions.
+// from the heap. An allocator's own mappings are not counted: jemalloc's come
+// here under other names (jemalloc_renames.txt), those of the allocator behind
+// the agent are told by the caller's address, and the C library's never pass
+// these functions. Neither do thread stacks and shared libraries.
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,9 +12,9 @@
 
 #include "footprint/base/threads/fork_handlers.h"
 #include "footprint/base/threads/pthread_mutex.h"
-#include "footprint/profiling/heap/allocator_mappings.h"
 #include "footprint/profiling/heap/heap_counters.h"
 #include "footprint/profiling/heap/mapped_ranges.h"
+#include "footprint/profiling/heap/mapping_hooks.h"
 #include "footprint/profiling/heap/thread_registration.h"
 
 namespace footprint::profiling_internal {
@@ -57,60 +58,85 @@ void* SystemMmap(void* address, size_t size, int protection, int flags,
       syscall(SYS_mmap, address, size, protection, flags, file, offset));
 }
 
-}  // namespace
-}  // namespace footprint::profiling_internal
-
-using footprint::profiling_internal::AllocatorMapped;
-using footprint::profiling_internal::AllocatorUnmapped;
-using footprint::profiling_internal::CountMappedBytes;
-using footprint::profiling_internal::ranges;
-using footprint::profiling_internal::RangesLock;
-using footprint::profiling_internal::RoundedToPages;
-using footprint::profiling_internal::SystemMmap;
-
-extern "C" {
-
-void* footprint_system_mmap(void* address, size_t size, int protection,
-                            int flags, int file, off_t offset) noexcept {
-  void* const mapped =
-      SystemMmap(address, size, protection, flags, file, offset);
-  if (AllocatorMapped != nullptr && mapped != MAP_FAILED) {
-    AllocatorMapped(reinterpret_cast<uintptr_t>(mapped), RoundedToPages(size));
-  }
-  return mapped;
-}
-
-int footprint_system_munmap(void* address, size_t size) noexcept {
-  // First: what the kernel has back may be another's at once.
-  if (AllocatorUnmapped != nullptr) {
-    AllocatorUnmapped(reinterpret_cast<uintptr_t>(address),
-                      RoundedToPages(size));
-  }
+int SystemMunmap(void* address, size_t size) {
   return static_cast<int>(syscall(SYS_munmap, address, size));
 }
 
-void* mmap(void* address, size_t size, int protection, int flags, int file,
-           off_t offset) noexcept {
+bool IsCalledByAllocator(const void* caller) {
+  return IsAllocatorsCode != nullptr &&
+         IsAllocatorsCode(reinterpret_cast<uintptr_t>(caller));
+}
+
+void CountChange(int64_t change_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(ranges_lock) {
+  CountMappedBytes(change_bytes);
+  if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
+}
+
+void* CountedMmap(void* address, size_t size, int protection, int flags,
+                  int file, off_t offset, const void* caller) {
+  if (IsCalledByAllocator(caller)) {
+    return SystemMmap(address, size, protection, flags, file, offset);
+  }
   RangesLock lock;
   void* mapped = SystemMmap(address, size, protection, flags, file, offset);
   if (mapped != MAP_FAILED) {
-    CountMappedBytes(
+    CountChange(
         ranges.Add(reinterpret_cast<uintptr_t>(mapped), RoundedToPages(size)));
   }
   return mapped;
 }
 
+}  // namespace
+
+void TellProgramMappings() {
+  RangesLock lock;
+  if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
+}
+
+}  // namespace footprint::profiling_internal
+
+using footprint::profiling_internal::CountChange;
+using footprint::profiling_internal::CountedMmap;
+using footprint::profiling_internal::IsCalledByAllocator;
+using footprint::profiling_internal::ranges;
+using footprint::profiling_internal::RangesLock;
+using footprint::profiling_internal::RoundedToPages;
+using footprint::profiling_internal::SystemMmap;
+using footprint::profiling_internal::SystemMunmap;
+
+extern "C" {
+
+void* footprint_system_mmap(void* address, size_t size, int protection,
+                            int flags, int file, off_t offset) noexcept {
+  return SystemMmap(address, size, protection, flags, file, offset);
+}
+
+int footprint_system_munmap(void* address, size_t size) noexcept {
+  return SystemMunmap(address, size);
+}
+
+void* mmap(void* address, size_t size, int protection, int flags, int file,
+           off_t offset) noexcept {
+  return CountedMmap(address, size, protection, flags, file, offset,
+                     __builtin_return_address(0));
+}
+
 void* mmap64(void* address, size_t size, int protection, int flags, int file,
              off_t offset) noexcept {
-  return mmap(address, size, protection, flags, file, offset);
+  return CountedMmap(address, size, protection, flags, file, offset,
+                     __builtin_return_address(0));
 }
 
 int munmap(void* address, size_t size) noexcept {
+  if (IsCalledByAllocator(__builtin_return_address(0))) {
+    return SystemMunmap(address, size);
+  }
   RangesLock lock;
-  const int result = static_cast<int>(syscall(SYS_munmap, address, size));
+  const int result = SystemMunmap(address, size);
   if (result == 0) {
-    CountMappedBytes(-ranges.Remove(reinterpret_cast<uintptr_t>(address),
-                                    RoundedToPages(size)));
+    CountChange(-ranges.Remove(reinterpret_cast<uintptr_t>(address),
+                               RoundedToPages(size)));
   }
   return result;
 }
@@ -124,18 +150,22 @@ void* mremap(void* address, size_t old_size, size_t new_size, int flags,
   void* wanted =
       (flags & MREMAP_FIXED) != 0 ? va_arg(arguments, void*) : nullptr;
   va_end(arguments);
+  const auto remap = [&] {
+    return reinterpret_cast<void*>(
+        syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
+  };
+  if (IsCalledByAllocator(__builtin_return_address(0))) return remap();
   RangesLock lock;
-  void* moved = reinterpret_cast<void*>(
-      syscall(SYS_mremap, address, old_size, new_size, flags, wanted));
+  void* const moved = remap();
   if (moved != MAP_FAILED) {
     const int64_t gone_bytes =
         (flags & MREMAP_DONTUNMAP) != 0
             ? 0
             : ranges.Remove(reinterpret_cast<uintptr_t>(address),
                             RoundedToPages(old_size));
-    CountMappedBytes(ranges.Add(reinterpret_cast<uintptr_t>(moved),
-                                RoundedToPages(new_size)) -
-                     gone_bytes);
+    CountChange(ranges.Add(reinterpret_cast<uintptr_t>(moved),
+                           RoundedToPages(new_size)) -
+                gone_bytes);
   }
   return moved;
 }

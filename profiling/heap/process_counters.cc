@@ -133,6 +133,7 @@ void TakeBudget(ThreadCounters* counters)
       process.peak_absolute_bytes, threshold_bytes + process.ended.live_bytes);
   counters->threshold_bytes.store(threshold_bytes - 1);
   process.sum_of_thresholds = threshold_bytes - 1;
+  if (counters->check_at_bytes.load() != 0) counters->check_at_bytes.store(0);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Membarrier();
     if (counters->budget_bytes.load() == 0) return;

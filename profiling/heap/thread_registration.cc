@@ -116,7 +116,9 @@ __attribute__((constructor(101))) void WatchForks() {
 bool FindAllocatorsCounters() {
   ThreadCounters* const counters = &thread_counters;
   if (counters->allocated_bytes != &kNoBytes) return true;
-  const ThreadHeapCounters of_allocator = FindThreadHeapCounters();
+  const ThreadHeapCounters of_allocator = FindCountersOfEntryPoints != nullptr
+                                              ? FindCountersOfEntryPoints()
+                                              : FindThreadHeapCounters();
   if (of_allocator.allocated_bytes == nullptr) return false;
   counters->allocated_bytes = of_allocator.allocated_bytes;
   counters->deallocated_bytes = of_allocator.deallocated_bytes;

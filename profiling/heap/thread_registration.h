@@ -14,9 +14,14 @@
 
 #include <cstdint>
 
+#include "footprint/base/memory/allocator.h"
 #include "footprint/profiling/heap/process_counters.h"
 
 namespace footprint::profiling_internal {
+
+// Returns the calling thread's counters of entry points that count by
+// themselves. Weak: null where jemalloc counts.
+__attribute__((weak)) ThreadHeapCounters FindCountersOfEntryPoints();
 
 // Finds the allocator's counters of the calling thread, which may not be
 // registered yet. False: it has none so far.

@@ -3,9 +3,8 @@
 // whether a look must follow; where none does, the call ends in jemalloc's.
 //
 // Compiled three times: as exact_heap; with FOOTPRINT_COUNT_REQUESTED_BYTES as
-// exact_heap_with_requested_bytes; and with FOOTPRINT_WITHOUT_CPP_OPERATORS for
-// the preloaded agent. There, operator new stays the program's, whose delete
-// may be its own as well; libstdc++'s calls malloc.
+// exact_heap_with_requested_bytes; and with FOOTPRINT_RECORD_CALL_SITES for
+// tests. The preloaded agent has passing_entry_points.cc instead.
 
 #include <errno.h>
 #include <stddef.h>
@@ -14,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <new>
 
 #include "footprint/profiling/heap/heap_counters.h"
@@ -22,9 +20,7 @@
 #include "footprint/profiling/heap/requested_bytes.h"
 #endif
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-#include "footprint/profiling/heap/heap_accounting.h"
-#include "footprint/profiling/heap/sample_schedule.h"
-#include "footprint/profiling/sites/call_sites.h"
+#include "footprint/profiling/sites/recorded_calls.h"
 #endif
 
 extern "C" {
@@ -56,20 +52,8 @@ constexpr bool kEveryCallIsSeen = false;
 
 #ifdef FOOTPRINT_RECORD_CALL_SITES
 
-// Before the counters' look, so that a peak finds its last block recorded.
-void RecordSample(void* block) {
-  ThreadCounters* const counters = &thread_counters;
-  // A thread's first allocation may be a sample, too. Registering it would
-  // look.
-  if (counters->state == ThreadCounters::State::kNew &&
-      FindAllocatorsCounters()) {
-    ScheduleFirstSample(counters);
-  }
-  if (!IsSample(*counters)) return;
-  RecordAllocation(block,
-                   static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
-  ScheduleNextSample(counters);
-  if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
+int64_t SizeOf(const void* block) {
+  return static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0));
 }
 
 #endif
@@ -85,7 +69,7 @@ __attribute__((noinline)) void* Looked(void* block,
   AddRequestedBlock(block, size);
 #endif
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  RecordSample(block);
+  RecordSample<SizeOf>(block);
 #endif
   return CheckAllocation(block);
 }
@@ -110,14 +94,7 @@ inline void ForgetBlock([[maybe_unused]] void* block) {
   if (block != nullptr) RemoveRequestedBlock(block);
 #endif
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  if (MayBeRecorded(block)) {
-    RecordFree(block);
-  } else if (__builtin_expect(every_allocation_is_recorded, 0)) {
-    RecordFreeOfOlder(
-        block == nullptr
-            ? 0
-            : static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0)));
-  }
+  ForgetRecordedBlock<SizeOf>(block);
 #endif
 }
 
@@ -174,63 +151,6 @@ inline void CountedSizedFree(void* block, size_t size, int flags) {
   footprint_jemalloc_sdallocx(block, size, flags);
 }
 
-#ifdef FOOTPRINT_RECORD_CALL_SITES
-
-// Around a call that may move a block: the new one may be a sample, and the old
-// one counts until the peak with both has been looked for.
-class RecordedReallocation {
- public:
-  explicit RecordedReallocation(void* block)
-      : is_recorded_(MayBeRecorded(block) && DetachRecorded(block, &old_)) {
-    if (!is_recorded_ && every_allocation_is_recorded && block != nullptr) {
-      old_.size_bytes =
-          static_cast<int64_t>(footprint_jemalloc_sallocx(block, 0));
-    }
-    old_.address = reinterpret_cast<uintptr_t>(block);
-  }
-
-  // Before the counters' look, so that a peak finds the new block recorded.
-  // `taken_back_bytes`: the old block's, if the call left it in place.
-  void After(void* moved, bool null_frees, int64_t taken_back_bytes) {
-    if (moved == nullptr && !null_frees) {
-      if (is_recorded_) AttachAgain(old_);
-      return;
-    }
-    // Both were live for the moment, unless they are one.
-    const bool in_place = reinterpret_cast<uintptr_t>(moved) == old_.address;
-    if (in_place) Forget();
-    ThreadCounters* const counters = &thread_counters;
-    if (moved != nullptr && IsSample(*counters)) {
-      const auto size_bytes =
-          static_cast<int64_t>(footprint_jemalloc_sallocx(moved, 0));
-      RecordAllocation(moved, size_bytes,
-                       in_place ? std::min(size_bytes, taken_back_bytes) : 0);
-      ScheduleNextSample(counters);
-    }
-    old_is_left_ = !in_place;
-  }
-
-  // After the counters' look: a peak that it found has both blocks.
-  void AfterLook() {
-    if (old_is_left_) Forget();
-  }
-
- private:
-  void Forget() {
-    if (is_recorded_) {
-      ForgetDetached(old_);
-    } else if (every_allocation_is_recorded) {
-      RecordFreeOfOlder(old_.size_bytes);
-    }
-  }
-
-  RecordedBlock old_;
-  const bool is_recorded_;
-  bool old_is_left_ = false;
-};
-
-#endif
-
 // `call` is what asks jemalloc: a function of no argument that returns the
 // block, or null, which leaves the old block as it was unless `null_frees`.
 template <typename Call>
@@ -238,7 +158,7 @@ void* CountedReallocation([[maybe_unused]] void* block,
                           [[maybe_unused]] size_t size,
                           [[maybe_unused]] bool null_frees, Call call) {
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  RecordedReallocation recorded(block);
+  RecordedReallocation<SizeOf> recorded(block);
 #endif
   Reallocation reallocation;
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
@@ -246,7 +166,8 @@ void* CountedReallocation([[maybe_unused]] void* block,
 #endif
   void* moved = call();
 #ifdef FOOTPRINT_RECORD_CALL_SITES
-  recorded.After(moved, null_frees, reallocation.taken_back_bytes());
+  recorded.After(moved, null_frees, /*in_place=*/moved == block,
+                 reallocation.taken_back_bytes());
 #endif
   reallocation.After(/*in_place=*/moved == block,
                      /*succeeded=*/moved != nullptr);
@@ -264,8 +185,6 @@ void* CountedReallocation([[maybe_unused]] void* block,
 #endif
   return moved;
 }
-
-#ifndef FOOTPRINT_WITHOUT_CPP_OPERATORS
 
 // jemalloc's MALLOCX_ALIGN for powers of two.
 int AlignmentFlag(std::align_val_t alignment) {
@@ -325,8 +244,6 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
   }
   return Counted(block, size);
 }
-
-#endif  // FOOTPRINT_WITHOUT_CPP_OPERATORS
 
 }  // namespace
 
@@ -535,8 +452,6 @@ void sdallocx(void* block, size_t size, int flags) noexcept {
 
 }  // extern "C"
 
-#ifndef FOOTPRINT_WITHOUT_CPP_OPERATORS
-
 using footprint::profiling_internal::AlignmentFlag;
 using footprint::profiling_internal::CountedNew;
 
@@ -599,5 +514,3 @@ void operator delete[](void* block, size_t size,
                        std::align_val_t alignment) noexcept {
   CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
 }
-
-#endif  // FOOTPRINT_WITHOUT_CPP_OPERATORS

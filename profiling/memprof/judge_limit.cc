@@ -8,6 +8,7 @@
 #include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/uncounted_heap.h"
 
 namespace footprint {
 namespace {

@@ -1,17 +1,18 @@
 // Programs whose peak is known by construction, in requested bytes and, since
-// every size is one that jemalloc hands out as it is, in usable ones:
+// every size is one that glibc hands out as it is, in usable ones:
 //
-//   known_peak_program hold     1,000 blocks of 10,240 bytes, kept
+//   known_peak_program hold     1,000 blocks of 10,248 bytes, kept
 //   known_peak_program spike    4,000 of them, freed; then 1,000, kept
-//   known_peak_program small N  400,000 blocks of 112 bytes; then N million
+//   known_peak_program small N  400,000 blocks of 120 bytes; then N million
 //                               times one of them is freed and allocated
-//   known_peak_program threads  4 threads hold 500 blocks of 10,240 bytes each
+//   known_peak_program threads  4 threads hold 500 blocks of 10,248 bytes each
 //   known_peak_program first    a thread whose first block has 64 MiB, kept
 //   known_peak_program sites N  each of 8 functions holds its blocks, after N
 //                               blocks of 2 MiB were freed again, so that a
 //                               sampler's random numbers are others
 //   known_peak_program none     nothing
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 namespace {
 
-constexpr size_t kBlockBytes = 10240;
+constexpr size_t kBlockBytes = 10248;
 constexpr int kSmallCount = 400000;
 constexpr int kThreads = 4;
 
@@ -47,7 +48,7 @@ void ReplaceSmall(int count) {
     const uint64_t random = sequence.Next();
     void*& block = blocks[(random >> 16) % kSmallCount];
     free(block);
-    block = Allocate(112);
+    block = Allocate(120);
   }
 }
 
@@ -70,7 +71,7 @@ void HoldInThreads() {
   for (pthread_t thread : threads) pthread_join(thread, nullptr);
 }
 
-void* HoldFirst(void*) { return Allocate(64 << 20); }
+void* HoldFirst(void*) { return Allocate((64 << 20) + 8); }
 
 void HoldInNewThread() {
   pthread_t thread;
@@ -94,20 +95,22 @@ void HoldSites(int earlier_count) {
     asm volatile("" : : "r"(block) : "memory");
     free(block);
   }
-  HoldSite<16, 200000>();
-  HoldSite<64, 50000>();
-  HoldSite<128, 200000>();
-  HoldSite<1024, 2000>();
-  HoldSite<1280, 10000>();
-  HoldSite<10240, 400>();
-  HoldSite<65536, 60>();
-  HoldSite<1048576, 12>();
+  HoldSite<24, 200000>();
+  HoldSite<72, 50000>();
+  HoldSite<136, 200000>();
+  HoldSite<1032, 2000>();
+  HoldSite<1288, 10000>();
+  HoldSite<10248, 400>();
+  HoldSite<65544, 60>();
+  HoldSite<1048584, 12>();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
+  // Blocks in pages of their own would be rounded up to whole pages.
+  mallopt(M_MMAP_MAX, 0);
   if (strcmp(argv[1], "hold") == 0) {
     Hold(1000, kBlockBytes);
   } else if (strcmp(argv[1], "spike") == 0) {
@@ -115,7 +118,7 @@ int main(int argc, char** argv) {
     Release(4000);
     Hold(1000, kBlockBytes);
   } else if (strcmp(argv[1], "small") == 0 && argc == 3) {
-    Hold(kSmallCount, 112);
+    Hold(kSmallCount, 120);
     ReplaceSmall(atoi(argv[2]) * 1000000);
   } else if (strcmp(argv[1], "threads") == 0) {
     HoldInThreads();

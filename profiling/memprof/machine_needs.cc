@@ -8,25 +8,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/profiling/heap/published_allocator.h"
 #include "footprint/profiling/resident/container_limit.h"
 
 namespace footprint {
 namespace {
 
-using profiling_internal::AllocatorBooks;
-
-// jemalloc's share of the heap's pages, by its books of a moment near by.
-void AddAllocatorParts(const AllocatorBooks& books, ResidentParts* parts) {
-  if (books.time_ns == 0) return;
-  parts->set_live_bytes(books.live_bytes);
-  parts->set_thread_cache_bytes(books.thread_cache_bytes);
-  parts->set_fragmentation_bytes(books.active_bytes - books.allocated_bytes);
-  parts->set_allocator_metadata_bytes(books.metadata_bytes);
-  parts->set_dirty_bytes(books.dirty_bytes);
-  parts->set_untouched_bytes(
-      parts->heap_bytes() - books.live_bytes - books.thread_cache_bytes -
-      parts->fragmentation_bytes() - books.metadata_bytes - books.dirty_bytes);
+// What is live and what the allocator keeps, by the live bytes of a moment near
+// by.
+void AddHeapParts(int64_t live_bytes, ResidentParts* parts) {
+  if (live_bytes == 0) return;
+  parts->set_live_bytes(live_bytes);
+  const int64_t kept_bytes = parts->heap_bytes() - live_bytes;
+  parts->set_kept_bytes(std::max<int64_t>(kept_bytes, 0));
+  parts->set_untouched_bytes(std::min<int64_t>(kept_bytes, 0));
 }
 
 // As the timeline tells, with the peak among its points; nothing without one.
@@ -47,9 +41,9 @@ std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
   return bytes;
 }
 
-// The pages are those of a look, and the allocator's books those of an
-// allocation: they explain each other only if little came or went between. So
-// does a look far below the peak not tell what the peak was made of.
+// The pages are those of a look, and the live bytes those of an allocation:
+// they explain each other only if little came or went between. A look far below
+// the peak does not tell what the peak was made of, either.
 bool AreOfOneMoment(const ResidentPeak& peak, const MeasuredProcess& process) {
   constexpr int64_t kGrain = 50;
   const int64_t missed_bytes =
@@ -58,8 +52,8 @@ bool AreOfOneMoment(const ResidentPeak& peak, const MeasuredProcess& process) {
     return false;
   const std::optional<int64_t> live_bytes = LiveBytesAt(process, peak.time_ns);
   if (!live_bytes.has_value()) return true;
-  return std::abs(*live_bytes - peak.books.live_bytes) <=
-         std::max(*live_bytes, peak.books.live_bytes) / kGrain;
+  return std::abs(*live_bytes - peak.live_bytes) <=
+         std::max(*live_bytes, peak.live_bytes) / kGrain;
 }
 
 ResidentParts ToParts(const ResidentPeak& peak,
@@ -89,7 +83,7 @@ ResidentParts ToParts(const ResidentPeak& peak,
                             process.figures.image() == peak.image &&
                             !AreOfOneMoment(peak, process);
                    });
-  if (is_one_moment) AddAllocatorParts(peak.books, &parts);
+  if (is_one_moment) AddHeapParts(peak.live_bytes, &parts);
   return parts;
 }
 

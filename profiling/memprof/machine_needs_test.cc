@@ -53,36 +53,38 @@ TEST(MachineNeedsTest, AnImageHasThePartsOfItsOwnPeak) {
   EXPECT_EQ(parts.heap_bytes(), 1000);
   EXPECT_EQ(parts.stack_bytes(), 40);
   EXPECT_EQ(parts.image_bytes(), 60);
-  // The allocator's books were not seen.
+  // The live bytes were not told.
   EXPECT_EQ(parts.untouched_bytes(), 0);
 }
 
-TEST(MachineNeedsTest, TheAllocatorsPartsAddUpToTheHeap) {
+TEST(MachineNeedsTest, WhatTheAllocatorKeepsIsTheHeapBeyondItsLiveBytes) {
   AgentRunEnd end;
   end.resident_peaks = {PeakOf(100, 0, 1000)};
-  end.resident_peaks[0].books = {/*time_ns=*/4,
-                                 /*live_bytes=*/500,
-                                 /*allocated_bytes=*/550,
-                                 /*thread_cache_bytes=*/50,
-                                 /*active_bytes=*/700,
-                                 /*metadata_bytes=*/80,
-                                 /*dirty_bytes=*/30};
+  end.resident_peaks[0].live_bytes = 600;
   MeasuredRun run = RunOfImages(1);
   AddMachineNeeds(end, &run);
   const ResidentParts& parts = run.images(0).resident_at_peak();
-  EXPECT_EQ(parts.live_bytes(), 500);
-  EXPECT_EQ(parts.fragmentation_bytes(), 150);
-  EXPECT_EQ(parts.live_bytes() + parts.thread_cache_bytes() +
-                parts.fragmentation_bytes() + parts.allocator_metadata_bytes() +
-                parts.dirty_bytes() + parts.untouched_bytes(),
-            parts.heap_bytes());
+  EXPECT_EQ(parts.live_bytes(), 600);
+  EXPECT_EQ(parts.kept_bytes(), 400);
+  EXPECT_EQ(parts.untouched_bytes(), 0);
 }
 
-// Books of 500 live bytes beside pages of a look at which `live_bytes` were.
+TEST(MachineNeedsTest, MoreThanTheHeapsPagesWasNeverTouched) {
+  AgentRunEnd end;
+  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks[0].live_bytes = 1700;
+  MeasuredRun run = RunOfImages(1);
+  AddMachineNeeds(end, &run);
+  const ResidentParts& parts = run.images(0).resident_at_peak();
+  EXPECT_EQ(parts.kept_bytes(), 0);
+  EXPECT_EQ(parts.untouched_bytes(), -700);
+}
+
+// 500 live bytes were told beside pages of a look at which `live_bytes` were.
 ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
   AgentRunEnd end;
   end.resident_peaks = {PeakOf(100, 0, 1000)};
-  end.resident_peaks[0].books = {4, 500, 550, 50, 700, 80, 30};
+  end.resident_peaks[0].live_bytes = 500;
   MeasuredProcess process;
   process.figures.set_process_id(100);
   process.figures.set_peak_live_bytes(5000);
@@ -96,7 +98,7 @@ ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
   return run.images(0).resident_at_peak();
 }
 
-TEST(MachineNeedsTest, BooksOfAnotherMomentExplainNoPages) {
+TEST(MachineNeedsTest, LiveBytesOfAnotherMomentExplainNoPages) {
   EXPECT_EQ(PartsWithLive(500, 1100).live_bytes(), 500);
   EXPECT_EQ(PartsWithLive(505, 1110).live_bytes(), 500);
   // More was allocated between the two looks.

@@ -70,8 +70,8 @@ MeasuredRun MakeMeasuredRun(const AgentRun& agent_run, const AgentRunEnd& end) {
   AddMachineNeeds(end, &run);
   *run.mutable_machine() = ThisMachine();
   for (const MeasuredProcess& process : end.processes) {
-    if (process.allocator.empty()) continue;
-    run.mutable_machine()->set_allocator(EscapeForProto(process.allocator));
+    if (process.figures.allocator().empty()) continue;
+    run.mutable_machine()->set_allocator(process.figures.allocator());
     break;
   }
   return run;

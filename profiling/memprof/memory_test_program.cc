@@ -1,5 +1,5 @@
 // A program whose heap is known, for tests of memprof: each argument is done in
-// turn. Blocks are of 10,240 bytes, which is what jemalloc hands out for them.
+// turn. Blocks are of 10,248 bytes, which glibc hands out as they are.
 //
 //   hold=N       allocates N blocks and keeps them
 //   release      frees all of them
@@ -33,7 +33,7 @@
 
 namespace {
 
-constexpr size_t kBlockBytes = 10240;
+constexpr size_t kBlockBytes = 10248;
 
 std::vector<void*> held;
 

@@ -73,8 +73,9 @@ standard error, after the program has ended: nothing is written while it runs.
 Without --limit, memprof exits as the program did (128 + n after signal n).
 Exit 2: memprof could not run it.
 
-The peak is exact: the highest sum of live heap bytes, by jemalloc's own
-counters, looked at in each allocation. Children are measured, too: by fork,
+The peak is exact: the highest sum of live heap bytes, looked at in each
+allocation. A block counts by the size that the program's own allocator gives
+it; memprof passes each call on to that allocator. Children are measured, too: by fork,
 exec, vfork and posix_spawn, unless they are given an environment without
 LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms or
 had much memory.

@@ -25,16 +25,16 @@ base=$(python3 -c "import json; print(json.load(open('$scratch/run.json'))['proc
 for end in exit=0 _exit=0 kill=9 kill=11 kill=15 overflow close; do
   measure "$program" hold=1000 release hold=10 "$end"
   check "len(processes) == 1"
-  check "first['peak_live_bytes'] - $base == 1000 * 10240"
+  check "first['peak_live_bytes'] - $base == 1000 * 10248"
 done
 measure "$program" hold=1000 _exit=0
-check "first['live_bytes'] >= 1000 * 10240"
+check "first['live_bytes'] >= 1000 * 10248"
 check "'allocated_bytes' in first and first['allocation_count'] > 1000"
 
 # Each allocation recorded: its sites add up to the peak.
 measure --sampling=0 "$program" hold=1000
 check "sum(site['at_peak_bytes'] for site in first['sites']) == first['peak_live_bytes']"
-check "first['sites'][0]['at_peak_bytes'] == 1000 * 10240"
+check "first['sites'][0]['at_peak_bytes'] == 1000 * 10248"
 check "first['sites'][0]['at_peak_count'] == 1000"
 check "'Allocate' in first['sites'][0]['function']"
 measure --sampling=none "$program" hold=1000
@@ -233,12 +233,12 @@ assert profile["sums"] == [sum(s[a].get(b, 0) for s in stacks) for a, b in (
     ("allocated", "count"), ("at_end", "bytes"))], profile["sums"]
 assert profile["sums"][0] == process["peak_live_bytes"]
 largest = max(profile["samples"], key=lambda sample: sample["values"][0])
-assert largest["values"][:2] == [1000 * 10240, 1000], largest
+assert largest["values"][:2] == [1000 * 10248, 1000], largest
 assert "Allocate" in largest["stack"][0] and "main" in largest["stack"][1:3]
 PYTHON
 if go tool pprof -h >/dev/null 2>&1 || [[ $? == 2 ]]; then
   go tool pprof -sample_index=peak_space -unit=b -top "$scratch/a.pb.gz" 2>&1 |
-    grep -q "10240000B .*Allocate" || fail "Google's pprof does not read it"
+    grep -q "10248000B .*Allocate" || fail "Google's pprof does not read it"
 else
   echo "SKIPPED: no go tool pprof here, which would read the profile, too"
 fi
@@ -253,7 +253,7 @@ check "all(site['function'][0] == '[' or site['at_peak_bytes'] * 100 >= first['p
 check "sum(site['at_peak_bytes'] for site in first['sites']) == first['peak_live_bytes']"
 measure --sampling=0 --record="$scratch/b.run" "$program" hold=1500
 expect 0 "" --compare="$scratch/a.run" "$scratch/b.run"
-[[ $(<"$scratch/output") == *"+4.88 MiB  9.77 MiB  14.6 MiB  "*Allocate* ]] ||
+[[ $(<"$scratch/output") == *"+4.89 MiB  9.77 MiB  14.7 MiB  "*Allocate* ]] ||
   fail "the comparison says $(<"$scratch/output")"
 expect 2 "none.run" --compare="$scratch/a.run" "$scratch/none.run"
 expect 2 "none.run" --compare="$scratch/none.run" "$scratch/a.run"

@@ -2,7 +2,7 @@
 # Functions that memprof's tests share; sourced, with the path of memprof, and then:
 #
 #   measure --sampling=0 PROGRAM ARGUMENT...
-#   check "first['peak_live_bytes'] == 10240"
+#   check "first['peak_live_bytes'] == 10248"
 #   ((failures == 0))
 
 memprof=$PWD/$1
@@ -35,14 +35,14 @@ measure() {
 }
 
 # check EXPRESSION: of the last run, as Python sees it: `run`, `processes`, and
-# `own`, the peaks of the processes in blocks of 10,240 bytes, rounded down.
+# `own`, the peaks of the processes in blocks of 10,248 bytes, rounded down.
 # `adds_up` says whether the sites of each process add up to its peak.
 check() {
   python3 - "$scratch/run.json" "$1" <<'PYTHON' || fail "not so: $1; of $measured"
 import json, sys
 run = json.load(open(sys.argv[1]))
 processes = run["processes"]
-own = [process["own_peak_bytes"] // 10240 for process in processes]
+own = [process["own_peak_bytes"] // 10248 for process in processes]
 adds_up = all(sum(site["at_peak_bytes"] for site in process["sites"])
               == process["peak_live_bytes"]
               for process in processes if "sites" in process)

@@ -17,8 +17,8 @@ void* held_blocks[64];
 int held_count = 0;
 
 __attribute__((noinline)) void* FUNCTION() {
-  void* const block = malloc(10240);
-  memset(block, 1, 10240);
+  void* const block = malloc(10248);
+  memset(block, 1, 10248);
   return block;
 }
 

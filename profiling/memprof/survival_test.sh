@@ -32,8 +32,8 @@ check "first['thread_count'] == 9"
 # 32 threads hold 100 blocks each at once, and each thread's blocks are freed by
 # another.
 survives threads=32
-check "first['peak_live_bytes'] - $base >= 3200 * 10240 and own[0] < 3400"
-check "sum(site['at_peak_count'] for site in first['sites'] if site['at_peak_bytes'] >= 10240 * 1000) == 3200"
+check "first['peak_live_bytes'] - $base >= 3200 * 10248 and own[0] < 3400"
+check "sum(site['at_peak_count'] for site in first['sites'] if site['at_peak_bytes'] >= 10248 * 1000) == 3200"
 check "adds_up"
 
 # Thread-local storage runs out, and code changes at its place.
@@ -43,7 +43,7 @@ survives libraries="$scratch/libraries"
 (cd "$scratch" && survives swap="$storage:$other_storage" hold=10
 check "adds_up"
 # The second library lies there still; what was the first's is not taken for it.
-check "sum(site['at_peak_bytes'] for site in first['sites'] if 'AllocateThere' in site['function']) == 10 * 10240"
+check "sum(site['at_peak_bytes'] for site in first['sites'] if 'AllocateThere' in site['function']) == 10 * 10248"
 ((failures == 0))) || failures=$((failures + 1))
 
 # Forks while threads allocate: every child is there.
@@ -56,8 +56,8 @@ check "len(processes) == 16 and all(10 <= peak < 13 for peak in own[1:])"
 for how in clone _Fork system_call clone3; do
   survives hold=100 clone=$how hold=20
   check "len(processes) == 2 and processes[1]['is_fork'] and adds_up"
-  check "first['peak_live_bytes'] - $base == 120 * 10240"
-  check "500 <= processes[1]['own_peak_bytes'] // 10240 < 503"
+  check "first['peak_live_bytes'] - $base == 120 * 10248"
+  check "500 <= processes[1]['own_peak_bytes'] // 10248 < 503"
 done
 # Calls that the system refuses are refused, with its reason.
 survives refused
@@ -65,11 +65,11 @@ survives refused
 # Handlers that allocate, and that never return.
 survives handler=40
 survives jump=40
-check "first['peak_live_bytes'] - $base <= 2 * 10240"
+check "first['peak_live_bytes'] - $base <= 2 * 10248"
 
 # Before main and after exit: the peak lies in the last destructor.
 survives ends
-check "first['peak_live_bytes'] >= 201 * 10240 and first['live_bytes'] == first['peak_live_bytes']"
+check "first['peak_live_bytes'] >= 201 * 10248 and first['live_bytes'] == first['peak_live_bytes']"
 
 # A daemon closes what it does not know, and outlives memprof.
 (
@@ -98,18 +98,18 @@ fi
 
 # Limits of the system.
 for what in AS NPROC; do survives limit=$what; done
-check "first['peak_live_bytes'] - $base == 20 * 10240"
+check "first['peak_live_bytes'] - $base == 20 * 10248"
 # A child without descriptors or files is told, and is not its parent.
 for what in NOFILE FSIZE; do
   survives limit=$what
-  check "first['peak_live_bytes'] - $base == 20 * 10240 and adds_up"
+  check "first['peak_live_bytes'] - $base == 20 * 10248 and adds_up"
   check "len(processes) == 1 and first['lost_child_count'] == 1"
 done
 survives strict
 check "len(processes) == 2 and own[1] == 20"
 (ulimit -v 150000 && measure "$program" hold=100) ||
   fail "a limit of addresses: $(cat "$scratch/error")"
-check "first['peak_live_bytes'] - $base == 100 * 10240"
+check "first['peak_live_bytes'] - $base == 100 * 10248"
 # Where there are addresses for the program, but not for each record of it.
 for addresses in 120000 200000 300000; do
   (ulimit -v $addresses && measure /usr/bin/python3 -c 'print(1 + 1)') ||
@@ -125,7 +125,7 @@ done
 for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
   (ulimit -c 0 && measure --sampling=0 "$program" hold=50 die=$signal)
   (($? == 128 + signal)) || fail "signal $signal is lost"
-  check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10240 and adds_up"
+  check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10248 and adds_up"
 done
 
 # The program finds open what it would alone, also where standard ones are closed.

@@ -1,6 +1,6 @@
 // A program that does what preloaded agents die of, for tests of memprof: each
-// argument is done in turn. Blocks are of 10,240 bytes, which is what jemalloc
-// hands out for them; heaps are known by construction.
+// argument is done in turn. Blocks are of 10,248 bytes, which glibc
+// hands out as they are; heaps are known by construction.
 //
 //   keys=N        N threads end with a key whose destructor allocates 4 times
 //   objects=N     N threads end with a thread_local object that allocates
@@ -62,7 +62,7 @@
 
 namespace {
 
-constexpr size_t kBlockBytes = 10240;
+constexpr size_t kBlockBytes = 10248;
 
 [[noreturn]] void Fail(const char* what) {
   perror(what);

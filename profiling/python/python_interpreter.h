@@ -1,5 +1,5 @@
-// The Python interpreter of this process, if there is one: its objects come
-// from malloc, and its calls stand in the stacks that are recorded.
+// The Python interpreter of this process, if there is one: its objects are
+// counted, and its calls stand in the stacks that are recorded.
 //
 //   FindPythonInterpreter();                              // once, before main
 //   if (HasPythonInterpreter()) {

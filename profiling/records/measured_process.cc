@@ -82,6 +82,7 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
   image->set_parent_process_id(record.parent_process_id);
   image->set_image(record.image);
   image->set_is_fork(record.is_fork != 0);
+  image->set_allocator(EscapeForProto(Text(record.allocator)));
   image->set_executable(EscapeForProto(Text(record.executable)));
   for (const std::string& word : CommandLine(record)) {
     image->add_command_line(EscapeForProto(word));
@@ -103,11 +104,7 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
 void ReadObjectList(const std::string& path, MeasuredProcess* process) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return;
-  const std::vector<std::string> lines =
-      absl::StrSplit(*text, '\n', absl::SkipEmpty());
-  if (lines.empty()) return;
-  process->allocator = lines[0];
-  process->loaded_objects.assign(lines.begin() + 1, lines.end());
+  process->loaded_objects = absl::StrSplit(*text, '\n', absl::SkipEmpty());
 }
 
 // The file of that kind beside a record.

@@ -35,9 +35,8 @@ struct MeasuredProcess {
   // runs on or became another program, too.
   MeasuredImage figures;
 
-  // As of the end by exit, empty after another: "jemalloc 5.3.0-0-g54ea", and
-  // the paths of the shared objects, in the order in which they were loaded.
-  std::string allocator;
+  // The paths of the shared objects as of the end by exit, in the order in
+  // which they were loaded; empty after another end.
   std::vector<std::string> loaded_objects;
 
   // Not set: the process is no Python interpreter.

@@ -32,7 +32,12 @@ inline constexpr char kSamplingIntervalVariable[] =
 // The number of the program's process, where its children are not recorded.
 inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
 // Of the layout below. A reader refuses another.
-inline constexpr uint64_t kRecordMagic = 0x33306370'6d656d66;
+inline constexpr uint64_t kRecordMagic = 0x34306370'6d656d66;
+
+// How the name of an allocator begins that the program has in front of the
+// agent, and how one ends that does not tell how large its blocks are.
+inline constexpr char kPrivateAllocator[] = "private in ";
+inline constexpr char kSilentAllocator[] = ", which tells no sizes";
 
 enum class ProcessEnd : int32_t {
   kNone,    // it runs, was killed, or became another program by exec
@@ -52,8 +57,8 @@ struct ProcessRecord {
   int64_t begin_time_ns;
   std::atomic<int64_t> end_time_ns;
   std::atomic<ProcessEnd> end;
-  // operator new or delete is neither libstdc++'s nor the agent's: what it
-  // hands out may never pass malloc.
+  // operator new or delete is not libstdc++'s, so that what it hands out may
+  // never pass malloc; or malloc's allocator does not tell sizes.
   int32_t has_foreign_new;
   // There is a file of sites beside (site_record.h).
   int32_t has_sites;
@@ -74,6 +79,7 @@ struct ProcessRecord {
   std::atomic<int32_t> thread_count;
   std::atomic<int32_t> threads_may_overlap;
   // Ended by a null, cut off where too long; arguments are separated by nulls.
+  char allocator[64];
   char executable[1024];
   int32_t command_line_size;
   char command_line[2048];

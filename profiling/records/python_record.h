@@ -48,7 +48,7 @@ enum class PythonFrames : int32_t {
 };
 
 enum class PythonObjects : int32_t {
-  kCounted,   // small objects come from malloc, as the agent made them
+  kCounted,   // small objects are counted one by one, where they are
   kAsChosen,  // PYTHONMALLOC chose; what its arenas map is counted as mapped
 };
 

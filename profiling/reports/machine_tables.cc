@@ -18,13 +18,10 @@ struct Part {
 };
 
 std::vector<Part> HeapPartsOf(const ResidentParts& parts) {
-  // The allocator's books may be of another moment than the pages.
+  // The live bytes may be of another moment than the pages.
   if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
   return {{parts.live_bytes(), "live heap"},
-          {parts.thread_cache_bytes(), "thread caches"},
-          {parts.fragmentation_bytes(), "fragmentation"},
-          {parts.allocator_metadata_bytes(), "the allocator's bookkeeping"},
-          {parts.dirty_bytes(), "freed, not given back"},
+          {parts.kept_bytes(), "free in the allocator, and its bookkeeping"},
           {parts.untouched_bytes(), "handed out, never touched"}};
 }
 

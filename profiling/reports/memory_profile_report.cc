@@ -16,6 +16,7 @@
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_places.h"
 #include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/uncounted_heap.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 #include "footprint/profiling/schema/whole_process.h"
 
@@ -281,12 +282,8 @@ bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
   for (const MeasuredImage& image : run.images()) {
     if (IsCounted(image)) continue;
     failure->set_detail(absl::StrCat(
-        std::string(FileName(image.executable())),
-        image.has_foreign_new()
-            ? " has an operator new of its own: what that hands out need not "
-              "be counted"
-            : " allocated nothing by malloc: it may have an allocator of its "
-              "own, which is not counted",
+        std::string(FileName(image.executable())), " ",
+        DescribeUncountedHeap(image),
         "; link it without, or measure it with //profiling:exact_heap"));
     return true;
   }

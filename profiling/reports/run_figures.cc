@@ -147,19 +147,14 @@ ReportFigure Allocated(const MeasuredImage& image) {
 ReportFigure Allocator(const MeasuredImage& image) {
   ReportFigure figure = {"allocator"};
   figure.is_detail = true;
-  figure.detail =
-      "kept beyond the live bytes when most was resident: thread caches, "
-      "fragmentation, bookkeeping, and freed pages that were not given back";
+  figure.detail = absl::StrCat(
+      image.allocator(), image.allocator().empty() ? "" : "; ",
+      "kept beyond the live bytes when most was resident: free blocks and "
+      "bookkeeping");
   const ResidentParts& parts = image.resident_at_peak();
-  // Its books may be of another moment than the pages.
+  // The live bytes may be of another moment than the pages.
   if (parts.live_bytes() == 0) return figure;
-  int64_t kept = 0;
-  for (int64_t bytes :
-       {parts.thread_cache_bytes(), parts.fragmentation_bytes(),
-        parts.allocator_metadata_bytes(), parts.dirty_bytes()}) {
-    kept = SaturatedSum(kept, bytes);
-  }
-  figure.value = BytesValue(kept);
+  figure.value = BytesValue(parts.kept_bytes());
   return figure;
 }
 

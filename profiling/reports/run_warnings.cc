@@ -6,7 +6,7 @@
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/run_tables.h"
 #include "footprint/profiling/reports/unaccounted_memory.h"
-#include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/uncounted_heap.h"
 
 namespace footprint {
 namespace {
@@ -37,13 +37,7 @@ void WarnOfEnd(const MeasuredRun& run, Report* report) {
 
 void WarnOfProcess(const MeasuredImage& image, Report* report) {
   if (!IsCounted(image)) {
-    Warn(absl::StrCat(
-             NameOf(image),
-             image.has_foreign_new()
-                 ? " has an operator new of its own: what that hands out may "
-                   "not be counted"
-                 : " allocated nothing by malloc: does it have an allocator of "
-                   "its own?"),
+    Warn(absl::StrCat(NameOf(image), " ", DescribeUncountedHeap(image)),
          report);
   }
   if (image.lost_child_count() > 0) {

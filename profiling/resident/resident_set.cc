@@ -109,15 +109,15 @@ class Classifier {
 
   void Add(const Mapping& mapping) {
     parts_.swapped_bytes += mapping.swapped_bytes;
-    const int64_t heap_bytes = BytesIn(ranges_.allocator, mapping);
-    // The kernel lists the agent's tables as one mapping with what lies beside.
+    // The kernel lists as one mapping what lies side by side.
+    const int64_t mapped_bytes = BytesIn(ranges_.mapped, mapping);
     const int64_t agent_bytes = std::min(BytesIn(ranges_.agent, mapping),
-                                         mapping.resident_bytes - heap_bytes);
+                                         mapping.resident_bytes - mapped_bytes);
     AddToShares(mapping, agent_bytes);
-    parts_.heap_bytes += heap_bytes;
+    parts_.mapped_bytes += mapped_bytes;
     parts_.agent_bytes += agent_bytes;
     parts_.*PartOf(mapping) +=
-        mapping.resident_bytes - heap_bytes - agent_bytes;
+        mapping.resident_bytes - mapped_bytes - agent_bytes;
     before_ = mapping;
   }
 
@@ -161,7 +161,7 @@ class Classifier {
 
   int64_t BytesIn(const std::vector<AddressRange>& ranges,
                   const Mapping& mapping) const {
-    if (mapping.resident_bytes == 0 || !mapping.path.empty()) return 0;
+    if (mapping.resident_bytes == 0 || !IsUnnamed(mapping)) return 0;
     int64_t bytes = 0;
     for (const AddressRange& range : ranges) {
       const AddressRange common = {std::max(range.begin, mapping.range.begin),
@@ -175,14 +175,20 @@ class Classifier {
     return std::min(bytes, mapping.resident_bytes);
   }
 
+  // A program may have given its anonymous memory a name.
+  static bool IsUnnamed(const Mapping& mapping) {
+    return mapping.path.empty() || absl::StartsWith(mapping.path, "[anon");
+  }
+
   bool IsImage(absl::string_view path) const {
     const auto found = has_code_.find(path);
     return found != has_code_.end() && found->second;
   }
 
   int64_t ResidentSet::*PartOf(const Mapping& mapping) {
-    if (mapping.path.empty()) return AnonymousPartOf(mapping);
+    if (IsUnnamed(mapping)) return AnonymousPartOf(mapping);
     follows_image_ = false;
+    if (mapping.path == "[heap]") return &ResidentSet::heap_bytes;
     if (absl::StartsWith(mapping.path, "[stack")) {
       return &ResidentSet::stack_bytes;
     }
@@ -203,10 +209,14 @@ class Classifier {
       return &ResidentSet::image_bytes;
     }
     follows_image_ = false;
-    // A thread's stack lies above pages that must not be touched.
-    const bool has_guard = adjoins && before_.path.empty() &&
-                           !before_.is_readable && !before_.is_executable;
-    return has_guard ? &ResidentSet::stack_bytes : &ResidentSet::mapped_bytes;
+    // A thread's stack lies above pages that must not be touched. So may an
+    // arena of glibc's, above what the next one keeps for later; but it begins
+    // at a multiple of its greatest size.
+    constexpr uint64_t kArenaBytes = uint64_t{64} << 20;
+    const bool has_guard = adjoins && IsUnnamed(before_) &&
+                           !before_.is_readable && !before_.is_executable &&
+                           mapping.range.begin % kArenaBytes != 0;
+    return has_guard ? &ResidentSet::stack_bytes : &ResidentSet::heap_bytes;
   }
 
   const KnownRanges& ranges_;

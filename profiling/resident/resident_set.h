@@ -1,5 +1,6 @@
 // The parts of a process's resident set: each mapping that the kernel lists
-// belongs to one of them, and the allocator's are found by its own ranges.
+// belongs to one of them. Anonymous memory that is no stack, no object's data
+// and neither mapped by the program itself nor the agent's is the heap's.
 //
 //   absl::StatusOr<ResidentSet> parts =
 //       ReadResidentSet(process_id, ranges, "/tmp/memprof-1/");
@@ -39,7 +40,8 @@ struct AddressRange {
 
 // Of a measured process, as its agent tells. Ranges of one kind do not overlap.
 struct KnownRanges {
-  std::vector<AddressRange> allocator;
+  // What the program itself has mapped.
+  std::vector<AddressRange> mapped;
   // The agent's own tables, which do not count as the program's.
   std::vector<AddressRange> agent;
 };
@@ -57,8 +59,8 @@ struct ResidentSet {
   // A file of the agent's folder is mapped, so the agent is in the process.
   bool has_agent = false;
 
-  int64_t heap_bytes = 0;    // in the allocator's ranges
-  int64_t mapped_bytes = 0;  // anonymous otherwise: the program's own mmap
+  int64_t heap_bytes = 0;    // all other anonymous memory: the allocator's
+  int64_t mapped_bytes = 0;  // anonymous: the program's own mmap
   int64_t stack_bytes = 0;
   int64_t image_bytes = 0;   // the program and its libraries, their data too
   int64_t file_bytes = 0;    // other files that are mapped

@@ -18,7 +18,7 @@ void ClassifyAnyMappings(absl::string_view text) {
       ClassifyMappings(text, ranges, "/tmp/memprof-1", [&](AddressRange range) {
         Require(range.begin < range.end, "a range is not empty");
         bool is_within = false;
-        for (const auto* known : {&ranges.allocator, &ranges.agent}) {
+        for (const auto* known : {&ranges.mapped, &ranges.agent}) {
           for (const AddressRange& one : *known) {
             is_within |= one.begin <= range.begin && range.end <= one.end;
           }

@@ -62,13 +62,14 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
                          return int64_t{24} << 10;
                        });
   EXPECT_EQ(parts.image_bytes, 20 << 10);
-  EXPECT_EQ(parts.heap_bytes, 24 << 10);
-  EXPECT_EQ(parts.mapped_bytes, 16 << 10);
+  // Of the anonymous mapping what the program did not map, and "[heap]".
+  EXPECT_EQ(parts.heap_bytes, 20 << 10);
+  EXPECT_EQ(parts.mapped_bytes, 24 << 10);
   EXPECT_EQ(parts.stack_bytes, 36 << 10);
   EXPECT_EQ(parts.file_bytes, 4 << 10);
   EXPECT_EQ(parts.shared_bytes, 4 << 10);
   EXPECT_EQ(parts.agent_bytes, 4 << 10);
-  EXPECT_EQ(parts.other_bytes, 8 << 10);
+  EXPECT_EQ(parts.other_bytes, 4 << 10);
   EXPECT_EQ(parts.explained_bytes(), 116 << 10);
   EXPECT_EQ(parts.swapped_bytes, 12 << 10);
   // Of the program's three pages, it has written to one.
@@ -87,18 +88,41 @@ TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {
   };
   EXPECT_EQ(parts_with("00402000-00404000").image_bytes, 8 << 10);
   EXPECT_EQ(parts_with("00403000-00405000").image_bytes, 0);
-  EXPECT_EQ(parts_with("00403000-00405000").mapped_bytes, 8 << 10);
+  EXPECT_EQ(parts_with("00403000-00405000").heap_bytes, 8 << 10);
 }
 
-TEST(ResidentSetTest, TakesAWholeMappingOfTheAllocatorWithoutLookingAtPages) {
+// Arenas of glibc's lie one below the other, each with what it keeps for later
+// above it.
+TEST(ResidentSetTest, AnArenaIsNoStack) {
+  const auto parts_with = [](absl::string_view next) {
+    return ClassifyMappings(
+        absl::StrCat("7f0000100000-7f0004000000 ---p 00000000 00:00 0 \n", next,
+                     " rw-p 00000000 00:00 0 \nRss:    8 kB\n"),
+        {}, "/tmp/memprof-1", [](AddressRange) { return int64_t{0}; });
+  };
+  EXPECT_EQ(parts_with("7f0004000000-7f0004021000").heap_bytes, 8 << 10);
+  EXPECT_EQ(parts_with("7f0004000000-7f0004021000").stack_bytes, 0);
+}
+
+TEST(ResidentSetTest, AnonymousMemoryMayHaveAName) {
+  const ResidentSet parts = ClassifyMappings(
+      "10000000-10010000 rw-p 00000000 00:00 0    [anon:tables]\n"
+      "Rss:                  40 kB\n",
+      {{{0x10000000, 0x10010000}}, {}}, "/tmp/memprof-1",
+      [](AddressRange) { return int64_t{0}; });
+  EXPECT_EQ(parts.mapped_bytes, 40 << 10);
+  EXPECT_EQ(parts.other_bytes, 0);
+}
+
+TEST(ResidentSetTest, TakesAWholeMappingOfTheProgramsWithoutLookingAtPages) {
   const ResidentSet parts =
       ClassifyMappings(kMappings, {{{0x10000000, 0x10010000}}, {}}, "/nowhere",
                        [](AddressRange) -> int64_t {
                          ADD_FAILURE() << "the list tells it";
                          return 0;
                        });
-  EXPECT_EQ(parts.heap_bytes, 40 << 10);
-  EXPECT_EQ(parts.mapped_bytes, 0);
+  EXPECT_EQ(parts.mapped_bytes, 40 << 10);
+  EXPECT_EQ(parts.heap_bytes, 4 << 10);
 }
 
 TEST(ResidentSetTest, PassesOverWhatIsNoMapping) {
@@ -140,20 +164,20 @@ TEST(ResidentSetTest, SeesTouchedPagesOnly) {
   madvise(block, kBlockBytes, MADV_NOHUGEPAGE);
   const ResidentSet grown =
       Grown({}, [&] { std::memset(block, 1, kBlockBytes / 2); });
-  EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 2, 1 << 20);
+  EXPECT_NEAR(grown.heap_bytes, kBlockBytes / 2, 1 << 20);
   EXPECT_NEAR(grown.unexplained_bytes, 0, 1 << 20);
   EXPECT_GE(grown.minor_fault_count, 8192);
   munmap(block, kBlockBytes);
 }
 
-TEST(ResidentSetTest, TellsTheAllocatorsHalfOfOneMapping) {
+TEST(ResidentSetTest, TellsTheProgramsHalfOfOneMapping) {
   void* const block = Map(kBlockBytes, MAP_PRIVATE);
   ASSERT_NE(block, MAP_FAILED);
   const auto begin = reinterpret_cast<uint64_t>(block);
   const ResidentSet grown = Grown({{{begin, begin + kBlockBytes / 2}}, {}},
                                   [&] { std::memset(block, 1, kBlockBytes); });
-  EXPECT_EQ(grown.heap_bytes, kBlockBytes / 2);
-  EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 2, 1 << 20);
+  EXPECT_EQ(grown.mapped_bytes, kBlockBytes / 2);
+  EXPECT_NEAR(grown.heap_bytes, kBlockBytes / 2, 1 << 20);
   munmap(block, kBlockBytes);
 }
 
@@ -164,7 +188,7 @@ TEST(ResidentSetTest, TheAgentsTablesAreNotTheProgramsMemory) {
   const ResidentSet grown = Grown({{}, {{begin, begin + kBlockBytes / 4}}},
                                   [&] { std::memset(block, 1, kBlockBytes); });
   EXPECT_EQ(grown.agent_bytes, kBlockBytes / 4);
-  EXPECT_NEAR(grown.mapped_bytes, kBlockBytes / 4 * 3, 1 << 20);
+  EXPECT_NEAR(grown.heap_bytes, kBlockBytes / 4 * 3, 1 << 20);
   EXPECT_NEAR(grown.anonymous_bytes, kBlockBytes / 4 * 3, 1 << 20);
   munmap(block, kBlockBytes);
 }

@@ -108,14 +108,14 @@ std::map<int, int> ResidentWatch::Images() const {
   return images;
 }
 
-absl::StatusOr<AllocatorState> ResidentWatch::ReadState(int process_id,
-                                                        int image) const {
-  return ReadAllocatorState(
-      absl::StrCat(folder_, "/", process_id, ".", image, ".allocator"));
+absl::StatusOr<MappingState> ResidentWatch::ReadState(int process_id,
+                                                      int image) const {
+  return ReadMappingState(
+      absl::StrCat(folder_, "/", process_id, ".", image, ".mappings"));
 }
 
 void ResidentWatch::ReadParts(int process_id, int image) {
-  const absl::StatusOr<AllocatorState> state = ReadState(process_id, image);
+  const absl::StatusOr<MappingState> state = ReadState(process_id, image);
   absl::StatusOr<ResidentSet> parts = ReadResidentSet(
       process_id, state.ok() ? state->ranges : KnownRanges(), folder_);
   // It may have ended, or it is another user's.
@@ -126,8 +126,8 @@ void ResidentWatch::ReadParts(int process_id, int image) {
   }
   ResidentPeak& peak = peaks_[{process_id, image}];
   if (peak.parts.program_bytes() >= parts->program_bytes()) return;
-  peak = {process_id, image, MonotonicTimeNs(), *parts, {}};
-  if (state.ok()) peak.books = state->books;
+  peak = {process_id, image, MonotonicTimeNs(), *parts,
+          state.ok() ? state->live_bytes : 0};
 }
 
 SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
@@ -136,7 +136,7 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   std::map<std::string, int64_t> mapped_bytes_by_device;
   for (const int process_id : process_ids) {
     const auto image = images_.find(process_id);
-    const absl::StatusOr<AllocatorState> state = ReadState(
+    const absl::StatusOr<MappingState> state = ReadState(
         process_id, image == images_.end() ? kNoImage : image->second);
     const absl::StatusOr<ResidentSet> parts = ReadResidentSet(
         process_id, state.ok() ? state->ranges : KnownRanges(), folder_);

@@ -35,8 +35,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "footprint/profiling/heap/published_allocator.h"
-#include "footprint/profiling/resident/allocator_state.h"
+#include "footprint/profiling/resident/mapping_state.h"
 #include "footprint/profiling/resident/memory_files.h"
 #include "footprint/profiling/resident/resident_set.h"
 
@@ -48,8 +47,8 @@ struct ResidentPeak {
   int image = 0;
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   ResidentSet parts;
-  // The allocator's, of a moment near by.
-  profiling_internal::AllocatorBooks books = {};
+  // Of the heap, as last told before. 0: never told.
+  int64_t live_bytes = 0;
 };
 
 // Bytes that all processes together need of a machine, without the agent: of a
@@ -97,7 +96,7 @@ class ResidentWatch {
  private:
   // By process, the number of its last image.
   std::map<int, int> Images() const;
-  absl::StatusOr<AllocatorState> ReadState(int process_id, int image) const;
+  absl::StatusOr<MappingState> ReadState(int process_id, int image) const;
   void ReadParts(int process_id, int image);
   SharedOnce ReadShares(const std::set<int>& process_ids) const;
   void TellSharesApart(int64_t look_bytes);

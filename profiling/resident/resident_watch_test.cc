@@ -106,12 +106,13 @@ void LookUntilTold(ResidentWatch* watch, const std::set<int>& process_ids) {
            !watch->shared_once().is_of_one_moment);
 }
 
+// What no agent says the program mapped is the heap's.
 TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
   watch.Look({});
   ASSERT_EQ(watch.peaks().size(), 1u);
-  const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
+  const int64_t before_bytes = watch.peaks()[0].parts.heap_bytes;
   void* const block = Map(MAP_PRIVATE);
   std::memset(block, 1, kBlockBytes);
   watch.Look({});
@@ -119,7 +120,7 @@ TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   watch.Look({});
   ASSERT_EQ(watch.peaks().size(), 1u);
   EXPECT_EQ(watch.peaks()[0].process_id, getpid());
-  EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kBlockBytes,
+  EXPECT_NEAR(watch.peaks()[0].parts.heap_bytes - before_bytes, kBlockBytes,
               kBlockBytes / 20);
   EXPECT_GE(watch.peak_sum_bytes(), static_cast<int64_t>(kBlockBytes));
 }
@@ -132,13 +133,13 @@ TEST_F(ResidentWatchTest, ThePartsOfAPeakThatStaysAreCloserToIt) {
   std::memset(block, 1, kBlockBytes - kLittleBytes);
   ResidentWatch watch(folder_);
   watch.Look({});
-  const int64_t before_bytes = watch.peaks()[0].parts.mapped_bytes;
+  const int64_t before_bytes = watch.peaks()[0].parts.heap_bytes;
   std::memset(block + kBlockBytes - kLittleBytes, 1, kLittleBytes);
   watch.Look({});
-  EXPECT_EQ(watch.peaks()[0].parts.mapped_bytes, before_bytes);
+  EXPECT_EQ(watch.peaks()[0].parts.heap_bytes, before_bytes);
   watch.Look({});
   munmap(block, kBlockBytes);
-  EXPECT_NEAR(watch.peaks()[0].parts.mapped_bytes - before_bytes, kLittleBytes,
+  EXPECT_NEAR(watch.peaks()[0].parts.heap_bytes - before_bytes, kLittleBytes,
               kLittleBytes / 5);
 }
 

@@ -74,7 +74,7 @@ void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
     image->add_notes(
         "Python's small objects are not in the live bytes: they come from "
         "arenas, which count as mapped bytes. Without PYTHONMALLOC and -X dev, "
-        "from 3.8 to 3.14, each object is counted");
+        "from 3.10 to 3.14, each object is counted");
   }
   if (python.is_incomplete) {
     image->add_notes("some Python functions found no room and have no name");

@@ -28,11 +28,6 @@ inline int64_t OwnPeakBytes(const MeasuredImage& image) {
   return image.peak_live_bytes() - image.inherited_live_bytes();
 }
 
-// False: an allocator of its own serves it, or nothing was ever allocated.
-inline bool IsCounted(const MeasuredImage& image) {
-  return !image.has_foreign_new() && image.peak_live_bytes() > 0;
-}
-
 // The most that all processes had resident at once: pages that they share count
 // once, and of a record that does not tell of it, once a process. 0: not known.
 int64_t ResidentTogetherBytes(const MeasuredRun& run);

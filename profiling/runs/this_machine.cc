@@ -35,8 +35,6 @@ MeasuredMachine ThisMachine() {
   machine.set_memory_bytes(sysconf(_SC_PHYS_PAGES) * machine.page_size_bytes());
   machine.set_processor_count(
       static_cast<int32_t>(sysconf(_SC_NPROCESSORS_ONLN)));
-  // The one behind the agent's entry points.
-  machine.set_allocator("jemalloc");
   machine.set_c_library(absl::StrCat("glibc ", gnu_get_libc_version()));
   machine.set_simd_level(SimdLevel());
   return machine;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "footprint/base/random/property_seeds.h"
-#include "footprint/profiling/heap/allocator_mappings.h"
+#include "footprint/profiling/heap/mapping_hooks.h"
 #include "gtest/gtest.h"
 
 namespace footprint::profiling_internal {

@@ -13,7 +13,7 @@
 #include "footprint/profiling/heap/coarse_time.h"
 #include "footprint/profiling/heap/heap_accounting.h"
 #include "footprint/profiling/heap/process_counters.h"
-#include "footprint/profiling/heap/published_allocator.h"
+#include "footprint/profiling/heap/published_mappings.h"
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/records/site_record.h"
 #include "footprint/profiling/sites/call_tree_writer.h"
@@ -365,7 +365,7 @@ bool IsTimeToRecord() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 void RecordTime(int64_t live_now_bytes) {
   const int64_t now_ns = CoarseTimeNs();
-  ReadAllocatorBooks(live_now_bytes, now_ns);
+  PublishLiveBytes(live_now_bytes);
   PthreadMutexLock guard(&lock);
   if (sites == nullptr) return;
   uint32_t count = sites->time_point_count.load(std::memory_order_relaxed);

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "footprint/profiling/heap/allocator_mappings.h"
+#include "footprint/profiling/heap/mapping_hooks.h"
 
 namespace footprint::profiling_internal {
 

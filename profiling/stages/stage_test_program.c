@@ -29,7 +29,7 @@
 
 #include "footprint/profiling/stages/footprint_stage.h"
 
-enum { kBlockBytes = 10240, kMaxBlocks = 100000, kMaxOpened = 1000 };
+enum { kBlockBytes = 10248, kMaxBlocks = 100000, kMaxOpened = 1000 };
 
 static void* blocks[kMaxBlocks];
 static int block_count = 0;

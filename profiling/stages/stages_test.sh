@@ -160,7 +160,7 @@ check 'len(first["stages"]) == 1'
 
 # Figures that a program can ask of itself.
 measure open=a hold=3 drop=1 read
-[[ $(<"$scratch/output") == "30720 30720 20480" ]] ||
+[[ $(<"$scratch/output") == "30744 30744 20496" ]] ||
   fail "the program read $(<"$scratch/output")"
 measure open=a hold=3 close=0 read
 [[ $(<"$scratch/output") == unknown ]] ||

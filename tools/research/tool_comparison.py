@@ -24,8 +24,8 @@ import tempfile
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 PROGRAMS = collections.OrderedDict([
-    ("hold", 1000 * 10240), ("spike", 4000 * 10240), ("small 2", 400000 * 112),
-    ("threads", 2000 * 10240)])
+    ("hold", 1000 * 10248), ("spike", 4000 * 10248), ("small 2", 400000 * 120),
+    ("threads", 2000 * 10248)])
 UNITS = {"": 1, "B": 1, "K": 1e3, "M": 1e6, "G": 1e9}
 
 

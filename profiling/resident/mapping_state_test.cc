@@ -1,4 +1,4 @@
-#include "footprint/profiling/resident/allocator_state.h"
+#include "footprint/profiling/resident/mapping_state.h"
 
 #include <memory>
 #include <string>
@@ -8,21 +8,22 @@
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/profiling/heap/published_mappings.h"
 #include "gtest/gtest.h"
 
 namespace footprint {
 namespace {
 
-using profiling_internal::kAllocatorMagic;
-using profiling_internal::kMaxAllocatorRanges;
-using profiling_internal::PublishedAllocator;
+using profiling_internal::kMappingsMagic;
+using profiling_internal::kMaxProgramRanges;
+using profiling_internal::PublishedMappings;
 
-std::unique_ptr<PublishedAllocator> Published() {
-  auto published = std::make_unique<PublishedAllocator>();
-  published->magic = kAllocatorMagic;
+std::unique_ptr<PublishedMappings> Published() {
+  auto published = std::make_unique<PublishedMappings>();
+  published->magic = kMappingsMagic;
   published->generation = 8;
   published->range_count = 2;
-  published->books.live_bytes = 123;
+  published->live_bytes = 123;
   published->ranges[0] = {0x1000, 0x3000};
   published->ranges[1] = {0x8000, 0x9000};
   published->agent_ranges[3].begin = 0xa000;
@@ -33,7 +34,7 @@ std::unique_ptr<PublishedAllocator> Published() {
 }
 
 // Writes it to a file of the test's own.
-std::string FileOf(const PublishedAllocator& published) {
+std::string FileOf(const PublishedMappings& published) {
   std::string path = absl::StrCat(
       testing::TempDir(), "/",
       testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -45,42 +46,42 @@ std::string FileOf(const PublishedAllocator& published) {
   return path;
 }
 
-TEST(AllocatorStateTest, ReadsRangesAndBooks) {
-  const absl::StatusOr<AllocatorState> state =
-      ReadAllocatorState(FileOf(*Published()));
+TEST(MappingStateTest, ReadsRangesAndLiveBytes) {
+  const absl::StatusOr<MappingState> state =
+      ReadMappingState(FileOf(*Published()));
   ASSERT_THAT(state.status(), IsOk());
-  ASSERT_EQ(state->ranges.allocator.size(), 2u);
-  EXPECT_EQ(state->ranges.allocator[0].begin, 0x1000u);
-  EXPECT_EQ(state->ranges.allocator[1].end, 0x9000u);
+  ASSERT_EQ(state->ranges.mapped.size(), 2u);
+  EXPECT_EQ(state->ranges.mapped[0].begin, 0x1000u);
+  EXPECT_EQ(state->ranges.mapped[1].end, 0x9000u);
   ASSERT_EQ(state->ranges.agent.size(), 1u);
   EXPECT_EQ(state->ranges.agent[0].begin, 0xa000u);
   EXPECT_EQ(state->ranges.agent[0].end, 0xc000u);
-  EXPECT_EQ(state->books.live_bytes, 123);
+  EXPECT_EQ(state->live_bytes, 123);
   EXPECT_FALSE(state->is_cut);
 }
 
-TEST(AllocatorStateTest, WaitsForTheEndOfAChange) {
+TEST(MappingStateTest, WaitsForTheEndOfAChange) {
   auto published = Published();
   published->generation = 9;
-  EXPECT_THAT(ReadAllocatorState(FileOf(*published)).status(),
+  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
-TEST(AllocatorStateTest, RefusesAnotherVersionAndOneCutShort) {
+TEST(MappingStateTest, RefusesAnotherVersionAndOneCutShort) {
   auto published = Published();
   published->magic ^= 1;
-  EXPECT_THAT(ReadAllocatorState(FileOf(*published)).status(),
+  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
   const std::string path = FileOf(*Published());
-  ASSERT_THAT(ReplaceFile(path, "AllocatorState", ToDisk::kNoFsync), IsOk());
-  EXPECT_THAT(ReadAllocatorState(path).status(),
+  ASSERT_THAT(ReplaceFile(path, "MappingState", ToDisk::kNoFsync), IsOk());
+  EXPECT_THAT(ReadMappingState(path).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST(AllocatorStateTest, RefusesMoreRangesThanThereIsRoomFor) {
+TEST(MappingStateTest, RefusesMoreRangesThanThereIsRoomFor) {
   auto published = Published();
-  published->range_count = kMaxAllocatorRanges + 1;
-  EXPECT_THAT(ReadAllocatorState(FileOf(*published)).status(),
+  published->range_count = kMaxProgramRanges + 1;
+  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

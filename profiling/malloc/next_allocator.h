@@ -1,0 +1,101 @@
+// Finds the allocator that the measured program would call if the agent were
+// not in front of it, and calls it.
+//
+//   void* const block = next_allocator.malloc(100);
+//   const size_t usable_bytes = next_allocator.usable_size(block);
+//   next_allocator.free(block);
+//
+// The functions are those that follow the agent's in the order in which the
+// loader looks for symbols: the C library's, or those of an allocator that the
+// program was linked with or that was preloaded behind the agent. They are
+// looked for at the first call. What is allocated while that goes on comes from
+// a small array here, which `free` leaves alone.
+//
+// An allocator that does not tell how large its blocks are, or says less than
+// was asked for, cannot be counted: `can_be_counted` is false, every size is 0,
+// and its calls are passed on all the same.
+//
+// Thread-safe. Blocks are owned by whoever asked for them. Memory: 64 KiB of
+// zeroed data. Time: an indirect call.
+
+#ifndef FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_
+#define FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace footprint::profiling_internal {
+
+struct NextAllocator {
+  void* (*malloc)(size_t size);
+  void* (*calloc)(size_t count, size_t size);
+  void* (*realloc)(void* block, size_t size);
+  void (*free)(void* block);
+  void* (*memalign)(size_t alignment, size_t size);
+  void* (*aligned_alloc)(size_t alignment, size_t size);
+  int (*posix_memalign)(void** block, size_t alignment, size_t size);
+  void* (*valloc)(size_t size);
+  void* (*pvalloc)(size_t size);
+  size_t (*usable_size)(void* block);
+
+  // Where the functions are, apart from the C library's own: mappings that are
+  // made from there are the allocator's. 0: it is the C library's.
+  uintptr_t code_begin;
+  uintptr_t code_end;
+  bool is_c_library;
+  bool can_be_counted;
+  // Each block has glibc's header before it, which tells its size without a
+  // call, and without a look at the block behind it.
+  bool has_glibc_headers;
+};
+
+// Constant-initialised, so that it works before every constructor.
+extern NextAllocator next_allocator;
+
+// Looks for the functions, if no call has done so yet.
+void FindNextAllocator();
+
+// Looks again whether the allocator tells sizes, if it did not: gperftools'
+// does after its constructor. To be called once, in a constructor after all
+// others, while there is one thread.
+void FindHowToCountAgain();
+
+// Writes the name of the allocator that serves the program, for example "glibc
+// 2.36" or "libjemalloc.so.2", of at most `capacity` - 1 bytes. An allocator in
+// front of the agent is "private in FILE", and one that cannot be counted is
+// "FILE, which tells no sizes".
+void WriteNextAllocatorName(char* name, size_t capacity);
+
+// The header of a chunk in malloc/malloc.c, since version 2.0: its size, and
+// flags in the lowest bits.
+inline size_t ReadGlibcHeader(const void* block) {
+  return static_cast<const size_t*>(block)[-1];
+}
+inline constexpr size_t kGlibcFlags = 7;
+inline constexpr size_t kGlibcIsMapped = 2;
+
+// As malloc_usable_size: a chunk has a word of its own, and one that lies in
+// pages of its own has two.
+inline size_t GlibcUsableSize(const void* block) {
+  const size_t header = ReadGlibcHeader(block);
+  return (header & ~kGlibcFlags) -
+         ((header & kGlibcIsMapped) != 0 ? 2 : 1) * sizeof(size_t);
+}
+
+// Returns the usable bytes of a block that is not null.
+inline size_t UsableSize(const void* block) {
+  return __builtin_expect(next_allocator.has_glibc_headers, 1)
+             ? GlibcUsableSize(block)
+             : next_allocator.usable_size(const_cast<void*>(block));
+}
+
+// Whether the block lies in pages of its own that the C library may move
+// without copying what is in them.
+inline bool MayMoveWithoutCopy(const void* block) {
+  return next_allocator.has_glibc_headers &&
+         (ReadGlibcHeader(block) & kGlibcIsMapped) != 0;
+}
+
+}  // namespace footprint::profiling_internal
+
+#endif  // FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_

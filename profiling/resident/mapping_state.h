@@ -1,0 +1,36 @@
+// The mappings of a measured process, and its heap's live bytes, as its agent
+// last published them.
+//
+//   absl::StatusOr<MappingState> state =
+//       ReadMappingState("/tmp/memprof-1/1234.0.mappings");
+//
+// The process may run and write meanwhile. Plain values: the file is closed
+// again. Thread-safe. Memory: 64 KiB. Errors: the file's, kInvalidArgument for
+// another version's, and kUnavailable where it changes faster than it can be
+// read.
+
+#ifndef FOOTPRINT_PROFILING_RESIDENT_MAPPING_STATE_H_
+#define FOOTPRINT_PROFILING_RESIDENT_MAPPING_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/resident/resident_set.h"
+
+namespace footprint {
+
+struct MappingState {
+  KnownRanges ranges;
+  // Some of the program's ranges had no room, and count as the heap's.
+  bool is_cut = false;
+  // 0: never told.
+  int64_t live_bytes = 0;
+};
+
+absl::StatusOr<MappingState> ReadMappingState(const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RESIDENT_MAPPING_STATE_H_

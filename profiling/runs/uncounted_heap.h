@@ -1,0 +1,27 @@
+// Says whether the heap of a measured process was counted, and if not, why.
+//
+//   if (!IsCounted(image)) {
+//     Warn(absl::StrCat(NameOf(image), " ", DescribeUncountedHeap(image)));
+//   }
+//
+// Pure functions, thread-safe. Memory: the text.
+
+#ifndef FOOTPRINT_PROFILING_RUNS_UNCOUNTED_HEAP_H_
+#define FOOTPRINT_PROFILING_RUNS_UNCOUNTED_HEAP_H_
+
+#include <string>
+
+#include "footprint/profiling/records/measured_run.pb.h"
+
+namespace footprint {
+
+// Returns whether all that the process allocated passed the agent, which knows
+// its size. False, too, where nothing was ever allocated.
+bool IsCounted(const MeasuredImage& image);
+
+// Returns the predicate of a sentence whose subject is the process.
+std::string DescribeUncountedHeap(const MeasuredImage& image);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_RUNS_UNCOUNTED_HEAP_H_

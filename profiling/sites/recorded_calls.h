@@ -1,0 +1,122 @@
+// Records the call sites of allocations, around the calls of an allocator whose
+// entry points have counted them.
+//
+//   RecordSample<SizeOfBlock>(block);          // before the counters' look
+//   ForgetRecordedBlock<SizeOfBlock>(block);   // before the block is freed
+//
+//   RecordedReallocation<SizeOfBlock> recorded(block);
+//   void* const moved = next_realloc(block, size);
+//   recorded.After(moved, /*null_frees=*/size == 0, moved == block, old_bytes);
+//   // ... the counters look ...
+//   recorded.AfterLook();
+//
+// `SizeOf` tells the usable bytes of a live block. Thread-safe, works inside
+// malloc, and allocates nothing. Blocks stay their owners'.
+
+#ifndef FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
+#define FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "footprint/profiling/heap/heap_accounting.h"
+#include "footprint/profiling/heap/process_counters.h"
+#include "footprint/profiling/heap/sample_schedule.h"
+#include "footprint/profiling/heap/thread_registration.h"
+#include "footprint/profiling/sites/call_sites.h"
+
+namespace footprint::profiling_internal {
+
+using SizeOfBlock = int64_t (*)(const void* block);
+
+// Before the counters' look, so that a peak finds its last block recorded.
+template <SizeOfBlock SizeOf>
+void RecordSample(void* block) {
+  ThreadCounters* const counters = &thread_counters;
+  // A thread's first allocation may be a sample, too. Registering it would
+  // look.
+  if (counters->state == ThreadCounters::State::kNew &&
+      FindAllocatorsCounters()) {
+    ScheduleFirstSample(counters);
+  }
+  if (!IsSample(*counters)) return;
+  RecordAllocation(block, SizeOf(block));
+  ScheduleNextSample(counters);
+  if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
+}
+
+// Before the block is freed, and its address is another's.
+template <SizeOfBlock SizeOf>
+inline void ForgetRecordedBlock(void* block) {
+  if (MayBeRecorded(block)) {
+    RecordFree(block);
+  } else if (__builtin_expect(every_allocation_is_recorded, 0)) {
+    RecordFreeOfOlder(block == nullptr ? 0 : SizeOf(block));
+  }
+}
+
+// Around a call that may move a block: the new one may be a sample, and the old
+// one counts until the peak with both has been looked for.
+template <SizeOfBlock SizeOf>
+class RecordedReallocation {
+ public:
+  explicit RecordedReallocation(void* block)
+      : is_recorded_(MayBeRecorded(block) && DetachRecorded(block, &old_)) {
+    if (!is_recorded_ && every_allocation_is_recorded && block != nullptr) {
+      old_.size_bytes = SizeOf(block);
+    }
+    old_.address = reinterpret_cast<uintptr_t>(block);
+  }
+
+  // Before the counters' look, so that a peak finds the new block recorded.
+  // `taken_back_bytes`: the old block's, if the call did not copy it.
+  void After(void* moved, bool null_frees, bool in_place,
+             int64_t taken_back_bytes) {
+    if (moved == nullptr && !null_frees) {
+      if (is_recorded_) AttachAgain(old_);
+      return;
+    }
+    // Both were live for the moment, unless they are one.
+    if (in_place) Forget();
+    ThreadCounters* const counters = &thread_counters;
+    if (moved != nullptr && IsSample(*counters)) {
+      const int64_t size_bytes = SizeOf(moved);
+      RecordAllocation(moved, size_bytes,
+                       in_place ? std::min(size_bytes, taken_back_bytes) : 0);
+      ScheduleNextSample(counters);
+    }
+    old_is_left_ = !in_place;
+  }
+
+  // After the counters' look: a peak that it found has both blocks.
+  void AfterLook() {
+    if (old_is_left_) Forget();
+  }
+
+  // The call left the old block where it was, as large as it was.
+  void Leave() {
+    if (is_recorded_) AttachAgain(old_);
+  }
+
+  // The new block was recorded and looked at by others: the old one is gone.
+  void ForgetOld() { Forget(); }
+
+ private:
+  void Forget() {
+    if (is_recorded_) {
+      ForgetDetached(old_);
+    } else if (every_allocation_is_recorded) {
+      RecordFreeOfOlder(old_.size_bytes);
+    }
+  }
+
+  RecordedBlock old_;
+  const bool is_recorded_;
+  bool old_is_left_ = false;
+};
+
+}  // namespace footprint::profiling_internal
+
+// Tested by call_sites_test.
+
+#endif  // FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
