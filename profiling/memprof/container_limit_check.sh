@@ -19,19 +19,25 @@ group=/sys/fs/cgroup/memory/footprint_check.$$ limit_file=memory.limit_in_bytes
 if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
   group=/sys/fs/cgroup/footprint_check.$$ limit_file=memory.max
 fi
-mkdir "$group" || fail "no control groups of memory here"
-trap 'rmdir "$group"' EXIT
+{ mkdir "$group" && rmdir "$group"; } || fail "no control groups of memory here"
 
-# ends_well LIMIT_MEBIBYTES COMMAND...: as it does without a limit.
+# ends_well LIMIT_MEBIBYTES COMMAND...: as it does without a limit. The group is a new
+# one, which nothing is left in that an earlier program brought.
 ends_well() {
-  local limit=$(($1 * MEBIBYTE))
+  local limit=$(($1 * MEBIBYTE)) status=0
   shift
+  mkdir "$group"
   echo "$limit" >"$group/$limit_file"
   [[ ! -f $group/memory.swap.max ]] || echo 0 >"$group/memory.swap.max"
-  (
-    echo $BASHPID >"$group/cgroup.procs"
-    exec "$@"
-  ) >limited.out 2>/dev/null && cmp -s limited.out free.out
+  # In braces, so that the shell's own word of a killed program is not shown.
+  {
+    (
+      echo $BASHPID >"$group/cgroup.procs"
+      exec "$@"
+    ) >limited.out || status=1
+  } 2>/dev/null
+  until rmdir "$group" 2>/dev/null; do sleep 0.01; done
+  ((status == 0)) && cmp -s limited.out free.out
 }
 
 # One row of the table.
@@ -172,6 +178,8 @@ else
 fi
 check 'sort, 2,000,000 lines' bash -c 'seq 2000000 | sort -r -S 40M | tail -1'
 check 'awk, 500,000 keys' awk 'BEGIN { for (i = 0; i < 500000; ++i) a["key" i] = i; print length(a) }'
+# shellcheck disable=SC2016  # Perl's own.
 check 'perl, a hash of 300,000 keys' perl -e 'my %h = map { ("key$_" => $_) } 1..300000; print scalar keys %h'
 check 'xz -9, 20 MB' bash -c 'seq 2500000 | xz -9 | wc -c'
+# shellcheck disable=SC2016  # The other shell's own.
 check 'a shell with 200 children' bash -c 'for i in $(seq 200); do /bin/true; done; echo $i'
