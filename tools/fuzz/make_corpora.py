@@ -566,10 +566,12 @@ PYTHON_CODES = {
 
 MEASURED_PROCESS = {
     "one": patch(0, 8, struct.pack("<iiiiqqii", 7, 1, 0, 0, 5, 9, 1, 0)) + patch(
-        1, 0, b"jemalloc 5.3.0\n/bin/prog\n/lib/libc.so.6\n"),
-    "command_line": patch(0, 168, b"/bin/prog") + patch(
-        0, 1192, struct.pack("<i", 9) + b"prog\0--x\0"),
-    "negative_size": patch(0, 1192, struct.pack("<i", -1)),
+        1, 0, b"/bin/prog\n/lib/libc.so.6\n"),
+    "command_line": patch(0, 232, b"/bin/prog") + patch(
+        0, 1256, struct.pack("<i", 9) + b"prog\0--x\0"),
+    "negative_size": patch(0, 1256, struct.pack("<i", -1)),
+    "allocator": patch(0, 168, b"glibc 2.36") + patch(0, 48, b"\0"),
+    "long_allocator": patch(0, 168, 63 * b"x") + patch(0, 231, b"x"),
     "no_sites": patch(0, 48, b"\1"),
     "no_stages": patch(0, 56, b"\1"),
     "other_magic": patch(0, 0, b"x"),
