@@ -148,8 +148,9 @@ ReportFigure Allocator(const MeasuredImage& image) {
   ReportFigure figure = {"allocator"};
   figure.is_detail = true;
   figure.detail = absl::StrCat(
-      image.allocator(), image.allocator().empty() ? "" : "; ",
-      "kept beyond the live bytes when most was resident: free blocks and "
+      "kept by ",
+      image.allocator().empty() ? "the allocator" : image.allocator(),
+      " beyond the live bytes when most was resident: free blocks and "
       "bookkeeping");
   const ResidentParts& parts = image.resident_at_peak();
   // The live bytes may be of another moment than the pages.

@@ -407,7 +407,7 @@ TEST(RunReportTest, WhatATerminalLeavesOutIsInTheReport) {
   EXPECT_THAT(details, HasSubstr("calls 12,345, of malloc\n"));
   EXPECT_THAT(details, HasSubstr("left at exit 1.00 MiB, never freed\n"));
   EXPECT_THAT(details,
-              HasSubstr("allocator 8.00 MiB, glibc 2.36; kept beyond"));
+              HasSubstr("allocator 8.00 MiB, kept by glibc 2.36 beyond"));
   EXPECT_THAT(details, HasSubstr("time 4.000 s"));
   EXPECT_THAT(Table(FullRun(), "Whose data the peak is"),
               HasSubstr("   8.00 MiB  66.7 %  the program's own data\n"));
