@@ -97,9 +97,9 @@ inline bool DelayNextLook(ThreadCounters* counters) {
 // point can end in this call.
 void* CheckAllocation(void* block);
 
-// Of entry points that count by themselves, and so know after each call what it
-// handed out: whether CheckCountedAllocation must follow. `allocated_bytes` is
-// what the thread has been handed out by now.
+// Returns whether CheckCountedAllocation must follow. It is for entry points
+// that count by themselves, and so know after each call what it handed out.
+// `allocated_bytes` is what the thread has been handed out by now.
 inline bool IsLookDue(uint64_t allocated_bytes) {
   return __builtin_expect(allocated_bytes > thread_counters.check_at_bytes.load(
                                                 std::memory_order_relaxed),

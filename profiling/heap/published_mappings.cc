@@ -12,8 +12,8 @@ namespace {
 // and a fork waits for it.
 std::atomic<PublishedMappings*> published{nullptr};
 
-// Where the agent's ranges are stored: here, so that the child of a fork knows
-// its parent's, and at `published`. Without a lock, since a signal handler may
+// The agent's ranges are stored here, so that the child of a fork knows its
+// parent's, and at `published`. No lock is taken, since a signal handler may
 // add one.
 PublishedMappings::AgentRange agent_ranges[kMaxAgentRanges];
 std::atomic<PublishedMappings::AgentRange*> published_agent_ranges{nullptr};

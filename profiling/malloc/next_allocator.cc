@@ -142,9 +142,9 @@ const void* BaseOf(const void* address) {
 
 size_t NoSize(void*) { return 0; }
 
-// Whether `is_right` is so of small blocks. A large one would change what the
-// allocator does later: when glibc has a block of pages of its own back, it
-// serves others of that size in another way.
+// Returns whether `is_right` holds for small blocks. A large one would change
+// what the allocator does later: when glibc has a block of pages of its own
+// back, it serves others of that size in another way.
 bool HoldsOfBlocks(const NextAllocator& next,
                    bool (*is_right)(const NextAllocator& next, void* block,
                                     size_t size)) {
@@ -159,7 +159,8 @@ bool HoldsOfBlocks(const NextAllocator& next,
   return true;
 }
 
-// Of another object's function, sizes may be anything.
+// Returns whether the sizes that are told can be right. Another object's
+// function may say anything.
 bool TellsSizes(const NextAllocator& next) {
   return next.usable_size != nullptr &&
          HoldsOfBlocks(next,
@@ -224,8 +225,8 @@ void FindHowToCount(NextAllocator* next) {
   next->has_glibc_headers = next->is_c_library && HasGlibcHeaders(*next);
 }
 
-// Whether malloc's callers come to the agent. A program whose code is at fixed
-// addresses may have a stub of its own that leads there.
+// Returns whether malloc's callers come to the agent. A program whose code is
+// at fixed addresses may have a stub of its own that leads there.
 bool IsAgentFirst() {
   const void* const first = dlsym(RTLD_DEFAULT, "malloc");
   Dl_info about;

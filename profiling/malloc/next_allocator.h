@@ -38,8 +38,8 @@ struct NextAllocator {
   void* (*pvalloc)(size_t size);
   size_t (*usable_size)(void* block);
 
-  // Where the functions are, apart from the C library's own: mappings that are
-  // made from there are the allocator's. 0: it is the C library's.
+  // The code that has the functions: mappings that are made from there are the
+  // allocator's. Both are 0 for the C library's own functions.
   uintptr_t code_begin;
   uintptr_t code_end;
   bool is_c_library;
@@ -89,8 +89,8 @@ inline size_t UsableSize(const void* block) {
              : next_allocator.usable_size(const_cast<void*>(block));
 }
 
-// Whether the block lies in pages of its own that the C library may move
-// without copying what is in them.
+// Returns whether the block lies in pages of its own that the C library may
+// move without copying what is in them.
 inline bool MayMoveWithoutCopy(const void* block) {
   return next_allocator.has_glibc_headers &&
          (ReadGlibcHeader(block) & kGlibcIsMapped) != 0;

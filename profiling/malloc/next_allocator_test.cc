@@ -37,7 +37,7 @@ extern "C" void* dlsym(void* handle, const char* name) {
 namespace footprint::profiling_internal {
 namespace {
 
-// Of the search, which a process makes once.
+// A process searches once, so all tests look at the same search.
 class NextAllocatorTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -116,7 +116,8 @@ TEST_F(NextAllocatorTest, EachFunctionIsTheLibrarys) {
   next_allocator.free(block);
 }
 
-// What was handed out during the search is memory like other memory.
+// The blocks that were handed out during the search are memory like other
+// memory.
 TEST_F(NextAllocatorTest, EarlyBlocksMayBeUsedMovedAndFreedLater) {
   ASSERT_GE(early_->size(), 20u);
   for (size_t i = 0; i < early_->size(); ++i) {

@@ -13,8 +13,8 @@
 namespace footprint {
 namespace {
 
-// What is live and what the allocator keeps, by the live bytes of a moment near
-// by.
+// Tells what is live apart from what the allocator keeps. The live bytes are of
+// a moment near by.
 void AddHeapParts(int64_t live_bytes, ResidentParts* parts) {
   if (live_bytes == 0) return;
   parts->set_live_bytes(live_bytes);

@@ -74,9 +74,9 @@ Without --limit, memprof exits as the program did (128 + n after signal n).
 Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, looked at in each
-allocation. A block counts by the size that the program's own allocator gives
-it; memprof passes each call on to that allocator. Children are measured, too: by fork,
-exec, vfork and posix_spawn, unless they are given an environment without
+allocation. memprof passes each call on to the program's own allocator, and a
+block counts by the size that this one gives it. Children are measured, too: by
+fork, exec, vfork and posix_spawn, unless they are given an environment without
 LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms or
 had much memory.
 Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To

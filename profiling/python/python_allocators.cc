@@ -14,7 +14,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// What PyMem_SetAllocator takes, as it has been since 3.5.
+// PyMem_SetAllocator takes this, as it has been since 3.5.
 struct Allocator {
   void* context;
   void* (*allocate)(void* context, size_t size);
@@ -22,7 +22,7 @@ struct Allocator {
   void* (*reallocate)(void* context, void* block, size_t size);
   void (*deallocate)(void* context, void* block);
 };
-// What PyObject_SetArenaAllocator takes, since 3.4.
+// PyObject_SetArenaAllocator takes this, since 3.4.
 struct ArenaAllocator {
   void* context;
   void* (*allocate)(void* context, size_t size);
@@ -109,7 +109,7 @@ void FreeArena(void*, void* arena, size_t size) {
 
 // ---- Objects ----
 
-// Of a block in an arena. An object has at least one class.
+// Returns the bytes of the block's size class. The block lies in an arena.
 int64_t SizeOfObject(const void* block) {
   const uintptr_t pool =
       reinterpret_cast<uintptr_t>(block) / kPoolBytes * kPoolBytes;
@@ -117,7 +117,7 @@ int64_t SizeOfObject(const void* block) {
          static_cast<int64_t>(kClassBytes);
 }
 
-// Whether the pool's header tells what was asked for; found out once.
+// The first object shows whether the pool's header tells what was asked for.
 enum class Layout {
   kUnknown,
   kIsAsExpected,
