@@ -10,6 +10,7 @@ namespace {
 constexpr double kSamplesPerWindow = 4;
 constexpr size_t kFewestWindows = 4;
 constexpr double kLeastShareLeft = 0.9;
+constexpr double kLeastShareOfSpeed = 0.5;
 // A rise's probability above this is growth.
 constexpr double kGrowth = 0.75;
 
@@ -47,12 +48,25 @@ double GrowthProbability(const std::vector<bool>& is_rise) {
   return grows / (grows + stays + bounded);
 }
 
+// Growth per window of the last third, as a share of that of all windows.
+double ShareOfSpeedAtEnd(absl::Span<const double> floor_bytes) {
+  const size_t steps = floor_bytes.size() - 1;
+  const size_t last_steps = (steps + 2) / 3;
+  const double end = floor_bytes.back();
+  const double last_growth = end - floor_bytes[steps - last_steps];
+  const double growth = end - floor_bytes.front();
+  return growth > 0 ? last_growth / static_cast<double>(last_steps) /
+                          (growth / static_cast<double>(steps))
+                    : 0;
+}
+
 }  // namespace
 
 double LeakProbability(absl::Span<const double> floor_bytes) {
   if (floor_bytes.size() < kFewestWindows) return 0;
   const double most = *std::max_element(floor_bytes.begin(), floor_bytes.end());
   if (most <= 0 || floor_bytes.back() < kLeastShareLeft * most) return 0;
+  if (ShareOfSpeedAtEnd(floor_bytes) < kLeastShareOfSpeed) return 0;
   std::vector<bool> is_rise;
   for (size_t i = 1; i < floor_bytes.size(); ++i) {
     is_rise.push_back(floor_bytes[i] > floor_bytes[i - 1]);

@@ -47,7 +47,10 @@ inline constexpr absl::string_view kLeakCaveat =
     "ends looks like a leak.";
 
 // 0: nothing can be said, or what was there is gone (below nine tenths of the
-// highest floor).
+// highest floor), or it has nearly stopped: in the last third it grew less than
+// half as fast as on the whole. The law of a bound does not see the last by
+// itself where a full cache's contents change in size, as it knows a rise from
+// none and not how high it was.
 double LeakProbability(absl::Span<const double> floor_bytes);
 
 // Fewer windows, of equal length, so that each has 4 of the `sample_count`

@@ -52,6 +52,30 @@ TEST(LeakProbabilityTest, WhatWasFilledIsNone) {
   }
 }
 
+// A cache of a bounded number of blocks, as memprof saw it once: the blocks
+// that came were larger than those that left, by chance, in nearly every
+// window.
+TEST(LeakProbabilityTest, WhatWasFilledAndGrowsByChanceIsNone) {
+  const double kib[] = {0,    1190, 2721, 4104, 5381, 6664, 8022, 8132, 8140,
+                        8213, 8304, 8338, 8346, 8437, 8573, 8695, 8786, 8790};
+  EXPECT_EQ(LeakProbability(kib), 0);
+  // The same rises are a leak if those of the end are like the others.
+  EXPECT_GT(
+      LeakProbability(Windows(
+          18, [&](int i) { return kib[i] + (i > 6 ? 1000.0 * (i - 6) : 0); })),
+      0.9);
+}
+
+TEST(LeakProbabilityTest, WhatSlowsDownToHalfIsALeak) {
+  const auto slower = [](double share) {
+    // 16 windows at one speed and 8 at another.
+    return [share](int i) { return i < 16 ? i : 15 + share * (i - 15); };
+  };
+  // Half of the speed on the whole is 0.4 of the speed before.
+  EXPECT_EQ(LeakProbability(Windows(24, slower(0.38))), 0);
+  EXPECT_GT(LeakProbability(Windows(24, slower(0.42))), 0.9);
+}
+
 TEST(LeakProbabilityTest, WhatGoesUpAndDownIsNone) {
   RandomSequence random(1);
   int suspected = 0;
