@@ -1,7 +1,6 @@
 #include "footprint/gates/explaining/gate_page.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,22 +10,19 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "footprint/base/page/line_chart.h"
 #include "footprint/base/page/page.h"
 #include "footprint/base/page/stacked_bars.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/explanation_text.h"
+#include "footprint/gates/explaining/limit_histories.h"
+#include "footprint/gates/explaining/phase_charts.h"
 #include "footprint/gates/explaining/scaling_charts.h"
 #include "footprint/gates/judge/rules.h"
-#include "footprint/gates/judge/threshold_file.h"
-#include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/deployment_summary.h"
 #include "footprint/gates/reports/verdict_words.h"
-#include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
-#include "footprint/profiling/schema/metric_reading.h"
 
 namespace footprint {
 namespace {
@@ -39,10 +35,7 @@ constexpr size_t kMostNearest = 30;
 // So that one deployment does not fill the table.
 constexpr int kMostOfOneDeployment = 3;
 constexpr size_t kMostPhaseCharts = 30;
-constexpr size_t kMostPhases = 12;
 constexpr size_t kMostScalingCharts = 30;
-constexpr size_t kMostHistories = 300;
-constexpr size_t kMostLines = 8;
 
 std::string ExactText(MetricKind metric, int64_t value) {
   return UnitOfMetric(metric) == MetricUnit::kBytes
@@ -68,11 +61,6 @@ std::string ShareText(const Judgement& judgement) {
   return of == std::string::npos ? margin : margin.substr(0, of);
 }
 
-// Without its folder: the page has the whole path where limits have moved.
-std::string FileAndLine(const std::string& location) {
-  return location.substr(location.rfind('/') + 1);
-}
-
 class GatePage {
  public:
   GatePage(const GateInput& input, const Verdict& verdict)
@@ -95,7 +83,7 @@ class GatePage {
     AddNearest();
     AddPhases();
     AddScaling();
-    AddHistories();
+    AddLimitHistories(input_, &page_);
     AddEveryRule();
     return page_.Html();
   }
@@ -155,7 +143,7 @@ class GatePage {
       const Judgement& nearest = verdict_.judgements(summary.nearest);
       table.rows.push_back({summary.label, MarginText(nearest),
                             FormatCount(summary.rule_count),
-                            FileAndLine(nearest.threshold_location())});
+                            FileNameAndLine(nearest.threshold_location())});
     }
     if (table.rows.empty()) return;
     page_.AddSection("Deployments");
@@ -192,45 +180,24 @@ class GatePage {
           {absl::StrCat(judgement.label(), " ", NameAndMetric(judgement)),
            ShareText(judgement),
            ExactText(judgement.metric(), judgement.measured()),
-           LimitText(judgement), FileAndLine(judgement.threshold_location())});
+           LimitText(judgement),
+           FileNameAndLine(judgement.threshold_location())});
     }
     page_.AddSection("Nearest margins");
     page_.AddTable(table);
     SayHowManyMore(limits.size(), table.rows.size(), "limits");
   }
 
-  // The benchmark with the highest peak of each deployment.
-  std::map<std::string, const BenchmarkMemory*> LargestBenchmarks() const {
-    std::map<std::string, const BenchmarkMemory*> largest;
-    const auto peak = [](const BenchmarkMemory& benchmark) {
-      return ReadMetric(benchmark, PEAK_LIVE_USABLE_BYTES)
-          .bytes_or_count.value_or(-1);
-    };
-    for (const MemoryProfile& profile : input_.profiles) {
-      for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
-        const BenchmarkMemory*& slot = largest[profile.label()];
-        if (slot == nullptr || peak(benchmark) > peak(*slot)) {
-          slot = &benchmark;
-        }
-      }
-    }
-    return largest;
-  }
-
   void AddPhases() {
-    const std::map<std::string, const BenchmarkMemory*> largest =
-        LargestBenchmarks();
-    PageContent charts;
-    size_t count = 0;
+    std::vector<std::string> labels;
     for (const DeploymentSummary& summary : summaries_) {
-      const auto found = largest.find(summary.label);
-      if (found == largest.end() || count == kMostPhaseCharts) continue;
-      const StackedBars chart = PhaseChart(summary.label, *found->second);
-      if (chart.bars.size() < 2) continue;
-      charts.AddStackedBars(chart);
-      ++count;
+      labels.push_back(summary.label);
     }
-    if (count == 0) return;
+    const std::vector<StackedBars> all = MakePhaseCharts(input_, labels);
+    if (all.empty()) return;
+    PageContent charts;
+    const size_t count = std::min(all.size(), kMostPhaseCharts);
+    for (size_t i = 0; i < count; ++i) charts.AddStackedBars(all[i]);
     page_.AddSection("Memory by phase");
     page_.AddParagraph(
         "The peak of each phase, net of what was live when it began, of the "
@@ -240,37 +207,6 @@ class GatePage {
                                                  : " deployments, the nearest "
                                                    "to a limit first"),
                   charts);
-  }
-
-  static StackedBars PhaseChart(const std::string& label,
-                                const BenchmarkMemory& benchmark) {
-    StackedBars chart;
-    chart.title = label;
-    chart.description = benchmark.name();
-    chart.series = {"peak live"};
-    chart.scale = StackedBars::Scale::kAbsolute;
-    const auto add = [&chart](const std::string& name,
-                              const MetricReading& reading) {
-      if (reading.bytes_or_count.has_value()) {
-        chart.bars.push_back({name,
-                              {static_cast<double>(std::max<int64_t>(
-                                  0, *reading.bytes_or_count))}});
-      }
-    };
-    add("the whole", ReadMetric(benchmark, PEAK_LIVE_USABLE_BYTES));
-    for (const Phase& phase : benchmark.phases()) {
-      add(phase.name(), ReadMetric(phase, PEAK_LIVE_USABLE_BYTES));
-    }
-    std::stable_sort(chart.bars.begin(), chart.bars.end(),
-                     [](const StackedBars::Bar& a, const StackedBars::Bar& b) {
-                       return a.values[0] > b.values[0];
-                     });
-    if (chart.bars.size() > kMostPhases) {
-      absl::StrAppend(&chart.description, ", the ", kMostPhases, " largest of ",
-                      chart.bars.size());
-      chart.bars.resize(kMostPhases);
-    }
-    return chart;
   }
 
   void AddScaling() {
@@ -289,109 +225,6 @@ class GatePage {
             : absl::StrCat(shown, " of ", all.size(), " charts, rules first"),
         charts);
   }
-
-  // ---- Histories ----
-
-  struct History {
-    std::string location;
-    const Threshold* threshold;
-    double change;  // of the limit, as a share of its first value
-  };
-
-  std::vector<History> MovedLimits() const {
-    std::vector<History> moved;
-    for (const ThresholdSource& source : input_.thresholds) {
-      for (int i = 0; i < source.file.threshold_size(); ++i) {
-        const Threshold& threshold = source.file.threshold(i);
-        const std::vector<std::pair<double, double>> points =
-            PointsOf(threshold);
-        const bool has_moved =
-            threshold.history_size() > 1 || points.size() > 1;
-        if (!has_moved) continue;
-        const double first = points.empty() ? 0 : points.front().second;
-        const double last = points.empty() ? 0 : points.back().second;
-        moved.push_back({source.LocationOf(i), &threshold,
-                         first > 0 ? last / first - 1 : 0});
-      }
-    }
-    std::stable_sort(moved.begin(), moved.end(),
-                     [](const History& a, const History& b) {
-                       return std::fabs(a.change) > std::fabs(b.change);
-                     });
-    return moved;
-  }
-
-  // The limit after each change; at 0 what it began with.
-  static std::vector<std::pair<double, double>> PointsOf(
-      const Threshold& threshold) {
-    std::vector<std::pair<double, double>> points;
-    for (const HistoryEntry& entry : threshold.history()) {
-      if (!entry.has_new_value()) continue;
-      if (points.empty() && entry.has_old_value()) {
-        points.push_back({0, static_cast<double>(entry.old_value())});
-      }
-      points.push_back({static_cast<double>(points.size()),
-                        static_cast<double>(entry.new_value())});
-    }
-    return points;
-  }
-
-  void AddHistories() {
-    const std::vector<History> moved = MovedLimits();
-    if (moved.empty()) return;
-    page_.AddSection("How limits moved");
-    AddHistoryChart(moved);
-    PageTable table;
-    table.caption = "Every change, of the limit that moved most first";
-    table.header = {"limit", "change", "reason"};
-    table.text_columns = 3;
-    table.wraps_text = true;
-    size_t shown = 0;
-    for (const History& history : moved) {
-      if (++shown > kMostHistories) break;
-      for (const HistoryEntry& entry : history.threshold->history()) {
-        HistoryEntry numbers = entry;
-        numbers.clear_reason();
-        table.rows.push_back(
-            {history.location,
-             DescribeHistoryEntry(numbers, history.threshold->metric()),
-             entry.reason()});
-      }
-    }
-    PageContent content;
-    content.AddTable(table);
-    page_.AddFold(
-        absl::StrCat(FormatCount(static_cast<int64_t>(
-                         std::min(moved.size(), kMostHistories))),
-                     " of ", FormatCount(static_cast<int64_t>(moved.size())),
-                     " limits that moved, with every change and its reason"),
-        content);
-  }
-
-  void AddHistoryChart(const std::vector<History>& moved) {
-    LineChart chart;
-    chart.title = "The limits that moved most";
-    chart.description = "Each as a share of its first value.";
-    chart.x_label = "changes";
-    chart.y_label = "share of the first value";
-    chart.may_leave_zero_out = true;
-    chart.format_x = [](double x) {
-      return x == std::round(x) ? absl::StrFormat("%.0f", x) : "";
-    };
-    chart.format_y = [](double y) { return absl::StrFormat("%.0f %%", y); };
-    for (const History& history : moved) {
-      std::vector<std::pair<double, double>> points =
-          PointsOf(*history.threshold);
-      if (points.size() < 2 || points[0].second <= 0) continue;
-      const double first = points[0].second;
-      for (auto& point : points) point.second *= 100 / first;
-      chart.lines.push_back({FileAndLine(history.location), points});
-      if (chart.lines.size() == kMostLines) break;
-    }
-    if (!chart.lines.empty()) page_.AddLineChart(chart);
-  }
-
-  // ---- Every rule ----
 
   static PageTable RuleTable() {
     PageTable table;

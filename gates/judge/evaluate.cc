@@ -47,6 +47,45 @@ struct Findings {
   std::vector<Measurement> members;  // of the family that it names
 };
 
+void AddUndecided(const MeasurementIndex& index, const PlacedThreshold& placed,
+                  const Measurement& found, Decision decision,
+                  const std::string& message, Verdict* verdict) {
+  const bool is_mistake = decision == BAD_CONFIGURATION;
+  AddProblem(is_mistake || IsBlocking(placed.threshold) ? decision : ACCEPT,
+             placed.location,
+             absl::StrCat(SchemaNameOfMetric(placed.threshold.metric()), " of ",
+                          index.Describe(found), " ", message),
+             verdict);
+}
+
+// Returns whether rules can be held against the measurement; adds a problem
+// if not.
+bool CanBeJudged(const MeasurementIndex& index, const PlacedThreshold& placed,
+                 const Measurement& found, Verdict* verdict) {
+  const Threshold& threshold = placed.threshold;
+  if (found.metric == nullptr) {
+    AddUndecided(index, placed, found, INCONCLUSIVE,
+                 absl::StrCat(index.WhyNoValue(found, threshold.metric()),
+                              ", so no rule can be held against it; make it "
+                              "repeat, or judge a metric that does (with "
+                              "threads: SUM_THREAD_PEAK_USABLE_BYTES)"),
+                 verdict);
+    return false;
+  }
+  if (found.metric->determinism() == EXACT || !AllowsOneValueOnly(threshold)) {
+    return true;
+  }
+  AddProblem(
+      BAD_CONFIGURATION, placed.location,
+      absl::StrCat("does not judge ", SchemaNameOfMetric(threshold.metric()),
+                   " of ", index.Describe(found), ": it is ",
+                   std::string(Determinism_Name(found.metric->determinism())),
+                   ", and only an EXACT metric can be held to one value; give "
+                   "a maximum, or measure it by a memory_profile target"),
+      verdict);
+  return false;
+}
+
 // One call of Evaluate: walks over the thresholds and what they name, and asks
 // the rules (rules.h).
 class Evaluation {
@@ -169,7 +208,7 @@ class Evaluation {
       coverage_.NoteJudged(found, IsBlocking(threshold));
       if (scope == RuleScope::kSamples) {
         JudgeSampled(placed, found);
-      } else if (CanBeJudged(placed, found)) {
+      } else if (CanBeJudged(index_, placed, found, &verdict_)) {
         if (scope == RuleScope::kFamily) findings->members.push_back(found);
         JudgeMeasurement(placed, found);
       }
@@ -182,42 +221,16 @@ class Evaluation {
                        index_.BenchmarkOf(found).name(), index_.PhaseOf(found),
                        placed.threshold.metric());
     if (samples.values.empty()) {
-      AddUndecided(placed, found, INCONCLUSIVE,
+      AddUndecided(index_, placed, found, INCONCLUSIVE,
                    "has no samples here, so it is not judged; correct the "
                    "metric, or judge it by a memory_gate_test that says "
-                   "sampled = True");
+                   "sampled = True",
+                   &verdict_);
       return;
     }
     RuleInput input;
     input.samples = &samples;
     AddFigures(placed, found, RuleScope::kSamples, input);
-  }
-
-  // Returns whether rules can be held against the measurement; adds a problem
-  // if not.
-  bool CanBeJudged(const PlacedThreshold& placed, const Measurement& found) {
-    const Threshold& threshold = placed.threshold;
-    if (found.metric == nullptr) {
-      AddUndecided(placed, found, INCONCLUSIVE,
-                   absl::StrCat(index_.WhyNoValue(found, threshold.metric()),
-                                ", so no rule can be held against it; make it "
-                                "repeat, or judge a metric that does (with "
-                                "threads: SUM_THREAD_PEAK_USABLE_BYTES)"));
-      return false;
-    }
-    if (found.metric->determinism() == EXACT ||
-        !AllowsOneValueOnly(threshold)) {
-      return true;
-    }
-    AddProblem(BAD_CONFIGURATION, placed.location,
-               absl::StrCat(
-                   "does not judge ", SchemaNameOfMetric(threshold.metric()),
-                   " of ", index_.Describe(found), ": it is ",
-                   std::string(Determinism_Name(found.metric->determinism())),
-                   ", and only an EXACT metric can be held to one value; give "
-                   "a maximum, or measure it by a memory_profile target"),
-               &verdict_);
-    return false;
   }
 
   void JudgeMeasurement(const PlacedThreshold& placed,
@@ -258,22 +271,13 @@ class Evaluation {
       if (figure.decision == ACCEPT || figure.decision == REJECT) {
         judgements_.Add(found, placed.source, placed.number, figure, part);
       } else {
-        AddUndecided(placed, found, figure.decision,
-                     absl::StrCat("is not decided: ", figure.explanation,
-                                  figure.advice));
+        AddUndecided(
+            index_, placed, found, figure.decision,
+            absl::StrCat("is not decided: ", figure.explanation, figure.advice),
+            &verdict_);
       }
       if (scope == RuleScope::kFamily) ++part;
     }
-  }
-
-  void AddUndecided(const PlacedThreshold& placed, const Measurement& found,
-                    Decision decision, const std::string& message) {
-    const bool is_mistake = decision == BAD_CONFIGURATION;
-    AddProblem(is_mistake || IsBlocking(placed.threshold) ? decision : ACCEPT,
-               placed.location,
-               absl::StrCat(SchemaNameOfMetric(placed.threshold.metric()),
-                            " of ", index_.Describe(found), " ", message),
-               &verdict_);
   }
 
   // Notes the benchmarks that need no limit. Returns whether a profile has the

@@ -46,37 +46,45 @@ std::string ExactText(MetricKind metric, int64_t value) {
              : FormatCount(value);
 }
 
-class TextReport {
+// How text is written for this terminal.
+class Style {
  public:
-  TextReport(const Verdict& verdict, const ReportOptions& options)
-      : verdict_(verdict), options_(options) {}
+  explicit Style(const ReportOptions& options) : options_(options) {}
 
-  std::string Write() {
-    if (options_.has_every_rule) {
-      WriteEveryRule();
-    } else {
-      WriteDeployments();
-    }
-    for (const Judgement& judgement : verdict_.judgements()) {
-      if (IsViolation(judgement)) WriteViolation(judgement);
-    }
-    for (const Problem& problem : verdict_.problems()) WriteProblem(problem);
-    WriteSummary();
-    return std::move(text_);
-  }
+  size_t width() const { return options_.width; }
 
- private:
   std::string Colour(Outcome outcome, const std::string& text) const {
     return options_.has_colour ? absl::StrCat(ColourOf(outcome), text, kPlain)
                                : text;
   }
 
+  // Lines after the first begin with `indent` spaces.
   std::string Wrap(const std::string& text, size_t indent) const {
     return WrapText(text, options_.width, indent);
   }
 
-  // ---- A line a deployment ----
+  // A command stays one that can be copied; `begin` columns stand before it.
+  std::string WrapCommand(const std::string& command, size_t begin) const {
+    return footprint::WrapCommand(EscapeForTerminal(command), options_.width,
+                                  2 * kIndent, begin);
+  }
 
+ private:
+  const ReportOptions& options_;
+};
+
+// Writes the table with a line for each deployment.
+class DeploymentsText {
+ public:
+  DeploymentsText(const Verdict& verdict, const Style& style)
+      : verdict_(verdict), style_(style) {}
+
+  std::string Write() {
+    WriteDeployments();
+    return std::move(text_);
+  }
+
+ private:
   struct Line {
     std::string name;
     std::vector<std::string> figures;
@@ -146,8 +154,8 @@ class TextReport {
       }
     }
     figures_width = widths[0] + widths[1] + widths[2] + 4;
-    FitNames(options_.width > figures_width + 2
-                 ? options_.width - figures_width - 2
+    FitNames(style_.width() > figures_width + 2
+                 ? style_.width() - figures_width - 2
                  : 0,
              &lines);
     WriteLines(lines, figures);
@@ -185,24 +193,47 @@ class TextReport {
       row.pop_back();
       const bool is_wide = DisplayWidth(line.name) > name_width_;
       const std::string text =
-          is_wide ? absl::StrCat(Wrap(line.name, kIndent), "\n",
-                                 Wrap(absl::StrCat(pad(""), row), kIndent))
-                  : Wrap(absl::StrCat(line.name, pad(line.name), row), kIndent);
-      absl::StrAppend(
-          &text_,
-          line.outcome == Outcome::kHolds ? text : Colour(line.outcome, text),
-          "\n");
+          is_wide
+              ? absl::StrCat(style_.Wrap(line.name, kIndent), "\n",
+                             style_.Wrap(absl::StrCat(pad(""), row), kIndent))
+              : style_.Wrap(absl::StrCat(line.name, pad(line.name), row),
+                            kIndent);
+      absl::StrAppend(&text_,
+                      line.outcome == Outcome::kHolds
+                          ? text
+                          : style_.Colour(line.outcome, text),
+                      "\n");
     }
-    absl::StrAppend(&text_,
-                    Wrap(absl::StrCat("(A limit is a line of ",
-                                      EscapeForTerminal(common_folder_), "*",
-                                      kEnding, "; --all shows every rule.)"),
-                         1),
-                    "\n\n");
+    absl::StrAppend(
+        &text_,
+        style_.Wrap(absl::StrCat("(A limit is a line of ",
+                                 EscapeForTerminal(common_folder_), "*",
+                                 kEnding, "; --all shows every rule.)"),
+                    1),
+        "\n\n");
   }
 
-  // ---- Every rule ----
+  static constexpr char kEnding[] = ".textproto";
 
+  const Verdict& verdict_;
+  const Style& style_;
+  std::string text_;
+  std::string common_folder_;
+  size_t name_width_ = 0;
+};
+
+// Writes every rule, below its deployment and its benchmark.
+class RulesText {
+ public:
+  RulesText(const Verdict& verdict, const Style& style)
+      : verdict_(verdict), style_(style) {}
+
+  std::string Write() {
+    WriteEveryRule();
+    return std::move(text_);
+  }
+
+ private:
   static std::vector<std::string> CellsOf(const Judgement& judgement) {
     return {std::string(ShortNameOfMetric(judgement.metric())),
             ExactText(judgement.metric(), judgement.measured()),
@@ -248,7 +279,8 @@ class TextReport {
       if (name != NameOf(judgement)) {
         name = NameOf(judgement);
         absl::StrAppend(
-            &text_, Wrap(absl::StrCat("  ", EscapeForTerminal(name)), kIndent),
+            &text_,
+            style_.Wrap(absl::StrCat("  ", EscapeForTerminal(name)), kIndent),
             "\n");
       }
       WriteRow(table, rows[static_cast<size_t>(i)], OutcomeOf(judgement));
@@ -273,10 +305,12 @@ class TextReport {
   }
 
   void WriteDeployment(const std::string& label) {
-    absl::StrAppend(&text_, Wrap(EscapeForTerminal(label), kIndent), "\n");
+    absl::StrAppend(&text_, style_.Wrap(EscapeForTerminal(label), kIndent),
+                    "\n");
     for (const std::string& remark : NotesOf(verdict_, label)) {
       absl::StrAppend(
-          &text_, Wrap(absl::StrCat("  ", EscapeForTerminal(remark)), kIndent),
+          &text_,
+          style_.Wrap(absl::StrCat("  ", EscapeForTerminal(remark)), kIndent),
           "\n");
     }
   }
@@ -285,15 +319,34 @@ class TextReport {
                 Outcome outcome) {
     std::string row = absl::StrCat("    ", table.Row(cells));
     row.pop_back();
-    row = Wrap(row, 2 * kIndent);
+    row = style_.Wrap(row, 2 * kIndent);
     // The last word is the verdict, on whichever line it is now.
     const size_t begin = row.size() - cells.back().size();
     absl::StrAppend(&text_, row.substr(0, begin),
-                    Colour(outcome, row.substr(begin)), "\n");
+                    style_.Colour(outcome, row.substr(begin)), "\n");
   }
 
-  // ---- Violations and problems ----
+  const Verdict& verdict_;
+  const Style& style_;
+  std::string text_;
+};
 
+// Writes what did not hold, and the decision.
+class ViolationsText {
+ public:
+  ViolationsText(const Verdict& verdict, const Style& style)
+      : verdict_(verdict), style_(style) {}
+
+  std::string Write() {
+    for (const Judgement& judgement : verdict_.judgements()) {
+      if (IsViolation(judgement)) WriteViolation(judgement);
+    }
+    for (const Problem& problem : verdict_.problems()) WriteProblem(problem);
+    WriteSummary();
+    return std::move(text_);
+  }
+
+ private:
   void WriteViolation(const Judgement& judgement) {
     constexpr char kHow[] = "    accept it with: ";
     const Outcome outcome = OutcomeOf(judgement);
@@ -303,19 +356,19 @@ class TextReport {
       absl::StrAppend(&text_, "\n");
       return;
     }
-    absl::StrAppend(
-        &text_, kHow,
-        WrapCommand(EscapeForTerminal(judgement.command_to_accept()),
-                    options_.width, 2 * kIndent, std::string(kHow).size()),
-        "\n\n");
+    absl::StrAppend(&text_, kHow,
+                    style_.WrapCommand(judgement.command_to_accept(),
+                                       std::string(kHow).size()),
+                    "\n\n");
   }
 
   // A paragraph whose first word, `mark`, is coloured.
   void WriteMarked(const std::string& mark, Outcome outcome,
                    const std::string& text) {
-    const std::string wrapped = Wrap(absl::StrCat(mark, " ", text), kIndent);
-    absl::StrAppend(&text_, Colour(outcome, mark), wrapped.substr(mark.size()),
-                    "\n");
+    const std::string wrapped =
+        style_.Wrap(absl::StrCat(mark, " ", text), kIndent);
+    absl::StrAppend(&text_, style_.Colour(outcome, mark),
+                    wrapped.substr(mark.size()), "\n");
   }
 
   void WriteProblem(const Problem& problem) {
@@ -334,15 +387,13 @@ class TextReport {
             WordOfProblem(problem), outcome,
             absl::StrCat(EscapeForTerminal(problem.location()), ": ", words));
       } else {
-        absl::StrAppend(&text_, Wrap(absl::StrCat("    ", words), kIndent),
-                        "\n");
+        absl::StrAppend(
+            &text_, style_.Wrap(absl::StrCat("    ", words), kIndent), "\n");
       }
       if (command == std::string::npos) continue;
-      absl::StrAppend(
-          &text_, "    ",
-          WrapCommand(EscapeForTerminal(lines[i].substr(command + 2)),
-                      options_.width, 2 * kIndent, kIndent),
-          "\n");
+      absl::StrAppend(&text_, "    ",
+                      style_.WrapCommand(lines[i].substr(command + 2), kIndent),
+                      "\n");
     }
     text_ += "\n";
   }
@@ -352,30 +403,31 @@ class TextReport {
     const Outcome outcome =
         verdict_.decision() == ACCEPT ? Outcome::kHolds : Outcome::kRejects;
     const std::string summary = SummaryLine(verdict_);
-    if (summary.size() <= options_.width) {
-      absl::StrAppend(&text_, Colour(outcome, summary), "\n");
+    if (summary.size() <= style_.width()) {
+      absl::StrAppend(&text_, style_.Colour(outcome, summary), "\n");
       return;
     }
     const std::string word(Decision_Name(verdict_.decision()));
-    absl::StrAppend(&text_, Wrap(summary.substr(word.size() + 1), 0), "\n",
-                    Colour(outcome, word), "\n");
+    absl::StrAppend(&text_, style_.Wrap(summary.substr(word.size() + 1), 0),
+                    "\n", style_.Colour(outcome, word), "\n");
   }
 
-  static constexpr char kEnding[] = ".textproto";
   static constexpr char kCommandBegin[] = ": bazel run ";
 
   const Verdict& verdict_;
-  const ReportOptions& options_;
+  const Style& style_;
   std::string text_;
-  std::string common_folder_;
-  size_t name_width_ = 0;
 };
 
 }  // namespace
 
 std::string WriteTextReport(const Verdict& verdict,
                             const ReportOptions& options) {
-  return TextReport(verdict, options).Write();
+  const Style style(options);
+  return absl::StrCat(options.has_every_rule
+                          ? RulesText(verdict, style).Write()
+                          : DeploymentsText(verdict, style).Write(),
+                      ViolationsText(verdict, style).Write());
 }
 
 }  // namespace footprint

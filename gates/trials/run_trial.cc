@@ -13,14 +13,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/memory/available_memory.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/near_names.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/bundles/bundle.h"
 #include "footprint/gates/judge/evaluate.h"
@@ -31,24 +29,16 @@
 #include "footprint/gates/trials/heap_evidence.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/profiled_run.h"
+#include "footprint/gates/trials/trial_decision.h"
+#include "footprint/gates/trials/trial_limits.h"
 #include "footprint/gates/trials/trial_verdict.h"
 
 namespace footprint {
 namespace {
 
-constexpr int kDefaultTimeLimitSeconds = 60;
-constexpr int64_t kMiB = 1 << 20;
-constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
-constexpr int64_t kProfilerBytes = 256 * kMiB;
+constexpr int64_t kProfilerBytes = int64_t{256} << 20;
 // Longer than the program takes by itself.
 constexpr int kProfilerTimes = 4;
-constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
-// Below it, a budget holds no process at all.
-constexpr int64_t kLeastLimitBytes = kMiB;
-// The kernel counts pages before a process has them, so a limit is met a little
-// below itself.
-constexpr int64_t kNearLimitBytes = kMiB / 4;
-constexpr int kDefaultProcessLimit = 256;
 
 BundleLimits LimitsOf(const TrialRequest& request) {
   BundleLimits limits;
@@ -61,50 +51,51 @@ BundleLimits LimitsOf(const TrialRequest& request) {
   return limits;
 }
 
-void Decide(TrialCause cause, std::string reason, TrialResult* result) {
-  result->set_cause(cause);
-  result->set_reason(std::move(reason));
+void KeepEnd(const SandboxEnd& end, TrialRun* run) {
+  run->set_peak_bytes(end.peak_bytes);
+  run->set_peak_resident_bytes(end.peak_resident_bytes);
+  run->set_peak_proportional_bytes(end.peak_proportional_bytes);
+  run->set_is_out_of_memory(end.killed_process_count > 0);
+  run->set_limit_hit_count(end.limit_hit_count);
+  run->set_is_timed_out(end.is_timed_out);
+  run->set_exit_status(end.exit_status);
+  run->set_signal_number(end.signal_number);
+  run->set_wall_time_ns(end.program_time_ns);
+  run->set_processor_time_ns(end.processor_time_ns);
+  run->set_sandbox_time_ns(end.sandbox_time_ns);
+  run->set_standard_output_tail(EscapeForProto(end.standard_output_tail));
+  run->set_standard_error_tail(EscapeForProto(end.standard_error_tail));
 }
 
-int64_t PeakOf(const TrialRun& run) {
-  return std::max({run.peak_bytes(), run.peak_resident_bytes(),
-                   run.peak_proportional_bytes()});
-}
-
-const char* NamePeak(const TrialRun& run) {
-  if (run.peak_bytes() == PeakOf(run)) return "peak of the cgroup";
-  return run.peak_resident_bytes() == PeakOf(run)
-             ? "resident peak of the largest process"
-             : "resident sum of all processes, shared pages once";
-}
-
-// Whether the run was killed though its own limit had room, which happens where
-// the host has too little memory.
-bool IsKilledByHost(const TrialRun& run) {
-  return run.is_out_of_memory() &&
-         run.peak_bytes() < run.limit_bytes() - kNearLimitBytes;
-}
-
-bool EndedWell(const TrialRun& run) {
-  return !run.is_timed_out() && run.exit_status() == 0 &&
-         run.signal_number() == 0;
-}
-
-// A peak differs a little from run to run, so it gets a fiftieth and the rest
-// of its MiB.
-int64_t BudgetFor(int64_t peak_bytes) {
-  return (peak_bytes + peak_bytes / 50 + kMiB - 1) / kMiB * kMiB;
-}
-
-std::string EndText(const TrialRun& run) {
-  if (run.is_timed_out()) return "did not end in its time";
-  if (run.signal_number() != 0) {
-    return absl::StrCat("was ended by signal ", run.signal_number());
+absl::StatusOr<std::vector<ThresholdSource>> ReadThresholds(
+    const TrialRequest& request) {
+  std::vector<ThresholdSource> thresholds;
+  for (const std::string& path : request.threshold_paths()) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(path);
+    if (!text.ok()) return text.status();
+    thresholds.push_back(ParseThresholdFile(path, *text));
   }
-  return absl::StrCat("ended with status ", run.exit_status());
+  return thresholds;
 }
 
-// One bundle's trial, step by step; each sets the verdict if it decides.
+std::string DescribeUnexecutable(const std::string& program,
+                                 const absl::Status& status) {
+  return absl::StrCat("'", EscapeForProto(program),
+                      "' cannot be executed: ", status.message(),
+                      "; mark it executable, and begin a script with #!");
+}
+
+void AddDoubt(const std::string& program, const std::string& doubt,
+              Verdict* verdict) {
+  verdict->set_decision(INCONCLUSIVE);
+  Problem* const problem = verdict->add_problems();
+  problem->set_decision(INCONCLUSIVE);
+  problem->set_location(program);
+  problem->set_message(doubt);
+}
+
+// Runs the trial of one bundle step by step. A step that settles the trial sets
+// the cause in the result, and the steps after it are left out.
 class Trial {
  public:
   Trial(const TrialRequest& request, MemoryAdmission* admission,
@@ -189,101 +180,20 @@ class Trial {
     return absl::OkStatus();
   }
 
-  // Decides where the manifest names a device that is not in the fleet.
-  int64_t BudgetOfManifest() {
-    const BundleManifest& manifest = result_.manifest();
-    if (manifest.device().empty()) return manifest.budget_bytes();
-    for (const DeviceBudget& each : request_.devices()) {
-      if (each.device() != manifest.device()) continue;
-      return manifest.budget_bytes() > 0
-                 ? std::min(manifest.budget_bytes(), each.budget_bytes())
-                 : each.budget_bytes();
-    }
-    RejectDevice(manifest.device());
-    return 0;
-  }
-
-  void RejectDevice(const std::string& device) {
-    std::vector<std::string> known;
-    for (const DeviceBudget& each : request_.devices()) {
-      known.push_back(each.device());
-    }
-    Decide(BAD_BUNDLE,
-           absl::StrCat("the manifest names the device '",
-                        EscapeForProto(device), "', and ",
-                        known.empty() ? "no fleet file is given here"
-                                      : "the fleet here has ",
-                        absl::StrJoin(known, ", "), DidYouMean(device, known),
-                        "; correct it, give budget_bytes instead, or have the "
-                        "device added to the file of --fleet"),
-           &result_);
-  }
-
   void SetLimits() {
-    const BundleManifest& manifest = result_.manifest();
-    budget_bytes_ = request_.budget_bytes() > 0 ? request_.budget_bytes()
-                                                : BudgetOfManifest();
-    result_.set_budget_bytes(budget_bytes_);
-    time_limit_seconds_ = request_.time_limit_seconds() > 0
-                              ? request_.time_limit_seconds()
-                              : kDefaultTimeLimitSeconds;
-    if (manifest.time_limit_seconds() > 0) {
-      time_limit_seconds_ =
-          std::min(time_limit_seconds_, manifest.time_limit_seconds());
+    absl::StatusOr<TrialLimits> limits = ComputeTrialLimits(
+        request_, result_.manifest(), admission_.total_bytes());
+    if (!limits.ok()) {
+      Decide(BAD_BUNDLE, std::string(limits.status().message()), &result_);
+      return;
     }
-    // No run gets more than there is, whatever the budget; so nothing
-    // overflows.
-    const int64_t room_bytes = admission_.total_bytes();
-    measuring_limit_bytes_ = request_.measuring_limit_bytes();
-    if (measuring_limit_bytes_ <= 0) {
-      measuring_limit_bytes_ =
-          budget_bytes_ > 0
-              ? 2 * std::min(budget_bytes_, room_bytes) + 64 * kMiB
-              : kMeasuringLimitWithoutBudget;
-    }
-    measuring_limit_bytes_ = std::min(measuring_limit_bytes_, room_bytes);
+    limits_ = *std::move(limits);
+    result_.set_budget_bytes(limits_.budget_bytes);
   }
 
   SandboxRun MakeRun(int64_t limit_bytes) const {
-    const BundleManifest& manifest = result_.manifest();
-    SandboxRun run;
-    run.bundle_folder = folder_.Path("bundle");
-    switch (manifest.kind()) {
-      case BundleManifest::PYTHON_SCRIPT:
-        run.program = "/usr/bin/python3";
-        run.arguments = {"python3", manifest.entry()};
-        break;
-      case BundleManifest::LOWMEM_CHECKPOINT: {
-        const size_t slash = manifest.entry().rfind('/');
-        run.program = "/runner";
-        run.runner = request_.lowmem_program();
-        run.arguments = {"lowmem_run", slash == std::string::npos
-                                           ? "."
-                                           : manifest.entry().substr(0, slash)};
-        break;
-      }
-      default:
-        run.program = absl::StrCat("/bundle/", manifest.entry());
-        run.arguments = {manifest.entry()};
-    }
-    run.arguments.insert(run.arguments.end(), manifest.arguments().begin(),
-                         manifest.arguments().end());
-    run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                       "HOME=/tmp",
-                       "TMPDIR=/tmp",
-                       "LANG=C.UTF-8",
-                       "TZ=UTC",
-                       "PYTHONHASHSEED=0",
-                       "PYTHONDONTWRITEBYTECODE=1",
-                       "PYTHONNOUSERSITE=1"};
-    run.limit_bytes = std::max(std::min(limit_bytes, admission_.total_bytes()),
-                               kLeastLimitBytes);
-    run.scratch_bytes = request_.scratch_bytes() > 0 ? request_.scratch_bytes()
-                                                     : kDefaultScratchBytes;
-    run.process_limit = request_.process_limit() > 0 ? request_.process_limit()
-                                                     : kDefaultProcessLimit;
-    run.time_limit_seconds = time_limit_seconds_;
-    return run;
+    return MakeSandboxRun(request_, result_.manifest(), folder_.Path("bundle"),
+                          limits_, limit_bytes);
   }
 
   // Null: the bundle is at fault, and the verdict set.
@@ -296,9 +206,7 @@ class Trial {
     const absl::StatusOr<SandboxEnd> end = RunInSandbox(root, run);
     if (absl::IsInvalidArgument(end.status())) {
       Decide(BAD_BUNDLE,
-             absl::StrCat("'", EscapeForProto(result_.manifest().entry()),
-                          "' cannot be executed: ", end.status().message(),
-                          "; mark it executable, and begin a script with #!"),
+             DescribeUnexecutable(result_.manifest().entry(), end.status()),
              &result_);
       return nullptr;
     }
@@ -306,75 +214,8 @@ class Trial {
     TrialRun* const trial_run = result_.add_runs();
     trial_run->set_purpose(purpose);
     trial_run->set_limit_bytes(run.limit_bytes);
-    trial_run->set_peak_bytes(end->peak_bytes);
-    trial_run->set_peak_resident_bytes(end->peak_resident_bytes);
-    trial_run->set_peak_proportional_bytes(end->peak_proportional_bytes);
-    trial_run->set_is_out_of_memory(end->killed_process_count > 0);
-    trial_run->set_limit_hit_count(end->limit_hit_count);
-    trial_run->set_is_timed_out(end->is_timed_out);
-    trial_run->set_exit_status(end->exit_status);
-    trial_run->set_signal_number(end->signal_number);
-    trial_run->set_wall_time_ns(end->program_time_ns);
-    trial_run->set_processor_time_ns(end->processor_time_ns);
-    trial_run->set_sandbox_time_ns(end->sandbox_time_ns);
-    trial_run->set_standard_output_tail(
-        EscapeForProto(end->standard_output_tail));
-    trial_run->set_standard_error_tail(
-        EscapeForProto(end->standard_error_tail));
+    KeepEnd(*end, trial_run);
     return trial_run;
-  }
-
-  void NotePeak(const TrialRun& run) {
-    if (PeakOf(run) <= result_.whole_process_peak_bytes()) return;
-    result_.set_whole_process_peak_bytes(PeakOf(run));
-    result_.set_peak_source(NamePeak(run));
-  }
-
-  // True: a run was killed where its limit says nothing about the budget.
-  bool IsWithoutRoom(const TrialRun& run) {
-    if (IsKilledByHost(run)) {
-      Decide(HOST_OUT_OF_MEMORY,
-             absl::StrCat("the program was killed for want of memory at ",
-                          FormatBytes(run.peak_bytes()),
-                          ", below the limit of its run of ",
-                          FormatBytes(run.limit_bytes()),
-                          ": this host had no more; try it again when less "
-                          "runs here"),
-             &result_);
-      return true;
-    }
-    const bool is_capped =
-        run.limit_bytes() == admission_.total_bytes() &&
-        (budget_bytes_ <= 0 || run.limit_bytes() < budget_bytes_);
-    if (!is_capped || EndedWell(run) ||
-        (!run.is_out_of_memory() && run.limit_hit_count() == 0)) {
-      return false;
-    }
-    Decide(HOST_OUT_OF_MEMORY,
-           absl::StrCat(
-               "needs more than ", FormatBytes(run.limit_bytes()),
-               ", which is all that this host has for a run; ",
-               budget_bytes_ > 0
-                   ? absl::StrCat("the budget is ", FormatBytes(budget_bytes_),
-                                  "; try it on a larger host")
-                   : "try it on a larger host"),
-           &result_);
-    return true;
-  }
-
-  // True: the peak decides.
-  bool RejectPeak() {
-    const int64_t peak = result_.whole_process_peak_bytes();
-    if (budget_bytes_ <= 0 || peak <= budget_bytes_) return false;
-    result_.set_excess_bytes(peak - budget_bytes_);
-    Decide(
-        PEAK_ABOVE_BUDGET,
-        absl::StrCat("needs ", FormatBytes(peak), ", ",
-                     FormatBytes(peak - budget_bytes_), " above the budget of ",
-                     FormatBytes(budget_bytes_),
-                     "; budget_bytes: ", BudgetFor(peak), " has room for it"),
-        &result_);
-    return true;
   }
 
   // Files of the host's that nobody had read lately count where the program
@@ -382,18 +223,18 @@ class Trial {
   // process, the run is made again, and the lower peak counts; the bundle's own
   // files are read from the disk in both.
   absl::StatusOr<const TrialRun*> MeasureWarm(const SandboxRoot& root) {
-    const SandboxRun run = MakeRun(measuring_limit_bytes_);
+    const SandboxRun run = MakeRun(limits_.measuring_limit_bytes);
     absl::StatusOr<const TrialRun*> first =
         RunOnce(root, TrialRun::MEASURE, run);
-    if (!first.ok() || *first == nullptr || !EndedWell(**first) ||
+    if (!first.ok() || *first == nullptr || !HasSucceeded(**first) ||
         (*first)->peak_bytes() <= (*first)->peak_resident_bytes()) {
       return first;
     }
-    const int64_t first_peak_bytes = PeakOf(**first);
+    const int64_t first_peak_bytes = FindPeak(**first);
     absl::StatusOr<const TrialRun*> second =
         RunOnce(root, TrialRun::MEASURE, run);
-    if (!second.ok() || *second == nullptr || !EndedWell(**second) ||
-        PeakOf(**second) <= first_peak_bytes) {
+    if (!second.ok() || *second == nullptr || !HasSucceeded(**second) ||
+        FindPeak(**second) <= first_peak_bytes) {
       return second;
     }
     return &result_.runs(0);
@@ -402,80 +243,21 @@ class Trial {
   absl::Status Measure(const SandboxRoot& root) {
     absl::StatusOr<const TrialRun*> done = MeasureWarm(root);
     if (!done.ok()) return done.status();
-    if (*done == nullptr) return absl::OkStatus();
-    const TrialRun& run = **done;
-    NotePeak(run);
-    if (IsWithoutRoom(run)) return absl::OkStatus();
-    if (run.is_out_of_memory()) {
-      result_.set_excess_bytes(
-          std::max<int64_t>(0, run.peak_bytes() - budget_bytes_));
-      Decide(OUT_OF_MEMORY_UNDER_LIMIT,
-             absl::StrCat("needs more than ", FormatBytes(run.limit_bytes()),
-                          ", where it was measured",
-                          budget_bytes_ > 0
-                              ? absl::StrCat("; the budget is ",
-                                             FormatBytes(budget_bytes_))
-                              : ""),
-             &result_);
-    } else if (RejectPeak()) {
-      return absl::OkStatus();
-    } else if (run.is_timed_out()) {
-      Decide(TIMED_OUT,
-             absl::StrCat("did not end in ", time_limit_seconds_,
-                          " s; its peak until then was ",
-                          FormatBytes(PeakOf(run))),
-             &result_);
-    } else if (!EndedWell(run)) {
-      Decide(PROGRAM_FAILED,
-             absl::StrCat("the program ", EndText(run),
-                          ", so its peak is not known"),
-             &result_);
-    } else if (budget_bytes_ <= 0) {
-      Decide(NO_BUDGET,
-             absl::StrCat("needs ", FormatBytes(PeakOf(run)),
-                          "; no budget is given: write budget_bytes into the "
-                          "manifest"),
-             &result_);
-    }
+    if (*done != nullptr) DecideMeasuredRun(**done, limits_, &result_);
     return absl::OkStatus();
   }
 
   absl::Status Prove(const SandboxRoot& root) {
     absl::StatusOr<const TrialRun*> done =
-        RunOnce(root, TrialRun::PROVE, MakeRun(budget_bytes_));
+        RunOnce(root, TrialRun::PROVE, MakeRun(limits_.budget_bytes));
     if (!done.ok()) return done.status();
-    if (*done == nullptr) return absl::OkStatus();
-    const TrialRun& run = **done;
-    NotePeak(run);
-    if (IsWithoutRoom(run)) return absl::OkStatus();
-    if (run.is_out_of_memory() ||
-        (!EndedWell(run) && run.limit_hit_count() > 0)) {
-      Decide(OUT_OF_MEMORY_UNDER_LIMIT,
-             absl::StrCat("under the limit of ", FormatBytes(budget_bytes_),
-                          " the program ", EndText(run),
-                          run.is_out_of_memory() ? ", out of memory" : ""),
-             &result_);
-    } else if (RejectPeak()) {
-      return absl::OkStatus();
-    } else if (!EndedWell(run)) {
-      Decide(RUNS_DIFFER,
-             absl::StrCat("the second run ", EndText(run),
-                          ", for no reason that its limit gives"),
-             &result_);
-    } else {
-      Decide(FITS,
-             absl::StrCat("needs ",
-                          FormatBytes(result_.whole_process_peak_bytes()),
-                          " of the budget of ", FormatBytes(budget_bytes_),
-                          ", and ran under it"),
-             &result_);
-    }
+    if (*done != nullptr) DecideProvedRun(**done, limits_, &result_);
     return absl::OkStatus();
   }
 
   // Under the profiler; whatever comes of it changes no verdict.
   absl::Status Explain(const SandboxRoot& root) {
-    SandboxRun run = MakeRun(measuring_limit_bytes_ + kProfilerBytes);
+    SandboxRun run = MakeRun(limits_.measuring_limit_bytes + kProfilerBytes);
     run.scratch_bytes = std::max(run.scratch_bytes, kProfilerBytes);
     run.time_limit_seconds *= kProfilerTimes;
     // A threshold judges each byte; an explanation needs the largest sites.
@@ -498,31 +280,31 @@ class Trial {
       profiled.Explain(root, **done, limit_bytes, &result_);
     }
     if (!result_.peak_stage().empty()) {
-      result_.set_reason(absl::StrCat(result_.reason(),
-                                      "; its heap's peak is "
-                                      "in the stage '",
-                                      result_.peak_stage(), "'"));
+      absl::StrAppend(result_.mutable_reason(),
+                      "; its heap's peak is in the stage '",
+                      result_.peak_stage(), "'");
     }
     return absl::OkStatus();
   }
 
-  // The reason why the profile cannot stand for the program; empty: it can. The
-  // program runs once more, without the profiler, where it may have only what
+  // Returns why the profile cannot stand for the program, or an empty string if
+  // it can. Runs the program once more, without the profiler and within what
   // the recorded heap explains.
   absl::StatusOr<std::string> DoubtProfile(const SandboxRoot& root,
                                            const Verdict& verdict) {
     const TrialRun& profiled = result_.runs(result_.runs_size() - 1);
-    if (profiled.purpose() != TrialRun::EXPLAIN || !EndedWell(profiled)) {
-      return absl::StrCat("the profiled run ", EndText(profiled));
+    if (profiled.purpose() != TrialRun::EXPLAIN || !HasSucceeded(profiled)) {
+      return absl::StrCat("the profiled run ", DescribeEnd(profiled));
     }
     const int64_t limit_bytes =
         ComputeMostExplainedBytes(result_.profile(), verdict);
     const int64_t measured_bytes = result_.whole_process_peak_bytes();
-    if (std::min(measured_bytes, budget_bytes_) <= limit_bytes) return "";
+    if (std::min(measured_bytes, limits_.budget_bytes) <= limit_bytes)
+      return "";
     absl::StatusOr<const TrialRun*> done =
         RunOnce(root, TrialRun::PROVE_HEAP, MakeRun(limit_bytes));
     if (!done.ok()) return done.status();
-    if (*done != nullptr && EndedWell(**done)) return "";
+    if (*done != nullptr && HasSucceeded(**done)) return "";
     return absl::StrCat(
         "the heap that the profiler recorded, ",
         FormatBytes(result_.heap_peak_bytes()), ", does not explain the ",
@@ -537,14 +319,11 @@ class Trial {
     if (request_.threshold_paths().empty() || result_.runs().empty()) {
       return absl::OkStatus();
     }
-    std::vector<ThresholdSource> thresholds;
-    for (const std::string& path : request_.threshold_paths()) {
-      const absl::StatusOr<std::string> text = ReadWholeFile(path);
-      if (!text.ok()) return text.status();
-      thresholds.push_back(ParseThresholdFile(path, *text));
-    }
+    const absl::StatusOr<std::vector<ThresholdSource>> thresholds =
+        ReadThresholds(request_);
+    if (!thresholds.ok()) return thresholds.status();
     Verdict verdict =
-        Evaluate({ProfileToJudge(result_)}, thresholds, EvaluationOptions());
+        Evaluate({ProfileToJudge(result_)}, *thresholds, EvaluationOptions());
     std::string doubt;
     if (result_.cause() == FITS && verdict.decision() == ACCEPT &&
         IsHeapJudged(verdict)) {
@@ -552,27 +331,10 @@ class Trial {
       if (!found.ok()) return found.status();
       doubt = *found;
     }
-    if (!doubt.empty()) {
-      verdict.set_decision(INCONCLUSIVE);
-      Problem* const problem = verdict.add_problems();
-      problem->set_decision(INCONCLUSIVE);
-      problem->set_location(result_.manifest().entry());
-      problem->set_message(doubt);
-    }
+    if (!doubt.empty()) AddDoubt(result_.manifest().entry(), doubt, &verdict);
     by_thresholds_ = verdict;
-    DecideByThresholds(doubt);
+    DecideByThresholds(verdict.decision(), doubt, &result_);
     return absl::OkStatus();
-  }
-
-  void DecideByThresholds(const std::string& doubt) {
-    const Decision decision = by_thresholds_.decision();
-    if (result_.cause() != FITS || decision == ACCEPT) return;
-    const bool is_rejected = decision == REJECT;
-    Decide(
-        is_rejected ? THRESHOLD_REJECTED : THRESHOLD_INCONCLUSIVE,
-        absl::StrCat("fits the budget, but a threshold gives ",
-                     Decision_Name(decision), doubt.empty() ? "" : ": ", doubt),
-        &result_);
   }
 
   const TrialRequest& request_;
@@ -582,9 +344,7 @@ class Trial {
   TemporaryFolder folder_;
   TrialResult result_;
   Verdict by_thresholds_;
-  int64_t budget_bytes_ = 0;
-  int64_t measuring_limit_bytes_ = 0;
-  int time_limit_seconds_ = 0;
+  TrialLimits limits_;
 };
 
 }  // namespace

@@ -112,6 +112,54 @@ struct Named {
 };
 
 // One call of PlanUpdate.
+void WriteHistory(const UpdateOptions& options, const Threshold& threshold,
+                  bool is_increase, const absl::optional<int64_t>& old_limit,
+                  ThresholdChange* change) {
+  HistoryEntry entry;
+  entry.set_date(DateOfNextEntry(threshold, options.date));
+  entry.set_reason(!options.reason.empty() ? options.reason
+                   : is_increase           ? "measured more"
+                                           : "measured less");
+  if (is_increase) entry.set_expires(options.expires);
+  if (change->limit.has_value()) {
+    entry.set_old_value(*old_limit);
+    entry.set_new_value(*change->limit);
+  }
+  if (change->minimum.has_value()) {
+    entry.set_old_minimum(*NumbersOf(threshold).minimum);
+    entry.set_new_minimum(*change->minimum);
+  }
+  if (change->ratio.has_value()) {
+    entry.set_old_ratio(threshold.max_ratio().ratio());
+    entry.set_new_ratio(*change->ratio);
+  }
+  change->history = entry;
+}
+
+std::string DescribeChange(const ThresholdSource& source, int number,
+                           const ThresholdChange& change,
+                           const absl::optional<int64_t>& old_limit) {
+  const Threshold& threshold = source.file.threshold(number);
+  const MetricKind metric = threshold.metric();
+  std::string text = absl::StrCat(
+      source.LocationOf(number), ": ", DescribeSelector(threshold.selector()),
+      " ", absl::string_view(ShortNameOfMetric(metric)), ":");
+  if (change.limit.has_value()) {
+    absl::StrAppend(&text, " limit ", FormatMetricValue(metric, *old_limit),
+                    " -> ", FormatMetricValue(metric, *change.limit));
+  }
+  if (change.minimum.has_value()) {
+    absl::StrAppend(&text, " minimum ",
+                    FormatMetricValue(metric, *NumbersOf(threshold).minimum),
+                    " -> ", FormatMetricValue(metric, *change.minimum));
+  }
+  if (change.ratio.has_value()) {
+    absl::StrAppend(&text, " ratio ", threshold.max_ratio().ratio(), " -> ",
+                    *change.ratio);
+  }
+  return text;
+}
+
 class Planner {
  public:
   Planner(absl::Span<const MemoryProfile> profiles,
@@ -282,14 +330,14 @@ class Planner {
         change.ratio.has_value() ||
         (change.limit.has_value() && *change.limit > *old_limit);
     const std::string description =
-        DescribeChange(source, number, change, old_limit);
+        DescribeChange(sources_[source], number, change, old_limit);
     const std::string refusal =
         WhyNot(sources_[source].file.threshold(number), change, is_increase);
     if (!refusal.empty()) {
       plan_.refusals.push_back(description + refusal);
       return;
     }
-    WriteHistory(sources_[source].file.threshold(number), is_increase,
+    WriteHistory(options_, sources_[source].file.threshold(number), is_increase,
                  old_limit, &change);
     plan_.changes[source].push_back(change);
     plan_.descriptions.push_back(
@@ -317,55 +365,6 @@ class Planner {
       return " is an increase; allow it with --allow_increase --reason=\"...\"";
     }
     return "";
-  }
-
-  void WriteHistory(const Threshold& threshold, bool is_increase,
-                    const absl::optional<int64_t>& old_limit,
-                    ThresholdChange* change) const {
-    HistoryEntry entry;
-    entry.set_date(DateOfNextEntry(threshold, options_.date));
-    entry.set_reason(!options_.reason.empty() ? options_.reason
-                     : is_increase            ? "measured more"
-                                              : "measured less");
-    if (is_increase) entry.set_expires(options_.expires);
-    if (change->limit.has_value()) {
-      entry.set_old_value(*old_limit);
-      entry.set_new_value(*change->limit);
-    }
-    if (change->minimum.has_value()) {
-      entry.set_old_minimum(*NumbersOf(threshold).minimum);
-      entry.set_new_minimum(*change->minimum);
-    }
-    if (change->ratio.has_value()) {
-      entry.set_old_ratio(threshold.max_ratio().ratio());
-      entry.set_new_ratio(*change->ratio);
-    }
-    change->history = entry;
-  }
-
-  std::string DescribeChange(size_t source, int number,
-                             const ThresholdChange& change,
-                             const absl::optional<int64_t>& old_limit) const {
-    const Threshold& threshold = sources_[source].file.threshold(number);
-    const MetricKind metric = threshold.metric();
-    std::string text =
-        absl::StrCat(sources_[source].LocationOf(number), ": ",
-                     DescribeSelector(threshold.selector()), " ",
-                     absl::string_view(ShortNameOfMetric(metric)), ":");
-    if (change.limit.has_value()) {
-      absl::StrAppend(&text, " limit ", FormatMetricValue(metric, *old_limit),
-                      " -> ", FormatMetricValue(metric, *change.limit));
-    }
-    if (change.minimum.has_value()) {
-      absl::StrAppend(&text, " minimum ",
-                      FormatMetricValue(metric, *NumbersOf(threshold).minimum),
-                      " -> ", FormatMetricValue(metric, *change.minimum));
-    }
-    if (change.ratio.has_value()) {
-      absl::StrAppend(&text, " ratio ", threshold.max_ratio().ratio(), " -> ",
-                      *change.ratio);
-    }
-    return text;
   }
 
   const absl::Span<const MemoryProfile> profiles_;

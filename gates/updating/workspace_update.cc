@@ -34,6 +34,85 @@ bool NamesLabel(const ThresholdSource& source, const MemoryProfile& profile) {
   return false;
 }
 
+// Recording all asks nothing of the profiles.
+bool IsAllSelected(const WorkspaceUpdateRequest& request) {
+  return request.records && request.options.label == "*" &&
+         request.options.benchmark == "*";
+}
+
+absl::Status CheckSelection(const WorkspaceUpdateRequest& request) {
+  if (!IsGlob(request.options.label) || !IsGlob(request.options.benchmark)) {
+    return absl::InvalidArgumentError(
+        "--only and --benchmark have a backslash only before a star or a "
+        "backslash that is part of the name: \\* and \\\\");
+  }
+  for (const MemoryProfile& profile : request.input.profiles) {
+    for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
+      if (GlobMatches(request.options.label, profile.label()) &&
+          GlobMatches(request.options.benchmark, benchmark.name())) {
+        return absl::OkStatus();
+      }
+    }
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "nothing that was measured is named --only=", request.options.label,
+      " --benchmark=", request.options.benchmark,
+      "; run the gate's check to see the names, and failed producers"));
+}
+
+// Returns how many benchmarks the threshold's selector names. Returns nullopt
+// if it names one benchmark by its whole name, or if what it names is not known
+// here or was not asked for.
+absl::optional<int> CountNamed(const WorkspaceUpdateRequest& request,
+                               const MeasurementIndex& index,
+                               const ThresholdSource& source, int number) {
+  const Threshold& threshold = source.file.threshold(number);
+  const Selector& selector = threshold.selector();
+  if (IsLiteral(selector.label()) && IsLiteral(selector.benchmark()) &&
+      !selector.benchmark().empty()) {
+    return absl::nullopt;
+  }
+  // Other gates may measure the rest of its labels.
+  if (source.file.shared() && !IsLiteral(selector.label())) {
+    return absl::nullopt;
+  }
+  if (!WhyLeftOut(threshold, request.input.profiles, request.options).empty()) {
+    return absl::nullopt;
+  }
+  int count = 0;
+  for (const int profile : index.ProfilesOf(selector.label())) {
+    const MemoryProfile& measured = index.ProfileOf(profile);
+    if (!IsForEnvironmentOf(measured, source)) continue;
+    if (measured.has_failure()) return absl::nullopt;
+    count += static_cast<int>(index.BenchmarksOf(profile, selector).size());
+  }
+  if (count == 0) return absl::nullopt;
+  return count;
+}
+
+// Returns the path where new thresholds of the profile belong: beside those
+// that it has.
+absl::StatusOr<std::string> FindFileFor(
+    const WorkspaceUpdateRequest& request,
+    const std::vector<ThresholdSource>& sources, const MemoryProfile& profile) {
+  if (!request.added_path.empty()) return request.added_path;
+  std::vector<std::string> beside;
+  std::vector<std::string> possible;
+  for (const ThresholdSource& source : sources) {
+    if (!IsForEnvironmentOf(profile, source)) continue;
+    possible.push_back(source.path);
+    if (NamesLabel(source, profile)) beside.push_back(source.path);
+  }
+  if (beside.size() == 1) return beside[0];
+  if (beside.empty() && possible.size() == 1) return possible[0];
+  return absl::InvalidArgumentError(
+      absl::StrCat("--add: ", beside.empty() ? possible.size() : beside.size(),
+                   " files could hold thresholds of ", profile.label(),
+                   "; name one with --file="));
+}
+
+// Plans an update step by step; each step edits the files as the steps before
+// it left them.
 class WorkspacePlanner {
  public:
   explicit WorkspacePlanner(const WorkspaceUpdateRequest& request)
@@ -98,13 +177,8 @@ class WorkspacePlanner {
                       ": ", problem.message());
     }
     if (!message.empty()) return absl::InvalidArgumentError(message);
-    return IsAllSelected() ? absl::OkStatus() : CheckSelection();
-  }
-
-  // Recording all asks nothing of the profiles.
-  bool IsAllSelected() const {
-    return request_.records && request_.options.label == "*" &&
-           request_.options.benchmark == "*";
+    return IsAllSelected(request_) ? absl::OkStatus()
+                                   : CheckSelection(request_);
   }
 
   absl::Status Record(WorkspaceUpdate::File* file) {
@@ -122,27 +196,6 @@ class WorkspacePlanner {
     update_.refusals.insert(update_.refusals.end(), recorded->left.begin(),
                             recorded->left.end());
     return absl::OkStatus();
-  }
-
-  absl::Status CheckSelection() const {
-    if (!IsGlob(request_.options.label) ||
-        !IsGlob(request_.options.benchmark)) {
-      return absl::InvalidArgumentError(
-          "--only and --benchmark have a backslash only before a star or a "
-          "backslash that is part of the name: \\* and \\\\");
-    }
-    for (const MemoryProfile& profile : request_.input.profiles) {
-      for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
-        if (GlobMatches(request_.options.label, profile.label()) &&
-            GlobMatches(request_.options.benchmark, benchmark.name())) {
-          return absl::OkStatus();
-        }
-      }
-    }
-    return absl::NotFoundError(absl::StrCat(
-        "nothing that was measured is named --only=", request_.options.label,
-        " --benchmark=", request_.options.benchmark,
-        "; run the gate's check to see the names, and failed producers"));
   }
 
   absl::Status PlanNumbers() {
@@ -244,7 +297,8 @@ class WorkspacePlanner {
       std::vector<ThresholdChange> changes;
       for (int j = 0; j < sources_[i].file.threshold_size(); ++j) {
         const Threshold& threshold = sources_[i].file.threshold(j);
-        const absl::optional<int> count = CountNamed(index, sources_[i], j);
+        const absl::optional<int> count =
+            CountNamed(request_, index, sources_[i], j);
         if (!count.has_value() || *count == threshold.benchmark_count()) {
           continue;
         }
@@ -269,36 +323,6 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
-  // nullopt: the selector names one benchmark by its whole name, or what it
-  // names is not known here, or not asked for.
-  absl::optional<int> CountNamed(const MeasurementIndex& index,
-                                 const ThresholdSource& source,
-                                 int number) const {
-    const Threshold& threshold = source.file.threshold(number);
-    const Selector& selector = threshold.selector();
-    if (IsLiteral(selector.label()) && IsLiteral(selector.benchmark()) &&
-        !selector.benchmark().empty()) {
-      return absl::nullopt;
-    }
-    // Other gates may measure the rest of its labels.
-    if (source.file.shared() && !IsLiteral(selector.label())) {
-      return absl::nullopt;
-    }
-    if (!WhyLeftOut(threshold, request_.input.profiles, request_.options)
-             .empty()) {
-      return absl::nullopt;
-    }
-    int count = 0;
-    for (const int profile : index.ProfilesOf(selector.label())) {
-      const MemoryProfile& measured = index.ProfileOf(profile);
-      if (!IsForEnvironmentOf(measured, source)) continue;
-      if (measured.has_failure()) return absl::nullopt;
-      count += static_cast<int>(index.BenchmarksOf(profile, selector).size());
-    }
-    if (count == 0) return absl::nullopt;
-    return count;
-  }
-
   absl::Status PlanAdditions() {
     absl::Status counted = PlanCounts();
     if (!counted.ok()) return counted;
@@ -312,7 +336,8 @@ class WorkspacePlanner {
           ThresholdsForNewBenchmarks(one, sources_, request_.options, file);
       AddRefusals(wanted);
       if (wanted.thresholds.empty()) continue;
-      absl::StatusOr<std::string> path = FileFor(profile);
+      absl::StatusOr<std::string> path =
+          FindFileFor(request_, sources_, profile);
       if (!path.ok()) return path.status();
       for (const ThresholdSource& source : sources_) {
         if (source.path == *path) file = source.file;
@@ -324,24 +349,6 @@ class WorkspacePlanner {
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
-  }
-
-  // Where new thresholds of a profile belong: beside those it has.
-  absl::StatusOr<std::string> FileFor(const MemoryProfile& profile) const {
-    if (!request_.added_path.empty()) return request_.added_path;
-    std::vector<std::string> beside;
-    std::vector<std::string> possible;
-    for (const ThresholdSource& source : sources_) {
-      if (!IsForEnvironmentOf(profile, source)) continue;
-      possible.push_back(source.path);
-      if (NamesLabel(source, profile)) beside.push_back(source.path);
-    }
-    if (beside.size() == 1) return beside[0];
-    if (beside.empty() && possible.size() == 1) return possible[0];
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--add: ", beside.empty() ? possible.size() : beside.size(),
-        " files could hold thresholds of ", profile.label(),
-        "; name one with --file="));
   }
 
   const WorkspaceUpdateRequest& request_;

@@ -16,6 +16,7 @@
 #include <new>
 
 #include "footprint/profiling/heap/heap_counters.h"
+#include "footprint/profiling/malloc/operator_definitions.h"
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
 #include "footprint/profiling/heap/requested_bytes.h"
 #endif
@@ -245,6 +246,16 @@ inline void* CountedNew(size_t size, std::align_val_t alignment,
   return Counted(block, size);
 }
 
+inline void CountedDelete(void* block) { CountedFree(block); }
+inline void CountedDelete(void* block, std::align_val_t) { CountedFree(block); }
+inline void CountedDelete(void* block, size_t size) {
+  CountedSizedFree(block, size == 0 ? 1 : size, 0);
+}
+inline void CountedDelete(void* block, size_t size,
+                          std::align_val_t alignment) {
+  CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
+}
+
 }  // namespace
 
 void ChooseFreeWayOf(ThreadCounters* counters) {
@@ -373,22 +384,7 @@ void* realloc(void* block, size_t size) noexcept {
   });
 }
 
-void* reallocarray(void* block, size_t count, size_t size) noexcept {
-  size_t product;
-  if (__builtin_mul_overflow(count, size, &product)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return realloc(block, product);
-}
-
 void free(void* block) noexcept { CountedFree(block); }
-
-// C23's; the size is a hint, and jemalloc has the two from 5.3.1 on.
-void free_sized(void* block, size_t) noexcept { CountedFree(block); }
-void free_aligned_sized(void* block, size_t, size_t) noexcept {
-  CountedFree(block);
-}
 
 void* memalign(size_t alignment, size_t size) noexcept {
   return Counted(footprint_jemalloc_memalign(alignment, size), size);
@@ -452,65 +448,7 @@ void sdallocx(void* block, size_t size, int flags) noexcept {
 
 }  // extern "C"
 
-using footprint::profiling_internal::AlignmentFlag;
+using footprint::profiling_internal::CountedDelete;
 using footprint::profiling_internal::CountedNew;
 
-void* operator new(size_t size) { return CountedNew(size, true); }
-void* operator new[](size_t size) { return CountedNew(size, true); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  return CountedNew(size, false);
-}
-void* operator new[](size_t size, const std::nothrow_t&) noexcept {
-  return CountedNew(size, false);
-}
-void* operator new(size_t size, std::align_val_t alignment) {
-  return CountedNew(size, alignment, true);
-}
-void* operator new[](size_t size, std::align_val_t alignment) {
-  return CountedNew(size, alignment, true);
-}
-void* operator new(size_t size, std::align_val_t alignment,
-                   const std::nothrow_t&) noexcept {
-  return CountedNew(size, alignment, false);
-}
-void* operator new[](size_t size, std::align_val_t alignment,
-                     const std::nothrow_t&) noexcept {
-  return CountedNew(size, alignment, false);
-}
-
-void operator delete(void* block) noexcept { CountedFree(block); }
-void operator delete[](void* block) noexcept { CountedFree(block); }
-void operator delete(void* block, const std::nothrow_t&) noexcept {
-  CountedFree(block);
-}
-void operator delete[](void* block, const std::nothrow_t&) noexcept {
-  CountedFree(block);
-}
-void operator delete(void* block, size_t size) noexcept {
-  CountedSizedFree(block, size == 0 ? 1 : size, 0);
-}
-void operator delete[](void* block, size_t size) noexcept {
-  CountedSizedFree(block, size == 0 ? 1 : size, 0);
-}
-void operator delete(void* block, std::align_val_t) noexcept {
-  CountedFree(block);
-}
-void operator delete[](void* block, std::align_val_t) noexcept {
-  CountedFree(block);
-}
-void operator delete(void* block, std::align_val_t,
-                     const std::nothrow_t&) noexcept {
-  CountedFree(block);
-}
-void operator delete[](void* block, std::align_val_t,
-                       const std::nothrow_t&) noexcept {
-  CountedFree(block);
-}
-void operator delete(void* block, size_t size,
-                     std::align_val_t alignment) noexcept {
-  CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
-}
-void operator delete[](void* block, size_t size,
-                       std::align_val_t alignment) noexcept {
-  CountedSizedFree(block, size == 0 ? 1 : size, AlignmentFlag(alignment));
-}
+FOOTPRINT_DEFINE_OPERATORS(CountedNew, CountedDelete)

@@ -4,7 +4,6 @@
 //
 // operator new stays the program's: libstdc++'s calls malloc.
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -109,22 +108,7 @@ void* realloc(void* block, size_t size) noexcept {
   return CountedReallocation(block, size);
 }
 
-void* reallocarray(void* block, size_t count, size_t size) noexcept {
-  size_t product;
-  if (__builtin_mul_overflow(count, size, &product)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return realloc(block, product);
-}
-
 void free(void* block) noexcept { CountedFree(block); }
-
-// C23's: the size is a hint.
-void free_sized(void* block, size_t) noexcept { CountedFree(block); }
-void free_aligned_sized(void* block, size_t, size_t) noexcept {
-  CountedFree(block);
-}
 
 void* memalign(size_t alignment, size_t size) noexcept {
   return Counted(

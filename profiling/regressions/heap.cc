@@ -20,6 +20,7 @@
 #include <cstring>
 #include <new>
 
+#include "footprint/profiling/malloc/operator_definitions.h"
 #include "footprint/profiling/regressions/planted_regression.h"
 
 extern "C" {
@@ -32,23 +33,13 @@ void* footprint_counted_aligned_alloc(size_t alignment, size_t size) noexcept;
 int footprint_counted_posix_memalign(void** block, size_t alignment,
                                      size_t size) noexcept;
 void* footprint_counted_new(size_t size);
-void* footprint_counted_new_array(size_t size);
 void* footprint_counted_new_nothrow(size_t size, const std::nothrow_t& tag);
-void* footprint_counted_new_array_nothrow(size_t size,
-                                          const std::nothrow_t& tag);
 void* footprint_counted_new_aligned(size_t size, std::align_val_t alignment);
-void* footprint_counted_new_array_aligned(size_t size,
-                                          std::align_val_t alignment);
 void* footprint_counted_new_aligned_nothrow(size_t size,
                                             std::align_val_t alignment,
                                             const std::nothrow_t& tag);
-void* footprint_counted_new_array_aligned_nothrow(size_t size,
-                                                  std::align_val_t alignment,
-                                                  const std::nothrow_t& tag);
 void footprint_counted_delete(void* block) noexcept;
-void footprint_counted_delete_array(void* block) noexcept;
 void footprint_counted_delete_sized(void* block, size_t size) noexcept;
-void footprint_counted_delete_array_sized(void* block, size_t size) noexcept;
 void footprint_counted_delete_aligned(void* block,
                                       std::align_val_t alignment) noexcept;
 void footprint_counted_delete_sized_aligned(
@@ -442,6 +433,47 @@ void* Reallocated(void* block, size_t size) {
   });
 }
 
+void* NewBlock(size_t size, bool may_throw) {
+  return Handed(size, [may_throw](size_t asked) {
+    return may_throw ? footprint_counted_new(asked)
+                     : footprint_counted_new_nothrow(asked, std::nothrow);
+  });
+}
+
+void* NewBlock(size_t size, std::align_val_t alignment, bool may_throw) {
+  return Handed(size, [alignment, may_throw](size_t asked) {
+    return may_throw ? footprint_counted_new_aligned(asked, alignment)
+                     : footprint_counted_new_aligned_nothrow(asked, alignment,
+                                                             std::nothrow);
+  });
+}
+
+void DeleteBlock(void* block) {
+  if (IsKept(block)) return;
+  IsLarger(block);
+  footprint_counted_delete(block);
+}
+
+void DeleteBlock(void* block, size_t size) {
+  if (IsKept(block)) return;
+  if (IsLarger(block)) return footprint_counted_delete(block);
+  footprint_counted_delete_sized(block, size);
+}
+
+void DeleteBlock(void* block, std::align_val_t alignment) {
+  if (IsKept(block)) return;
+  IsLarger(block);
+  footprint_counted_delete_aligned(block, alignment);
+}
+
+void DeleteBlock(void* block, size_t size, std::align_val_t alignment) {
+  if (IsKept(block)) return;
+  if (IsLarger(block)) {
+    return footprint_counted_delete_aligned(block, alignment);
+  }
+  footprint_counted_delete_sized_aligned(block, size, alignment);
+}
+
 }  // namespace
 }  // namespace footprint
 
@@ -468,15 +500,6 @@ void* calloc(size_t count, size_t size) noexcept {
 
 void* realloc(void* block, size_t size) noexcept {
   return block == nullptr ? malloc(size) : footprint::Reallocated(block, size);
-}
-
-void* reallocarray(void* block, size_t count, size_t size) noexcept {
-  size_t product;
-  if (__builtin_mul_overflow(count, size, &product)) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  return realloc(block, product);
 }
 
 void free(void* block) noexcept {
@@ -538,72 +561,4 @@ void __wrap__ZN9footprint11MemoryPhase3EndEv(void* phase) {
 
 }  // extern "C"
 
-void* operator new(size_t size) { return Handed(size, footprint_counted_new); }
-void* operator new[](size_t size) {
-  return Handed(size, footprint_counted_new_array);
-}
-void* operator new(size_t size, const std::nothrow_t& tag) noexcept {
-  return Handed(size, [&tag](size_t asked) {
-    return footprint_counted_new_nothrow(asked, tag);
-  });
-}
-void* operator new[](size_t size, const std::nothrow_t& tag) noexcept {
-  return Handed(size, [&tag](size_t asked) {
-    return footprint_counted_new_array_nothrow(asked, tag);
-  });
-}
-void* operator new(size_t size, std::align_val_t alignment) {
-  return Handed(size, [alignment](size_t asked) {
-    return footprint_counted_new_aligned(asked, alignment);
-  });
-}
-void* operator new[](size_t size, std::align_val_t alignment) {
-  return Handed(size, [alignment](size_t asked) {
-    return footprint_counted_new_array_aligned(asked, alignment);
-  });
-}
-void* operator new(size_t size, std::align_val_t alignment,
-                   const std::nothrow_t& tag) noexcept {
-  return Handed(size, [alignment, &tag](size_t asked) {
-    return footprint_counted_new_aligned_nothrow(asked, alignment, tag);
-  });
-}
-void* operator new[](size_t size, std::align_val_t alignment,
-                     const std::nothrow_t& tag) noexcept {
-  return Handed(size, [alignment, &tag](size_t asked) {
-    return footprint_counted_new_array_aligned_nothrow(asked, alignment, tag);
-  });
-}
-void operator delete(void* block) noexcept {
-  if (IsKept(block)) return;
-  IsLarger(block);
-  footprint_counted_delete(block);
-}
-void operator delete[](void* block) noexcept {
-  if (IsKept(block)) return;
-  IsLarger(block);
-  footprint_counted_delete_array(block);
-}
-void operator delete(void* block, size_t size) noexcept {
-  if (IsKept(block)) return;
-  if (IsLarger(block)) return footprint_counted_delete(block);
-  footprint_counted_delete_sized(block, size);
-}
-void operator delete[](void* block, size_t size) noexcept {
-  if (IsKept(block)) return;
-  if (IsLarger(block)) return footprint_counted_delete_array(block);
-  footprint_counted_delete_array_sized(block, size);
-}
-void operator delete(void* block, std::align_val_t alignment) noexcept {
-  if (IsKept(block)) return;
-  IsLarger(block);
-  footprint_counted_delete_aligned(block, alignment);
-}
-void operator delete(void* block, size_t size,
-                     std::align_val_t alignment) noexcept {
-  if (IsKept(block)) return;
-  if (IsLarger(block)) {
-    return footprint_counted_delete_aligned(block, alignment);
-  }
-  footprint_counted_delete_sized_aligned(block, size, alignment);
-}
+FOOTPRINT_DEFINE_OPERATORS(footprint::NewBlock, footprint::DeleteBlock)

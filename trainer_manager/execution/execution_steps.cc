@@ -51,60 +51,62 @@ std::vector<bool> ForgottenLayers(const ResolvedNetwork& network,
   return forgotten;
 }
 
-class StepBuilder {
+// Returns whether no weight changes before all gradients are known. Sums over
+// micro-batches wait in memory of their own anyway.
+bool DefersUpdates(const MemoryOptions& options) {
+  return options.atomic_steps || options.clip_global_norm ||
+         !options.share_gradients || options.micro_batches > 1;
+}
+
+// Gives each swapped tensor its place in the file, and leaves out those that no
+// backward step asked for.
+void PlaceInFile(StepWriter* writer, ExecutionPlan* plan) {
+  std::vector<int64_t> offsets(plan->network.layers.size(), 0);
+  std::vector<PlannedStep> steps;
+  for (PlannedStep& step : plan->steps) {
+    if (step.kind == StepKind::kSwapOut) {
+      const size_t value = plan->network.inputs.size() + step.layer;
+      if (writer->recomputed_tensor(value) == kNone) continue;
+      offsets[step.layer] = AlignUp(plan->swap_file_bytes, kFileAlignmentBytes);
+      step.file_offset_bytes = offsets[step.layer];
+      plan->swap_file_bytes =
+          offsets[step.layer] + plan->tensors[step.uses[0].tensor].size_bytes;
+    } else if (step.kind == StepKind::kSwapIn) {
+      step.file_offset_bytes = offsets[step.layer];
+    }
+    steps.push_back(std::move(step));
+  }
+  plan->steps = std::move(steps);
+}
+
+void SetLifespans(ExecutionPlan* plan) {
+  const int64_t end = static_cast<int64_t>(plan->steps.size());
+  std::vector<bool> seen(plan->tensors.size(), false);
+  for (int64_t s = 0; s < end; ++s) {
+    for (const TensorUse& use : plan->steps[static_cast<size_t>(s)].uses) {
+      PlannedTensor& tensor = plan->tensors[use.tensor];
+      if (!seen[use.tensor]) tensor.lower_step = s;
+      seen[use.tensor] = true;
+      tensor.upper_step = s + 1;
+    }
+  }
+  for (PlannedTensor& tensor : plan->tensors) {
+    if (tensor.is_retained) tensor.upper_step = end;
+    // These hold something before the first step.
+    if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
+  }
+}
+
+// Copies of running statistics. Forward steps change statistics before the loss
+// is known, so the values before are kept until then, or until all gradients
+// are known, and written back if the iteration is refused.
+class StatisticCopies {
  public:
-  StepBuilder(const MemoryOptions& options, const StepChoices& choices,
-              ExecutionPlan* plan)
-      : options_(options),
-        choices_(choices),
-        plan_(*plan),
-        network_(plan->network),
-        writer_(options, RecomputedLayers(network_, options, choices),
-                SwappedLayers(network_, options, choices),
-                ForgottenLayers(network_, choices), plan) {}
+  StatisticCopies(StepWriter* writer, ExecutionPlan* plan)
+      : writer_(*writer), plan_(*plan), network_(plan->network) {}
 
-  absl::Status Build() {
-    AddInputs();
-    if (network_.mode == NetworkMode::kTraining) AddStatisticCopies();
-    for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
-    if (network_.mode == NetworkMode::kTraining) {
-      for (size_t l = network_.layers.size(); l-- > 0;) {
-        const absl::Status status = AddBackward(l);
-        if (!status.ok()) return status;
-      }
-      if (options_.clip_global_norm) AddClip();
-      // Steps that may still refuse the iteration are behind it then.
-      if (DefersUpdates()) AddStatisticRestore(network_.layers.size() - 1);
-      for (const size_t l : deferred_) AddApply(l);
-      PlaceInFile();
-    }
-    SetLifespans();
-    return absl::OkStatus();
-  }
-
- private:
-  // Whether no weight changes before all gradients are known. Sums over
-  // micro-batches wait in memory of their own anyway.
-  bool DefersUpdates() const {
-    return options_.atomic_steps || options_.clip_global_norm ||
-           !options_.share_gradients || plan_.micro_batches > 1;
-  }
-
-  void AddInputs() {
-    for (const Network::Input& input : network_.inputs) {
-      plan_.input_tensors.push_back(
-          writer_.AddWholeBatch(input.name, TensorKind::kInput, input.spec));
-    }
-    values_ = plan_.input_tensors;
-    needs_derivative_.assign(network_.inputs.size(), false);
-    done_.assign(network_.layers.size(), false);
-    users_.assign(network_.layers.size(), 0);
-    sums_.resize(network_.layers.size());
-  }
-
-  // Forward steps change statistics before the loss is known. The values before
-  // are kept until then, or until all gradients are known.
-  void AddStatisticCopies() {
+  // Adds the step that copies all of them, if there are any.
+  void Add() {
     PlannedStep step;
     step.kind = StepKind::kCopyStatistics;
     step.layer = network_.layers.size() - 1;
@@ -128,8 +130,8 @@ class StepBuilder {
     if (!copies_.empty()) plan_.steps.push_back(std::move(step));
   }
 
-  // The other way round.
-  void AddStatisticRestore(size_t l) {
+  // Adds the step of layer `l` that writes the copies back.
+  void AddRestore(size_t l) {
     if (copies_.empty()) return;
     PlannedStep step;
     step.kind = StepKind::kRestoreStatistics;
@@ -139,153 +141,31 @@ class StepBuilder {
     plan_.steps.push_back(std::move(step));
   }
 
-  void AddForward(size_t l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
-    const LayerSignature& signature = layer.signature;
-    const size_t value = network_.inputs.size() + l;
-    StepWriter::LayerTensors& tensors = writer_.layer(l);
-    tensors.weights = layer.weights_of == l
-                          ? writer_.AddWeights(layer.name, signature.weights,
-                                               TensorKind::kWeight)
-                          : writer_.layer(layer.weights_of).weights;
-    ++users_[layer.weights_of];
-    if (network_.mode == NetworkMode::kInference) {
-      tensors.statistics = writer_.AddWeights(layer.name, signature.statistics,
-                                              TensorKind::kRunningStatistic);
-    }
-    if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
-    AddLayerInputs(l);
-    if (signature.label.has_value()) {
-      tensors.labels = {
-          writer_.AddWholeBatch(absl::StrCat(layer.name, " label"),
-                                TensorKind::kLabel, *signature.label)};
-      plan_.label_tensors = tensors.labels;
-    }
-    const bool is_output = layer.is_loss() || writer_.IsOutput(value);
-    tensors.output = writer_.AddTensor(
-        absl::StrCat(layer.name, " output"),
-        is_output ? TensorKind::kOutput : TensorKind::kActivation,
-        signature.output);
-    values_.push_back(tensors.output);
-    if (layer.is_loss()) {
-      plan_.loss_tensor = tensors.output;
-    } else if (is_output) {
-      plan_.output_tensors.push_back(tensors.output);
-    }
-    bool needs = !signature.weights.empty();
-    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
-    needs_derivative_.push_back(needs);
-    // Nobody would read what a layer saves that runs no backward step.
-    const size_t saved = needs || layer.is_loss() ? signature.saved.size() : 0;
-    for (size_t i = 0; i < saved; ++i) {
-      tensors.saved.push_back(
-          writer_.AddTensor(absl::StrCat(layer.name, " saved ", i),
-                            TensorKind::kSaved, signature.saved[i]));
-    }
-    writer_.AddStep(StepKind::kForward, l, signature.forward);
-    if (layer.is_loss() && !DefersUpdates()) AddStatisticRestore(l);
-    if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {
-      writer_.AddSwap(StepKind::kSwapOut, l, tensors.output);
-    }
-  }
+ private:
+  StepWriter& writer_;
+  ExecutionPlan& plan_;
+  const ResolvedNetwork& network_;
+  std::vector<TensorUse> copies_;  // each statistic, then its copy
+};
 
-  void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,
-                          StepWriter::LayerTensors* tensors) {
-    if (network_.mode != NetworkMode::kTraining) return;
-    for (const WeightSpec& weight : layer.signature.weights) {
-      for (int i = 0; i < plan_.optimizer_states; ++i) {
-        tensors->optimizer_states.push_back(writer_.AddTensor(
-            absl::StrCat(layer.name, ".", weight.name, " state ", i),
-            TensorKind::kOptimizerState, weight.spec));
-      }
-    }
-  }
+// Steps that add up gradients and change weights by them.
+class UpdateSteps {
+ public:
+  UpdateSteps(const MemoryOptions& options, StepWriter* writer,
+              ExecutionPlan* plan)
+      : defers_updates_(DefersUpdates(options)),
+        writer_(*writer),
+        plan_(*plan),
+        network_(plan->network),
+        users_(network_.layers.size(), 0),
+        sums_(network_.layers.size()) {}
 
-  // The layer's inputs are the values themselves, or copies of them.
-  void AddLayerInputs(size_t l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      const size_t value = layer.inputs[i];
-      size_t tensor = values_[value];
-      if (!options_.share_edges && value >= network_.inputs.size()) {
-        const size_t copy =
-            writer_.AddTensor(absl::StrCat(layer.name, " input ", i),
-                              TensorKind::kActivation, network_.spec(value));
-        plan_.steps.push_back({StepKind::kCopyInput,
-                               l,
-                               {{{Role::kInput}, tensor, true, false},
-                                {{Role::kOutput}, copy, false, true}},
-                               {}});
-        tensor = copy;
-      }
-      writer_.layer(l).inputs.push_back(tensor);
-    }
-  }
+  // Notes that a layer uses the weights of layer `owner`.
+  void CountUser(size_t owner) { ++users_[owner]; }
 
-  // Gives what is swapped its place in the file, and leaves out what no
-  // backward step asked for.
-  void PlaceInFile() {
-    std::vector<int64_t> offsets(network_.layers.size(), 0);
-    std::vector<PlannedStep> steps;
-    for (PlannedStep& step : plan_.steps) {
-      if (step.kind == StepKind::kSwapOut) {
-        const size_t value = network_.inputs.size() + step.layer;
-        if (writer_.recomputed_tensor(value) == kNone) continue;
-        offsets[step.layer] =
-            AlignUp(plan_.swap_file_bytes, kFileAlignmentBytes);
-        step.file_offset_bytes = offsets[step.layer];
-        plan_.swap_file_bytes =
-            offsets[step.layer] + plan_.tensors[step.uses[0].tensor].size_bytes;
-      } else if (step.kind == StepKind::kSwapIn) {
-        step.file_offset_bytes = offsets[step.layer];
-      }
-      steps.push_back(std::move(step));
-    }
-    plan_.steps = std::move(steps);
-  }
-
-  absl::Status AddBackward(size_t l) {
-    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
-    StepWriter::LayerTensors& tensors = writer_.layer(l);
-    const size_t value = network_.inputs.size() + l;
-    if (!needs_derivative_[value] || done_[l]) return absl::OkStatus();
-    if (!layer.is_loss() && writer_.derivative(value) == kNone) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("layer \"", layer.name,
-                       "\" is to be trained, but no derivative reaches it"));
-    }
-    const std::vector<WeightSpec>& weights = layer.signature.weights;
-    const size_t owner = layer.weights_of;
-    const bool is_shared = users_[owner] > 1 || !sums_[owner].empty();
-    for (const WeightSpec& weight : weights) {
-      tensors.gradients.push_back(writer_.AddTensor(
-          absl::StrCat(layer.name, ".", weight.name,
-                       is_shared ? " share of gradient" : " gradient"),
-          TensorKind::kGradient, weight.spec));
-    }
-    writer_.Hold(l, layer.signature.gradient);
-    writer_.Hold(l, layer.signature.derivative);
-    if (!weights.empty()) {
-      writer_.AddStep(StepKind::kCalculateGradient, l,
-                      layer.signature.gradient);
-    }
-    if (options_.restore_pooled && options_.share_edges &&
-        CanRestore(network_, l)) {
-      AddSlicedDerivative(l, /*restore=*/true);
-    } else if (std::count(choices_.sliced.begin(), choices_.sliced.end(), l) >
-               0) {
-      if (CanSlice(network_, l)) {
-        AddSlicedDerivative(l, /*restore=*/false);
-      } else {
-        AddSlicedSum(l);
-      }
-    } else {
-      AddDerivative(l);
-    }
-    writer_.Release(l, layer.signature.gradient);
-    writer_.Release(l, layer.signature.derivative);
-    if (!weights.empty()) AddUpdate(l);
-    return absl::OkStatus();
+  // Returns whether several layers contribute to the gradients of `owner`.
+  bool IsShared(size_t owner) const {
+    return users_[owner] > 1 || !sums_[owner].empty();
   }
 
   // Applies gradients once all users of the weights have contributed to them.
@@ -303,13 +183,34 @@ class StepBuilder {
     writer_.layer(owner).gradients = sums_[owner];
     if (sums_[owner] != own) NameGradients(owner);
     if (plan_.micro_batches > 1) Accumulate(owner);
-    if (DefersUpdates()) {
+    if (defers_updates_) {
       deferred_.push_back(owner);
     } else {
       AddApply(owner);
     }
   }
 
+  // A step of the loss, which sees all gradients, in the order of the layers.
+  void AddClip() {
+    PlannedStep step;
+    step.kind = StepKind::kClipGradients;
+    step.layer = network_.layers.size() - 1;
+    for (size_t l = 0; l < network_.layers.size(); ++l) {
+      if (std::count(deferred_.begin(), deferred_.end(), l) == 0) continue;
+      for (const size_t gradient : writer_.layer(l).gradients) {
+        const int index = static_cast<int>(step.uses.size());
+        step.uses.push_back({{Role::kGradient, index}, gradient, true, true});
+      }
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  // Adds the updates that waited for all gradients.
+  void AddDeferred() {
+    for (const size_t l : deferred_) AddApply(l);
+  }
+
+ private:
   // The sums by which shared weights are changed have the names that other
   // weights' gradients have.
   void NameGradients(size_t owner) {
@@ -348,21 +249,73 @@ class StepBuilder {
     return sum;
   }
 
-  // A step of the loss, which sees all gradients, in the order of the layers.
-  void AddClip() {
-    PlannedStep step;
-    step.kind = StepKind::kClipGradients;
-    step.layer = network_.layers.size() - 1;
-    for (size_t l = 0; l < network_.layers.size(); ++l) {
-      if (std::count(deferred_.begin(), deferred_.end(), l) == 0) continue;
-      for (const size_t gradient : writer_.layer(l).gradients) {
-        const int index = static_cast<int>(step.uses.size());
-        step.uses.push_back({{Role::kGradient, index}, gradient, true, true});
-      }
+  void AddApply(size_t l) {
+    StepUse use;
+    const StepWriter::LayerTensors& tensors = writer_.layer(l);
+    for (size_t i = 0; i < tensors.weights.size(); ++i) {
+      const int index = static_cast<int>(i);
+      use.reads.push_back({Role::kGradient, index});
+      use.writes.push_back({Role::kGradient, index});  // to clip it
+      use.writes.push_back({Role::kWeight, index});
     }
-    plan_.steps.push_back(std::move(step));
+    for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
+      use.writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
+    }
+    writer_.AddStep(StepKind::kApplyGradient, l, use);
   }
 
+  const bool defers_updates_;
+  StepWriter& writer_;
+  ExecutionPlan& plan_;
+  const ResolvedNetwork& network_;
+  std::vector<int> users_;  // of each layer's weights, still to contribute
+  std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
+                                           // weights, as far as known
+  std::vector<size_t> deferred_;  // layers whose gradients wait for the end
+};
+
+// Steps that calculate derivatives with respect to layers' inputs.
+class DerivativeSteps {
+ public:
+  DerivativeSteps(const MemoryOptions& options, const StepChoices& choices,
+                  StepWriter* writer, const ResolvedNetwork& network)
+      : options_(options),
+        choices_(choices),
+        writer_(*writer),
+        network_(network),
+        needs_derivative_(network.inputs.size(), false),
+        is_contained_(network.layers.size(), false) {}
+
+  // Notes, layer by layer in the order of the forward steps, whether the
+  // layer's output needs a derivative: it has weights, or one of its inputs
+  // does.
+  void AddNeed(const ResolvedNetwork::ResolvedLayer& layer) {
+    bool needs = !layer.signature.weights.empty();
+    for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
+    needs_derivative_.push_back(needs);
+  }
+
+  bool NeedsDerivative(size_t value) const { return needs_derivative_[value]; }
+
+  // Returns whether the backward step of layer `l` is part of another's.
+  bool IsContained(size_t l) const { return is_contained_[l]; }
+
+  // Adds the step of layer `l` in the form that was chosen for it.
+  void Add(size_t l) {
+    if (options_.restore_pooled && options_.share_edges &&
+        CanRestore(network_, l)) {
+      AddSlicedDerivative(l, /*restore=*/true);
+    } else if (std::count(choices_.sliced.begin(), choices_.sliced.end(), l) ==
+               0) {
+      AddDerivative(l);
+    } else if (CanSlice(network_, l)) {
+      AddSlicedDerivative(l, /*restore=*/false);
+    } else {
+      AddSlicedSum(l);
+    }
+  }
+
+ private:
   void AddDerivative(size_t l) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     bool any = false;
@@ -392,7 +345,7 @@ class StepBuilder {
   void AddSlicedDerivative(size_t l, bool restore) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const size_t activation = layer.inputs[0] - network_.inputs.size();
-    done_[activation] = true;
+    is_contained_[activation] = true;
     const size_t source = network_.layers[activation].inputs[0];
     if (!needs_derivative_[source]) return;
     StepWriter::LayerTensors& tensors = writer_.layer(l);
@@ -467,52 +420,184 @@ class StepBuilder {
     writer_.derivative(value) = sum;
   }
 
-  void AddApply(size_t l) {
-    StepUse use;
-    const StepWriter::LayerTensors& tensors = writer_.layer(l);
-    for (size_t i = 0; i < tensors.weights.size(); ++i) {
-      const int index = static_cast<int>(i);
-      use.reads.push_back({Role::kGradient, index});
-      use.writes.push_back({Role::kGradient, index});  // to clip it
-      use.writes.push_back({Role::kWeight, index});
+  const MemoryOptions& options_;
+  const StepChoices& choices_;
+  StepWriter& writer_;
+  const ResolvedNetwork& network_;
+  std::vector<bool> needs_derivative_;  // of each value
+  std::vector<bool> is_contained_;      // in a sliced step, of each layer
+};
+
+// Adds the steps in the order in which they run.
+class StepBuilder {
+ public:
+  StepBuilder(const MemoryOptions& options, const StepChoices& choices,
+              ExecutionPlan* plan)
+      : options_(options),
+        plan_(*plan),
+        network_(plan->network),
+        writer_(options, RecomputedLayers(network_, options, choices),
+                SwappedLayers(network_, options, choices),
+                ForgottenLayers(network_, choices), plan),
+        copies_(&writer_, plan),
+        updates_(options, &writer_, plan),
+        derivatives_(options, choices, &writer_, network_) {}
+
+  absl::Status Build() {
+    AddInputs();
+    if (network_.mode == NetworkMode::kTraining) copies_.Add();
+    for (size_t l = 0; l < network_.layers.size(); ++l) AddForward(l);
+    if (network_.mode == NetworkMode::kTraining) {
+      for (size_t l = network_.layers.size(); l-- > 0;) {
+        const absl::Status status = AddBackward(l);
+        if (!status.ok()) return status;
+      }
+      if (options_.clip_global_norm) updates_.AddClip();
+      // Steps that may still refuse the iteration are behind it then.
+      if (DefersUpdates(options_)) {
+        copies_.AddRestore(network_.layers.size() - 1);
+      }
+      updates_.AddDeferred();
+      PlaceInFile(&writer_, &plan_);
     }
-    for (size_t i = 0; i < tensors.optimizer_states.size(); ++i) {
-      use.writes.push_back({Role::kOptimizerState, static_cast<int>(i)});
-    }
-    writer_.AddStep(StepKind::kApplyGradient, l, use);
+    SetLifespans(&plan_);
+    return absl::OkStatus();
   }
 
-  void SetLifespans() {
-    const int64_t end = static_cast<int64_t>(plan_.steps.size());
-    std::vector<bool> seen(plan_.tensors.size(), false);
-    for (int64_t s = 0; s < end; ++s) {
-      for (const TensorUse& use : plan_.steps[static_cast<size_t>(s)].uses) {
-        PlannedTensor& tensor = plan_.tensors[use.tensor];
-        if (!seen[use.tensor]) tensor.lower_step = s;
-        seen[use.tensor] = true;
-        tensor.upper_step = s + 1;
+ private:
+  void AddInputs() {
+    for (const Network::Input& input : network_.inputs) {
+      plan_.input_tensors.push_back(
+          writer_.AddWholeBatch(input.name, TensorKind::kInput, input.spec));
+    }
+    values_ = plan_.input_tensors;
+  }
+
+  void AddForward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    const LayerSignature& signature = layer.signature;
+    const size_t value = network_.inputs.size() + l;
+    StepWriter::LayerTensors& tensors = writer_.layer(l);
+    tensors.weights = layer.weights_of == l
+                          ? writer_.AddWeights(layer.name, signature.weights,
+                                               TensorKind::kWeight)
+                          : writer_.layer(layer.weights_of).weights;
+    updates_.CountUser(layer.weights_of);
+    if (network_.mode == NetworkMode::kInference) {
+      tensors.statistics = writer_.AddWeights(layer.name, signature.statistics,
+                                              TensorKind::kRunningStatistic);
+    }
+    if (layer.weights_of == l) AddOptimizerStates(layer, &tensors);
+    AddLayerInputs(l);
+    if (signature.label.has_value()) {
+      tensors.labels = {
+          writer_.AddWholeBatch(absl::StrCat(layer.name, " label"),
+                                TensorKind::kLabel, *signature.label)};
+      plan_.label_tensors = tensors.labels;
+    }
+    const bool is_output = layer.is_loss() || writer_.IsOutput(value);
+    tensors.output = writer_.AddTensor(
+        absl::StrCat(layer.name, " output"),
+        is_output ? TensorKind::kOutput : TensorKind::kActivation,
+        signature.output);
+    values_.push_back(tensors.output);
+    if (layer.is_loss()) {
+      plan_.loss_tensor = tensors.output;
+    } else if (is_output) {
+      plan_.output_tensors.push_back(tensors.output);
+    }
+    derivatives_.AddNeed(layer);
+    // Nobody would read what a layer saves that runs no backward step.
+    const size_t saved = derivatives_.NeedsDerivative(value) || layer.is_loss()
+                             ? signature.saved.size()
+                             : 0;
+    for (size_t i = 0; i < saved; ++i) {
+      tensors.saved.push_back(
+          writer_.AddTensor(absl::StrCat(layer.name, " saved ", i),
+                            TensorKind::kSaved, signature.saved[i]));
+    }
+    writer_.AddStep(StepKind::kForward, l, signature.forward);
+    if (layer.is_loss() && !DefersUpdates(options_)) copies_.AddRestore(l);
+    if (writer_.IsSwapped(l) && !writer_.IsOutput(value)) {
+      writer_.AddSwap(StepKind::kSwapOut, l, tensors.output);
+    }
+  }
+
+  void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,
+                          StepWriter::LayerTensors* tensors) {
+    if (network_.mode != NetworkMode::kTraining) return;
+    for (const WeightSpec& weight : layer.signature.weights) {
+      for (int i = 0; i < plan_.optimizer_states; ++i) {
+        tensors->optimizer_states.push_back(writer_.AddTensor(
+            absl::StrCat(layer.name, ".", weight.name, " state ", i),
+            TensorKind::kOptimizerState, weight.spec));
       }
     }
-    for (PlannedTensor& tensor : plan_.tensors) {
-      if (tensor.is_retained) tensor.upper_step = end;
-      // These hold something before the first step.
-      if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
+  }
+
+  // The layer's inputs are the values themselves, or copies of them.
+  void AddLayerInputs(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const size_t value = layer.inputs[i];
+      size_t tensor = values_[value];
+      if (!options_.share_edges && value >= network_.inputs.size()) {
+        const size_t copy =
+            writer_.AddTensor(absl::StrCat(layer.name, " input ", i),
+                              TensorKind::kActivation, network_.spec(value));
+        plan_.steps.push_back({StepKind::kCopyInput,
+                               l,
+                               {{{Role::kInput}, tensor, true, false},
+                                {{Role::kOutput}, copy, false, true}},
+                               {}});
+        tensor = copy;
+      }
+      writer_.layer(l).inputs.push_back(tensor);
     }
+  }
+
+  absl::Status AddBackward(size_t l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
+    StepWriter::LayerTensors& tensors = writer_.layer(l);
+    const size_t value = network_.inputs.size() + l;
+    if (!derivatives_.NeedsDerivative(value) || derivatives_.IsContained(l)) {
+      return absl::OkStatus();
+    }
+    if (!layer.is_loss() && writer_.derivative(value) == kNone) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layer \"", layer.name,
+                       "\" is to be trained, but no derivative reaches it"));
+    }
+    const std::vector<WeightSpec>& weights = layer.signature.weights;
+    const size_t owner = layer.weights_of;
+    const bool is_shared = updates_.IsShared(owner);
+    for (const WeightSpec& weight : weights) {
+      tensors.gradients.push_back(writer_.AddTensor(
+          absl::StrCat(layer.name, ".", weight.name,
+                       is_shared ? " share of gradient" : " gradient"),
+          TensorKind::kGradient, weight.spec));
+    }
+    writer_.Hold(l, layer.signature.gradient);
+    writer_.Hold(l, layer.signature.derivative);
+    if (!weights.empty()) {
+      writer_.AddStep(StepKind::kCalculateGradient, l,
+                      layer.signature.gradient);
+    }
+    derivatives_.Add(l);
+    writer_.Release(l, layer.signature.gradient);
+    writer_.Release(l, layer.signature.derivative);
+    if (!weights.empty()) updates_.AddUpdate(l);
+    return absl::OkStatus();
   }
 
   const MemoryOptions& options_;
-  const StepChoices& choices_;
   ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
   StepWriter writer_;
+  StatisticCopies copies_;
+  UpdateSteps updates_;
+  DerivativeSteps derivatives_;
   std::vector<size_t> values_;  // tensor of each value
-  std::vector<bool> needs_derivative_;
-  std::vector<TensorUse> copies_;  // of statistics: each, then its copy
-  std::vector<bool> done_;  // layers whose derivative a sliced step contains
-  std::vector<int> users_;  // of each layer's weights, still to contribute
-  std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
-                                           // weights, as far as known
-  std::vector<size_t> deferred_;  // layers whose gradients wait for the end
 };
 
 }  // namespace

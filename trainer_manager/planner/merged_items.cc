@@ -63,6 +63,33 @@ class FigureIndex {
   std::vector<Entry> entries_;
 };
 
+// Returns the outermost figures of one lifespan, in groups of two or more, the
+// longest lifespans first.
+template <typename Figures>
+std::vector<std::vector<int32_t>> FindTwins(
+    const Figures& figures, const std::vector<int32_t>& outermost) {
+  std::vector<int32_t> order = outermost;
+  const auto key = [&figures](int32_t f) {
+    const PlacementItem& item = figures[f].item;
+    return std::make_tuple(item.begin - item.end, item.begin, -item.alignment,
+                           f);
+  };
+  std::sort(order.begin(), order.end(),
+            [&key](int32_t a, int32_t b) { return key(a) < key(b); });
+  std::vector<std::vector<int32_t>> twins;
+  for (size_t i = 0; i < order.size();) {
+    const PlacementItem& item = figures[order[i]].item;
+    const size_t first = i;
+    while (i < order.size() && figures[order[i]].item.begin == item.begin &&
+           figures[order[i]].item.end == item.end) {
+      ++i;
+    }
+    if (i - first < 2) continue;
+    twins.emplace_back(order.begin() + first, order.begin() + i);
+  }
+  return twins;
+}
+
 }  // namespace
 
 // Makes a MergedItems. Besides the figures there are stacks of twins, items of
@@ -210,34 +237,9 @@ class ItemMerger {
     return false;
   }
 
-  // The outermost figures of one lifespan, in groups of two or more, the
-  // longest lifespans first.
-  std::vector<std::vector<int32_t>> Twins() const {
-    std::vector<int32_t> order = outermost_;
-    const auto key = [this](int32_t f) {
-      const PlacementItem& item = Item(f);
-      return std::make_tuple(item.begin - item.end, item.begin, -item.alignment,
-                             f);
-    };
-    std::sort(order.begin(), order.end(),
-              [&key](int32_t a, int32_t b) { return key(a) < key(b); });
-    std::vector<std::vector<int32_t>> twins;
-    for (size_t i = 0; i < order.size();) {
-      const PlacementItem& item = Item(order[i]);
-      const size_t first = i;
-      while (i < order.size() && Item(order[i]).begin == item.begin &&
-             Item(order[i]).end == item.end) {
-        ++i;
-      }
-      if (i - first < 2) continue;
-      twins.emplace_back(order.begin() + first, order.begin() + i);
-    }
-    return twins;
-  }
-
   // Two and three twins.
   void ListStacks() {
-    for (const std::vector<int32_t>& twins : Twins()) {
+    for (const std::vector<int32_t>& twins : FindTwins(figures_, outermost_)) {
       const size_t count = std::min(twins.size(), kMostTwins);
       for (size_t i = 0; i < count; ++i) {
         for (size_t j = i + 1; j < count; ++j) {
@@ -263,7 +265,8 @@ class ItemMerger {
   // Nothing else tells which twins belong together: where lifespans are long,
   // they seldom agree by chance.
   bool StackLongestTwins() {
-    const std::vector<std::vector<int32_t>> groups = Twins();
+    const std::vector<std::vector<int32_t>> groups =
+        FindTwins(figures_, outermost_);
     size_t left = 1 + groups.size() / 16;
     for (const std::vector<int32_t>& twins : groups) {
       if (Leaves()) continue;

@@ -1,0 +1,28 @@
+// How the limits of a gate moved: a section of its page.
+//
+//   AddLimitHistories(input, &page);
+//
+// Shows the limits that moved most in a chart, and every change with its reason
+// in a table that is folded. Adds nothing if no limit ever moved. Thread-safe
+// for different pages. Keeps nothing of `input`.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_LIMIT_HISTORIES_H_
+#define FOOTPRINT_GATES_EXPLAINING_LIMIT_HISTORIES_H_
+
+#include <string>
+
+#include "footprint/base/page/page.h"
+#include "footprint/gates/judge/gate_input.h"
+
+namespace footprint {
+
+void AddLimitHistories(const GateInput& input, Page* page);
+
+// Returns the file's name and the line of "folder/file:line".
+std::string FileNameAndLine(const std::string& location);
+
+}  // namespace footprint
+
+// Tested by gate_page_test.
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_LIMIT_HISTORIES_H_

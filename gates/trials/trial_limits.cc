@@ -1,0 +1,139 @@
+#include "footprint/gates/trials/trial_limits.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "footprint/base/text/near_names.h"
+#include "footprint/base/text/report_escape.h"
+
+namespace footprint {
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr int kDefaultTimeLimitSeconds = 60;
+constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
+constexpr int kDefaultProcessLimit = 256;
+constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
+// Below it, a budget holds no process at all.
+constexpr int64_t kLeastLimitBytes = kMiB;
+
+absl::Status UnknownDevice(const TrialRequest& request,
+                           const std::string& device) {
+  std::vector<std::string> known;
+  for (const DeviceBudget& each : request.devices()) {
+    known.push_back(each.device());
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the manifest names the device '", EscapeForProto(device), "', and ",
+      known.empty() ? "no fleet file is given here" : "the fleet here has ",
+      absl::StrJoin(known, ", "), DidYouMean(device, known),
+      "; correct it, give budget_bytes instead, or have the "
+      "device added to the file of --fleet"));
+}
+
+// The smaller of the device's and the manifest's own, where both are given.
+absl::StatusOr<int64_t> FindBudget(const TrialRequest& request,
+                                   const BundleManifest& manifest) {
+  if (request.budget_bytes() > 0) return request.budget_bytes();
+  if (manifest.device().empty()) return manifest.budget_bytes();
+  for (const DeviceBudget& each : request.devices()) {
+    if (each.device() != manifest.device()) continue;
+    return manifest.budget_bytes() > 0
+               ? std::min(manifest.budget_bytes(), each.budget_bytes())
+               : each.budget_bytes();
+  }
+  return UnknownDevice(request, manifest.device());
+}
+
+int64_t ComputeMeasuringLimit(const TrialRequest& request, int64_t budget_bytes,
+                              int64_t room_bytes) {
+  int64_t limit_bytes = request.measuring_limit_bytes();
+  if (limit_bytes <= 0) {
+    // The room bounds the budget first, so that nothing overflows.
+    limit_bytes = budget_bytes > 0
+                      ? 2 * std::min(budget_bytes, room_bytes) + 64 * kMiB
+                      : kMeasuringLimitWithoutBudget;
+  }
+  return std::min(limit_bytes, room_bytes);
+}
+
+int ComputeTimeLimit(const TrialRequest& request,
+                     const BundleManifest& manifest) {
+  const int asked = request.time_limit_seconds() > 0
+                        ? request.time_limit_seconds()
+                        : kDefaultTimeLimitSeconds;
+  return manifest.time_limit_seconds() > 0
+             ? std::min(asked, manifest.time_limit_seconds())
+             : asked;
+}
+
+void SetCommand(const TrialRequest& request, const BundleManifest& manifest,
+                SandboxRun* run) {
+  switch (manifest.kind()) {
+    case BundleManifest::PYTHON_SCRIPT:
+      run->program = "/usr/bin/python3";
+      run->arguments = {"python3", manifest.entry()};
+      break;
+    case BundleManifest::LOWMEM_CHECKPOINT: {
+      const size_t slash = manifest.entry().rfind('/');
+      run->program = "/runner";
+      run->runner = request.lowmem_program();
+      run->arguments = {"lowmem_run", slash == std::string::npos
+                                          ? "."
+                                          : manifest.entry().substr(0, slash)};
+      break;
+    }
+    default:
+      run->program = absl::StrCat("/bundle/", manifest.entry());
+      run->arguments = {manifest.entry()};
+  }
+  run->arguments.insert(run->arguments.end(), manifest.arguments().begin(),
+                        manifest.arguments().end());
+}
+
+}  // namespace
+
+absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
+                                               const BundleManifest& manifest,
+                                               int64_t room_bytes) {
+  const absl::StatusOr<int64_t> budget_bytes = FindBudget(request, manifest);
+  if (!budget_bytes.ok()) return budget_bytes.status();
+  TrialLimits limits;
+  limits.budget_bytes = *budget_bytes;
+  limits.measuring_limit_bytes =
+      ComputeMeasuringLimit(request, *budget_bytes, room_bytes);
+  limits.time_limit_seconds = ComputeTimeLimit(request, manifest);
+  limits.room_bytes = room_bytes;
+  return limits;
+}
+
+SandboxRun MakeSandboxRun(const TrialRequest& request,
+                          const BundleManifest& manifest,
+                          const std::string& bundle_folder,
+                          const TrialLimits& limits, int64_t limit_bytes) {
+  SandboxRun run;
+  run.bundle_folder = bundle_folder;
+  SetCommand(request, manifest, &run);
+  run.environment = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                     "HOME=/tmp",
+                     "TMPDIR=/tmp",
+                     "LANG=C.UTF-8",
+                     "TZ=UTC",
+                     "PYTHONHASHSEED=0",
+                     "PYTHONDONTWRITEBYTECODE=1",
+                     "PYTHONNOUSERSITE=1"};
+  run.limit_bytes =
+      std::max(std::min(limit_bytes, limits.room_bytes), kLeastLimitBytes);
+  run.scratch_bytes = request.scratch_bytes() > 0 ? request.scratch_bytes()
+                                                  : kDefaultScratchBytes;
+  run.process_limit = request.process_limit() > 0 ? request.process_limit()
+                                                  : kDefaultProcessLimit;
+  run.time_limit_seconds = limits.time_limit_seconds;
+  return run;
+}
+
+}  // namespace footprint

@@ -1,0 +1,53 @@
+// The limits of a trial, and the run in the sandbox that keeps to them.
+//
+//   absl::StatusOr<TrialLimits> limits =
+//       ComputeTrialLimits(request, manifest, admission.total_bytes());
+//   SandboxRun run = MakeSandboxRun(request, manifest, "/work/trial/bundle",
+//                                   *limits, limits->measuring_limit_bytes);
+//
+// Pure; thread-safe. Only a trial needs this: run_trial.h is what callers want.
+
+#ifndef FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
+#define FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/gates/bundles/bundle.pb.h"
+#include "footprint/gates/sandbox/sandbox.h"
+#include "footprint/gates/trials/trial.pb.h"
+
+namespace footprint {
+
+struct TrialLimits {
+  // What the program may need; 0 if nobody said.
+  int64_t budget_bytes = 0;
+  // The limit of the runs that measure, above the budget where the host has
+  // room, so that the report can tell by how much a program exceeds it.
+  int64_t measuring_limit_bytes = 0;
+  int time_limit_seconds = 0;
+  // The most that any run on this host may get.
+  int64_t room_bytes = 0;
+};
+
+// Returns the limits that the request asks for, else those of the manifest,
+// else defaults. Fails with InvalidArgument if the budget is that of a device
+// which `request.devices()` does not have; the message is for the bundle's
+// author.
+absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
+                                               const BundleManifest& manifest,
+                                               int64_t room_bytes);
+
+// Returns how the sandbox runs the bundle's program: the command for the
+// manifest's kind, a fixed environment, and at most `limit_bytes` of memory (at
+// least 1 MiB, at most the room). `bundle_folder` is where the bundle was
+// unpacked.
+SandboxRun MakeSandboxRun(const TrialRequest& request,
+                          const BundleManifest& manifest,
+                          const std::string& bundle_folder,
+                          const TrialLimits& limits, int64_t limit_bytes);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
