@@ -161,7 +161,7 @@ def _check_impl(ctx):
         "--update_target=" + ctx.attr.update_target,
     ])
 
-# Of measured_binary in profiling/regressions.
+# The suffix of measured_binary's second program, in profiling/regressions.
 _WITH_REGRESSIONS = "_with_regressions"
 
 def _selftest_impl(ctx):

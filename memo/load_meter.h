@@ -52,7 +52,7 @@ struct LoadedBytes {
   // Heap and mappings that are left, never negative. In doubt: what this thread
   // took and, besides, what nobody else is known to have taken.
   int64_t bytes = 0;
-  // Of these, mappings.
+  // Those of the bytes that are mappings.
   int64_t mapped_bytes = 0;
   // Most at one time, what belongs to others included; at least `bytes`.
   int64_t peak_bytes = 0;
@@ -73,7 +73,7 @@ struct MemoryReading {
   int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
   int64_t inaccessible_count = 0;  // mappings, such as one before each stack
-  // Of a difference: at either moment.
+  // Whether another thread was there at either moment of a difference.
   bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);
@@ -126,7 +126,7 @@ enum class ResidentCount {
   // Pages that were touched.
   kTouched,
   // At least what was taken from the heap, since pages of it that nobody has
-  // touched yet will be. Of mapped files those that were touched.
+  // touched yet will be. The pages of mapped files count that were touched.
   kTouchedOrOnHeap,
 };
 // From now on, readings have resident bytes, too, each after free memory was

@@ -25,7 +25,7 @@ std::unique_ptr<char[]> MakeBlock() {
   return std::make_unique<char[]>(kBlockBytes);
 }
 
-// Of pages that are never touched, unmapped at the end.
+// A mapping whose pages are never touched, unmapped at the end.
 class Mapping {
  public:
   explicit Mapping(size_t bytes, int protection = PROT_READ | PROT_WRITE)
@@ -88,7 +88,7 @@ TEST(LoadMeterTest, SmallBlocksAreExactToo) {
   for (int i = 0; i < 10'000; ++i) left.push_back(std::make_unique<int>(i));
   const LoadedBytes loaded = meter.Stop();
   EXPECT_EQ(loaded.doubt, nullptr);
-  // Of 8 bytes each, and the table's class of 128 KiB.
+  // The values have 8 bytes each, and the table has its class of 128 KiB.
   EXPECT_EQ(loaded.bytes, 10'000 * 8 + (128 << 10));
 }
 

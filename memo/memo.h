@@ -253,8 +253,8 @@ class [[nodiscard]] Handle {
     }
     CoreOf(value_)->ReleaseQuickly();
   }
-  // Of the value, and apart: the frequent path alone needs the memo's address,
-  // and finds it within the instruction that counts.
+  // Releases the value, and stands apart: the frequent path alone needs the
+  // memo's address, and finds it within the instruction that counts.
   ABSL_ATTRIBUTE_NOINLINE static void ReleaseSlowly(const T* value) {
     CoreOf(value)->Release();
   }

@@ -232,7 +232,7 @@ TEST(MemoBytesTest, AValueThatWasThereBeforeIsInDoubt) {
   EXPECT_EQ(number.statistics().bytes_source, BytesSource::kMeasured);
 }
 
-// Of two parts, the first of which was there before the load.
+// The value has two parts, the first of which was there before the load.
 TEST(MemoBytesTest, ALoadOfLessThanWasDeclaredIsInDoubt) {
   using Parts = std::vector<Bytes>;
   const auto make = [](const std::string& name, int64_t declared_bytes) {

@@ -50,15 +50,16 @@ constexpr size_t kMostNestedLoads = 1000;
 struct Registry {
   Registry();
 
-  // Of the standard library: as they were where an entry finds no memory, and
-  // absl's are damaged then.
+  // Containers of the standard library stay as they were where an entry finds
+  // no memory; absl's are damaged then.
   std::unordered_map<std::string, std::weak_ptr<MemoCore>> by_name
       ABSL_GUARDED_BY(memos_mutex);
   std::unordered_map<const void*, MemoCore*> by_value
       ABSL_GUARDED_BY(memos_mutex);
   // Being loaded or evicted.
   std::vector<MemoCore*> busy ABSL_GUARDED_BY(memos_mutex);
-  // Of no Memo any more, and pinned when the last one ended.
+  // Cores that belong to no Memo any more, and were pinned when the last one
+  // ended.
   std::vector<std::shared_ptr<MemoCore>> kept_for_handles
       ABSL_GUARDED_BY(memos_mutex);
   std::atomic<size_t> kept_count{0};
@@ -378,7 +379,8 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   return value;
 }
 
-// Of a thread that was cancelled in the factory: those that wait get an error.
+// A load whose thread was cancelled in the factory: those that wait get an
+// error.
 class MemoCore::UnfinishedLoad {
  public:
   UnfinishedLoad(MemoCore* memo, ThreadRecord* thread)
@@ -559,8 +561,8 @@ MemoStatistics MemoCore::statistics() const {
   return LockedStatistics();
 }
 
-// Without owning them: a memo whose last owner was here would end here, and
-// its name would be taken to the end of the list.
+// Lists memos without owning them: a memo whose last owner was here would end
+// here, and its name would be taken to the end of the list.
 std::vector<MemoStatistics> MemoCore::ListLoaded() {
   std::vector<MemoStatistics> loaded;
   MutexLock lock(&memos_mutex);

@@ -68,11 +68,11 @@ struct MemoStatistics {
   bool is_loaded = false;
   // Handles that hold the value now.
   uint64_t handle_count = 0;
-  // Of the value that is loaded now; 0 if none is.
+  // The bytes of the value that is loaded now; 0 if none is.
   int64_t live_bytes = 0;
   // The largest of its values so far.
   int64_t peak_bytes = 0;
-  // Of what is loaded: mappings that the factory made and left.
+  // Mappings that the factory made of what is loaded, and left.
   int64_t mapped_bytes = 0;
   // Bytes that the largest load needed at one time, with the memos that it
   // loaded; 0 where nothing was measured.
@@ -166,7 +166,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
   absl::Status Evict(AfterEviction after);
   MemoStatistics statistics() const;
-  // Of all that hold a value.
+  // Returns the statistics of all memos that hold a value.
   static std::vector<MemoStatistics> ListLoaded();
   const std::string& name() const { return name_; }
   std::type_index type() const { return type_; }
@@ -246,7 +246,7 @@ absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
 absl::Status EvictMemo(const std::string& name,
                        AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
-// Of all memos that hold a value, by name.
+// Returns the statistics of all memos that hold a value, by name.
 std::vector<MemoStatistics> ListLoadedMemos();
 
 struct MemoTotals {

@@ -214,7 +214,7 @@ TEST(MemoCoreTest, TheTableOfValuesIsWholeWhereAnEntryFoundNoMemory) {
   int destroyed_count = 0;
   for (int i = 0; i < 100; ++i) {
     int load_count = 0;
-    // Of an entry, first one block cannot be had, then another.
+    // An entry fails first by one block that cannot be had, then by another.
     memos.push_back(MakeFake(absl::StrCat("entered", i), [&load_count] {
       news_until_failure = ++load_count <= 2 ? load_count : 0;
       return absl::OkStatus();

@@ -117,7 +117,7 @@ TEST(MemoTest, AllWaitersGetTheErrorAndTheNextCallTriesAgain) {
     const int load = load_count.fetch_add(1);
     if (load > 0) return 7;
     while (arrived_count.load() < 8) std::this_thread::yield();
-    // Those that have arrived still have to begin to wait.
+    // The threads that have arrived still have to begin to wait.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return absl::NotFoundError("no file");
   });
@@ -394,7 +394,7 @@ TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
       for (int read = 1; !stop.load(std::memory_order_relaxed); ++read) {
-        // Without pauses some reader would hold a handle at any moment.
+        // Some reader would hold a handle at any moment if they made no pauses.
         if (read % 64 == 0) {
           std::this_thread::sleep_for(std::chrono::microseconds(50));
         }

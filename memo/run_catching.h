@@ -19,8 +19,9 @@
 
 namespace footprint::memo_internal {
 
-// Of the exception that is being handled: ResourceExhausted for std::bad_alloc,
-// else Internal with what it says. `thrower` begins the message.
+// Returns the status of the exception that is being handled: ResourceExhausted
+// for std::bad_alloc, else Internal with what it says. `thrower` begins the
+// message.
 absl::Status StatusOfException(absl::string_view thrower);
 
 template <typename Run>

@@ -34,8 +34,8 @@ std::string FolderOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A stale one is removed unasked, so the name is one that no user chooses. Of a
-// name that leaves it no room, but that a file may have, it has a part.
+// A stale one is removed unasked, so the name is one that no user chooses. A
+// name that leaves it no room, but that a file may have, is cut.
 std::string PartialPath(const std::string& path) {
   constexpr size_t kLongestName = NAME_MAX - 64;
   const size_t begin = path.rfind('/') + 1;  // 0 without a folder

@@ -58,7 +58,8 @@ struct AtomicFileOptions {
   // known at once; 0 if unknown.
   int64_t expected_bytes = 0;
   ToDisk to_disk = ToDisk::kFlush;
-  // Those that are written get each byte as it comes: nothing is replaced.
+  // Special files, where they are written, get each byte as it comes: nothing
+  // is replaced.
   SpecialFiles special_files = SpecialFiles::kRefuse;
   // If another is writing the file.
   WhenLocked when_locked = WhenLocked::kRefuse;
@@ -71,7 +72,7 @@ class AtomicFile {
 
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
-  // Without Commit, the partial file is removed.
+  // Removes the partial file unless Commit was called.
   ~AtomicFile();
 
   // The first failure is kept: every later Append and Commit returns it.

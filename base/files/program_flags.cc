@@ -16,7 +16,8 @@
 namespace footprint {
 namespace {
 
-// Of a program that ends while flags are parsed; -1: they are not.
+// The status of a program that ends while its flags are parsed; -1 while they
+// are not.
 int exit_code_while_parsing = -1;
 
 // std::cout, where Abseil prints help, keeps nothing back from stdout.

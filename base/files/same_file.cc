@@ -17,7 +17,7 @@ bool AreSame(const struct stat& one, const struct stat& other) {
 // Where in `path` its last part begins.
 size_t NameBegin(absl::string_view path) { return path.rfind('/') + 1; }
 
-// Of the folder that the path's last part is in.
+// Reads what the system knows of the folder that holds the path's last part.
 bool StatFolder(absl::string_view path, struct stat* facts) {
   char folder[PATH_MAX] = ".";
   const size_t size = NameBegin(path);

@@ -12,8 +12,8 @@
 
 namespace footprint {
 
-// Of files that are there, through links, too; of two that are not there yet,
-// if they would be one. False where the system does not tell.
+// Returns whether two paths name one file, through links, too; for paths where
+// nothing is yet, whether they would. False where the system does not tell.
 bool IsSameFile(const std::string& one, const std::string& other);
 
 }  // namespace footprint

@@ -23,7 +23,7 @@
 
 namespace footprint {
 
-// Of the hash as a text.
+// The length of the hash as a text.
 constexpr size_t kSha256HexDigits = 64;
 
 class Sha256 {

@@ -39,7 +39,7 @@ class TemporaryFolder {
 
   // Empty before Create.
   const std::string& path() const { return path_; }
-  // Of `name` in the folder, whether it is there or not.
+  // Returns the path of `name` in the folder, whether it is there or not.
   std::string Path(absl::string_view name) const;
 
  private:

@@ -3,10 +3,11 @@
 //   std::vector<int> children;
 //   if (!AppendChildProcesses(process_id, &children)) return;  // it has ended
 //
-// Of all its threads, in no order; those that ended and were not waited for
-// included. Keeps nothing. Thread-safe. Memory: some hundred bytes a thread.
-// Time: some 10 us a thread. Source: proc(5), /proc/PID/task/TID/children; a
-// kernel without CONFIG_PROC_CHILDREN tells of none.
+// The children of all its threads are listed in no order, with those that ended
+// and were not waited for. Keeps nothing. Thread-safe. Memory: some hundred
+// bytes a thread. Time: some 10 us a thread. Source: proc(5),
+// /proc/PID/task/TID/children; a kernel without CONFIG_PROC_CHILDREN tells of
+// none.
 
 #ifndef FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_
 #define FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_

@@ -17,7 +17,7 @@ namespace footprint {
 // System, release and architecture.
 std::string KernelName();
 
-// Of the first processor.
+// Returns the model of the first processor.
 std::string ProcessorModel();
 
 }  // namespace footprint

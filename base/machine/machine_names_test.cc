@@ -28,7 +28,7 @@ TEST(MachineNamesTest, TheProcessorIsThatOfProc) {
   const std::string model = ProcessorModel();
   EXPECT_THAT(TextOf("/proc/cpuinfo"), HasSubstr(": " + model + "\n"));
   EXPECT_EQ(model, ProcessorModel());
-  // Of the line with that name, where the system has one.
+  // The value of the line with that name, where the system has one.
   std::string fields = TextOf("/proc/cpuinfo");
   const size_t named = fields.find("\nmodel name");
   if (named == std::string::npos) return;

@@ -78,7 +78,8 @@ bool ReadMount(absl::string_view line, bool is_version_2, Mount* mount) {
   return is_wanted;
 }
 
-// Of "9:memory:/a/b" or "0::/a/b": the path, or false.
+// Reads the path of "9:memory:/a/b" or "0::/a/b". Returns false if the line is
+// neither.
 bool ReadGroup(absl::string_view line, bool is_version_2, std::string* path) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::MaxSplits(':', 2));
@@ -186,7 +187,7 @@ Parent FindParent() {
   return parent;
 }
 
-// Those whose process is gone.
+// Removes the groups whose process is gone.
 void RemoveStale(const std::string& parent) {
   DIR* const folder = opendir(parent.c_str());
   if (folder == nullptr) return;
@@ -296,7 +297,7 @@ MemoryGroup::~MemoryGroup() {
   }
 }
 
-// Of a file of one number, or of the line that begins with `key`.
+// Reads a file of one number, or the number in the line that begins with `key`.
 int64_t MemoryGroup::Number(const char* file, const char* key) const {
   const std::string text = ReadText(absl::StrCat(path_, "/", file));
   int64_t number = 0;

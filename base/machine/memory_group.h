@@ -5,14 +5,14 @@
 //   write(group->processes_descriptor(), "0\n", 2);  // the caller joins
 //   group->peak_bytes();
 //
-// Of version 1 or 2, whichever has the memory controller, below this process's
-// own group. A group of version 2 has either processes or controllers, so where
-// the own group is delegated (a container's, or by systemd's Delegate=memory),
-// its processes move into one below it, footprint-self; elsewhere groups are
-// made beside the own one. The peak has pages of files that its processes were
-// first to read, which the kernel would give up under a limit, and not those
-// that another group had read before: it says more and less than a resident
-// set.
+// The group is one of version 1 or 2, whichever has the memory controller, and
+// lies below this process's own group. A group of version 2 has either
+// processes or controllers, so where the own group is delegated (a container's,
+// or by systemd's Delegate=memory), its processes move into one below it,
+// footprint-self; elsewhere groups are made beside the own one. The peak has
+// pages of files that its processes were first to read, which the kernel would
+// give up under a limit, and not those that another group had read before: it
+// says more and less than a resident set.
 //
 // Owns the group, which is removed with it; whoever is in it must have ended;
 // what still runs then keeps it. Groups that a killed process of this library
@@ -46,10 +46,11 @@ MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
 // Bytes that a group is charged for at one moment.
 struct MemoryGroupUse {
   int64_t used_bytes = 0;
-  // Without the page cache of files, which the kernel gives up under a limit:
-  // memory of processes, shared memory and tmpfs, whether mapped or not, and
-  // the kernel's own (page tables, buffers of pipes and sockets). Without what
-  // the kernel only has at hand for the group, 512 KiB a processor at most.
+  // What is used less the page cache of files, which the kernel gives up under
+  // a limit: memory of processes, shared memory and tmpfs, whether mapped or
+  // not, and the kernel's own (page tables, buffers of pipes and sockets). What
+  // the kernel only has at hand for the group, 512 KiB a processor at most, is
+  // left out, too.
   int64_t needed_bytes = 0;
 
   // Page cache, and what the kernel has at hand.

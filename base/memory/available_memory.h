@@ -24,10 +24,10 @@ struct AvailableMemory {
   std::string limited_by;
 };
 
-// Of a control group counts its limit less what is in use, of both versions and
-// of all groups above; file pages that the kernel gives up first are not in
-// use. Of the machine counts MemAvailable. `root` is for tests: the folder in
-// which /proc and /sys lie. FailedPrecondition where the kernel tells nothing.
+// Counts a control group's limit less what is in use, in both versions and all
+// groups above; file pages that the kernel gives up first are not in use. For
+// the machine MemAvailable counts. `root` is for tests: the folder in which
+// /proc and /sys lie. FailedPrecondition where the kernel tells nothing.
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(
     const std::string& root = "");
 

@@ -26,8 +26,8 @@ class MappedBlock {
   // goes beyond its plan ends at once.
   static absl::StatusOr<MappedBlock> Allocate(int64_t bytes);
 
-  // Without such a page; the system is asked for huge pages, which need fewer
-  // address translations, and gives them if it can.
+  // Allocates a block without such a page and asks the system for huge pages,
+  // which need fewer address translations; the system gives them if it can.
   static absl::StatusOr<MappedBlock> AllocateHuge(int64_t bytes);
 
   MappedBlock() = default;

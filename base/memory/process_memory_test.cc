@@ -182,7 +182,7 @@ TEST(ChildProcessMarkTest, AChildThatLivesOnIsCountedOnce) {
   }
   const ChildProcessMark with_child;
   EXPECT_FALSE(with_child.HasStartedSince());
-  // Of another thread.
+  // A process that another thread starts.
   pid_t second = 0;
   std::thread([&second] {
     second = fork();

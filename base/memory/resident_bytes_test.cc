@@ -69,7 +69,7 @@ TEST(ResidentBytesDeathTest, WhatTheKernelDoesNotTellIsZero) {
                        bytes.mapped_bytes);
           std::_Exit(0);
         }).detach();
-        // Of this thread only, unlike exit().
+        // This ends this thread only, unlike exit().
         syscall(SYS_exit, 0);
       },
       testing::ExitedWithCode(0), "^0 0 0 0 0\n$");

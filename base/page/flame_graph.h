@@ -9,7 +9,7 @@
 //
 // A node's values are its own; the picture adds those of its calls. The reader
 // chooses the measure, looks up a name, and enlarges a call by mouse, finger or
-// keyboard. Of two compared runs the measures come in pairs, and colours tell
+// keyboard. The measures of two compared runs come in pairs, and colours tell
 // growth.
 //
 // The picture is drawn by kFlameGraphScript, which the page holds once; without
@@ -42,8 +42,8 @@ struct FlameGraph {
     size_t kind = 0;
     // One a measure, without those of its calls.
     std::vector<int64_t> own_values;
-    // Of the sums with its calls, since sigmas do not add up; may be fewer: the
-    // others are exact.
+    // The deviations of the sums with their calls, since sigmas do not add up;
+    // may be fewer: the others are exact.
     std::vector<double> sigmas = {};
   };
 

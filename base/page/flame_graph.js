@@ -200,7 +200,7 @@
       this.calls.append(box);
     }
 
-    // Of a comparison: what `i` grew by, and how sure that is.
+    // What `i` grew by in a comparison, and how sure that is.
     change(i) {
       const before = this.measure - this.measure % 2;
       const difference = this.sums[before + 1][i] - this.sums[before][i];
@@ -285,7 +285,7 @@
           .join(', ');
     }
 
-    // Of calls below one that is wanted, too, nothing is added twice.
+    // Nothing is added twice where a call lies below another that was found.
     tellFound() {
       this.found.textContent = '';
       if (this.wanted === '') return;

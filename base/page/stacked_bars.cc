@@ -17,7 +17,7 @@ using page_internal::Legend;
 using page_internal::Length;
 using page_internal::Percent;
 
-// Of what is known.
+// Adds up the values that are known.
 double Sum(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value > 0 ? value : 0;
@@ -83,7 +83,7 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
   if (!unknown.empty()) {
     const std::string note = absl::StrCat(unknown, " unknown");
     absl::StrAppend(&words, words.empty() ? "" : ", ", note);
-    // Without a sum there are no shares to draw.
+    // Shares cannot be drawn without a sum.
     if (chart.scale == StackedBars::Scale::kShare) {
       parts = absl::StrCat("<span class=\"unknown\">", EscapeForXml(note),
                            "</span>");

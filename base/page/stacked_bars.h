@@ -6,9 +6,8 @@
 //   chart.bars = {{"10 x 1,000", {1200, 800}}};
 //   std::string html = DrawStackedBars(chart);
 //
-// Parts are to scale, however small. Of a bar with a part that is not known no
-// shares are told: it says which part that is, and what the others are at
-// least.
+// Parts are to scale, however small. A bar with a part that is not known has no
+// shares: it says which part that is, and what the others are at least.
 //
 // Text is escaped; equal data give equal bytes. Pure but for `format`, which is
 // called before DrawStackedBars returns: the text has copies. Thread-safe.
@@ -41,7 +40,8 @@ struct StackedBars {
   std::string title;
   std::string description;
   std::vector<std::string> series;  // at most 8 are told apart by colour
-  // Of the first series, so that charts that leave some out colour alike.
+  // The colour of the first series, so that charts that leave some out colour
+  // alike.
   size_t first_colour = 0;
   std::vector<Bar> bars;
   Scale scale = Scale::kShare;

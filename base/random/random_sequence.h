@@ -44,7 +44,7 @@ class RandomSequence {
   float SignedUnit() {
     return static_cast<float>(Next() >> 40) * 0x1p-23f - 1.0f;
   }
-  // Of mean 0 and deviation 1.
+  // Returns a number of mean 0 and deviation 1.
   double Normal() {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform()));
     return radius * std::cos(6.283185307179586 * Uniform());

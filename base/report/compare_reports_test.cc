@@ -110,7 +110,7 @@ TEST(CompareReportsTest, FiguresOfEitherReportAreCompared) {
             "     0   +0.0 %       3        3  calls\n"
             "     -        -       -  1.000 s  new\n"
             "     -        -     7 B        -  gone\n");
-  // What was not measured is not nothing.
+  // A figure that was not measured is not 0.
   after.figures[0].value = ReportValue();
   after.figures[0].compared = ReportValue();
   EXPECT_THAT(TableText(CompareReports(before, after).tables[0]),

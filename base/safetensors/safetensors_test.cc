@@ -79,7 +79,7 @@ TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
               HasSubstr("more than 524288 tensors"));
 }
 
-// Those without bytes all stand at one place.
+// Tensors without bytes all stand at one place.
 TEST(SafetensorsTest, KeepsTheHeadersOrderOfEmptyTensors) {
   const std::string header = absl::StrCat(
       "{", Entry("c", "U8", "[0]", 2, 2), ",", Entry("b", "U8", "[2]", 0, 2),

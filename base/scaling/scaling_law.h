@@ -18,9 +18,9 @@
 // every cell in turn is left out, the law fitted to the others, and asked for
 // the cell. Its error there is relative; cells below kNegligibleShare of the
 // largest count as that large, so that figures of no account decide nothing.
-// Of the laws whose error (the root of the mean of squares) is at most a
-// quarter or 0.001 above the smallest, the one with the fewest terms is chosen,
-// then the one with the smallest error.
+// The law that is chosen has the fewest terms of those whose error (the root of
+// the mean of squares) is at most a quarter or 0.001 above the smallest, and
+// among these the smallest error.
 //
 // No law rests on one row of the grid, which is all cells with one value of a
 // variable. Where leaving out a row makes a law with a term less, or with a
@@ -65,7 +65,7 @@ struct ScalingLaw {
   };
   // Largest at the largest point first; none: always zero.
   std::vector<Term> terms;
-  // Of the points that it was fitted to: the largest relative error.
+  // The largest relative error at the points that it was fitted to.
   double worst_error = 0;
   // The error of the criterion: of points that it was not fitted to.
   double left_out_error = 0;
@@ -94,11 +94,11 @@ inline constexpr size_t kMinimumPointCount = 3;
 // or zero.
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
 
-// Of a size that was not measured. The range holds what every law that the
-// criterion finds about as good says, one that rests on one row too, fitted to
-// all points and to all but one of them in turn, widened by the law's error at
-// points that it was not fitted to. It knows nothing of what begins beyond the
-// largest point.
+// What a law says of a size that was not measured. The range holds what every
+// law that the criterion finds about as good says, one that rests on one row
+// too, fitted to all points and to all but one of them in turn, widened by the
+// law's error at points that it was not fitted to. It knows nothing of what
+// begins beyond the largest point.
 struct ScalingPrediction {
   double value = 0;  // by FitScalingLaw
   double low = 0;

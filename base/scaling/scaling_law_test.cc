@@ -234,7 +234,8 @@ TEST(ScalingLawTest, TheErrorAtTheLargestSizeIsOfTheLawWithoutIt) {
   EXPECT_LT(exact->largest_size_error, 1e-9);
 }
 
-// Of what a program needs beyond its largest measured size, ten times.
+// The test predicts what a program needs at ten times its largest measured
+// size.
 TEST(ScalingLawTest, TenTimesTheLargestSizeIsPredictedWithinOneTwentieth) {
   for (const Function& bytes : std::vector<Function>{
            [](double, double) { return 65536.0; },
@@ -281,7 +282,8 @@ TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
   EXPECT_GE(held, 95);
 }
 
-// Of a constant the sum of 1/y over the sum of 1/y^2, which is below the mean.
+// The best constant is the sum of 1/y over the sum of 1/y^2, which is below the
+// mean.
 TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
   int cell = 0;
   const absl::optional<ScalingLaw> law = FitScalingLaw(
@@ -293,8 +295,8 @@ TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
               0.01);
 }
 
-// Without the 2, the constant is 1 and off by half; without one of the others
-// it is 1.2, as in the test above, and off by a fifth.
+// If the 2 is left out, the constant is 1 and off by half; if one of the others
+// is left out, it is 1.2, as in the test above, and off by a fifth.
 TEST(ScalingLawTest, TheErrorIsTheRootOfTheMeanOfSquares) {
   const absl::optional<ScalingLaw> law =
       FitScalingLaw({{{7}, 1}, {{7}, 1}, {{7}, 2}});

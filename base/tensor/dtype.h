@@ -18,8 +18,8 @@
 
 namespace footprint {
 
-// Those of the safetensors format. A letter for the kind (float, brain float,
-// complex, signed, unsigned) and the bits of an element.
+// The element types of the safetensors format. A letter for the kind (float,
+// brain float, complex, signed, unsigned) and the bits of an element.
 enum class DType : uint8_t {
   kF64,
   kF32,

@@ -31,8 +31,8 @@ inline uint32_t Crc32(absl::string_view bytes) {
 }
 
 // `message` as protobuf writes one. `complete_field` is the number of the
-// message's field `complete`, at most 15; that of `schema_version` is 1. Of two
-// values of a field, protobuf takes the last.
+// message's field `complete`, at most 15; that of `schema_version` is 1.
+// protobuf takes the last of two values of a field.
 inline std::string SealedBytes(absl::string_view message, int complete_field) {
   std::string bytes(message);
   bytes += "\x08\x01";

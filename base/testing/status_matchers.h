@@ -32,7 +32,8 @@ const absl::Status& StatusOf(const absl::StatusOr<T>& value) {
   return value.status();
 }
 
-// Without the places in the source that a newer Abseil adds.
+// Returns the status as a text, without the places in the source that a newer
+// Abseil adds.
 inline std::string StatusText(const absl::Status& status) {
   return status.ToString(absl::StatusToStringMode::kWithPayload);
 }
@@ -82,7 +83,7 @@ class StatusIsMatcher {
   testing::Matcher<const std::string&> message_;
 };
 
-// Of one type StatusOr<T>, after the polymorphic matcher has seen it.
+// Matches one type StatusOr<T>, which the polymorphic matcher has found out.
 template <typename StatusOrValue>
 class IsOkAndHoldsImplementation
     : public testing::MatcherInterface<StatusOrValue> {

@@ -33,7 +33,7 @@ class CsvParser {
  public:
   static constexpr size_t kMaximumFieldBytes = 32 << 10;
 
-  // Of `text`, which must outlive the parser. Errors begin with `name`.
+  // Parses `text`, which must outlive the parser. Errors begin with `name`.
   // `delimiter` parts the fields; no quote and no end of a line.
   CsvParser(absl::string_view name, absl::string_view text,
             char delimiter = ',');
@@ -52,14 +52,14 @@ class CsvParser {
   bool is_last_in_record() const { return is_last_in_record_; }
   bool is_quoted() const { return is_quoted_; }
 
-  // Of the field's beginning, from 1; columns are counted in bytes.
+  // Return where the field begins, from 1; columns are counted in bytes.
   int64_t line() const { return field_line_; }
   int64_t column() const { return field_column_; }
   // "name:line:column" of the field's beginning.
   std::string Location() const;
 
  protected:
-  // Without a text yet: for Begin.
+  // Makes a parser without a text: Begin gives it one.
   explicit CsvParser(char delimiter);
 
   // The text is what NextBytes gives until it gives nothing. Gives the status.
@@ -67,7 +67,7 @@ class CsvParser {
 
  private:
   // Valid until the next call; the first piece holds three bytes at least, or
-  // the whole text. Of an error the code and words are kept.
+  // the whole text. The code and words of an error are kept.
   virtual absl::StatusOr<absl::string_view> NextBytes() {
     return absl::string_view();
   }

@@ -17,7 +17,7 @@ namespace footprint {
 
 std::vector<char*> ExecStrings(const std::vector<std::string>& strings);
 
-// Of a temporary the pointers would lead nowhere.
+// Deleted, since the pointers would outlive a temporary.
 std::vector<char*> ExecStrings(std::vector<std::string>&& strings) = delete;
 
 }  // namespace footprint

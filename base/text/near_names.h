@@ -29,7 +29,8 @@ std::vector<std::string> NearNames(
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);
 
-// Of a misspelt word: `; did you mean "a"?` with the closest, or "".
+// Returns `; did you mean "a"?` with the candidate that is closest to a
+// misspelt word, or "" if none is close.
 std::string DidYouMean(absl::string_view wanted,
                        const std::vector<std::string>& candidates);
 

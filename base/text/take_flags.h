@@ -24,8 +24,9 @@ namespace footprint {
 
 struct TakenFlag {
   absl::string_view name;  // with its dashes
-  // What the flag says, "" if nothing: whether that is good. Called for each
-  // time the flag is given, in the order of the command line.
+  // Takes the value of the flag, "" if it has none, and returns whether it is
+  // good. Called for each time the flag is given, in the order of the command
+  // line.
   absl::FunctionRef<absl::Status(absl::string_view value)> set;
 };
 

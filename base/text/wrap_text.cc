@@ -14,7 +14,8 @@
 namespace footprint {
 namespace {
 
-// Of each line, whatever is asked for: below it nothing can be read.
+// The room that each line has whatever is asked for: below it nothing can be
+// read.
 constexpr size_t kLeastRoom = 8;
 
 bool BeginsCodePoint(char byte) {
@@ -39,8 +40,8 @@ std::vector<size_t> CodePointOffsets(absl::string_view text) {
   return offsets;
 }
 
-// Of a word that is wider than `room`: how many bytes of it fit, cut where it
-// reads best.
+// Returns how many bytes of a word that is wider than `room` fit into it, cut
+// where the word reads best.
 size_t BytesThatFit(absl::string_view word, size_t room) {
   const std::vector<size_t> offsets = CodePointOffsets(word);
   const size_t most = std::min(room, offsets.size() - 2);

@@ -21,7 +21,8 @@
 
 namespace footprint {
 
-// Of UTF-8; a byte that begins no code point of it has no width.
+// Returns how many columns a text in UTF-8 takes; a byte that begins no code
+// point of it has no width.
 size_t DisplayWidth(absl::string_view text);
 
 // One line in, lines of at most `width` out, all but the first of them indented

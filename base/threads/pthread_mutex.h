@@ -17,7 +17,7 @@
 //
 // Elsewhere take Mutex, which has a condition variable.
 //
-// Thread-safe. Memory: 40 bytes on x86-64 Linux, nothing on the heap. Of static
+// Thread-safe. Memory: 40 bytes on x86-64 Linux, nothing on the heap. In static
 // storage it needs no code before main, and outlives every thread. Lock does
 // not return where the calling thread holds it already.
 

@@ -327,7 +327,7 @@ class UnpackedBytes {
   FileDescriptor file_;
   std::unique_ptr<archive, FreeReader> reader_;
   int64_t archive_bytes_ = 0;
-  // Of the bytes so far, and up to the last one that is not zero.
+  // The sizes of the bytes so far, and up to the last byte that is not zero.
   int64_t size_ = 0;
   int64_t nonzero_end_ = 0;
   absl::Status status_;
@@ -435,7 +435,7 @@ class ArchivePass {
                            : MakeFolders(absl::StrCat(path, "/"));
   }
 
-  // Those in front of the last slash.
+  // Makes the folders in front of the path's last slash.
   absl::Status MakeFolders(absl::string_view path) {
     for (size_t slash = path.find('/'); slash != absl::string_view::npos;
          slash = path.find('/', slash + 1)) {

@@ -43,7 +43,7 @@ UNMAPPED = {
     "unlinked_file": "BM_UnlinkedFile",
 }
 
-# Those that a control group alone sees.
+# The evasions that a control group alone sees.
 BY_GROUP = {
     "dear_looks": "BM_DearLooks",
     "file_in_flight": "BM_FileInFlight",

@@ -70,7 +70,7 @@ void StayAWhile() { usleep(20000); }
 
 int HoldInClone(void*) { HoldAndEnd(); }
 
-// Of a program that this one starts again as its child.
+// Runs in a program that this one starts again as its child.
 __attribute__((constructor)) void HoldIfAsked(int argc, char** argv, char**) {
   if (argc == 2 && std::strcmp(argv[1], kHoldFlag) == 0) HoldAndEnd();
 }

@@ -192,7 +192,8 @@ void BM_UnlinkedFile(benchmark::State& state) {
 }
 BENCHMARK(BM_UnlinkedFile);
 
-// Of up to a MiB, as the system allows; 0: there is none.
+// Returns a pipe's bytes, up to a MiB as the system allows, or 0 if there is
+// none.
 size_t OpenPipe(Descriptors* files, int ends[2]) {
   if (pipe2(ends, O_NONBLOCK) != 0) return 0;
   files->Add(ends[0]);

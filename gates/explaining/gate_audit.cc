@@ -212,7 +212,8 @@ class Audit {
     const int64_t limit = field->Get(threshold);
     for (const HistoryEntry& entry : threshold.history()) {
       if (!entry.has_new_value()) continue;
-      // Of a history that begins later than the limit, what was before.
+      // If the history begins later than the limit, the entry has what was
+      // before.
       const int64_t anchor =
           entry.has_old_value() ? entry.old_value() : entry.new_value();
       if (anchor <= 0 || limit <= anchor ||

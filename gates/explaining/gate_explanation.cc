@@ -154,7 +154,8 @@ class Explaining {
       explanation->phases.push_back({phase.name(), *reading.bytes_or_count});
     }
     SortLargestFirst(&explanation->phases);
-    // Of the heap's peak, so it says nothing of mappings and calls.
+    // These parts are of the heap's peak, so they say nothing of mappings and
+    // calls.
     const MetricKind metric = explanation->judgement.metric();
     if (metric != PEAK_LIVE_USABLE_BYTES &&
         metric != PEAK_LIVE_ABSOLUTE_USABLE_BYTES &&
@@ -168,7 +169,8 @@ class Explaining {
     SortLargestFirst(&explanation->held_at_peak);
   }
 
-  // Of this benchmark alone, so that nothing else has to fit.
+  // Adds the difference of this benchmark alone, so that nothing else has to
+  // fit.
   void AddDifference(const MemoryProfile& profile,
                      const BenchmarkMemory& benchmark,
                      GateExplanation* explanation) const {

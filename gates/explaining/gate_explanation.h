@@ -32,10 +32,11 @@ struct ExplainOptions {
   std::string gate;
   // Narrows a label to some benchmarks; may hold '*'.
   std::string benchmark = "*";
-  // Of a label, every rule; else those that do not hold, or, where all hold,
-  // the nearest of each deployment.
+  // Explains every rule of the one label that is named; if none is, the rules
+  // that do not hold, or, where all hold, the nearest of each deployment.
   bool has_every_rule = false;
-  // Of an earlier time, to tell what grew; empty: exact values tell it.
+  // Profiles of an earlier time, which tell what grew; if empty, exact values
+  // tell it.
   absl::Span<const MemoryProfile> before;
   std::string update_target = "//gates:update";
 };

@@ -72,7 +72,7 @@ TEST(GateExplanationTest, AnEarlierProfileTellsWhatGrew) {
   const auto explained = Explain(options);
   ASSERT_THAT(explained, IsOk());
   ASSERT_TRUE(explained->front().difference.has_value());
-  // Of this benchmark alone.
+  // The difference holds this benchmark alone.
   ASSERT_EQ(explained->front().difference->children.size(), 1U);
   EXPECT_EQ(explained->front().difference->children[0].children.at(0).name,
             "tensor:conv1/weights");

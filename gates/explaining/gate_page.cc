@@ -54,7 +54,7 @@ std::string LimitText(const Judgement& judgement) {
                       DeterminismSuffix(judgement));
 }
 
-// Without the limit, which stands beside it.
+// Returns the margin without the limit, which stands beside it.
 std::string ShareText(const Judgement& judgement) {
   const std::string margin = MarginText(judgement);
   const size_t of = margin.find(" of ");
@@ -89,7 +89,7 @@ class GatePage {
   }
 
  private:
-  // Of what was not judged, less than of what was.
+  // A deployment that was not judged comes before all that were.
   double ShareOf(const DeploymentSummary& summary) const {
     return summary.nearest < 0
                ? -std::numeric_limits<double>::infinity()

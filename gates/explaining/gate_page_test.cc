@@ -113,7 +113,7 @@ TEST(GatePageTest, OfNothingItSaysWhy) {
   EXPECT_THAT(page, Not(HasSubstr("<h2")));
 }
 
-// Of 10,000 judgements, each is there, and the page is below 2 MB.
+// A page of 10,000 judgements has each of them and is below 2 MB.
 TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
   for (const int rules_of_one : {1, 10}) {
     GateInput input;

@@ -66,7 +66,7 @@ std::map<std::string, Deployment> ByLabel(
   return deployments;
 }
 
-// Of a benchmark or phase that is not there, nothing is known.
+// Returns nothing for a benchmark or phase that is not there.
 template <typename Measured>
 absl::optional<int64_t> ValueOf(const Measured* measured, MetricKind kind) {
   if (measured == nullptr) return absl::nullopt;

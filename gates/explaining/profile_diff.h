@@ -43,9 +43,9 @@ struct DiffNode {
   Kind kind = Kind::kDeployment;
   Presence presence = Presence::kBoth;
   std::string name;
-  // Of a benchmark or phase, the metrics that differ, in the schema's order; of
-  // a deployment, the highest peak of its benchmarks; of a site, the bytes that
-  // it held at the peak. Of what was added or removed, all.
+  // The metrics that differ of a benchmark or phase, in the schema's order; the
+  // highest peak of a deployment's benchmarks; the bytes that a site held at
+  // the peak. What was added or removed has all of its metrics.
   std::vector<MetricChange> changes;
   // Parts that differ, the largest growth first; of a benchmark, its phases
   // before its sites.

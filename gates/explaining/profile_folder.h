@@ -19,9 +19,8 @@
 
 namespace footprint {
 
-// Of a file, its profile; of a folder, all files below it that end in ".binpb",
-// except ".samples.binpb", in the order of their paths. kNotFound if there is
-// none; else the errors of ReadMemoryProfileFile.
+// Returns the profile of a file, or those of a folder: all files below it that
+// end in ".binpb", except ".samples.binpb", in the order of their paths.
 absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
     const std::string& path);
 

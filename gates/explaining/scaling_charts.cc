@@ -212,7 +212,7 @@ std::string NameWithLaw(const std::string& name, const std::string& argument,
 // Numbers that lie closer together are hardly sizes: "backend:2".
 constexpr double kLeastSpread = 4;
 
-// Of points in order: how many sizes there are.
+// Returns how many sizes there are among points in order.
 size_t SizeCount(const std::vector<Point>& points) {
   if (points.back().first < kLeastSpread * points.front().first) return 0;
   size_t count = 0;

@@ -5,10 +5,10 @@
 //   absl::StatusOr<ForeignFigures> figures = ParseBenchmarkJson(text);
 //
 // "max_bytes_used" is what the program's benchmark::MemoryManager counted:
-// bytes asked for, as most do. Of repetitions the highest is taken; aggregates
-// are passed over. The other fields (allocs_per_iter, total_allocated_bytes,
-// net_heap_growth) are means, or of other bytes than any metric of profiles,
-// and are not taken.
+// bytes asked for, as most do. The highest of several repetitions is taken;
+// aggregates are passed over. The other fields (allocs_per_iter,
+// total_allocated_bytes, net_heap_growth) are means, or of other bytes than any
+// metric of profiles, and are not taken.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: linear
 // in the text.

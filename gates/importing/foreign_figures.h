@@ -4,10 +4,10 @@
 //   absl::Status status = AddFigures(*figures, &all);
 //   MemoryProfile profile = ProfileOfFigures(all, "//a:b", "serve");
 //
-// Such a profile says that it is imported, from which tool, and which bytes
-// were counted. Its metrics are STATISTICAL: another run gives other figures,
-// so they are for limits, and an exact value over them is a mistake that the
-// verdict names.
+// The profile that comes of it says that it is imported, from which tool, and
+// which bytes were counted. Its metrics are STATISTICAL: another run gives
+// other figures, so they are for limits, and an exact value over them is a
+// mistake that the verdict names.
 //
 // Pure functions, thread-safe; results own what they hold. Memory and time:
 // linear in the benchmarks and sites.
@@ -49,8 +49,7 @@ struct ForeignFigures {
   int file_count = 1;
 };
 
-// Of each benchmark the higher figure stays, with its sites. kInvalidArgument:
-// `more` is of another tool, or counts other bytes, than what is in `all`.
+// Keeps the higher figure of each benchmark, with its sites.
 absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all);
 
 // `benchmark` names what the tool gave no name. Sites with one name are added

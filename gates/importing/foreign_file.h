@@ -3,8 +3,9 @@
 //   absl::StatusOr<ForeignFigures> figures = ParseForeignFile(bytes);
 //   if (!figures.ok()) Complain(path + ": " + figures.status().message());
 //
-// Told apart by how they begin: massif, heaptrack_print's text, Google
-// Benchmark's JSON, pprof's gzipped profiles, gperftools' and jemalloc's text.
+// Formats are told apart by how a file begins: massif, heaptrack_print's text,
+// Google Benchmark's JSON, pprof's gzipped profiles, gperftools' and jemalloc's
+// text.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: as of
 // the format's header.

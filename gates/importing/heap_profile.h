@@ -9,7 +9,7 @@
 //   texts hold the samples themselves: each call site's bytes are divided by
 //   the chance that a block of its mean size is sampled.
 //
-// Such a file is no peak: it is the moment at which it was written. Give all
+// A heap profile is no peak: it is the moment at which it was written. Give all
 // the files that a program wrote; the highest counts. Go's and gperftools'
 // bytes are those asked for, jemalloc's the usable ones.
 //

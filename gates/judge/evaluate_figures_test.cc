@@ -198,7 +198,7 @@ TEST(EvaluateFiguresTest, ARegressionWithoutABaselineGivesTheBlock) {
                         "\"6.1\" cpu_model: \"cpu\" values: [7, 7"));
 }
 
-// Of 59 runs 12 may need ten times the memory, and the median does not move.
+// In 59 runs 12 may need ten times the memory, and the median does not move.
 TEST(EvaluateFiguresTest, ARegressionRuleAloneIsAMistake) {
   constexpr char kMedian[] = R"pb(
     threshold {

@@ -711,7 +711,8 @@ TEST(EvaluateTest, ABenchmarkThatIsJudgedElsewhereOnlyIsNamed) {
   // So too for another metric of a benchmark that has a value here.
   EXPECT_THAT(OnlyProblem(judge(rule("*10", count.c_str()))),
               HasSubstr("allocation_count of //a:b BM_Load/rows:10"));
-  // Without the common rule it is no benchmark that nobody knows.
+  // If the common rule is gone, the exemption is of no benchmark that anybody
+  // knows.
   const Verdict only =
       Judge({TwoBenchmarks()},
             {Source(there + rule("*20", peak.c_str()), "other.t"), own});

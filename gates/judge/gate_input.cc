@@ -58,7 +58,7 @@ void ReadProfile(const std::string& path, const std::string& label,
   }
 }
 
-// Of the profile that was read last.
+// Reads the whole process of the profile that was read last.
 void ReadWholeProcess(const std::string& path, const std::string& label,
                       GateInput* input) {
   const absl::StatusOr<MemoryProfile> whole = ReadMemoryProfileFile(path);

@@ -31,8 +31,8 @@ struct MeasuredSize {
 // a line from a square.
 inline constexpr size_t kFewestSizes = 4;
 inline constexpr size_t kFewestValues = 3;
-// Of a law, at benchmarks that it was not fitted to: the root of the mean
-// square of relative errors.
+// The largest error of a law at benchmarks that it was not fitted to: the root
+// of the mean square of relative errors.
 inline constexpr double kMostLawError = 0.1;
 
 // A number above zero, as arguments of a law are; else nullopt.

@@ -48,7 +48,7 @@ TEST(ScalingRuleTest, AnAccidentalSquareIsRejected) {
   EXPECT_EQ(linear.rule, MAXIMUM_EXPONENT);
   EXPECT_EQ(linear.decision, ACCEPT);
   EXPECT_EQ(linear.measured, 1);
-  // Of a table of all pairs, 1 % of the bytes at the largest size.
+  // A table of all pairs takes 1 % of the bytes at the largest size.
   const RuledFigure square = Only(JudgeScaling(
       rules,
       Sizes([](double rows) { return Linear(rows) + 0.00027 * rows * rows; })));

@@ -19,7 +19,7 @@
 namespace footprint {
 namespace {
 
-// Of a baseline that can reject.
+// The fewest sittings of a baseline that can reject.
 constexpr size_t kLeastSittings = 3;
 
 constexpr JudgementWords kWords[] = {

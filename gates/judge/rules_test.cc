@@ -61,7 +61,7 @@ Threshold BudgetOf(const std::string& share) {
                                       " confidence: 0.95 }"));
 }
 
-// Of three sittings; `count` is a multiple of three.
+// Makes a baseline of three sittings; `count` is a multiple of three.
 Threshold RegressionOver(size_t count, int64_t value) {
   const size_t each = count / 3;
   return Text<Threshold>(absl::StrCat(
@@ -219,7 +219,7 @@ TEST(RulesTest, SittingsThatLieApartAreNoGrowth) {
   for (const int sitting_count : {3, 5, 8}) {
     EXPECT_LE(alarms_of(sitting_count, true), 4) << sitting_count;
   }
-  // Without the rule there are many.
+  // There are many without the rule.
   EXPECT_GT(alarms_of(1, false), 100);
 }
 

@@ -25,7 +25,7 @@ thresholds() {
 
 expect 0 'whole program: peak live requested .*4,080,896 B' "$IMPORT" "$FILES/massif.out"
 expect 0 'BM_Load/rows:2000.*1,600,000 B' "$IMPORT" "$FILES/google_benchmark.json"
-# Of several dumps the highest.
+# The highest of several dumps counts.
 expect 0 'the highest of 2 files' "$IMPORT" --label=//a:b --benchmark=serve \
   --output=p.binpb "$FILES/gperftools.2.heap" "$FILES/gperftools.1.heap"
 

@@ -133,8 +133,9 @@ absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
 // Regressions of a sort for a figure: other calls and sizes.
 constexpr int kDraws = 3;
 
-// Of all that ended. The clock's seconds would leave out other benchmarks on a
-// machine that does something else besides.
+// Returns the processor time of all children that ended. The clock's seconds
+// would leave out other benchmarks on a machine that does something else
+// besides.
 uint64_t ProcessorSecondsOfChildren() {
   rusage children = {};
   getrusage(RUSAGE_CHILDREN, &children);

@@ -175,7 +175,7 @@ absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
   return trials;
 }
 
-// Of what a verdict depends on besides the bundle.
+// Reads what a verdict depends on besides the bundle.
 absl::StatusOr<std::string> ContextOf(const Trials& trials,
                                       const HostDescription& host) {
   Sha256 context;
@@ -187,7 +187,7 @@ absl::StatusOr<std::string> ContextOf(const Trials& trials,
   return context.FinishHex();
 }
 
-// Of this process's work folders.
+// Returns how the names of this process's work folders begin.
 std::string OwnWorkPrefix() { return absl::StrCat(getpid(), "-"); }
 
 // Removes the work folders of a killed server. The store is locked, so no other

@@ -107,7 +107,8 @@ WorkspaceUpdateRequest RequestOf(const CommandFlags& flags,
   request.options.allow_increase = flags.Has("allow_increase");
   request.options.reason = flags.Value("reason", "");
   request.options.expires = flags.Value("expires", "");
-  // Of one zone for everybody, since dates of a history must not fall.
+  // The date is that of one zone for everybody, since dates of a history must
+  // not fall.
   request.options.date =
       absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.records = flags.Has("record");

@@ -33,7 +33,7 @@ class LiveBlocks {
     bytes_ += event.bytes;
   }
 
-  // Of one that began before the record there is nothing to say.
+  // Nothing is said of a block that began before the record.
   void End(uint64_t address, size_t place, bool is_moved) {
     const auto found = live_.find(address);
     if (found == live_.end()) return;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kLoop[] = "loop";
 constexpr int64_t kLeakSteps = 8;
-// Of what is allocated for volume alone: not worth a mapping of its own.
+// The size of blocks that are allocated for volume alone: not worth a mapping
+// of its own.
 constexpr int64_t kVolumeBlockBytes = 1024;
 
 bool IsPeak(MetricKind metric) {
@@ -26,7 +27,7 @@ bool IsPeak(MetricKind metric) {
          metric == SUM_THREAD_PEAK_USABLE_BYTES;
 }
 
-// Of a figure: where it is made, and by how much it must grow.
+// Where a figure is made, and by how much it must grow.
 struct Place {
   const JudgedFigure& figure;
   const AllocationRecord& record;

@@ -140,7 +140,7 @@ TEST(RegressionPlanTest, AMetricIsLeftAloneBySortsThatDoNotMoveIt) {
 }
 
 TEST(RegressionPlanTest, WhereCallsWereNotSeenNothingRestsOnTheirOrder) {
-  // Of another thread there are 1,000 bytes more.
+  // Another thread has 1,000 bytes more.
   const JudgedFigure figure = Figure(PEAK_LIVE_USABLE_BYTES, 5208, 0);
   for (const RegressionSort sort :
        {RegressionSort::kOneMoreByte, RegressionSort::kFreedLater,

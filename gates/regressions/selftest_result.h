@@ -34,7 +34,7 @@ struct RegressionTrial {
   PlannedRegression planned;
   TrialEnd end = TrialEnd::kNotPlanted;
   Decision decision = ACCEPT;
-  // Of the rules that reject, each once; of another decision none.
+  // The rules that reject, each once; empty if the decision is another.
   std::vector<RuleKind> rules;
   // Value that was measured of the figure, less its value before; 0 if it is
   // not there.

@@ -27,8 +27,8 @@ struct FindingPlace {
   int column = 0;
 };
 
-// Of "FILE:LINE", "FILE:LINE:COLUMN" or "FILE.textproto". A line beyond int's
-// range is no line.
+// Returns the place that "FILE:LINE", "FILE:LINE:COLUMN" or "FILE.textproto"
+// names. A line beyond int's range is no line.
 FindingPlace PlaceOf(absl::string_view location);
 
 // The same for one finding before and after other lines of the file, or the

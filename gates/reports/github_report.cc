@@ -30,7 +30,7 @@ std::string EscapeProperty(absl::string_view text) {
 
 class Annotations {
  public:
-  // Of at most kGithubMostAnnotations; counts the others.
+  // Writes at most kGithubMostAnnotations, and counts the others.
   explicit Annotations(const char* kind) : kind_(kind) {}
 
   void Add(const std::string& location, const std::string& title,

@@ -9,9 +9,9 @@
 // kGithubMostAnnotations of each kind in a step: no more are written, those
 // that reject first, and the notice says how many are left.
 //
-// The summary is the Markdown report. Of more than kGithubMostSummaryBytes,
-// which GitHub does not take, findings are kept before tables, and the end says
-// how many lines are left out.
+// The summary is the Markdown report. GitHub takes no more than
+// kGithubMostSummaryBytes: of a longer one findings are kept before tables, and
+// the end says how many lines are left out.
 //
 // Pure functions, thread-safe. Memory: the report, twice.
 

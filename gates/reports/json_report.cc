@@ -21,7 +21,7 @@ Json JsonOf(const Judgement& judgement) {
                {"decision", Decision_Name(judgement.decision())},
                {"threshold_location", judgement.threshold_location()},
                {"command_to_accept", judgement.command_to_accept()}};
-  // Of rules over samples and laws only.
+  // Rules over samples and laws alone have one.
   if (!judgement.explanation().empty()) {
     json["explanation"] = judgement.explanation();
   }

@@ -28,9 +28,10 @@ constexpr char kGreen[] = "\x1b[32m";
 constexpr char kYellow[] = "\x1b[33m";
 constexpr char kPlain[] = "\x1b[0m";
 
-// Of lines that go on, and of what stands below a deployment.
+// The indent of lines that go on, and of what stands below a deployment.
 constexpr size_t kIndent = 4;
-// Of a deployment's name beside its figures, however narrow the terminal is.
+// The width of a deployment's name beside its figures, however narrow the
+// terminal is.
 constexpr size_t kLeastNameWidth = 16;
 
 const char* ColourOf(Outcome outcome) {

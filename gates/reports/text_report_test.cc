@@ -182,7 +182,7 @@ TEST(TextReportTest, ColourIsForTerminalsOnly) {
     if (has_every_rule) {
       EXPECT_THAT(coloured, HasSubstr("\x1b[32maccept\x1b[0m"));
     }
-    // Without the colours it is the same text.
+    // The text is the same without the colours.
     EXPECT_EQ(absl::StrReplaceAll(coloured, {{"\x1b[31m", ""},
                                              {"\x1b[32m", ""},
                                              {"\x1b[33m", ""},

@@ -25,7 +25,7 @@ namespace footprint {
 struct ReportOptions {
   // Every judgement; else a line a deployment, and what is not accepted.
   bool has_every_rule = false;
-  // Of the text report, in characters.
+  // The width of the text report, in characters.
   size_t width = 80;
   bool has_colour = false;
 };

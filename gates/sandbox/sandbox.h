@@ -36,7 +36,8 @@
 
 namespace footprint {
 
-// Of each of the two standard outputs: how much of the end is usually kept.
+// How many bytes at the end of each of the two standard outputs are usually
+// kept.
 inline constexpr int64_t kOutputTailBytes = 16384;
 
 // Folders and files that a sandbox's root is made on: nothing that a program
@@ -92,8 +93,8 @@ struct SandboxEnd {
   int signal_number = 0;  // of the two one is set
   int64_t peak_bytes = 0;
   int64_t peak_resident_bytes = 0;  // of the process that had most
-  // Of all its processes together, a page of several once: the highest of
-  // looks some 20 ms apart. 0: there was one process.
+  // The sum of all its processes, where a page of several counts once: the
+  // highest of looks some 20 ms apart. 0: there was one process.
   int64_t peak_proportional_bytes = 0;
   int64_t limit_hit_count = 0;
   int64_t killed_process_count = 0;  // for want of memory

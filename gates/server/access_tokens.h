@@ -35,13 +35,13 @@
 
 namespace footprint {
 
-// Of submitting bundles; of reading verdicts; of backups.
+// What a token allows: to submit bundles, to read verdicts, to make backups.
 constexpr unsigned kSubmitScope = 1;
 constexpr unsigned kReadScope = 2;
 constexpr unsigned kAdminScope = 4;
 
 struct AccessGrant {
-  // Of letters, digits, '-', '_' and '.': it stands in histories.
+  // Letters, digits, '-', '_' and '.' only: it stands in histories.
   std::string name;
   unsigned scopes = 0;
   int64_t expiry_unix_seconds = 0;  // 0: never
@@ -60,7 +60,7 @@ std::string ScopesText(unsigned scopes);
 absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text);
 std::string TokenFileText(const std::vector<KeptToken>& tokens);
 
-// Those in the file; none if it is missing.
+// Returns the tokens in the file; none if it is missing.
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path);
 
 // The new token. AlreadyExists: the name is taken. InvalidArgument: no name.

@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-// Of one call.
+// The most bytes of one call.
 constexpr size_t kMostBytesAtOnce = size_t{1} << 20;
 
 class Plain : public Connection {

@@ -102,7 +102,7 @@ class ExampleServer {
 
   int port() const { return http_->port(); }
   ValidationApi* api() { return api_.get(); }
-  // Of every scope.
+  // Returns a token with every scope.
   const std::string& token() const { return token_; }
   std::string AddToken(const std::string& name, unsigned scopes,
                        int64_t expiry_unix_seconds = 0) {

@@ -166,7 +166,7 @@ class FullDiskTest(unittest.TestCase):
         self.disk.free()
         self.server = _Server(self.disk, token)
         self._check_acknowledged()
-        # Of half an upload nothing is left.
+        # Nothing of half an upload is left.
         bundles = [path for path in self.disk.path.glob("store/bundles/*/*")]
         self.assertEqual(len(bundles), 1, bundles)
 

@@ -23,7 +23,8 @@ namespace footprint {
 namespace {
 
 ExampleServer& Server() {
-  // Of this run alone: where another left its tokens, none could be added.
+  // The folder is this run's alone: where another left its tokens, none could
+  // be added.
   static TemporaryFolder folder;
   static const std::unique_ptr<ExampleServer> server = [] {
     const absl::Status made =

@@ -45,7 +45,7 @@ constexpr auto kWatchInterval = std::chrono::milliseconds(100);
 // A comment, so that a watcher who left is noticed.
 constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
-// Of a body that nobody may send.
+// The most bytes that are read of a body that nobody may send.
 constexpr int64_t kMostDrainedBytes = 64 << 10;
 constexpr auto kDrainTime = std::chrono::seconds(2);
 
@@ -152,8 +152,8 @@ class Answerer {
 
   virtual ~Answerer() = default;
   virtual httplib::Server* server() = 0;
-  // Of the listener that the server has bound; it is closed by CloseListener,
-  // which also ends the answers that have no end.
+  // Returns the socket that the server has bound; CloseListener closes it and
+  // ends the answers that have no end.
   virtual socket_t listener() const = 0;
   virtual void CloseListener() = 0;
   // `prepare` sees the request once its header is read.
@@ -273,7 +273,7 @@ class HttpServer::Implementation {
   const HttpServerOptions options_;
   std::unique_ptr<Answerer> answerer_;
   httplib::Server* server_ = nullptr;
-  // Of OpenSSL; nullptr: no TLS.
+  // OpenSSL's context; null without TLS.
   ssl_ctx_st* tls_context_ = nullptr;
   std::unique_ptr<RequestFront> front_;
   std::vector<std::thread> threads_;

@@ -40,7 +40,8 @@ struct HttpServerOptions {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: any that is free
   int thread_count = 16;
-  // Of silence, after which a connection is closed; also for a whole header.
+  // Idle time after which a connection is closed; also the time for a whole
+  // header.
   int idle_seconds = 10;
   // For all of one upload.
   int upload_seconds = 600;

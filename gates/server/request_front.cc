@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kPieceBytes = 4096;
 // For a refused client to read its answer.
 constexpr auto kLeavingTime = std::chrono::seconds(1);
-// Of what it still sends meanwhile.
+// The most bytes that are passed on of what it still sends meanwhile.
 constexpr int64_t kMostPassedBytes = 1 << 20;
 // An answer that fits needs no thread that waits for a slow reader.
 constexpr int kSendBufferBytes = 256 << 10;

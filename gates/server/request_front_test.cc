@@ -79,7 +79,7 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Without a token, so that anybody may.
+// The requests have no token, so anybody may send them.
 TEST(RequestFrontTest, NoHeaderTakesMuchMemory) {
   constexpr int64_t kMostSentBytes = 64 << 20;
   constexpr int64_t kMostTakenBytes = 16 << 20;

@@ -323,7 +323,7 @@ const bool kSubmitHasTls = false;
 absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
   absl::string_view host = server;
   const bool is_tls = absl::ConsumePrefix(&host, "https://");
-  // Without a scheme it is http.
+  // The default scheme is http.
   if (!is_tls) absl::ConsumePrefix(&host, "http://");
   if (host.empty() || absl::StrContains(host, "/")) return NoServer(server);
   // After the brackets of an address of version 6.

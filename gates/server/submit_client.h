@@ -40,12 +40,13 @@ struct SubmitOptions {
   // Runs it once more where the verdict that is there is none on memory.
   bool is_again = false;
   int64_t wait_seconds = 1800;
-  // Of the report: text, json, junit, markdown, or another of check's.
+  // The format of the report: text, json, junit, markdown, or another of
+  // check's.
   std::string format = "text";
   bool has_every_rule = false;
   bool has_colour = false;
   int64_t width = 80;
-  // Told each step: "waiting", "running: measuring". May be empty.
+  // Called at each step: "waiting", "running: measuring". May be empty.
   std::function<void(absl::string_view step)> report_step;
 };
 

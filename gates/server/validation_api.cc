@@ -31,7 +31,7 @@ using nlohmann::json;
 constexpr int64_t kMostListed = 500;
 constexpr int64_t kUsuallyListed = 50;
 constexpr size_t kMostDeploymentLength = 200;
-// Of requests without a valid token, from everybody together.
+// The name under which all requests without a valid token are counted together.
 constexpr char kNobody[] = "";
 
 constexpr char kSubmissionsPath[] = "/v1/trials";

@@ -42,10 +42,10 @@ namespace footprint {
 
 struct ApiRequest {
   std::string method;
-  // Without the query, and decoded.
+  // The path, decoded and without the query.
   std::string path;
   std::map<std::string, std::string> query;
-  // Of "Authorization: Bearer TOKEN"; empty if there is none.
+  // The token of "Authorization: Bearer TOKEN"; empty if there is none.
   std::string token;
 };
 

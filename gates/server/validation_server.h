@@ -39,7 +39,7 @@ struct ValidationServerOptions {
   HttpServerOptions http;
 };
 
-// Of the tokens in a store's folder.
+// Returns the path of the file that holds a store's tokens.
 std::string TokenFileOf(const std::string& store_folder);
 
 // `is_ready` is called once the port is listened at.

@@ -96,7 +96,7 @@ TEST(BudgetBoundTest, ALateLookPaysForTheEarlyOnes) {
   EXPECT_EQ(JudgeBudget({59, 24}, rule).kind, SampleDecision::kReject);
 }
 
-// Of a sequence of runs of which `fit` of all fit: where it ends.
+// Returns where a sequence of runs ends of which the share `fit` fits.
 SampleDecision::Kind Follow(RandomSequence* random, double fit,
                             const BudgetRule& rule) {
   FittingRuns runs;

@@ -107,8 +107,8 @@ TEST(RankTestTest, FalseAlarmsKeepTheLevel) {
   EXPECT_GE(alarms, 0.03 * kTrials);
 }
 
-// Without ties the variance of U is m n (m + n + 1) / 12, and with two pairs of
-// ties it is less by m n / 12 times 12 / (N (N - 1)).
+// The variance of U is m n (m + n + 1) / 12 if there are no ties; two pairs of
+// ties lower it by m n / 12 times 12 / (N (N - 1)).
 TEST(RankTestTest, TheApproximationIsTheNormalDistributionOfU) {
   const std::vector<double> lower = {1, 2, 3, 4, 5};
   const std::vector<double> higher = {6, 7, 8, 9, 10};

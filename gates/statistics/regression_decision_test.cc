@@ -102,7 +102,7 @@ TEST(RegressionDecisionTest, AnUnchangedProgramIsAcceptedSeldomRejected) {
 TEST(RegressionDecisionTest, AGrowthByTheDetectableIsSeen) {
   EXPECT_GE(CountOf(SampleDecision::kReject, 200, 0.02, 0.013), 195);
   EXPECT_EQ(CountOf(SampleDecision::kAccept, 200, 0.05, 0.013), 0);
-  // Of a program too noisy for 59 runs: seldom accepted all the same.
+  // A program that is too noisy for 59 runs is seldom accepted all the same.
   EXPECT_LE(CountOf(SampleDecision::kAccept, 200, 0.02, 0.04), 6);
 }
 

@@ -18,7 +18,7 @@ namespace footprint {
 
 inline constexpr int64_t kSampleSchedule[] = {9, 30, 59};
 
-// Of rejections of what is within its rule, over all looks.
+// The share of samples within their rule that are rejected, over all looks.
 inline constexpr double kFalseAlarmShare = 0.001;
 
 struct SampleDecision {
@@ -26,12 +26,12 @@ struct SampleDecision {
   Kind kind = kInconclusive;
   // With numbers; where it is inconclusive, also what would decide.
   std::string reason;
-  // Of kInconclusive: how many more runs might decide, at least 1.
+  // How many more runs might decide what is inconclusive, at least 1.
   int64_t more_runs = 0;
 };
 
-// Of a sample of `run_count`: how many more for the next look; 0: there is
-// none.
+// Returns how many runs to add to `run_count` before the next look, or 0 if
+// there is none.
 inline int64_t RunsToNextLook(int64_t run_count) {
   for (int64_t look : kSampleSchedule) {
     if (run_count < look) return look - run_count;

@@ -29,7 +29,7 @@
 
 namespace footprint {
 
-// Without Finish, nothing is left of it.
+// An upload that ends without Finish leaves nothing behind.
 class BundleUpload {
  public:
   // ResourceExhausted: the disk is full, or more bytes than were announced.
@@ -68,7 +68,7 @@ class BundleFolder {
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes) const;
 
-  // Of one that is not there, too.
+  // Succeeds if the bundle does not exist.
   absl::Status Remove(absl::string_view sha256) const;
 
   // Removes uploads that a killed process left, and bundles that `is_wanted`

@@ -19,7 +19,7 @@ namespace {
 constexpr char kLayerName[] = "footprint_power_loss";
 constexpr size_t kSectorBytes = 512;
 
-// Of the layer that is registered; there is one at a time.
+// The disk of the layer that is registered; there is one at a time.
 struct Disk {
   sqlite3_vfs layer = {};
   sqlite3_vfs* system = nullptr;
@@ -131,7 +131,7 @@ int ShmUnmap(sqlite3_file* file, int deletes) {
   return SystemFile(file)->pMethods->xShmUnmap(SystemFile(file), deletes);
 }
 
-// Of version 2: the log's shared memory, but no mapped reads.
+// Methods of version 2 have the log's shared memory, but no mapped reads.
 constexpr sqlite3_io_methods kMethods = {2,
                                          Close,
                                          Read,

@@ -45,10 +45,10 @@ class SqliteStatement {
   // Whether there is a further row, whose columns can be read until the next
   // call. Once it said no, the statement begins again.
   absl::StatusOr<bool> Step();
-  // Of a statement without rows.
+  // Runs a statement that returns no rows.
   absl::Status Run();
 
-  // The first column is 0. Of NULL: 0, an empty text.
+  // The first column is 0. NULL is 0, or an empty text.
   int64_t Int(int column) const;
   std::string Text(int column) const;
   bool IsNull(int column) const;

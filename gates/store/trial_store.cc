@@ -202,7 +202,7 @@ int64_t TrialStore::Now() const {
 absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
                                                      int64_t announced_bytes) {
   {
-    // Told before the bundle is sent, and not after.
+    // The reason is given before the bundle is sent, and not after.
     MutexLock lock(&mutex_);
     const auto unfinished =
         static_cast<int64_t>(waiting_.size() + running_.size());

@@ -67,7 +67,8 @@ struct TrialStoreOptions {
   int64_t most_bundle_bytes = int64_t{16} << 30;
   int64_t most_trials = 1000000;
   int64_t most_waiting = 1000;
-  // Of SQLite, for tests (SqliteOptions); nullptr: the system's.
+  // The name of SQLite's file layer, for tests (SqliteOptions); null for the
+  // system's.
   const char* file_layer = nullptr;
   // The clock, for tests.
   std::function<int64_t()> now_unix_seconds;
@@ -94,7 +95,7 @@ struct StoredTrial {
   int64_t submitted_unix_seconds = 0;
   // How often it was claimed.
   int attempt_count = 0;
-  // Of one that is decided: its place among the verdicts, from 1.
+  // The place of a decided trial among the verdicts, from 1.
   int64_t decided_order = 0;
   int64_t decided_unix_seconds = 0;
   int decision = 0;
@@ -157,8 +158,8 @@ class TrialStore {
 
   // NotFound.
   absl::StatusOr<StoredTrial> Find(absl::string_view key) const;
-  // The newest first, from below `before_sequence` on (0: all). Of all
-  // deployments if `deployment` is empty.
+  // The newest first, from below `before_sequence` on (0: all). An empty
+  // `deployment` stands for all.
   absl::StatusOr<std::vector<StoredTrial>> History(absl::string_view deployment,
                                                    int64_t before_sequence,
                                                    int64_t most) const;

@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kMostSites = 20;
 constexpr char kBundlePrefix[] = "/bundle/";
-// Of a profile that is kept: a part of what checked_explanation.h allows.
+// The most entries of a profile that is kept: within what checked_explanation.h
+// allows.
 constexpr int kMostAttributions = 1000;
 constexpr int kMostPhases = 1000;
 

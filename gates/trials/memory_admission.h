@@ -63,7 +63,7 @@ class MemoryAdmission {
 
   // No run gets more.
   int64_t total_bytes() const { return total_bytes_; }
-  // Those that asked and have no share yet.
+  // Returns how many asked and have no share yet.
   int64_t waiting_count();
 
  private:

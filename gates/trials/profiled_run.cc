@@ -75,7 +75,8 @@ int64_t CopyData(int source, int target, int64_t most_bytes) {
   return copied;
 }
 
-// Of one that is no regular file, or seems too large, nothing. Bytes copied.
+// Copies a record, and returns its bytes. Copies nothing if it is no regular
+// file or seems too large. Bytes copied.
 int64_t CopyRecord(int folder, const char* name, const std::string& target,
                    int64_t most_bytes) {
   const FileDescriptor source(openat(

@@ -1,4 +1,4 @@
-// What the runs of a trial decide: each function reads a run that has ended and
+// Decides a trial by its runs: each function reads a run that has ended and
 // sets the cause and the reason in the trial's result if the run settles it.
 //
 //   DecideMeasuredRun(run, limits, &result);

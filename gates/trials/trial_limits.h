@@ -21,7 +21,7 @@
 namespace footprint {
 
 struct TrialLimits {
-  // What the program may need; 0 if nobody said.
+  // The bytes that the program may need; 0 if nobody said.
   int64_t budget_bytes = 0;
   // The limit of the runs that measure, above the budget where the host has
   // room, so that the report can tell by how much a program exceeds it.

@@ -84,7 +84,7 @@ size_t SkipWord(absl::string_view text, size_t at) {
   while (at < text.size() &&
          (absl::ascii_isalnum(static_cast<unsigned char>(text[at])) ||
           text[at] == '_' || text[at] == '.' || text[at] == '+' ||
-          // Of an exponent: 1e-3.
+          // The sign of an exponent: 1e-3.
           (text[at] == '-' && at > 0 && (text[at - 1] | 0x20) == 'e'))) {
     ++at;
   }

@@ -68,7 +68,8 @@ std::string AppendThresholds(absl::string_view text,
                              const std::vector<Threshold>& thresholds);
 
 // The text of a file with no threshold yet, whose histories are to be complete.
-// Without an environment its limits hold in each.
+// Returns the text of a new file of thresholds. If it has no environment, its
+// limits hold in each.
 std::string NewThresholdText(const absl::optional<Environment>& environment);
 
 // Whether `text` is one that thresholds may be added to, and has none: empty,

@@ -231,7 +231,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
   EXPECT_THAT(early->descriptions,
               ElementsAre("t:4: //a:b *: recorded what was changed by hand, "
                           "dated 2026-11-21, as the entry above it"));
-  // Without a history there is nothing to miss, unless the file says so.
+  // Nothing is missed where there is no history, unless the file says so.
   EXPECT_EQ(*Record(kText, "2026-11-22", "x"), kText);
   const std::string first = absl::StrReplaceAll(
       kText, {{"environment {", "recorded: true environment {"}});

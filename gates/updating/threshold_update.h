@@ -52,7 +52,7 @@ struct UpdateOptions {
   bool allow_increase = false;
   std::string reason;  // for the history; empty: that it was measured
   std::string date;    // of the history's entries: "2026-11-21"
-  // Of entries that raise a limit, the last day; empty: they hold for good.
+  // The last day of entries that raise a limit; empty: they hold for good.
   std::string expires;
   // Instead of each file's own policy.
   absl::optional<Headroom> headroom;
@@ -98,7 +98,7 @@ NewThresholds ThresholdsForNewBenchmarks(
 // profiles that the options name: for measurements that thresholds of other
 // environments judge there, and no threshold of the profile's own environment
 // judges. A threshold that named several values gives one for each benchmark.
-// Of several environments the nearest counts.
+// Plans thresholds by those of the nearest of several environments.
 NewThresholds ThresholdsForEnvironment(
     absl::Span<const MemoryProfile> profiles,
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options);

@@ -487,7 +487,7 @@ TEST(ThresholdUpdateTest, AWholeProcessGetsAFifthToSpare) {
   EXPECT_EQ(added.thresholds[1].selector().benchmark(), "whole_process/x");
   EXPECT_EQ(added.thresholds[1].metric(), PEAK_RESIDENT_BYTES);
   EXPECT_EQ(added.thresholds[1].max_bytes(), 12000000);
-  // Of its own memory, and enough for chance.
+  // The threshold has room for its own memory, and for chance.
   Metric* const own = whole->add_metrics();
   own->set_kind(RESIDENT_ANONYMOUS_BYTES);
   own->set_value(4000000);

@@ -50,7 +50,8 @@ struct Inputs {
   // As an index says it; empty without one.
   std::map<std::string, const WeightStore*> owners;
 
-  // Of a tensor that other files have as well.
+  // Returns whether the copy of the tensor in `store` counts, where other files
+  // have it as well.
   bool Counts(const std::string& name, const WeightStore& store) const {
     const auto owner = owners.find(name);
     return owner == owners.end() || owner->second == &store;
@@ -100,7 +101,7 @@ absl::Status Add(absl::string_view path, Stores* stores) {
   return absl::OkStatus();
 }
 
-// Of the file, or of all that an index names.
+// Opens the file, or all files that an index names.
 absl::StatusOr<Inputs> OpenInputs(absl::string_view path) {
   Inputs inputs;
   if (!absl::EndsWith(path, ".json")) {

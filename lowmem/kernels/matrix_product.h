@@ -33,7 +33,7 @@ namespace footprint {
 // Residuals accumulate, and so do all but the first of the tiles between
 // columns.
 struct ProductEpilogue : Epilogue {
-  // Of the output, when its sum is complete.
+  // The activation of the output, applied when its sum is complete.
   Activation activation = Activation::kNone;
 };
 

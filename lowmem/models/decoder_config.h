@@ -33,7 +33,7 @@ struct DecoderConfig {
   int64_t positions = 0;
   float epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
-  // Without an output matrix of its own, the table of words is it.
+  // Whether the table of words is the output matrix, too.
   bool ties_output = true;
 
   int64_t head_features() const { return hidden / heads; }

@@ -218,7 +218,7 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head,
     float* const place =
         work_ + panel * HiddenStride() + head * features * kPanelTokens;
     const int64_t first = part_.position + panel * kPanelTokens;
-    // Those before, and the panel's own.
+    // The keys are those before, and the panel's own.
     const int64_t keys = std::min(first + kPanelTokens, tokens_end);
     MultiplyPanels({Keys(layer) + in_cache, 1, cache_stride_}, keys, features,
                    {place, 0}, 1, {}, {worker_scratch.scores, kPanelTokens, 0});
@@ -240,7 +240,7 @@ void DecoderPass::RunOutput(int worker) {
   team_.RunPhase([&] { return MultiplyOutput(worker); });
 }
 
-// Of the last token.
+// Multiplies the last token alone.
 absl::Status DecoderPass::MultiplyOutput(int worker) {
   StreamedProduct& product = this->product(worker);
   absl::Status status = product.SkipTo(worker_scratch_[worker].tiles.output);

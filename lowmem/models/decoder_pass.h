@@ -54,7 +54,7 @@ class DecoderPass : public LayerPass {
   // token begins at a multiple of a panel's.
   absl::Status Read(const DecoderPart& part);
 
-  // Of the last part that was the last of an Append.
+  // Returns the logits of the last part that was the last of an Append.
   absl::Span<const float> logits() const {
     return absl::MakeConstSpan(logits_, config_.vocabulary);
   }

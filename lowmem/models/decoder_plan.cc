@@ -39,7 +39,7 @@ int64_t VectorsBytes(const DecoderConfig& config) {
 
 int64_t Padded(int64_t tokens) { return PanelCount(tokens) * kPanelTokens; }
 
-// Of the tiles that there are: no slot needs more.
+// Returns the bytes of the largest tile that there is: no slot needs more.
 int64_t LargestTileBytes(const DecoderPlanRequest& request,
                          const Choice& choice) {
   const DecoderConfig& config = request.config;

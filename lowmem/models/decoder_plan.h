@@ -47,7 +47,7 @@ struct DecoderPlan;
 
 struct DecoderPlanRequest {
   DecoderConfig config;
-  // Of the prompt and what is generated, together.
+  // The positions of the prompt and of what is generated, together.
   int64_t positions = 0;
   int workers = 1;
   StreamingNeeds needs;
@@ -80,7 +80,7 @@ struct DecoderPlan : ModelPlan {
   // through it.
   int slots_of_worker() const { return depth == 1 ? 1 : depth + 1; }
 
-  // Of one worker's part of `range`.
+  // Returns the bytes of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {
     return range.size_bytes / request.workers;
   }

@@ -44,7 +44,8 @@ class DecoderRun {
   // That were read so far.
   virtual int64_t tokens() const = 0;
 
-  // Of the last Append: the embeddings, each layer, then the output.
+  // Returns the times of the last Append's steps: the embeddings, each layer,
+  // then the output.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
 
   // How tiles are read: "when used", or how they are read ahead.

@@ -639,7 +639,7 @@ TEST(DecoderTest, ATiedOutputIsTheWordsWhateverTheFileHas) {
       UnusedTensors(b.decoder->store(), TensorsToPin(b.decoder->weights())),
       testing::UnorderedElementsAre("lm_head.weight",
                                     "h.0.attn.lora_A.weight"));
-  // Without either, the usual name is asked for.
+  // The usual name is asked for if neither is there.
   TestDecoder neither = plain;
   neither.tensors.erase("wte.weight");
   EXPECT_TRUE(absl::StrContains(

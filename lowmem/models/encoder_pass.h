@@ -99,7 +99,7 @@ class EncoderPass : public LayerPass {
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;
 
-  // Of the sequence that is being computed.
+  // The sequence that is being computed.
   absl::Span<const int32_t> ids_;
   absl::Span<const int32_t> token_types_;
   float* states_ = nullptr;  // where its output goes

@@ -48,7 +48,7 @@ int64_t OutputBytes(const EncoderPlanRequest& request) {
          static_cast<int64_t>(sizeof(float));
 }
 
-// Of the tiles that there are: no slot needs more.
+// Returns the bytes of the largest tile that there is: no slot needs more.
 int64_t LargestTileBytes(const EncoderPlanRequest& request,
                          const Choice& choice) {
   const EncoderConfig& config = request.config;

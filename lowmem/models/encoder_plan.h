@@ -57,14 +57,14 @@ struct EncoderPlan : ModelPlan {
   ArenaRange sums;
   // Attention's or the feed-forward part's.
   ArenaRange work;
-  // Of all sequences; a single one's is that of the sums.
+  // The outputs of all sequences; a single one's lie in `sums`.
   ArenaRange output;
 
   int64_t panels() const;
   // Rounded up to whole panels.
   int64_t padded_tokens() const;
 
-  // Of one worker's part of `range`.
+  // Returns the bytes of one worker's part of `range`.
   int64_t part_bytes(const ArenaRange& range) const {
     return range.size_bytes / request.workers;
   }

@@ -51,8 +51,8 @@ class EncoderRun {
   virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) = 0;
 
-  // Of the last Forward: the embeddings, then each layer; of ForwardBatch, all
-  // sequences together.
+  // Returns the times of the last Forward's steps: the embeddings, then each
+  // layer; ForwardBatch counts all sequences together.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
 
   // How tiles are read: "when used", or how they are read ahead.

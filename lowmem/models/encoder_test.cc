@@ -366,7 +366,7 @@ TEST(EncoderTest, PredictsMoreTimeForMoreChunks) {
   ASSERT_THAT(encoder, IsOk());
   auto plan = (*encoder)->Plan(33, 2, kPlenty);
   ASSERT_THAT(plan, IsOk());
-  // Of each layer, one that widens and one that narrows: over 2 us each.
+  // Each layer has one step that widens and one that narrows: over 2 us each.
   const double steps_of_chunk = 2 * static_cast<double>(SmallConfig().layers);
   double last = 0;
   for (const int64_t chunks : {1, 2, 3}) {

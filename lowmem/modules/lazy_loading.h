@@ -73,9 +73,9 @@ class LazyModel {
  public:
   virtual ~LazyModel() = default;
 
-  // Of all parameters, were they all in memory.
+  // Returns the bytes of all parameters, were they all in memory.
   virtual int64_t parameter_bytes() const = 0;
-  // Of those that stay.
+  // Returns the bytes of the parameters that stay.
   virtual int64_t kept_bytes() const = 0;
   // Kept, leased and read ahead: now, and the most there were.
   virtual int64_t held_bytes() const = 0;

@@ -69,7 +69,7 @@ class LoadedModule final : public ParameterHolder {
   std::vector<BoundParameter> parameters_;
   int64_t floats_ = 0;  // that are not in place
 
-  // Of the thread that reads it, then of its leases.
+  // The memory belongs to the thread that reads it, then to its leases.
   CountedFloats memory_;
 
   // Under the loader's mutex, which Clang cannot name here.

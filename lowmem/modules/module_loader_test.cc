@@ -33,7 +33,7 @@
 
 namespace {
 
-// Of memory that begins at a cache line, as parameters' does.
+// These count memory that begins at a cache line, as parameters' does.
 std::atomic<int64_t> aligned_bytes{0};
 std::atomic<int64_t> aligned_peak_bytes{0};
 

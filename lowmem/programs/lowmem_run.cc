@@ -111,7 +111,7 @@ struct Request {
     return is_random() ? random_sequences
                        : static_cast<int64_t>(sequences.size());
   }
-  // Of the longest sequence.
+  // Returns the tokens of the longest sequence.
   int64_t tokens() const {
     int64_t tokens = random_tokens;
     for (const Ids& ids : sequences) {
@@ -121,7 +121,7 @@ struct Request {
   }
 };
 
-// Of one sequence. Nothing at all is an empty one.
+// Parses one sequence. Nothing at all is an empty one.
 absl::StatusOr<Ids> ParseIds(absl::string_view text) {
   Ids ids;
   if (text.empty()) return ids;

@@ -311,12 +311,14 @@ refuses 1 '--random_ids=9223372036854775807, but the model has 40 positions' \
   gpt2.F32 --random_ids=9223372036854775807
 refuses 1 '2000000000 sequences; a batch has from 1 to' \
   minilm.F32 --random_ids=1 --batch=2000000000
-# Before anything is filled: the system would kill what fills it. Of two tebibytes.
+# Before anything is filled: the system would kill what fills it. The file has two
+# tebibytes.
 lowmem_generate --shape=minilm --layers=1 --hidden=1024 --heads=16 --intermediate=64 \
   --vocabulary=100 --positions=512 wide 2>log
 refuses 1 'make 2.00 TiB free, or give fewer tokens, sequences or --threads' \
   wide --random_ids=512 --batch=1048576
-# Of some five billion operations; the steps take the time together.
+# The product has some five billion operations; the steps take the time
+# together.
 run wide --random_ids=512 --batch=1 --layers
 awk '/^time/ { seconds = $2; rate = $4 }
   /^  (embeddings|layer|output)/ { steps += $(NF - 1) }

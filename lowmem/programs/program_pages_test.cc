@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// Of files, in memory now.
+// Returns the bytes of files that are in memory now.
 int64_t FileBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -34,7 +34,7 @@ struct TileWork {
   void Add(const Tile& tile, int64_t outputs, int64_t inputs);
 
   int64_t tiles = 0;
-  // Of bytes without a gap: a tile's rows, unless they lie side by side.
+  // Runs of bytes without a gap: a tile's rows, unless they lie side by side.
   int64_t runs = 0;
   int64_t stored_bytes = 0;
   // Weights, and the columns of the register tiles that they are dealt to.

@@ -91,7 +91,8 @@ struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
 
-  // Of weights that take `tile_bytes` and are pinned before all else.
+  // Returns the share of weights that take `tile_bytes` and are pinned before
+  // all else.
   double share(int64_t tile_bytes) const {
     return tile_bytes == 0
                ? 0.0
@@ -122,7 +123,7 @@ struct ModelPlan {
   ArenaRange schedule;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
-  // What the budget had to spare.
+  // The weights that stay in what the budget had to spare.
   PinnedTensors pinned;
 };
 

@@ -318,7 +318,7 @@ absl::Status StreamedProduct::MultiplyTransposed(
     const PanelOutput& output) {
   const int64_t element_bytes = DTypeBytes(matrix.dtype());
   const int64_t block_columns = matrix.block_columns();
-  // Of tiles that hold a block of rows, or of what is summed up at once.
+  // A tile holds a block of rows, or what is summed up at once.
   const int64_t block_rows = std::min(kSumBlock, inputs.size());
   const int64_t widest =
       single_token_

@@ -46,7 +46,7 @@ struct TileList {
 
   absl::Span<Tile> capacity;
   int64_t count = 0;
-  // Of all tiles, also of those that are used where they lie.
+  // The work of all tiles, also of those that are used where they lie.
   TileWork work;
 };
 
@@ -86,8 +86,8 @@ class StreamedProduct {
   // too small for are left out.
   void Record(TileList* schedule) { schedule_ = schedule; }
   void RecordSingleToken() { single_token_ = true; }
-  // Those tiles come from a stream that repeats `schedule`, which must outlive
-  // the product or the next UseStream; null: they are loaded when used. The
+  // Takes those tiles from a stream that repeats `schedule`, which must outlive
+  // the product or the next UseStream; if null, they are loaded when used. The
   // slot stays for the others, if there are any.
   void UseStream(TileStream* stream, absl::Span<const Tile> schedule) {
     lease_.Release();

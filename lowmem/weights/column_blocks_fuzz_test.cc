@@ -43,7 +43,7 @@ void ReadHeader(absl::string_view header, int64_t data_bytes) {
   }
 }
 
-// Of a tensor that holds 3 x 8 in blocks of 4 columns.
+// Reads a tensor of 3 x 8 that is held in blocks of 4 columns.
 void ReadText(absl::string_view text) {
   const bool is_plain =
       std::all_of(text.begin(), text.end(), [](unsigned char c) {

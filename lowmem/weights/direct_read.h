@@ -6,7 +6,7 @@
 //   }
 //   const TileView view = ArrangeDirectTile(tile, slot);
 //
-// A contiguous tile is one run. Of a tile with gaps each row is a run of its
+// A contiguous tile is one run. Each row of a tile with gaps is a run of its
 // own, and ArrangeDirectTile moves the rows together when all are there.
 //
 // Pure arithmetic, but for ArrangeDirectTile, which moves bytes within the
@@ -34,8 +34,8 @@ int32_t DirectRuns(const Tile& tile);
 DirectRun DirectRunOf(const Tile& tile, int32_t index);
 int64_t DirectSlotBytes(const Tile& tile);
 
-// Of the bytes that were read for the tile, those that lie around its rows:
-// none of a contiguous one, whose ends alone are rounded.
+// Returns how many of the bytes that were read for the tile lie around its
+// rows: none of a contiguous one, whose ends alone are rounded.
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
 
 // Where the tile is once its runs have been read into `slot`.

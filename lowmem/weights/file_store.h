@@ -40,7 +40,7 @@ class SharedCounters {
   std::atomic<int64_t> wait_nanoseconds_{0};
 };
 
-// Of a clock that only goes forward.
+// Returns the time of a clock that only goes forward.
 int64_t NowNanoseconds();
 
 class FileStore : public WeightStore {
@@ -53,7 +53,8 @@ class FileStore : public WeightStore {
   void Count(const WeightCounters& more) override { counters_.Add(more); }
 
  protected:
-  // Of a mapping that holds the file: an empty one cannot be made.
+  // Returns the bytes of a mapping that holds the file: an empty one cannot be
+  // made.
   size_t MappedBytes() const {
     return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
   }

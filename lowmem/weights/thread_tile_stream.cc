@@ -123,7 +123,7 @@ class ThreadStream final : public TileStream {
     }
   }
 
-  // Without the lock, so that tiles are lent and given back meanwhile.
+  // Releases the lock meanwhile, so that tiles are lent and given back.
   absl::StatusOr<TileView> ReadTile(int64_t sequence)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     MutexUnlock unlock(&mutex_);

@@ -56,7 +56,7 @@ int64_t RingSlotBytes(const WeightStore& store,
 absl::Status StillLent(int64_t index, int depth);
 absl::Status EndOfSchedule(int64_t tiles);
 absl::Status LeasesRemain();
-// Of Rewind; any schedule can be begun anew.
+// Fails if Rewind may not go to `index`; any schedule can be begun anew.
 absl::Status CheckIndex(int64_t index, const RingLayout& layout);
 
 // Tiles read by a thread of the stream's own; its description begins with

@@ -25,7 +25,8 @@
 
 namespace {
 
-// Of every thread: reading ahead may allocate no more than delivering.
+// The allocations of every thread: reading ahead may allocate no more than
+// delivering.
 std::atomic<int64_t> allocations{0};
 
 }  // namespace

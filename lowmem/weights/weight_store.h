@@ -93,8 +93,9 @@ struct WeightCounters {
   // including what kResident loads in Open. Not what kMmap views: the system
   // reads that when it is touched.
   int64_t bytes_read = 0;
-  // Of these, bytes around the rows of tiles that have gaps, where direct reads
-  // round each row to pages. Tiles of a packed file (see pack.h) have no gaps.
+  // Those of the bytes read that lie around the rows of tiles with gaps, where
+  // direct reads round each row to pages. Tiles of a packed file (see pack.h)
+  // have no gaps.
   int64_t bytes_around_rows = 0;
   int64_t reads = 0;
   // Time in which a caller waited for bytes, summed over threads.

@@ -372,7 +372,7 @@ TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
   }
 }
 
-// Of files, in this process's memory now.
+// Returns the bytes of files that are in this process's memory now.
 int64_t FileBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

@@ -11,8 +11,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Of a hundred thousand that libstdc++ allows; a character is a state, and an
-// alternative some more.
+// The states that an expression may have, of the hundred thousand that
+// libstdc++ allows; a character is a state, and an alternative some more.
 constexpr size_t kMostStates = 40'000;
 constexpr size_t kStatesOfAlternative = 4;
 // Groups within groups; the regular expression is matched by recursion.
@@ -21,7 +21,8 @@ constexpr int kMostDepth = 50;
 using Names = std::vector<std::string>;
 using Iterator = Names::const_iterator;
 
-// Of sorted names: what the first and the last have in common, all have.
+// Returns the length of what sorted names have in common: what the first and
+// the last share, all do.
 size_t CommonLength(Iterator begin, Iterator end) {
   const std::string& first = *begin;
   const std::string& last = *(end - 1);

@@ -35,9 +35,10 @@ void SwitchListing(bool is_on) {
   BenchmarkReporter::Context::executable_name = name;
 }
 
-// Of --benchmark_filter. For ".", Google Benchmark copies all that it has found
-// at every benchmark that it finds; another expression that matches everything
-// takes a time that is linear in them.
+// Returns the filter of --benchmark_filter in a form that lists fast. For ".",
+// Google Benchmark copies all that it has found at every benchmark that it
+// finds; another expression that matches everything takes a time that is linear
+// in them.
 std::string FilterForListing() {
   const std::string filter = benchmark::GetBenchmarkFilter();
   const bool is_everything = filter.empty() || filter == "." || filter == "all";

@@ -42,7 +42,7 @@ class JoiningReporter : public benchmark::BenchmarkReporter {
     after_rows_ = std::move(after_rows);
   }
 
-  // Of an instance, since ForgetRows.
+  // Returns whether the instance has rows since ForgetRows.
   bool HasRows(const std::string& name) const { return names_.count(name) > 0; }
   void ForgetRows() { names_.clear(); }
 

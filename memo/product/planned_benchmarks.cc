@@ -112,7 +112,8 @@ absl::StatusOr<std::vector<std::string>> InstancesToRun(
   return instance_names;
 }
 
-// Those of `names` that are cells of `product`, or all if it is empty.
+// Returns the names that are cells of `product`, or all cells if `names` is
+// empty.
 absl::StatusOr<std::vector<std::string>> CellsOfProduct(
     const std::string& product, std::vector<std::string> names) {
   if (product.empty()) return names;
@@ -155,7 +156,7 @@ absl::Status CheckBeforeRun(const ProductOptions& options,
   return absl::OkStatus();
 }
 
-// Of the files of earlier runs.
+// Returns the sizes that files of earlier runs tell.
 absl::StatusOr<Sizes> KnownSizes(const ProductOptions& options) {
   absl::StatusOr<Sizes> remembered = Sizes();
   if (!options.remember_path.empty()) {

@@ -64,7 +64,7 @@ class PlannedRun {
   size_t call_count() const { return call_count_; }
 
  private:
-  // Of a product: its instances in this run.
+  // A product's instances in this run.
   struct Family {
     size_t size = 0;
     size_t next_index = 0;
@@ -90,7 +90,7 @@ class PlannedRun {
   ValuesPlan plan_;
   TraceRecorder recorder_;
   PlannedValues values_;
-  // Of the cell that runs.
+  // Whether the cell that runs is set up.
   bool is_set_up_ = false;
   InstanceState state_;
   size_t ran_count_ = 0;

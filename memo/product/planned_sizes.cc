@@ -8,7 +8,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Of a regular file; 0 if there is none.
+// Returns the bytes of a regular file, or 0 if there is none.
 int64_t FileBytes(const std::string& path) {
   struct stat file;
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;

@@ -132,7 +132,7 @@ TEST(PlannedSizesTest, WhatPassesIsTakenForNothingIfItIsLittle) {
   EXPECT_EQ(PassingBytesOf(100 * kMebibyte + 1000, 100 * kMebibyte), 0);
   EXPECT_EQ(PassingBytesOf(101 * kMebibyte, 100 * kMebibyte), 0);
   EXPECT_EQ(PassingBytesOf(102 * kMebibyte, 100 * kMebibyte), 2 * kMebibyte);
-  // Of a small value, what the meter itself may take is little.
+  // What the meter itself may take is little beside a small value.
   constexpr int64_t kMeterBytes = 128 << 10;
   EXPECT_EQ(PassingBytesOf(kMeterBytes, 0), 0);
   EXPECT_EQ(PassingBytesOf(kMeterBytes + 1, 0), kMeterBytes + 1);

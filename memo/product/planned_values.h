@@ -35,9 +35,9 @@ namespace footprint::memo_internal {
 struct ValuesPlan {
   ScheduleRequest request;
   Schedule schedule;
-  // Of request.values, in the same order.
+  // The memos of request.values, in the same order.
   std::vector<PlannedMemo*> memos;
-  // Of earlier runs, by name.
+  // Sizes that earlier runs measured, by name.
   std::map<std::string, LoadedSize> known_sizes;
   bool counts_resident = false;
   // The next run knows the sizes of this one by this file; empty: it does not.

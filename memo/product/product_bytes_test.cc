@@ -70,7 +70,7 @@ Memo<Bytes> MakeBytes(const std::string& name, size_t bytes,
       declared_bytes);
 }
 
-// Of `capacity_bytes`, whose end nobody touches.
+// Makes bytes of `capacity_bytes`, whose end nobody touches.
 Memo<Bytes> MakeRoomyBytes(const std::string& name, size_t bytes,
                            size_t capacity_bytes) {
   return *MakeMemo<Bytes>(

@@ -35,8 +35,8 @@ struct InstanceState {
   std::string name;
   // The product: BM_Predict.
   std::string family;
-  // Of the product's instances that this run has, in the order in which they
-  // run: the last one's index is family_size - 1.
+  // The place of this instance among those of the product that this run has, in
+  // the order in which they run: the last one's index is family_size - 1.
   size_t family_index = 0;
   size_t family_size = 0;
 };
@@ -84,7 +84,7 @@ class TypedPlannedMemo final : public PlannedMemo {
     handle_.reset();
     return memo_.Evict();
   }
-  // Of the last load.
+  // Returns the value of the last load.
   const T& value() const { return *value_; }
 
  private:
@@ -144,7 +144,7 @@ class ProductRegistry {
  public:
   static ProductRegistry& Get();
 
-  // Of one memo only one, however many products name it.
+  // Returns the only one of the memo, however many products name it.
   template <typename T>
   TypedPlannedMemo<T>* FindOrAdd(const Memo<T>& memo) {
     std::unique_ptr<PlannedMemo>& entry = memos_[memo.name()];

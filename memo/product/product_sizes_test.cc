@@ -100,7 +100,7 @@ TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
   EXPECT_EQ(reordered.trace.plan().other_order_peak_count(), 0);
 }
 
-// Without a size, as many values as one.
+// If it has no size, as many values are alive as one takes.
 TEST_F(ProductTest, SaysHowManyValuesAnotherOrderWouldHaveAlive) {
   const auto run = [](benchmark::State& state, const Model&) {
     for (auto _ : state) {
@@ -172,7 +172,7 @@ TEST_F(ProductTest, AnotherOrderOfUnknownSizesIsTheOneThatWasPromised) {
 TEST_F(ProductTest, RemembersWhatWasMeasured) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/remembered.binpb";
-  // Without jemalloc no size is measured, but how long each load took is.
+  // No size is measured without jemalloc, but how long each load took is.
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
   absl::StatusOr<MemoTrace> remembered = ReadMemoTraceFile(path);
   ASSERT_THAT(remembered, IsOk());
@@ -363,7 +363,8 @@ TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   EXPECT_EQ(load_count, 2);
 }
 
-// Of the values that take something else than was planned, as they loaded.
+// Returns the bytes of the values that take something else than was planned, as
+// they loaded.
 std::vector<int64_t> DifferingBytes(const MemoTrace& trace) {
   std::vector<int64_t> bytes;
   for (const MemoEvent& event : trace.events()) {
@@ -381,7 +382,7 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   EXPECT_EQ(trace->load_count(), 5);
   const Outcome outcome = RunWith({"--memo_sizes=" + path});
   EXPECT_EQ(outcome.exit_status, 0);
-  // Without jemalloc the sizes of the trace are the declared ones.
+  // The sizes of the trace are the declared ones where there is no jemalloc.
   EXPECT_FALSE(outcome.trace.plan().values(0).is_measured());
   MemoTrace measured = *trace;
   for (MemoEvent& event : *measured.mutable_events()) {

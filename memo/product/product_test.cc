@@ -194,7 +194,7 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
       failed.push_back(event.detail());
     }
   }
-  // Of both threads that threw the first is kept.
+  // The first exception is kept of those that both threads threw.
   EXPECT_THAT(
       failed,
       ElementsAre(

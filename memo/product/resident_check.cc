@@ -9,7 +9,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Of stacks, of Google Benchmark's rows and of the allocator's own tables.
+// An allowance for stacks, Google Benchmark's rows and the allocator's own
+// tables.
 constexpr int64_t kAllowanceBytes = 4 << 20;
 
 // A sanitizer's own memory is several times the program's.

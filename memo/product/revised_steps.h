@@ -21,9 +21,9 @@
 namespace footprint::memo_internal {
 
 struct RevisedSteps {
-  // Those of PlanSchedule; then nothing else is set.
+  // The errors of PlanSchedule; if there is one, nothing else is set.
   absl::Status status;
-  // Of cells in `refused` first, without loads, then the others.
+  // Cells in `refused` stand first, without loads, then the others.
   std::vector<ScheduledStep> steps;
   // ResourceExhausted, by index: cells whose values exceed the budget.
   std::map<int, absl::Status> refused;

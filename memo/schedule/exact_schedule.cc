@@ -231,7 +231,7 @@ class Search {
           static_cast<int64_t>(schedule.steps[step].loads.size());
       wanted = ((wanted & ~need) | need) & kept_before;
     }
-    // Of what is kept in truth; a state's own peak may be higher.
+    // The peak is that of what is kept in truth; a state's own may be higher.
     schedule.peak_bytes = PeakBytes(request_, schedule);
     return schedule;
   }

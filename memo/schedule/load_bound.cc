@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kNever = INT32_MAX;
 constexpr size_t kMostLayers = 16;
-// Of all layers together.
+// The most uses in all layers together.
 constexpr size_t kMostLayeredUses = 1'000'000;
-// Of a product, that are looked at together.
+// The most axes of a product that are looked at together.
 constexpr size_t kMostAxes = 4;
-// Of an axis, that are told apart.
+// The most places of an axis that are told apart.
 constexpr size_t kMostSizes = 32;
 
 // A sum of doubles that is to be no higher than the true one.
@@ -62,7 +62,7 @@ class PartialKeeping {
 
   size_t use_count() const { return next_uses_.size(); }
 
-  // Of the values of at least this price.
+  // Returns the least bytes that are loaded of values of at least this price.
   int64_t LeastLoadedBytes(double price) const {
     std::vector<int64_t> kept_bytes(request_.values.size());
     std::priority_queue<std::pair<int, int>> last_used;
@@ -144,7 +144,8 @@ std::vector<double> LayersOf(const ScheduleRequest& request, size_t most) {
 // One axis of a product, or its values alone.
 struct BoundAxis {
   std::vector<int> values;
-  // Of the smallest one, the two smallest ones, and so on; the first is 0.
+  // The bytes of the smallest value, of the two smallest, and so on; the first
+  // is 0.
   std::vector<int64_t> smallest_bytes;
 
   int64_t CountThatFit(int64_t room_bytes) const {
@@ -264,8 +265,9 @@ class ProductBound {
     }
   }
 
-  // Of the other axes' values that fit the room together. A value that is in
-  // two axes takes its room once: then each axis may take all of it.
+  // Returns how many combinations of the other axes' values fit the room
+  // together. A value that is in two axes takes its room once: then each axis
+  // may take all of it.
   double MostCombinationsBeside(size_t axis, int64_t room_bytes) const {
     std::vector<const BoundAxis*> others;
     for (size_t other = 0; other < axes_.size(); ++other) {
@@ -375,7 +377,7 @@ class ProductBound {
   const ScheduleRequest& request_;
   const int64_t room_bytes_;
   std::vector<BoundAxis> axes_;
-  // Of all axes, each once.
+  // The values of all axes, each once.
   std::vector<int> values_;
   bool shares_values_ = false;
   double combination_count_ = 0;

@@ -203,8 +203,8 @@ TEST(LoadBoundTest, LayersOfPricesAddUp) {
                     {"other", 2, SizeSource::kDeclared, 2}};
   request.cells = {{"0", {0}}, {"1", {1}}, {"2", {2}},
                    {"3", {0}}, {"4", {1}}, {"5", {2}}};
-  // Room for one value more. Of all bytes, 8 of 12 are loaded at least, for 1
-  // each; of the dear ones 2, for 2 more each. No schedule does both.
+  // Room for one value more. At least 8 of all 12 bytes are loaded, for 1 each,
+  // and 2 of the dear ones, for 2 more each. No schedule does both.
   EXPECT_EQ(LeastCostInOrder(request, 4), 8 + 4);
   EXPECT_EQ(LowestCost([&] {
               ScheduleRequest budgeted = request;

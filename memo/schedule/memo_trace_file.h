@@ -29,10 +29,10 @@ struct LoadedSize {
   int64_t bytes = 0;            // allocated or mapped
   int64_t resident_bytes = 0;   // 0 if not counted
   int64_t load_peak_bytes = 0;  // 0 if not measured
-  // Of other memos whose handles the value holds.
+  // The bytes of other memos whose handles the value holds.
   int64_t held_bytes = 0;
   int64_t held_resident_bytes = 0;
-  // Of the quickest load, as reloads are; 0 if not measured.
+  // The time of the quickest load, as reloads are; 0 if not measured.
   int64_t load_nanoseconds = 0;
   // kMeasured, kGuessed (measured in doubt), kDeclared, or kUnknown: only the
   // time is known.

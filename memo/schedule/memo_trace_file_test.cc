@@ -136,7 +136,7 @@ TEST(MemoTraceFileTest, TheTimeOfTheQuickestLoadIsRemembered) {
             50);
 }
 
-// Without an allocator that counts, times are known all the same.
+// Times are known even where no allocator counts.
 TEST(MemoTraceFileTest, OfADeclaredSizeOnlyTheTimeIsRemembered) {
   const std::string path = Path("times.binpb");
   std::remove(path.c_str());
@@ -216,7 +216,7 @@ TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
     return (*ReadRememberedSizes(path))["a"];
   };
   remember(Measured(10'000, 9'000));
-  // Of the same value, whose resident size was not counted this time.
+  // The same value, whose resident size was not counted this time.
   EXPECT_EQ(remember(Measured(10'001, 0)).resident_bytes, 9'000);
   EXPECT_EQ(remember(Measured(100'000, 0)).resident_bytes, 0);
   EXPECT_EQ(remember(Measured(100'000, 0)).bytes, 100'000);

@@ -50,7 +50,8 @@ struct PlannedCell {
 struct ScheduleRequest {
   std::vector<PlannedValue> values;
   std::vector<PlannedCell> cells;
-  // Of all values that are alive together, at any moment of a load, too.
+  // The most bytes that all values alive together may have, at any moment of a
+  // load, too.
   absl::optional<int64_t> budget_bytes;
   // Whether cells may run in another order than the given one.
   bool may_reorder = false;

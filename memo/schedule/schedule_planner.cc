@@ -124,7 +124,7 @@ std::vector<int> GivenOrder(size_t cell_count) {
   return order;
 }
 
-// Of the load cost and the peak. Schedules that are tried are not kept: one of
+// The load cost and the peak. Schedules that are tried are not kept: one of
 // many cells takes as much as its request.
 using Cost = std::pair<int64_t, int64_t>;
 
@@ -159,7 +159,7 @@ std::vector<int> BestTiledOrder(const ScheduleRequest& request,
   return best;
 }
 
-// Of all cells, group after group.
+// Returns an order of all cells, group after group.
 std::vector<int> TiledOrder(const ScheduleRequest& request,
                             int64_t budget_bytes) {
   std::vector<int> tiled;
@@ -188,7 +188,8 @@ int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
              : LeastCostOfLateLoads(request, budget_bytes);
 }
 
-// Without search: the best of a few orders, the given one where it is as good.
+// Returns the best of a few orders without a search, the given one where it is
+// as good.
 Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
   std::vector<int> best = GivenOrder(request.cells.size());

@@ -53,7 +53,7 @@ TEST(ScheduleTest, ThePeakIsOfWhatIsAliveTogether) {
   // a and b; then b and c.
   EXPECT_EQ(PeakBytes(request, schedule), 30);
   EXPECT_EQ(PeakCount(schedule), 2);
-  // Without an eviction, all three.
+  // All three are alive if none is evicted.
   schedule.steps[0].evictions.clear();
   EXPECT_EQ(PeakBytes(request, schedule), 35);
   EXPECT_EQ(PeakCount(schedule), 3);

@@ -91,7 +91,8 @@ class Axis {
                      [&](int a, int b) { return density(a) > density(b); });
   }
 
-  // Of the block from the rank `begin` on: at least one value.
+  // Returns the end of the block from the rank `begin` on, which has at least
+  // one value.
   size_t EndOfBlock(size_t begin, int64_t capacity_bytes) const {
     // The capacity may be that of no budget.
     const int64_t most_bytes =
@@ -158,7 +159,7 @@ class TilingProposals {
  public:
   explicit TilingProposals(size_t most_tilings) : most_tilings_(most_tilings) {}
 
-  // Of axes with their ranks.
+  // Adds the orders of axes with their ranks.
   void Add(const std::vector<Axis>& axes, bool by_density, int64_t room_bytes) {
     axes_ = &axes;
     room_bytes_ = room_bytes;
@@ -190,7 +191,7 @@ class TilingProposals {
 
  private:
   static constexpr size_t kMostPermutedAxes = 4;
-  // Of one nesting.
+  // The most combinations of one nesting.
   static constexpr double kMostCombinations = 1024;
 
   void KeepBest() {

@@ -135,7 +135,7 @@ TEST(TiledOrdersTest, BringsDearValuesTogether) {
 TEST(TiledOrdersTest, LeavesRoomForWhatPasses) {
   ScheduleRequest request = Product({8, 8});
   for (PlannedValue& value : request.values) value.load_peak_bytes = 4;
-  // Of 9 bytes, 3 pass while a value loads: a tile has 6.
+  // A tile has 6 of 9 bytes, since 3 pass while a value loads.
   const std::vector<int> order = Orders(request, 9, 1)[0];
   EXPECT_EQ(LoadsOf(request, order, 9), LoadsOf(Product({8, 8}), order, 6));
 }

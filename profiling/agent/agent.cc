@@ -51,7 +51,8 @@ namespace {
 
 ProcessRecord* record = nullptr;
 PublishedMappings* mappings = nullptr;
-// Of a process that shares our memory between vfork and exec, it is not ours.
+// The process that owns the mappings: one that shares our memory between vfork
+// and exec does not.
 pid_t own_process = 0;
 // -1: call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
@@ -110,7 +111,7 @@ bool HasStacks() {
          copy_interval_bytes >= 0;
 }
 
-// Without it, the resident set's parts are not told.
+// Leaves the resident set's parts untold if the record cannot be begun.
 void BeginMappingsRecord(int folder) {
   PublishMappings(nullptr);
   if (mappings != nullptr) {
@@ -304,7 +305,7 @@ bool CountersAreFree() {
   return false;
 }
 
-// Of a record that is not completed, the peak is there all the same.
+// Ends the process; the peak is there even if the record is not completed.
 [[noreturn]] void EndAtOnce(int status) {
   if (CountersAreFree()) CompleteRecord(ProcessEnd::kAtOnce);
   syscall(SYS_exit_group, status);

@@ -93,7 +93,7 @@ __attribute__((visibility("hidden"))) long footprint_failed_call(long error) {
   return -1;
 }
 
-// Of a call that makes a process which goes on here, with memory of its own.
+// Makes a process that goes on here, with memory of its own.
 __attribute__((visibility("hidden"))) long footprint_forking_call(
     long number, long first, long second, long third, long fourth, long fifth) {
   register long r10 asm("r10") = fourth;

@@ -22,7 +22,7 @@ void* Map(int file, size_t size_bytes) {
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
-// Of the process's last image; null where it has none.
+// Maps the record of the process's last image. Returns null if it has none.
 ProcessRecord* MapLast(int folder, pid_t process) {
   int last = -1;
   for (int32_t image = 0; image < kMaxImages; ++image) {
@@ -49,7 +49,8 @@ void* CreateMappedFile(int folder, const char* name, size_t size_bytes) {
   const int file =
       openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return nullptr;
-  // Of its full size, so that a full disk is met here and not by the program.
+  // The file gets its full size now, so that a full disk is met here and not by
+  // the program.
   const int error = posix_fallocate(file, 0, static_cast<off_t>(size_bytes));
   void* const mapped = error == 0 ? Map(file, size_bytes) : nullptr;
   if (mapped == nullptr) unlinkat(folder, name, 0);

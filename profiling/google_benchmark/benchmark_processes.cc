@@ -141,7 +141,7 @@ absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
   return wait_status;
 }
 
-// Of a process that left `names` without a measurement.
+// Describes the end of a process that left `names` without a measurement.
 std::string DescribeEnd(int wait_status, bool has_begun) {
   if (WIFSIGNALED(wait_status)) {
     return absl::StrCat("was killed by signal ", WTERMSIG(wait_status));

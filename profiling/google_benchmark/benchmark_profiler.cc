@@ -56,7 +56,7 @@ class LoopRecorder {
     phase_.emplace("setup", MemoryPhase::Around::kEveryThread);
   }
 
-  // Of each thread, before it waits for the others.
+  // Each thread calls this before it waits for the others.
   void ThreadReachesLoop(int thread_count) {
     if (++arrived_at_begin_ < thread_count) return;
     arrived_at_begin_ = 0;
@@ -489,7 +489,8 @@ class PartFile {
   std::string path_;
 };
 
-// Of the files that are wanted, before minutes of measuring are spent on them.
+// Tries the files that are wanted, before minutes of measuring are spent on
+// them.
 absl::Status CheckWritable(const MemoryOutputs& outputs) {
   for (const std::string* path :
        {&outputs.profile_path, &outputs.samples_path}) {

@@ -520,7 +520,7 @@ TEST_F(BenchmarkProfilerTest, HelpNamesTheFlags) {
 TEST_F(BenchmarkProfilerTest, AnOrdinaryRunShowsThePeak) {
   ASSERT_EQ(RunSample("--benchmark_filter=HoldBlock --benchmark_min_time=0.01"),
             0);
-  // Of the loop, and not of the 4 MiB before it.
+  // The rate is that of the loop, and does not count the 4 MiB before it.
   EXPECT_THAT(ReadText(Scratch("out")),
               testing::AnyOf(HasSubstr(" 1048.58k"), HasSubstr(" 1.04858M")));
   EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("DEBUG")));

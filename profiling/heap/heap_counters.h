@@ -67,7 +67,7 @@ inline bool DelayNextLook(ThreadCounters* counters) {
   const int64_t peak_bytes = counters->peak_absolute_bytes.load();
   const int64_t threshold_bytes = counters->threshold_bytes.load();
   const int64_t top_bytes = std::min(peak_bytes, threshold_bytes);
-  // Without a sign: it may be UINT64_MAX.
+  // The comparison is without a sign: the point may be UINT64_MAX.
   const uint64_t sample_at_bytes = counters->sample_at_bytes;
   if (live_bytes > top_bytes || allocated_bytes >= sample_at_bytes) {
     ForceLook(counters);

@@ -91,7 +91,7 @@ struct Phase {
   bool open = false;
   Quantities begin;
   Quantities peak;
-  // Of threads that ended in the phase and that nobody joins.
+  // The peak of threads that ended in the phase and that nobody joins.
   int64_t ended_thread_peak_net_bytes = 0;
   int ended_root_count = 0;
   bool ended_roots_overlap = false;
@@ -113,7 +113,7 @@ struct ProcessCounters {
   PhaseSet open_phases ABSL_GUARDED_BY(lock) = 0;
   // Since the last phase event.
   int64_t peak_absolute_bytes ABSL_GUARDED_BY(lock) = 0;
-  // Of all threads.
+  // The sum of all threads' thresholds.
   int64_t sum_of_thresholds ABSL_GUARDED_BY(lock) = 0;
   // Threads that the program created and that nobody has joined so far: they
   // may call at any time, also after they gave up their counters.

@@ -18,16 +18,17 @@
 namespace footprint::profiling_internal {
 
 struct PublishedHeap {
-  // Of live usable bytes, what was live when the publishing began included.
+  // The peak of live usable bytes, what was live when the publishing began
+  // included.
   std::atomic<int64_t> peak_live_bytes;
-  // Of CLOCK_MONOTONIC, to 4 ms.
+  // The time of the peak by CLOCK_MONOTONIC, to 4 ms.
   std::atomic<int64_t> peak_time_ns;
   // How many peaks there were: what was copied at one is told by it.
   std::atomic<uint64_t> peak_count;
   // The stage that the program is in, and was in at the peak.
   std::atomic<uint32_t> stage;
   std::atomic<uint32_t> peak_stage;
-  // Of what the program mapped by itself.
+  // The bytes that the program mapped by itself.
   std::atomic<int64_t> mapped_bytes;
   std::atomic<int64_t> peak_mapped_bytes;
 

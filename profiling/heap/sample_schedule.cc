@@ -21,7 +21,7 @@ void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
     return;
   }
-  // Of (0, 1].
+  // The number lies in (0, 1].
   const double uniform = static_cast<double>((random >> 11) + 1) * 0x1p-53;
   const double distance =
       -std::log(uniform) * static_cast<double>(interval_bytes);

@@ -35,8 +35,8 @@ inline bool IsSample(const ThreadCounters& counters) {
          counters.sample_at_bytes;
 }
 
-// Of a thread that is new: its first allocation is registered after it was
-// made, and may be the sample.
+// Schedules the first sample of a new thread: its first allocation is
+// registered after it was made, and may be the sample.
 void ScheduleFirstSample(ThreadCounters* counters);
 
 // From what the thread has allocated so far: the process has no memory.

@@ -34,8 +34,8 @@ struct ThreadRecord {
   void* (*function)(void*) = nullptr;
   void* argument = nullptr;
   bool is_given_up ABSL_GUARDED_BY(process.lock) = false;
-  // Of the creator at the start of the join, which does not end before the
-  // thread does.
+  // The creator's activity at the start of the join, which does not end before
+  // the thread does.
   uint64_t joiner_activity ABSL_GUARDED_BY(process.lock) = 0;
   // Tells one use of this memory from the next.
   uint64_t number ABSL_GUARDED_BY(process.lock) = 0;
@@ -50,7 +50,7 @@ ThreadRecord* NewRecord() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 void FreeRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Of a thread without a creator, children and counters.
+// Drops the record of a thread without a creator, children and counters.
 void DropRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

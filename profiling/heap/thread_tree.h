@@ -18,11 +18,11 @@
 //
 // The sum. The live bytes of the process are the sum of what each thread
 // allocated less what it freed. At any moment a thread is at some place of its
-// own course, between two of its creations and joins. Of the threads that it
-// created, those that it joined before that place contribute what they left;
-// those that it creates later, nothing; those between, at most their own
-// highest sum. `highest_net_bytes` is that for the segments of the course: so
-// the highest of the root bounds every interleaving.
+// own course, between two of its creations and joins. The threads that it
+// created and joined before that place contribute what they left; those that it
+// creates later, nothing; those between, at most their own highest sum.
+// `highest_net_bytes` is that for the segments of the course: so the highest of
+// the root bounds every interleaving.
 //
 // The overlap. Two threads' calls are in no order if one thread calls between
 // the creation and the join of a thread that calls too, or creates and joins
@@ -50,8 +50,8 @@ struct ThreadNode {
     uint64_t begin_activity = 0;
     // Bytes that threads that it joined left, or took away.
     int64_t joined_net_bytes = 0;
-    // Of its course since it created the youngest of the children it has not
-    // joined: its own net bytes and those of children that it joined.
+    // The highest net bytes since it created the youngest of the children it
+    // has not joined: its own and those of children that it joined.
     int64_t highest_net_bytes = 0;
     // The same of its creator, in the segment that ended with its creation.
     int64_t creator_highest_net_bytes = 0;
@@ -79,7 +79,7 @@ struct ThreadNode {
   InPhase in_phase[kMaxOpenPhases];
 };
 
-// Of all threads, at the start of a phase.
+// Begins a phase for every thread.
 void BeginPhase(int phase, ThreadNode* node);
 
 // `live_bytes` were live at once, the thread's own, since the last call of

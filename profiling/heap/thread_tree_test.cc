@@ -208,7 +208,7 @@ class Simulation {
     for (size_t i = 0; i < nodes_.size(); ++i) EndSegment(i);
   }
 
-  // Of all roots.
+  // Adds up the bytes of all roots.
   int64_t SumBytes() const {
     int64_t sum = 0;
     for (const ThreadNode& node : nodes_) {

@@ -134,11 +134,11 @@ void FreeByOwnWay(void* block) { return thread_counters.free_way(block); }
 
 // Read by every free, so nothing that is written often shares the cache line.
 struct alignas(64) {
-  // Of the only thread, or by the thread's own.
+  // How a block is freed: the only thread's way, or the thread's own.
   FreeWay way = FreeByOwnWay;
-  // Of threads that are registered.
+  // How threads that are registered free a block.
   FreeWay of_registered = SeenFree;
-  // Of a free that tells the size.
+  // Whether a free that tells the size is seen.
   bool are_seen = true;
 } frees;
 
@@ -305,7 +305,7 @@ using footprint::profiling_internal::ThreadIsRegistered;
 
 extern "C" {
 
-// Of a thread that is not registered yet, or not any more.
+// Frees for a thread that is not registered yet, or not any more.
 void footprint_first_free(void* block) {
   ForgetBlock(block);
   FreeUnregistered(block);

@@ -1,5 +1,5 @@
-// Those of malloc's kin that are one call of another: each counts by calling the
-// program's realloc or free, whichever source defines that.
+// The members of malloc's family that are one call of another: each counts by
+// calling the program's realloc or free, whichever source defines that.
 
 #include <errno.h>
 #include <stddef.h>

@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-// Of the text that a failure record keeps.
+// The most bytes of text that a failure record keeps.
 inline constexpr size_t kFailureTextBytes = 8192;
 
 struct FailureTextOptions {
@@ -32,8 +32,8 @@ struct FailureTextOptions {
 // `text` with `folders` removed, process id, addresses ("0x7ffd..." as
 // "0xADDRESS") and points in time (ISO 8601, as "TIME") replaced, the load
 // average that Google Benchmark prints left out, and every byte that is no
-// printable ASCII, tab or newline shown as '?'. Of a longer text the last
-// kFailureTextBytes, from the beginning of a line on if there is one.
+// printable ASCII, tab or newline shown as '?'. A longer text is cut to its
+// last kFailureTextBytes, from the beginning of a line on if there is one.
 std::string StableFailureText(std::string text,
                               const FailureTextOptions& options);
 

@@ -36,7 +36,7 @@
 
 namespace footprint {
 
-// Of standard error: how much of its end is kept.
+// How much of the end of standard error is kept.
 inline constexpr size_t kStandardErrorTailBytes = 16384;
 
 struct FreshProcess {
@@ -53,8 +53,8 @@ struct FreshProcess {
   bool is_address_space_randomized = true;
   // Called about every millisecond while the program runs, if there is one.
   std::function<void()> look;
-  // Of a control group (base/machine/memory_group.h): the program begins in it.
-  // Below zero: in that of this process.
+  // The entrance of the control group (base/machine/memory_group.h) in which
+  // the program begins. Below zero: in that of this process.
   int group_entrance = -1;
   // Checked while waiting; non-zero ends the run. May be null.
   const volatile std::sig_atomic_t* is_cancelled = nullptr;

@@ -88,7 +88,7 @@ absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
 
 namespace {
 
-// Of a program that is measured as it is.
+// Describes the process of a program that is measured as it is.
 FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
                                   const std::string& memprof,
                                   const std::string& folder) {
@@ -107,7 +107,7 @@ FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
   return process;
 }
 
-// Of one that writes its profile by itself.
+// Describes the process of a program that writes its profile by itself.
 FreshProcess DescribeProducer(const ProgramMeasurement& measurement,
                               const std::string& executable, int index) {
   FreshProcess process;

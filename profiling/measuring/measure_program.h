@@ -59,10 +59,10 @@ struct ProgramMeasurement {
   std::string executable;
   // The program memprof; empty: the program writes its profile by itself.
   std::string memprof;
-  // Of measure_whole_process.h: the program is copied into its folder, as for
+  // Whether measure_whole_process.h copies the program into its folder, as for
   // memprof.
   bool is_copied = false;
-  // Of a program that is copied: what it finds below "NAME.runfiles".
+  // What a program that is copied finds below "NAME.runfiles".
   std::vector<DataFile> runfiles;
   std::vector<std::string> arguments;
   std::vector<DataFile> data;

@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 // Its length may reach the heap, so it is always the same.
 constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
 
-// Of the folder itself: a copy, or a folder that somebody renamed to keep it,
-// has another path or another number. Empty if there is no such folder.
+// Returns the text that marks the folder itself: a copy, or a folder that
+// somebody renamed to keep it, has another path or another number. Empty if
+// there is no such folder.
 std::string MarkerText(const std::string& path) {
   struct stat facts = {};
   if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";

@@ -28,9 +28,9 @@ struct DataFile {
   std::string name;  // relative, by which the program opens it
 };
 
-// Of the file that proves that a runner made the folder. It is locked for as
-// long as the folder is in use; the lock goes with the runner, however that
-// ends.
+// The name of the file that proves that a runner made the folder. It is locked
+// for as long as the folder is in use; the lock goes with the runner, however
+// that ends.
 inline constexpr char kFolderMarkerName[] = ".footprint_profile_runner";
 
 class MeasurementFolder {

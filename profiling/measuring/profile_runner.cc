@@ -8,8 +8,8 @@
 //       [--whole_process=NAME [--copy_program=yes]]
 //       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
 //
-// An --argument comes after those behind the program. Of a label that is given
-// twice the last counts.
+// An --argument comes after those behind the program. The last of a label that
+// is given twice counts.
 //
 // With --whole_process the program is not asked for its profile: its whole
 // process is measured from outside, in runs without any flag of ours.

@@ -104,7 +104,7 @@ for mb in (20, 60, 40):
     print(subprocess.run([sys.executable, "-c", f"print(len(bytearray(b\"1\") * {mb}000000))"],
                          capture_output=True).stdout)'
 
-# What an allocator does.
+# Programs that show what an allocator does.
 if command -v gcc >/dev/null; then
   cat >holes.c <<'C'
 #include <stdlib.h>

@@ -87,7 +87,8 @@ ResidentParts ToParts(const ResidentPeak& peak,
   return parts;
 }
 
-// Of the process that had most: the kernel knows it to the page.
+// Returns the peak of the process that had most: the kernel knows it to the
+// page.
 int64_t PeakResidentBytes(const AgentRunEnd& end) {
   int64_t bytes = 0;
   for (const MeasuredProcess& process : end.processes) {

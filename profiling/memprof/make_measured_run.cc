@@ -32,7 +32,8 @@ void AddNotes(const AgentRun& agent_run,
   }
 }
 
-// Of some the agent says itself that they are lost, and why.
+// Adds the programs that were not recorded. The agent says of some itself that
+// they are lost, and why.
 void AddUnrecorded(const AgentRunEnd& end, MeasuredRun* run) {
   int64_t count = static_cast<int64_t>(end.unrecorded_programs.size());
   for (const MeasuredImage& image : run->images()) {

@@ -8,7 +8,7 @@
 // LD_PRELOAD: refused are static programs, those of another architecture or C
 // library's loader, those that change their user or have capabilities of their
 // own, and those that AddressSanitizer and its kin were built into, whose own
-// malloc must come first. Of a script, its interpreter is looked at.
+// malloc must come first. For a script, its interpreter is looked at.
 //
 // Pure but for the file system; thread-safe. Memory: some KiB. Errors:
 // kNotFound, kPermissionDenied, kFailedPrecondition with the reason and the way

@@ -159,7 +159,7 @@ absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
-// Of memory, the peak alone is measured.
+// Measures the processor time; of memory, the peak alone.
 absl::Status SetProcessorRateOnly(absl::string_view value, AgentRun* run) {
   run->sampling_interval_bytes = -1;
   return SetProcessorRate(value, run);

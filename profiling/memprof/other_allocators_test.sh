@@ -78,8 +78,7 @@ build classes classes.c
 as_alone ./classes
 check "50 * 1100000 <= first['peak_live_bytes'] <= 50 * (1100000 + 8192)"
 
-# What a library that binds its own symbols first gets from the C library, the program
-# gives back here.
+# The program gives back what a library that binds its own symbols first gets from the C library.
 cat >plug.c <<'C'
 #include <stdlib.h>
 char* take(void) { return malloc(100); }

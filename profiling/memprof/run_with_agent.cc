@@ -53,8 +53,8 @@ constexpr int kPassedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 
 volatile std::sig_atomic_t program_process = 0;
 
-// Those of a terminal reach the program by themselves: a second one would be
-// taken for a user who insists.
+// Passes a signal on to the program. A terminal's reach it by themselves: a
+// second one would be taken for a user who insists.
 void PassOn(int signal_number, siginfo_t* info, void* /*context*/) {
   if (program_process > 0 && info->si_code != SI_KERNEL) {
     kill(program_process, signal_number);
@@ -114,7 +114,8 @@ int64_t ToNs(const timeval& time) {
   return time.tv_sec * int64_t{1000000000} + time.tv_usec * int64_t{1000};
 }
 
-// Of this process: what it starts has as much until it becomes the program.
+// Returns the kernel's mark of this process: what it starts has as much until
+// it becomes the program.
 int64_t OwnMarkBytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -232,7 +233,7 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   }
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
-    // Of a memprof around this one.
+    // A variable of a memprof around this one.
     if (absl::StartsWith(variable, "FOOTPRINT_MEMPROF_")) continue;
     if (absl::StartsWith(variable, "LD_PRELOAD=")) {
       absl::StrAppend(&preloaded, ":",

@@ -51,7 +51,7 @@ struct AgentRun {
 };
 
 struct AgentRunEnd {
-  // Of the program itself; of the two one is set.
+  // How the program itself ended; one of the two is set.
   int exit_status = 0;
   int signal_number = 0;
   int64_t begin_unix_time_ns = 0;
@@ -61,12 +61,13 @@ struct AgentRunEnd {
   // The most that the program and its children had resident at once, as sampled
   // every 10 ms: what two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // Of the moment at which they needed most, what they share counted once.
+  // The parts at the moment at which they needed most, what they share counted
+  // once.
   SharedOnce shared_once;
   // The kernel's mark of the process that had most of all that were waited for;
   // at least what this process had when it started the program.
   int64_t peak_process_mark_bytes = 0;
-  // Of each process image by itself, as sampled.
+  // The peak of each process image by itself, as sampled.
   std::vector<ResidentPeak> resident_peaks;
   std::vector<GraphicsUse> graphics_uses;
   // Why graphics memory is not known, or not all of it; empty: it is.

@@ -60,12 +60,12 @@ measure --cpu_only=250 "$program" system=300
 check "'sites' not in processes[0] or not processes[0]['sites']"
 check "system > 0.15 and time('AskKernel') > 0.25"
 
-# Of every thread, however it was begun and ends.
+# The time of every thread counts, however it was begun and ends.
 measure --cpu=250 "$program" threads=80
 # A thread's last time, at most a tick of the kernel, is where the thread ends.
 check "0.4 <= whole <= 0.6 and time('SpinLong') > 0.9 * whole"
 check "len({e['thread'] for e in times if through(e['call'], 'SpinLong')}) == 3"
-# Of every process, up to its last moment.
+# The time of every process counts, up to its last moment.
 measure --cpu=250 "$program" fork=100
 check "len(processes) == 2 and 0.07 < time('SpinShort', processes[1]['processor_time']) < 0.2"
 measure --cpu=250 "$program" spin=50 kill
@@ -138,7 +138,7 @@ for way in cache_oldest list_freed temporary table; do
   check "not any(through(leak['call'], 'Subject') for leak in processes[0]['suspected_leaks'])"
 done
 
-# Without a timer, the run goes on, and says so.
+# The run goes on if there is no timer, and says so.
 (ulimit -i 0 && exec "$memprof" --cpu "$program" spin=10) 2>"$scratch/error" ||
   fail "status $? without timers"
 [[ $(<"$scratch/error") == *"processor time of threads was not sampled: 1,"* ]] ||

@@ -91,7 +91,7 @@ build needs needs.c -L. -lgone -Wl,--no-as-needed && rm libgone.so
 expect 127 "libgone.so" ./needs
 [[ $(<error) == *"ended before main"* ]] || fail "no reason: $(cat error)"
 
-# Without symbols: where the code lies, and in which build, stays.
+# Where the code lies, and in which build, stays if there are no symbols.
 build stripped hello.c -s -Wl,--build-id
 measure --sampling=0 ./stripped
 check "any('stripped+0x' in site['function'] and site['at_peak_bytes'] == 1024800 for site in first['sites'])"

@@ -427,7 +427,7 @@ void MakeRefusedCalls() {
     _exit(92);
   }
   if (syscall(SYS_getpid) != getpid()) _exit(91);
-  // Of six arguments.
+  // A system call of six arguments.
   void* const pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

@@ -25,12 +25,12 @@
 namespace footprint {
 namespace {
 
-// Of System V segments, whose inodes are numbers of their own.
+// The device of System V segments, whose inodes are numbers of their own.
 constexpr uint64_t kSegments = ~uint64_t{0};
-// Of a larger mapping the pages are not looked for: they count as often as they
-// are mapped.
+// The largest mapping whose pages are looked for: those of a larger one count
+// as often as they are mapped.
 constexpr uint64_t kMostMappedBytes = uint64_t{1} << 36;
-// Of an entry of /proc/PID/pagemap.
+// Bits of an entry of /proc/PID/pagemap.
 constexpr uint64_t kPresent = uint64_t{1} << 63;
 constexpr uint64_t kOfFile = uint64_t{1} << 61;
 

@@ -12,8 +12,8 @@
 // every thread that has a table of its own. A System V segment counts whole if
 // one of `creators` made it or one of `address_spaces` has attached it.
 //
-// Without the right to follow /proc/PID/map_files (root has it), shared memory
-// that is mapped and not open counts by its mapped pages alone.
+// Shared memory that is mapped and not open counts by its mapped pages alone
+// where /proc/PID/map_files may not be followed (root may).
 //
 // Owns a list of files and refers to nothing; some hundred bytes a mapping.
 // Thread-compatible.
@@ -80,7 +80,8 @@ class FileUses {
   void AddDescriptors(int process_id);
   void AddDescriptorsOfTask(const std::string& folder);
   void AddSegments(const std::set<int>& creators);
-  // Of the file to which a link of /proc leads. Null: it is not in memory.
+  // Notes the file to which a link of /proc leads. Returns null if it is not in
+  // memory. Null: it is not in memory.
   Use* NoteFile(const std::string& link);
   FileSystem FindFileSystem(const std::string& link, uint64_t device);
   static bool HasRepetition(const Use& use);

@@ -36,7 +36,7 @@ int MakeFile() {
   return file;
 }
 
-// Of this process.
+// Counts the files of this process.
 FilePages Count() {
   return FileUses({getpid()}, {getpid()}, {}, {}).CountPages();
 }
@@ -80,7 +80,7 @@ TEST(FileUsesTest, AFileOfADiskCountsItsRepeatedPages) {
   Touch(first);
   Touch(second, kBytes / 2);
   const FilePages pages = Count();
-  // Of a temporary folder in memory, too.
+  // Files of a temporary folder in memory count, too.
   EXPECT_EQ(pages.repeated_file_bytes + pages.repeated_shared_bytes -
                 before.repeated_file_bytes - before.repeated_shared_bytes,
             kHeld / 2);

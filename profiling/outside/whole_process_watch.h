@@ -56,7 +56,8 @@
 
 namespace footprint {
 
-// Of the look nearest to a peak. Their sum is what that look has seen.
+// The parts at the look nearest to a peak. Their sum is what that look has
+// seen.
 struct WholeProcessParts {
   int64_t heap_and_mapping_bytes = 0;  // anonymous pages that are no stack
   int64_t stack_bytes = 0;
@@ -77,7 +78,7 @@ struct WholeProcessParts {
 
 struct WholeProcessPeak {
   int64_t resident_bytes = 0;
-  // Of the last look before it, or at it: what the pages belonged to.
+  // What the pages belonged to at the last look before it, or at it.
   int64_t anonymous_bytes = 0;  // heap, stacks, private mappings, static data
   int64_t file_bytes = 0;       // code and mapped files
   int64_t shared_bytes = 0;     // shared memory and files in memory
@@ -86,13 +87,14 @@ struct WholeProcessPeak {
   int64_t untouched_bytes = 0;
   WholeProcessParts parts;
 
-  // Of either sign: the parts are read a moment later.
+  // Returns what the parts leave out, of either sign: they are read a moment
+  // later.
   int64_t unexplained_bytes() const { return resident_bytes - parts.Sum(); }
 };
 
 namespace profiling_internal {
 
-// Of one address space, in bytes.
+// What one address space has, in bytes.
 struct ResidentCounts {
   int64_t mark = 0;  // the kernel's high-water mark
   int64_t anonymous = 0;
@@ -131,7 +133,7 @@ class WholeProcessWatch {
  private:
   using CountsOfProcesses = std::map<int, profiling_internal::ResidentCounts>;
 
-  // Of one moment.
+  // The sum at one moment.
   struct Sum {
     profiling_internal::ResidentCounts mapped;  // each page once
     int64_t unmapped_bytes = 0;                 // of files in memory

@@ -266,7 +266,7 @@ TEST_F(WholeProcessWatchTest, AFileThatAProcessMapsFourTimesCountsOnce) {
   });
   WholeProcessWatch watch(getpid());
   watch.Look();
-  // Of the kernel's mark as well.
+  // The peak includes the kernel's mark.
   rusage usage = {};
   kill(child, SIGKILL);
   ASSERT_EQ(wait4(child, nullptr, 0, &usage), child);
@@ -285,7 +285,7 @@ TEST_F(WholeProcessWatchTest, PageTablesCount) {
     volatile char* const bytes = static_cast<char*>(
         mmap(nullptr, kTables * kTableReach, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    // Of the one page of zeros, which belongs to nobody.
+    // Each read maps the one page of zeros, which belongs to nobody.
     for (size_t i = 0; i < kTables; ++i) (void)bytes[i * kTableReach];
   });
   WholeProcessWatch watch(getpid());

@@ -4,11 +4,11 @@
 //   InterpreterLayout layout;
 //   if (FindInterpreterLayout(0x030b02f0, runtime, &layout)) ...
 //
-// Those of 3.11 and 3.12 are a table, which interpreter_layout_test compares
-// with the interpreter that runs it; 3.13 and 3.14 tell them themselves, at the
-// begin of _PyRuntime. Another version, or one without its lock (3.13t), has
-// none here. Pure, thread-safe: reads the runtime's constants alone. Allocates
-// nothing.
+// The layouts of 3.11 and 3.12 are a table, which interpreter_layout_test
+// compares with the interpreter that runs it; 3.13 and 3.14 tell theirs
+// themselves, at the begin of _PyRuntime. Another version, or one without its
+// lock (3.13t), has none here. Pure, thread-safe: reads the runtime's constants
+// alone. Allocates nothing.
 //
 // Source: CPython's Include/cpython/{pystate,code,unicodeobject}.h and
 // Include/internal/pycore_{frame,runtime}.h.

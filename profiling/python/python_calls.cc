@@ -13,11 +13,11 @@ namespace {
 
 constexpr uint64_t kMaxInstruction = (uint64_t{1} << kInstructionBits) - 1;
 constexpr uint32_t kNoMember = InterpreterLayout::kNoMember;
-// Of one evaluating function, beyond which its start is not looked for; deeper
-// stacks lose their outer calls anyway.
+// The most frames of one evaluating function, beyond which its start is not
+// looked for; deeper stacks lose their outer calls anyway.
 constexpr int kMostFramesOfFunction = 1000;
 
-// Of a frame, in front of its variables.
+// The bytes of a frame in front of its variables.
 constexpr size_t kFrameBytes = 80;
 
 // Goes from the innermost Python frame outwards.

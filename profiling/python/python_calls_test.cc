@@ -116,7 +116,8 @@ class FakeThread {
                                       calls, kMaxCalls));
   }
 
-  // Of what follows; memory is then read with care.
+  // Says that what follows runs in a signal handler; memory is then read with
+  // care.
   void BeInSignalHandler() { in_signal_handler_ = true; }
   // The innermost frame's code lies where nothing can be read.
   void BreakCode() { Set(frame_, layout_.frame_code, 0x10000); }

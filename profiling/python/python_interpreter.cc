@@ -26,8 +26,9 @@ struct Interpreter {
   uint64_t module_begin_address = 0;
   InterpreterLayout layout = {};
   PythonTypes types;
-  // Of the thread that has the interpreter's lock, or of this one; and of this
-  // thread's first one, whether it has the lock or not.
+  // Returns the state of the thread that has the interpreter's lock, or of this
+  // thread; the second returns that of this thread's first one, whether it has
+  // the lock or not.
   void* (*current_thread_state)() = nullptr;
   void* (*own_thread_state)() = nullptr;
 };

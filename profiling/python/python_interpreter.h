@@ -9,7 +9,7 @@
 // An interpreter counts if it is the program or one of the libraries that it is
 // linked with; one that is loaded later (dlopen) is not seen. The agent needs
 // none of Python's headers: functions are found by name, members by
-// interpreter_layout.h. Of a version that is not there, native calls alone are
+// interpreter_layout.h. For a version that is not there, native calls alone are
 // recorded, and the record says so.
 //
 // Lives inside malloc. State is the process's and is never freed; the folder's

@@ -39,7 +39,7 @@ struct CallTree {
     int module = kNone;
     // The return address; in a module, less what the loader added.
     uint64_t address = 0;
-    // Of a call of Python code: the index of its function in the process's
+    // The function of a call of Python code as its index in the process's
     // PythonCodes, and the instruction there; -1: it has not begun.
     int python_code = kNone;
     int python_instruction = kNone;

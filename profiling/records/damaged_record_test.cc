@@ -63,7 +63,7 @@ class DamagedRecordTest : public testing::Test {
               static_cast<ssize_t>(sizeof(value)));
   }
 
-  // Of the file of sites; flipping it again restores it.
+  // Flips a bit of the file of sites; flipping it again restores it.
   void FlipBit(size_t offset, int bit) {
     char byte = 0;
     ASSERT_EQ(pread(file_, &byte, 1, static_cast<off_t>(offset)), 1);

@@ -35,7 +35,8 @@ struct GrowthRecord {
   uint32_t is_used;
   // In which the site had its first bytes.
   uint32_t first_window;
-  // Of the last change; and how often windows had become longer by then.
+  // The window of the last change, and how often windows had become longer by
+  // then.
   uint32_t window;
   uint32_t halvings;
   float floor_bytes[kMaxGrowthWindows];
@@ -62,9 +63,9 @@ struct GrowthRecord {
   }
 };
 
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kGrowthMagic = 0x31306874'776f7267;
-// Of the records' file names.
+// The part of the records' file names that says what they hold.
 inline constexpr char kGrowthContent[] = "growth";
 
 struct GrowthFile {

@@ -44,7 +44,7 @@ struct MeasuredProcess {
 
   // Not set: call sites were not recorded.
   std::optional<SiteProfile> sites;
-  // Of the sites; not set: not followed.
+  // The growth of the sites; not set: not followed.
   std::optional<GrowthProfile> growth;
   // Index of the figures' stages, as sites and points name them.
   uint32_t peak_stage = 0;

@@ -31,7 +31,7 @@ inline constexpr char kSamplingIntervalVariable[] =
     "FOOTPRINT_MEMPROF_SAMPLING_INTERVAL";
 // The number of the program's process, where its children are not recorded.
 inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kRecordMagic = 0x34306370'6d656d66;
 
 // How the name of an allocator begins that the program has in front of the

@@ -39,8 +39,8 @@ struct PythonCodes {
   bool objects_are_counted = false;
   // Some functions found no room.
   bool is_incomplete = false;
-  // Of the program or library that holds the interpreter: the begin_address of
-  // one of the modules.
+  // The program or library that holds the interpreter: the begin_address of one
+  // of the modules.
   uint64_t module_begin_address = 0;
   std::vector<Code> codes;
 };

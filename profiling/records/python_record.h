@@ -54,10 +54,11 @@ enum class PythonObjects : int32_t {
 
 inline constexpr uint32_t kMaxPythonCodes = uint32_t{1} << 18;
 inline constexpr uint32_t kMaxPythonTextBytes = uint32_t{1} << 28;
-// Of one function: longer names are cut, functions of longer tables left out.
+// The longest name of a function: longer names are cut, functions of longer
+// tables left out.
 inline constexpr uint32_t kMaxPythonNameCharacters = 4096;
 inline constexpr uint32_t kMaxPythonLineTableBytes = uint32_t{1} << 22;
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kPythonMagic = 0x32306e68'74797066;
 
 struct PythonRecord {
@@ -66,7 +67,8 @@ struct PythonRecord {
   uint32_t version;
   PythonFrames frames;
   PythonObjects objects;
-  // Of the object that holds the interpreter, as ModuleRecord has it.
+  // The address of the object that holds the interpreter, as ModuleRecord has
+  // it.
   uint64_t module_begin_address;
   std::atomic<uint32_t> code_count;
   // An array or the disk was full, so some functions have no name.

@@ -32,8 +32,8 @@ struct SiteRecord {
   uint32_t thread;
   uint32_t stage;
   uint32_t padding;
-  // Of the peak that the figures "at peak" belong to, if the site has changed
-  // since: else they are the live ones.
+  // The number of the peak that the figures "at peak" belong to, if the site
+  // has changed since: else they are the live ones.
   uint64_t peak_number;
   int64_t live_bytes;
   int64_t live_count;
@@ -59,7 +59,7 @@ struct TimePoint {
 
 inline constexpr uint32_t kMaxTimePoints = 4096;
 inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kSiteMagic = 0x32307365'74697366;
 
 struct SiteFile {

@@ -28,7 +28,7 @@ namespace footprint {
 
 struct StackTallies {
   struct Tally {
-    // Of tree.nodes; kNone: no stack is known.
+    // The node in tree.nodes; kNone: no stack is known.
     int node = CallTree::kNone;
     uint32_t thread = 0;
     uint32_t stage = 0;

@@ -28,7 +28,7 @@ inline constexpr char kProcessorIntervalVariable[] =
 // Bytes between two samples of copies; not set: none are taken.
 inline constexpr char kCopyIntervalVariable[] =
     "FOOTPRINT_MEMPROF_COPY_INTERVAL";
-// Of the records' file names.
+// The parts of the records' file names that say what they hold.
 inline constexpr char kProcessorTimeContent[] = "processor_time";
 inline constexpr char kCopiesContent[] = "copies";
 
@@ -39,18 +39,18 @@ struct StackTally {
   uint32_t node;
   uint32_t thread;
   uint32_t stage;
-  // Of the entries with the same hash; 0: the last.
+  // The next of the entries with the same hash; 0: the last.
   uint32_t next;
   std::atomic<int64_t> sample_count;
   std::atomic<int64_t> amounts[kTallyAmounts];
-  // Of the first amount; 0: it is exact.
+  // The variance of the first amount; 0: it is exact.
   std::atomic<double> variance;
 };
 
 inline constexpr uint32_t kMaxStackTallies = uint32_t{1} << 20;
 inline constexpr uint32_t kNodeBuckets = 16384;
 inline constexpr uint32_t kTallyBuckets = 8192;
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
 
 struct StackTalliesFile {

@@ -54,7 +54,7 @@ struct StageRecord {
   std::atomic<int64_t> allocated_bytes;
   std::atomic<int64_t> allocation_count;
   std::atomic<int64_t> net_growth_bytes;
-  // Of the visit that began last.
+  // When the visit that began last did so.
   std::atomic<int64_t> last_begin_time_ns;
   std::atomic<int64_t> last_begin_live_bytes;
   // The process began inside of it, as a fork does: it is the parent's to end.
@@ -63,7 +63,7 @@ struct StageRecord {
 };
 
 inline constexpr uint32_t kMaxStages = 4096;
-// Of the layout below. A reader refuses another.
+// The number of the layout below. A reader refuses another.
 inline constexpr uint64_t kStageMagic = 0x31306567'61747366;
 
 struct StageFile {

@@ -70,8 +70,8 @@ struct OpenPhase {
   char path[sizeof(PlantedRegression::phase)] = {};
 };
 
-// Of the main thread, but for `depth`, which each call reads, and the phases
-// around every thread, which others may begin while it waits.
+// The state of the main thread, but for `depth`, which each call reads, and the
+// phases around every thread, which others may begin while it waits.
 struct Layer {
   bool is_on = false;
   pthread_t main_thread = {};

@@ -26,7 +26,7 @@
 
 namespace footprint {
 
-// Of the file, in the folder in which the program starts.
+// The name of the file, in the folder in which the program starts.
 inline constexpr char kPlantedRegressionName[] = "regression";
 // Line that each process appends to `record_path` when the regression took
 // effect.

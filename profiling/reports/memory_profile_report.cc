@@ -31,7 +31,7 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Of a script, the script's.
+// Returns the program's name; where it runs a script, the script's.
 std::string ProgramName(const MeasuredRun& run) {
   if (run.program().empty()) return "program";
   absl::string_view name = FileName(run.program(0));
@@ -98,7 +98,8 @@ ProcessSums SumProcesses(const MeasuredRun& run) {
   for (const MeasuredImage& image : run.images()) {
     int64_t& thread_peak = thread_peaks[image.process_id()];
     if (image.end() == MeasuredImage::BECAME_ANOTHER) {
-      // Of one thread: exec left no other, and its own peak is a bound for it.
+      // The image has one thread: exec left no other, and its own peak is a
+      // bound for it.
       thread_peak = std::max(thread_peak, OwnPeakBytes(image));
       continue;
     }
@@ -137,8 +138,9 @@ void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
             metrics);
 }
 
-// Of the process whose heap leaves most out: gates refuse a profile whose heap
-// tells too little until a threshold judges the rest.
+// Adds what the heap leaves out of the process whose heap leaves most out:
+// gates refuse a profile whose heap tells too little until a threshold judges
+// the rest.
 void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
   const auto least_told =
       std::max_element(run.images().begin(), run.images().end(),

@@ -29,7 +29,7 @@
 // The environment has the allocator behind the agent; the compiler and the C++
 // library of a program that others built stay empty.
 //
-// Of a program that failed, or whose memory is not all counted, the profile has
+// The profile of a program that failed, or whose memory is not all counted, has
 // the failure and no benchmark. Pure; thread-safe. Memory: the profile.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_MEMORY_PROFILE_REPORT_H_

@@ -1,5 +1,5 @@
-// What a measured run says: its figures, warnings and tables, made once for
-// every format.
+// Makes the report of a measured run: its figures, warnings and tables, made
+// once for every format.
 //
 //   const Report report = RunReport(run);
 //   std::cout << FiguresText(report);     // base/report/report_text.h
@@ -39,7 +39,7 @@ struct RunReportOptions {
 
 Report RunReport(const MeasuredRun& run, const RunReportOptions& options = {});
 
-// What became of the figures, the stages and the places in the code; in
+// Returns how the figures, the stages and the places in the code changed, in
 // reports of CompareReports's form. A place is the same in both runs where
 // function, file name and object name are: lines move, and so do folders.
 Report ComparisonReport(const MeasuredRun& before, const MeasuredRun& after);

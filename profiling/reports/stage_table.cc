@@ -106,7 +106,7 @@ class StageTree {
   const bool has_small_stages_;
   ReportTable* const table_;
   std::vector<std::vector<int>> inside_;
-  // What was allocated in the stage, of the process's peak.
+  // The bytes of the process's peak that were allocated in the stage.
   std::vector<int64_t> at_peak_;
 };
 

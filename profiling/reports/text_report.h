@@ -5,8 +5,8 @@
 //   options.is_colored = isatty(STDERR_FILENO);
 //   std::cerr << TextReport(run, options);
 //
-// What they say is run_report.h's; here it is written. Pure; thread-safe.
-// Memory: the text, and the report.
+// The figures are those of run_report.h; here they are written. Pure;
+// thread-safe. Memory: the text, and the report.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
@@ -20,7 +20,7 @@ namespace footprint {
 
 struct TextOptions {
   bool is_colored = false;
-  // Of the peak and of the processor time.
+  // The thresholds of the peak and of the processor time.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
 };

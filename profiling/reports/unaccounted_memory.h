@@ -20,14 +20,15 @@
 
 namespace footprint {
 
-// Of one process, without memprof's agent; 0: not known.
+// Returns the peak of one process, without memprof's agent; 0: not known.
 int64_t PeakResidentBytes(const MeasuredImage& image);
 
-// Of that, pages that are no file's; of each that several processes have, only
-// this one's share.
+// Returns the part of that peak whose pages are no file's; of each that several
+// processes have, only this one's share.
 int64_t PeakAnonymousBytes(const MeasuredImage& image);
 
-// Of those, the ones beyond the highest sum of live heap bytes.
+// Returns the part of those that lies beyond the highest sum of live heap
+// bytes.
 int64_t BytesBeyondHeap(const MeasuredImage& image);
 
 bool HeapTellsTooLittle(const MeasuredImage& image);

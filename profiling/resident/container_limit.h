@@ -45,14 +45,14 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
 struct HeapOverTime {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // Of the process itself: of a fork, beyond what its parent had.
+  // What the process itself has live; of a fork, what it has beyond its parent.
   std::vector<std::pair<int64_t, int64_t>> live_bytes_by_time_ns;
   // It never had more resident than that; what is live and was never touched
   // takes no memory.
   int64_t most_bytes = 0;
 };
 
-// Of all processes, the highest sum at any time.
+// Returns the highest sum that all processes have at any time.
 int64_t PeakHeapSumBytes(const std::vector<HeapOverTime>& heaps);
 
 }  // namespace footprint

@@ -121,7 +121,8 @@ class GraphicsWatch::Library {
     return static_cast<int64_t>(memory.used_bytes);
   }
 
-  // Of a process that computes and draws, its higher figure.
+  // Returns the used bytes by process; the higher figure of one that computes
+  // and draws.
   std::map<int, unsigned long long> UsedBytes(int device) const {
     std::map<int, unsigned long long> used_bytes;
     for (ListProcesses* list : {list_computing_, list_drawing_}) {

@@ -38,7 +38,7 @@
 
 namespace footprint {
 
-// Of one process on one device.
+// What one process uses on one device.
 struct GraphicsUse {
   int process_id = 0;  // 0: all processes, beyond what was in use before
   int device = 0;
@@ -63,8 +63,8 @@ class GraphicsWatch {
 
   // In order of processes, then devices; those of process 0 come last.
   std::vector<GraphicsUse> uses() const;
-  // Of processes on the devices, those that were not asked for; at most so many
-  // at once.
+  // Returns the processes on the devices that were not asked for; at most so
+  // many at once.
   int unmatched_process_count() const { return unmatched_process_count_; }
 
  private:

@@ -32,8 +32,8 @@ struct MemoryMount {
   std::string device;  // as in /proc/PID/maps: "00:19"
 };
 
-// Of a text like /proc/PID/mountinfo; one file system may be mounted often, and
-// a mount may lie under another.
+// Finds the mounts in a text like /proc/PID/mountinfo; one file system may be
+// mounted often, and a mount may lie under another.
 std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts);
 
 class MemoryFiles {

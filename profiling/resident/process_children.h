@@ -39,7 +39,7 @@ struct SeenProcess {
   };
   std::string name;  // as the kernel has it: of at most 15 bytes
   Agent agent = Agent::kNotSeen;
-  // Of the last look that read its mappings; CLOCK_MONOTONIC.
+  // The time of the last look that read its mappings, by CLOCK_MONOTONIC.
   int64_t time_ns = 0;
   // The kernel's start values of the program (AT_RANDOM and others), by which
   // two programs of one process differ.
@@ -56,7 +56,7 @@ class ProcessChildren {
 
   // By process, the first one among them.
   const std::map<int, SeenProcess>& seen() const { return seen_; }
-  // Those that were there at the last look.
+  // Returns the processes that were there at the last look.
   const std::set<int>& running() const { return running_; }
 
  private:

@@ -150,7 +150,7 @@ class Classifier {
         mapping.resident_bytes - mapping.written_bytes;
   }
 
-  // Of the mapping's share, the agent's part: as of its resident bytes.
+  // Returns the agent's part of the mapping's share: as of its resident bytes.
   static int64_t AgentShare(const Mapping& mapping, int64_t agent_bytes) {
     if (agent_bytes == 0) return 0;
     return static_cast<int64_t>(
@@ -264,7 +264,7 @@ class PageMap {
   uint64_t page_bytes_;
 };
 
-// Of /proc/PID/status.
+// Reads /proc/PID/status.
 void ReadStatus(int process_id, ResidentSet* parts) {
   const absl::StatusOr<std::string> text =
       ReadKernelFile(absl::StrCat("/proc/", process_id, "/status"));

@@ -38,9 +38,10 @@ struct AddressRange {
   uint64_t end = 0;
 };
 
-// Of a measured process, as its agent tells. Ranges of one kind do not overlap.
+// The ranges of a measured process, as its agent tells. Ranges of one kind do
+// not overlap.
 struct KnownRanges {
-  // What the program itself has mapped.
+  // The ranges that the program itself has mapped.
   std::vector<AddressRange> mapped;
   // The agent's own tables, which do not count as the program's.
   std::vector<AddressRange> agent;
@@ -51,10 +52,10 @@ struct ResidentSet {
   // No file's pages, and not the agent's; of each that several processes have,
   // only this one's share.
   int64_t anonymous_bytes = 0;
-  // Of files, but for the agent's, by path: what processes share.
+  // The pages of files, but for the agent's, by path: what processes share.
   std::map<std::string, int64_t> file_page_bytes;
-  // Of mapped files, but for the agent's, by the file system's device as the
-  // kernel writes it ("00:19"): of shared pages, this process's share.
+  // The bytes of mapped files, but for the agent's, by the file system's device
+  // as the kernel writes it ("00:19"); of shared pages, this process's share.
   std::map<std::string, int64_t> device_bytes;
   // A file of the agent's folder is mapped, so the agent is in the process.
   bool has_agent = false;
@@ -78,7 +79,7 @@ struct ResidentSet {
     return heap_bytes + mapped_bytes + stack_bytes + image_bytes + file_bytes +
            shared_bytes + agent_bytes + other_bytes;
   }
-  // Without what measuring takes.
+  // Returns the bytes without those that measuring takes.
   int64_t program_bytes() const { return explained_bytes() - agent_bytes; }
 };
 

@@ -62,7 +62,8 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
                          return int64_t{24} << 10;
                        });
   EXPECT_EQ(parts.image_bytes, 20 << 10);
-  // Of the anonymous mapping what the program did not map, and "[heap]".
+  // The heap is "[heap]", and what the program did not map of the anonymous
+  // mapping.
   EXPECT_EQ(parts.heap_bytes, 20 << 10);
   EXPECT_EQ(parts.mapped_bytes, 24 << 10);
   EXPECT_EQ(parts.stack_bytes, 36 << 10);
@@ -72,7 +73,7 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
   EXPECT_EQ(parts.other_bytes, 4 << 10);
   EXPECT_EQ(parts.explained_bytes(), 116 << 10);
   EXPECT_EQ(parts.swapped_bytes, 12 << 10);
-  // Of the program's three pages, it has written to one.
+  // The program has written to one of its three pages.
   EXPECT_EQ(parts.anonymous_bytes, 12 << 10);
   EXPECT_THAT(parts.file_page_bytes,
               ElementsAre(Pair("/data/rows.csv", 4 << 10),
@@ -134,7 +135,7 @@ TEST(ResidentSetTest, PassesOverWhatIsNoMapping) {
 
 constexpr size_t kBlockBytes = size_t{64} << 20;
 
-// Of this very process, before and after something of a known size.
+// Measures this very process, before and after something of a known size.
 ResidentSet Grown(const KnownRanges& ranges,
                   const std::function<void()>& grow) {
   const absl::StatusOr<ResidentSet> before =

@@ -24,7 +24,7 @@ namespace {
 
 // Bytes that the kernel takes for each thread.
 constexpr int64_t kKernelStackBytes = 16 << 10;
-// Of a process that has no record.
+// The number of the image of a process that has no record.
 constexpr int kNoImage = -1;
 // Tries to find a moment at which no process comes or goes.
 constexpr int kMaxReadings = 3;

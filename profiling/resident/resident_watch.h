@@ -41,13 +41,13 @@
 
 namespace footprint {
 
-// Of one process image.
+// The peak of one process image.
 struct ResidentPeak {
   int process_id = 0;
   int image = 0;
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   ResidentSet parts;
-  // Of the heap, as last told before. 0: never told.
+  // The live bytes of the heap, as last told before. 0: never told.
   int64_t live_bytes = 0;
 };
 
@@ -87,10 +87,11 @@ class ResidentWatch {
   int64_t peak_sum_bytes() const { return peak_sum_bytes_; }
   // The most that a look has seen of one process, recorded or not.
   int64_t peak_process_bytes() const { return peak_process_bytes_; }
-  // Of the moment at which all together needed most, as far as it was seen.
+  // Returns the parts at the moment at which all together needed most, as far
+  // as it was seen.
   const SharedOnce& shared_once() const { return shared_once_; }
   std::vector<ResidentPeak> peaks() const;
-  // Those that were there at the last look.
+  // Returns the processes that were there at the last look.
   const std::set<int>& process_ids() const { return process_ids_; }
 
  private:
@@ -111,10 +112,10 @@ class ResidentWatch {
   std::map<int, int> images_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
-  // Of the last look, by process and image.
+  // The bytes at the last look, by process and image.
   std::map<std::pair<int, int>, int64_t> last_bytes_;
-  // Of images whose process became a program without the agent: what it had
-  // when that was found.
+  // The bytes that an image had when it was found that its process had become a
+  // program without the agent.
   std::map<std::pair<int, int>, int64_t> bytes_without_agent_;
   int64_t last_look_bytes_ = 0;
   // When shares were last told apart: of which processes, which of their pages

@@ -106,7 +106,7 @@ void LookUntilTold(ResidentWatch* watch, const std::set<int>& process_ids) {
            !watch->shared_once().is_of_one_moment);
 }
 
-// What no agent says the program mapped is the heap's.
+// Mappings that no agent claims for the program are the heap's.
 TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);

@@ -4,8 +4,8 @@
 //       "change.html", ComparisonPage(before, after), ToDisk::kFlush);
 //
 // Figures, a flame graph whose colours tell growth, lines of code and stages
-// that changed, and of estimates, whether the change may be chance. Of several
-// processes, tables compare those with the highest peaks. The page has at most
+// that changed, and of estimates, whether the change may be chance. Tables
+// compare the processes with the highest peaks. The page has at most
 // kMostPageBytes (run_page.h).
 //
 // Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a

@@ -91,7 +91,7 @@ void MergedCalls::Add(uint32_t node, size_t measure, int64_t value,
   variances[node] += variance;
 }
 
-// Of each node, its greatest share of any measure, with what it calls.
+// Returns each node's greatest share of any measure, with what it calls.
 std::vector<double> MergedCalls::Scores() const {
   std::vector<double> scores(nodes_.size());
   for (size_t m = 0; m < values_.size(); ++m) {

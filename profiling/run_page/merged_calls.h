@@ -58,8 +58,8 @@ class MergedCalls {
            const std::vector<uint32_t>& nearest, uint32_t root,
            MergedCalls* merged);
 
-    // Of a call as sites name it; of one that is not kept, the others of the
-    // nearest.
+    // Returns the node of a call as sites name it; of a call that is not kept,
+    // the others of the nearest.
     uint32_t NodeOf(uint32_t call);
 
    private:

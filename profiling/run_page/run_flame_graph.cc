@@ -100,8 +100,8 @@ class KeptCalls {
     return time.native_ns() + time.interpreter_ns() + time.system_ns();
   }
 
-  // Of each call, as sites name it, the nearest one around it or itself; 0:
-  // none.
+  // Returns for each call, as sites name it, the nearest one around it or
+  // itself; 0: none.
   std::vector<uint32_t> Nearest() const {
     std::vector<uint32_t> nearest(is_kept_.size());
     for (uint32_t call = 1; call < nearest.size(); ++call) {

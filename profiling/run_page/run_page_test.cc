@@ -193,7 +193,7 @@ TEST(RunPageTest, PutsStagesTogetherThatTakeLittleTime) {
     image->add_stages()->set_name(absl::StrCat("stage of turn ", i));
   }
   for (int i = 0; i < image->timeline_size(); ++i) {
-    // Of eleven, the last has nothing of the time.
+    // The last of the eleven has nothing of the time.
     image->mutable_timeline(i)->set_stage(static_cast<uint32_t>(i / 4));
   }
   const std::string html = RunPage(run);

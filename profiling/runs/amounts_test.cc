@@ -53,7 +53,7 @@ TEST(AmountsTest, OfRareBlocksTheSigmaKnowsHowFewThereAre) {
   }
 }
 
-// Of a record that is damaged, or whose sums went through rounding.
+// A record that is damaged, or whose sums went through rounding.
 TEST(AmountsTest, NoFigureMakesTheSigmaMoreThanTheVarianceAllows) {
   EXPECT_DOUBLE_EQ(SigmaBytes(0, 16), std::sqrt(48.0));
   EXPECT_DOUBLE_EQ(SigmaBytes(1, 16), std::sqrt(48.0));
@@ -63,8 +63,8 @@ TEST(AmountsTest, NoFigureMakesTheSigmaMoreThanTheVarianceAllows) {
 
 // How probable it is that the true bytes of many small blocks lie within two
 // sigma of their estimate, if that many of them are sampled on average: the sum
-// of Poisson's probabilities, without chance. Of no sample there is no row, and
-// nothing that tells of it.
+// of Poisson's probabilities, without chance. Nothing tells of what has no
+// sample: it has no row.
 template <typename Sigma>
 double ShareWithin(double mean_count, Sigma sigma) {
   double share = 0;

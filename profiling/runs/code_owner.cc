@@ -35,7 +35,7 @@ bool IsInstalled(absl::string_view path) {
         "/usr/sbin/", "/usr/local/share/"}) {
     if (absl::StartsWith(path, folder)) return true;
   }
-  // Of Python, only what lies among packages.
+  // Files of Python are add-ons only where they lie among packages.
   const bool is_add_on =
       (absl::StartsWith(path, "/opt/") ||
        absl::StartsWith(path, "/usr/local/")) &&
@@ -121,7 +121,7 @@ Asker AskerOf(const CodeFrame& frame, const MeasuredImage& image) {
                                                       : Asker::kNone;
 }
 
-// Of each call, the innermost one around it that settles it.
+// Returns for each call the innermost one around it that settles it.
 std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
                                  const MeasuredImage& image) {
   std::vector<Asker> of_frames;
@@ -143,7 +143,7 @@ std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
   return askers;
 }
 
-// Of calls that nothing settles: whether the interpreter is among them.
+// Returns whether the interpreter is among calls that nothing settles.
 bool IsInterpretersOwn(const MeasuredRun& run, const MeasuredImage& image,
                        uint32_t call) {
   while (call != 0 && call <= static_cast<uint32_t>(run.calls_size())) {

@@ -41,7 +41,7 @@ struct PeakShares {
   int64_t program_bytes = 0;
   int64_t libraries_bytes = 0;
   int64_t interpreter_bytes = 0;
-  // Without a call.
+  // The bytes without a call.
   int64_t unknown_bytes = 0;
 };
 

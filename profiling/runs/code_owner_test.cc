@@ -154,8 +154,9 @@ TEST(CodeOwnerTest, AnExecutablesFolderIsItsOwn) {
       CodeOwner::kLibraries);
 }
 
-// Of 12 MiB: 7 that fit() asked NumPy for and 1 that the script asked zlib for;
-// 2 while NumPy was imported; 1 of the interpreter; 1 before the record began.
+// The peak has 12 MiB: 7 that fit() asked NumPy for and 1 that the script asked
+// zlib for; 2 while NumPy was imported; 1 of the interpreter; 1 before the
+// record began.
 TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   const MeasuredRun run = FullRun();
   const PeakShares shares = PeakSharesOf(run, run.images(0));
@@ -166,8 +167,8 @@ TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   EXPECT_EQ(shares.unknown_bytes, kMiB);
 }
 
-// Of what nobody of the program asked for: a library that the interpreter calls
-// has it, not the interpreter.
+// Nobody of the program asked for it: a library that the interpreter calls has
+// it, not the interpreter.
 TEST(CodeOwnerTest, ALibraryBelowTheInterpreterHasItsOwn) {
   MeasuredRun run;
   *run.add_frames() =

@@ -51,8 +51,8 @@ void CodePlaces::AddFrames(const MeasuredRun& run) {
 void CodePlaces::AddCalls(const MeasuredRun& run) {
   const size_t count = static_cast<size_t>(run.calls_size()) + 1;
   of_calls_.assign(count, kNowhere);
-  // Of what is called from here without a line: the line of Python or of the
-  // native code below it; kNowhere outside of Python.
+  // The line of Python, or of the native code below it, for what is called from
+  // here without a line; kNowhere outside of Python.
   std::vector<uint32_t> in_python(count, kNowhere);
   std::vector<bool> is_settled(count);
   for (size_t call = 1; call < count; ++call) {

@@ -41,7 +41,7 @@
 
 namespace footprint {
 
-// What every list of suspected leaks says beside it.
+// The sentence that every list of suspected leaks says beside it.
 inline constexpr absl::string_view kLeakCaveat =
     "A list or a cache that is kept on purpose and filled until the program "
     "ends looks like a leak.";

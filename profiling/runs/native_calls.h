@@ -34,7 +34,8 @@ class NativeCalls {
               absl::Span<const CallTree::Node> nodes, Symbolizer* symbolizer,
               CallForest* forest, const PythonCodes* python = nullptr);
 
-  // Of a node of the tree; 0 for kNone. The innermost call.
+  // Returns the innermost call of a node of the tree; 0 for kNone. The
+  // innermost call.
   uint32_t CallOf(int node);
 
  private:

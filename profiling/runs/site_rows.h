@@ -23,7 +23,7 @@ namespace footprint {
 struct SiteRow {
   // "[before the agent began]" where there is no call.
   CodeFrame frame;
-  // Of the row's sites, the call with most at the peak, as sites name it.
+  // The call with most at the peak of the row's sites, as sites name it.
   uint32_t largest_call = 0;
   Amount at_peak;
   Amount at_end;
@@ -31,7 +31,7 @@ struct SiteRow {
   int64_t temporary_count = 0;
 };
 
-// Those with the most bytes at the peak first.
+// Returns the rows with the most bytes at the peak first.
 std::vector<SiteRow> SiteRows(const MeasuredRun& run,
                               const MeasuredImage& image);
 

@@ -46,7 +46,7 @@ double ProbabilityOf(const GrowingCall& call, int64_t peak_bytes) {
       call.allocated_bytes <= 0) {
     return 0;
   }
-  // Of its first window, the least is from before its first bytes.
+  // The least of its first window is from before its first bytes.
   const absl::Span<const double> floors =
       absl::MakeConstSpan(call.floor_bytes)
           .subspan(static_cast<size_t>(call.first_window));

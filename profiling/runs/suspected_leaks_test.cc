@@ -28,8 +28,8 @@ class SuspectedLeaksTest : public testing::Test {
     image_.set_peak_live_bytes(100'000);
   }
 
-  // Of a stack by its number; from `first_window` on, `step` bytes more in each
-  // window.
+  // Adds a site of the stack with that number; from `first_window` on, it has
+  // `step` bytes more in each window.
   void AddSite(int node, int first_window, double step) {
     while (static_cast<int>(profile_.nodes.size()) <= node) {
       profile_.nodes.push_back(

@@ -53,7 +53,7 @@ int64_t NextCopyDistance() {
   if (!writer.is_open()) return kUnrecordedBytes;
   const int64_t interval = interval_bytes.load(std::memory_order_relaxed);
   if (interval <= 0) return 0;
-  // Of (0, 1].
+  // The number lies in (0, 1].
   const double uniform =
       static_cast<double>((RandomAt(1, ++sample_number) >> 11) + 1) * 0x1p-53;
   return static_cast<int64_t>(-log(uniform) * static_cast<double>(interval));

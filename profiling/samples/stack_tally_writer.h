@@ -32,7 +32,7 @@ namespace footprint::profiling_internal {
 struct TallyAddition {
   int64_t sample_count = 1;
   int64_t amounts[kTallyAmounts] = {};
-  // Of the first amount.
+  // The variance of the first amount.
   double variance = 0;
 };
 

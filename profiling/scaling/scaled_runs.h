@@ -31,7 +31,7 @@
 namespace footprint {
 
 inline constexpr char kOutside[] = "outside of stages";
-// Of a program that names no stages.
+// The name of the whole run of a program that names no stages.
 inline constexpr char kWholeRun[] = "whole run";
 
 struct ScaledStage {
@@ -84,7 +84,7 @@ struct StageLaw {
   absl::optional<ScalingLaw> law;
 };
 
-// Of each program's whole run, then of its stages.
+// Returns the laws of each program's whole run, then of its stages.
 std::vector<StageLaw> StageLaws(const ScaledRuns& runs);
 
 // Indices of the variables whose values are numbers in all runs.

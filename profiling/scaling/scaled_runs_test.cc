@@ -229,7 +229,7 @@ TEST(ScalingReportTest, EachFormSaysSharesAbsolutesAndLaws) {
   EXPECT_THAT(json, HasSubstr("\"peak_bytes\": 80000"));
 }
 
-// Of the runs that differ in one variable, drawn wide and narrow.
+// The runs that differ in one variable are drawn wide and narrow.
 TEST(ScalingReportTest, DrawsEachPointOfTheRunsThatAreCompared) {
   const std::string page = ScalingPage(GridOf("train"));
   const std::string peaks =

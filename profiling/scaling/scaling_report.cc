@@ -175,7 +175,7 @@ std::string DecimalBytes(double bytes) {
   return absl::StrFormat("%.4g GB", bytes / 1e9);
 }
 
-// Of the whole run: a line a program, 8 at most.
+// Draws the whole run: a line a program, 8 at most.
 LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   const std::vector<size_t> numeric = NumericVariables(runs);
   const size_t x = MainVariable(runs, numeric);

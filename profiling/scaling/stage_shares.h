@@ -41,7 +41,8 @@ struct StagedRun {
 struct StagedRuns {
   std::vector<std::string> label_names;
   std::vector<std::string> stages;  // at most 8 are told apart by colour
-  // Of the first stage, so that charts that leave some out colour alike.
+  // The colour of the first stage, so that charts that leave some out colour
+  // alike.
   size_t first_colour = 0;
   std::vector<StagedRun> runs;
 };

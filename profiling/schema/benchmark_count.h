@@ -26,7 +26,7 @@ inline std::string BenchmarkCountLine(size_t count) {
   return absl::StrCat(kBenchmarkCountPrefix, count, "\n");
 }
 
-// Of the last such line.
+// Returns the count in the last such line.
 inline int64_t ReadBenchmarkCount(absl::string_view standard_error) {
   const size_t begin = standard_error.rfind(kBenchmarkCountPrefix);
   if (begin == absl::string_view::npos ||

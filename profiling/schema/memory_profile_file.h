@@ -12,9 +12,9 @@
 // A write replaces the old file in one step; a failed write leaves the old file
 // and nothing else.
 //
-// Thread-safe: no state is kept, and the caller owns what was read. Of two
-// writers of one path, the second waits for the first. Memory: the file's bytes
-// and the message, at once. Time: linear.
+// Thread-safe: no state is kept, and the caller owns what was read. The second
+// of two writers of one path waits for the first. Memory: the file's bytes and
+// the message, at once. Time: linear.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_MEMORY_PROFILE_FILE_H_
 #define FOOTPRINT_PROFILING_SCHEMA_MEMORY_PROFILE_FILE_H_
@@ -27,8 +27,8 @@
 
 namespace footprint {
 
-// Of `MemoryProfile` and `MemorySamples`: what a writer puts in, and the newest
-// that a reader accepts.
+// The version of `MemoryProfile` and `MemorySamples` that a writer puts in, and
+// the newest that a reader accepts.
 inline constexpr int kMemoryProfileSchemaVersion = 1;
 
 // Errors name `path`, what is wrong and the next step:

@@ -360,11 +360,11 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   profiles[4].clear_benchmarks();
   profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
-  // Of one benchmark, too.
+  // The profile with one benchmark fails, too.
   profiles[9].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
   profiles[9].mutable_benchmarks()->RemoveLast();
   profiles[7].mutable_imported()->set_tool("massif");
-  // Of a phase alone.
+  // A phase alone differs.
   profiles[8].mutable_imported()->set_tool("massif");
   for (BenchmarkMemory& benchmark : *profiles[8].mutable_benchmarks()) {
     for (Metric& metric : *benchmark.mutable_metrics()) {

@@ -40,7 +40,7 @@ struct MetricReading {
 const Metric* FindMetric(
     const google::protobuf::RepeatedPtrField<Metric>& metrics, MetricKind kind);
 
-// Of all that was measured, and of one phase.
+// Return the figure of all that was measured, and of one phase.
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
 MetricReading ReadMetric(const Phase& phase, MetricKind kind);
 

@@ -39,7 +39,7 @@ enum class HeapStatistic {
   kAbsolutePeak,  // the highest
   kNetChange,     // at the end, less what there was at the start
   // The highest sum of the threads' own net peaks, over every order of those
-  // that can be alive at once. Of live bytes only.
+  // that can be alive at once. For live bytes only.
   kNetThreadPeakSum,
 };
 

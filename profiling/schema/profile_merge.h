@@ -11,8 +11,8 @@
 // have been the same. With two threads that may overlap, such a PEAK_LIVE
 // beside an EXACT SUM_THREAD_PEAK is the ordinary case.
 //
-// Of a program that is measured as it is, what varies can be kept instead, for
-// limits: Unrepeated::kKeepHighest.
+// The figures that vary can be kept for a program that is measured as it is,
+// for limits: Unrepeated::kKeepHighest.
 //
 // Pure: files and processes are the caller's, and the result owns copies.
 // Thread-safe. Memory and time:

@@ -40,7 +40,8 @@ absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
   return highest;
 }
 
-// Of the phase of that name, and none if there is no such phase.
+// Returns the figure of the phase of that name; nothing if there is no such
+// phase.
 absl::optional<int64_t> ReadPhase(const BenchmarkMemory& whole,
                                   const char* name, MetricKind kind) {
   for (const Phase& phase : whole.phases()) {

@@ -39,10 +39,11 @@ inline constexpr int64_t kMostUnaccountedBytes = 16'000'000;
 void AddWholeProcess(const MemoryProfile& whole_process,
                      MemoryProfile* profile);
 
-// Of the phase "unaccounted"; 0 if there is none.
+// Returns the bytes of the phase "unaccounted"; 0 if there is none.
 int64_t UnaccountedBytes(const BenchmarkMemory& whole);
 
-// Of a benchmark; false of any other than "whole_process/NAME".
+// Returns whether a benchmark "whole_process/NAME" tells too little; false of
+// any other.
 bool TellsTooLittle(const BenchmarkMemory& whole);
 
 // Whether processes of the program still ran when it had ended, so that its

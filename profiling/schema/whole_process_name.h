@@ -43,12 +43,12 @@ inline constexpr char kKernelPart[] = "part: kernel";
 inline constexpr char kOtherProcessesPart[] = "part: other processes";
 inline constexpr char kUnexplainedPart[] = "part: unexplained";
 
-// Of the memory_profile target `name`.
+// Returns the name of the whole process of the memory_profile target `name`.
 inline std::string WholeProcessName(absl::string_view name) {
   return absl::StrCat(kWholeProcessPrefix, name);
 }
 
-// Of a benchmark, or of a selector that means whole processes.
+// Returns whether a benchmark, or a selector, means whole processes.
 inline bool IsWholeProcessName(absl::string_view name) {
   return absl::StartsWith(name, kWholeProcessPrefix);
 }

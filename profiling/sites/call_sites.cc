@@ -191,7 +191,8 @@ void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
   ++site->sample_count;
 }
 
-// Of site 0: how many blocks were live before the start cannot be told.
+// Changes the bytes of site 0: how many blocks were live before the start
+// cannot be told.
 void ChangeOlderBytes(int64_t change_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[0];
@@ -201,7 +202,7 @@ void ChangeOlderBytes(int64_t change_bytes)
   growth.Change(0, site->live_bytes - change_bytes, site->live_bytes);
 }
 
-// Without sampling, the sites find the peak by themselves.
+// Lets the sites find the peak by themselves where nothing is sampled.
 void RaiseOwnPeak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes != 0 ||
       live_bytes <= sites->peak_live_bytes.load(std::memory_order_relaxed)) {
@@ -374,7 +375,7 @@ void RecordTime(int64_t live_now_bytes) {
     HalveTimePoints();
     count = kMaxTimePoints / 2;
   }
-  // Of a longer pause, the process was waiting for most.
+  // The process was waiting for most of a longer pause.
   growth.Advance(now_ns, std::min(now_ns - last_time_point_ns,
                                   std::max(kMostActiveNs,
                                            sites->time_resolution_ns.load())));

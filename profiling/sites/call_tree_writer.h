@@ -31,9 +31,9 @@ class CallTreeWriter {
   // there is no room on the disk.
   bool Begin(GrowingFile* file, CallTreeRecord* tree, size_t offset_bytes);
 
-  // The node of the innermost call of a stack, innermost first. Of a stack that
-  // finds no room, that of its outer calls; where few nodes are left, the
-  // innermost calls of new stacks get none.
+  // The node of the innermost call of a stack, innermost first. A stack that
+  // finds no room gets the node of its outer calls; where few nodes are left,
+  // the innermost calls of new stacks get none.
   uint32_t FindNode(const uintptr_t* calls, int count);
 
   // After an object was unloaded: another may lie at its addresses next, so

@@ -114,7 +114,7 @@ TEST_F(CallTreeWriterTest, CallsOfAnInterpreterAreInNoObject) {
   EXPECT_EQ(Read().nodes[0].python_instruction, 8);
 }
 
-// Of one caller, and with hashes that agree in all bits which are compared.
+// Two calls of one caller, whose hashes agree in all bits that are compared.
 TEST_F(CallTreeWriterTest, CallsWithOneHashAreTwo) {
   std::unordered_map<uint32_t, uintptr_t> addresses;
   for (uintptr_t address = 16; address < 10'000'000; ++address) {

@@ -26,7 +26,7 @@ class SiteGrowth {
   SiteGrowth(const SiteGrowth&) = delete;
   SiteGrowth& operator=(const SiteGrowth&) = delete;
 
-  // Without a file, nothing is followed.
+  // Begins to follow the sites; without a file, nothing is followed.
   void Begin(int folder, const char* file_name, int64_t now_ns);
   void Close();
 

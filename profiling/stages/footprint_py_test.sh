@@ -132,7 +132,7 @@ else
   echo "SKIPPED: /usr/bin/python3 has no numpy: apt-get install python3-numpy" >&2
 fi
 
-# Without the agent nothing is loaded that the program did not load.
+# Nothing is loaded without the agent that the program did not load.
 [[ $(/usr/bin/python3 -c '
 import sys, footprint
 with footprint.stage("a"): pass

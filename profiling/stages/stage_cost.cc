@@ -3,7 +3,7 @@
 //
 //   stage_cost FOLDER
 //
-// The median of 31 rounds. Of the program without the agent, a stage is what
+// The median of 31 rounds. In a program without the agent, a stage is what
 // footprint_stage.h costs, and both files are the system's open and close.
 
 #include <fcntl.h>

@@ -23,7 +23,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Of imports and files at most half, so that there is room for names.
+// The most visits of imports and files: half, so that there is room for names.
 constexpr int kMaxOpenVisits = 256;
 constexpr int kMaxMeasuredAutomaticVisits = kMaxOpenPhases / 2 - 1;
 constexpr int64_t kUnrecordedVisit = -1;
@@ -58,8 +58,9 @@ void UnlockStages() ABSL_UNLOCK_FUNCTION(lock) {
   is_inside = false;
 }
 
-// Of a file it may fail: a signal handler may open one that interrupted the
-// allocator, for whose locks a fork waits that holds this one.
+// Locks the stages. The lock may fail for a file: a signal handler may open one
+// that interrupted the allocator, for whose locks a fork waits that holds this
+// one.
 bool LockStagesFor(StageKind kind) ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true, lock) {
   if (kind != StageKind::kFile) {
     LockStages();
@@ -90,7 +91,8 @@ int file_number ABSL_GUARDED_BY(lock) = 0;
 GrowingArray stage_array ABSL_GUARDED_BY(lock);
 NumberIndex stage_index ABSL_GUARDED_BY(lock);
 PublishedHeap* heap ABSL_GUARDED_BY(lock) = nullptr;
-// Of a process that shares our memory between vfork and exec, it is not ours.
+// The process that owns the heap: one that shares our memory between vfork and
+// exec does not.
 pid_t own_process ABSL_GUARDED_BY(lock) = 0;
 uint32_t main_thread ABSL_GUARDED_BY(lock) = 0;
 // In the order of their start.

@@ -30,8 +30,8 @@ check 'path("a") == "a" and [s["parent"] for s in first["stages"]] == [0, 0, 1, 
   'figures("a") == [3, 3, 3, 1] and figures("b") == [2, 2, 2, 0]' \
   'first["stages"][3]["peak"] == B'
 
-# Of the process: what other threads allocate counts, and their stages are
-# inside of the main thread's.
+# A stage is the process's: what other threads allocate counts, and their stages
+# are inside of the main thread's.
 measure begin=a thread begin=b hold=3 end join end
 check 'path("b") == "a/b"' 'figures("b") == [3, 3, 3, 3]' \
   'stage("a")["growth"] >= 3 * B' 'not notes'
@@ -55,7 +55,8 @@ check 'figures("a") == [3, 3, 3, 3] and figures("b") == [1, 1, 1, 1]' \
   '"\"a\" was not ended" in notes and "\"b\" was not ended" in notes'
 measure begin=a hold=2 _exit
 check 'figures("a") == [2, 2, 2, 2] and stage("a")["left_open"]'
-# Of what is killed, an open visit has the process's peak, and earlier visits.
+# An open visit of a process that is killed has the process's peak, and earlier
+# visits.
 measure begin=a hold=1 end begin=a hold=2 drop=1 kill 2>/dev/null
 check 'stage("a")["left_open"] and stage("a")["lacks_last_visit"]' \
   'figures("a") == [2, 1, 1, 1] and stage("a")["visits"] == 2' \

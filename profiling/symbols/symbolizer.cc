@@ -16,7 +16,7 @@
 namespace footprint {
 namespace {
 
-// Of what C libraries hand out.
+// Frees what C libraries hand out.
 struct Free {
   void operator()(void* block) const { std::free(block); }
 };
@@ -41,7 +41,7 @@ std::string BuildId(Dwfl_Module* module) {
   return text;
 }
 
-// Of a function or an inlined one: its linkage name where it has one.
+// Returns the linkage name of a function or an inlined one, where it has one.
 std::string FunctionName(Dwarf_Die* function) {
   for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute found;

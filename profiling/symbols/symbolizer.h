@@ -56,7 +56,8 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // Of a return address, that of the call: one byte before.
+  // Finds the line of a return address, which is that of the call: one byte
+  // before.
   absl::Span<const SourceFrame> Find(const Object& object, uint64_t address);
 
   // Whether the object was found, is the same build and has debug information.

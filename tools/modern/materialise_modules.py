@@ -161,7 +161,7 @@ def rc_lines(materialiser, names):
     lines = [
         "# Written by tools/dev modern.",
         "common --noenable_workspace",
-        # What Bazel 8 does unless told otherwise.
+        # Flags that Bazel 8 sets unless told otherwise.
         "common --incompatible_disable_native_repo_rules",
         "common --incompatible_disallow_empty_glob",
         "common --incompatible_use_plus_in_repo_names",

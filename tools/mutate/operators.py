@@ -35,7 +35,7 @@ _OTHER_ARITHMETIC = {
     "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<<": ">>", ">>": "<<",
     "&": "|", "|": "&", "^": "&", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
     "%=": "*=", "<<=": ">>=", ">>=": "<<=", "&=": "|=", "|=": "&=", "^=": "&="}
-# What takes their place binds more, or less.
+# Operators whose replacement binds more, or less.
 _OF_ANOTHER_RANK = {"&&", "||", "&", "|", "^"}
 _FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR,
               Kind.CONVERSION_FUNCTION, Kind.FUNCTION_TEMPLATE}
@@ -159,7 +159,8 @@ class _Finder:
             return
         head = self._text(cursor.extent.start.offset, bodies[0].extent.start.offset)
         self._is_constant = bool(re.search(r"\b(?:constexpr|consteval)\b", head))
-        # Of templates the name's children say the type; of others the cursor.
+        # A template's type is said by the name's children; another's by the
+        # cursor.
         self._result = cursor.result_type
         for child in children:
             if child.kind == Kind.PARM_DECL:

@@ -177,7 +177,8 @@ expect() {
   fi
 }
 
-# Of checkout b's last verdict; Bazel ends a mistake by the same status.
+# Checks that checkout b's last verdict is a rejection; Bazel ends a mistake by
+# the same status.
 expect_rejection() {
   local log=$folder/b/bazel-testlogs/probe/gate_test/test.log
   if ! grep '^REJECT ' "$log" >/dev/null; then

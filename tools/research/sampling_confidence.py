@@ -56,7 +56,7 @@ def main():
         mean = sum(value for value, _ in values) / run_count
         error = math.sqrt(sum((value - true_bytes) ** 2 for value, _ in values) / run_count)
         sigma = sum(sigma for _, sigma in values) / run_count
-        # Of the mean of so many runs, three of its own deviations are allowed.
+        # The mean of so many runs may be off by three of its own deviations.
         worst_bias = max(worst_bias, abs(mean / true_bytes - 1)
                          - 3 * error / true_bytes / math.sqrt(run_count))
         print("| %d B | %d | %d | %.0f (%+.1f %%) | %.1f %% | %.1f %% | %.1f %% |" % (

@@ -146,7 +146,7 @@ copy_cross_compiled_tests() {
   }
   tail -n 1 "$VM/compiled.log" >&2
   mkdir "$ROOT/footprint/tree"
-  # What is deleted and not yet committed is still listed.
+  # Files that are deleted and not yet committed are still listed.
   git ls-files -z --cached --others --exclude-standard --deduplicate |
     while IFS= read -r -d '' file; do
       [[ ! -e $file ]] || printf '%s\0' "$file"
@@ -219,7 +219,7 @@ main() {
   local status=0 way
   boot /footprint/guest.sh bare
   report bare || status=$?
-  # Of aarch64 a run in one way is the trial that was asked for.
+  # A machine of aarch64 runs in one way: it is the trial that was asked for.
   if [[ $ARCHITECTURE == amd64 ]]; then
     for way in service user; do
       boot /sbin/init "$way"

@@ -63,8 +63,9 @@ TEST(ChoiceBoundTest, NoChoicesAreBoundedLower) {
   EXPECT_GT(met, 0);
 }
 
-// Of 13 inputs, 50 and 50 units and one output for 4 rows, at the second
-// layer's gradient: weights, inputs and label, derivative, input and gradient.
+// The network has 13 inputs, 50 and 50 units and one output for 4 rows; the
+// step is the second layer's gradient: weights, inputs and label, derivative,
+// input and gradient.
 TEST(ChoiceBoundTest, IsTheLargestStepOfAChain) {
   const auto network = ResolveNetwork(TabularMlp(4), NetworkMode::kTraining);
   ASSERT_THAT(network, IsOk());

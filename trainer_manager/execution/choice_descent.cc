@@ -13,8 +13,8 @@ constexpr uint64_t kSeed = 15;
 // In all plans that a search bounds: a fifth of a second.
 constexpr int64_t kMostSteps = 200'000;
 constexpr int kRestarts = 40;
-// Of a large network, in which a change of each layer would take a quarter of
-// those steps, so many changes of a point are looked at.
+// The most changes of a point that are looked at in a large network, in which a
+// change of each layer would take a quarter of those steps.
 constexpr size_t kFewNeighbours = 16;
 
 bool Contains(const std::vector<size_t>& layers, size_t layer) {

@@ -68,7 +68,7 @@ std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
     const Shape& shape = input.spec.shape;
     batch = std::gcd(batch, shape.rank() == 0 ? 1 : shape.extent(0));
   }
-  // Of a batch beyond any memory not all are found.
+  // The parts of a batch beyond any memory are not all found.
   constexpr int64_t kMostTried = int64_t{1} << 16;
   for (int64_t i = 1; i <= kMostTried && i <= batch / i; ++i) {
     if (batch % i != 0) continue;

@@ -93,7 +93,7 @@ struct MemoryOptions {
   // In inference: the loss is not left out; the label is lent with the inputs
   // (Manager::Evaluate).
   bool keep_loss = false;
-  // Of every tensor: a power of two, from 4 to 64.
+  // The alignment of every tensor: a power of two, from 4 to 64.
   int64_t alignment_bytes = 16;
 
   // All optimisations off: the debug mode.
@@ -155,13 +155,14 @@ enum class StepKind : uint8_t {
   kCopyInput,  // reads input 0, writes the output
   kCalculateGradient,
   kCalculateDerivative,
-  // Of a layer, through the activation before it: reads the activation's output
-  // as input 0, unless it is restored as slice 1; writes the derivative of the
-  // activation's input.
+  // Calculates a layer's derivative through the activation before it: reads the
+  // activation's output as input 0, unless it is restored as slice 1; writes
+  // the derivative of the activation's input.
   kSlicedDerivative,
-  // Of a layer, a slice of the batch at a time, each added to what other
-  // readers of its input gave, input derivative 1, if there are such; writes
-  // input derivative 0, where either derivative that it reads may lie.
+  // Calculates a layer's derivative a slice of the batch at a time, and adds
+  // each to what other readers of its input gave, input derivative 1, if there
+  // are such; writes input derivative 0, where either derivative that it reads
+  // may lie.
   kSlicedSum,
   kRecompute,           // the output once more
   kSumDerivatives,      // of two readers of one value: inputs 0 and 1

@@ -68,7 +68,7 @@ class Minima {
                          static_cast<double>(*bound));
   }
 
-  // Of what was printed since `first`.
+  // Prints the median gaps of what was printed since `first`.
   void PrintMedianGaps(const std::string& names, size_t first) const {
     PrintMedianGap(names, "", {gaps_.begin() + first, gaps_.end()});
     PrintMedianGap(names, " with a file",

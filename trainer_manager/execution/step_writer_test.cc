@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Of layers fc (0), relu (1) and loss (2).
+// Plans layers fc (0), relu (1) and loss (2).
 ExecutionPlan PlanOf(int64_t micro_batches = 1) {
   Network network;
   network.AddInput("x", {{4, 3}});

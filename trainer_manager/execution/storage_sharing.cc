@@ -19,7 +19,7 @@ StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
       return plan.mode == NetworkMode::kInference ? StorageClass::kUser
                                                   : StorageClass::kFixed;
     case TensorKind::kStatisticCopy:
-      // Of the first micro-batch, for the last.
+      // The copy is made by the first micro-batch, for the last.
       return plan.micro_batches > 1 ? StorageClass::kFixed
                                     : StorageClass::kArena;
     case TensorKind::kOptimizerState:

@@ -87,7 +87,8 @@ TEST(StorageSharingTest, WhatOutlivesTheArenaLiesSideBySide) {
   EXPECT_EQ(plan.model_bytes, 8);
 }
 
-// Of the first micro-batch for the last, or else for the loss alone.
+// The copy is made by the first micro-batch for the last, or else for the loss
+// alone.
 TEST(StorageSharingTest, CopiesOfStatisticsOutliveAMicroBatch) {
   for (const int64_t parts : {1, 2}) {
     ExecutionPlan plan = Chain(1);

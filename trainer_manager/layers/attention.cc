@@ -22,7 +22,7 @@ struct Head {
   int64_t first_row;  // of this element of the batch
   int64_t column;     // of this head
 
-  // Of queries (0), keys (1) or values (2), the first.
+  // Returns the first of the queries (0), keys (1) or values (2).
   int64_t Part(int64_t part) const {
     return first_row * 3 * all_width + part * all_width + column;
   }
@@ -227,7 +227,8 @@ class AttentionLayer final : public Layer {
                  data.Write(Role::kOutput) + head.Output());
   }
 
-  // Those of the forward step, as the scratch memory's scores.
+  // Calculates the probabilities of the forward step, as the scratch memory's
+  // scores.
   void Probabilities(const StepData& data, const Head& head,
                      const Scratch& scratch, const float* log_sums) const {
     Scores(data, head, scratch);
@@ -249,12 +250,13 @@ class AttentionLayer final : public Layer {
         data.Read(Role::kOutputDerivative) + head.Output();
     float* result = data.Write(Role::kInputDerivative);
     const int64_t stride = 3 * head.all_width;
-    // Of the values: the probabilities' transpose times the derivative.
+    // The values' derivative is the probabilities' transpose times the
+    // derivative.
     CopyRows(derivative, head.all_width, head, scratch.third);
     math.Multiply(head.WeightedByColumns(), scratch.scores, scratch.third,
                   scratch.fourth, scratch.products);
     CopyRowsBack(scratch.fourth, head, stride, result + head.Part(2));
-    // Of the probabilities, then of the scores.
+    // The derivative of the probabilities comes first, then that of the scores.
     CopyToColumns(input + head.Part(2), stride, head, scratch.fourth);
     math.Multiply(head.Scores(), scratch.third, scratch.fourth, scratch.slopes,
                   scratch.products);
@@ -268,7 +270,7 @@ class AttentionLayer final : public Layer {
         slope[j] = probability[j] * scale * (slope[j] - common);
       }
     }
-    // Of the keys, then of the queries.
+    // The derivative of the keys comes first, then that of the queries.
     math.Multiply(head.WeightedByColumns(), scratch.slopes, scratch.first,
                   scratch.third, scratch.products);
     CopyRowsBack(scratch.third, head, stride, result + head.Part(1));

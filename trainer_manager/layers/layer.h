@@ -103,15 +103,15 @@ struct LayerSignature {
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
-  // Of the output, bit for bit, after the forward step; reads nothing where
-  // that cannot be.
+  // Calculates the output again, bit for bit, after the forward step; reads
+  // nothing where that cannot be.
   StepUse recompute;
   // About how many multiplications that takes; 0: as good as none. Floating
   // point, since sizes that are refused later must not overflow here.
   double recompute_products = 0;
-  // Of an input that gives the layer before the same derivative, namely one
-  // that is zero wherever the derivative of this layer is; reads nothing where
-  // there is none.
+  // Restores an input that gives the layer before the same derivative, namely
+  // one that is zero wherever the derivative of this layer is; reads nothing
+  // where there is none.
   StepUse restore_input;
   // The derivative of each element of the batch depends on no other element;
   // what it reads of saved tensors is by elements, too.
@@ -215,7 +215,7 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // Such as "fully connected".
+  // Returns the name of the type, such as "fully connected".
   virtual absl::string_view type() const = 0;
 
   // InvalidArgument: the number of inputs, a shape or an element type does not

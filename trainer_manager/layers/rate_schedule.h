@@ -32,8 +32,8 @@ class RateSchedule {
   // Returns whether the rate is the same in each iteration.
   bool is_constant() const { return kind_ == Kind::kConstant && !has_warm_up_; }
 
-  // Returns the rate of an iteration, which count from 1. Of one that Check
-  // refuses: anything.
+  // Returns the rate of an iteration, which count from 1. Returns anything for
+  // one that Check refuses.
   float At(int64_t iteration) const;
 
   // InvalidArgument, naming the value: a rate that is not finite or below 0, a

@@ -430,7 +430,8 @@ class ColumnGatherer {
   using Tag = footprint::HWY_NAMESPACE::PanelTag<kPanelWidth>;
   using Integers = hn::RebindToSigned<Tag>;
   static constexpr int kTapsAtOnce = 9;
-  // Of rows of six numbers, or of images of two by two.
+  // The stretches that are counted at once in rows of six numbers, or in images
+  // of two by two.
   static constexpr int kSomeStretches = 4;
   // Larger images are not counted in 32 bits.
   static constexpr int64_t kLargestExtent = int64_t{1} << 30;

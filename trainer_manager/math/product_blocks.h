@@ -91,7 +91,8 @@ struct Extent {
     const int64_t parts = (rows + room - 1) / room;
     return {(rows + parts - 1) / parts, kLongBlockColumns, kBlockColumns};
   }
-  // Of panels that are packed at a time, at the beginning of the workspace.
+  // Returns the bytes of the panels that are packed at a time, at the beginning
+  // of the workspace.
   int64_t packed_bytes() const {
     return std::min(AlignUp(columns, kPanelWidth), blocks().packed_columns) *
            line_bytes();

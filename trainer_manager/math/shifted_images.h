@@ -163,8 +163,8 @@ inline Taps AllTaps(const Convolution& c) {
   return {c.kernel, 0, 0, c.kernel, c.kernel, 1, -c.padding, -c.padding, 1};
 }
 
-// Those that carry derivatives to inputs at (y, x) where y is `phase_y` and x
-// `phase_x` more than a multiple of the stride.
+// Returns the taps that carry derivatives to inputs at (y, x) where y is
+// `phase_y` and x `phase_x` more than a multiple of the stride.
 inline Taps TapsOfPhase(const Convolution& c, int64_t phase_y,
                         int64_t phase_x) {
   const int64_t first_y = (phase_y + c.padding) % c.stride;

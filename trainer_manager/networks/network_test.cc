@@ -271,7 +271,7 @@ TEST(NetworkTest, RefusesStepsThatCannotRunAsDeclared) {
   }
 }
 
-// Such names train, and then no file can hold them.
+// A network with such names trains, and then no file can hold them.
 TEST(NetworkTest, RefusesNamesThatNoFileHolds) {
   Network network = TwoLayers();
   network.AddLayer("\xff", Relu(), {"x"});

@@ -120,7 +120,7 @@ class ImageNetworkBuilder {
   std::set<std::string> unread_;
 };
 
-// Of kinds 1 to 7.
+// Makes a layer of kind 1 to 7.
 LayerPointer LayerOfOneInput(uint32_t kind) {
   switch (kind) {
     case 1:
@@ -164,7 +164,8 @@ class ResidualBuilder {
     last_ = name;
   }
 
-  // Of images; with a stride, the shortcut has a convolution, too.
+  // Adds a block for images; with a stride, the shortcut has a convolution,
+  // too.
   void AddImageBlock(const std::string& name, int64_t channels,
                      int64_t stride) {
     std::string shortcut = last_;

@@ -140,7 +140,7 @@ absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
   return absl::OkStatus();
 }
 
-// Of a matrix of the file; its transposed goes to `values`.
+// Reads a matrix of the file; its transposed goes to `values`.
 absl::Status ReadTransposed(const SafetensorsFile& file,
                             const TensorInfo& tensor,
                             absl::Span<float> values) {

@@ -34,7 +34,7 @@ constexpr std::array<absl::string_view, kColumnCount> kColumnNames = {
     "id", "lower", "upper", "size", "alignment", "offset", "gaps"};
 constexpr int kRequiredColumns = 4;
 
-// Of a row, without its quotation marks.
+// A field of a row, without its quotation marks.
 struct Field {
   std::string text;
   int64_t line = 0;

@@ -53,7 +53,7 @@ class BeamSweep {
   // Whether a plan of at most the limit was found.
   bool Run(const Effort& effort);
 
-  // Of the plan last found.
+  // Returns the offsets of the plan that was found last.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   // In all calls together; a node is about the work of one of ExactSearch's.

@@ -50,7 +50,7 @@ class CapacitySearch {
   ExactSearch::Outcome Try(int64_t capacity, int64_t turn,
                            const Effort& effort);
 
-  // Of the plan last found.
+  // Returns the offsets of the plan that was found last.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   // Decisions in all turns together.

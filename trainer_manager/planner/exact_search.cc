@@ -346,7 +346,7 @@ int ExactSearch::CountFitting(const Corner& corner) const {
 int64_t ExactSearch::WasteLevel(const Corner& corner) const {
   const Valley& valley = corner.valley;
   const bool is_left = corner.is_left;
-  // Those that cross the near wall lie on it.
+  // The items that cross the near wall lie on it.
   int64_t level = is_left ? valley.left_wall : valley.right_wall;
   int32_t reach = corner.section();
   for (const int32_t index : ItemsAt(corner)) {

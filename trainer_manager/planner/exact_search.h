@@ -76,7 +76,7 @@ class ExactSearch {
   // kInfeasible is a proof; kGaveUp says that the effort did not suffice.
   Outcome Search(int64_t capacity, const Effort& effort);
 
-  // Of the plan last found.
+  // Returns the offsets of the plan that was found last.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   // Decisions in all calls together; one on a part of more than 256 sections

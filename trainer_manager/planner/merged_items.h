@@ -43,7 +43,8 @@ class MergedItems {
 
   const PlacementProblem& problem() const { return problem_; }
 
-  // Of the items that were merged; `offsets` are of problem().items.
+  // Returns the offsets of the items that were merged; `offsets` are of
+  // problem().items.
   std::vector<int64_t> OffsetsOfItems(absl::Span<const int64_t> offsets) const;
 
  private:

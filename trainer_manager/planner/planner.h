@@ -44,9 +44,9 @@ struct PlanOptions {
   Goal goal = Goal::kMinimum;
   // Every offset is at least so aligned; a power of two.
   int64_t alignment_bytes = 1;
-  // Of the exact search and the sweeps that take turns with it; about a
-  // second's worth. The answer within this limit is deterministic; within the
-  // time limit it is the best so far.
+  // The most nodes of the exact search and of the sweeps that take turns with
+  // it; about a second's worth. The answer within this limit is deterministic;
+  // within the time limit it is the best so far.
   int64_t node_limit = 1'000'000;
   absl::Duration time_limit = absl::InfiniteDuration();
   int64_t trial_limit = 500;  // of the hill climb

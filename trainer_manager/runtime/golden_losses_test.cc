@@ -64,7 +64,8 @@ void SetWeights(const Parameters& parameters, Draws* draws) {
     const bool is_scale = EndsWith(name, ".scale");
     float scale = 0.1f;
     if (EndsWith(name, ".weight")) {
-      // Of a convolution [outputs, inputs, ...], else [inputs, outputs].
+      // The fan-in of a convolution [outputs, inputs, ...], else of [inputs,
+      // outputs].
       const int64_t fan_in = p.shape.rank() == 4
                                  ? p.shape.elements() / p.shape.extent(0)
                                  : p.shape.extent(0);

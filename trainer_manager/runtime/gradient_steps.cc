@@ -15,7 +15,7 @@ namespace {
 
 using States = std::array<float*, kMostOptimizerStates>;
 
-// Of weight `index`, in `states`.
+// Returns the states of weight `index` among `states`.
 absl::Span<float* const> StatesOf(const StepData& data,
                                   const Optimizer& optimizer, int index,
                                   States* states) {

@@ -55,7 +55,7 @@ class Manager {
   // with one of other states than planned; a limit for gradients that is not
   // above 0 or was not planned; parameters that are not those of the network; a
   // plan that swaps, but no folder. ResourceExhausted: no memory, or no room
-  // for the swap file. Of the folder: see SwapFile::Create.
+  // for the swap file. The folder is that of SwapFile::Create.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);

@@ -31,7 +31,7 @@ size_t FindSpec(const List& specs, const TensorType& spec) {
       std::find_if(specs.begin(), specs.end(), is_equal) - specs.begin());
 }
 
-// Of the caller's memory: inputs, then labels.
+// Returns the number of an input in the caller's memory: inputs, then labels.
 size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   size_t number = 0;
   for (const auto* list : {&plan.input_tensors, &plan.label_tensors}) {

@@ -39,10 +39,11 @@ class StepTable {
  public:
   struct Step {
     uint32_t layer;
-    // Of a sliced derivative the layer before; of what is swapped the piece, in
-    // the order in which pieces are written; of a recomputation the forward
-    // step whose output it gives; of such a forward step the output's
-    // fingerprint (set_output_print), 1 before there is one, and 0 of others.
+    // What else a step is about: for a sliced derivative the layer before; for
+    // what is swapped the piece, in the order in which pieces are written; for
+    // a recomputation the forward step whose output it gives; for such a
+    // forward step the output's fingerprint (set_output_print), 1 before there
+    // is one, and 0 for others.
     uint32_t other;
     uint32_t first_use;
     uint16_t uses;

@@ -37,7 +37,7 @@ MSFT_COLUMNS = [
     "--ignore=Date,Adj. Close*",
 ]
 
-# Of the large tier: tools/dev bench.
+# Tags of the large tier: tools/dev bench.
 LARGE_TAGS = [
     "manual",
     "no-remote",

@@ -116,7 +116,8 @@ constexpr char kMoreMemory[] =
     "leaves it in its file";
 
 absl::StatusOr<Model> Fit(const Estimator& estimator, const Table& table) {
-  // Without a text, which would be on the heap while the model is fitted.
+  // The status has no text, which would be on the heap while the model is
+  // fitted.
   absl::StatusOr<Model> model = absl::ResourceExhaustedError("");
   try {
     model = estimator.Fit(table);

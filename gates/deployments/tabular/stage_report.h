@@ -41,7 +41,7 @@ struct StageRun {
   int64_t rows = 0;
   RunBytes peak_bytes = {};
   RunBytes volume_bytes = {};
-  // Of the whole process's heap, at its worst moment.
+  // The highest bytes of the whole process's heap.
   StageBytes process_peak_bytes;
 
   int64_t table_bytes() const { return 8 * (features + 1) * rows; }

@@ -214,7 +214,7 @@ TEST(StageReportTest, LeavesStartupOutOnRequest) {
       CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
   ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
-  // Of 2,800 with startup, of 2,700 without.
+  // The share is of 2,800 with startup and of 2,700 without.
   EXPECT_THAT(html, HasSubstr("write 700 B (25 %)"));
   EXPECT_THAT(html, HasSubstr("write 700 B (26 %)"));
   EXPECT_THAT(html, HasSubstr("startup 100 B (4 %)"));

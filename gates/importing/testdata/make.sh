@@ -29,7 +29,7 @@ g++ -g -O0 program.cc -o program
 valgrind --quiet --tool=massif --massif-out-file="$OUT/massif.out" ./program
 heaptrack -o heaptrack ./program >/dev/null
 heaptrack_print heaptrack.zst | tail -n 40 >"$OUT/heaptrack.txt"
-# Of the dumps at 3 MB, at 4 MB and at the end.
+# The dumps are those at 3 MB, at 4 MB and at the end.
 HEAPPROFILE="$PWD/gperftools" HEAP_PROFILE_ALLOCATION_INTERVAL=1000000 \
   LD_PRELOAD=libtcmalloc.so.4 ./program
 cp gperftools.0001.heap "$OUT/gperftools.1.heap"

@@ -63,7 +63,7 @@ absl::Status WriteGenerated(LinearData* data, size_t row_count,
   return writer->Commit();
 }
 
-// Of flags about what is generated, where nothing is.
+// Refuses flags about what is generated where nothing is.
 absl::Status RefuseGeneratorFlags() {
   const char* given = absl::GetFlag(FLAGS_features).has_value() ? "features"
                       : absl::GetFlag(FLAGS_rows).has_value()   ? "rows"

@@ -37,7 +37,7 @@ class Table {
   static Table OverNumbers(const double* numbers, size_t row_count,
                            size_t column_count, std::function<void()> release);
 
-  // Without rows.
+  // Makes a table without rows.
   Table() = default;
   Table(Table&& other) noexcept { *this = std::move(other); }
   Table& operator=(Table&& other) noexcept;
