@@ -41,8 +41,8 @@ enum class FenceKind { kSequentiallyConsistent, kMembarrier };
 // answer is always kSequentiallyConsistent.
 FenceKind ChooseFence();
 
-// For tests: ChooseFence answers from here on as on a kernel without
-// membarrier. Threads that were told otherwise must not rely on a fence again.
+// Makes ChooseFence answer as on a kernel without membarrier, from here on, for
+// tests. Threads that were told otherwise must not rely on a fence again.
 void ForceSequentiallyConsistentFenceForTesting();
 
 struct AsymmetricFence {

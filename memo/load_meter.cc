@@ -51,7 +51,7 @@ struct MeteredThreads {
   Mutex mutex;
   std::vector<Thread> running ABSL_GUARDED_BY(mutex);
   int64_t finished_bytes ABSL_GUARDED_BY(mutex) = 0;
-  // How many stretches have begun.
+  // Returns how many stretches have begun.
   uint64_t stretch_count ABSL_GUARDED_BY(mutex) = 0;
 };
 

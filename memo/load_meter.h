@@ -83,13 +83,13 @@ struct MemoryReading {
 // Zeros without jemalloc.
 MemoryReading ReadMemory();
 
-// Whether inaccessible pages tell a thread's stack from other mappings. Not
-// since glibc 2.42, whose guard pages look like any others: then what was
+// Returns whether inaccessible pages tell a thread's stack from other mappings.
+// Not since glibc 2.42, whose guard pages look like any others: then what was
 // mapped while there were threads, or after, is in doubt, and may hold stacks.
 bool StacksAreTold();
 
-// While it lives, what its thread allocates and frees is known to whoever
-// compares, and puts no other thread's figure in doubt.
+// Says that what its thread allocates and frees while it lives is known to
+// whoever compares, and puts no other thread's figure in doubt.
 class MeteredStretch {
  public:
   MeteredStretch();
@@ -125,11 +125,11 @@ enum class ResidentCount {
   kNone,
   // Pages that were touched.
   kTouched,
-  // At least what was taken from the heap, since pages of it that nobody has
-  // touched yet will be. The pages of mapped files count that were touched.
+  // At least what was taken from the heap counts, since pages of it that nobody
+  // has touched yet will be. The pages of mapped files count that were touched.
   kTouchedOrOnHeap,
 };
-// From now on, readings have resident bytes, too, each after free memory was
+// Gives readings resident bytes, too, from now on, each after free memory was
 // given back to the system, which takes up to 90 ms for 256 MiB.
 void CountResidentBytes(ResidentCount count);
 bool ResidentBytesAreCounted();

@@ -115,12 +115,12 @@ struct MemoAccess {
 // memory. The limit is what a memo takes without a value.
 inline constexpr size_t kLargestInlineBytes = 4096;
 
-// Where a memo keeps its value: here, within itself, which makes the way from a
-// handle to its memo a constant distance, and a hit a third faster.
+// The place where a memo keeps its value: here, within itself, which makes the
+// way from a handle to its memo a constant distance, and a hit a third faster.
 template <typename T, bool kIsInline = sizeof(T) <= kLargestInlineBytes>
 class ValuePlace {
  public:
-  static TypedMemo<T>* MemoOf(const T* value) {
+  static TypedMemo<T>* FindMemo(const T* value) {
     auto* const place = reinterpret_cast<ValuePlace*>(const_cast<T*>(value));
     return &static_cast<TypedMemo<T>&>(*place);
   }
@@ -137,7 +137,7 @@ class ValuePlace {
 template <typename T>
 class ValuePlace<T, false> {
  public:
-  static TypedMemo<T>* MemoOf(const T* value) {
+  static TypedMemo<T>* FindMemo(const T* value) {
     return &static_cast<TypedMemo<T>&>(*Box::Around(value)->place);
   }
 
@@ -228,7 +228,7 @@ class [[nodiscard]] Handle {
   }
   ~Handle() { Release(); }
 
-  // Null only after a move.
+  // Returns the value; null only after a move.
   const T* get() const { return value_; }
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_; }
@@ -239,9 +239,9 @@ class [[nodiscard]] Handle {
  private:
   friend class Memo<T>;
   explicit Handle(const T* value) : value_(value) {}
-  static memo_internal::MemoCore* CoreOf(const T* value) {
+  static memo_internal::MemoCore* FindCore(const T* value) {
     if constexpr (memo_internal::IsMemoValue<T>()) {
-      return memo_internal::TypedMemo<T>::MemoOf(value);
+      return memo_internal::TypedMemo<T>::FindMemo(value);
     } else {
       return nullptr;  // MakeMemo has refused to compile.
     }
@@ -251,12 +251,12 @@ class [[nodiscard]] Handle {
     if (ABSL_PREDICT_FALSE(!memo_internal::MemoCore::IsQuick())) {
       return ReleaseSlowly(value_);
     }
-    CoreOf(value_)->ReleaseQuickly();
+    FindCore(value_)->ReleaseQuickly();
   }
   // Releases the value, and stands apart: the frequent path alone needs the
   // memo's address, and finds it within the instruction that counts.
   ABSL_ATTRIBUTE_NOINLINE static void ReleaseSlowly(const T* value) {
-    CoreOf(value)->Release();
+    FindCore(value)->Release();
   }
 
   const T* value_;
@@ -388,7 +388,7 @@ class Memo<T[]> : public memo_internal::RefusedMemo<T> {
 
 template <typename T>
 Memo<T> Handle<T>::memo() const {
-  return Memo<T>(CoreOf(value_)->shared_from_this());
+  return Memo<T>(FindCore(value_)->shared_from_this());
 }
 
 // Makes the memo of this name. Where a value is measured without doubt, the

@@ -32,7 +32,7 @@ namespace footprint {
 // takes up to 90 ms for 256 MiB in small blocks: not within a timed region.
 enum class AfterEviction { kPurgeFreeMemory, kKeepFreeMemory };
 
-// Where `MemoStatistics::live_bytes` come from.
+// The source of `MemoStatistics::live_bytes`.
 enum class BytesSource {
   kUnknown,
   // Counted by the allocator, and nothing speaks against it.
@@ -104,10 +104,10 @@ inline Mutex memos_mutex;
 struct Attempt;
 struct ThreadRecord;
 
-// While it lives, this thread is not cancelled (pthread_cancel): of memo's own
-// work half would be done, and destructors that read files would end the
-// process. A cancellation that was asked for acts at the user's next point of
-// cancellation.
+// Keeps this thread from being cancelled (pthread_cancel) while it lives: of
+// memo's own work half would be done, and destructors that read files would end
+// the process. A cancellation that was asked for acts at the user's next point
+// of cancellation.
 class NoCancellation {
  public:
   NoCancellation();
@@ -120,7 +120,7 @@ class NoCancellation {
   int outer_users_state_ = 0;
 };
 
-// Within it, as the user had it.
+// Restores cancellation, within it, as the user had it.
 class UsersCancellation {
  public:
   UsersCancellation();
@@ -156,11 +156,11 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   bool IsUnneeded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
     return memo_count_.load() == 0 && !pointer_.IsPinned();
   }
-  // For that later call: ends what neither a Memo nor a handle needs.
+  // Ends what neither a Memo nor a handle needs; for that later call.
   static void EndUnneeded();
 
-  // For a child process just after the fork, under the one lock: what other
-  // threads were loading or evicting is lost here.
+  // Called in a child process just after the fork, under the one lock: what
+  // other threads were loading or evicting is lost here.
   static void LoseWhatOthersWereDoing()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
 
@@ -175,9 +175,9 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   // Runs the factory; the value is the caller's to Destroy.
   virtual absl::StatusOr<const void*> Load() = 0;
   virtual void Destroy(const void* value) = 0;
-  // Whether a value may hold memory that is not within the memo.
+  // Returns whether a value may hold memory that is not within the memo.
   virtual bool MayHoldMemory() const { return true; }
-  // For the derived destructor: fails the process if a handle is still there.
+  // Fails the process if a handle is still there; for the derived destructor.
   void DestroyLast();
 
  private:
@@ -191,7 +191,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   absl::Status WaitForAttempt(ThreadRecord* thread)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
-  // False if there is no memory for that.
+  // Returns false if there is no memory for that.
   bool RememberValue(const void* value);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,

@@ -194,7 +194,7 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
   EXPECT_EQ(memo->statistics().peak_bytes, 1000);
 }
 
-// Whether its load found no memory for the entry of its value.
+// Returns whether its load found no memory for the entry of its value.
 bool FailsToEnter(FakeMemo& memo) {
   const absl::Status status = memo.Acquire().status();
   news_until_failure = 0;

@@ -67,7 +67,7 @@ class PinnedPointer {
   PinnedPointer(const PinnedPointer&) = delete;
   PinnedPointer& operator=(const PinnedPointer&) = delete;
 
-  // Null if nothing is published; else the caller must Unpin later.
+  // Returns null if nothing is published; else the caller must Unpin later.
   const void* TryPin() {
     const void* value = IsQuick() ? PinQuickly() : nullptr;
     return ABSL_PREDICT_TRUE(value != nullptr) ? value : TryPinFurther();
@@ -84,7 +84,7 @@ class PinnedPointer {
     Fence::Light();
     return published_.load(Fence::kLoad);
   }
-  // For a thread that is not quick; takes back the pin of one that is.
+  // Pins for a thread that is not quick; takes back the pin of one that is.
   ABSL_ATTRIBUTE_NOINLINE const void* TryPinFurther() {
     if (IsQuick()) {
       Unpin();
@@ -151,7 +151,7 @@ class PinnedPointer {
                                      thread_row_offset_bytes);
   }
 
-  // For a row that no other thread writes: no locked instruction.
+  // Counts in a row that no other thread writes: no locked instruction.
   static void Increment(std::atomic<uint64_t>* count, std::memory_order order) {
 #if defined(__x86_64__) && !defined(FOOTPRINT_MEMO_THREAD_SANITIZER)
     // The same in one instruction, where compilers make three of it. Every
@@ -166,7 +166,8 @@ class PinnedPointer {
 #endif
   }
 
-  // Also for a thread's first pin, in the shared row, and with the slow fence.
+  // Counts also a thread's first pin, in the shared row, and with the slow
+  // fence.
   template <std::atomic<uint64_t> PinRow::*kCount>
   void IncrementSlowly(std::memory_order order) {
     if (thread_row == kNoRow) AssignThreadRow();

@@ -154,7 +154,7 @@ int CountLostPins(int trial_count, std::chrono::milliseconds limit) {
   return lost_count;
 }
 
-// Whether a new thread pins without a fence of its own.
+// Returns whether a new thread pins without a fence of its own.
 bool NewThreadIsFast() {
   bool is_fast = false;
   std::thread([&] {

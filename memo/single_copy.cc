@@ -11,8 +11,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Whether this copy is in use. Known to the note below by this name, which the
-// linker keeps within this file.
+// Returns whether this copy is in use. Known to the note below by this name,
+// which the linker keeps within this file.
 std::atomic<bool> is_in_use __asm__("footprint_memo_is_in_use")
     __attribute__((used));
 

@@ -28,7 +28,7 @@ namespace {
 
 constexpr size_t kBufferBytes = 32 * 1024;
 
-std::string FolderOf(const std::string& path) {
+std::string FindFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
@@ -119,7 +119,7 @@ absl::StatusOr<std::string> FollowLinks(absl::string_view link) {
     const absl::string_view text(target, static_cast<size_t>(size));
     path = absl::StartsWith(text, "/")
                ? std::string(text)
-               : absl::StrCat(FolderOf(path), "/", text);
+               : absl::StrCat(FindFolder(path), "/", text);
   }
   return absl::InvalidArgumentError(absl::StrCat(
       link, ": is a symbolic link that leads nowhere; name the file itself"));
@@ -322,13 +322,13 @@ absl::Status AtomicFile::Error(int error, absl::string_view what) const {
   if (error == ENOENT || error == ENOTDIR) {
     return FileError(
         error, path_, what,
-        absl::StrCat("make the folder ", FolderOf(path_), " first"));
+        absl::StrCat("make the folder ", FindFolder(path_), " first"));
   }
   if (!IsFull(error)) return FileError(error, path_, what);
   return FileError(
       error, path_, what,
       absl::StrCat(std::max(expected_bytes_, appended_bytes_),
-                   " bytes are wanted in ", FolderOf(path_),
+                   " bytes are wanted in ", FindFolder(path_),
                    ", and the old file is as it was: ",
                    error == EFBIG
                        ? "raise the limit of file sizes (ulimit -f), or write "
@@ -394,7 +394,7 @@ absl::Status AtomicFile::Rename() {
   if (to_disk_ == ToDisk::kNoFsync) return absl::OkStatus();
   // The name, too, is on the disk only when the folder is.
   const FileDescriptor folder(
-      open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      open(FindFolder(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.is_open()) fsync(folder.get());
   return absl::OkStatus();
 }

@@ -61,7 +61,7 @@ struct AtomicFileOptions {
   // Special files, where they are written, get each byte as it comes: nothing
   // is replaced.
   SpecialFiles special_files = SpecialFiles::kRefuse;
-  // If another is writing the file.
+  // What to do if another is writing the file.
   WhenLocked when_locked = WhenLocked::kRefuse;
 };
 
@@ -78,7 +78,7 @@ class AtomicFile {
   // The first failure is kept: every later Append and Commit returns it.
   absl::Status Append(absl::string_view bytes);
 
-  // Once; no Append afterwards.
+  // Writes the file for good; called once, and no Append afterwards.
   absl::Status Commit();
 
  private:

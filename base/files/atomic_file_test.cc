@@ -25,7 +25,7 @@ bool Exists(const std::string& path) {
 }
 
 // The name under which a path's file is written before Commit.
-std::string PartialOf(const std::string& path) {
+std::string MakePartialPath(const std::string& path) {
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
   return absl::StrCat(path.substr(0, name), ".", path.substr(name),
                       ".footprint-partial");
@@ -41,7 +41,7 @@ TEST(AtomicFileTest, ReplacesTheFileOnCommit) {
   ASSERT_THAT(moved.Append("w"), IsOk());
   ASSERT_THAT(moved.Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
-  EXPECT_FALSE(Exists(PartialOf(path)));
+  EXPECT_FALSE(Exists(MakePartialPath(path)));
 }
 
 // Longer ones there are not.
@@ -88,9 +88,9 @@ TEST(AtomicFileTest, LeavesNothingWithoutCommit) {
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
     ASSERT_THAT(file->Append("new"), IsOk());
-    EXPECT_TRUE(Exists(PartialOf(path)));
+    EXPECT_TRUE(Exists(MakePartialPath(path)));
   }
-  EXPECT_FALSE(Exists(PartialOf(path)));
+  EXPECT_FALSE(Exists(MakePartialPath(path)));
   EXPECT_EQ(ReadTestFile(path), "old");
 }
 
@@ -101,7 +101,7 @@ TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
   ASSERT_THAT(file, IsOk());
   ASSERT_THAT(file->Append("new"), IsOk());
-  EXPECT_TRUE(Exists(PartialOf(path)));
+  EXPECT_TRUE(Exists(MakePartialPath(path)));
   ASSERT_THAT(file->Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
   EXPECT_EQ(ReadTestFile(own), "precious");
@@ -112,7 +112,7 @@ TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
   EXPECT_TRUE(Exists(".bare.footprint-partial"));
 }
 
-struct stat StatusOf(const std::string& path) {
+struct stat ReadStatus(const std::string& path) {
   struct stat status = {};
   EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
   return status;
@@ -133,13 +133,13 @@ TEST(AtomicFileTest, KeepsThePermissionsOfTheFileItReplaces) {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
     ASSERT_THAT(file, IsOk());
     // Nor may others look while it is written.
-    EXPECT_EQ(StatusOf(PartialOf(path)).st_mode & 07777, mode);
+    EXPECT_EQ(ReadStatus(MakePartialPath(path)).st_mode & 07777, mode);
     ASSERT_THAT(file->Commit(), IsOk());
-    EXPECT_EQ(StatusOf(path).st_mode & 07777, mode);
+    EXPECT_EQ(ReadStatus(path).st_mode & 07777, mode);
   }
   ASSERT_EQ(unlink(path.c_str()), 0);
   ASSERT_THAT(Replace(path, "first"), IsOk());
-  EXPECT_EQ(StatusOf(path).st_mode & 07777, 0644);
+  EXPECT_EQ(ReadStatus(path).st_mode & 07777, 0644);
   umask(before);
 }
 
@@ -154,8 +154,8 @@ TEST(AtomicFileTest, WritesThroughLinksAndKeepsThem) {
   for (const std::string& name : {path, outer}) {
     const absl::Status replaced = Replace(name, "by " + name);
     ASSERT_THAT(replaced, IsOk());
-    EXPECT_TRUE(S_ISLNK(StatusOf(name).st_mode));
-    EXPECT_TRUE(S_ISREG(StatusOf(blob).st_mode));
+    EXPECT_TRUE(S_ISLNK(ReadStatus(name).st_mode));
+    EXPECT_TRUE(S_ISREG(ReadStatus(blob).st_mode));
     EXPECT_EQ(ReadTestFile(blob), "by " + name);
   }
   // A link to a file that is yet to be.
@@ -179,7 +179,7 @@ TEST(AtomicFileDeathTest, ReplacesNothingWhenTheDiskCannotBeFlushed) {
       testing::ExitedWithCode(0),
       "unflushed: cannot be flushed: Input/output error");
   EXPECT_EQ(ReadTestFile(path), "old");
-  EXPECT_FALSE(Exists(PartialOf(path)));
+  EXPECT_FALSE(Exists(MakePartialPath(path)));
 }
 
 // As a daemon does: the next descriptor is 0, which is one like any other.

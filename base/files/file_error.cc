@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-absl::StatusCode CodeOf(int error) {
+absl::StatusCode ToStatusCode(int error) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
@@ -53,7 +53,7 @@ absl::string_view AdviceFor(int error) {
     default:
       break;
   }
-  switch (CodeOf(error)) {
+  switch (ToStatusCode(error)) {
     case absl::StatusCode::kNotFound:
       return "check the path, or run again what writes it";
     case absl::StatusCode::kPermissionDenied:
@@ -70,7 +70,7 @@ absl::string_view AdviceFor(int error) {
 absl::Status FileError(int error, absl::string_view path,
                        absl::string_view what, absl::string_view advice) {
   return absl::Status(
-      CodeOf(error),
+      ToStatusCode(error),
       absl::StrCat(path, ": ", what, ": ", std::strerror(error), "; ",
                    advice.empty() ? AdviceFor(error) : advice));
 }

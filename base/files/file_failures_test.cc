@@ -80,11 +80,11 @@ absl::Status Write(const std::string& path, const std::string& bytes,
   return status.ok() ? file->Commit() : status;
 }
 
-std::string PartialOf(const std::string& name) {
+std::string MakePartialPath(const std::string& name) {
   return absl::StrCat(".", name, ".footprint-partial");
 }
 
-struct stat StatusOf(const std::string& path) {
+struct stat ReadStatus(const std::string& path) {
   struct stat status = {};
   EXPECT_EQ(lstat(path.c_str(), &status), 0) << path;
   return status;
@@ -168,7 +168,7 @@ TEST_F(FileFailuresTest, AProcessKilledInTheMiddleChangesNothing) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(*ReadWholeFile("killed"), "old");
-  EXPECT_EQ(ReadTestFile(PartialOf("killed")).size(), 100'000u);
+  EXPECT_EQ(ReadTestFile(MakePartialPath("killed")).size(), 100'000u);
   ASSERT_THAT(Write("killed", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("killed"), "new");
   EXPECT_THAT(Files(), ElementsAre("killed"));
@@ -258,7 +258,7 @@ TEST_F(FileFailuresTest, AFullDeviceIsReportedAndStays) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("/dev/full: cannot be written: No space left"));
-  EXPECT_TRUE(S_ISCHR(StatusOf("/dev/full").st_mode));
+  EXPECT_TRUE(S_ISCHR(ReadStatus("/dev/full").st_mode));
 }
 
 // --- Forbidden
@@ -349,9 +349,9 @@ TEST_F(FileFailuresTest, KeepsTheOwnerOrRefuses) {
       << "not even root, in a sandbox: run without one";
   ASSERT_THAT(Write("owned", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("owned"), "new");
-  EXPECT_EQ(StatusOf("owned").st_uid, kOtherUser);
-  EXPECT_EQ(StatusOf("owned").st_gid, kOtherGroup);
-  EXPECT_EQ(StatusOf("owned").st_mode & 07777, 0600u);
+  EXPECT_EQ(ReadStatus("owned").st_uid, kOtherUser);
+  EXPECT_EQ(ReadStatus("owned").st_gid, kOtherGroup);
+  EXPECT_EQ(ReadStatus("owned").st_mode & 07777, 0600u);
   // Everybody may write to it and beside it, but not give it to root.
   Put("roots", "old", 0666);
   for (const auto& write : Writers()) {
@@ -380,7 +380,7 @@ TEST_F(FileFailuresTest, WhatIsNoRegularFileIsLeftAlone) {
                   HasSubstr("not a regular file"));
     }
   }
-  EXPECT_TRUE(S_ISFIFO(StatusOf("pipe").st_mode));
+  EXPECT_TRUE(S_ISFIFO(ReadStatus("pipe").st_mode));
   EXPECT_THAT(Files(), ElementsAre("pipe"));
 }
 
@@ -406,24 +406,24 @@ TEST_F(FileFailuresTest, WhatIsMissingIsNotFound) {
 TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
   Put("victim", "precious");
   for (const char* target : {"victim", "not_there"}) {
-    ASSERT_EQ(symlink(target, PartialOf("planted").c_str()), 0);
+    ASSERT_EQ(symlink(target, MakePartialPath("planted").c_str()), 0);
     const absl::Status status = Write("planted", "x");
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(".planted.footprint-partial: is a symbolic link"));
-    ASSERT_EQ(unlink(PartialOf("planted").c_str()), 0);
+    ASSERT_EQ(unlink(MakePartialPath("planted").c_str()), 0);
   }
-  ASSERT_EQ(mkfifo(PartialOf("planted").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(MakePartialPath("planted").c_str(), 0600), 0);
   EXPECT_THAT(std::string(Write("planted", "x").message()),
               HasSubstr(".planted.footprint-partial: is no regular file"));
-  ASSERT_EQ(unlink(PartialOf("planted").c_str()), 0);
+  ASSERT_EQ(unlink(MakePartialPath("planted").c_str()), 0);
   EXPECT_EQ(*ReadWholeFile("victim"), "precious");
   EXPECT_THAT(Files(), ElementsAre("victim"));
 }
 
 TEST_F(FileFailuresTest, OtherNamesOfAStalePartialFileKeepTheirBytes) {
   Put("other_name", "precious");
-  ASSERT_EQ(link("other_name", PartialOf("linked").c_str()), 0);
+  ASSERT_EQ(link("other_name", MakePartialPath("linked").c_str()), 0);
   ASSERT_THAT(Write("linked", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("linked"), "new");
   EXPECT_EQ(*ReadWholeFile("other_name"), "precious");
@@ -438,7 +438,7 @@ TEST_F(FileFailuresTest, ALinkThatLeadsNowhereIsRefused) {
   ASSERT_EQ(symlink("target", "link"), 0);
   ASSERT_THAT(Write("link", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("target"), "new");
-  EXPECT_TRUE(S_ISLNK(StatusOf("link").st_mode));
+  EXPECT_TRUE(S_ISLNK(ReadStatus("link").st_mode));
 }
 
 // The system follows 40 links, too, but the file layer asks where the last
@@ -458,7 +458,7 @@ TEST_F(FileFailuresTest, AChainOfLinksIsFollowedAsFarAsTheSystemDoes) {
 
 // A program that was killed left it read-only, and it may be removed.
 TEST_F(FileFailuresTest, AReadOnlyPartialFileIsNoHindrance) {
-  Put(PartialOf("stale"), "half", 0444);
+  Put(MakePartialPath("stale"), "half", 0444);
   EXPECT_THAT(AsAnotherUser([] { return Write("stale", "new"); }), IsOk());
   EXPECT_EQ(*ReadWholeFile("stale"), "new");
 }
@@ -468,13 +468,13 @@ TEST_F(FileFailuresTest, NothingButWhatWasWrittenIsCommitted) {
   {
     absl::StatusOr<AtomicFile> file = AtomicFile::Create("swapped");
     ASSERT_THAT(file, IsOk());
-    ASSERT_EQ(unlink(PartialOf("swapped").c_str()), 0);
-    Put(PartialOf("swapped"), "foreign");
+    ASSERT_EQ(unlink(MakePartialPath("swapped").c_str()), 0);
+    Put(MakePartialPath("swapped"), "foreign");
     EXPECT_THAT(std::string(file->Commit().message()),
                 HasSubstr("was removed or replaced while it was written"));
   }
   EXPECT_EQ(*ReadWholeFile("swapped"), "old");
-  EXPECT_EQ(*ReadWholeFile(PartialOf("swapped")), "foreign");
+  EXPECT_EQ(*ReadWholeFile(MakePartialPath("swapped")), "foreign");
 }
 
 // --- Interrupts

@@ -28,14 +28,14 @@ bool LockFileIfPossible(int descriptor, WhenLocked when_locked);
 
 enum class Links { kFollow, kRefuse };
 
-// Whether `path` is a name of what is open: what is locked may have been
-// replaced meanwhile.
+// Returns whether `path` is a name of what is open: what is locked may have
+// been replaced meanwhile.
 bool IsNamed(const std::string& path, Links links, int descriptor);
 
 class FileLock {
  public:
-  // On what exists, which is not changed. Errors name `path`: Unavailable if it
-  // is held already; InvalidArgument if it is a pipe or a device; else
+  // Locks what exists, and does not change it. Errors name `path`: Unavailable
+  // if it is held already; InvalidArgument if it is a pipe or a device; else
   // FileError's.
   static absl::StatusOr<FileLock> TryAcquire(const std::string& path);
 

@@ -33,7 +33,7 @@ absl::Status ReadFully(int descriptor, absl::string_view path,
                        int64_t offset_bytes, int64_t size_bytes,
                        void* destination);
 
-// False: the system refused, and errno says why; some may be written.
+// Returns false if the system refused, and errno says why; some may be written.
 bool WriteAt(int descriptor, int64_t offset_bytes, const void* data,
              int64_t size_bytes);
 

@@ -13,19 +13,22 @@
 
 namespace footprint {
 
-// From now on io_uring_setup fails with EPERM. False if filters are refused.
+// Makes io_uring_setup fail with EPERM from now on. False if filters are
+// refused.
 bool RefuseIoUring();
 
-// From now on no thread can be started.
+// Makes each start of a thread fail from now on.
 bool RefuseThreads();
 
-// From now on opening a file with O_DIRECT fails with EINVAL.
+// Makes opening a file with O_DIRECT fail with EINVAL from now on.
 bool RefuseDirectOpen();
 
-// From now on reading at a place of a file fails with EIO, as on a broken disk.
+// Makes reading at a place of a file fail with EIO from now on, as on a broken
+// disk.
 bool RefuseReadsAtPlaces();
 
-// From now on flushing a file to the disk fails with EIO, as on a broken disk.
+// Makes flushing a file to the disk fail with EIO from now on, as on a broken
+// disk.
 bool RefuseFlushes();
 
 }  // namespace footprint

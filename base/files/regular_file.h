@@ -17,9 +17,9 @@
 
 namespace footprint {
 
-// For reading. InvalidArgument: a folder, pipe, socket or device; else
-// FileError's, such as NotFound and PermissionDenied. The text begins with the
-// path.
+// Opens a regular file for reading. InvalidArgument: a folder, pipe, socket or
+// device; else FileError's, such as NotFound and PermissionDenied. The text
+// begins with the path.
 absl::StatusOr<FileDescriptor> OpenRegularFile(const std::string& path);
 
 }  // namespace footprint

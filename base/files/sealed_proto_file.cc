@@ -40,7 +40,7 @@ constexpr std::array<uint32_t, 16> MakeChecksumTable() {
 
 // CRC-32 as zlib has it: finds every change of up to 32 bits in a row, and any
 // other but for one in 4 billion.
-uint32_t ChecksumOf(absl::string_view bytes) {
+uint32_t ComputeChecksum(absl::string_view bytes) {
   static constexpr std::array<uint32_t, 16> kTable = MakeChecksumTable();
   uint32_t remainder = 0xFFFFFFFF;
   for (char c : bytes) {
@@ -52,7 +52,7 @@ uint32_t ChecksumOf(absl::string_view bytes) {
 }
 
 void AppendChecksum(std::string* bytes) {
-  uint32_t checksum = ChecksumOf(*bytes);
+  uint32_t checksum = ComputeChecksum(*bytes);
   bytes->append(kChecksumTag.data(), kChecksumTag.size());
   for (size_t i = 0; i < kChecksumSize; ++i, checksum >>= 8) {
     bytes->push_back(static_cast<char>(checksum & 0xFF));
@@ -74,7 +74,8 @@ Checksum TakeChecksum(absl::string_view* bytes) {
   for (size_t i = size; i > kChecksumTag.size(); --i) {
     checksum = checksum << 8 | static_cast<unsigned char>(end[i - 1]);
   }
-  return checksum == ChecksumOf(*bytes) ? Checksum::kRight : Checksum::kWrong;
+  return checksum == ComputeChecksum(*bytes) ? Checksum::kRight
+                                             : Checksum::kWrong;
 }
 
 const FieldDescriptor* VersionField(const Message& message) {
@@ -85,8 +86,8 @@ const FieldDescriptor* CompleteField(const Message& message) {
   return message.GetDescriptor()->FindFieldByName("complete");
 }
 
-// Why a file is refused before its content is looked at: it is newer, foreign,
-// cut short, or of a Footprint that wrote no checksum.
+// Returns why a file is refused before its content is looked at: it is newer,
+// foreign, cut short, or of a Footprint that wrote no checksum.
 absl::Status Refuse(const SealedProtoFormat& format, const std::string& path,
                     bool is_parsed, int32_t version, bool is_complete) {
   if (is_parsed && version > format.schema_version) {

@@ -33,7 +33,7 @@ std::string Sealed(const SealedTestMessage& message,
   return ReadTestFile(path);
 }
 
-absl::Status StatusOf(const std::string& bytes) {
+absl::Status TryRead(const std::string& bytes) {
   SealedTestMessage message;
   return ReadSealedProto(kFormat, WriteTestFile("read", bytes), &message);
 }
@@ -82,12 +82,12 @@ TEST(SealedProtoFileTest, RefusesEveryFlippedBitAndEveryCut) {
   for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     std::string damaged = whole;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    EXPECT_THAT(StatusOf(damaged), Not(IsOk())) << "bit " << bit;
+    EXPECT_THAT(TryRead(damaged), Not(IsOk())) << "bit " << bit;
   }
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_THAT(StatusOf(whole.substr(0, size)), Not(IsOk())) << size;
+    EXPECT_THAT(TryRead(whole.substr(0, size)), Not(IsOk())) << size;
   }
-  EXPECT_THAT(StatusOf(whole + "x"), Not(IsOk()));
+  EXPECT_THAT(TryRead(whole + "x"), Not(IsOk()));
 }
 
 TEST(SealedProtoFileTest, SaysWhatIsWrongAndWhatToDo) {
@@ -116,7 +116,7 @@ TEST(SealedProtoFileTest, SaysWhatIsWrongAndWhatToDo) {
         {Sealed(Example(), {"list", 4, ""}),
          absl::StatusCode::kFailedPrecondition,
          "has schema version 4, and this program reads up to 3"}}) {
-    const absl::Status status = StatusOf(wrong.bytes);
+    const absl::Status status = TryRead(wrong.bytes);
     EXPECT_THAT(status, StatusIs(wrong.code));
     EXPECT_THAT(std::string(status.message()), HasSubstr(wrong.text));
     EXPECT_THAT(std::string(status.message()), HasSubstr("list them again"));

@@ -47,7 +47,7 @@ class Sha256 {
 
 std::string Sha256Hex(absl::string_view bytes);
 
-// Whether `text` is one as FinishHex writes it.
+// Returns whether `text` is one as FinishHex writes it.
 bool IsSha256Hex(absl::string_view text);
 
 }  // namespace footprint

@@ -37,7 +37,7 @@ class TemporaryFolder {
   // if `parent` is empty; else the errors of file_error.h.
   absl::Status Create(absl::string_view parent, absl::string_view name);
 
-  // Empty before Create.
+  // Returns the path of the folder; empty before Create.
   const std::string& path() const { return path_; }
   // Returns the path of `name` in the folder, whether it is there or not.
   std::string Path(absl::string_view name) const;

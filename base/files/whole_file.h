@@ -42,8 +42,8 @@ absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
 absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
                              ToDisk to_disk = ToDisk::kFlush);
 
-// Whether ReplaceFile has a chance, to be asked before long work: the same
-// errors, except of a disk that is full only later. Leaves nothing behind.
+// Returns whether ReplaceFile has a chance, to be asked before long work: the
+// same errors, except of a disk that is full only later. Leaves nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
 
 // Returns the same for WriteOutputFile. It does not open devices and pipes.

@@ -16,7 +16,7 @@
 
 namespace footprint {
 
-// False: there is no such process, or it is another user's secret.
+// Returns false if there is no such process, or it is another user's secret.
 bool AppendChildProcesses(int process_id, std::vector<int>* children);
 
 }  // namespace footprint

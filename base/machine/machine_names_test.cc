@@ -13,23 +13,23 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string TextOf(const char* path) {
+std::string ReadText(const char* path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 TEST(MachineNamesTest, TheKernelIsThatOfProc) {
-  std::string release = TextOf("/proc/sys/kernel/osrelease");
+  std::string release = ReadText("/proc/sys/kernel/osrelease");
   release.resize(release.size() - 1);  // its newline
   EXPECT_THAT(KernelName(), StartsWith("Linux " + release + " "));
 }
 
 TEST(MachineNamesTest, TheProcessorIsThatOfProc) {
   const std::string model = ProcessorModel();
-  EXPECT_THAT(TextOf("/proc/cpuinfo"), HasSubstr(": " + model + "\n"));
+  EXPECT_THAT(ReadText("/proc/cpuinfo"), HasSubstr(": " + model + "\n"));
   EXPECT_EQ(model, ProcessorModel());
   // The value of the line with that name, where the system has one.
-  std::string fields = TextOf("/proc/cpuinfo");
+  std::string fields = ReadText("/proc/cpuinfo");
   const size_t named = fields.find("\nmodel name");
   if (named == std::string::npos) return;
   EXPECT_EQ(fields.find(": " + model + "\n", named), fields.find(": ", named));

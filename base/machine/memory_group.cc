@@ -90,8 +90,8 @@ bool ReadGroup(absl::string_view line, bool is_version_2, std::string* path) {
   return is_wanted;
 }
 
-std::string FolderOf(absl::string_view mounts, absl::string_view groups,
-                     bool is_version_2) {
+std::string FindGroupFolder(absl::string_view mounts, absl::string_view groups,
+                            bool is_version_2) {
   for (absl::string_view line : absl::StrSplit(mounts, '\n')) {
     Mount mount;
     if (!ReadMount(line, is_version_2, &mount)) continue;
@@ -213,7 +213,7 @@ const Parent& FoundParent() {
   return *parent;
 }
 
-// False: the limit cannot be set.
+// Returns false if the limit cannot be set.
 bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
   const std::string limit = absl::StrCat(limit_bytes);
   if (is_version_2) {
@@ -234,9 +234,9 @@ bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
 
 MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
                                   absl::string_view groups) {
-  const std::string first = FolderOf(mounts, groups, false);
+  const std::string first = FindGroupFolder(mounts, groups, false);
   if (!first.empty()) return {first, false};
-  return {FolderOf(mounts, groups, true), true};
+  return {FindGroupFolder(mounts, groups, true), true};
 }
 
 absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {

@@ -71,7 +71,8 @@ class MemoryGroup {
   int64_t peak_bytes() const;
   // Zeros: the kernel does not tell.
   MemoryGroupUse ReadUse() const;
-  // How often the limit was met: pages were taken back, or a process killed.
+  // Returns how often the limit was met: pages were taken back, or a process
+  // killed.
   int64_t limit_hit_count() const;
   int64_t killed_process_count() const;
   const std::string& path() const { return path_; }

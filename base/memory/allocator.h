@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// True if jemalloc is linked into this process with its statistics on.
+// Returns whether jemalloc is linked into this process with its statistics on.
 bool IsJemalloc();
 
 // Writes "jemalloc 5.3.0-0-g54ea..." or "unknown" to `name`, shortened to
@@ -46,8 +46,8 @@ struct ThreadHeapBytes {
 // The counters of the calling thread; zeros without jemalloc.
 ThreadHeapBytes ReadThreadHeapBytes();
 
-// Where jemalloc keeps the calling thread's counters. The addresses stay valid
-// until the thread ends. Both are null without jemalloc.
+// The places where jemalloc keeps the calling thread's counters. The addresses
+// stay valid until the thread ends. Both are null without jemalloc.
 struct ThreadHeapCounters {
   const uint64_t* allocated_bytes = nullptr;
   const uint64_t* deallocated_bytes = nullptr;

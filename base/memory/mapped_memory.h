@@ -12,9 +12,9 @@
 
 namespace footprint {
 
-// Whether the system still has the bytes that a pointer names, at least one,
-// for debugging of memory that its owner may have released. Memory that was
-// given back to an allocator, which keeps it for the next request, is still
+// Returns whether the system still has the bytes that a pointer names, at least
+// one, for debugging of memory that its owner may have released. Memory that
+// was given back to an allocator, which keeps it for the next request, is still
 // there.
 bool IsMapped(const void* data, int64_t size_bytes);
 

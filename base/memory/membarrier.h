@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// False where the kernel, or a sandbox, refuses.
+// Returns false where the kernel, or a sandbox, refuses.
 inline bool RegisterMembarrier() {
 #ifdef __linux__
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
@@ -32,7 +32,7 @@ inline bool RegisterMembarrier() {
 #endif
 }
 
-// True if the fence was run. Needs RegisterMembarrier before.
+// Returns whether the fence was run. Needs RegisterMembarrier before.
 inline bool Membarrier() {
 #ifdef __linux__
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -19,7 +19,7 @@ constexpr int64_t kRecordAlignmentBytes = 8;
 // Far beyond any memory, and sums of two do not overflow.
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
 
-// Whether records need another page than those of the bytes.
+// Returns whether records need another page than those of the bytes.
 bool NeedsPage(int64_t size_bytes, int64_t total_bytes) {
   return size_bytes >= kMappedFromBytes &&
          AlignUp(total_bytes, kPageBytes) > AlignUp(size_bytes, kPageBytes);

@@ -23,7 +23,7 @@ namespace footprint {
 
 class MemoryBlock {
  public:
-  // Empty.
+  // Makes an empty block.
   MemoryBlock() = default;
   MemoryBlock(MemoryBlock&& other) noexcept;
   MemoryBlock& operator=(MemoryBlock&& other) noexcept;
@@ -36,10 +36,10 @@ class MemoryBlock {
   static absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                               int64_t record_bytes = 0);
 
-  // Null when empty.
+  // Returns null when empty.
   char* data() const { return data_; }
   int64_t size_bytes() const { return size_bytes_; }
-  // Null when there are none.
+  // Returns null when there are none.
   char* records() const { return records_; }
 
  private:

@@ -77,8 +77,8 @@ std::vector<int> RemainingChildren() {
   return children;
 }
 
-// Whether the kernel forgets the children that end, at once and without a sum
-// of their work.
+// Returns whether the kernel forgets the children that end, at once and without
+// a sum of their work.
 bool LosesChildren() {
   struct sigaction action = {};
   return sigaction(SIGCHLD, nullptr, &action) == 0 &&

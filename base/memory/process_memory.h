@@ -20,7 +20,7 @@ namespace footprint {
 // kernel's own addition (vdso) is left out.
 int64_t LoadedImageBytes();
 
-// True if this process has, or waited for, a child process.
+// Returns whether this process has, or waited for, a child process.
 bool HasHadChildProcess();
 
 // A moment, to be asked later whether this process started children since, also

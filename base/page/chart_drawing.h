@@ -60,7 +60,7 @@ struct Frame {
   int tick_count;  // about as many as find room
 };
 inline constexpr Frame kWideFrame = {kWidth, 360, kLeft, kRight, kTop, 52, 5};
-// As wide as a telephone's screen, so that letters keep their size.
+// A frame as wide as a telephone's screen, so that letters keep their size.
 inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 
 std::string SvgText(double x, double y, const char* anchor,
@@ -71,7 +71,7 @@ std::string SvgText(double x, double y, const char* anchor,
 extern const char kChartColours[];
 extern const char kChartStyle[];
 
-// Where data lie in an SVG picture.
+// The scale that places data in an SVG picture.
 class Axis {
  public:
   // A logarithmic axis has powers of `base`, 10 or 2, at equal distances.
@@ -85,17 +85,18 @@ class Axis {
 
   void Include(double value);
 
-  // After the last Include, the ends as they are.
+  // Called after the last Include: keeps the ends as they are.
   void Fit();
 
-  // After the last Include: whole powers of the base, or from zero on.
+  // Called after the last Include: rounds the ends to whole powers of the base,
+  // or begins at zero.
   void Round();
 
   // The same, but from near the lowest value where more than half would be
   // empty; all values lie within.
   void RoundClosely();
 
-  // Where the axis begins; of a logarithmic one, the power.
+  // Returns where the axis begins; for a logarithmic one, the power.
   double low() const { return low_; }
 
   double ToPixel(double value) const;

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 std::string Text(const Json& json) { return json.get<std::string>(); }
 double Number(const Json& json) { return json.get<double>(); }
 
-LineChart ChartOf(const Json& json) {
+LineChart ReadChart(const Json& json) {
   LineChart chart;
   chart.title = Text(json.at("title"));
   chart.description = Text(json.at("description"));
@@ -52,7 +52,7 @@ LineChart ChartOf(const Json& json) {
 int main() {
   try {
     const auto json = footprint::Json::parse(std::cin);
-    std::cout << LineChartSvg(footprint::ChartOf(json)) << std::flush;
+    std::cout << LineChartSvg(footprint::ReadChart(json)) << std::flush;
   } catch (const footprint::Json::exception& error) {
     std::cerr << "draw_line_chart: " << error.what() << "\n";
     return 2;

@@ -104,13 +104,13 @@ std::string ColumnsOfMeasures(const FlameGraph& graph, Value value) {
   return columns + "]";
 }
 
-int64_t SigmaOf(const FlameGraph::Node& node, size_t measure) {
+int64_t ComputeSigma(const FlameGraph::Node& node, size_t measure) {
   return measure < node.sigmas.size()
              ? static_cast<int64_t>(std::llround(node.sigmas[measure]))
              : 0;
 }
 
-int64_t ValueOf(const FlameGraph::Node& node, size_t measure) {
+int64_t ComputeValue(const FlameGraph::Node& node, size_t measure) {
   return measure < node.own_values.size() ? node.own_values[measure] : 0;
 }
 
@@ -135,8 +135,8 @@ std::string Data(const FlameGraph& graph) {
       Column(graph, [](const auto& node) { return node.parent; }),
       ",\n\"names\":", names, ",\n\"details\":", details, ",\n\"kinds\":",
       Column(graph, [](const auto& node) { return node.kind % kColourCount; }),
-      ",\n\"values\":", ColumnsOfMeasures(graph, ValueOf),
-      ",\n\"sigmas\":", ColumnsOfMeasures(graph, SigmaOf), "}");
+      ",\n\"values\":", ColumnsOfMeasures(graph, ComputeValue),
+      ",\n\"sigmas\":", ColumnsOfMeasures(graph, ComputeSigma), "}");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ FlameGraph TwoCalls() {
   return graph;
 }
 
-nlohmann::json DataOf(const std::string& html) {
+nlohmann::json ReadData(const std::string& html) {
   const std::string begin = "<script type=\"application/json\">";
   const size_t from = html.find(begin) + begin.size();
   return nlohmann::json::parse(
@@ -34,7 +34,7 @@ nlohmann::json DataOf(const std::string& html) {
 }
 
 TEST(FlameGraphTest, HandsTheScriptEveryFigure) {
-  const nlohmann::json data = DataOf(DrawFlameGraph(TwoCalls()));
+  const nlohmann::json data = ReadData(DrawFlameGraph(TwoCalls()));
   EXPECT_EQ(data["measures"][0]["unit"], "B");
   EXPECT_EQ(data["measures"][1]["unit"], "ns");
   EXPECT_EQ(data["parents"], nlohmann::json({-1, 0}));
@@ -60,7 +60,7 @@ TEST(FlameGraphTest, LetsNoNameEndTheScript) {
   const std::string html = DrawFlameGraph(graph);
   EXPECT_THAT(html, Not(HasSubstr("<!--")));
   EXPECT_EQ(html.find("</script>"), html.rfind("</script>"));
-  const nlohmann::json data = DataOf(html);
+  const nlohmann::json data = ReadData(html);
   EXPECT_EQ(data["texts"][1], "</script><!--\"\\'\\n\\xff\\x01&amp;");
   EXPECT_EQ(data["measures"][0]["name"], data["texts"][1]);
 }
@@ -70,7 +70,7 @@ TEST(FlameGraphTest, SaysSoWithoutAScript) {
 }
 
 TEST(FlameGraphTest, HoldsNothing) {
-  const nlohmann::json data = DataOf(DrawFlameGraph(FlameGraph()));
+  const nlohmann::json data = ReadData(DrawFlameGraph(FlameGraph()));
   EXPECT_TRUE(data["parents"].empty());
 }
 

@@ -45,7 +45,7 @@ struct LayoutScale {
   int64_t high_bytes = 0;
 };
 
-LayoutScale ScaleOf(const LayoutChart& chart) {
+LayoutScale ComputeScale(const LayoutChart& chart) {
   LayoutScale scale;
   scale.high_bytes = chart.marked_bytes;
   for (const LayoutChart::Box& box : chart.boxes) {
@@ -329,7 +329,7 @@ bool StackBoxes(std::vector<LayoutChart::Box>* boxes) {
 
 std::string DrawLayoutChart(const LayoutChart& chart) {
   std::string html;
-  const LayoutScale scale = ScaleOf(chart);
+  const LayoutScale scale = ComputeScale(chart);
   absl::StrAppend(&html, "<figure>\n", Caption(chart.title, chart.description),
                   chart.series.size() > 1 ? Legend(chart.series) : "",
                   "<div class=\"scroll\" tabindex=\"0\"><svg viewBox=\"0 0 ",

@@ -134,7 +134,7 @@ void ExpectApart(const std::vector<LayoutChart::Box>& boxes) {
   }
 }
 
-int64_t HeightOf(const std::vector<LayoutChart::Box>& boxes) {
+int64_t ComputeHeight(const std::vector<LayoutChart::Box>& boxes) {
   int64_t height_bytes = 0;
   for (const LayoutChart::Box& box : boxes) {
     EXPECT_GE(box.offset_bytes, 0);
@@ -173,7 +173,7 @@ TEST(StackBoxesTest, NeedsNoMoreHeightThanIsLive) {
   for (std::vector<LayoutChart::Box> boxes : stacks) {
     ASSERT_TRUE(StackBoxes(&boxes));
     ExpectApart(boxes);
-    EXPECT_EQ(HeightOf(boxes), MostLiveBytes(boxes));
+    EXPECT_EQ(ComputeHeight(boxes), MostLiveBytes(boxes));
   }
 }
 
@@ -192,7 +192,7 @@ TEST(StackBoxesTest, KeepsBoxesApartAndLow) {
     }
     ASSERT_TRUE(StackBoxes(&boxes));
     ExpectApart(boxes);
-    EXPECT_LE(HeightOf(boxes), MostLiveBytes(boxes) * 3 / 2);
+    EXPECT_LE(ComputeHeight(boxes), MostLiveBytes(boxes) * 3 / 2);
   }
 }
 

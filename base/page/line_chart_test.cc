@@ -62,8 +62,8 @@ LineChart TwoLines() {
 }
 
 // The y of each text whose words are `words`.
-std::vector<double> HeightsOf(const std::string& svg,
-                              const std::string& words) {
+std::vector<double> ReadHeights(const std::string& svg,
+                                const std::string& words) {
   std::vector<double> heights;
   for (size_t at = svg.find(">" + words + "<"); at != std::string::npos;
        at = svg.find(">" + words + "<", at + 1)) {
@@ -92,13 +92,13 @@ TEST(LineChartTest, NothingLiesOnTheLegend) {
   double last = 0;
   for (const char* words :
        {"Rate &lt;of&gt; passes", "medians", "streamed", "resident"}) {
-    ASSERT_EQ(HeightsOf(svg, words).size(), 1) << words;
-    EXPECT_GE(HeightsOf(svg, words)[0] - last, 18) << words;
-    last = HeightsOf(svg, words)[0];
+    ASSERT_EQ(ReadHeights(svg, words).size(), 1) << words;
+    EXPECT_GE(ReadHeights(svg, words)[0] - last, 18) << words;
+    last = ReadHeights(svg, words)[0];
   }
   for (const char* label : {"1 MiB", "2 MiB", "1 GiB"}) {
-    ASSERT_EQ(HeightsOf(svg, label).size(), 1) << label;
-    EXPECT_GE(HeightsOf(svg, label)[0] - last, 18) << label;
+    ASSERT_EQ(ReadHeights(svg, label).size(), 1) << label;
+    EXPECT_GE(ReadHeights(svg, label)[0] - last, 18) << label;
   }
 }
 
@@ -106,7 +106,7 @@ TEST(LineChartTest, LabelsLieWhereTheLineDoesNotRun) {
   LineChart chart = TwoLines();
   std::string svg = LineChartSvg(chart);
   // The first below its point, the next, which is near, above its own.
-  EXPECT_GT(HeightsOf(svg, "1 MiB")[0], HeightsOf(svg, "2 MiB")[0] + 30);
+  EXPECT_GT(ReadHeights(svg, "1 MiB")[0], ReadHeights(svg, "2 MiB")[0] + 30);
   EXPECT_THAT(svg, Not(HasSubstr("text-anchor=\"middle\"></text>")));
   // Both above: turned away from each other.
   chart.lines[0].points[0].second = 210;

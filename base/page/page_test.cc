@@ -53,7 +53,7 @@ StackedBars TwoBars() {
   return chart;
 }
 
-std::string HtmlOf(const StackedBars& chart) {
+std::string WriteHtml(const StackedBars& chart) {
   Page page("Title", "Lead.");
   page.AddStackedBars(chart);
   return page.Html();
@@ -149,7 +149,7 @@ TEST(PageTest, EscapesWhatHtmlWouldUnderstand) {
 }
 
 TEST(PageTest, NeedsNothingFromElsewhere) {
-  const std::string html = HtmlOf(TwoBars());
+  const std::string html = WriteHtml(TwoBars());
   for (const char* foreign :
        {"http", "src=", "@import", "url(", "<script", "<link"}) {
     EXPECT_THAT(html, Not(HasSubstr(foreign)));

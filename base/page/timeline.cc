@@ -58,7 +58,7 @@ double UnitBytes(const Timeline& timeline) {
   return unit;
 }
 
-Axes AxesOf(const Timeline& timeline, const Frame& frame, double unit) {
+Axes ComputeAxes(const Timeline& timeline, const Frame& frame, double unit) {
   Axes axes{Axis(false, frame.left, frame.width - frame.right),
             Axis(false, frame.height - frame.bottom, frame.top)};
   for (const Timeline::Point& point : timeline.points) {
@@ -140,7 +140,7 @@ std::string SvgMark(const Timeline& timeline, const Frame& frame,
 std::string Svg(const Timeline& timeline, const Frame& frame,
                 const char* name) {
   const double unit = UnitBytes(timeline);
-  const Axes axes = AxesOf(timeline, frame, unit);
+  const Axes axes = ComputeAxes(timeline, frame, unit);
   return absl::StrCat("<svg class=\"", name, "\" viewBox=\"0 0 ", frame.width,
                       " ", frame.height, "\" data-plot=\"", frame.left, " ",
                       frame.top, " ", frame.width - frame.right, " ",

@@ -32,7 +32,8 @@ struct Timeline {
 
   std::string title;
   std::string description;
-  // At most 8 are told apart by colour. One: the picture has no legend.
+  // The names of the series, of which at most 8 are told apart by colour. One:
+  // the picture has no legend.
   std::vector<std::string> series;
   std::vector<Point> points;  // time ascending
   size_t marked_point = 0;

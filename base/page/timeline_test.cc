@@ -26,14 +26,14 @@ Timeline ThreePoints() {
   return timeline;
 }
 
-nlohmann::json DataOf(const std::string& html) {
+nlohmann::json ReadData(const std::string& html) {
   const std::string begin = "<script type=\"application/json\">";
   const size_t from = html.find(begin) + begin.size();
   return nlohmann::json::parse(
       html.substr(from, html.find("</script>", from) - from));
 }
 
-size_t CountOf(const std::string& html, const std::string& text) {
+size_t CountOccurrences(const std::string& html, const std::string& text) {
   size_t count = 0;
   for (size_t at = html.find(text); at != std::string::npos;
        at = html.find(text, at + 1)) {
@@ -44,10 +44,10 @@ size_t CountOf(const std::string& html, const std::string& text) {
 
 TEST(TimelineTest, DrawsEachRunOfOneSeriesForBothScreens) {
   const std::string html = DrawTimeline(ThreePoints());
-  EXPECT_EQ(CountOf(html, "class=\"area\""), 4u);
-  EXPECT_EQ(CountOf(html, "class=\"mark\""), 2u);
-  EXPECT_EQ(CountOf(html, "fill:var(--c0)"), 2u);
-  EXPECT_EQ(CountOf(html, "fill:var(--c1)"), 2u);
+  EXPECT_EQ(CountOccurrences(html, "class=\"area\""), 4u);
+  EXPECT_EQ(CountOccurrences(html, "class=\"mark\""), 2u);
+  EXPECT_EQ(CountOccurrences(html, "fill:var(--c0)"), 2u);
+  EXPECT_EQ(CountOccurrences(html, "fill:var(--c1)"), 2u);
   EXPECT_THAT(html, HasSubstr("Live bytes: peak, 4.00 KiB (4,096 B)"));
 }
 
@@ -61,8 +61,8 @@ TEST(TimelineTest, DrawsToScale) {
 TEST(TimelineTest, TheMarksLabelStaysInsideThePlot) {
   Timeline timeline = ThreePoints();
   const auto has = [&](const std::string& anchor) {
-    return CountOf(DrawTimeline(timeline),
-                   "text-anchor=\"" + anchor + "\">peak</text>");
+    return CountOccurrences(DrawTimeline(timeline),
+                            "text-anchor=\"" + anchor + "\">peak</text>");
   };
   EXPECT_EQ(has("start"), 2u);
   timeline.marked_point = 2;
@@ -70,7 +70,7 @@ TEST(TimelineTest, TheMarksLabelStaysInsideThePlot) {
 }
 
 TEST(TimelineTest, HandsTheScriptEveryPoint) {
-  const nlohmann::json data = DataOf(DrawTimeline(ThreePoints()));
+  const nlohmann::json data = ReadData(DrawTimeline(ThreePoints()));
   EXPECT_EQ(data["times"], nlohmann::json({0, 1000000000, 2000000000}));
   EXPECT_EQ(data["bytes"], nlohmann::json({0, 4096, 512}));
   EXPECT_EQ(data["series"], nlohmann::json({0, 1, 1}));
@@ -85,12 +85,12 @@ TEST(TimelineTest, EscapesText) {
   timeline.series = {evil, evil};
   const std::string html = DrawTimeline(timeline);
   EXPECT_THAT(html, Not(HasSubstr("<b>")));
-  EXPECT_EQ(CountOf(html, "</script>"), 1u);
-  EXPECT_EQ(DataOf(html)["names"][0], "</script><b>\"\\xff");
+  EXPECT_EQ(CountOccurrences(html, "</script>"), 1u);
+  EXPECT_EQ(ReadData(html)["names"][0], "</script><b>\"\\xff");
 }
 
 TEST(TimelineTest, HoldsNothing) {
-  EXPECT_TRUE(DataOf(DrawTimeline(Timeline()))["times"].empty());
+  EXPECT_TRUE(ReadData(DrawTimeline(Timeline()))["times"].empty());
 }
 
 }  // namespace

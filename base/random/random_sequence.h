@@ -35,12 +35,13 @@ class RandomSequence {
   explicit RandomSequence(uint64_t seed) : state_(seed) {}
 
   uint64_t Next() { return MixBits(state_ += kRandomStep); }
-  // From 0 to below `limit`, which is above 0. Smaller ones are more likely, by
-  // a share of at most limit / 2^64.
+  // Returns a number from 0 to below `limit`, which is above 0. Smaller ones
+  // are more likely, by a share of at most limit / 2^64.
   uint64_t Below(uint64_t limit) { return Next() % limit; }
-  // From 0 to below 1.
+  // Returns a number from 0 to below 1.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
-  // From -1 to below 1: a multiple of 2^-23, so exact in a float.
+  // Returns a number from -1 to below 1: a multiple of 2^-23, so exact in a
+  // float.
   float SignedUnit() {
     return static_cast<float>(Next() >> 40) * 0x1p-23f - 1.0f;
   }

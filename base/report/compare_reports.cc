@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kSureSigmas = 2;
 
-ReportValue ChangeOf(ReportUnit unit, int64_t before, int64_t after) {
+ReportValue ComputeChange(ReportUnit unit, int64_t before, int64_t after) {
   ReportValue change;
   change.unit = unit;
   change.number = SaturatedDifference(after, before);
@@ -31,7 +31,7 @@ ReportValue ShareOfChange(int64_t before, int64_t after) {
   return share;
 }
 
-ReportValue ValueOf(ReportUnit unit, int64_t number) {
+ReportValue MakeValue(ReportUnit unit, int64_t number) {
   ReportValue value;
   value.unit = unit;
   value.number = number;
@@ -75,7 +75,7 @@ void AddFigureRow(const std::string& name, const ReportValue* before,
   } else if (before->number == 0 && after->number == 0) {
     return;
   } else {
-    row.cells = {ChangeOf(after->unit, before->number, after->number),
+    row.cells = {ComputeChange(after->unit, before->number, after->number),
                  ShareOfChange(before->number, after->number), *before, *after,
                  TextValue(name)};
   }
@@ -177,12 +177,12 @@ ReportRow RowOfChange(const JoinedRow& change, ReportUnit unit, bool has_sigma,
                       const ReportTable& table) {
   ReportRow row;
   row.key = change.row->key;
-  row.cells = {ChangeOf(unit, change.before, change.after)};
+  row.cells = {ComputeChange(unit, change.before, change.after)};
   if (has_sigma) {
-    row.cells.push_back(ValueOf(unit, static_cast<int64_t>(change.sigma())));
+    row.cells.push_back(MakeValue(unit, static_cast<int64_t>(change.sigma())));
   }
-  row.cells.push_back(ValueOf(unit, change.before));
-  row.cells.push_back(ValueOf(unit, change.after));
+  row.cells.push_back(MakeValue(unit, change.before));
+  row.cells.push_back(MakeValue(unit, change.after));
   // Out of its tree, a row is known by the names of all around it.
   bool needs_key = change.row->depth > 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {

@@ -20,7 +20,7 @@ struct Place {
   int64_t sigma = 0;
 };
 
-Report ReportOf(const std::vector<Place>& places) {
+Report MakeReport(const std::vector<Place>& places) {
   Report report;
   ReportTable table;
   table.heading = "Places";
@@ -40,7 +40,7 @@ Report ReportOf(const std::vector<Place>& places) {
 
 std::string Changes(const std::vector<Place>& before,
                     const std::vector<Place>& after) {
-  const Report changes = CompareReports(ReportOf(before), ReportOf(after));
+  const Report changes = CompareReports(MakeReport(before), MakeReport(after));
   EXPECT_EQ(changes.tables.size(), 2u);
   EXPECT_EQ(changes.tables[1].heading, "Places: at the peak");
   return TableText(changes.tables[1]);
@@ -74,8 +74,8 @@ TEST(CompareReportsTest, WhatMayBeChanceIsCountedAlone) {
 TEST(CompareReportsTest, RowsOfOneKeyAreOne) {
   EXPECT_THAT(Changes({{"a", 1}, {"a", 2}}, {{"a", 5}}),
               HasSubstr("       +2 B     3 B    5 B  a\n"));
-  Report before = ReportOf({{"a", 1}, {"a", 2}});
-  Report after = ReportOf({{"a", 5}});
+  Report before = MakeReport({{"a", 1}, {"a", 2}});
+  Report after = MakeReport({{"a", 5}});
   before.tables[0].compared[0].takes_largest = true;
   after.tables[0].compared[0].takes_largest = true;
   EXPECT_THAT(TableText(CompareReports(before, after).tables[1]),
@@ -83,8 +83,8 @@ TEST(CompareReportsTest, RowsOfOneKeyAreOne) {
 }
 
 TEST(CompareReportsTest, ARowInsideOthersIsNamedByItsKey) {
-  Report before = ReportOf({{"fit", 1}});
-  Report after = ReportOf({{"fit", 1}, {"epoch", 5}});
+  Report before = MakeReport({{"fit", 1}});
+  Report after = MakeReport({{"fit", 1}, {"epoch", 5}});
   after.tables[0].rows[1].key = "fit / epoch";
   after.tables[0].rows[1].depth = 1;
   EXPECT_THAT(TableText(CompareReports(before, after).tables[1]),
@@ -118,7 +118,7 @@ TEST(CompareReportsTest, FiguresOfEitherReportAreCompared) {
 }
 
 TEST(CompareReportsTest, ATableOfOneReportIsNotCompared) {
-  const Report some = ReportOf({{"a", 5}});
+  const Report some = MakeReport({{"a", 5}});
   const Report gone = CompareReports(some, Report());
   EXPECT_EQ(gone.tables.size(), 1u) << "the figures";
   EXPECT_EQ(WarningsText(gone),
@@ -130,7 +130,8 @@ TEST(CompareReportsTest, ATableOfOneReportIsNotCompared) {
 }
 
 TEST(CompareReportsTest, ChangesThatAreLeftOutHaveASign) {
-  Report changes = CompareReports(ReportOf({}), ReportOf({{"a", 9}, {"b", 5}}));
+  Report changes =
+      CompareReports(MakeReport({}), MakeReport({{"a", 9}, {"b", 5}}));
   KeepFirstRows(1, &changes.tables[1]);
   EXPECT_EQ(DescribeOtherRows(changes.tables[1]), "and 1 more place: +5 B");
 }

@@ -25,7 +25,7 @@ Json ValueJson(const ReportValue& value) {
   }
 }
 
-const char* NameOf(ReportUnit unit) {
+const char* UnitName(ReportUnit unit) {
   switch (unit) {
     case ReportUnit::kBytes:
       return "bytes";
@@ -41,7 +41,7 @@ const char* NameOf(ReportUnit unit) {
 }
 
 Json FigureJson(const ReportFigure& figure) {
-  Json json = {{NameOf(figure.value.unit), ValueJson(figure.value)}};
+  Json json = {{UnitName(figure.value.unit), ValueJson(figure.value)}};
   if (!figure.detail.empty()) json["detail"] = figure.detail;
   if (!figure.notes.empty()) json["notes"] = figure.notes;
   return json;

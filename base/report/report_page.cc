@@ -25,7 +25,7 @@ std::string Sentence(const std::string& text) {
   return text.empty() ? "" : absl::StrCat(Capitalized(text), ".");
 }
 
-std::string MeaningOf(const ReportFigure& figure) {
+std::string DescribeMeaning(const ReportFigure& figure) {
   std::string meaning =
       figure.value.unit == ReportUnit::kBytes
           ? absl::StrCat(FormatCount(figure.value.number), " B")
@@ -50,7 +50,7 @@ std::vector<size_t> ColumnOrder(const ReportTable& table) {
   return order;
 }
 
-PageTable GridOf(const ReportTable& table) {
+PageTable MakeGrid(const ReportTable& table) {
   const std::vector<size_t> order = ColumnOrder(table);
   PageTable grid;
   grid.caption = table.lead;
@@ -126,7 +126,7 @@ void AddFigures(const Report& report, PageContent* page) {
     figures.push_back(
         {Capitalized(figure.name),
          figure.value.is_known() ? WriteValue(figure.value) : "not measured",
-         MeaningOf(figure)});
+         DescribeMeaning(figure)});
   }
   page->AddFigures(figures);
 }
@@ -139,7 +139,7 @@ void AddTable(const ReportTable& table, size_t most_rows, PageContent* page) {
   if (shown.rows.empty()) {
     if (!shown.lead.empty()) page->AddParagraph(Sentence(shown.lead));
   } else {
-    page->AddTable(GridOf(shown));
+    page->AddTable(MakeGrid(shown));
   }
   for (const std::string& text : {DescribeOtherRows(shown), shown.note}) {
     if (!text.empty()) page->AddParagraph(Sentence(text));

@@ -21,8 +21,8 @@ std::string Line(const std::string& text) {
   return text.empty() ? "" : absl::StrCat(text, "\n");
 }
 
-std::vector<std::string> CellsOf(const ReportTable& table,
-                                 const ReportRow& row) {
+std::vector<std::string> FormatCells(const ReportTable& table,
+                                     const ReportRow& row) {
   std::vector<std::string> cells;
   bool is_first_text = true;
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -49,7 +49,7 @@ std::string Grid(const ReportTable& table) {
   TextTable grid(std::move(columns));
   std::vector<std::vector<std::string>> rows;
   for (const ReportRow& row : table.rows) {
-    rows.push_back(CellsOf(table, row));
+    rows.push_back(FormatCells(table, row));
     grid.Fit(rows.back());
   }
   std::string text = grid.Headings();

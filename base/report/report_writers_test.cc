@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-int CountOf(const std::string& word, const std::string& text) {
+int CountOccurrences(const std::string& word, const std::string& text) {
   int count = 0;
   for (size_t at = text.find(word); at != std::string::npos;
        at = text.find(word, at + 1)) {
@@ -120,8 +120,9 @@ TEST(ReportWritersTest, ABreakdownIsABarOnAPage) {
   table.is_breakdown = true;
   Page page("Title", "");
   AddTable(table, 40, &page);
-  EXPECT_EQ(CountOf("littlest", plain.Html()), 1);
-  EXPECT_GT(CountOf("littlest", page.Html()), 1) << "in the table and the bar";
+  EXPECT_EQ(CountOccurrences("littlest", plain.Html()), 1);
+  EXPECT_GT(CountOccurrences("littlest", page.Html()), 1)
+      << "in the table and the bar";
 }
 
 TEST(ReportWritersTest, JsonHasExactValuesAndNamesOnce) {

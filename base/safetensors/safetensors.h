@@ -71,7 +71,7 @@ class SafetensorsIndex {
                                                 int64_t file_bytes,
                                                 absl::string_view name);
 
-  // In the order of the data, without padding.
+  // Returns the tensors in the order of the data, without padding.
   absl::Span<const TensorInfo> tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
@@ -84,7 +84,7 @@ class SafetensorsIndex {
   // names there are.
   absl::StatusOr<const TensorInfo*> Find(absl::string_view name) const;
 
-  // Null if there is none: for tensors that may be missing.
+  // Returns null if there is none: for tensors that may be missing.
   const TensorInfo* FindOrNull(absl::string_view name) const;
 
  private:

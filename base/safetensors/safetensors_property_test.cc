@@ -166,7 +166,7 @@ bool HasEmptyInside(const Json& header) {
   return false;
 }
 
-// Whether a name or key stands twice, which a DOM would not show.
+// Returns whether a name or key stands twice, which a DOM would not show.
 bool HasDuplicate(const Header& header) {
   for (size_t i = 0; i < header.tensors.size(); ++i) {
     const auto& [name, fields] = header.tensors[i];

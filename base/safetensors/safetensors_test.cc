@@ -29,7 +29,7 @@ std::string Entry(absl::string_view name, absl::string_view dtype,
 }
 
 // The status of a file with this header and so much data.
-absl::Status StatusOf(absl::string_view header, int64_t data_bytes) {
+absl::Status TryRead(absl::string_view header, int64_t data_bytes) {
   return SafetensorsIndex::Parse(
              header, 8 + static_cast<int64_t>(header.size()) + data_bytes,
              "model.safetensors")
@@ -75,7 +75,7 @@ TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
   }
   // The rest is not read.
   absl::StrAppend(&header, ",]}");
-  EXPECT_THAT(std::string(StatusOf(header, 0).message()),
+  EXPECT_THAT(std::string(TryRead(header, 0).message()),
               HasSubstr("more than 524288 tensors"));
 }
 
@@ -141,8 +141,8 @@ TEST(SafetensorsTest, FindsNamesThatAFileHasBackwards) {
 }
 
 TEST(SafetensorsTest, TakesAFileWithoutTensors) {
-  EXPECT_THAT(StatusOf("{}", 0), IsOk());
-  EXPECT_THAT(StatusOf("{}     ", 0), IsOk());
+  EXPECT_THAT(TryRead("{}", 0), IsOk());
+  EXPECT_THAT(TryRead("{}     ", 0), IsOk());
 }
 
 TEST(SafetensorsTest, HidesPadding) {
@@ -316,7 +316,7 @@ TEST(SafetensorsTest, RefusesWhatBreaksTheFormat) {
     headers.insert(headers.end(), some.begin(), some.end());
   }
   for (const BadHeader& bad : headers) {
-    const absl::Status status = StatusOf(bad.header, bad.data_bytes);
+    const absl::Status status = TryRead(bad.header, bad.data_bytes);
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument))
         << bad.what;
     EXPECT_THAT(std::string(status.message()), HasSubstr("model.safetensors: "))
@@ -329,10 +329,10 @@ TEST(SafetensorsTest, RefusesWhatBreaksTheFormat) {
 TEST(SafetensorsTest, SaysWhereInTheHeader) {
   // The 2.5 ends at character 27, after the length's 8 bytes.
   const absl::Status status =
-      StatusOf(R"({"a":{"dtype":"U8","shape":[2.5]}})", 0);
+      TryRead(R"({"a":{"dtype":"U8","shape":[2.5]}})", 0);
   EXPECT_THAT(std::string(status.message()), HasSubstr("near byte 40"));
   // The last that is no space.
-  EXPECT_THAT(std::string(StatusOf("{}x  ", 0).message()),
+  EXPECT_THAT(std::string(TryRead("{}x  ", 0).message()),
               HasSubstr("near byte 10: does not end with"));
 }
 

@@ -113,22 +113,22 @@ TEST(SafetensorsWriterTest, WritesWhatTheReaderReads) {
   }
 }
 
-absl::Status StatusOf(const std::vector<TensorSpec>& specs) {
+absl::Status TryWrite(const std::vector<TensorSpec>& specs) {
   return SafetensorsWriter::Create(TestPath("bad"), specs).status();
 }
 
 TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
   EXPECT_THAT(
       std::string(
-          StatusOf({{"a", DType::kU8, {1}}, {"a", DType::kU8, {1}}}).message()),
+          TryWrite({{"a", DType::kU8, {1}}, {"a", DType::kU8, {1}}}).message()),
       HasSubstr("two tensors are named \"a\""));
-  const absl::Status not_utf8 = StatusOf({{"\xff", DType::kU8, {1}}});
+  const absl::Status not_utf8 = TryWrite({{"\xff", DType::kU8, {1}}});
   EXPECT_THAT(not_utf8, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(not_utf8.message()),
               HasSubstr("tensor \"\\xff\": its name is not UTF-8"));
-  EXPECT_THAT(StatusOf({{"__padding__9", DType::kU8, {1}}}), Not(IsOk()));
-  EXPECT_THAT(StatusOf({{"a", DType::kU8, {-1}}}), Not(IsOk()));
-  EXPECT_THAT(StatusOf({{"a", DType::kU8, {int64_t{1} << 62}},
+  EXPECT_THAT(TryWrite({{"__padding__9", DType::kU8, {1}}}), Not(IsOk()));
+  EXPECT_THAT(TryWrite({{"a", DType::kU8, {-1}}}), Not(IsOk()));
+  EXPECT_THAT(TryWrite({{"a", DType::kU8, {int64_t{1} << 62}},
                         {"b", DType::kU8, {int64_t{1} << 62}}}),
               Not(IsOk()));
   SafetensorsWriterOptions options;

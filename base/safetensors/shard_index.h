@@ -30,7 +30,7 @@ struct Shard {
   std::vector<std::string> tensors;  // that the index expects there
 };
 
-// At least one, in the order of their names.
+// Returns the shards, at least one, in the order of their names.
 absl::StatusOr<std::vector<Shard>> ReadShardIndex(absl::string_view path);
 
 }  // namespace footprint

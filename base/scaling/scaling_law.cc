@@ -27,7 +27,8 @@ double DoubledCapacity(double count) {
   return count > 0 ? std::exp2(std::ceil(std::log2(count))) : 0;
 }
 
-double ValueOf(const Growth& growth, const std::vector<double>& variables) {
+double EvaluateGrowth(const Growth& growth,
+                      const std::vector<double>& variables) {
   double product = 1;
   for (int factor : growth.factors) {
     const double variable = variables[static_cast<size_t>(factor)];
@@ -88,7 +89,8 @@ std::vector<double> Coefficients(const Problem& problem,
     const double weight = 1 / problem.scales[point];
     std::array<double, kMaxTerms> columns = {};
     for (size_t i = 0; i < count; ++i) {
-      columns[i] = weight * ValueOf(terms[i], problem.points[point].variables);
+      columns[i] =
+          weight * EvaluateGrowth(terms[i], problem.points[point].variables);
     }
     const double value = weight * std::max(0.0, problem.points[point].value);
     for (size_t i = 0; i < count; ++i) {
@@ -121,7 +123,7 @@ double Predict(const std::vector<Growth>& terms,
                const std::vector<double>& variables) {
   double sum = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
-    sum += coefficients[i] * ValueOf(terms[i], variables);
+    sum += coefficients[i] * EvaluateGrowth(terms[i], variables);
   }
   return sum;
 }
@@ -144,8 +146,8 @@ double LeftOutError(const Problem& problem, const std::vector<Growth>& terms) {
   return std::sqrt(squares / static_cast<double>(problem.points.size()));
 }
 
-std::set<double> ValuesOf(absl::Span<const ScalingPoint> points,
-                          size_t variable) {
+std::set<double> CollectValues(absl::Span<const ScalingPoint> points,
+                               size_t variable) {
   std::set<double> values;
   for (const ScalingPoint& point : points) {
     values.insert(point.variables[variable]);
@@ -159,7 +161,7 @@ std::set<double> ValuesOf(absl::Span<const ScalingPoint> points,
 std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   std::vector<Growth> terms;
   for (size_t i = 0; i < points[0].variables.size(); ++i) {
-    if (ValuesOf(points, i).size() > 2) {
+    if (CollectValues(points, i).size() > 2) {
       terms.push_back({{static_cast<int>(i)}, true});
     }
   }
@@ -172,7 +174,7 @@ std::vector<Growth> LogarithmicTerms(absl::Span<const ScalingPoint> points) {
   constexpr size_t kFewestValues = 4;
   std::vector<Growth> terms;
   for (size_t i = 0; i < points[0].variables.size(); ++i) {
-    if (ValuesOf(points, i).size() >= kFewestValues) {
+    if (CollectValues(points, i).size() >= kFewestValues) {
       terms.push_back({{static_cast<int>(i)}, false, true});
     }
   }
@@ -186,7 +188,8 @@ std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
   std::vector<int> varying;
   std::vector<Growth> terms;
   for (int i = 0; i < count; ++i) {
-    const std::set<double> values = ValuesOf(points, static_cast<size_t>(i));
+    const std::set<double> values =
+        CollectValues(points, static_cast<size_t>(i));
     if (values.size() < 2) continue;
     varying.push_back(i);
     terms.push_back({{i}});
@@ -276,7 +279,7 @@ bool RestsOnOneRow(const Problem& problem, const std::vector<Growth>& law) {
   const std::vector<std::vector<Growth>> simpler = SimplerLaws(law);
   if (simpler.empty()) return false;
   for (size_t i = 0; i < problem.points[0].variables.size(); ++i) {
-    const std::set<double> values = ValuesOf(problem.points, i);
+    const std::set<double> values = CollectValues(problem.points, i);
     for (double value : values) {
       const Problem rest = WithoutRow(problem, i, value);
       if (values.size() < 3 || rest.points.size() <= law.size()) continue;
@@ -296,7 +299,7 @@ double LargestSizeError(const Problem& problem,
   double largest = 0;
   for (size_t variable = 0; variable < problem.points[0].variables.size();
        ++variable) {
-    const std::set<double> values = ValuesOf(problem.points, variable);
+    const std::set<double> values = CollectValues(problem.points, variable);
     if (values.size() < 2) continue;
     const Problem rest = WithoutRow(problem, variable, *values.rbegin());
     const std::vector<double> coefficients =
@@ -397,7 +400,7 @@ bool ASquareMayBeMissing(const Problem& problem,
   const auto count = static_cast<double>(problem.points.size());
   if (std::sqrt(squares / count) <= kNoMatter) return false;
   for (size_t i = 0; i < problem.points[0].variables.size(); ++i) {
-    if (ValuesOf(problem.points, i).size() < 3) continue;
+    if (CollectValues(problem.points, i).size() < 3) continue;
     std::vector<Growth> with_square = law;
     with_square.push_back({{static_cast<int>(i), static_cast<int>(i)}});
     if (SquaredErrors(problem, with_square) <=
@@ -421,7 +424,7 @@ int HighestPower(const std::vector<Growth>& terms) {
 }
 
 // The points with their scales; empty scales: all values are zero.
-Problem ProblemOf(absl::Span<const ScalingPoint> points) {
+Problem MakeProblem(absl::Span<const ScalingPoint> points) {
   Problem problem = {{points.begin(), points.end()}, {}};
   double largest = 0;
   for (const ScalingPoint& point : points) {
@@ -461,7 +464,7 @@ std::string CoefficientText(double coefficient, LawUnit unit) {
 double ScalingLaw::At(const std::vector<double>& variables) const {
   double sum = 0;
   for (const Term& term : terms) {
-    sum += term.coefficient * ValueOf(term.growth, variables);
+    sum += term.coefficient * EvaluateGrowth(term.growth, variables);
   }
   return sum;
 }
@@ -475,7 +478,7 @@ int ScalingLaw::highest_power() const {
 absl::optional<ScalingLaw> FitScalingLaw(
     absl::Span<const ScalingPoint> points) {
   if (points.size() < kMinimumPointCount) return absl::nullopt;
-  const Problem problem = ProblemOf(points);
+  const Problem problem = MakeProblem(points);
   ScalingLaw law;
   if (problem.scales.empty()) return law;
   const std::vector<JudgedLaw> laws = LawsThatDescribe(problem);
@@ -509,8 +512,8 @@ absl::optional<ScalingLaw> FitScalingLaw(
   std::stable_sort(
       law.terms.begin(), law.terms.end(),
       [&corner](const ScalingLaw::Term& a, const ScalingLaw::Term& b) {
-        return a.coefficient * ValueOf(a.growth, corner) >
-               b.coefficient * ValueOf(b.growth, corner);
+        return a.coefficient * EvaluateGrowth(a.growth, corner) >
+               b.coefficient * EvaluateGrowth(b.growth, corner);
       });
   return law;
 }
@@ -523,7 +526,7 @@ absl::optional<ScalingPrediction> PredictByScalingLaw(
   ScalingPrediction prediction;
   prediction.value = law->At(variables);
   prediction.low = prediction.high = prediction.value;
-  const Problem problem = ProblemOf(points);
+  const Problem problem = MakeProblem(points);
   if (problem.scales.empty()) return prediction;
   for (const JudgedLaw& each : LawsThatDescribe(problem)) {
     WidenByRefits(problem, each, variables, &prediction);

@@ -89,9 +89,9 @@ struct ScalingLaw {
 // The fewest points from which a law is told.
 inline constexpr size_t kMinimumPointCount = 3;
 
-// None: too few points, or none that fits all but any one. Values below zero
-// count as zero. All points have the same number of variables, each above zero
-// or zero.
+// Returns the law that fits the points, or nothing if there are too few points,
+// or if none fits all but any one. Values below zero count as zero. All points
+// have the same number of variables, each above zero or zero.
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
 
 // What a law says of a size that was not measured. The range holds what every
@@ -105,12 +105,13 @@ struct ScalingPrediction {
   double high = 0;
 };
 
-// None: as FitScalingLaw.
+// Returns what the law says of a size, or nothing where FitScalingLaw returns
+// nothing.
 absl::optional<ScalingPrediction> PredictByScalingLaw(
     absl::Span<const ScalingPoint> points,
     const std::vector<double>& variables);
 
-// In bytes, or, of a law of counts, in plain numbers.
+// The unit of a law's values: bytes, or plain numbers for a law of counts.
 enum class LawUnit { kBytes, kCount };
 std::string LawText(const ScalingLaw& law,
                     const std::vector<std::string>& variable_names,

@@ -17,7 +17,7 @@ namespace {
 using Function = std::function<double(double features, double rows)>;
 
 // Over 3 x 3 cells that lie decades apart.
-std::vector<ScalingPoint> PointsOf(const Function& bytes) {
+std::vector<ScalingPoint> MakePoints(const Function& bytes) {
   std::vector<ScalingPoint> points;
   for (double features : {10.0, 100.0, 500.0}) {
     for (double rows : {1000.0, 10000.0, 100000.0}) {
@@ -27,22 +27,24 @@ std::vector<ScalingPoint> PointsOf(const Function& bytes) {
   return points;
 }
 
-std::string LawOf(const Function& bytes) {
-  const absl::optional<ScalingLaw> law = FitScalingLaw(PointsOf(bytes));
+std::string FitAndDescribe(const Function& bytes) {
+  const absl::optional<ScalingLaw> law = FitScalingLaw(MakePoints(bytes));
   return law.has_value() ? LawText(*law, {"features", "rows"}) : "none";
 }
 
 TEST(ScalingLawTest, LawsThatHoldExactlyAreFound) {
-  EXPECT_EQ(LawOf([](double, double) { return 0.0; }), "0");
-  EXPECT_EQ(LawOf([](double, double) { return 32768.0; }), "32 KiB");
-  EXPECT_EQ(LawOf([](double, double rows) { return 8 * rows; }), "8 B x rows");
-  EXPECT_EQ(LawOf([](double f, double) { return 20 * f * f; }),
+  EXPECT_EQ(FitAndDescribe([](double, double) { return 0.0; }), "0");
+  EXPECT_EQ(FitAndDescribe([](double, double) { return 32768.0; }), "32 KiB");
+  EXPECT_EQ(FitAndDescribe([](double, double rows) { return 8 * rows; }),
+            "8 B x rows");
+  EXPECT_EQ(FitAndDescribe([](double f, double) { return 20 * f * f; }),
             "20 B x features^2");
-  EXPECT_EQ(LawOf([](double f, double rows) { return 8 * f * rows; }),
+  EXPECT_EQ(FitAndDescribe([](double f, double rows) { return 8 * f * rows; }),
             "8 B x features x rows");
-  EXPECT_EQ(LawOf([](double f, double rows) { return 8 * (f + 1) * rows; }),
-            "8 B x features x rows + 8 B x rows");
-  EXPECT_EQ(LawOf([](double f, double rows) {
+  EXPECT_EQ(
+      FitAndDescribe([](double f, double rows) { return 8 * (f + 1) * rows; }),
+      "8 B x features x rows + 8 B x rows");
+  EXPECT_EQ(FitAndDescribe([](double f, double rows) {
               return 1048576.0 + 8 * f * rows + 24 * rows;
             }),
             "8 B x features x rows + 24 B x rows + 1.0 MiB");
@@ -50,7 +52,7 @@ TEST(ScalingLawTest, LawsThatHoldExactlyAreFound) {
 
 TEST(ScalingLawTest, ALawPredictsACellThatWasNotMeasured) {
   const absl::optional<ScalingLaw> law = FitScalingLaw(
-      PointsOf([](double f, double rows) { return 4096 + 8 * f * rows; }));
+      MakePoints([](double f, double rows) { return 4096 + 8 * f * rows; }));
   ASSERT_TRUE(law.has_value());
   EXPECT_NEAR(law->At({1000, 1e6}), 8e9, 1e6);
   EXPECT_LT(law->worst_error, 1e-6);
@@ -60,7 +62,7 @@ TEST(ScalingLawTest, ALawPredictsACellThatWasNotMeasured) {
 TEST(ScalingLawTest, NoiseGetsNoTerm) {
   int cell = 0;
   const absl::optional<ScalingLaw> law =
-      FitScalingLaw(PointsOf([&](double f, double rows) {
+      FitScalingLaw(MakePoints([&](double f, double rows) {
         return 8 * f * rows * (1 + (++cell % 2 == 0 ? 0.004 : -0.004));
       }));
   ASSERT_TRUE(law.has_value());
@@ -75,14 +77,14 @@ TEST(ScalingLawTest, NoiseGetsNoTerm) {
 TEST(ScalingLawTest, WhatNoLawDescribesHasALargeError) {
   int cell = 0;
   const absl::optional<ScalingLaw> law = FitScalingLaw(
-      PointsOf([&](double, double) { return ++cell % 2 == 0 ? 1e6 : 1e3; }));
+      MakePoints([&](double, double) { return ++cell % 2 == 0 ? 1e6 : 1e3; }));
   ASSERT_TRUE(law.has_value());
   EXPECT_GT(law->left_out_error, 0.3);
 }
 
 TEST(ScalingLawTest, FiguresOfNoAccountDecideNothing) {
   const absl::optional<ScalingLaw> law =
-      FitScalingLaw(PointsOf([](double f, double rows) {
+      FitScalingLaw(MakePoints([](double f, double rows) {
         return f == 10 && rows == 1000 ? 0 : 8 * f * rows;
       }));
   ASSERT_TRUE(law.has_value());
@@ -94,7 +96,7 @@ TEST(ScalingLawTest, CoefficientsAreNeverNegative) {
            [](double f, double rows) { return 8 * f * rows - 4000 * f; },
            [](double f, double rows) { return 1e9 - 8 * f * rows; },
            [](double f, double rows) { return std::sqrt(f * rows); }}) {
-    const absl::optional<ScalingLaw> law = FitScalingLaw(PointsOf(bytes));
+    const absl::optional<ScalingLaw> law = FitScalingLaw(MakePoints(bytes));
     ASSERT_TRUE(law.has_value());
     for (const ScalingLaw::Term& term : law->terms) {
       EXPECT_GT(term.coefficient, 0);
@@ -119,7 +121,7 @@ std::vector<ScalingPoint> PointsOfOne(
   return points;
 }
 
-double CapacityOf(double size) {
+double ComputeCapacity(double size) {
   double capacity = 1;
   while (capacity < size) capacity *= 2;
   return capacity;
@@ -128,7 +130,7 @@ double CapacityOf(double size) {
 TEST(ScalingLawTest, ABufferThatDoublesIsAStep) {
   const std::vector<ScalingPoint> points =
       PointsOfOne({100, 300, 700, 1500, 3000},
-                  [](double rows) { return 4096 + 8 * CapacityOf(rows); });
+                  [](double rows) { return 4096 + 8 * ComputeCapacity(rows); });
   const absl::optional<ScalingLaw> law = FitScalingLaw(points);
   ASSERT_TRUE(law.has_value());
   EXPECT_EQ(LawText(*law, {"rows"}),
@@ -137,8 +139,9 @@ TEST(ScalingLawTest, ABufferThatDoublesIsAStep) {
 }
 
 TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
-  const std::vector<ScalingPoint> points = PointsOfOne(
-      {128, 256, 1024, 4096}, [](double rows) { return 8 * CapacityOf(rows); });
+  const std::vector<ScalingPoint> points =
+      PointsOfOne({128, 256, 1024, 4096},
+                  [](double rows) { return 8 * ComputeCapacity(rows); });
   const absl::optional<ScalingLaw> law = FitScalingLaw(points);
   ASSERT_TRUE(law.has_value());
   EXPECT_EQ(LawText(*law, {"rows"}), "8 B x rows");
@@ -244,11 +247,11 @@ TEST(ScalingLawTest, TenTimesTheLargestSizeIsPredictedWithinOneTwentieth) {
            [](double f, double rows) { return 8 * f * rows + 20 * f * f; },
            [](double f, double rows) { return 1e6 + 8 * f * rows; },
            [](double, double rows) { return 0.5 * rows * rows; },
-           [](double, double rows) { return 8 * CapacityOf(rows); }}) {
+           [](double, double rows) { return 8 * ComputeCapacity(rows); }}) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
       // Allocators round: values are off by up to 0.2 %.
       RandomSequence random(seed);
-      std::vector<ScalingPoint> points = PointsOf(bytes);
+      std::vector<ScalingPoint> points = MakePoints(bytes);
       for (ScalingPoint& point : points) {
         point.value *= 1 + 0.002 * (2 * random.Uniform() - 1);
       }
@@ -269,7 +272,7 @@ TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
   for (uint64_t seed = 1; seed <= kTrials; ++seed) {
     RandomSequence random(seed);
     std::vector<ScalingPoint> points =
-        PointsOf([](double f, double rows) { return 4096 + 8 * f * rows; });
+        MakePoints([](double f, double rows) { return 4096 + 8 * f * rows; });
     for (ScalingPoint& point : points) {
       point.value *= 1 + 0.01 * random.Normal();
     }
@@ -287,7 +290,7 @@ TEST(ScalingLawTest, ThePredictionsRangeHoldsTheTruth) {
 TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
   int cell = 0;
   const absl::optional<ScalingLaw> law = FitScalingLaw(
-      PointsOf([&](double, double) { return ++cell % 2 == 0 ? 110 : 90; }));
+      MakePoints([&](double, double) { return ++cell % 2 == 0 ? 110 : 90; }));
   ASSERT_TRUE(law.has_value());
   ASSERT_EQ(law->terms.size(), 1u);
   EXPECT_NEAR(law->At({1, 1}),

@@ -42,8 +42,8 @@ constexpr int kTileRows = HWY_ARCH_ARM_A64                 ? 6
                           : kPanelLanes<kPanelWidth> == 8  ? 6
                                                            : 3;
 
-// How far apart the rows and the panels of an input lie. An input that is a
-// matrix is kWidth neighbouring columns of it, where they lie.
+// Returns how far apart the rows and the panels of an input lie. An input that
+// is a matrix is kWidth neighbouring columns of it, where they lie.
 HWY_INLINE constexpr int64_t RowStride(const PanelView&) { return kPanelWidth; }
 HWY_INLINE int64_t RowStride(const MatrixView& input) {
   return input.row_stride;

@@ -40,7 +40,7 @@ enum class DType : uint8_t {
   kBool,
 };
 
-// As files spell it: "F32".
+// Returns the name as files spell it: "F32".
 absl::string_view DTypeName(DType dtype);
 
 // Nothing for a name that is none of them; "f32" is none.

@@ -24,11 +24,11 @@
 namespace footprint {
 namespace testing_internal {
 
-inline const absl::Status& StatusOf(const absl::Status& status) {
+inline const absl::Status& ToStatus(const absl::Status& status) {
   return status;
 }
 template <typename T>
-const absl::Status& StatusOf(const absl::StatusOr<T>& value) {
+const absl::Status& ToStatus(const absl::StatusOr<T>& value) {
   return value.status();
 }
 
@@ -43,7 +43,7 @@ class IsOkMatcher {
   template <typename StatusOrValue>
   bool MatchAndExplain(const StatusOrValue& value,
                        testing::MatchResultListener* listener) const {
-    const absl::Status& status = StatusOf(value);
+    const absl::Status& status = ToStatus(value);
     if (!status.ok()) *listener << "which is " << StatusText(status);
     return status.ok();
   }
@@ -60,7 +60,7 @@ class StatusIsMatcher {
   template <typename StatusOrValue>
   bool MatchAndExplain(const StatusOrValue& value,
                        testing::MatchResultListener* listener) const {
-    const absl::Status& status = StatusOf(value);
+    const absl::Status& status = ToStatus(value);
     *listener << "which is " << StatusText(status);
     return code_.Matches(status.code()) &&
            message_.Matches(std::string(status.message()));

@@ -35,7 +35,7 @@ class PieceParser : public CsvParser {
   std::string piece_;
 };
 
-std::string AllOf(CsvParser* fields) {
+std::string ReadAll(CsvParser* fields) {
   std::string all;
   while (fields->Next()) {
     Require(fields->text().size() <= CsvParser::kMaximumFieldBytes,
@@ -54,7 +54,7 @@ void ParseAnyText(absl::string_view bytes) {
   const absl::string_view text = bytes.substr(2);
   CsvParser whole("x.csv", text, delimiter);
   PieceParser pieces(text, piece_bytes, delimiter);
-  Require(AllOf(&whole) == AllOf(&pieces), "pieces make no difference");
+  Require(ReadAll(&whole) == ReadAll(&pieces), "pieces make no difference");
 }
 
 }  // namespace

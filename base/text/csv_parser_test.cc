@@ -44,7 +44,7 @@ class InPieces : public CsvParser {
   absl::Status begun_;
 };
 
-Records RecordsOf(CsvParser* fields) {
+Records ReadRecords(CsvParser* fields) {
   Records records;
   bool is_new_record = true;
   while (fields->Next()) {
@@ -59,10 +59,10 @@ Records RecordsOf(CsvParser* fields) {
 absl::Status ReadRecords(const std::string& text, Records* records,
                          char delimiter = ',') {
   CsvParser fields("fields.csv", text, delimiter);
-  *records = RecordsOf(&fields);
+  *records = ReadRecords(&fields);
   for (const size_t piece_bytes : {3, 7}) {
     InPieces pieces(text, piece_bytes, delimiter);
-    EXPECT_EQ(RecordsOf(&pieces), *records) << text;
+    EXPECT_EQ(ReadRecords(&pieces), *records) << text;
     EXPECT_EQ(pieces.status(), fields.status()) << text;
   }
   return fields.status();
@@ -75,7 +75,7 @@ Records MustRead(const std::string& text) {
   return records;
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string FindError(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
@@ -109,7 +109,7 @@ TEST(CsvParserTest, SaysThatAFileIsUtf16) {
       10);
   const absl::string_view big("\xfe\xff\0a\0,\0b\0\n", 10);
   for (const absl::string_view text : {little, big}) {
-    EXPECT_THAT(ErrorOf(std::string(text)),
+    EXPECT_THAT(FindError(std::string(text)),
                 HasSubstr("fields.csv:1:1: this is UTF-16; save it as UTF-8"));
   }
 }
@@ -136,17 +136,17 @@ TEST(CsvParserTest, TellsAQuotedFieldFromAPlainOne) {
 }
 
 TEST(CsvParserTest, NamesThePlaceOfAnError) {
-  EXPECT_THAT(ErrorOf("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
-  EXPECT_THAT(ErrorOf("a\n\"1\" ,2\n"),
+  EXPECT_THAT(FindError("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
+  EXPECT_THAT(FindError("a\n\"1\" ,2\n"),
               HasSubstr("fields.csv:2:4: the delimiter"));
-  EXPECT_THAT(ErrorOf("a\n\"1,2\n\n"), HasSubstr("fields.csv:4:1: a quoted"));
-  EXPECT_THAT(ErrorOf("a\rb\n"), HasSubstr("fields.csv:1:3: a carriage"));
+  EXPECT_THAT(FindError("a\n\"1,2\n\n"), HasSubstr("fields.csv:4:1: a quoted"));
+  EXPECT_THAT(FindError("a\rb\n"), HasSubstr("fields.csv:1:3: a carriage"));
 }
 
 TEST(CsvParserTest, RefusesAFieldWithoutEnd) {
   const std::string longest(CsvParser::kMaximumFieldBytes, 'x');
   EXPECT_THAT(MustRead(longest + "\n"), ElementsAre(ElementsAre(longest)));
-  EXPECT_THAT(ErrorOf(longest + "x\n"), HasSubstr("a field of more than"));
+  EXPECT_THAT(FindError(longest + "x\n"), HasSubstr("a field of more than"));
 }
 
 TEST(CsvParserTest, SaysWhereAFieldBegins) {
@@ -166,7 +166,7 @@ TEST(CsvParserTest, SaysWhereAFieldBegins) {
 TEST(CsvParserTest, PassesOnWhatCannotBeRead) {
   const std::string text = "a,b\nunreadable";
   InPieces fields(text, 4);
-  EXPECT_EQ(RecordsOf(&fields).size(), 1);
+  EXPECT_EQ(ReadRecords(&fields).size(), 1);
   EXPECT_EQ(fields.status(),
             absl::InternalError("fields.csv:2:1: no more of it"));
 }

@@ -13,7 +13,7 @@ namespace footprint {
 namespace {
 
 // Also right for the smallest int64, whose negation does not exist.
-uint64_t MagnitudeOf(int64_t value) {
+uint64_t ComputeMagnitude(int64_t value) {
   const uint64_t bits = static_cast<uint64_t>(value);
   return value < 0 ? ~bits + 1 : bits;
 }
@@ -37,13 +37,14 @@ std::string ThreeFigures(double value) {
 }  // namespace
 
 std::string FormatCount(int64_t count) {
-  return absl::StrCat(count < 0 ? "-" : "", GroupDigits(MagnitudeOf(count)));
+  return absl::StrCat(count < 0 ? "-" : "",
+                      GroupDigits(ComputeMagnitude(count)));
 }
 
 std::string FormatRoundedBytes(int64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB",
                                            "TiB", "PiB", "EiB"};
-  const uint64_t magnitude = MagnitudeOf(bytes);
+  const uint64_t magnitude = ComputeMagnitude(bytes);
   if (magnitude < 1024) return absl::StrCat(bytes, " B");
   double scaled = static_cast<double>(magnitude) / 1024;
   int unit = 0;
@@ -57,7 +58,7 @@ std::string FormatRoundedBytes(int64_t bytes) {
 }
 
 std::string FormatBytes(int64_t bytes) {
-  if (MagnitudeOf(bytes) < 1024) return FormatRoundedBytes(bytes);
+  if (ComputeMagnitude(bytes) < 1024) return FormatRoundedBytes(bytes);
   return absl::StrCat(FormatRoundedBytes(bytes), " (", FormatCount(bytes),
                       " B)");
 }

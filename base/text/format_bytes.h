@@ -29,8 +29,8 @@ std::string FormatRoundedBytes(int64_t bytes);
 // Digits in groups of three: "1,572,864".
 std::string FormatCount(int64_t count);
 
-// For pictures: "1.2 MiB", "117 MiB", "512 B": at least two digits, never more
-// than four.
+// Returns a short text for pictures: "1.2 MiB", "117 MiB", "512 B": at least
+// two digits, never more than four.
 std::string AbbreviateBytes(double bytes);
 
 }  // namespace footprint

@@ -11,7 +11,7 @@ using ::google::protobuf::Message;
 
 using Json = nlohmann::ordered_json;
 
-Json JsonOf(const Message& message);
+Json ToJson(const Message& message);
 
 // A field's value, or the value at `index` of a list.
 Json JsonOfValue(const Message& message, const FieldDescriptor* field,
@@ -20,7 +20,7 @@ Json JsonOfValue(const Message& message, const FieldDescriptor* field,
   const bool is_list = field->is_repeated();
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return JsonOf(is_list
+      return ToJson(is_list
                         ? reflection->GetRepeatedMessage(message, field, index)
                         : reflection->GetMessage(message, field));
     case FieldDescriptor::CPPTYPE_ENUM: {
@@ -58,7 +58,7 @@ Json JsonOfValue(const Message& message, const FieldDescriptor* field,
   return nullptr;
 }
 
-Json JsonOf(const Message& message) {
+Json ToJson(const Message& message) {
   const auto* reflection = message.GetReflection();
   Json object = Json::object();
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
@@ -83,7 +83,7 @@ Json JsonOf(const Message& message) {
 
 std::string MessageJson(const Message& message) {
   constexpr int kIndent = 2;
-  return JsonOf(message).dump(kIndent, ' ', /*ensure_ascii=*/true,
+  return ToJson(message).dump(kIndent, ' ', /*ensure_ascii=*/true,
                               Json::error_handler_t::replace) +
          "\n";
 }

@@ -32,7 +32,7 @@ int64_t EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
-// Whether `name` is `end` behind a prefix and a dot.
+// Returns whether `name` is `end` behind a prefix and a dot.
 bool HasPrefix(absl::string_view name, absl::string_view end) {
   return name.size() > end.size() && absl::EndsWith(name, end) &&
          name[name.size() - end.size() - 1] == '.';

@@ -22,13 +22,14 @@ namespace footprint {
 // One line: newlines and tabs are shown as \n and \t.
 std::string EscapeForTerminal(absl::string_view text);
 
-// For protobuf's strings: as above, but newlines and tabs stay.
+// Escapes for protobuf's strings: as above, but newlines and tabs stay.
 std::string EscapeForProto(absl::string_view text);
 
-// For attributes in double quotes and for element text, of HTML and SVG, too.
+// Escapes for attributes in double quotes and for element text, of HTML and
+// SVG, too.
 std::string EscapeForXml(absl::string_view text);
 
-// For one cell of a table, or for a line of text. Newlines become <br>.
+// Escapes for one cell of a table, or for a line of text. Newlines become <br>.
 std::string EscapeForMarkdown(absl::string_view text);
 
 // Matches the text and nothing else, in POSIX's extended and ECMAScript's

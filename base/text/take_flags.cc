@@ -9,7 +9,7 @@ namespace {
 
 bool EndsFlags(absl::string_view word) { return word == "--"; }
 
-// Whether `word` is the flag, with or without its value.
+// Returns whether `word` is the flag, with or without its value.
 bool IsFlag(absl::string_view word, absl::string_view name) {
   return absl::StartsWith(word, name) &&
          (word.size() == name.size() || word[name.size()] == '=');

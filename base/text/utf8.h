@@ -18,7 +18,7 @@ namespace footprint {
 // begins with none, as with an overlong form, a surrogate or the empty text.
 size_t Utf8SequenceLength(absl::string_view text);
 
-// Whether the text is a row of well-formed sequences.
+// Returns whether the text is a row of well-formed sequences.
 bool IsUtf8(absl::string_view text);
 
 }  // namespace footprint

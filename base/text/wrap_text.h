@@ -31,10 +31,10 @@ size_t DisplayWidth(absl::string_view text);
 // if it has one there, and between two digits only where it has nothing else.
 std::string WrapText(absl::string_view text, size_t width, size_t indent);
 
-// At most `width` wide: "..." in place of a stretch near the middle, between
-// whole words where that costs a few characters only. Nullopt if
-// a digit would have to go, so that two names that differ in a number never
-// look alike.
+// Returns the text at most `width` wide: "..." stands in place of a stretch
+// near the middle, between whole words where that costs a few characters only.
+// Nullopt if a digit would have to go, so that two names that differ in a
+// number never look alike.
 absl::optional<std::string> ShortenMiddle(absl::string_view text, size_t width);
 
 // A command for a POSIX shell in lines that the shell reads back as the same

@@ -125,7 +125,7 @@ TEST(ShortenMiddleTest, RefusesWhereADigitWouldGo) {
 // ---- Commands, read back by a real shell ----
 
 // The words that a shell makes of a command, each in brackets.
-std::string WordsOf(const std::string& command) {
+std::string JoinWords(const std::string& command) {
   const std::string path = absl::StrCat(testing::TempDir(), "/command.sh");
   std::ofstream(path, std::ios::binary) << "printf '[%s]' " << command << "\n";
   FILE* const shell = popen(absl::StrCat("bash ", path).c_str(), "r");
@@ -170,7 +170,7 @@ TEST(WrapCommandTest, AShellReadsTheSameWords) {
           << wrapped;
     }
     for (size_t width : {12, 13, 14, 17, 23, 40}) {
-      EXPECT_EQ(WordsOf(WrapCommand(command, width, 4)), WordsOf(command))
+      EXPECT_EQ(JoinWords(WrapCommand(command, width, 4)), JoinWords(command))
           << width;
     }
   }

@@ -18,7 +18,7 @@
 
 namespace footprint {
 
-// As pthread_atfork takes them; any may be null.
+// Handlers as pthread_atfork takes them; any may be null.
 struct ForkHandlers {
   // Lock that `before` takes, and the other two give back.
   PthreadMutex* lock;
@@ -29,10 +29,10 @@ struct ForkHandlers {
 
 void AddForkHandlers(const ForkHandlers& handlers);
 
-// In the child: gives back each lock, whichever of the parent's threads held it
-// when the child began, and calls the handlers that fork would have called
-// here, in its order. State that such a thread was changing then may be half
-// changed.
+// Called in the child: gives back each lock, whichever of the parent's threads
+// held it when the child began, and calls the handlers that fork would have
+// called here, in its order. State that such a thread was changing then may be
+// half changed.
 void CatchUpWithFork();
 
 }  // namespace footprint

@@ -88,7 +88,7 @@ class ABSL_SCOPED_LOCKABLE MutexUnlock {
       : mutex_(mutex) {
     mutex_->Unlock();
   }
-  // As Clang writes the end of a scope; it takes the mutex again.
+  // Takes the mutex again. Clang writes the end of a scope so.
   ~MutexUnlock() ABSL_UNLOCK_FUNCTION() { mutex_->Lock(); }
   MutexUnlock(const MutexUnlock&) = delete;
   MutexUnlock& operator=(const MutexUnlock&) = delete;

@@ -37,7 +37,7 @@ class Counter {
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Whether another thread could lock it now; else the caller holds it.
+// Returns whether another thread could lock it now; else the caller holds it.
 bool IsFree(Mutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   std::atomic<bool> is_locked{false};
   std::thread other([&] {

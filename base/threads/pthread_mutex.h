@@ -42,12 +42,12 @@ class ABSL_LOCKABLE PthreadMutex {
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { pthread_mutex_lock(&mutex_); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { pthread_mutex_unlock(&mutex_); }
-  // False, and nothing locked, if any thread holds it.
+  // Locks the mutex and returns true, or returns false if any thread holds it.
   [[nodiscard]] bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     return pthread_mutex_trylock(&mutex_) == 0;
   }
-  // In the only thread of a child process that began without fork's handlers:
-  // unlocked, whichever of the parent's threads held it.
+  // Called in the only thread of a child process that began without fork's
+  // handlers: unlocks the mutex, whichever of the parent's threads held it.
   void ResetInChild() {
     const int kind = mutex_.__data.__kind;
     mutex_ = pthread_mutex_t PTHREAD_MUTEX_INITIALIZER;

@@ -139,7 +139,7 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-std::string ErrorOf(archive* reader) {
+std::string DescribeError(archive* reader) {
   const char* const text = archive_error_string(reader);
   return text == nullptr ? "damaged" : text;
 }
@@ -318,7 +318,7 @@ class UnpackedBytes {
  private:
   absl::Status Damaged() const {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the bundle cannot be read: ", ErrorOf(reader_.get()), kAdvice));
+        "the bundle cannot be read: ", DescribeError(reader_.get()), kAdvice));
   }
 
   const BundleLimits& limits_;
@@ -366,7 +366,7 @@ class ArchivePass {
     if (!bytes_.status().ok()) return bytes_.status();
     return absl::InvalidArgumentError(absl::StrCat(
         "the bundle cannot be read", path.empty() ? "" : " at '", path,
-        path.empty() ? "" : "'", ": ", ErrorOf(reader_.get()), kAdvice));
+        path.empty() ? "" : "'", ": ", DescribeError(reader_.get()), kAdvice));
   }
 
   absl::Status Open(const std::string& path) {
@@ -567,7 +567,8 @@ absl::Status AppendFile(archive* writer, const std::string& folder,
   archive_entry_set_size(entry.get(), about.st_size);
   archive_entry_set_mtime(entry.get(), 0, 0);
   if (archive_write_header(writer, entry.get()) != ARCHIVE_OK) {
-    return absl::UnavailableError(absl::StrCat(source, ": ", ErrorOf(writer)));
+    return absl::UnavailableError(
+        absl::StrCat(source, ": ", DescribeError(writer)));
   }
   std::vector<char> block(kBlockBytes);
   int64_t left = about.st_size;
@@ -581,7 +582,7 @@ absl::Status AppendFile(archive* writer, const std::string& folder,
     if (archive_write_data(writer, block.data(), static_cast<size_t>(got)) !=
         got) {
       return absl::ResourceExhaustedError(
-          absl::StrCat(source, ": ", ErrorOf(writer)));
+          absl::StrCat(source, ": ", DescribeError(writer)));
     }
     left -= got;
   }
@@ -638,7 +639,7 @@ absl::Status WriteArchive(const std::string& folder,
       archive_write_open(writer.get(), output, nullptr, WriteToOutput,
                          nullptr) != ARCHIVE_OK) {
     return absl::InternalError(
-        absl::StrCat("libarchive: ", ErrorOf(writer.get())));
+        absl::StrCat("libarchive: ", DescribeError(writer.get())));
   }
   for (const std::string& path : files) {
     absl::Status status = AppendFile(writer.get(), folder, path);
@@ -646,8 +647,9 @@ absl::Status WriteArchive(const std::string& folder,
     if (!status.ok()) return status;
   }
   if (archive_write_close(writer.get()) != ARCHIVE_OK) {
-    return output->status.ok() ? absl::InternalError(ErrorOf(writer.get()))
-                               : output->status;
+    return output->status.ok()
+               ? absl::InternalError(DescribeError(writer.get()))
+               : output->status;
   }
   return absl::OkStatus();
 }

@@ -49,7 +49,8 @@ struct BundleLimits {
   int64_t entries = 10000;
   int path_bytes = 512;
   int path_depth = 32;
-  // For all of it. An archive of many small pieces costs time, not bytes.
+  // The most time for all of it. An archive of many small pieces costs time,
+  // not bytes.
   int seconds = 300;
   // Asked again and again; once it is true, the work ends. Empty: never.
   std::function<bool()> is_stopped;

@@ -46,7 +46,7 @@ void* MapAnonymous(size_t size, int flags) {
 
 void StayAWhile() { usleep(20000); }
 
-// False: there is no room.
+// Returns false if there is no room.
 bool WriteHidden(int file) {
   const std::vector<char> page(kPageBytes, 1);
   for (size_t written = 0; written < kHiddenBytes; written += kPageBytes) {

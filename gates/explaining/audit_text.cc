@@ -20,7 +20,7 @@ constexpr char kCommandBegin[] = ": bazel run ";
 
 void AppendFinding(const AuditFinding& finding, const ReportOptions& options,
                    std::string* text) {
-  const std::string word = WordOf(finding.kind);
+  const std::string word = FindingWord(finding.kind);
   const size_t command = finding.message.rfind(kCommandBegin);
   std::vector<std::string> lines = absl::StrSplit(
       finding.message.substr(
@@ -57,7 +57,7 @@ std::string WriteAuditText(const std::vector<AuditFinding>& findings,
   for (const AuditFinding& finding : findings) {
     AppendFinding(finding, options, &text);
     text += "\n";
-    const std::string word = WordOf(finding.kind);
+    const std::string word = FindingWord(finding.kind);
     auto count =
         std::find_if(counts.begin(), counts.end(),
                      [&word](const auto& each) { return each.first == word; });
@@ -78,7 +78,7 @@ std::string WriteAuditJson(const std::vector<AuditFinding>& findings) {
   constexpr int kJsonIndent = 2;
   Json array = Json::array();
   for (const AuditFinding& finding : findings) {
-    array.push_back({{"kind", WordOf(finding.kind)},
+    array.push_back({{"kind", FindingWord(finding.kind)},
                      {"location", finding.location},
                      {"message", finding.message}});
   }

@@ -55,7 +55,7 @@ std::string GrowthText(MetricKind metric, int64_t growth,
                       details.size() > 1 ? details[1] : "", ")");
 }
 
-const char* WordOf(Presence presence) {
+const char* PresenceWord(Presence presence) {
   switch (presence) {
     case Presence::kBoth:
       return "both";
@@ -67,7 +67,7 @@ const char* WordOf(Presence presence) {
   return "";
 }
 
-std::string HeadOf(const DiffNode& node) {
+std::string FormatHead(const DiffNode& node) {
   return absl::StrCat(node.kind == Kind::kPhase ? "phase " : "",
                       EscapeForTerminal(node.name),
                       node.presence == Presence::kAdded     ? "  (new)"
@@ -83,12 +83,12 @@ void AppendLines(const DiffNode& node, size_t indent,
     for (const MetricChange& change : node.changes) {
       const std::string words = DescribeChange(node, change);
       lines->push_back(
-          absl::StrCat(blanks, HeadOf(node), "  ",
+          absl::StrCat(blanks, FormatHead(node), "  ",
                        words.substr(words.find(' ', words.find(' ') + 1) + 1)));
     }
     return;
   }
-  lines->push_back(blanks + HeadOf(node));
+  lines->push_back(blanks + FormatHead(node));
   const std::string inner(indent + kStep, ' ');
   for (const std::string& note : node.notes) {
     for (absl::string_view line : absl::StrSplit(note, '\n')) {
@@ -107,25 +107,25 @@ void AppendLines(const DiffNode& node, size_t indent,
   }
 }
 
-Json JsonOf(const absl::optional<int64_t>& value) {
+Json ToJson(const absl::optional<int64_t>& value) {
   return value.has_value() ? Json(*value) : Json(nullptr);
 }
 
-Json JsonOf(const DiffNode& node) {
+Json ToJson(const DiffNode& node) {
   static constexpr const char* kKinds[] = {"deployment", "benchmark", "phase",
                                            "site"};
   Json changes = Json::array();
   for (const MetricChange& change : node.changes) {
     changes.push_back({{"metric", MetricKind_Name(change.metric)},
-                       {"before", JsonOf(change.before)},
-                       {"after", JsonOf(change.after)},
-                       {"growth", JsonOf(GrowthOf(node, change))}});
+                       {"before", ToJson(change.before)},
+                       {"after", ToJson(change.after)},
+                       {"growth", ToJson(ComputeGrowth(node, change))}});
   }
   Json children = Json::array();
-  for (const DiffNode& child : node.children) children.push_back(JsonOf(child));
+  for (const DiffNode& child : node.children) children.push_back(ToJson(child));
   return {{"kind", kKinds[static_cast<int>(node.kind)]},
           {"name", node.name},
-          {"presence", WordOf(node.presence)},
+          {"presence", PresenceWord(node.presence)},
           {"changes", changes},
           {"children", children},
           {"notes", node.notes}};
@@ -145,7 +145,7 @@ std::string DescribeChange(const DiffNode& node, const MetricChange& change) {
   const std::string values =
       absl::StrCat(ExactText(change.metric, change.before), " -> ",
                    ExactText(change.metric, change.after));
-  const absl::optional<int64_t> growth = GrowthOf(node, change);
+  const absl::optional<int64_t> growth = ComputeGrowth(node, change);
   if (!growth.has_value()) return absl::StrCat(metric, " ", values);
   return absl::StrCat(metric, " ",
                       GrowthText(change.metric, *growth, change.before), ": ",
@@ -176,7 +176,7 @@ std::string WriteDiffText(const ProfileDiff& diff,
     text += "\n";
     const MetricChange* const change = MainChange(deployment);
     if (change == nullptr) continue;
-    const int64_t growth = GrowthOf(deployment, *change).value_or(0);
+    const int64_t growth = ComputeGrowth(deployment, *change).value_or(0);
     grown += growth > 0 ? 1 : 0;
     shrunk += growth < 0 ? 1 : 0;
   }
@@ -199,7 +199,7 @@ std::string WriteDiffJson(const ProfileDiff& diff) {
   constexpr int kIndent = 2;
   Json deployments = Json::array();
   for (const DiffNode& node : diff.deployments) {
-    deployments.push_back(JsonOf(node));
+    deployments.push_back(ToJson(node));
   }
   const Json json = {{"deployments", deployments},
                      {"same_deployments", diff.same_count}};

@@ -75,15 +75,15 @@ class ExplanationText {
   }
 
   void WriteHead() {
-    const Outcome outcome = OutcomeOf(judgement_);
+    const Outcome outcome = FindOutcome(judgement_);
     const char* const colour = outcome == Outcome::kHolds     ? "\x1b[32m"
                                : outcome == Outcome::kRejects ? "\x1b[31m"
                                                               : "\x1b[33m";
     const std::string word = WordOfOutcome(outcome);
-    const std::string head =
-        WrapText(absl::StrCat(word, " ", EscapeForTerminal(judgement_.label()),
-                              " ", EscapeForTerminal(NameOf(judgement_))),
-                 options_.width, 4);
+    const std::string head = WrapText(
+        absl::StrCat(word, " ", EscapeForTerminal(judgement_.label()), " ",
+                     EscapeForTerminal(DescribeMeasured(judgement_))),
+        options_.width, 4);
     absl::StrAppend(&text_, options_.has_colour ? colour : "", word,
                     options_.has_colour ? "\x1b[0m" : "",
                     head.substr(word.size()), "\n");
@@ -103,7 +103,7 @@ class ExplanationText {
         absl::StrCat(FormatMetricValue(metric, judgement_.measured()), ", ",
                      determinism, " over ", explanation_.process_count,
                      " processes"));
-    Add("margin", RowOf(judgement_)[4]);
+    Add("margin", MakeReportRow(judgement_)[4]);
   }
 
   void WriteHistory() {
@@ -188,7 +188,7 @@ class ExplanationText {
   std::string text_;
 };
 
-Json PartsOf(const std::vector<GateExplanation::Part>& parts) {
+Json PartsToJson(const std::vector<GateExplanation::Part>& parts) {
   Json json = Json::array();
   for (const GateExplanation::Part& part : parts) {
     json.push_back({{"name", part.name}, {"value", part.value}});
@@ -196,7 +196,7 @@ Json PartsOf(const std::vector<GateExplanation::Part>& parts) {
   return json;
 }
 
-Json JsonOf(const GateExplanation& explanation) {
+Json ToJson(const GateExplanation& explanation) {
   const Judgement& judgement = explanation.judgement;
   Json history = Json::array();
   for (const HistoryEntry& entry : explanation.threshold.history()) {
@@ -226,8 +226,8 @@ Json JsonOf(const GateExplanation& explanation) {
           {"reason", explanation.threshold.reason()},
           {"processes", explanation.process_count},
           {"history", history},
-          {"phases", PartsOf(explanation.phases)},
-          {"held_at_peak", PartsOf(explanation.held_at_peak)},
+          {"phases", PartsToJson(explanation.phases)},
+          {"held_at_peak", PartsToJson(explanation.held_at_peak)},
           {"moved_exact_values", moved},
           {"command", explanation.command}};
 }
@@ -266,7 +266,7 @@ std::string WriteExplanationJson(
   constexpr int kIndent = 2;
   Json gates = Json::array();
   for (const GateExplanation& explanation : explanations) {
-    gates.push_back(JsonOf(explanation));
+    gates.push_back(ToJson(explanation));
   }
   const Json json = {{"gates", gates}};
   return json.dump(kIndent, ' ', /*ensure_ascii=*/true,

@@ -94,12 +94,12 @@ class Audit {
     }
   }
 
-  // Whether a file is for the environment of a profile.
+  // Returns whether a file is for the environment of a profile.
   bool FindNeverRun(const ThresholdSource& source) {
     const bool is_for_one =
         std::any_of(input_.profiles.begin(), input_.profiles.end(),
                     [&source](const MemoryProfile& profile) {
-                      return IsForEnvironmentOf(profile, source);
+                      return IsForEnvironment(profile, source);
                     });
     if (!is_for_one) {
       Add(Kind::kNeverRun, source.path,
@@ -113,9 +113,9 @@ class Audit {
     const Threshold& threshold = source.file.threshold(number);
     for (const Measurement& found :
          index_.Find(threshold.selector(), threshold.metric())) {
-      if (IsForEnvironmentOf(index_.ProfileOf(found.profile), source)) return;
+      if (IsForEnvironment(index_.ProfileAt(found.profile), source)) return;
     }
-    Add(Kind::kUnused, source.LocationOf(number),
+    Add(Kind::kUnused, source.DescribeLocation(number),
         absl::StrCat(DescribeSelector(threshold.selector()),
                      " names nothing with ",
                      SchemaNameOfMetric(threshold.metric()),
@@ -123,7 +123,7 @@ class Audit {
   }
 
   // The highest value that a maximum judges.
-  absl::optional<int64_t> HighestOf(const std::string& location) {
+  absl::optional<int64_t> FindHighest(const std::string& location) {
     if (!has_highest_) {
       has_highest_ = true;
       for (const Judgement& judgement : verdict_.judgements()) {
@@ -147,7 +147,7 @@ class Audit {
         is_stated ? source.file.headroom() : *options_.headroom;
     const NumberField* const field = FindNumber(threshold, MAXIMUM);
     const absl::optional<int64_t> highest =
-        HighestOf(source.LocationOf(number));
+        FindHighest(source.DescribeLocation(number));
     if (field == nullptr || !highest.has_value()) return;
     const int64_t limit = field->Get(threshold);
     const bool is_bytes =
@@ -162,7 +162,7 @@ class Audit {
     // The update rounds a percentage up to the next whole number.
     if (static_cast<double>(limit) < allowed + 1) return;
     const Selector& selector = threshold.selector();
-    Add(Kind::kLoose, source.LocationOf(number),
+    Add(Kind::kLoose, source.DescribeLocation(number),
         absl::StrCat(
             "max ", FormatMetricValue(threshold.metric(), limit),
             *highest > 0 ? absl::StrFormat(" is %.1f %% above",
@@ -197,7 +197,7 @@ class Audit {
     if (threshold.history_size() == 0) return;
     const HistoryEntry& last = threshold.history(threshold.history_size() - 1);
     if (last.expires().empty() || last.expires() >= options_.today) return;
-    Add(Kind::kExpired, source.LocationOf(number),
+    Add(Kind::kExpired, source.DescribeLocation(number),
         absl::StrCat(
             "was raised until ", last.expires(), " for \"", last.reason(),
             "\"; lower it, or give a new day, with a reason: ",
@@ -220,7 +220,7 @@ class Audit {
           PercentAbove(limit, anchor) <= options_.drift_percent) {
         return;
       }
-      Add(Kind::kDrifted, source.LocationOf(number),
+      Add(Kind::kDrifted, source.DescribeLocation(number),
           absl::StrCat(
               DescribeSelector(threshold.selector()), ": ",
               FormatMetricValue(threshold.metric(), anchor), " on ",
@@ -230,7 +230,7 @@ class Audit {
               threshold.history_size(),
               threshold.history_size() == 1 ? " entry" : " entries",
               "; explain it with: bazel run ", GateTarget("explain"), " -- ",
-              source.LocationOf(number)));
+              source.DescribeLocation(number)));
       return;
     }
   }
@@ -253,7 +253,7 @@ std::vector<AuditFinding> AuditGates(const GateInput& input,
   return Audit(input, verdict, options).Run();
 }
 
-const char* WordOf(AuditFinding::Kind kind) {
+const char* FindingWord(AuditFinding::Kind kind) {
   switch (kind) {
     case Kind::kUnguarded:
       return "unguarded";

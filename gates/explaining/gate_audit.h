@@ -5,7 +5,7 @@
 //   AuditOptions options;
 //   options.today = "2026-11-22";
 //   for (const AuditFinding& finding : AuditGates(input, verdict, options)) {
-//     Show(WordOf(finding.kind), finding.location, finding.message);
+//     Show(FindingWord(finding.kind), finding.location, finding.message);
 //   }
 //
 // Pure functions, thread-safe; results copy what they name. Memory: the
@@ -48,13 +48,13 @@ struct AuditOptions {
   std::string update_target = "//gates:update";
 };
 
-// By kind, then in the order of the input.
+// Returns the findings by kind, then in the order of the input.
 std::vector<AuditFinding> AuditGates(const GateInput& input,
                                      const Verdict& verdict,
                                      const AuditOptions& options);
 
 // "unguarded", "unused", ...
-const char* WordOf(AuditFinding::Kind kind);
+const char* FindingWord(AuditFinding::Kind kind);
 
 }  // namespace footprint
 

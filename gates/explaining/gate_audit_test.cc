@@ -52,8 +52,8 @@ std::vector<std::string> Audit(const std::vector<ThresholdSource>& sources,
   std::vector<std::string> found;
   for (const AuditFinding& finding :
        AuditGates(input, Judge(input, EvaluationOptions()), options)) {
-    found.push_back(absl::StrCat(WordOf(finding.kind), " ", finding.location,
-                                 ": ", finding.message));
+    found.push_back(absl::StrCat(FindingWord(finding.kind), " ",
+                                 finding.location, ": ", finding.message));
   }
   return found;
 }

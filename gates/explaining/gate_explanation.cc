@@ -117,7 +117,7 @@ class Explaining {
     explanation.command = CommandFor(judgement);
     for (const ThresholdSource& source : input_.thresholds) {
       for (int i = 0; i < source.file.threshold_size(); ++i) {
-        if (source.LocationOf(i) == judgement.threshold_location()) {
+        if (source.DescribeLocation(i) == judgement.threshold_location()) {
           explanation.threshold = source.file.threshold(i);
         }
       }

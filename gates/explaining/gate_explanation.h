@@ -75,8 +75,8 @@ absl::StatusOr<std::vector<GateExplanation>> ExplainGates(
     const GateInput& input, const Verdict& verdict,
     const ExplainOptions& options);
 
-// Whether `name`, as check prints a limit ("tabular:12"), means `location`
-// ("gates/thresholds/tabular.textproto:12").
+// Returns whether `name`, as check prints a limit ("tabular:12"), means
+// `location` ("gates/thresholds/tabular.textproto:12").
 bool NamesLocation(absl::string_view name, absl::string_view location);
 
 }  // namespace footprint

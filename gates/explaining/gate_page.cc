@@ -44,7 +44,7 @@ std::string ExactText(MetricKind metric, int64_t value) {
 }
 
 std::string NameAndMetric(const Judgement& judgement) {
-  return absl::StrCat(NameOf(judgement), " ",
+  return absl::StrCat(DescribeMeasured(judgement), " ",
                       ShortNameOfMetric(judgement.metric()));
 }
 
@@ -73,7 +73,7 @@ class GatePage {
     std::stable_sort(
         summaries_.begin(), summaries_.end(),
         [this](const DeploymentSummary& a, const DeploymentSummary& b) {
-          return ShareOf(a) < ShareOf(b);
+          return ComputeShare(a) < ComputeShare(b);
         });
   }
 
@@ -90,7 +90,7 @@ class GatePage {
 
  private:
   // A deployment that was not judged comes before all that were.
-  double ShareOf(const DeploymentSummary& summary) const {
+  double ComputeShare(const DeploymentSummary& summary) const {
     return summary.nearest < 0
                ? -std::numeric_limits<double>::infinity()
                : MarginShare(verdict_.judgements(summary.nearest));
@@ -110,7 +110,7 @@ class GatePage {
     for (const Judgement& judgement : verdict_.judgements()) {
       if (!IsViolation(judgement) || ++count > kMostNotAccepted) continue;
       warnings.push_back(
-          absl::StrCat(WordOfOutcome(OutcomeOf(judgement)), " ",
+          absl::StrCat(WordOfOutcome(FindOutcome(judgement)), " ",
                        DescribeViolation(judgement),
                        judgement.command_to_accept().empty() ? "" : "; ",
                        HowToAccept(judgement)));
@@ -268,7 +268,7 @@ class GatePage {
             RowOfRule(verdict_.judgements(i), /*has_label=*/false));
       }
       PageContent content;
-      for (const std::string& note : NotesOf(verdict_, label)) {
+      for (const std::string& note : FindNotes(verdict_, label)) {
         content.AddParagraph(note);
       }
       content.AddTable(table);

@@ -21,8 +21,8 @@ std::string Page(const GateInput& input) {
   return WriteGatePage(input, Judge(input, EvaluationOptions()));
 }
 
-// How often `part` stands in `text`.
-size_t CountOf(const std::string& text, const std::string& part) {
+// Returns how often `part` stands in `text`.
+size_t CountOccurrences(const std::string& text, const std::string& part) {
   return std::vector<std::string>(absl::StrSplit(text, part)).size() - 1;
 }
 
@@ -151,7 +151,7 @@ TEST(GatePageTest, TenThousandJudgementsAreBelowTwoMegabytes) {
     EXPECT_LT(page.size(), 2000000U) << rules_of_one;
     EXPECT_THAT(page, HasSubstr("<p>300 of "));
     const std::string every = page.substr(page.find(">Every rule</h2>"));
-    EXPECT_EQ(CountOf(every, "<tr><th scope=\"row\""), 10000U);
+    EXPECT_EQ(CountOccurrences(every, "<tr><th scope=\"row\""), 10000U);
   }
 }
 

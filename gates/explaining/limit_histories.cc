@@ -59,7 +59,8 @@ std::vector<History> FindMovedLimits(const GateInput& input) {
       const Threshold& threshold = source.file.threshold(i);
       Points points = FindPoints(threshold);
       if (threshold.history_size() <= 1 && points.size() <= 1) continue;
-      moved.push_back({source.LocationOf(i), &threshold, std::move(points)});
+      moved.push_back(
+          {source.DescribeLocation(i), &threshold, std::move(points)});
     }
   }
   std::stable_sort(

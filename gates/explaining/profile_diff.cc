@@ -68,21 +68,21 @@ std::map<std::string, Deployment> ByLabel(
 
 // Returns nothing for a benchmark or phase that is not there.
 template <typename Measured>
-absl::optional<int64_t> ValueOf(const Measured* measured, MetricKind kind) {
+absl::optional<int64_t> FindValue(const Measured* measured, MetricKind kind) {
   if (measured == nullptr) return absl::nullopt;
   return ReadMetric(*measured, kind).bytes_or_count;
 }
 
 template <typename Measured>
-std::vector<MetricChange> ChangesOf(const Measured* before,
-                                    const Measured* after) {
+std::vector<MetricChange> FindChanges(const Measured* before,
+                                      const Measured* after) {
   std::vector<MetricChange> changes;
   for (int number = 1; number <= MetricKind_MAX; ++number) {
     if (!MetricKind_IsValid(number)) continue;
     MetricChange change;
     change.metric = static_cast<MetricKind>(number);
-    change.before = ValueOf(before, change.metric);
-    change.after = ValueOf(after, change.metric);
+    change.before = FindValue(before, change.metric);
+    change.after = FindValue(after, change.metric);
     if (change.before != change.after) changes.push_back(change);
   }
   return changes;
@@ -97,7 +97,7 @@ bool HasDifference(const DiffNode& node) {
 int64_t SortingGrowth(const DiffNode& node) {
   const MetricChange* const change = MainChange(node);
   if (change == nullptr) return 0;
-  return GrowthOf(node, *change).value_or(0);
+  return ComputeGrowth(node, *change).value_or(0);
 }
 
 void SortByGrowth(std::vector<DiffNode>* nodes) {
@@ -126,7 +126,7 @@ DiffNode DiffPhase(const Pairs<Phase>::Pair& pair) {
   node.kind = DiffNode::Kind::kPhase;
   node.presence = pair.presence();
   node.name = pair.name;
-  node.changes = ChangesOf(pair.before, pair.after);
+  node.changes = FindChanges(pair.before, pair.after);
   return node;
 }
 
@@ -144,7 +144,7 @@ class PhaseTree {
  private:
   static constexpr char kNoPhase[] = "";
   // Differs from kNoPhase, also if the name is empty.
-  static std::string KeyOf(const std::string& name) { return "/" + name; }
+  static std::string MakeKey(const std::string& name) { return "/" + name; }
 
   void Add(const BenchmarkMemory* benchmark, bool is_before) {
     if (benchmark == nullptr) return;
@@ -152,8 +152,9 @@ class PhaseTree {
       auto& pair = pairs_.Of(phase.name());
       (is_before ? pair.before : pair.after) = &phase;
       parent_[phase.name()] =
-          phase.parent() < 0 ? kNoPhase
-                             : KeyOf(benchmark->phases(phase.parent()).name());
+          phase.parent() < 0
+              ? kNoPhase
+              : MakeKey(benchmark->phases(phase.parent()).name());
     }
   }
 
@@ -163,7 +164,7 @@ class PhaseTree {
     for (const auto& pair : pairs_.all()) {
       if (parent_[pair.name] != parent) continue;
       DiffNode node = DiffPhase(pair);
-      node.children = NodesBelow(KeyOf(pair.name));
+      node.children = NodesBelow(MakeKey(pair.name));
       if (HasDifference(node)) nodes.push_back(std::move(node));
     }
     SortByGrowth(&nodes);
@@ -179,7 +180,7 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
   node.kind = DiffNode::Kind::kBenchmark;
   node.presence = pair.presence();
   node.name = pair.name;
-  node.changes = ChangesOf(pair.before, pair.after);
+  node.changes = FindChanges(pair.before, pair.after);
   node.children = PhaseTree(pair.before, pair.after).Nodes();
   Pairs<Attribution> sites;
   for (const bool is_before : {true, false}) {
@@ -338,8 +339,8 @@ const MetricChange* MainChange(const DiffNode& node) {
   return main;
 }
 
-absl::optional<int64_t> GrowthOf(const DiffNode& node,
-                                 const MetricChange& change) {
+absl::optional<int64_t> ComputeGrowth(const DiffNode& node,
+                                      const MetricChange& change) {
   const bool was_there = node.presence != Presence::kAdded;
   const bool is_there = node.presence != Presence::kRemoved;
   if ((was_there && !change.before.has_value()) ||

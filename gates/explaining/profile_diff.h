@@ -69,8 +69,8 @@ const MetricChange* MainChange(const DiffNode& node);
 
 // Growth of a figure. One that was not there grew by its whole value; nullopt
 // if one of the two is unknown.
-absl::optional<int64_t> GrowthOf(const DiffNode& node,
-                                 const MetricChange& change);
+absl::optional<int64_t> ComputeGrowth(const DiffNode& node,
+                                      const MetricChange& change);
 
 }  // namespace footprint
 

@@ -75,7 +75,7 @@ TEST(ProfileDiffTest, DescendsToTheFigureThatGrew) {
            {"label: '//a:b' " + Benchmark("BM_X", 55, grown)});
   ASSERT_EQ(diff.deployments.size(), 1U);
   const DiffNode& benchmark = diff.deployments[0].children.at(0);
-  EXPECT_EQ(GrowthOf(benchmark, *MainChange(benchmark)), 5);
+  EXPECT_EQ(ComputeGrowth(benchmark, *MainChange(benchmark)), 5);
   // The outer phase is there for what is in it.
   ASSERT_THAT(Names(benchmark.children), ElementsAre("fit", "tensor:x"));
   EXPECT_THAT(benchmark.children[0].changes, IsEmpty());
@@ -109,9 +109,9 @@ TEST(ProfileDiffTest, NewAndGoneAreNamed) {
   const std::vector<DiffNode>& children = diff.deployments[0].children;
   ASSERT_THAT(Names(children), ElementsAre("BM_New", "BM_Old"));
   EXPECT_EQ(children[0].presence, DiffNode::Presence::kAdded);
-  EXPECT_EQ(GrowthOf(children[0], children[0].changes.at(0)), 9);
+  EXPECT_EQ(ComputeGrowth(children[0], children[0].changes.at(0)), 9);
   EXPECT_EQ(children[1].presence, DiffNode::Presence::kRemoved);
-  EXPECT_EQ(GrowthOf(children[1], children[1].changes.at(0)), -7);
+  EXPECT_EQ(ComputeGrowth(children[1], children[1].changes.at(0)), -7);
   EXPECT_EQ(diff.deployments[1].presence, DiffNode::Presence::kAdded);
 }
 
@@ -124,7 +124,7 @@ TEST(ProfileDiffTest, UnknownIsNeverZero) {
   const MetricChange& change = benchmark.changes.at(0);
   EXPECT_EQ(change.before, 7);
   EXPECT_EQ(change.after, absl::nullopt);
-  EXPECT_EQ(GrowthOf(benchmark, change), absl::nullopt);
+  EXPECT_EQ(ComputeGrowth(benchmark, change), absl::nullopt);
 }
 
 TEST(ProfileDiffTest, ProfilesOfOneLabelAreOneDeployment) {
@@ -157,9 +157,9 @@ TEST(ProfileDiffTest, GrowthDoesNotOverflow) {
   MetricChange change;
   change.before = INT64_MIN;
   change.after = INT64_MAX;
-  EXPECT_EQ(GrowthOf(node, change), INT64_MAX);
+  EXPECT_EQ(ComputeGrowth(node, change), INT64_MAX);
   std::swap(change.before, change.after);
-  EXPECT_EQ(GrowthOf(node, change), INT64_MIN);
+  EXPECT_EQ(ComputeGrowth(node, change), INT64_MIN);
 }
 
 }  // namespace

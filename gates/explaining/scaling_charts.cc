@@ -49,7 +49,7 @@ LineChart ChartOfBytes(const std::string& title, const std::string& x_label,
 }
 
 // The values of the law's arguments, in its order; none if one is missing.
-absl::optional<std::vector<double>> SizesOf(
+absl::optional<std::vector<double>> FindSizes(
     const google::protobuf::RepeatedPtrField<std::string>& names,
     const google::protobuf::RepeatedPtrField<Argument>& arguments) {
   std::vector<double> sizes;
@@ -74,18 +74,18 @@ double Product(const std::vector<double>& sizes) {
 
 // ---- Rules ----
 
-std::vector<ScalingPoint> PointsOf(const Threshold& threshold, int profile,
-                                   const MeasurementIndex& index) {
+std::vector<ScalingPoint> CollectPoints(const Threshold& threshold, int profile,
+                                        const MeasurementIndex& index) {
   std::vector<ScalingPoint> points;
   for (const int benchmark :
-       index.BenchmarksOf(profile, threshold.selector())) {
+       index.FindBenchmarks(profile, threshold.selector())) {
     std::vector<Measurement> found;
     index.AppendMeasurements(profile, benchmark, threshold.selector(),
                              threshold.metric(), &found);
     for (const Measurement& measurement : found) {
       const absl::optional<std::vector<double>> sizes =
-          SizesOf(threshold.scaling().argument(),
-                  index.BenchmarkOf(measurement).arguments());
+          FindSizes(threshold.scaling().argument(),
+                    index.BenchmarkAt(measurement).arguments());
       if (measurement.metric == nullptr || !sizes.has_value()) continue;
       points.push_back(
           {*sizes, static_cast<double>(measurement.metric->value())});
@@ -119,14 +119,14 @@ LineChart RuleChart(const ThresholdSource& source, int threshold_index,
   }
   for (const SizeLimit& limit : scaling.at()) {
     const absl::optional<std::vector<double>> sizes =
-        SizesOf(scaling.argument(), limit.argument());
+        FindSizes(scaling.argument(), limit.argument());
     if (!sizes.has_value()) continue;
     limits.points.emplace_back(Product(*sizes),
                                static_cast<double>(limit.max_bytes()));
     add_law(*sizes);
   }
   chart.description = absl::StrCat(
-      source.LocationOf(threshold_index), ": ",
+      source.DescribeLocation(threshold_index), ": ",
       law.has_value() ? absl::StrCat("the law is ", LawText(*law, names))
                       : "no law describes what was measured");
   for (LineChart::Line* line : {&measured, &by_law, &limits}) {
@@ -142,12 +142,13 @@ void AddRuleCharts(const GateInput& input, std::vector<LineChart>* charts) {
     for (int i = 0; i < source.file.threshold_size(); ++i) {
       const Threshold& threshold = source.file.threshold(i);
       if (!threshold.has_scaling()) continue;
-      for (const int profile : index.ProfilesOf(threshold.selector().label())) {
+      for (const int profile :
+           index.FindProfiles(threshold.selector().label())) {
         const std::vector<ScalingPoint> points =
-            PointsOf(threshold, profile, index);
+            CollectPoints(threshold, profile, index);
         if (points.empty()) continue;
         charts->push_back(
-            RuleChart(source, i, index.ProfileOf(profile).label(), points));
+            RuleChart(source, i, index.ProfileAt(profile).label(), points));
       }
     }
   }

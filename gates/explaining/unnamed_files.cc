@@ -26,7 +26,7 @@ bool IsBuildFile(const std::string& name) {
 }
 
 // The folder of a path; "" is the top.
-std::string FolderOf(const std::string& path) {
+std::string FindFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
 }
@@ -84,10 +84,10 @@ class Workspace {
   }
 
   bool IsFileNamed(const std::string& path) const {
-    const std::string name = path.substr(FolderOf(path).size());
+    const std::string name = path.substr(FindFolder(path).size());
     const std::string base = name[0] == '/' ? name.substr(1) : name;
     for (const auto& build : builds_) {
-      const std::string folder = FolderOf(build.first);
+      const std::string folder = FindFolder(build.first);
       if (!folder.empty() && !absl::StartsWith(path, folder + "/")) continue;
       if (absl::StrContains(build.second, base) ||
           absl::StrContains(build.second, "*.textproto")) {
@@ -97,7 +97,7 @@ class Workspace {
     return false;
   }
 
-  // How often `word` stands in a string, alone or after a colon.
+  // Returns how often `word` stands in a string, alone or after a colon.
   int CountOfName(const std::string& name) const {
     int count = 0;
     for (const auto& build : builds_) {
@@ -126,7 +126,7 @@ class Workspace {
       // Once where it is made.
       if (CountOfName(target) > 1) continue;
       unnamed->push_back(
-          {absl::StrCat("//", FolderOf(path), ":", target), true});
+          {absl::StrCat("//", FindFolder(path), ":", target), true});
     }
   }
 

@@ -104,7 +104,7 @@ class Fitter {
     return names;
   }
 
-  absl::StatusOr<DeploymentNeed> NeedOf(const std::string& name) {
+  absl::StatusOr<DeploymentNeed> ReadNeed(const std::string& name) {
     const Deployment* const deployment =
         FindByName(source_.fleet.deployment(), name);
     if (deployment == nullptr) {
@@ -209,7 +209,7 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
         "\", so there is nothing to add; give it one there, or --with=NAME"));
   }
   for (const std::string& name : *names) {
-    absl::StatusOr<DeploymentNeed> need = fitter.NeedOf(name);
+    absl::StatusOr<DeploymentNeed> need = fitter.ReadNeed(name);
     if (!need.ok()) return need.status();
     fit.needs.push_back(*std::move(need));
   }

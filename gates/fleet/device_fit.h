@@ -53,7 +53,7 @@ struct DeviceFit {
   std::vector<DeploymentNeed> needs;  // largest first
 
   int64_t sum_bytes() const;
-  // Below zero: it does not fit.
+  // Returns the bytes that are left; below zero if it does not fit.
   int64_t margin_bytes() const;
 };
 

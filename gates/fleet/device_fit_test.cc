@@ -38,14 +38,14 @@ FleetSource Source() {
   return source;
 }
 
-MemoryProfile ProfileOf(const std::string& label, const std::string& text) {
+MemoryProfile MakeProfile(const std::string& label, const std::string& text) {
   MemoryProfile profile = Text<MemoryProfile>(text);
   profile.set_label(label);
   return profile;
 }
 
 std::vector<MemoryProfile> Profiles() {
-  return {ProfileOf("//a:small", R"pb(
+  return {MakeProfile("//a:small", R"pb(
             benchmarks {
               name: "BM_X"
               metrics { kind: PEAK_LIVE_USABLE_BYTES value: 90 }
@@ -53,7 +53,7 @@ std::vector<MemoryProfile> Profiles() {
               metrics { kind: PEAK_MAPPED_BYTES value: 20 }
               metrics { kind: IMAGE_BYTES value: 3 }
             })pb"),
-          ProfileOf("//a:large", R"pb(
+          MakeProfile("//a:large", R"pb(
             benchmarks {
               name: "BM_Fit/rows:1"
               metrics { kind: PEAK_LIVE_USABLE_BYTES value: 300 }
@@ -66,7 +66,7 @@ std::vector<MemoryProfile> Profiles() {
               name: "BM_Load"
               metrics { kind: PEAK_LIVE_USABLE_BYTES value: 900 }
             })pb"),
-          ProfileOf("//a:other", R"pb(
+          MakeProfile("//a:other", R"pb(
             benchmarks {
               name: "BM_X"
               metrics { kind: SUM_THREAD_PEAK_USABLE_BYTES value: 400 }

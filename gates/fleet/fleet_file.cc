@@ -82,7 +82,7 @@ class FleetChecker {
   }
 
   // -1, and a problem, if it is none.
-  int64_t SizeOf(int index, const char* what, const std::string& text) {
+  int64_t ParseSize(int index, const char* what, const std::string& text) {
     const absl::StatusOr<int64_t> bytes = ParseBytes(text);
     if (bytes.ok()) return *bytes;
     Add("device", index,
@@ -94,10 +94,10 @@ class FleetChecker {
   void CheckDevice(int index) {
     const Device& device = fleet_.device(index);
     CheckName("device", index, device.name(), &devices_);
-    const int64_t ram = SizeOf(index, "ram", device.ram());
+    const int64_t ram = ParseSize(index, "ram", device.ram());
     const int64_t reserve = device.reserve().empty()
                                 ? 0
-                                : SizeOf(index, "reserve", device.reserve());
+                                : ParseSize(index, "reserve", device.reserve());
     if (ram >= 0 && reserve >= 0 && reserve >= ram) {
       Add("device", index,
           absl::StrCat("device \"", device.name(), "\" has ", device.ram(),

@@ -28,7 +28,8 @@ inline constexpr int kFleetSchemaVersion = 1;
 struct FleetSource {
   std::string path;  // as it is to appear in messages
   Fleet fleet;
-  // If there is any, `fleet` must not be used.
+  // What is wrong with the file; if there is anything, `fleet` must not be
+  // used.
   std::vector<std::string> problems;
 };
 

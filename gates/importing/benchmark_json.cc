@@ -40,23 +40,23 @@ absl::StatusOr<Json> ParseJson(absl::string_view text) {
   return json;
 }
 
-std::string TextOf(const Json& object, const char* key) {
+std::string FindText(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>()
                                                      : "";
 }
 
 absl::Status AddBenchmark(const Json& benchmark, ForeignFigures* figures) {
-  if (!benchmark.is_object() || TextOf(benchmark, "name").empty()) {
+  if (!benchmark.is_object() || FindText(benchmark, "name").empty()) {
     return absl::InvalidArgumentError(
         "has a benchmark without a name, so it is not Google Benchmark's");
   }
-  const std::string name = TextOf(benchmark, "name");
-  if (TextOf(benchmark, "run_type") == "aggregate") return absl::OkStatus();
+  const std::string name = FindText(benchmark, "name");
+  if (FindText(benchmark, "run_type") == "aggregate") return absl::OkStatus();
   if (benchmark.value("error_occurred", Json(false)) == Json(true)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "has a benchmark that failed: ", EscapeForTerminal(name), ": ",
-        EscapeForTerminal(TextOf(benchmark, "error_message"))));
+        EscapeForTerminal(FindText(benchmark, "error_message"))));
   }
   const auto found = benchmark.find("max_bytes_used");
   if (found == benchmark.end()) return absl::OkStatus();

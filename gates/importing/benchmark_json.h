@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// Whether it may be JSON.
+// Returns whether it may be JSON.
 bool LooksLikeJson(absl::string_view text);
 
 // kDataLoss: JSON that ends early. kInvalidArgument: other JSON; a benchmark

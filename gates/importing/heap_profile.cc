@@ -79,9 +79,9 @@ absl::StatusOr<int64_t> ParseRate(absl::string_view text) {
   return rate;
 }
 
-absl::StatusOr<ForeignFigures> FiguresOf(const char* tool,
-                                         const std::string& counts,
-                                         MetricKind metric, double bytes) {
+absl::StatusOr<ForeignFigures> ReadFigures(const char* tool,
+                                           const std::string& counts,
+                                           MetricKind metric, double bytes) {
   if (!(bytes < static_cast<double>(kMostBytes))) {
     return absl::InvalidArgumentError("has more bytes than a program can hold");
   }
@@ -94,7 +94,7 @@ absl::StatusOr<ForeignFigures> FiguresOf(const char* tool,
   return figures;
 }
 
-std::string CountsOf(const char* bytes, int64_t rate) {
+std::string MakeCounts(const char* bytes, int64_t rate) {
   return rate <= 1 ? absl::StrCat(bytes, " in use when it was written")
                    : absl::StrCat(bytes,
                                   " in use when it was written, sampled every ",
@@ -133,8 +133,8 @@ absl::StatusOr<ForeignFigures> ParseGperftools(
         absl::StrCat("is damaged: its call sites hold ", listed,
                      " bytes, and its first line says ", total.bytes));
   }
-  return FiguresOf("gperftools", CountsOf("requested bytes", rate),
-                   PEAK_LIVE_REQUESTED_BYTES, bytes);
+  return ReadFigures("gperftools", MakeCounts("requested bytes", rate),
+                     PEAK_LIVE_REQUESTED_BYTES, bytes);
 }
 
 // A stack ("@ 0x... 0x..."), then its figures: "t*" of all threads, and each
@@ -165,8 +165,8 @@ absl::StatusOr<ForeignFigures> ParseJemalloc(
     if (is_of_stack) bytes += Unsampled(bucket, *rate);
   }
   if (!has_total) return NoHeapProfile(lines[0]);
-  return FiguresOf("jemalloc", CountsOf("usable bytes", *rate),
-                   PEAK_LIVE_USABLE_BYTES, bytes);
+  return ReadFigures("jemalloc", MakeCounts("usable bytes", *rate),
+                     PEAK_LIVE_USABLE_BYTES, bytes);
 }
 
 // Unpacked, modulo 2^32: the last four bytes; 0 of a file that is too short.
@@ -217,7 +217,7 @@ class StackProfileReader {
     }
     ForeignFigures figures;
     figures.tool = "pprof";
-    figures.counts = CountsOf("requested bytes", profile_.period());
+    figures.counts = MakeCounts("requested bytes", profile_.period());
     figures.peaks.push_back(std::move(peak));
     return figures;
   }

@@ -21,7 +21,7 @@
 
 namespace footprint {
 
-// Whether it is text that heaptrack_print wrote.
+// Returns whether it is text that heaptrack_print wrote.
 bool LooksLikeHeaptrack(absl::string_view text);
 
 // kDataLoss: it ends before the summary does. kInvalidArgument: a figure that

@@ -19,7 +19,7 @@ std::string Summary(const std::string& peak) {
                       peak, "\ntotal memory leaked: 0B\n");
 }
 
-int64_t BytesOf(const std::string& peak) {
+int64_t ReadPeak(const std::string& peak) {
   const auto figures = ParseHeaptrackSummary(Summary(peak));
   EXPECT_THAT(figures, IsOk()) << peak;
   return figures.ok() ? figures->peaks[0].bytes : -1;
@@ -35,14 +35,14 @@ TEST(HeaptrackSummaryTest, ARealSummary) {
 }
 
 TEST(HeaptrackSummaryTest, TheLargestSizeThatIsPrintedSo) {
-  EXPECT_EQ(BytesOf("0B"), 0);
-  EXPECT_EQ(BytesOf("512B"), 512);
-  EXPECT_EQ(BytesOf("72.70K"), 72705);
-  EXPECT_EQ(BytesOf("72.70KB"), 72705);
-  EXPECT_EQ(BytesOf("1000.00K"), 1000005);
-  EXPECT_EQ(BytesOf("4M"), 4500000);
-  EXPECT_EQ(BytesOf("1.50G"), 1505000000);
-  EXPECT_EQ(BytesOf("2.00T"), 2005000000000);
+  EXPECT_EQ(ReadPeak("0B"), 0);
+  EXPECT_EQ(ReadPeak("512B"), 512);
+  EXPECT_EQ(ReadPeak("72.70K"), 72705);
+  EXPECT_EQ(ReadPeak("72.70KB"), 72705);
+  EXPECT_EQ(ReadPeak("1000.00K"), 1000005);
+  EXPECT_EQ(ReadPeak("4M"), 4500000);
+  EXPECT_EQ(ReadPeak("1.50G"), 1505000000);
+  EXPECT_EQ(ReadPeak("2.00T"), 2005000000000);
 }
 
 TEST(HeaptrackSummaryTest, WhatIsNoSizeIsRefused) {

@@ -19,7 +19,7 @@ namespace {
 
 // "0x10917A: load (table.cc:12)" without the address, which is another one in
 // the next run.
-std::string SiteOf(absl::string_view text) {
+std::string ParseSite(absl::string_view text) {
   if (absl::StartsWith(text, "0x")) {
     const size_t end = text.find(": ");
     if (end != absl::string_view::npos) text = text.substr(end + 2);
@@ -154,7 +154,7 @@ class MassifParser {
         return Foreign("a node's bytes");
       }
       if (depth == 1) {
-        site.name = SiteOf(parts.second);
+        site.name = ParseSite(parts.second);
         sites->push_back(std::move(site));
       }
       open_nodes += children - 1;

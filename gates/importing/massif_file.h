@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// Whether the first line is a massif file's.
+// Returns whether the first line is a massif file's.
 bool LooksLikeMassif(absl::string_view text);
 
 // kDataLoss: cut short. kInvalidArgument, with the line: another format. A file

@@ -20,8 +20,8 @@ Measurement BaselineFinder::Find(const Selector& selector,
   std::string wrong;
   Decision decision = BAD_CONFIGURATION;
   if (found.empty()) {
-    for (int profile : index_.ProfilesOf(selector.label())) {
-      if (index_.ProfileOf(profile).has_failure()) return {};
+    for (int profile : index_.FindProfiles(selector.label())) {
+      if (index_.ProfileAt(profile).has_failure()) return {};
     }
     wrong = "is not measured here";
   } else if (found.size() > 1) {

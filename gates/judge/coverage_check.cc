@@ -37,15 +37,15 @@ void CoverageCheck::NoteRule(const Threshold& threshold,
                              const std::string& location,
                              const BenchmarkKey& benchmark,
                              const std::vector<Measurement>& found) {
-  State& state = StateOf(benchmark);
+  State& state = StateAt(benchmark);
   state.is_named = true;
   state.is_limited |=
       !found.empty() &&
       LimitsPeak(
           threshold,
-          index_.ProfileOf(benchmark.first).benchmarks(benchmark.second));
+          index_.ProfileAt(benchmark.first).benchmarks(benchmark.second));
   for (const Measurement& measurement : found) {
-    state.is_rest_judged |= index_.PhaseOf(measurement) == kUnaccountedPhase &&
+    state.is_rest_judged |= index_.PhaseAt(measurement) == kUnaccountedPhase &&
                             ExplainsTheRest(threshold);
     NoteHighest(threshold, location, measurement);
   }
@@ -55,7 +55,7 @@ void CoverageCheck::NoteHighest(const Threshold& threshold,
                                 const std::string& location,
                                 const Measurement& found) {
   if (!IsBlocking(threshold)) return;
-  const MeasurementKey key = KeyOf(found, threshold.metric());
+  const MeasurementKey key = MakeKey(found, threshold.metric());
   if (LimitsAbove(threshold)) {
     limited_.insert(key);
     return;
@@ -68,11 +68,11 @@ void CoverageCheck::NoteHighest(const Threshold& threshold,
 }
 
 void CoverageCheck::NoteExemption(const BenchmarkKey& benchmark) {
-  StateOf(benchmark).is_exempt = true;
+  StateAt(benchmark).is_exempt = true;
 }
 
 void CoverageCheck::NoteJudged(const Measurement& found, bool is_blocking) {
-  State& state = StateOf({found.profile, found.benchmark});
+  State& state = StateAt({found.profile, found.benchmark});
   state.is_judged = true;
   state.is_judged_to_block |= is_blocking;
 }

@@ -75,7 +75,7 @@ class CoverageCheck {
     std::string message;
   };
 
-  State& StateOf(const BenchmarkKey& benchmark) {
+  State& StateAt(const BenchmarkKey& benchmark) {
     return states_[static_cast<size_t>(benchmark.first)]
                   [static_cast<size_t>(benchmark.second)];
   }

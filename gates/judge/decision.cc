@@ -2,7 +2,7 @@
 
 namespace footprint {
 
-Decision DecisionOf(const Verdict& verdict) {
+Decision ComputeDecision(const Verdict& verdict) {
   constexpr Decision kOrder[] = {BAD_CONFIGURATION, REJECT, PRODUCER_FAILED,
                                  ENVIRONMENT_MISMATCH, INCONCLUSIVE};
   bool applies[Decision_ARRAYSIZE] = {};

@@ -1,6 +1,6 @@
 // The one decision that follows from all that was judged.
 //
-//   verdict.set_decision(DecisionOf(verdict));
+//   verdict.set_decision(ComputeDecision(verdict));
 //
 // Pure function, thread-safe. Takes no memory. Time: linear in the judgements
 // and problems.
@@ -15,7 +15,7 @@ namespace footprint {
 // The first decision, in gate.proto's order, that a problem has, or a judgement
 // of a rule that blocks; ACCEPT if there is none. `verdict`'s own decision is
 // not looked at.
-Decision DecisionOf(const Verdict& verdict);
+Decision ComputeDecision(const Verdict& verdict);
 
 }  // namespace footprint
 

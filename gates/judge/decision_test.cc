@@ -21,7 +21,7 @@ void AddJudgement(Severity severity, Decision decision, Verdict* verdict) {
 TEST(DecisionTest, NothingIsAccepted) {
   Verdict verdict;
   verdict.set_decision(REJECT);
-  EXPECT_EQ(DecisionOf(verdict), ACCEPT);
+  EXPECT_EQ(ComputeDecision(verdict), ACCEPT);
 }
 
 TEST(DecisionTest, OfEachTwoTheFirstOfTheOrderHolds) {
@@ -33,7 +33,7 @@ TEST(DecisionTest, OfEachTwoTheFirstOfTheOrderHolds) {
       Verdict verdict;
       AddProblem(order[j], &verdict);
       AddProblem(order[i], &verdict);
-      EXPECT_EQ(DecisionOf(verdict), order[i]);
+      EXPECT_EQ(ComputeDecision(verdict), order[i]);
     }
   }
 }
@@ -42,11 +42,11 @@ TEST(DecisionTest, OnlyARuleThatBlocksDecides) {
   Verdict verdict;
   AddJudgement(WARN, REJECT, &verdict);
   AddJudgement(AUDIT, REJECT, &verdict);
-  EXPECT_EQ(DecisionOf(verdict), ACCEPT);
+  EXPECT_EQ(ComputeDecision(verdict), ACCEPT);
   AddJudgement(BLOCK, REJECT, &verdict);
-  EXPECT_EQ(DecisionOf(verdict), REJECT);
+  EXPECT_EQ(ComputeDecision(verdict), REJECT);
   AddProblem(INCONCLUSIVE, &verdict);
-  EXPECT_EQ(DecisionOf(verdict), REJECT);
+  EXPECT_EQ(ComputeDecision(verdict), REJECT);
 }
 
 }  // namespace

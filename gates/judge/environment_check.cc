@@ -14,8 +14,8 @@
 
 namespace footprint {
 
-bool IsForEnvironmentOf(const MemoryProfile& profile,
-                        const ThresholdSource& thresholds) {
+bool IsForEnvironment(const MemoryProfile& profile,
+                      const ThresholdSource& thresholds) {
   return !thresholds.file.has_environment() ||
          CountDifferences(profile.environment(),
                           thresholds.file.environment()) == 0;
@@ -23,7 +23,7 @@ bool IsForEnvironmentOf(const MemoryProfile& profile,
 
 bool EnvironmentCheck::NoteFile(size_t source, int profile) {
   const auto at = static_cast<size_t>(profile);
-  const bool is_for_it = IsForEnvironmentOf(profiles_[at], sources_[source]);
+  const bool is_for_it = IsForEnvironment(profiles_[at], sources_[source]);
   if (!sources_[source].file.has_environment()) return is_for_it;
   std::vector<size_t>& noted =
       is_for_it ? own_sources_[at] : foreign_sources_[at];
@@ -44,7 +44,7 @@ void EnvironmentCheck::NoteForeign(const BenchmarkKey& benchmark,
 
 void EnvironmentCheck::NoteKept(const Measurement& found,
                                 const Threshold& threshold) {
-  kept_here_[KeyOf(found, threshold.metric())].push_back(&threshold);
+  kept_here_[MakeKey(found, threshold.metric())].push_back(&threshold);
 }
 
 std::set<BenchmarkKey> EnvironmentCheck::Run(Verdict* verdict) {
@@ -114,7 +114,7 @@ void EnvironmentCheck::CheckForeignMeasurements(size_t profile,
   std::string names;
   const RuledMeasurement* first = nullptr;
   for (const RuledMeasurement& foreign : foreign_[profile]) {
-    const MeasurementKey key = KeyOf(foreign.measurement, foreign.metric);
+    const MeasurementKey key = MakeKey(foreign.measurement, foreign.metric);
     if (IsKeptHere(key, foreign) || !said.insert(key).second) continue;
     if (first == nullptr) first = &foreign;
     mismatched_.emplace(foreign.measurement.profile,
@@ -128,13 +128,14 @@ void EnvironmentCheck::CheckForeignMeasurements(size_t profile,
   if (said.size() > kMostNames) {
     absl::StrAppend(&names, " and ", said.size() - kMostNames, " more");
   }
-  AddMismatch(profile,
-              absl::StrCat("is not judged here, since thresholds are kept "
-                           "for other environments only (",
-                           sources_[first->source].LocationOf(first->number),
-                           "): ", names),
-              sources_[first->source],
-              sources_[own_sources_[profile].front()].path, verdict);
+  AddMismatch(
+      profile,
+      absl::StrCat("is not judged here, since thresholds are kept "
+                   "for other environments only (",
+                   sources_[first->source].DescribeLocation(first->number),
+                   "): ", names),
+      sources_[first->source], sources_[own_sources_[profile].front()].path,
+      verdict);
 }
 
 }  // namespace footprint

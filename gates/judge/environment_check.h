@@ -30,8 +30,8 @@ namespace footprint {
 
 // Returns whether the thresholds may judge the profile: their file has no
 // environment, or the same.
-bool IsForEnvironmentOf(const MemoryProfile& profile,
-                        const ThresholdSource& thresholds);
+bool IsForEnvironment(const MemoryProfile& profile,
+                      const ThresholdSource& thresholds);
 
 // The index of a profile, and that of a benchmark in it.
 using BenchmarkKey = std::pair<int, int>;
@@ -78,10 +78,10 @@ class EnvironmentCheck {
   const absl::Span<const ThresholdSource> sources_;
   const MeasurementIndex& index_;
   const UpdateCommand& command_;
-  // By profile: files for its environment, and for others.
+  // The files for the environment of each profile, and those for others.
   std::vector<std::vector<size_t>> own_sources_;
   std::vector<std::vector<size_t>> foreign_sources_;
-  // By profile: what a file of another environment would judge there.
+  // What a file of another environment would judge in each profile.
   std::vector<std::vector<RuledMeasurement>> foreign_;
   std::set<BenchmarkKey> foreign_benchmarks_;
   // Measurements that a file of the profile's own environment judges.

@@ -17,8 +17,8 @@ namespace {
 
 using ::google::protobuf::FieldDescriptor;
 
-std::string ValueOf(const Environment& environment,
-                    const FieldDescriptor* field) {
+std::string FormatField(const Environment& environment,
+                        const FieldDescriptor* field) {
   const auto* reflection = environment.GetReflection();
   return field->cpp_type() == FieldDescriptor::CPPTYPE_STRING
              ? reflection->GetString(environment, field)
@@ -30,7 +30,7 @@ std::vector<const FieldDescriptor*> DifferingFields(const Environment& a,
   std::vector<const FieldDescriptor*> fields;
   for (int i = 0; i < Environment::descriptor()->field_count(); ++i) {
     const FieldDescriptor* field = Environment::descriptor()->field(i);
-    if (ValueOf(a, field) != ValueOf(b, field)) fields.push_back(field);
+    if (FormatField(a, field) != FormatField(b, field)) fields.push_back(field);
   }
   return fields;
 }
@@ -65,8 +65,8 @@ std::string DescribeDifference(const Environment& here,
   std::string text;
   for (const FieldDescriptor* field : DifferingFields(here, there)) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", std::string(field->name()),
-                    " is \"", ValueOf(here, field), "\", not \"",
-                    ValueOf(there, field), "\"");
+                    " is \"", FormatField(here, field), "\", not \"",
+                    FormatField(there, field), "\"");
   }
   return text;
 }
@@ -75,7 +75,7 @@ std::string PathForEnvironment(absl::string_view path, const Environment& here,
                                const Environment& there) {
   std::string name;
   for (const FieldDescriptor* field : DifferingFields(here, there)) {
-    absl::StrAppend(&name, ".", ForFileName(ValueOf(here, field)));
+    absl::StrAppend(&name, ".", ForFileName(FormatField(here, field)));
   }
   const size_t slash = path.rfind('/');
   const size_t folder = slash == absl::string_view::npos ? 0 : slash + 1;

@@ -17,10 +17,10 @@
 
 namespace footprint {
 
-// How many fields differ; 0: the same environment.
+// Returns how many fields differ; 0: the same environment.
 int CountDifferences(const Environment& a, const Environment& b);
 
-// As above, for each field that differs, with commas between.
+// Describes as above each field that differs, with commas between.
 std::string DescribeDifference(const Environment& here,
                                const Environment& there);
 

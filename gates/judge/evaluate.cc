@@ -121,7 +121,7 @@ class Evaluation {
       CheckProcessesEnded(profiles_, &verdict_);
       judgements_.Write(&verdict_);
     }
-    verdict_.set_decision(DecisionOf(verdict_));
+    verdict_.set_decision(ComputeDecision(verdict_));
     return std::move(verdict_);
   }
 
@@ -131,7 +131,7 @@ class Evaluation {
     for (int i = 0; i < sources_[source].file.threshold_size(); ++i) {
       names_profile |=
           JudgeThreshold({source, i, sources_[source].file.threshold(i),
-                          sources_[source].LocationOf(i)});
+                          sources_[source].DescribeLocation(i)});
     }
     for (int i = 0; i < sources_[source].file.exemption_size(); ++i) {
       names_profile |= Exempt(sources_[source], i);
@@ -144,7 +144,7 @@ class Evaluation {
   bool JudgeThreshold(const PlacedThreshold& placed) {
     const ThresholdSource& source = sources_[placed.source];
     const Selector& selector = placed.threshold.selector();
-    const std::vector<int> labelled = index_.ProfilesOf(selector.label());
+    const std::vector<int> labelled = index_.FindProfiles(selector.label());
     if (labelled.empty()) {
       selectors_.AddUnknownLabel(source, placed.location, selector.label());
       return false;
@@ -167,13 +167,13 @@ class Evaluation {
 
   void JudgeProfile(const PlacedThreshold& placed, int profile,
                     Findings* findings) {
-    const MemoryProfile& measured = index_.ProfileOf(profile);
+    const MemoryProfile& measured = index_.ProfileAt(profile);
     findings->is_excused |=
         measured.benchmarks_size() == 0 || measured.has_failure();
     const bool is_for_it = environments_.NoteFile(placed.source, profile);
     findings->is_judging |= is_for_it;
     for (int benchmark :
-         index_.BenchmarksOf(profile, placed.threshold.selector())) {
+         index_.FindBenchmarks(profile, placed.threshold.selector())) {
       JudgeBenchmark(placed, {profile, benchmark}, is_for_it, findings);
     }
     JudgeFamilies(placed, std::move(findings->members));
@@ -217,8 +217,8 @@ class Evaluation {
 
   void JudgeSampled(const PlacedThreshold& placed, const Measurement& found) {
     const MetricSamples samples =
-        CollectSamples(samples_, index_.ProfileOf(found.profile).label(),
-                       index_.BenchmarkOf(found).name(), index_.PhaseOf(found),
+        CollectSamples(samples_, index_.ProfileAt(found.profile).label(),
+                       index_.BenchmarkAt(found).name(), index_.PhaseAt(found),
                        placed.threshold.metric());
     if (samples.values.empty()) {
       AddUndecided(index_, placed, found, INCONCLUSIVE,
@@ -284,7 +284,7 @@ class Evaluation {
   // label of the exemption.
   bool Exempt(const ThresholdSource& source, int number) {
     const Selector& selector = source.file.exemption(number).selector();
-    const std::vector<int> labelled = index_.ProfilesOf(selector.label());
+    const std::vector<int> labelled = index_.FindProfiles(selector.label());
     if (labelled.empty()) {
       selectors_.AddUnknownLabel(source, source.LocationOfExemption(number),
                                  selector.label());
@@ -292,11 +292,11 @@ class Evaluation {
     }
     bool names_something = false;
     for (int profile : labelled) {
-      const MemoryProfile& measured = index_.ProfileOf(profile);
-      const bool is_for_it = IsForEnvironmentOf(measured, source);
+      const MemoryProfile& measured = index_.ProfileAt(profile);
+      const bool is_for_it = IsForEnvironment(measured, source);
       names_something |= measured.has_failure() || !is_for_it;
       if (!is_for_it) continue;
-      for (int benchmark : index_.BenchmarksOf(profile, selector)) {
+      for (int benchmark : index_.FindBenchmarks(profile, selector)) {
         names_something = true;
         coverage_.NoteExemption({profile, benchmark});
       }

@@ -216,7 +216,7 @@ class Oracle {
           } else if (one.metric->determinism() != EXACT && IsExact(threshold)) {
             verdict_.problems.insert(BAD_CONFIGURATION);
           } else {
-            Hold(threshold, one.metric->value(), source.LocationOf(i),
+            Hold(threshold, one.metric->value(), source.DescribeLocation(i),
                  {profile.label(), benchmark.name(),
                   one.phase < 0 ? "" : benchmark.phases(one.phase).name()});
           }

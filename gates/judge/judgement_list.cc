@@ -36,7 +36,7 @@ void JudgementList::MarkShared(size_t first) {
 }
 
 JudgementList::Key JudgementList::KeyOfRuling(const Ruling& ruling) const {
-  return {KeyOf(ruling.measurement, ThresholdOf(ruling).metric()),
+  return {MakeKey(ruling.measurement, ThresholdAt(ruling).metric()),
           static_cast<int>(ruling.rule), ruling.part};
 }
 
@@ -57,11 +57,12 @@ void JudgementList::Write(Verdict* verdict) {
 void JudgementList::AddConflict(const Ruling& first, const Ruling& second,
                                 Verdict* verdict) const {
   AddProblem(
-      BAD_CONFIGURATION, sources_[second.source].LocationOf(second.threshold),
+      BAD_CONFIGURATION,
+      sources_[second.source].DescribeLocation(second.threshold),
       absl::StrCat("is a second rule of the same sort for ",
-                   SchemaNameOfMetric(ThresholdOf(second).metric()), " of ",
+                   SchemaNameOfMetric(ThresholdAt(second).metric()), " of ",
                    index_.Describe(second.measurement), "; the other is at ",
-                   sources_[first.source].LocationOf(first.threshold),
+                   sources_[first.source].DescribeLocation(first.threshold),
                    "; narrow one of the two selectors"),
       verdict);
 }
@@ -69,11 +70,11 @@ void JudgementList::AddConflict(const Ruling& first, const Ruling& second,
 void JudgementList::WriteJudgement(const Ruling& ruling,
                                    Verdict* verdict) const {
   const Measurement& found = ruling.measurement;
-  const Threshold& threshold = ThresholdOf(ruling);
+  const Threshold& threshold = ThresholdAt(ruling);
   Judgement* const judgement = verdict->add_judgements();
-  judgement->set_label(index_.ProfileOf(found.profile).label());
-  judgement->set_benchmark(index_.BenchmarkOf(found).name());
-  judgement->set_phase(index_.PhaseOf(found));
+  judgement->set_label(index_.ProfileAt(found.profile).label());
+  judgement->set_benchmark(index_.BenchmarkAt(found).name());
+  judgement->set_phase(index_.PhaseAt(found));
   judgement->set_metric(threshold.metric());
   judgement->set_measured(ruling.measured);
   judgement->set_limit(ruling.limit);
@@ -81,7 +82,7 @@ void JudgementList::WriteJudgement(const Ruling& ruling,
   judgement->set_severity(IsBlocking(threshold) ? BLOCK : threshold.severity());
   judgement->set_decision(ruling.holds ? ACCEPT : REJECT);
   judgement->set_threshold_location(
-      sources_[ruling.source].LocationOf(ruling.threshold));
+      sources_[ruling.source].DescribeLocation(ruling.threshold));
   judgement->set_determinism(ruling.determinism);
   const RuledFigure* const figure =
       ruling.figure < 0 ? nullptr

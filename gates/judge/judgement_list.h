@@ -63,7 +63,7 @@ class JudgementList {
   };
   using Key = std::tuple<MeasurementKey, int, int>;
 
-  const Threshold& ThresholdOf(const Ruling& ruling) const {
+  const Threshold& ThresholdAt(const Ruling& ruling) const {
     return sources_[ruling.source].file.threshold(ruling.threshold);
   }
   // Returns the same for two rules of one sort on one measurement.

@@ -70,8 +70,8 @@ std::string AddPoint(const std::vector<std::string>& names,
   return "";
 }
 
-std::set<double> ValuesOf(const std::vector<ScalingPoint>& points,
-                          size_t variable) {
+std::set<double> CollectValues(const std::vector<ScalingPoint>& points,
+                               size_t variable) {
   std::set<double> values;
   for (const ScalingPoint& point : points) {
     values.insert(point.variables[variable]);
@@ -133,7 +133,7 @@ class LawJudge {
     std::vector<double> corner;
     double product = 1;
     for (size_t i = 0; i < names_.size(); ++i) {
-      corner.push_back(*ValuesOf(points_, i).rbegin());
+      corner.push_back(*CollectValues(points_, i).rbegin());
       product *= corner.back();
     }
     return (law_.At(corner) - Intercept()) / product;
@@ -170,7 +170,8 @@ class LawJudge {
         if (argument.name() != names_[i] || !size.has_value()) continue;
         at.push_back(*size);
         words.push_back(absl::StrCat(names_[i], "=", argument.value()));
-        furthest = std::max(furthest, *size / *ValuesOf(points_, i).rbegin());
+        furthest =
+            std::max(furthest, *size / *CollectValues(points_, i).rbegin());
       }
     }
     RuledFigure figure;
@@ -236,7 +237,7 @@ std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                               points.size(), "; measure more sizes"));
   }
   for (size_t i = 0; i < names.size(); ++i) {
-    const std::set<double> values = ValuesOf(points, i);
+    const std::set<double> values = CollectValues(points, i);
     if (values.size() == 1) {
       return NoLaw(BAD_CONFIGURATION,
                    absl::StrCat("argument \"", names[i], "\" is ",

@@ -110,13 +110,13 @@ absl::optional<Value> If(bool has, Value value) {
   return has ? absl::make_optional(value) : absl::nullopt;
 }
 
-absl::optional<double> RatioOf(const Threshold& threshold) {
+absl::optional<double> FindRatio(const Threshold& threshold) {
   return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
 }
 
 // The severity of a rule, and its numbers that are no limits: "BLOCK",
 // "AUDIT", "BLOCK share 0.95 confidence 0.95".
-std::string TermsOf(const Threshold& threshold) {
+std::string ListHeldTerms(const Threshold& threshold) {
   return absl::StrCat(
       std::string(Severity_Name(threshold.severity() == SEVERITY_UNSPECIFIED
                                     ? BLOCK
@@ -141,7 +141,7 @@ void CheckTerms(const Threshold& threshold, bool is_recorded,
                 std::vector<HistoryProblem>* problems) {
   bool has_any = false;
   const std::string recorded = RecordedTerms(threshold, &has_any);
-  const std::string terms = TermsOf(threshold);
+  const std::string terms = ListHeldTerms(threshold);
   if ((!is_recorded && !has_any) || terms == recorded) return;
   problems->push_back(
       {-1, absl::StrCat(
@@ -249,9 +249,9 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
     minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
                If(entry.has_new_minimum(), entry.new_minimum()));
   }
-  limits.End(NumbersOf(threshold).limit());
-  ratios.End(RatioOf(threshold));
-  minima.End(NumbersOf(threshold).minimum);
+  limits.End(ReadNumbers(threshold).limit());
+  ratios.End(FindRatio(threshold));
+  minima.End(ReadNumbers(threshold).minimum);
   CheckTerms(threshold, is_recorded, &problems);
   return problems;
 }
@@ -261,13 +261,13 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
   HistoryEntry entry;
   entry.set_date(std::string(date));
   entry.set_reason(std::string(reason));
-  const absl::optional<int64_t> limit = NumbersOf(threshold).limit();
-  const absl::optional<double> ratio = RatioOf(threshold);
-  const absl::optional<int64_t> minimum = NumbersOf(threshold).minimum;
+  const absl::optional<int64_t> limit = ReadNumbers(threshold).limit();
+  const absl::optional<double> ratio = FindRatio(threshold);
+  const absl::optional<int64_t> minimum = ReadNumbers(threshold).minimum;
   if (limit.has_value()) entry.set_new_value(*limit);
   if (ratio.has_value()) entry.set_new_ratio(*ratio);
   if (minimum.has_value()) entry.set_new_minimum(*minimum);
-  const std::string terms = TermsOf(threshold);
+  const std::string terms = ListHeldTerms(threshold);
   if (terms != Severity_Name(BLOCK)) entry.set_terms(terms);
   return entry;
 }
@@ -316,7 +316,7 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
   }
   bool has_terms = false;
   const std::string recorded = RecordedTerms(threshold, &has_terms);
-  const std::string terms = TermsOf(threshold);
+  const std::string terms = ListHeldTerms(threshold);
   missing.clear_terms();
   if ((is_recorded || has_terms) && terms != recorded) missing.set_terms(terms);
   if (!missing.has_new_value() && !missing.has_new_ratio() &&

@@ -34,8 +34,8 @@ struct HistoryProblem {
   std::string message;
 };
 
-// In the order of the entries. `is_recorded`: every number of the threshold
-// must have a history.
+// Returns the problems in the order of the entries. `is_recorded`: every number
+// of the threshold must have a history.
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded);
 
@@ -48,8 +48,8 @@ HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
 std::string DateOfNextEntry(const Threshold& threshold,
                             absl::string_view today);
 
-// For messages, where `entry` is not of `today`: ", dated 2099-01-01, as the
-// entry above it"; else "".
+// Returns a part of a message where `entry` is not of `today`: ", dated
+// 2099-01-01, as the entry above it"; else "".
 std::string DescribeOtherDate(const HistoryEntry& entry,
                               absl::string_view today);
 
@@ -60,8 +60,8 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           absl::string_view date,
                                           absl::string_view reason);
 
-// False if `text` is empty or holds only what shows nothing: white space, also
-// that of Unicode, and control characters.
+// Returns false if `text` is empty or holds only what shows nothing: white
+// space, also that of Unicode, and control characters.
 bool IsReason(absl::string_view text);
 
 }  // namespace footprint

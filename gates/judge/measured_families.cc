@@ -12,8 +12,8 @@ namespace {
 MeasuredSize DescribeSize(const MeasurementIndex& index,
                           const Measurement& member) {
   MeasuredSize size;
-  size.benchmark = index.BenchmarkOf(member).name();
-  for (const Argument& argument : index.BenchmarkOf(member).arguments()) {
+  size.benchmark = index.BenchmarkAt(member).name();
+  for (const Argument& argument : index.BenchmarkAt(member).arguments()) {
     size.arguments[argument.name()] = argument.value();
   }
   size.bytes = member.metric->value();
@@ -26,7 +26,7 @@ std::vector<MeasuredFamily> CollectFamilies(
     const MeasurementIndex& index, const std::vector<Measurement>& members) {
   std::map<std::string, MeasuredFamily> families;
   for (const Measurement& member : members) {
-    MeasuredFamily& family = families[index.PhaseOf(member)];
+    MeasuredFamily& family = families[index.PhaseAt(member)];
     if (family.sizes.empty() ||
         member.metric->value() > family.largest.metric->value()) {
       family.largest = member;

@@ -52,17 +52,17 @@ MeasurementIndex::MeasurementIndex(absl::Span<const MemoryProfile> profiles)
   }
 }
 
-std::string MeasurementIndex::PhaseOf(const Measurement& found) const {
+std::string MeasurementIndex::PhaseAt(const Measurement& found) const {
   if (found.phase < 0) return "";
-  return BenchmarkOf(found).phases(found.phase).name();
+  return BenchmarkAt(found).phases(found.phase).name();
 }
 
 std::string MeasurementIndex::Describe(const Measurement& found) const {
-  return DescribeMeasurement(ProfileOf(found.profile).label(),
-                             BenchmarkOf(found).name(), PhaseOf(found));
+  return DescribeMeasurement(ProfileAt(found.profile).label(),
+                             BenchmarkAt(found).name(), PhaseAt(found));
 }
 
-std::vector<int> MeasurementIndex::ProfilesOf(
+std::vector<int> MeasurementIndex::FindProfiles(
     absl::string_view label_glob) const {
   if (IsLiteral(label_glob)) {
     const auto found = profiles_by_label_.find(NameOfLiteral(label_glob));
@@ -78,7 +78,7 @@ std::vector<int> MeasurementIndex::ProfilesOf(
   return profiles;
 }
 
-std::vector<int> MeasurementIndex::BenchmarksOf(
+std::vector<int> MeasurementIndex::FindBenchmarks(
     int profile, const Selector& selector) const {
   const MemoryProfile& measured = profiles_[static_cast<size_t>(profile)];
   const auto& by_name = benchmark_by_name_[static_cast<size_t>(profile)];
@@ -132,7 +132,7 @@ bool MeasurementIndex::AppendRegions(int profile, int benchmark,
     return true;
   }
   const size_t first = regions->size();
-  const BenchmarkMemory& memory = BenchmarkOf(region);
+  const BenchmarkMemory& memory = BenchmarkAt(region);
   for (int i = 0; i < memory.phases_size(); ++i) {
     if (!GlobMatches(selector.phase(), memory.phases(i).name())) continue;
     region.phase = i;
@@ -144,8 +144,8 @@ bool MeasurementIndex::AppendRegions(int profile, int benchmark,
 std::vector<Measurement> MeasurementIndex::Find(const Selector& selector,
                                                 MetricKind kind) const {
   std::vector<Measurement> measurements;
-  for (int profile : ProfilesOf(selector.label())) {
-    for (int benchmark : BenchmarksOf(profile, selector)) {
+  for (int profile : FindProfiles(selector.label())) {
+    for (int benchmark : FindBenchmarks(profile, selector)) {
       AppendMeasurements(profile, benchmark, selector, kind, &measurements);
     }
   }

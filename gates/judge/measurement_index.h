@@ -39,7 +39,7 @@ struct Measurement {
 // Equal for the same metric of the same benchmark or phase.
 using MeasurementKey = std::tuple<int, int, int, MetricKind>;
 
-inline MeasurementKey KeyOf(const Measurement& found, MetricKind kind) {
+inline MeasurementKey MakeKey(const Measurement& found, MetricKind kind) {
   return {found.profile, found.benchmark, found.phase, kind};
 }
 
@@ -55,23 +55,23 @@ class MeasurementIndex {
  public:
   explicit MeasurementIndex(absl::Span<const MemoryProfile> profiles);
 
-  const MemoryProfile& ProfileOf(int profile) const {
+  const MemoryProfile& ProfileAt(int profile) const {
     return profiles_[static_cast<size_t>(profile)];
   }
-  const BenchmarkMemory& BenchmarkOf(const Measurement& found) const {
-    return ProfileOf(found.profile).benchmarks(found.benchmark);
+  const BenchmarkMemory& BenchmarkAt(const Measurement& found) const {
+    return ProfileAt(found.profile).benchmarks(found.benchmark);
   }
   // The phase's name; empty for the whole region.
-  std::string PhaseOf(const Measurement& found) const;
-  // As DescribeMeasurement.
+  std::string PhaseAt(const Measurement& found) const;
+  // Describes what was found as DescribeMeasurement does.
   std::string Describe(const Measurement& found) const;
 
-  // In ascending order.
-  std::vector<int> ProfilesOf(absl::string_view label_glob) const;
+  // Returns the indices of the profiles in ascending order.
+  std::vector<int> FindProfiles(absl::string_view label_glob) const;
 
   // Benchmarks of a profile that the selector's benchmark and arguments fit, in
   // ascending order; its label is not looked at.
-  std::vector<int> BenchmarksOf(int profile, const Selector& selector) const;
+  std::vector<int> FindBenchmarks(int profile, const Selector& selector) const;
 
   // Appends the measurements that the selector's phase and `kind` name in one
   // benchmark: for a metric that was measured or did not repeat. False if the
@@ -91,8 +91,8 @@ class MeasurementIndex {
   std::vector<Measurement> Find(const Selector& selector,
                                 MetricKind kind) const;
 
-  // Why `found`, of that kind, has no value, as the end of a sentence that
-  // names it: "was not the same in every process".
+  // Returns why `found`, of that kind, has no value, as the end of a sentence
+  // that names it: "was not the same in every process".
   const char* WhyNoValue(const Measurement& found, MetricKind kind) const;
 
   // A benchmark of the same label and name as an earlier one.
@@ -105,7 +105,7 @@ class MeasurementIndex {
  private:
   absl::Span<const MemoryProfile> profiles_;
   absl::flat_hash_map<absl::string_view, std::vector<int>> profiles_by_label_;
-  // By profile.
+  // The indices of each profile's benchmarks by name.
   std::vector<absl::flat_hash_map<absl::string_view, int>> benchmark_by_name_;
   std::vector<Duplicate> duplicates_;
 };

@@ -52,24 +52,24 @@ class MeasurementIndexTest : public testing::Test {
 };
 
 TEST_F(MeasurementIndexTest, FindsProfilesByLabel) {
-  EXPECT_THAT(index_.ProfilesOf("//a:c"), ElementsAre(1));
-  EXPECT_THAT(index_.ProfilesOf("//a:*"), ElementsAre(0, 1));
-  EXPECT_THAT(index_.ProfilesOf("//a:d"), IsEmpty());
-  EXPECT_THAT(index_.ProfilesOf("//a"), IsEmpty());
+  EXPECT_THAT(index_.FindProfiles("//a:c"), ElementsAre(1));
+  EXPECT_THAT(index_.FindProfiles("//a:*"), ElementsAre(0, 1));
+  EXPECT_THAT(index_.FindProfiles("//a:d"), IsEmpty());
+  EXPECT_THAT(index_.FindProfiles("//a"), IsEmpty());
 }
 
 TEST_F(MeasurementIndexTest, FindsBenchmarksByNameAndArguments) {
-  EXPECT_THAT(index_.BenchmarksOf(0, FromText<Selector>("")),
+  EXPECT_THAT(index_.FindBenchmarks(0, FromText<Selector>("")),
               ElementsAre(0, 1));
+  EXPECT_THAT(index_.FindBenchmarks(
+                  0, FromText<Selector>("benchmark: 'BM_Load/rows:1'")),
+              ElementsAre(0));
   EXPECT_THAT(
-      index_.BenchmarksOf(0, FromText<Selector>("benchmark: 'BM_Load/rows:1'")),
-      ElementsAre(0));
-  EXPECT_THAT(
-      index_.BenchmarksOf(
+      index_.FindBenchmarks(
           0, FromText<Selector>("benchmark: 'BM_Load/rows:1' arguments { "
                                 "name: 'rows' value: '2' }")),
       IsEmpty());
-  EXPECT_THAT(index_.BenchmarksOf(0, FromText<Selector>("benchmark: 'BM_*'")),
+  EXPECT_THAT(index_.FindBenchmarks(0, FromText<Selector>("benchmark: 'BM_*'")),
               ElementsAre(0, 1));
 }
 

@@ -24,8 +24,8 @@ struct MetricSamples {
   std::vector<int64_t> values;  // one a run, in the order of the files
   std::string kernel;
   std::string cpu_model;
-  // In which two of the files differ, so that their values are no one sample;
-  // empty: in nothing.
+  // The field in which two of the files differ, so that their values are no one
+  // sample; empty if none does.
   std::string difference;
 };
 

@@ -81,7 +81,7 @@ class MinimumRule : public Rule {
 
   void Update(const Threshold& threshold, const MeasuredRange& range,
               NumberChange* change) const override {
-    const ThresholdNumbers old = NumbersOf(threshold);
+    const ThresholdNumbers old = ReadNumbers(threshold);
     if (old.maximum.has_value()) {
       if (range.lowest >= *old.minimum && range.highest <= *old.maximum) return;
       const auto [minimum, maximum] =

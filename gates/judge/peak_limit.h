@@ -20,17 +20,17 @@
 
 namespace footprint {
 
-// Whether a violation of the rule rejects.
+// Returns whether a violation of the rule rejects.
 bool IsBlocking(const Threshold& threshold);
 
-// Whether the rule blocks and limits all that `benchmark` holds at its peak: of
-// a whole process the resident set; of another benchmark the heap, or what it
-// maps if the profile has no figure of its heap. The selector's phase is looked
-// at, its label, benchmark and arguments are not.
+// Returns whether the rule blocks and limits all that `benchmark` holds at its
+// peak: of a whole process the resident set; of another benchmark the heap, or
+// what it maps if the profile has no figure of its heap. The selector's phase
+// is looked at, its label, benchmark and arguments are not.
 bool LimitsPeak(const Threshold& threshold, const BenchmarkMemory& benchmark);
 
-// Whether `kept` judges all that `other` would for the same figure: it blocks
-// if the other does, and limits from above if the other does.
+// Returns whether `kept` judges all that `other` would for the same figure: it
+// blocks if the other does, and limits from above if the other does.
 bool StandsInFor(const Threshold& kept, const Threshold& other);
 
 }  // namespace footprint

@@ -44,7 +44,7 @@ void CheckProfiles(absl::Span<const MemoryProfile> profiles,
     }
   }
   for (const auto& duplicate : index.duplicates()) {
-    const MemoryProfile& profile = index.ProfileOf(duplicate.profile);
+    const MemoryProfile& profile = index.ProfileAt(duplicate.profile);
     AddProblem(BAD_CONFIGURATION, profile.label(),
                absl::StrCat("benchmark \"",
                             profile.benchmarks(duplicate.benchmark).name(),

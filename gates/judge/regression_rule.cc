@@ -30,7 +30,7 @@ std::vector<double> Doubles(absl::Span<const int64_t> values) {
 }
 
 // Numbers of values of each sitting; one that holds all where none is stated.
-std::vector<int> SittingsOf(const SampleBaseline& baseline) {
+std::vector<int> CountSittings(const SampleBaseline& baseline) {
   if (baseline.sittings_size() == 0) return {baseline.values_size()};
   return {baseline.sittings().begin(), baseline.sittings().end()};
 }
@@ -42,7 +42,7 @@ std::string BaselineText(const SampleBaseline& before,
   std::vector<int64_t> values(before.values().begin(), before.values().end());
   values.insert(values.end(), samples.values.begin(), samples.values.end());
   std::vector<int> sittings;
-  if (before.values_size() > 0) sittings = SittingsOf(before);
+  if (before.values_size() > 0) sittings = CountSittings(before);
   sittings.push_back(static_cast<int>(samples.values.size()));
   return absl::StrCat("baseline { kernel: \"", absl::CEscape(samples.kernel),
                       "\" cpu_model: \"", absl::CEscape(samples.cpu_model),
@@ -54,13 +54,13 @@ std::string BaselineText(const SampleBaseline& before,
 // probability of 0.001: the bound of a prediction of one more value of a normal
 // distribution. Zero of fewer than kLeastSittings.
 double SpreadOfSittings(const SampleBaseline& baseline) {
-  const std::vector<int> sittings = SittingsOf(baseline);
+  const std::vector<int> sittings = CountSittings(baseline);
   if (sittings.size() < kLeastSittings) return 0;
   constexpr double kFalseAlarmShare = 0.001;
   std::vector<double> medians;
   auto begin = baseline.values().begin();
   for (const int count : sittings) {
-    medians.push_back(MedianOf(std::vector<double>(begin, begin + count)));
+    medians.push_back(ComputeMedian(std::vector<double>(begin, begin + count)));
     begin += count;
   }
   const auto count = static_cast<double>(medians.size());
@@ -74,7 +74,7 @@ double SpreadOfSittings(const SampleBaseline& baseline) {
          std::sqrt(squares / (count - 1) * (1 + 1 / count)) / mean;
 }
 
-// Why the baseline cannot be compared with; empty: it can.
+// Returns why the baseline cannot be compared with; empty: it can.
 std::string WhyForeign(const SampleBaseline& baseline,
                        const MetricSamples& samples) {
   if (baseline.kernel() != samples.kernel) {
@@ -96,11 +96,11 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
   const std::vector<double> current = Doubles(samples.values);
   const std::vector<double> baseline(rule.baseline().values().begin(),
                                      rule.baseline().values().end());
-  if (!current.empty()) figure.measured = std::llround(MedianOf(current));
+  if (!current.empty()) figure.measured = std::llround(ComputeMedian(current));
   const double spread = SpreadOfSittings(rule.baseline());
   if (!baseline.empty()) {
     figure.limit =
-        std::llround(MedianOf(baseline) * (1 + rule.tolerance() + spread));
+        std::llround(ComputeMedian(baseline) * (1 + rule.tolerance() + spread));
   }
   if (rule.has_baseline() && !WhyForeign(rule.baseline(), samples).empty()) {
     figure.decision = ENVIRONMENT_MISMATCH;
@@ -112,7 +112,7 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
                       {rule.tolerance() + spread, rule.detectable() + spread});
   figure.decision = ToDecision(decision.kind);
   figure.explanation = decision.reason;
-  const size_t sitting_count = SittingsOf(rule.baseline()).size();
+  const size_t sitting_count = CountSittings(rule.baseline()).size();
   if (figure.decision == REJECT && sitting_count < kLeastSittings) {
     figure.decision = INCONCLUSIVE;
     figure.change_to_accept = BaselineText(rule.baseline(), samples);

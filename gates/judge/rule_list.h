@@ -11,7 +11,7 @@
 
 #include "footprint/gates/judge/rule.h"
 
-// In the order in which documents and histories name them.
+// The list of rules, in the order in which documents and histories name them.
 #define FOOTPRINT_RULES(RULE) \
   RULE(Maximum)               \
   RULE(Exact)                 \

@@ -56,7 +56,7 @@ std::string Repeated(size_t count, int64_t value) {
   return absl::StrJoin(std::vector<int64_t>(count, value), ", ");
 }
 
-Threshold BudgetOf(const std::string& share) {
+Threshold MakeBudget(const std::string& share) {
   return Text<Threshold>(absl::StrCat("max_bytes: 100 budget { share: ", share,
                                       " confidence: 0.95 }"));
 }
@@ -132,12 +132,12 @@ TEST(RulesTest, SamplesOfTwoMachinesAreNoOneSample) {
   EXPECT_EQ(difference(), "kernel");
   MetricSamples samples = Values(59, 1);
   samples.difference = "kernel";
-  EXPECT_EQ(JudgeSamples(BudgetOf("0.95"), samples)[0].decision,
+  EXPECT_EQ(JudgeSamples(MakeBudget("0.95"), samples)[0].decision,
             ENVIRONMENT_MISMATCH);
 }
 
 TEST(RulesTest, ABudgetHasThreeVerdicts) {
-  const Threshold budget = BudgetOf("0.95");
+  const Threshold budget = MakeBudget("0.95");
   const RuledFigure fits = JudgeSamples(budget, Values(59, 100))[0];
   EXPECT_EQ(fits.rule, BUDGET);
   EXPECT_EQ(fits.decision, ACCEPT);
@@ -245,7 +245,7 @@ TEST(RulesTest, WithoutABaselineTheBlockToPasteIsGiven) {
 }
 
 TEST(RulesTest, BothRulesAreJudged) {
-  Threshold both = BudgetOf("0.95");
+  Threshold both = MakeBudget("0.95");
   *both.mutable_regression() = RegressionOver(9, 50).regression();
   EXPECT_EQ(ComputeScope(both), RuleScope::kSamples);
   EXPECT_NE(ComputeScope(Text<Threshold>("max_bytes: 1")), RuleScope::kSamples);

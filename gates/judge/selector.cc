@@ -18,7 +18,8 @@ size_t After(absl::string_view glob, size_t at) {
   return at + (glob[at] == '\\' ? 2 : 1);
 }
 
-// Whether one character of the text, `c`, is what stands at `at`, no '*'.
+// Returns whether one character of the text, `c`, is what stands at `at`, no
+// '*'.
 bool IsAt(absl::string_view glob, size_t at, char c) {
   return glob[glob[at] == '\\' ? at + 1 : at] == c;
 }

@@ -23,30 +23,31 @@ namespace footprint {
 // itself. False if `glob` is none.
 bool GlobMatches(absl::string_view glob, absl::string_view text);
 
-// False if a backslash is before anything but '*' and a backslash.
+// Returns false if a backslash is before anything but '*' and a backslash.
 bool IsGlob(absl::string_view glob);
 
-// True if `glob` names one thing only.
+// Returns whether `glob` names one thing only.
 bool IsLiteral(absl::string_view glob);
 
 // The one name that a literal glob names, and the glob that names `name` only.
 std::string NameOfLiteral(absl::string_view glob);
 std::string EscapeGlob(absl::string_view name);
 
-// Whether the benchmark's name and arguments fit; label and phase are not
-// looked at. An empty selector.benchmark fits every name, but a whole process
-// (whole_process_name.h) is meant only by "whole_process/...", not by a star.
+// Returns whether the benchmark's name and arguments fit; label and phase are
+// not looked at. An empty selector.benchmark fits every name, but a whole
+// process (whole_process_name.h) is meant only by "whole_process/...", not by a
+// star.
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 
-// Whether the arguments alone fit.
+// Returns whether the arguments alone fit.
 bool SelectsArguments(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 
-// For messages: `//a:b BM_Load (layers=24), phase "fit"`.
+// Describes a selector in a message: `//a:b BM_Load (layers=24), phase "fit"`.
 std::string DescribeSelector(const Selector& selector);
 
-// For messages: `//a:b BM_Load, phase "fit"`.
+// Describes a measurement in a message: `//a:b BM_Load, phase "fit"`.
 std::string DescribeMeasurement(absl::string_view label,
                                 absl::string_view benchmark,
                                 absl::string_view phase);

@@ -80,7 +80,7 @@ void SelectorProblems::CheckCount(const ThresholdSource& source, int number,
   const int counted = threshold.benchmark_count();
   if (!threshold.has_benchmark_count() || is_part || counted == named_count)
     return;
-  AddProblem(BAD_CONFIGURATION, source.LocationOf(number),
+  AddProblem(BAD_CONFIGURATION, source.DescribeLocation(number),
              absl::StrCat(DescribeSelector(threshold.selector()),
                           ": its benchmark_count was ", counted, ", and is ",
                           named_count,
@@ -121,13 +121,13 @@ std::string SelectorProblems::ExplainUnmatched(
   bool names_benchmark = false;
   for (int profile : labelled) {
     for (const BenchmarkMemory& benchmark :
-         index_.ProfileOf(profile).benchmarks()) {
+         index_.ProfileAt(profile).benchmarks()) {
       names.push_back(benchmark.name());
       names_benchmark |= selector.benchmark().empty() ||
                          GlobMatches(selector.benchmark(), benchmark.name());
     }
-    for (int benchmark : index_.BenchmarksOf(profile, selector)) {
-      CollectNames(index_.ProfileOf(profile).benchmarks(benchmark),
+    for (int benchmark : index_.FindBenchmarks(profile, selector)) {
+      CollectNames(index_.ProfileAt(profile).benchmarks(benchmark),
                    selector.phase(), &phases, &metrics);
     }
   }
@@ -145,7 +145,7 @@ void SelectorProblems::AddUnmatched(const ThresholdSource& source, int number,
                                     const std::vector<int>& labelled) {
   const Threshold& threshold = source.file.threshold(number);
   AddProblem(
-      BAD_CONFIGURATION, source.LocationOf(number),
+      BAD_CONFIGURATION, source.DescribeLocation(number),
       absl::StrCat("matches nothing: ", DescribeSelector(threshold.selector()),
                    ": ", ExplainUnmatched(threshold, labelled),
                    "; correct the selector, or take the threshold "
@@ -160,17 +160,17 @@ void SelectorProblems::AddLost(const ThresholdSource& source, int number,
   std::string names;
   for (size_t i = 0; i < lost.size() && i < kMostNames; ++i) {
     absl::StrAppend(&names, i == 0 ? "" : ", ",
-                    index_.ProfileOf(lost[i].profile).label(), " ",
-                    index_.BenchmarkOf(lost[i]).name());
+                    index_.ProfileAt(lost[i].profile).label(), " ",
+                    index_.BenchmarkAt(lost[i]).name());
   }
   if (lost.size() > kMostNames) {
     absl::StrAppend(&names, " and ", lost.size() - kMostNames, " more");
   }
   std::vector<std::string> phases, metrics;
-  CollectNames(index_.BenchmarkOf(lost[0]), threshold.selector().phase(),
+  CollectNames(index_.BenchmarkAt(lost[0]), threshold.selector().phase(),
                &phases, &metrics);
   AddProblem(
-      BAD_CONFIGURATION, source.LocationOf(number),
+      BAD_CONFIGURATION, source.DescribeLocation(number),
       absl::StrCat("does not judge ", names, ", which it names: ",
                    ExplainMissing(threshold, phases, metrics),
                    "; give the benchmark back what it lost, or narrow the "

@@ -102,7 +102,7 @@ bool IsNewer(const std::string& text, ProblemCollector* problems) {
   return true;
 }
 
-// False if there is a number that would be read as another one.
+// Returns false if there is a number that would be read as another one.
 bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
   const std::vector<OctalNumber> numbers = FindOctalNumbers(text);
   for (const OctalNumber& number : numbers) {
@@ -256,7 +256,7 @@ class ThresholdChecker {
     }
   }
 
-  static std::string KeyOf(const Threshold& threshold, const char* sort) {
+  static std::string MakeHeldKey(const Threshold& threshold, const char* sort) {
     std::vector<std::string> arguments;
     for (const Argument& argument : threshold.selector().arguments()) {
       arguments.push_back(
@@ -279,13 +279,14 @@ class ThresholdChecker {
     for (const Rule* rule : AllRules()) {
       if (!rule->IsIn(threshold)) continue;
       const auto [first, is_new] =
-          index_by_key_.emplace(KeyOf(threshold, rule->name()), index);
+          index_by_key_.emplace(MakeHeldKey(threshold, rule->name()), index);
       if (is_new) continue;
-      Add("", absl::StrCat(
-                  "is a second ", rule->name(), " for ",
-                  DescribeSelector(threshold.selector()), " ",
-                  SchemaNameOfMetric(threshold.metric()), "; the first is at ",
-                  source_->LocationOf(first->second), "; keep one of them"));
+      Add("", absl::StrCat("is a second ", rule->name(), " for ",
+                           DescribeSelector(threshold.selector()), " ",
+                           SchemaNameOfMetric(threshold.metric()),
+                           "; the first is at ",
+                           source_->DescribeLocation(first->second),
+                           "; keep one of them"));
       return;
     }
   }
@@ -324,7 +325,7 @@ class ThresholdChecker {
 
 }  // namespace
 
-std::string ThresholdSource::LocationOf(int threshold) const {
+std::string ThresholdSource::DescribeLocation(int threshold) const {
   return absl::StrCat(path, ":", lines[static_cast<size_t>(threshold)]);
 }
 

@@ -34,16 +34,16 @@ inline constexpr int kThresholdSchemaVersion = 1;
 struct ThresholdSource {
   std::string path;  // as it is to appear in messages
   ThresholdFile file;
-  // Where file.threshold(i) stands, counted from 1.
+  // The lines of file.threshold(i), counted from 1.
   std::vector<int> lines;
-  // Where file.exemption(i) stands.
+  // The lines of file.exemption(i).
   std::vector<int> exemption_lines;
   // BAD_CONFIGURATION, in the order of the text. If there is any, `file` holds
   // what could be read and must not be judged by.
   std::vector<Problem> problems;
 
   // "gates/thresholds/tabular.textproto:12".
-  std::string LocationOf(int threshold) const;
+  std::string DescribeLocation(int threshold) const;
   std::string LocationOfExemption(int exemption) const;
 };
 
@@ -58,7 +58,7 @@ ThresholdSource ParseThresholdFile(
     google::protobuf::TextFormat::ParseInfoTree* locations,
     bool is_history_checked = true);
 
-// Whether a text begins with the two lines that mark a threshold file.
+// Returns whether a text begins with the two lines that mark a threshold file.
 bool IsMarkedAsThresholds(absl::string_view text);
 
 // Length of the byte-order mark that `text` begins with: 3 or 0.

@@ -51,7 +51,7 @@ TEST(ThresholdFileTest, KeepsTheLineOfEveryThreshold) {
   EXPECT_THAT(source.problems, IsEmpty());
   EXPECT_EQ(source.file.threshold_size(), 2);
   EXPECT_THAT(source.lines, ElementsAre(4, 9));
-  EXPECT_EQ(source.LocationOf(1), "t.textproto:9");
+  EXPECT_EQ(source.DescribeLocation(1), "t.textproto:9");
 }
 
 TEST(ThresholdFileTest, AcceptsByteOrderMarkAndCrLf) {

@@ -48,7 +48,7 @@ const NumberField* FindLimit(const Threshold& threshold) {
   return maximum != nullptr ? maximum : FindNumber(threshold, EXACT_VALUE);
 }
 
-ThresholdNumbers NumbersOf(const Threshold& threshold) {
+ThresholdNumbers ReadNumbers(const Threshold& threshold) {
   return {Find(threshold, MAXIMUM), Find(threshold, EXACT_VALUE),
           Find(threshold, MINIMUM)};
 }

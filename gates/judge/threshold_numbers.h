@@ -4,7 +4,7 @@
 //   for (const NumberField& field : kNumberFields) {
 //     if (field.IsIn(threshold)) Show(field.name, field.Get(threshold));
 //   }
-//   const ThresholdNumbers numbers = NumbersOf(threshold);
+//   const ThresholdNumbers numbers = ReadNumbers(threshold);
 //
 // Pure and thread-safe. Memory: none.
 
@@ -37,7 +37,7 @@ struct NumberField {
   }
 };
 
-// In the order of the schema: minima come last.
+// The fields in the order of the schema: minima come last.
 extern const std::array<NumberField, 6> kNumberFields;
 
 // The first that the threshold has of this kind; null if it has none.
@@ -55,14 +55,14 @@ struct ThresholdNumbers {
   }
 };
 
-ThresholdNumbers NumbersOf(const Threshold& threshold);
+ThresholdNumbers ReadNumbers(const Threshold& threshold);
 
 // Returns `ratio` x `baseline` as a limit, rounded down, except that a product
 // that is whole but for the rounding of binary fractions is that whole number:
 // 0.3 x 10 is 3. Returns at most the largest int64.
 int64_t RatioLimit(double ratio, int64_t baseline);
 
-// As short as reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string RatioText(double ratio);
 
 }  // namespace footprint

@@ -28,16 +28,16 @@ TEST(ThresholdNumbersTest, TheFieldsAreThoseOfTheSchema) {
 
 TEST(ThresholdNumbersTest, TheLimitIsTheMaximumOrTheExactValue) {
   Threshold threshold;
-  EXPECT_FALSE(NumbersOf(threshold).limit().has_value());
+  EXPECT_FALSE(ReadNumbers(threshold).limit().has_value());
   EXPECT_EQ(FindLimit(threshold), nullptr);
   threshold.set_max_count(5);
   threshold.set_min_count(0);
-  EXPECT_EQ(NumbersOf(threshold).limit(), 5);
-  EXPECT_EQ(NumbersOf(threshold).minimum, 0);
-  EXPECT_FALSE(NumbersOf(threshold).exact.has_value());
+  EXPECT_EQ(ReadNumbers(threshold).limit(), 5);
+  EXPECT_EQ(ReadNumbers(threshold).minimum, 0);
+  EXPECT_FALSE(ReadNumbers(threshold).exact.has_value());
   threshold.set_exact_bytes(0);
-  EXPECT_EQ(NumbersOf(threshold).limit(), 0);
-  EXPECT_FALSE(NumbersOf(threshold).maximum.has_value());
+  EXPECT_EQ(ReadNumbers(threshold).limit(), 0);
+  EXPECT_FALSE(ReadNumbers(threshold).maximum.has_value());
   EXPECT_STREQ(FindLimit(threshold)->name, "exact_bytes");
 }
 

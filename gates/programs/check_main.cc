@@ -110,7 +110,7 @@ absl::Status WriteTestOutputs(const GateInput& input, const Verdict& verdict) {
 }
 
 // The labels that --only= may name: of all that should be judged, read or not.
-std::vector<std::string> LabelsOf(const GateInput& input) {
+std::vector<std::string> ListLabels(const GateInput& input) {
   std::vector<std::string> labels;
   for (const MemoryProfile& profile : input.profiles) {
     labels.push_back(profile.label());
@@ -140,7 +140,7 @@ int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<Verdict> verdict = suite->verdict;
   if (flags->Has("only")) {
     verdict = OnlyDeployments(*verdict, flags->Value("only", ""),
-                              LabelsOf(suite->input));
+                              ListLabels(suite->input));
     if (!verdict.ok()) return Complain(kProgram, verdict.status().message());
   }
   status = WriteTestOutputs(suite->input, *verdict);

@@ -47,7 +47,7 @@ that the message names.
 
 constexpr char kProgram[] = "explain";
 
-int ExitStatusOf(const std::vector<GateExplanation>& explanations) {
+int FindExitStatus(const std::vector<GateExplanation>& explanations) {
   for (const GateExplanation& explanation : explanations) {
     if (explanation.judgement.decision() != ACCEPT) return 1;
   }
@@ -80,7 +80,7 @@ int Explain(const CommandFlags& flags, bool is_json) {
       kProgram,
       is_json ? WriteExplanationJson(*explanations)
               : WriteExplanationText(*explanations, OptionsFor(output)),
-      output, ExitStatusOf(*explanations));
+      output, FindExitStatus(*explanations));
 }
 
 int Main(const std::vector<std::string>& arguments) {

@@ -72,7 +72,7 @@ absl::StatusOr<ForeignFigures> ReadFiles(
   return all;
 }
 
-std::string TextOf(const MemoryProfile& profile) {
+std::string FormatProfile(const MemoryProfile& profile) {
   std::string text =
       absl::StrCat(profile.imported().tool(), ": ", profile.remarks(0).text(),
                    "; for limits only\n");
@@ -119,7 +119,7 @@ int Import(const CommandFlags& flags) {
         WriteMemoryProfileFile(profile, PathOfCaller(output));
     if (!status.ok()) return Complain(kProgram, status.message());
   }
-  return FinishProgram(kProgram, TextOf(profile), "", 0);
+  return FinishProgram(kProgram, FormatProfile(profile), "", 0);
 }
 
 int Main(const std::vector<std::string>& arguments) {

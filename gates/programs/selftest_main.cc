@@ -184,7 +184,7 @@ class Selftest {
     PlannedRegression planned;
   };
 
-  std::vector<std::string> BenchmarksOf(const std::string& label) const {
+  std::vector<std::string> ListBenchmarks(const std::string& label) const {
     std::vector<std::string> names;
     for (const JudgedFigure& figure : figures_) {
       const bool is_new = std::find(names.begin(), names.end(),
@@ -205,7 +205,7 @@ class Selftest {
   }
 
   void PlanFor(Producer producer) {
-    std::vector<std::string> names = BenchmarksOf(producer.label);
+    std::vector<std::string> names = ListBenchmarks(producer.label);
     if (names.empty()) {
       result_.untried.push_back({producer.label, "",
                                  "no blocking limit from "
@@ -220,7 +220,7 @@ class Selftest {
     const std::vector<std::string> spread =
         Spread(names, options_.benchmark_count);
     for (const std::string& name : spread) {
-      const absl::Status status = PlanOf(producer, name);
+      const absl::Status status = PlanProducer(producer, name);
       if (!status.ok()) {
         result_.untried.push_back(
             {producer.label, name, std::string(status.message())});
@@ -228,7 +228,7 @@ class Selftest {
     }
   }
 
-  absl::Status PlanOf(const Producer& producer, const std::string& name) {
+  absl::Status PlanProducer(const Producer& producer, const std::string& name) {
     const uint64_t begin = ProcessorSecondsOfChildren();
     const absl::StatusOr<RecordedRun> run =
         RecordProducer(producer, name, folder_);
@@ -247,7 +247,7 @@ class Selftest {
     BenchmarkMemory measured = run->profile.benchmarks(0);
     const BenchmarkMemory* const before =
         FindBenchmark(suite_.input.profiles, producer.label, measured.name());
-    if (before != nullptr) TakeImageOf(*before, &measured);
+    if (before != nullptr) TakeImage(*before, &measured);
     // The heap that plants must not show by itself.
     if (before == nullptr ||
         measured.SerializeAsString() != before->SerializeAsString()) {

@@ -98,9 +98,9 @@ constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
 constexpr char kLocalTokenName[] = "local";
 
-absl::StatusOr<int64_t> NumberOf(const CommandFlags& flags,
-                                 const std::string& name, int64_t otherwise,
-                                 int64_t most) {
+absl::StatusOr<int64_t> ReadNumber(const CommandFlags& flags,
+                                   const std::string& name, int64_t otherwise,
+                                   int64_t most) {
   if (!flags.Has(name)) return otherwise;
   int64_t number = 0;
   if (!absl::SimpleAtoi(flags.Value(name, ""), &number) || number < 0 ||
@@ -113,7 +113,7 @@ absl::StatusOr<int64_t> NumberOf(const CommandFlags& flags,
 
 absl::Status SetNumber(const CommandFlags& flags, const std::string& name,
                        int64_t most, int64_t* number) {
-  const absl::StatusOr<int64_t> given = NumberOf(flags, name, *number, most);
+  const absl::StatusOr<int64_t> given = ReadNumber(flags, name, *number, most);
   if (given.ok()) *number = *given;
   return given.status();
 }
@@ -148,14 +148,14 @@ absl::Status CheckThresholds(const TrialRequest& request, Sha256* context) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
-                                const std::string& store_folder) {
+absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
+                                  const std::string& store_folder) {
   Trials trials;
   int64_t budget_bytes = 0;
   absl::Status status = SetBytes(flags, "budget", &budget_bytes);
   if (!status.ok()) return status;
   const absl::StatusOr<int64_t> seconds =
-      NumberOf(flags, "time_limit", 60, 86400);
+      ReadNumber(flags, "time_limit", 60, 86400);
   if (!seconds.ok()) return seconds.status();
   trials.request.set_budget_bytes(budget_bytes);
   trials.request.set_time_limit_seconds(static_cast<int32_t>(*seconds));
@@ -176,8 +176,8 @@ absl::StatusOr<Trials> TrialsOf(const CommandFlags& flags,
 }
 
 // Reads what a verdict depends on besides the bundle.
-absl::StatusOr<std::string> ContextOf(const Trials& trials,
-                                      const HostDescription& host) {
+absl::StatusOr<std::string> ReadContext(const Trials& trials,
+                                        const HostDescription& host) {
   Sha256 context;
   context.Add(absl::StrCat("judge ", kJudgeVersion, "\n", host.kernel, "\n",
                            absl::StrJoin(host.present, "\n"), "\n",
@@ -270,7 +270,7 @@ absl::Status SetServer(const CommandFlags& flags,
 
 // The way in for this machine's `submit`, where nobody has one yet.
 absl::Status MakeLocalToken(const std::string& store_folder) {
-  const std::string tokens_path = TokenFileOf(store_folder);
+  const std::string tokens_path = MakeTokenPath(store_folder);
   const absl::StatusOr<std::vector<KeptToken>> tokens =
       ReadTokenFile(tokens_path);
   if (!tokens.ok() || !tokens->empty()) return tokens.status();
@@ -322,9 +322,9 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
   options.store_folder = store_folder;
   status = SetServer(flags, &options);
   if (!status.ok()) return status;
-  const absl::StatusOr<Trials> trials = TrialsOf(flags, store_folder);
+  const absl::StatusOr<Trials> trials = MakeTrials(flags, store_folder);
   if (!trials.ok()) return trials.status();
-  const absl::StatusOr<std::string> context = ContextOf(*trials, host);
+  const absl::StatusOr<std::string> context = ReadContext(*trials, host);
   if (!context.ok()) return context.status();
   options.api.verdict_context = *context;
   status = MakeLocalToken(store_folder);
@@ -342,7 +342,7 @@ absl::Status Serve(const CommandFlags& flags, const std::string& store_folder) {
       });
 }
 
-absl::StatusOr<int64_t> ExpiryOf(const CommandFlags& flags) {
+absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
   if (!flags.Has("expires")) return 0;
   std::string text = flags.Value("expires", "");
   int64_t days = 0;
@@ -390,7 +390,7 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   const absl::StatusOr<unsigned> scopes =
       ParseScopes(flags.Value("scopes", "submit,read"));
   if (!scopes.ok()) return scopes.status();
-  const absl::StatusOr<int64_t> expiry = ExpiryOf(flags);
+  const absl::StatusOr<int64_t> expiry = ReadExpiry(flags);
   if (!expiry.ok()) return expiry.status();
   const absl::StatusOr<std::string> token =
       AddAccessToken(path, {words[2], *scopes, *expiry});
@@ -423,7 +423,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (flags->words().empty()) {
       status = Serve(*flags, store_folder);
     } else if (flags->words()[0] == "token") {
-      status = ManageTokens(*flags, TokenFileOf(store_folder));
+      status = ManageTokens(*flags, MakeTokenPath(store_folder));
     } else {
       status = absl::InvalidArgumentError(
           absl::StrCat("no command '", flags->words()[0], "'; see --help"));

@@ -31,10 +31,10 @@ absl::StatusOr<std::string> ClientTokenPath();
 absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
                                         const std::string& path);
 
-// With those above it, for nobody else to read. FileError's.
+// Makes the folder and those above it, for nobody else to read. FileError's.
 absl::Status MakeFolders(const std::string& folder);
 
-// For nobody else to read, whatever was there. FileError's.
+// Writes the file for nobody else to read, whatever was there. FileError's.
 absl::Status WriteSecretFile(const std::string& path, absl::string_view text);
 
 }  // namespace footprint

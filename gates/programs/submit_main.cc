@@ -86,7 +86,7 @@ class TemporaryFile {
   const std::string path_;
 };
 
-absl::StatusOr<std::string> TokenOf(const CommandFlags& flags) {
+absl::StatusOr<std::string> ReadToken(const CommandFlags& flags) {
   const std::string given = EnvironmentValue("FOOTPRINT_TOKEN");
   if (!given.empty() && !flags.Has("token_file")) return given;
   const absl::StatusOr<std::string> path =
@@ -103,11 +103,11 @@ absl::StatusOr<std::string> TokenOf(const CommandFlags& flags) {
   return std::string(absl::StripAsciiWhitespace(*text));
 }
 
-absl::StatusOr<SubmitOptions> OptionsOf(const CommandFlags& flags) {
+absl::StatusOr<SubmitOptions> ReadOptions(const CommandFlags& flags) {
   SubmitOptions options;
   const std::string named = EnvironmentValue("FOOTPRINT_SERVER");
   options.server = flags.Value("server", named.empty() ? kUsualServer : named);
-  absl::StatusOr<std::string> token = TokenOf(flags);
+  absl::StatusOr<std::string> token = ReadToken(flags);
   if (!token.ok()) return token.status();
   options.token = *std::move(token);
   options.deployment = flags.Value("deployment", "");
@@ -145,7 +145,7 @@ absl::StatusOr<std::string> TemporaryPath() {
 }
 
 int Submit(const CommandFlags& flags, const std::string& bundle_path) {
-  const absl::StatusOr<SubmitOptions> options = OptionsOf(flags);
+  const absl::StatusOr<SubmitOptions> options = ReadOptions(flags);
   if (!options.ok()) return Complain(kProgram, options.status().message());
   const absl::StatusOr<SubmittedVerdict> verdict =
       SubmitBundle(bundle_path, *options);

@@ -32,8 +32,8 @@ absl::StatusOr<CommandFlags> ParseSuiteFlags(
     const std::vector<std::string>& arguments, std::vector<std::string> valued,
     std::vector<std::string> plain, size_t most_words = 0);
 
-// Whether --format is json rather than text, which it is if it is not given.
-// kInvalidArgument for another.
+// Returns whether --format is json rather than text, which it is if it is not
+// given. kInvalidArgument for another.
 absl::StatusOr<bool> IsJsonWanted(const CommandFlags& flags);
 
 // The suite's target for updates, and whether its files are complete.

@@ -84,7 +84,7 @@ void TellDecision(const TrialResult& result) {
 
 // Returns what the page of a verdict needs besides: the profile, and the
 // thresholds that judged it.
-GateInput InputOf(const TrialRequest& request, const TrialResult& result) {
+GateInput MakeInput(const TrialRequest& request, const TrialResult& result) {
   GateInput input;
   if (result.has_profile()) input.profiles.push_back(result.profile());
   for (const std::string& path : request.threshold_paths()) {
@@ -149,7 +149,7 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   const absl::Status written = WriteVerdict(
-      InputOf(request, *result), result->verdict(), *flags, *files, true);
+      MakeInput(request, *result), result->verdict(), *flags, *files, true);
   if (!written.ok()) return Complain(kProgram, written.message());
   return result->verdict().decision();
 }

@@ -97,8 +97,8 @@ absl::StatusOr<FileLock> LockWorkspace(const std::string& workspace) {
       "wait for it, or end it, and run again"));
 }
 
-WorkspaceUpdateRequest RequestOf(const CommandFlags& flags,
-                                 const std::string& workspace) {
+WorkspaceUpdateRequest MakeRequest(const CommandFlags& flags,
+                                   const std::string& workspace) {
   WorkspaceUpdateRequest request;
   request.workspace = workspace;
   request.input = ReadGateInput(flags.Value("manifest", ""));
@@ -121,7 +121,7 @@ WorkspaceUpdateRequest RequestOf(const CommandFlags& flags,
 // Plans, then writes the files or shows what would change.
 absl::StatusOr<WorkspaceUpdate> Update(const CommandFlags& flags,
                                        const std::string& workspace) {
-  WorkspaceUpdateRequest request = RequestOf(flags, workspace);
+  WorkspaceUpdateRequest request = MakeRequest(flags, workspace);
   if (flags.Has("headroom")) {
     absl::StatusOr<Headroom> headroom =
         ParseHeadroom(flags.Value("headroom", ""));

@@ -47,7 +47,7 @@ struct RecordedVisit {
   size_t call_count = 0;
   size_t first_mapping = 0;
   size_t mapping_count = 0;
-  // When it held most, net of its beginning, for the first time.
+  // The place at which it held most, net of its beginning, for the first time.
   size_t peak = 0;
   int64_t peak_bytes = 0;
   size_t mapped_peak = 0;

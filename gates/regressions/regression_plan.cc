@@ -80,11 +80,11 @@ struct Place {
     return found.empty() ? -1 : found[random->Below(found.size())];
   }
 
-  const RecordedBlock& BlockOf(int64_t call) const {
+  const RecordedBlock& BlockAt(int64_t call) const {
     return record.blocks[visit.first_call + static_cast<size_t>(call)];
   }
 
-  // Whether its bytes are in the figure for as long as it matters.
+  // Returns whether its bytes are in the figure for as long as it matters.
   bool Counts(const RecordedBlock& block) const {
     if (IsPeak(figure.metric)) {
       return block.begin <= visit.peak && block.end > visit.peak;
@@ -111,13 +111,13 @@ struct Place {
 
 using Planned = absl::optional<PlannedRegression>;
 
-// Whether it is of blocks' bytes, whatever is done to which block.
+// Returns whether it is of blocks' bytes, whatever is done to which block.
 bool IsOfKeptBytes(MetricKind metric) {
   return IsPeak(metric) || metric == ALLOCATED_USABLE_BYTES ||
          metric == NET_GROWTH_USABLE_BYTES;
 }
 
-int64_t GrowthOf(const RecordedBlock& block, int64_t more_bytes) {
+int64_t ComputeGrowth(const RecordedBlock& block, int64_t more_bytes) {
   return UsableBytes(block.requested_bytes + more_bytes) - block.bytes;
 }
 
@@ -129,7 +129,7 @@ int64_t BytesUntilSeen(const RecordedBlock& block, int64_t needed) {
 Planned PlanOneMoreByte(const Place& place) {
   if (!IsOfKeptBytes(place.figure.metric)) return absl::nullopt;
   const auto is_full = [&](const RecordedBlock& block) {
-    return place.Counts(block) && GrowthOf(block, 1) >= place.needed;
+    return place.Counts(block) && ComputeGrowth(block, 1) >= place.needed;
   };
   int64_t call = place.FindCall(is_full);
   if (call < 0) {
@@ -137,10 +137,10 @@ Planned PlanOneMoreByte(const Place& place) {
         [&](const RecordedBlock& block) { return place.Counts(block); });
   }
   if (call < 0) return absl::nullopt;
-  const RecordedBlock& block = place.BlockOf(call);
+  const RecordedBlock& block = place.BlockAt(call);
   const int64_t more = is_full(block) ? 1 : BytesUntilSeen(block, place.needed);
   return place.Plan(RegressionSort::kOneMoreByte, RegressionKind::kLargerBlock,
-                    call, more, GrowthOf(block, more));
+                    call, more, ComputeGrowth(block, more));
 }
 
 Planned PlanSmallBlock(const Place& place) {
@@ -163,7 +163,7 @@ Planned PlanFreedLater(const Place& place) {
   });
   if (call < 0) return absl::nullopt;
   return place.Plan(RegressionSort::kFreedLater, RegressionKind::kLaterFree,
-                    call, 0, place.BlockOf(call).bytes);
+                    call, 0, place.BlockAt(call).bytes);
 }
 
 Planned PlanKeptCopy(const Place& place) {
@@ -172,7 +172,7 @@ Planned PlanKeptCopy(const Place& place) {
     return UsableBytes(block.requested_bytes) >= place.needed;
   });
   if (call < 0) return absl::nullopt;
-  const int64_t bytes = place.BlockOf(call).requested_bytes;
+  const int64_t bytes = place.BlockAt(call).requested_bytes;
   return place.Plan(RegressionSort::kKeptCopy, RegressionKind::kKeptBlock, call,
                     bytes, UsableBytes(bytes));
 }
@@ -198,13 +198,13 @@ Planned PlanLargerElement(const Place& place) {
   if (!IsOfKeptBytes(place.figure.metric)) return absl::nullopt;
   const int64_t call = place.FindCall([&](const RecordedBlock& block) {
     return place.Counts(block) &&
-           GrowthOf(block, block.requested_bytes) >= place.needed;
+           ComputeGrowth(block, block.requested_bytes) >= place.needed;
   });
   if (call < 0) return absl::nullopt;
-  const RecordedBlock& block = place.BlockOf(call);
+  const RecordedBlock& block = place.BlockAt(call);
   return place.Plan(RegressionSort::kLargerElement,
                     RegressionKind::kLargerBlock, call, block.requested_bytes,
-                    GrowthOf(block, block.requested_bytes));
+                    ComputeGrowth(block, block.requested_bytes));
 }
 
 // A few bytes for each unit of an argument.
@@ -271,7 +271,7 @@ Planned PlanMoreMapping(const Place& place) {
 
 // The visit's peak in the figure's metric, to find the visit that makes the
 // figure.
-int64_t PeakOf(const RecordedVisit& visit, const JudgedFigure& figure) {
+int64_t FindPeak(const RecordedVisit& visit, const JudgedFigure& figure) {
   return figure.metric == PEAK_MAPPED_BYTES ? visit.mapped_peak_bytes
                                             : visit.peak_bytes;
 }
@@ -281,8 +281,8 @@ bool IsInside(const RecordedVisit& visit, size_t place) {
 }
 
 // The visit that makes the figure; null if none does.
-const RecordedVisit* VisitOf(const JudgedFigure& figure,
-                             const AllocationRecord& record) {
+const RecordedVisit* FindVisit(const JudgedFigure& figure,
+                               const AllocationRecord& record) {
   const bool has_loop = std::any_of(
       record.visits.begin(), record.visits.end(),
       [](const RecordedVisit& visit) { return visit.phase == kLoop; });
@@ -296,8 +296,8 @@ const RecordedVisit* VisitOf(const JudgedFigure& figure,
     const bool fits = !figure.phase.empty() ? is_named
                       : has_loop            ? is_loop
                                             : is_peaks;
-    if (fits &&
-        (found == nullptr || PeakOf(visit, figure) > PeakOf(*found, figure))) {
+    if (fits && (found == nullptr ||
+                 FindPeak(visit, figure) > FindPeak(*found, figure))) {
       found = &visit;
     }
   }
@@ -348,7 +348,7 @@ absl::optional<PlannedRegression> PlanRegression(
     RegressionSort sort, const JudgedFigure& figure,
     const BenchmarkMemory& benchmark, const AllocationRecord& record,
     RandomSequence* random) {
-  const RecordedVisit* const visit = VisitOf(figure, record);
+  const RecordedVisit* const visit = FindVisit(figure, record);
   if (visit == nullptr) return absl::nullopt;
   // The whole of a program begins before its first phase.
   const bool is_net = figure.metric != PEAK_LIVE_ABSOLUTE_USABLE_BYTES &&

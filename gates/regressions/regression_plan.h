@@ -31,7 +31,7 @@
 
 namespace footprint {
 
-// As a person would name the mistake.
+// A mistake, named as a person would name it.
 enum class RegressionSort {
   kOneMoreByte,
   kSmallBlock,
@@ -76,20 +76,20 @@ struct JudgedFigure {
   int64_t room = 0;
 };
 
-// In the verdict's order, each figure once.
+// Returns the figures in the verdict's order, each once.
 std::vector<JudgedFigure> JudgedFigures(const Verdict& verdict);
 
 struct PlannedRegression {
   RegressionSort sort = RegressionSort::kOneMoreByte;
   JudgedFigure figure;
   PlantedRegression planted;  // without a record path
-  // By at least this the figure must grow.
+  // The least by which the figure must grow.
   int64_t expected_growth = 0;
 };
 
-// None where the program gives no place for it: no block that is alive at the
-// peak, no argument, a metric that the sort does not move. `benchmark` as it
-// was measured before.
+// Returns nothing where the program gives no place for it: no block that is
+// alive at the peak, no argument, a metric that the sort does not move.
+// `benchmark` as it was measured before.
 absl::optional<PlannedRegression> PlanRegression(
     RegressionSort sort, const JudgedFigure& figure,
     const BenchmarkMemory& benchmark, const AllocationRecord& record,

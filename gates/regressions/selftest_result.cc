@@ -30,17 +30,18 @@ const BenchmarkMemory* FindBenchmark(const MemoryProfile& profile,
 }
 
 // "loop/load" of the phase `index`.
-std::string PathOf(const BenchmarkMemory& benchmark, int index) {
+std::string MakePhasePath(const BenchmarkMemory& benchmark, int index) {
   const Phase& phase = benchmark.phases(index);
   if (phase.parent() < 0) return phase.name();
-  return absl::StrCat(PathOf(benchmark, phase.parent()), "/", phase.name());
+  return absl::StrCat(MakePhasePath(benchmark, phase.parent()), "/",
+                      phase.name());
 }
 
 int64_t FigureIn(const BenchmarkMemory& benchmark, const JudgedFigure& figure) {
   MetricReading reading;
   if (figure.phase.empty()) reading = ReadMetric(benchmark, figure.metric);
   for (int i = 0; i < benchmark.phases_size(); ++i) {
-    if (!figure.phase.empty() && PathOf(benchmark, i) == figure.phase) {
+    if (!figure.phase.empty() && MakePhasePath(benchmark, i) == figure.phase) {
       reading = ReadMetric(benchmark.phases(i), figure.metric);
     }
   }
@@ -59,7 +60,7 @@ std::vector<MemoryProfile> WithRun(const std::vector<MemoryProfile>& base,
           FindBenchmark(measured, benchmark.name());
       if (now == nullptr) continue;
       BenchmarkMemory replaced = *now;
-      TakeImageOf(benchmark, &replaced);
+      TakeImage(benchmark, &replaced);
       benchmark = std::move(replaced);
     }
   }
@@ -77,7 +78,7 @@ void TakeImage(const Metrics& base, Metrics* measured) {
 
 void AddRules(const Verdict& verdict, RegressionTrial* trial) {
   for (const Judgement& judgement : verdict.judgements()) {
-    if (OutcomeOf(judgement) != Outcome::kRejects) continue;
+    if (FindOutcome(judgement) != Outcome::kRejects) continue;
     if (std::find(trial->rules.begin(), trial->rules.end(), judgement.rule()) ==
         trial->rules.end()) {
       trial->rules.push_back(judgement.rule());
@@ -115,7 +116,7 @@ std::string CountText(size_t count) {
   return count == 0 ? "-" : FormatCount(static_cast<int64_t>(count));
 }
 
-std::vector<std::string> RowOf(const std::string& name, const Tally& tally) {
+std::vector<std::string> MakeRow(const std::string& name, const Tally& tally) {
   const auto of_rule = [&tally](RuleKind rule) {
     const auto found = tally.by_rule.find(rule);
     return CountText(found == tally.by_rule.end() ? 0 : found->second);
@@ -144,7 +145,7 @@ std::string Table(const std::string& heading,
                   1);
   std::string text = table.Headings();
   for (const auto& [name, tally] : tallies) {
-    absl::StrAppend(&text, table.Row(RowOf(name, tally)));
+    absl::StrAppend(&text, table.Row(MakeRow(name, tally)));
   }
   return text;
 }
@@ -256,7 +257,7 @@ bool SelftestResult::IsPassed() const {
              kCaughtShare * static_cast<double>(trials.size());
 }
 
-void TakeImageOf(const BenchmarkMemory& base, BenchmarkMemory* measured) {
+void TakeImage(const BenchmarkMemory& base, BenchmarkMemory* measured) {
   TakeImage(base.metrics(), measured->mutable_metrics());
   const int phases = std::min(base.phases_size(), measured->phases_size());
   for (int i = 0; i < phases; ++i) {

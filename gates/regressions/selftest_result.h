@@ -58,18 +58,19 @@ struct SelftestResult {
   std::vector<std::string> uncovered;
 
   size_t Count(TrialEnd end) const;
-  // At least 99 % caught, each of those asked for tried.
+  // Returns whether at least 99 % were caught, and each of those asked for was
+  // tried.
   bool IsPassed() const;
 };
 
-// Null if none of the profiles has it; points into them.
+// Returns null if none of the profiles has it; points into them.
 const BenchmarkMemory* FindBenchmark(const std::vector<MemoryProfile>& profiles,
                                      const std::string& label,
                                      const std::string& name);
 
 // Sets the size of the program's image, which the heap that plants enlarges, to
 // what `base` has: of the same benchmark.
-void TakeImageOf(const BenchmarkMemory& base, BenchmarkMemory* measured);
+void TakeImage(const BenchmarkMemory& base, BenchmarkMemory* measured);
 
 // `base` was accepted; the run's benchmarks take the places of its own.
 RegressionTrial JudgeTrial(const PlannedRegression& planned,

@@ -171,7 +171,7 @@ TEST(SelftestResultTest, TheImageIsTheProgramsOwn) {
     return benchmark;
   };
   BenchmarkMemory measured = with_image(500);
-  TakeImageOf(with_image(300), &measured);
+  TakeImage(with_image(300), &measured);
   EXPECT_EQ(measured.SerializeAsString(), with_image(300).SerializeAsString());
 }
 

@@ -22,9 +22,9 @@ bool HasMargin(const Judgement& judgement) {
 
 // Less is nearer. An AUDIT rule that does not hold is no danger, so it comes
 // after the limits that do.
-std::tuple<int, double> NearnessOf(const Judgement& judgement) {
+std::tuple<int, double> ComputeNearness(const Judgement& judgement) {
   const double share = MarginShare(judgement);
-  switch (OutcomeOf(judgement)) {
+  switch (FindOutcome(judgement)) {
     case Outcome::kRejects:
       return {0, share};
     case Outcome::kWarns:
@@ -93,12 +93,12 @@ std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict) {
     const Judgement& judgement = verdict.judgements(i);
     DeploymentSummary& summary = summary_of(judgement.label());
     ++summary.rule_count;
-    const Outcome outcome = OutcomeOf(judgement);
+    const Outcome outcome = FindOutcome(judgement);
     summary.rejected_count += outcome == Outcome::kRejects ? 1 : 0;
     summary.warned_count += outcome == Outcome::kWarns ? 1 : 0;
     if (summary.nearest < 0 ||
-        NearnessOf(judgement) <
-            NearnessOf(verdict.judgements(summary.nearest))) {
+        ComputeNearness(judgement) <
+            ComputeNearness(verdict.judgements(summary.nearest))) {
       summary.nearest = i;
     }
   }

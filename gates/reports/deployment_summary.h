@@ -31,12 +31,13 @@ struct DeploymentSummary {
   int nearest = -1;
 };
 
-// In the order of the judgements; then those that only a problem names.
+// Summarizes the deployments in the order of the judgements; those that only a
+// problem names come last.
 std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict);
 
-// How far a limit is from being broken, as a share of it: 0.25 is a quarter
-// left, -0.25 a quarter too much. Infinite for an exact value that holds, and
-// by the sign for a limit of zero.
+// Returns how far a limit is from being broken, as a share of it: 0.25 is a
+// quarter left, -0.25 a quarter too much. Infinite for an exact value that
+// holds, and by the sign for a limit of zero.
 double MarginShare(const Judgement& judgement);
 
 // "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB", "exact".

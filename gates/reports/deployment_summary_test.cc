@@ -26,7 +26,7 @@ Judgement MakeJudgement(RuleKind rule, int64_t measured, int64_t limit,
 }
 
 // The index of the nearest of `judgements`, all of one deployment.
-int NearestOf(const std::vector<Judgement>& judgements) {
+int FindNearest(const std::vector<Judgement>& judgements) {
   Verdict verdict;
   for (const Judgement& judgement : judgements) {
     *verdict.add_judgements() = judgement;
@@ -53,11 +53,11 @@ TEST(DeploymentSummaryTest, CountsByDeployment) {
 }
 
 TEST(DeploymentSummaryTest, TheNearestIsTheLeastShareOfItsLimit) {
-  EXPECT_EQ(NearestOf({MakeJudgement(MAXIMUM, 50, 100, ACCEPT),
-                       MakeJudgement(MAXIMUM, 900, 1000, ACCEPT)}),
+  EXPECT_EQ(FindNearest({MakeJudgement(MAXIMUM, 50, 100, ACCEPT),
+                         MakeJudgement(MAXIMUM, 900, 1000, ACCEPT)}),
             1);
-  EXPECT_EQ(NearestOf({MakeJudgement(MINIMUM, 101, 100, ACCEPT),
-                       MakeJudgement(MAXIMUM, 900, 1000, ACCEPT)}),
+  EXPECT_EQ(FindNearest({MakeJudgement(MINIMUM, 101, 100, ACCEPT),
+                         MakeJudgement(MAXIMUM, 900, 1000, ACCEPT)}),
             0);
 }
 
@@ -70,12 +70,12 @@ TEST(DeploymentSummaryTest, AMarginIsAShareOfTheLimit) {
 }
 
 TEST(DeploymentSummaryTest, ALimitComesBeforeAnExactValueThatHolds) {
-  EXPECT_EQ(NearestOf({MakeJudgement(EXACT_VALUE, 5, 5, ACCEPT),
-                       MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
+  EXPECT_EQ(FindNearest({MakeJudgement(EXACT_VALUE, 5, 5, ACCEPT),
+                         MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
             1);
   // Nor has a limit of zero a margin to lose.
-  EXPECT_EQ(NearestOf({MakeJudgement(MAXIMUM, 0, 0, ACCEPT),
-                       MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
+  EXPECT_EQ(FindNearest({MakeJudgement(MAXIMUM, 0, 0, ACCEPT),
+                         MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
             1);
 }
 
@@ -85,9 +85,10 @@ TEST(DeploymentSummaryTest, ARuleThatBlocksComesBeforeOneThatWarns) {
   Judgement record = MakeJudgement(MAXIMUM, 9000, 100, REJECT);
   record.set_severity(AUDIT);
   const Judgement holds = MakeJudgement(MAXIMUM, 100, 100, ACCEPT);
-  EXPECT_EQ(NearestOf({warning, MakeJudgement(MAXIMUM, 101, 100, REJECT)}), 1);
-  EXPECT_EQ(NearestOf({holds, warning}), 1);
-  EXPECT_EQ(NearestOf({record, holds}), 1);
+  EXPECT_EQ(FindNearest({warning, MakeJudgement(MAXIMUM, 101, 100, REJECT)}),
+            1);
+  EXPECT_EQ(FindNearest({holds, warning}), 1);
+  EXPECT_EQ(FindNearest({record, holds}), 1);
 }
 
 TEST(DeploymentSummaryTest, MarginsSayHowMuchOfWhat) {

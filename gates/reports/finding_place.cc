@@ -26,7 +26,7 @@ int TakeNumber(absl::string_view* text) {
   return number;
 }
 
-std::string KeyOf(const std::string& text) {
+std::string HashText(const std::string& text) {
   return absl::StrFormat(
       "%016x", Fingerprint(text.data(), static_cast<int64_t>(text.size())));
 }
@@ -38,7 +38,7 @@ std::string Part(absl::string_view text) {
 
 }  // namespace
 
-FindingPlace PlaceOf(absl::string_view location) {
+FindingPlace ParsePlace(absl::string_view location) {
   FindingPlace place;
   // A label whose target is a number is no line.
   if (absl::StartsWith(location, "//") || absl::StartsWith(location, "@")) {
@@ -56,15 +56,15 @@ FindingPlace PlaceOf(absl::string_view location) {
 }
 
 std::string StableKey(const Judgement& judgement) {
-  return KeyOf(absl::StrCat(
+  return HashText(absl::StrCat(
       Part(judgement.label()), Part(judgement.benchmark()),
       Part(judgement.phase()), judgement.metric(), ",", judgement.rule(), ",",
-      Part(PlaceOf(judgement.threshold_location()).path)));
+      Part(ParsePlace(judgement.threshold_location()).path)));
 }
 
 std::string StableKey(const Problem& problem) {
-  const FindingPlace place = PlaceOf(problem.location());
-  return KeyOf(absl::StrCat(
+  const FindingPlace place = ParsePlace(problem.location());
+  return HashText(absl::StrCat(
       "problem", Part(place.path.empty() ? problem.location() : place.path),
       Part(problem.message())));
 }

@@ -9,7 +9,7 @@ namespace footprint {
 namespace {
 
 void ExpectPlace(const char* location, const char* path, int line, int column) {
-  const FindingPlace place = PlaceOf(location);
+  const FindingPlace place = ParsePlace(location);
   EXPECT_EQ(place.path, path) << location;
   EXPECT_EQ(place.line, line) << location;
   EXPECT_EQ(place.column, column) << location;

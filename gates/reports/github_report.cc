@@ -37,7 +37,7 @@ class Annotations {
            const std::string& message) {
     if (written_++ >= kGithubMostAnnotations) return;
     absl::StrAppend(&text_, "::", kind_, " title=", EscapeProperty(title));
-    const FindingPlace place = PlaceOf(location);
+    const FindingPlace place = ParsePlace(location);
     if (!place.path.empty()) {
       absl::StrAppend(&text_, ",file=", EscapeProperty(place.path));
     }
@@ -69,7 +69,7 @@ std::string WithoutCommands(const std::string& text) {
       word, text, word);
 }
 
-std::string MessageOf(const Judgement& judgement) {
+std::string WriteMessage(const Judgement& judgement) {
   return absl::StrCat(DescribeViolation(judgement),
                       judgement.command_to_accept().empty() ? "" : "\n",
                       HowToAccept(judgement));
@@ -91,9 +91,9 @@ std::string WriteGithubReport(const Verdict& verdict,
   for (const Judgement& judgement : verdict.judgements()) {
     if (!IsViolation(judgement)) continue;
     Annotations& kind =
-        OutcomeOf(judgement) == Outcome::kWarns ? warnings : errors;
+        FindOutcome(judgement) == Outcome::kWarns ? warnings : errors;
     kind.Add(judgement.threshold_location(),
-             WordOfOutcome(OutcomeOf(judgement)), MessageOf(judgement));
+             WordOfOutcome(FindOutcome(judgement)), WriteMessage(judgement));
   }
   std::string summary = SummaryLine(verdict);
   const int left_out = errors.left_out_count() + warnings.left_out_count();

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A label is told of in the BUILD file of its package.
-std::string BuildFileOf(const std::string& location) {
+std::string FindBuildFile(const std::string& location) {
   if (!absl::StartsWith(location, "//")) return "BUILD";
   const std::string package = location.substr(2, location.find(':') - 2);
   return package.empty() ? "BUILD" : absl::StrCat(package, "/BUILD");
@@ -36,9 +36,9 @@ class GitlabReport {
     }
     for (const Judgement& judgement : verdict_.judgements()) {
       if (!IsViolation(judgement)) continue;
-      const bool rejects = OutcomeOf(judgement) == Outcome::kRejects;
+      const bool rejects = FindOutcome(judgement) == Outcome::kRejects;
       Add(judgement.threshold_location(),
-          absl::StrCat(WordOfOutcome(OutcomeOf(judgement)), " ",
+          absl::StrCat(WordOfOutcome(FindOutcome(judgement)), " ",
                        FindWords(judgement.rule()).limit),
           absl::StrCat(MarginText(judgement), ": ",
                        DescribeViolation(judgement),
@@ -56,7 +56,7 @@ class GitlabReport {
   void Add(const std::string& location, const std::string& check,
            const std::string& description, const char* severity,
            const std::string& key) {
-    const FindingPlace place = PlaceOf(location);
+    const FindingPlace place = ParsePlace(location);
     // GitLab shows the first of those that share a fingerprint.
     const int uses = ++uses_[key];
     issues_.push_back(
@@ -65,7 +65,7 @@ class GitlabReport {
          {"fingerprint", uses == 1 ? key : absl::StrCat(key, "-", uses)},
          {"severity", severity},
          {"location",
-          {{"path", place.path.empty() ? BuildFileOf(location) : place.path},
+          {{"path", place.path.empty() ? FindBuildFile(location) : place.path},
            {"lines", {{"begin", std::max(place.line, 1)}}}}}});
   }
 

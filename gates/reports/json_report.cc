@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json JsonOf(const Judgement& judgement) {
+Json ToJson(const Judgement& judgement) {
   Json json = {{"label", judgement.label()},
                {"benchmark", judgement.benchmark()},
                {"phase", judgement.phase()},
@@ -28,20 +28,20 @@ Json JsonOf(const Judgement& judgement) {
   return json;
 }
 
-Json JsonOf(const Problem& problem) {
+Json ToJson(const Problem& problem) {
   return {{"decision", Decision_Name(problem.decision())},
           {"location", problem.location()},
           {"message", problem.message()}};
 }
 
-Json JsonOf(const ProducerRemark& remark) {
+Json ToJson(const ProducerRemark& remark) {
   return {{"label", remark.label()},
           {"about", remark.remark().about()},
           {"text", remark.remark().text()}};
 }
 
 // The figures of the text report's line.
-Json JsonOf(const DeploymentSummary& summary, const Verdict& verdict) {
+Json ToJson(const DeploymentSummary& summary, const Verdict& verdict) {
   Json nearest = nullptr;
   if (summary.nearest >= 0) {
     const Judgement& judgement = verdict.judgements(summary.nearest);
@@ -61,28 +61,28 @@ Json JsonOf(const DeploymentSummary& summary, const Verdict& verdict) {
           {"nearest", nearest}};
 }
 
-Json DeploymentsOf(const Verdict& verdict) {
+Json DeploymentsToJson(const Verdict& verdict) {
   Json deployments = Json::array();
   for (const DeploymentSummary& summary : SummarizeDeployments(verdict)) {
-    deployments.push_back(JsonOf(summary, verdict));
+    deployments.push_back(ToJson(summary, verdict));
   }
   return deployments;
 }
 
-Json JudgementsOf(const Verdict& verdict, bool has_every_rule) {
+Json JudgementsToJson(const Verdict& verdict, bool has_every_rule) {
   Json judgements = Json::array();
   for (const Judgement& judgement : verdict.judgements()) {
     if (has_every_rule || IsViolation(judgement)) {
-      judgements.push_back(JsonOf(judgement));
+      judgements.push_back(ToJson(judgement));
     }
   }
   return judgements;
 }
 
 template <typename Messages>
-Json JsonArrayOf(const Messages& messages) {
+Json ToJsonArray(const Messages& messages) {
   Json array = Json::array();
-  for (const auto& message : messages) array.push_back(JsonOf(message));
+  for (const auto& message : messages) array.push_back(ToJson(message));
   return array;
 }
 
@@ -93,10 +93,10 @@ std::string WriteJsonReport(const Verdict& verdict,
   constexpr int kIndent = 2;
   const Json report = {
       {"decision", Decision_Name(verdict.decision())},
-      {"deployments", DeploymentsOf(verdict)},
-      {"judgements", JudgementsOf(verdict, options.has_every_rule)},
-      {"problems", JsonArrayOf(verdict.problems())},
-      {"remarks", options.has_every_rule ? JsonArrayOf(verdict.remarks())
+      {"deployments", DeploymentsToJson(verdict)},
+      {"judgements", JudgementsToJson(verdict, options.has_every_rule)},
+      {"problems", ToJsonArray(verdict.problems())},
+      {"remarks", options.has_every_rule ? ToJsonArray(verdict.remarks())
                                          : Json::array()}};
   return report.dump(kIndent, ' ', /*ensure_ascii=*/true,
                      Json::error_handler_t::replace) +

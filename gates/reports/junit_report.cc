@@ -12,12 +12,12 @@
 namespace footprint {
 namespace {
 
-std::string JunitCaseOf(const Judgement& judgement) {
-  const Outcome outcome = OutcomeOf(judgement);
+std::string WriteJunitCase(const Judgement& judgement) {
+  const Outcome outcome = FindOutcome(judgement);
   const std::string begin = absl::StrCat(
       "    <testcase classname=\"", EscapeForXml(judgement.label()),
       "\" name=\"",
-      EscapeForXml(absl::StrCat(NameOf(judgement), " ",
+      EscapeForXml(absl::StrCat(DescribeMeasured(judgement), " ",
                                 SchemaNameOfMetric(judgement.metric()), " ",
                                 FindWords(judgement.rule()).limit)),
       "\"");
@@ -33,7 +33,7 @@ std::string JunitCaseOf(const Judgement& judgement) {
                       "</system-out></testcase>\n");
 }
 
-std::string JunitCaseOf(const Problem& problem) {
+std::string WriteJunitCase(const Problem& problem) {
   const std::string begin =
       absl::StrCat("    <testcase classname=\"problems\" name=\"",
                    EscapeForXml(problem.location()), "\">");
@@ -55,8 +55,8 @@ std::string JunitSuite(const std::string& name, const std::string& cases,
 }
 
 // One case for all that holds in a deployment: the text report's line.
-std::string JunitCaseOf(const DeploymentSummary& summary,
-                        const Verdict& verdict) {
+std::string WriteJunitCase(const DeploymentSummary& summary,
+                           const Verdict& verdict) {
   const Judgement& nearest = verdict.judgements(summary.nearest);
   return absl::StrCat(
       "    <testcase classname=\"", EscapeForXml(summary.label),
@@ -77,7 +77,7 @@ class JunitReport {
     AddProblems();
     return absl::StrCat(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"",
-        tests_, "\" failures=\"", CountOf(verdict_, Outcome::kRejects),
+        tests_, "\" failures=\"", CountJudgements(verdict_, Outcome::kRejects),
         "\" errors=\"", errors_, "\">\n", suites_, "</testsuites>\n");
   }
 
@@ -87,7 +87,7 @@ class JunitReport {
     int tests = 0;
     int failures = 0;
     if (!options_.has_every_rule) {
-      cases = JunitCaseOf(summary, verdict_);
+      cases = WriteJunitCase(summary, verdict_);
       ++tests;
     }
     // Judgements of one deployment stand together.
@@ -96,12 +96,12 @@ class JunitReport {
          ++next_) {
       const Judgement& judgement = verdict_.judgements(next_);
       if (!options_.has_every_rule && !IsViolation(judgement)) continue;
-      cases += JunitCaseOf(judgement);
+      cases += WriteJunitCase(judgement);
       ++tests;
-      failures += OutcomeOf(judgement) == Outcome::kRejects ? 1 : 0;
+      failures += FindOutcome(judgement) == Outcome::kRejects ? 1 : 0;
     }
     const std::vector<std::string> remarks =
-        options_.has_every_rule ? NotesOf(verdict_, summary.label)
+        options_.has_every_rule ? FindNotes(verdict_, summary.label)
                                 : std::vector<std::string>();
     if (!remarks.empty()) {
       absl::StrAppend(&cases, "    <system-out>",
@@ -115,7 +115,7 @@ class JunitReport {
   void AddProblems() {
     std::string cases;
     for (const Problem& problem : verdict_.problems()) {
-      cases += JunitCaseOf(problem);
+      cases += WriteJunitCase(problem);
       errors_ += problem.decision() == ACCEPT ? 0 : 1;
     }
     if (cases.empty()) return;

@@ -41,14 +41,14 @@ std::string RuleTables(const Verdict& verdict) {
     if (BeginsDeployment(verdict, i)) {
       absl::StrAppend(&text, "\n### ", EscapeForMarkdown(judgement.label()),
                       "\n");
-      for (const std::string& remark : NotesOf(verdict, judgement.label())) {
+      for (const std::string& remark : FindNotes(verdict, judgement.label())) {
         absl::StrAppend(&text, "\n", EscapeForMarkdown(remark), "\n");
       }
       absl::StrAppend(&text,
                       "\n| benchmark | metric | measured | limit | margin | "
                       "verdict |\n|---|---|---:|---:|---|---|\n");
     }
-    text += MarkdownRow(RowOf(judgement));
+    text += MarkdownRow(MakeReportRow(judgement));
   }
   return text;
 }
@@ -62,8 +62,8 @@ std::string WriteMarkdownReport(const Verdict& verdict,
       options.has_every_rule ? RuleTables(verdict) : DeploymentTable(verdict));
   for (const Judgement& judgement : verdict.judgements()) {
     if (!IsViolation(judgement)) continue;
-    absl::StrAppend(&text, "\n- **", WordOfOutcome(OutcomeOf(judgement)), "** ",
-                    EscapeForMarkdown(DescribeViolation(judgement)),
+    absl::StrAppend(&text, "\n- **", WordOfOutcome(FindOutcome(judgement)),
+                    "** ", EscapeForMarkdown(DescribeViolation(judgement)),
                     judgement.command_to_accept().empty() ? "" : "<br>",
                     EscapeForMarkdown(HowToAccept(judgement)), "\n");
   }

@@ -64,13 +64,13 @@ class Family {
 // Units of the figures of rules.
 enum Unit { kBytes, kCalls, kExponent, kUnitCount };
 
-Unit UnitOf(const Judgement& judgement) {
+Unit FindUnit(const Judgement& judgement) {
   if (judgement.rule() == MAXIMUM_EXPONENT) return kExponent;
   return UnitOfMetric(judgement.metric()) == MetricUnit::kBytes ? kBytes
                                                                 : kCalls;
 }
 
-Labels LabelsOf(const Judgement& judgement) {
+Labels MakeLabels(const Judgement& judgement) {
   return {{"deployment", judgement.label()},
           {"benchmark", judgement.benchmark()},
           {"phase", judgement.phase()},
@@ -130,15 +130,15 @@ class OpenmetricsReport {
   }
 
   void Add(const Judgement& judgement) {
-    const Labels labels = LabelsOf(judgement);
-    const Unit unit = UnitOf(judgement);
+    const Labels labels = MakeLabels(judgement);
+    const Unit unit = FindUnit(judgement);
     measured_[unit].Add(labels, absl::StrCat(judgement.measured()));
     limit_[unit].Add(labels, absl::StrCat(judgement.limit()));
     holds_.Add(labels, judgement.decision() == ACCEPT ? "1" : "0");
   }
 
   void AddViolation(const Judgement& judgement) {
-    violation_info_.Add({{"outcome", WordOfOutcome(OutcomeOf(judgement))},
+    violation_info_.Add({{"outcome", WordOfOutcome(FindOutcome(judgement))},
                          {"message", DescribeViolation(judgement)},
                          {"accept_with", judgement.command_to_accept()}},
                         "1");

@@ -39,14 +39,15 @@ int ReadReports(const Verdict& verdict, int most_sarif_results) {
   for (const Problem& problem : verdict.problems()) {
     errors += problem.decision() == ACCEPT ? 0 : 1;
   }
-  const int rejected = CountOf(verdict, Outcome::kRejects);
+  const int rejected = CountJudgements(verdict, Outcome::kRejects);
   const int told = verdict.judgements_size() + verdict.problems_size();
   std::ofstream(folder + "/expected.json") << absl::StrCat(
       "{\"decision\": ", static_cast<int>(verdict.decision()),
       ", \"sarif_results\": ", std::min(told, most_sarif_results),
       ", \"junit_cases\": ", told, ", \"rejected\": ", rejected,
       ", \"errors\": ", errors, ", \"findings\": ",
-      rejected + CountOf(verdict, Outcome::kWarns) + verdict.problems_size(),
+      rejected + CountJudgements(verdict, Outcome::kWarns) +
+          verdict.problems_size(),
       ", \"benchmarks\": [", absl::StrJoin(names, ","), "]}");
   // Debian's Python, which has the packages, whichever is first in PATH.
   return std::system(

@@ -33,7 +33,7 @@ std::string UriOfPath(const std::string& path) {
   return uri;
 }
 
-const char* LevelOf(Outcome outcome) {
+const char* LevelWord(Outcome outcome) {
   switch (outcome) {
     case Outcome::kRejects:
       return "error";
@@ -48,9 +48,9 @@ const char* LevelOf(Outcome outcome) {
 }
 
 // Where in files, and of which benchmark.
-Json LocationOf(const std::string& location, const std::string& name) {
+Json MakeLocation(const std::string& location, const std::string& name) {
   Json json = Json::object();
-  const FindingPlace place = PlaceOf(location);
+  const FindingPlace place = ParsePlace(location);
   if (!place.path.empty()) {
     Json physical = {{"artifactLocation", {{"uri", UriOfPath(place.path)}}}};
     if (place.line > 0) physical["region"]["startLine"] = place.line;
@@ -62,7 +62,7 @@ Json LocationOf(const std::string& location, const std::string& name) {
   return json;
 }
 
-Json PropertiesOf(const Judgement& judgement) {
+Json MakeProperties(const Judgement& judgement) {
   return {{"label", judgement.label()},
           {"benchmark", judgement.benchmark()},
           {"phase", judgement.phase()},
@@ -70,7 +70,7 @@ Json PropertiesOf(const Judgement& judgement) {
           {"measured", judgement.measured()},
           {"limit", judgement.limit()},
           {"margin", MarginText(judgement)},
-          {"outcome", WordOfOutcome(OutcomeOf(judgement))},
+          {"outcome", WordOfOutcome(FindOutcome(judgement))},
           {"commandToAccept", judgement.command_to_accept()}};
 }
 
@@ -101,23 +101,23 @@ class SarifReport {
  private:
   void AddJudgements(Outcome outcome) {
     for (const Judgement& judgement : verdict_.judgements()) {
-      if (OutcomeOf(judgement) != outcome) continue;
+      if (FindOutcome(judgement) != outcome) continue;
       if (IsFull()) continue;
       std::string text = DescribeViolation(judgement);
       if (!judgement.command_to_accept().empty()) {
         absl::StrAppend(&text,
                         ". Accept it with: ", judgement.command_to_accept());
       }
-      Json result = ResultOf(
+      Json result = MakeResult(
           absl::StrCat("memory/", std::string(RuleKind_Name(judgement.rule()))),
           absl::StrCat("A memory figure is held against a limit of the kind \"",
                        FindWords(judgement.rule()).limit, "\"."),
-          LevelOf(outcome), text);
-      result["locations"] = Json::array({LocationOf(
+          LevelWord(outcome), text);
+      result["locations"] = Json::array({MakeLocation(
           judgement.threshold_location(),
-          absl::StrCat(judgement.label(), " ", NameOf(judgement)))});
+          absl::StrCat(judgement.label(), " ", DescribeMeasured(judgement)))});
       result["partialFingerprints"]["footprintGate/v1"] = StableKey(judgement);
-      result["properties"] = PropertiesOf(judgement);
+      result["properties"] = MakeProperties(judgement);
       results_.push_back(std::move(result));
     }
   }
@@ -126,14 +126,14 @@ class SarifReport {
     for (const Problem& problem : verdict_.problems()) {
       const bool is_silent = problem.decision() == ACCEPT;
       if (is_silent != (outcome == Outcome::kWarns) || IsFull()) continue;
-      Json result = ResultOf(
+      Json result = MakeResult(
           absl::StrCat("problem/", WordOfProblem(problem)),
           absl::StrCat("Memory could not be judged: ", WordOfProblem(problem),
                        "."),
-          LevelOf(outcome),
+          LevelWord(outcome),
           absl::StrCat(problem.location(), ": ", problem.message()));
       result["locations"] =
-          Json::array({LocationOf(problem.location(), problem.location())});
+          Json::array({MakeLocation(problem.location(), problem.location())});
       result["partialFingerprints"]["footprintGate/v1"] = StableKey(problem);
       results_.push_back(std::move(result));
     }
@@ -146,8 +146,8 @@ class SarifReport {
     return true;
   }
 
-  Json ResultOf(const std::string& rule, const std::string& meaning,
-                const std::string& level, const std::string& text) {
+  Json MakeResult(const std::string& rule, const std::string& meaning,
+                  const std::string& level, const std::string& text) {
     const auto [entry, is_new] = rule_indexes_.emplace(rule, rules_.size());
     if (is_new) {
       rules_.push_back(
@@ -160,7 +160,7 @@ class SarifReport {
             {"message", {{"text", text}}}};
   }
 
-  Json DeploymentsOf() const {
+  Json MakeDeployments() const {
     Json deployments = Json::array();
     for (const DeploymentSummary& summary : SummarizeDeployments(verdict_)) {
       Json json = {{"label", summary.label}, {"rules", summary.rule_count}};
@@ -174,7 +174,7 @@ class SarifReport {
     return deployments;
   }
 
-  Json RemarksOf() const {
+  Json MakeRemarks() const {
     Json remarks = Json::array();
     if (!options_.has_every_rule) return remarks;
     for (const ProducerRemark& remark : verdict_.remarks()) {
@@ -205,8 +205,8 @@ class SarifReport {
     run["invocations"].push_back(std::move(invocation));
     run["results"] = std::move(results_);
     run["properties"] = {{"decision", Decision_Name(verdict_.decision())},
-                         {"deployments", DeploymentsOf()},
-                         {"remarks", RemarksOf()}};
+                         {"deployments", MakeDeployments()},
+                         {"remarks", MakeRemarks()}};
     return run;
   }
 

@@ -10,14 +10,14 @@
 namespace footprint {
 namespace {
 
-nlohmann::json RunOf(const Verdict& verdict, bool has_every_rule) {
+nlohmann::json WriteRun(const Verdict& verdict, bool has_every_rule) {
   ReportOptions options;
   options.has_every_rule = has_every_rule;
   return nlohmann::json::parse(WriteSarifReport(verdict, options))["runs"][0];
 }
 
 TEST(SarifReportTest, FindingsStandAtTheirLimits) {
-  const nlohmann::json run = RunOf(ExampleVerdict(), false);
+  const nlohmann::json run = WriteRun(ExampleVerdict(), false);
   ASSERT_EQ(run["results"].size(), 3u);
   const nlohmann::json& problem = run["results"][0];
   EXPECT_EQ(problem["ruleId"], "problem/PRODUCER_FAILED");
@@ -41,7 +41,7 @@ TEST(SarifReportTest, FindingsStandAtTheirLimits) {
 }
 
 TEST(SarifReportTest, TellsWhatHoldsOnDemand) {
-  const nlohmann::json run = RunOf(ExampleVerdict(), true);
+  const nlohmann::json run = WriteRun(ExampleVerdict(), true);
   ASSERT_EQ(run["results"].size(), 4u);
   EXPECT_EQ(run["results"][3]["kind"], "pass");
   EXPECT_EQ(run["results"][3]["level"], "none");
@@ -52,8 +52,8 @@ TEST(SarifReportTest, PathsAreUris) {
   verdict.mutable_judgements(1)->set_threshold_location(
       "a b#\xc3\xa9.textproto:3");
   EXPECT_EQ(
-      RunOf(verdict, false)["results"][1]["locations"][0]["physicalLocation"]
-                           ["artifactLocation"]["uri"],
+      WriteRun(verdict, false)["results"][1]["locations"][0]["physicalLocation"]
+                              ["artifactLocation"]["uri"],
       "a%20b%23%C3%A9.textproto");
 }
 

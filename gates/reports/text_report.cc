@@ -34,7 +34,7 @@ constexpr size_t kIndent = 4;
 // terminal is.
 constexpr size_t kLeastNameWidth = 16;
 
-const char* ColourOf(Outcome outcome) {
+const char* FindColour(Outcome outcome) {
   return outcome == Outcome::kRejects ? kRed
          : outcome == Outcome::kHolds ? kGreen
                                       : kYellow;
@@ -55,7 +55,7 @@ class Style {
   size_t width() const { return options_.width; }
 
   std::string Colour(Outcome outcome, const std::string& text) const {
-    return options_.has_colour ? absl::StrCat(ColourOf(outcome), text, kPlain)
+    return options_.has_colour ? absl::StrCat(FindColour(outcome), text, kPlain)
                                : text;
   }
 
@@ -119,7 +119,7 @@ class DeploymentsText {
     return text;
   }
 
-  Line LineOf(const DeploymentSummary& summary) const {
+  Line MakeLine(const DeploymentSummary& summary) const {
     Line line;
     line.name = EscapeForTerminal(summary.label);
     if (summary.nearest < 0) {
@@ -148,7 +148,7 @@ class DeploymentsText {
     size_t figures_width = std::string("rules").size();
     std::vector<size_t> widths = {5, 14, 5};
     for (const DeploymentSummary& summary : summaries) {
-      lines.push_back(LineOf(summary));
+      lines.push_back(MakeLine(summary));
       figures.Fit(lines.back().figures);
       for (size_t i = 0; i < widths.size(); ++i) {
         widths[i] = std::max(widths[i], lines.back().figures[i].size());
@@ -235,13 +235,13 @@ class RulesText {
   }
 
  private:
-  static std::vector<std::string> CellsOf(const Judgement& judgement) {
+  static std::vector<std::string> FormatCells(const Judgement& judgement) {
     return {std::string(ShortNameOfMetric(judgement.metric())),
             ExactText(judgement.metric(), judgement.measured()),
             absl::StrCat(FindWords(judgement.rule()).limit, " ",
                          ExactText(judgement.metric(), judgement.limit()),
                          DeterminismSuffix(judgement)),
-            ShortMargin(judgement), WordOfOutcome(OutcomeOf(judgement))};
+            ShortMargin(judgement), WordOfOutcome(FindOutcome(judgement))};
   }
 
   // The limit stands beside it.
@@ -266,7 +266,7 @@ class RulesText {
                      {""}});
     std::vector<std::vector<std::string>> rows;
     for (const Judgement& judgement : verdict_.judgements()) {
-      rows.push_back(CellsOf(judgement));
+      rows.push_back(FormatCells(judgement));
       table.Fit(rows.back());
     }
     std::string name;
@@ -277,14 +277,14 @@ class RulesText {
         WriteDeployment(judgement.label());
         name.clear();
       }
-      if (name != NameOf(judgement)) {
-        name = NameOf(judgement);
+      if (name != DescribeMeasured(judgement)) {
+        name = DescribeMeasured(judgement);
         absl::StrAppend(
             &text_,
             style_.Wrap(absl::StrCat("  ", EscapeForTerminal(name)), kIndent),
             "\n");
       }
-      WriteRow(table, rows[static_cast<size_t>(i)], OutcomeOf(judgement));
+      WriteRow(table, rows[static_cast<size_t>(i)], FindOutcome(judgement));
     }
     if (!rows.empty()) text_ += "\n";
     WriteUnjudged();
@@ -308,7 +308,7 @@ class RulesText {
   void WriteDeployment(const std::string& label) {
     absl::StrAppend(&text_, style_.Wrap(EscapeForTerminal(label), kIndent),
                     "\n");
-    for (const std::string& remark : NotesOf(verdict_, label)) {
+    for (const std::string& remark : FindNotes(verdict_, label)) {
       absl::StrAppend(
           &text_,
           style_.Wrap(absl::StrCat("  ", EscapeForTerminal(remark)), kIndent),
@@ -350,7 +350,7 @@ class ViolationsText {
  private:
   void WriteViolation(const Judgement& judgement) {
     constexpr char kHow[] = "    accept it with: ";
-    const Outcome outcome = OutcomeOf(judgement);
+    const Outcome outcome = FindOutcome(judgement);
     WriteMarked(WordOfOutcome(outcome), outcome,
                 EscapeForTerminal(DescribeViolation(judgement)));
     if (judgement.command_to_accept().empty()) {

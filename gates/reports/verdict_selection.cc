@@ -45,7 +45,7 @@ absl::StatusOr<Verdict> OnlyDeployments(
   for (const ProducerRemark& remark : verdict.remarks()) {
     if (is_kept(remark.label())) *part.add_remarks() = remark;
   }
-  part.set_decision(DecisionOf(part));
+  part.set_decision(ComputeDecision(part));
   return part;
 }
 

@@ -21,7 +21,7 @@
 namespace footprint {
 namespace {
 
-int64_t DifferenceOf(int64_t a, int64_t b) {
+int64_t ComputeDifference(int64_t a, int64_t b) {
   int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
   return a < b ? std::numeric_limits<int64_t>::min()
@@ -30,7 +30,8 @@ int64_t DifferenceOf(int64_t a, int64_t b) {
 
 // The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
 std::string DescribeMargin(const Judgement& judgement) {
-  const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
+  const int64_t over =
+      ComputeDifference(judgement.measured(), judgement.limit());
   if (over == 0) return judgement.rule() == EXACT_VALUE ? "exact" : "none left";
   const std::string size = DistanceText(judgement);
   if (judgement.decision() != ACCEPT) {
@@ -50,9 +51,10 @@ std::string ShortMetricText(MetricKind metric, int64_t value) {
 }
 
 std::string DistanceText(const Judgement& judgement) {
-  const int64_t over = DifferenceOf(judgement.measured(), judgement.limit());
+  const int64_t over =
+      ComputeDifference(judgement.measured(), judgement.limit());
   return ShortMetricText(judgement.metric(),
-                         over < 0 ? DifferenceOf(0, over) : over);
+                         over < 0 ? ComputeDifference(0, over) : over);
 }
 
 std::string DeterminismSuffix(const Judgement& judgement) {
@@ -64,7 +66,7 @@ std::string DeterminismSuffix(const Judgement& judgement) {
                    : "";
 }
 
-Outcome OutcomeOf(const Judgement& judgement) {
+Outcome FindOutcome(const Judgement& judgement) {
   if (judgement.decision() == ACCEPT) return Outcome::kHolds;
   if (judgement.severity() == WARN) return Outcome::kWarns;
   return judgement.severity() == AUDIT ? Outcome::kIsRecorded
@@ -72,7 +74,7 @@ Outcome OutcomeOf(const Judgement& judgement) {
 }
 
 bool IsViolation(const Judgement& judgement) {
-  const Outcome outcome = OutcomeOf(judgement);
+  const Outcome outcome = FindOutcome(judgement);
   return outcome == Outcome::kRejects || outcome == Outcome::kWarns;
 }
 
@@ -90,7 +92,7 @@ const char* WordOfOutcome(Outcome outcome) {
   return "";
 }
 
-std::string NameOf(const Judgement& judgement) {
+std::string DescribeMeasured(const Judgement& judgement) {
   return judgement.phase().empty() ? judgement.benchmark()
                                    : absl::StrCat(judgement.benchmark(), " [",
                                                   judgement.phase(), "]");
@@ -124,13 +126,13 @@ std::string MarginText(const Judgement& judgement) {
 
 }  // namespace
 
-ReportRow RowOf(const Judgement& judgement) {
-  return {NameOf(judgement),
+ReportRow MakeReportRow(const Judgement& judgement) {
+  return {DescribeMeasured(judgement),
           std::string(ShortNameOfMetric(judgement.metric())),
           FigureText(judgement, judgement.measured()),
           LimitText(judgement),
           MarginText(judgement),
-          WordOfOutcome(OutcomeOf(judgement))};
+          WordOfOutcome(FindOutcome(judgement))};
 }
 
 std::string HowToAccept(const Judgement& judgement) {
@@ -140,7 +142,7 @@ std::string HowToAccept(const Judgement& judgement) {
 
 std::string DescribeViolation(const Judgement& judgement) {
   return absl::StrCat(
-      judgement.label(), " ", NameOf(judgement), ": ",
+      judgement.label(), " ", DescribeMeasured(judgement), ": ",
       absl::string_view(ShortNameOfMetric(judgement.metric())), " is ",
       FigureText(judgement, judgement.measured()), ", limit ",
       LimitText(judgement), ", ", MarginText(judgement), " (",
@@ -148,16 +150,16 @@ std::string DescribeViolation(const Judgement& judgement) {
       judgement.explanation().empty() ? "" : ": ", judgement.explanation());
 }
 
-int CountOf(const Verdict& verdict, Outcome outcome) {
+int CountJudgements(const Verdict& verdict, Outcome outcome) {
   return static_cast<int>(
       std::count_if(verdict.judgements().begin(), verdict.judgements().end(),
                     [outcome](const Judgement& judgement) {
-                      return OutcomeOf(judgement) == outcome;
+                      return FindOutcome(judgement) == outcome;
                     }));
 }
 
-std::vector<std::string> NotesOf(const Verdict& verdict,
-                                 const std::string& label) {
+std::vector<std::string> FindNotes(const Verdict& verdict,
+                                   const std::string& label) {
   std::vector<std::string> remarks;
   for (const ProducerRemark& remark : verdict.remarks()) {
     if (remark.label() != label) continue;
@@ -195,8 +197,8 @@ std::string SummaryLine(const Verdict& verdict) {
     benchmarks.emplace(judgement.label(), judgement.benchmark());
   }
   const auto rules = static_cast<size_t>(verdict.judgements_size());
-  const int rejected = CountOf(verdict, Outcome::kRejects);
-  const int warned = CountOf(verdict, Outcome::kWarns);
+  const int rejected = CountJudgements(verdict, Outcome::kRejects);
+  const int warned = CountJudgements(verdict, Outcome::kWarns);
   std::string line(Decision_Name(verdict.decision()));
   absl::StrAppend(&line, " ", Plural(labels.size(), "deployment"), ", ",
                   Plural(benchmarks.size(), "benchmark"), ", ",

@@ -1,7 +1,7 @@
 // A verdict in the words that its reports share.
 //
 //   for (const Judgement& judgement : verdict.judgements()) {
-//     Show(RowOf(judgement));            // "BM_Fit", "peak live", ...
+//     Show(MakeReportRow(judgement));            // "BM_Fit", "peak live", ...
 //     Show(DescribeViolation(judgement));
 //   }
 //
@@ -38,10 +38,10 @@ std::string SummaryLine(const Verdict& verdict);
 // A judgement's decision and severity in one.
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
-Outcome OutcomeOf(const Judgement& judgement);
-// Whether it is told in full in every report: it rejects or warns.
+Outcome FindOutcome(const Judgement& judgement);
+// Returns whether it is told in full in every report: it rejects or warns.
 bool IsViolation(const Judgement& judgement);
-int CountOf(const Verdict& verdict, Outcome outcome);
+int CountJudgements(const Verdict& verdict, Outcome outcome);
 
 // "accept", "REJECT", "WARN" or "audit".
 const char* WordOfOutcome(Outcome outcome);
@@ -49,19 +49,20 @@ const char* WordOfOutcome(Outcome outcome);
 std::string WordOfProblem(const Problem& problem);
 
 // The benchmark, with its phase in brackets.
-std::string NameOf(const Judgement& judgement);
+std::string DescribeMeasured(const Judgement& judgement);
 
 // The cells of a judgement in a table.
 using ReportRow = std::array<std::string, 6>;
 inline constexpr std::array<const char*, 6> kReportHeadings = {
     "benchmark", "metric", "measured", "limit", "margin", "verdict"};
 
-ReportRow RowOf(const Judgement& judgement);
+ReportRow MakeReportRow(const Judgement& judgement);
 
 // A value of the metric, rounded: "1.50 MiB", "1,200".
 std::string ShortMetricText(MetricKind metric, int64_t value);
 
-// How far the measured value is from the limit, without a sign: "512 KiB".
+// Returns how far the measured value is from the limit, without a sign: "512
+// KiB".
 std::string DistanceText(const Judgement& judgement);
 
 // " of BOUNDED" of a limit on a metric that is not EXACT, else "".
@@ -75,11 +76,11 @@ std::string HowToAccept(const Judgement& judgement);
 
 // "memo plan: 5 values, 5 loads planned", one for each remark of the producer
 // with this label.
-std::vector<std::string> NotesOf(const Verdict& verdict,
-                                 const std::string& label);
+std::vector<std::string> FindNotes(const Verdict& verdict,
+                                   const std::string& label);
 
-// Whether the judgement `index` is the first of its deployment: judgements of
-// one stand together.
+// Returns whether the judgement `index` is the first of its deployment:
+// judgements of one stand together.
 bool BeginsDeployment(const Verdict& verdict, int index);
 
 }  // namespace footprint

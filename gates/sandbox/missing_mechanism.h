@@ -16,8 +16,8 @@
 
 namespace footprint {
 
-// Empty: nothing is missing. Fails the test for a mechanism that no host may
-// lack, or if FOOTPRINT_SANDBOX_REQUIRED is set.
+// Returns which mechanism is missing; empty if none is. Fails the test for a
+// mechanism that no host may lack, or if FOOTPRINT_SANDBOX_REQUIRED is set.
 std::string MissingMechanism();
 
 }  // namespace footprint

@@ -225,7 +225,7 @@ class TailReader {
   explicit TailReader(int64_t most_bytes)
       : most_bytes_(static_cast<size_t>(most_bytes)) {}
 
-  // False: no more will come.
+  // Returns false if no more will come.
   bool Read(int descriptor) {
     char block[16384];
     const ssize_t got = read(descriptor, block, sizeof(block));

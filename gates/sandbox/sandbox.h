@@ -75,7 +75,7 @@ struct SandboxRun {
   int time_limit_seconds = 60;
   // A host's program that becomes /runner; empty: none.
   std::string runner;
-  // If set, this file is /agent.so, and /records is there, writable;
+  // The agent's file; if set, it is /agent.so, and /records is there, writable;
   // `read_records` is called with the path of /records from outside, before it
   // goes. Whatever is there is the program's: links, pipes, lies.
   std::string agent;

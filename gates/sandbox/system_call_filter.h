@@ -17,7 +17,7 @@
 
 namespace footprint {
 
-// False: errno says why.
+// Returns false if errno says why.
 bool InstallSystemCallFilter();
 
 }  // namespace footprint

@@ -19,15 +19,15 @@ class Plain : public Connection {
   using Connection::Connection;
 
   Progress Read(char* bytes, size_t size) override {
-    return ProgressOf(recv(socket(), bytes, size, 0), POLLIN);
+    return ToProgress(recv(socket(), bytes, size, 0), POLLIN);
   }
   Progress Write(const char* bytes, size_t size) override {
-    return ProgressOf(send(socket(), bytes, size, MSG_NOSIGNAL), POLLOUT);
+    return ToProgress(send(socket(), bytes, size, MSG_NOSIGNAL), POLLOUT);
   }
   void EndWriting() override { shutdown(socket(), SHUT_WR); }
 
  private:
-  static Progress ProgressOf(ssize_t result, short awaited) {
+  static Progress ToProgress(ssize_t result, short awaited) {
     if (result > 0) return {result, 0};
     const bool is_early = result < 0 && (errno == EAGAIN || errno == EINTR);
     return {0, is_early ? awaited : short{0}};
@@ -49,11 +49,11 @@ class Tls : public Connection {
 
   Progress Read(char* bytes, size_t size) override {
     ERR_clear_error();
-    return ProgressOf(SSL_read(ssl_, bytes, SizeOf(size)));
+    return ToProgress(SSL_read(ssl_, bytes, SizeOf(size)));
   }
   Progress Write(const char* bytes, size_t size) override {
     ERR_clear_error();
-    return ProgressOf(SSL_write(ssl_, bytes, SizeOf(size)));
+    return ToProgress(SSL_write(ssl_, bytes, SizeOf(size)));
   }
   void EndWriting() override {
     if (!has_failed_ && SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
@@ -65,7 +65,7 @@ class Tls : public Connection {
     return static_cast<int>(std::min(size, kMostBytesAtOnce));
   }
 
-  Progress ProgressOf(int result) {
+  Progress ToProgress(int result) {
     if (result > 0) return {result, 0};
     switch (SSL_get_error(ssl_, result)) {
       case SSL_ERROR_WANT_READ:

@@ -52,8 +52,7 @@ class Connection {
 
 std::unique_ptr<Connection> PlainConnection(FileDescriptor socket);
 
-// As the server of `context`, which outlives it. nullptr: this build has no
-// TLS, or OpenSSL has no memory.
+// Makes the server's side of a connection under `context`, which outlives it.
 std::unique_ptr<Connection> TlsConnection(FileDescriptor socket,
                                           ssl_ctx_st* context);
 

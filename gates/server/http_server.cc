@@ -161,11 +161,11 @@ class Answerer {
 };
 
 template <typename Base>
-class AnswererOf : public Answerer, private Base {
+class OwnAnswerer : public Answerer, private Base {
  public:
   template <typename... Arguments>
-  explicit AnswererOf(const Arguments&... arguments) : Base(arguments...) {}
-  ~AnswererOf() override { CloseListener(); }
+  explicit OwnAnswerer(const Arguments&... arguments) : Base(arguments...) {}
+  ~OwnAnswerer() override { CloseListener(); }
 
   httplib::Server* server() override { return this; }
   socket_t listener() const override { return this->svr_sock_; }
@@ -196,7 +196,7 @@ class AnswererOf : public Answerer, private Base {
   }
 };
 
-ApiRequest RequestOf(const httplib::Request& request) {
+ApiRequest ToApiRequest(const httplib::Request& request) {
   ApiRequest converted;
   // The library leaves the body of an answer to HEAD away.
   converted.method = request.method == "HEAD" ? "GET" : request.method;
@@ -284,12 +284,12 @@ class HttpServer::Implementation {
 
 absl::Status HttpServer::Implementation::MakeServer() {
   if (options_.certificate_path.empty() && options_.key_path.empty()) {
-    answerer_ = std::make_unique<AnswererOf<httplib::Server>>();
+    answerer_ = std::make_unique<OwnAnswerer<httplib::Server>>();
     server_ = answerer_->server();
     return absl::OkStatus();
   }
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
-  auto answerer = std::make_unique<AnswererOf<httplib::SSLServer>>(
+  auto answerer = std::make_unique<OwnAnswerer<httplib::SSLServer>>(
       options_.certificate_path.c_str(), options_.key_path.c_str());
   server_ = answerer->server();
   if (server_->is_valid()) {
@@ -443,7 +443,7 @@ HandlerResponse HttpServer::Implementation::Route(
   } else if (request.method == "GET" && IsEventsPath(request.path)) {
     Watch(request, response);
   } else {
-    Write(api_->Answer(RequestOf(request)), &response);
+    Write(api_->Answer(ToApiRequest(request)), &response);
   }
   return HandlerResponse::Handled;
 }
@@ -475,7 +475,7 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
           &response);
     return;
   }
-  const ApiRequest converted = RequestOf(request);
+  const ApiRequest converted = ToApiRequest(request);
   auto begun = api_->BeginUpload(converted, announced_bytes);
   const auto deadline =
       Clock::now() + std::chrono::seconds(options_.upload_seconds);
@@ -526,7 +526,7 @@ void HttpServer::Implementation::Drain(
 
 void HttpServer::Implementation::Watch(const httplib::Request& request,
                                        httplib::Response& response) {
-  const auto begun = api_->BeginEvents(RequestOf(request));
+  const auto begun = api_->BeginEvents(ToApiRequest(request));
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
     Write(*refusal, &response);
     return;

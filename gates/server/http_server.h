@@ -43,7 +43,7 @@ struct HttpServerOptions {
   // Idle time after which a connection is closed; also the time for a whole
   // header.
   int idle_seconds = 10;
-  // For all of one upload.
+  // The most time of one upload.
   int upload_seconds = 600;
   // How many may follow events at once; the others are told to ask again.
   int most_watchers = 8;

@@ -39,16 +39,16 @@ class Caller {
       : Caller(server.port(), server.token()) {}
 
   httplib::Response Get(const std::string& path) {
-    return ResponseOf(client_.Get(path));
+    return ToResponse(client_.Get(path));
   }
   httplib::Response Post(const std::string& path, const std::string& body) {
-    return ResponseOf(client_.Post(path, body, "application/octet-stream"));
+    return ToResponse(client_.Post(path, body, "application/octet-stream"));
   }
   httplib::Response Submit(const std::string& bundle) {
     return Post("/v1/trials?sha256=" + Sha256Hex(bundle), bundle);
   }
   // The id of a new trial.
-  std::string IdOf(const std::string& bundle) {
+  std::string SubmitForId(const std::string& bundle) {
     const httplib::Response response = Submit(bundle);
     EXPECT_LT(response.status, 300) << response.body;
     return Parsed(response)["trial"]["id"];
@@ -71,7 +71,7 @@ class Caller {
   }
 
  private:
-  static httplib::Response ResponseOf(const httplib::Result& result) {
+  static httplib::Response ToResponse(const httplib::Result& result) {
     EXPECT_TRUE(result) << httplib::to_string(result.error());
     return result ? *result : httplib::Response();
   }
@@ -124,7 +124,7 @@ TEST(HttpServerTest, TheSameBundleIsAnsweredFromTheStore) {
   Caller caller(server);
   const std::string known = "/v1/trials?sha256=" + Sha256Hex("accept a");
   EXPECT_EQ(caller.Post(known, "").status, 404) << "send the bytes";
-  const std::string id = caller.IdOf("accept a");
+  const std::string id = caller.SubmitForId("accept a");
   caller.Await(id);
   const httplib::Response again = caller.Submit("accept a");
   EXPECT_EQ(again.status, 200);
@@ -138,7 +138,7 @@ TEST(HttpServerTest, TheSameBundleIsAnsweredFromTheStore) {
 TEST(HttpServerTest, ATrialThatCannotRunIsInconclusive) {
   const ExampleServer server("broken");
   Caller caller(server);
-  const std::string id = caller.IdOf("fail a");
+  const std::string id = caller.SubmitForId("fail a");
   const json trial = caller.Await(id);
   EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
   EXPECT_EQ(trial["has_profile"], false);
@@ -150,12 +150,12 @@ TEST(HttpServerTest, ATrialThatCannotRunIsInconclusive) {
 TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   ExampleServer server("again");
   Caller caller(server);
-  const std::string first = caller.IdOf("flaky one");
+  const std::string first = caller.SubmitForId("flaky one");
   json trial = caller.Await(first);
   EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
   EXPECT_EQ(trial["can_run_again"], true);
   // Unasked, it is answered from the store.
-  EXPECT_EQ(caller.IdOf("flaky one"), first);
+  EXPECT_EQ(caller.SubmitForId("flaky one"), first);
   const std::string again =
       "/v1/trials?again=1&sha256=" + Sha256Hex("flaky one");
   const httplib::Response response = caller.Post(again, "");
@@ -167,7 +167,7 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   EXPECT_EQ(trial["decision"], "ACCEPT");
   EXPECT_EQ(trial["can_run_again"], false);
   // The last one counts from now on, and is settled.
-  EXPECT_EQ(caller.IdOf("flaky one"), second);
+  EXPECT_EQ(caller.SubmitForId("flaky one"), second);
   EXPECT_EQ(Caller::Parsed(caller.Post(again, ""))["is_new"], false);
   // A trial that was acknowledged stays.
   EXPECT_EQ(caller.Await(first)["decision"], "INCONCLUSIVE");
@@ -177,7 +177,7 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
 TEST(HttpServerTest, AVerdictOnMemoryStaysWhoeverAsks) {
   ExampleServer server("settled");
   Caller caller(server);
-  const std::string id = caller.IdOf("reject one");
+  const std::string id = caller.SubmitForId("reject one");
   caller.Await(id);
   const httplib::Response response =
       caller.Post("/v1/trials?again=1&sha256=" + Sha256Hex("reject one"), "");
@@ -191,7 +191,7 @@ TEST(HttpServerTest, ModesDecideWhatARejectionAmountsTo) {
     options.mode = *ParseServerMode(mode);
     const ExampleServer server(mode, {}, options);
     Caller caller(server);
-    const json trial = caller.Await(caller.IdOf("reject a"));
+    const json trial = caller.Await(caller.SubmitForId("reject a"));
     EXPECT_EQ(trial["mode"], mode);
     EXPECT_EQ(trial["decision"], "REJECT");
     EXPECT_EQ(trial["accepted"], std::string(mode) != "enforce");
@@ -310,7 +310,7 @@ TEST(HttpServerTest, NoHttpIsRefused) {
 TEST(HttpServerTest, EventsTellEachStepAndEnd) {
   ExampleServer server("events");
   Caller caller(server);
-  const std::string id = caller.IdOf("slow a");
+  const std::string id = caller.SubmitForId("slow a");
   httplib::Client client("127.0.0.1", server.port());
   client.set_default_headers({{"Authorization", "Bearer " + server.token()}});
   std::string text;
@@ -334,7 +334,7 @@ TEST(HttpServerTest, TooManyWatchersAreToldToAsk) {
   http.most_watchers = 0;
   const ExampleServer server("watchers", http);
   Caller caller(server);
-  const std::string id = caller.IdOf("accept a");
+  const std::string id = caller.SubmitForId("accept a");
   const httplib::Response response = caller.Get("/v1/trials/" + id + "/events");
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.get_header_value("Retry-After"), "1");
@@ -371,8 +371,8 @@ TEST(HttpServerTest, TooManyRequestsOfATokenWait) {
 TEST(HttpServerTest, HistoryDeploymentsAndComparison) {
   const ExampleServer server("history");
   Caller caller(server);
-  const std::string a = caller.IdOf("accept a");
-  const std::string b = caller.IdOf("accept, and longer");
+  const std::string a = caller.SubmitForId("accept a");
+  const std::string b = caller.SubmitForId("accept, and longer");
   caller.Await(a);
   caller.Await(b);
   const json all = Caller::Parsed(
@@ -395,7 +395,7 @@ TEST(HttpServerTest, HistoryDeploymentsAndComparison) {
 TEST(HttpServerTest, BackupsMetricsAndHealth) {
   const ExampleServer server("backup");
   Caller caller(server);
-  caller.Await(caller.IdOf("reject a"));
+  caller.Await(caller.SubmitForId("reject a"));
   const httplib::Response backup = caller.Post("/v1/backups", "");
   EXPECT_EQ(backup.status, 201) << backup.body;
   const std::string folder = Caller::Parsed(backup)["backup"];
@@ -537,8 +537,8 @@ TEST(HttpServerTest, ManyClientsAtOnce) {
     threads.emplace_back([&, thread] {
       Caller caller(server);
       for (int i = 0; i < 10; ++i) {
-        const json trial =
-            caller.Await(caller.IdOf(absl::StrCat("accept ", thread, " ", i)));
+        const json trial = caller.Await(
+            caller.SubmitForId(absl::StrCat("accept ", thread, " ", i)));
         EXPECT_EQ(trial["decision"], "ACCEPT");
       }
     });

@@ -29,7 +29,8 @@ constexpr int kMostEvents = 64;
 enum class Header { kPartial, kWhole, kTooLarge };
 
 // A header ends with an empty line; the library's reader takes the same.
-Header StateOf(const std::string& bytes, const RequestFrontOptions& options) {
+Header FindHeaderState(const std::string& bytes,
+                       const RequestFrontOptions& options) {
   const size_t end = bytes.find("\n\r\n");
   const bool is_whole = end != std::string::npos;
   const auto lines = std::count(
@@ -41,7 +42,7 @@ Header StateOf(const std::string& bytes, const RequestFrontOptions& options) {
                                                   : Header::kTooLarge;
 }
 
-uint32_t EpollEventOf(short event) {
+uint32_t ToEpollEvent(short event) {
   return event == POLLOUT ? uint32_t{EPOLLOUT} : uint32_t{EPOLLIN};
 }
 
@@ -197,7 +198,7 @@ bool RequestFront::ReadHeader(Pending* pending) {
       return read.awaited != 0;
     }
     pending->bytes.append(piece, static_cast<size_t>(read.bytes));
-    switch (StateOf(pending->bytes, options_)) {
+    switch (FindHeaderState(pending->bytes, options_)) {
       case Header::kPartial:
         break;
       case Header::kWhole:
@@ -231,7 +232,7 @@ bool RequestFront::Refuse(const std::string& answer, Pending* pending) {
 
 void RequestFront::Await(short event, Pending* pending) {
   Watch(poll_.get(), EPOLL_CTL_MOD, pending->connection->socket(),
-        EpollEventOf(event), pending);
+        ToEpollEvent(event), pending);
 }
 
 void RequestFront::GiveOn(Pending* pending) {

@@ -67,7 +67,7 @@ class RequestFront {
   RequestFront(const RequestFront&) = delete;
   RequestFront& operator=(const RequestFront&) = delete;
 
-  // False: the system has no descriptors left.
+  // Returns false if the system has no descriptors left.
   bool Start();
   // Waits for one; nullopt once Stop was called and none is left.
   absl::optional<ArrivedRequest> Next();
@@ -94,7 +94,7 @@ class RequestFront {
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_);
   void Add(FileDescriptor socket);
   void Advance(Pending* pending);
-  // Whether the connection is still to be waited for.
+  // Returns whether the connection is still to be waited for.
   bool ReadHeader(Pending* pending);
   bool PassOver(Pending* pending);
   bool Refuse(const std::string& answer, Pending* pending);

@@ -43,7 +43,7 @@ class SlowClient {
               0);
   }
 
-  // Whether the server still took it.
+  // Returns whether the server still took it.
   bool Send(absl::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent =
@@ -54,7 +54,7 @@ class SlowClient {
     return true;
   }
 
-  // Whether there is an answer, or an end, within the time.
+  // Returns whether there is an answer, or an end, within the time.
   bool IsAnswered(int milliseconds) const {
     pollfd awaited = {socket_.get(), POLLIN, 0};
     return poll(&awaited, 1, milliseconds) > 0;

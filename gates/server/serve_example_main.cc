@@ -120,8 +120,8 @@ int Main(const std::string& folder, int port) {
   options.api.requests_per_second = 1e9;
   absl::Status status = MakeFolder(folder);
   absl::StatusOr<std::string> token = std::string("unchanged");
-  if (status.ok() && access(TokenFileOf(folder).c_str(), F_OK) != 0) {
-    token = AddAccessToken(TokenFileOf(folder), {"example", kEveryScope, 0});
+  if (status.ok() && access(MakeTokenPath(folder).c_str(), F_OK) != 0) {
+    token = AddAccessToken(MakeTokenPath(folder), {"example", kEveryScope, 0});
     status = token.status();
   }
   if (status.ok()) {

@@ -115,7 +115,7 @@ class Submitter {
   absl::Status Await();
   void Follow();
   void Note(const json& trial);
-  absl::Status ErrorOf(const Answer& answer) const;
+  absl::Status ToStatus(const Answer& answer) const;
   bool IsOver() const { return Clock::now() >= deadline_; }
 
   const SubmitOptions& options_;
@@ -126,7 +126,7 @@ class Submitter {
   bool is_from_store_ = false;
 };
 
-absl::Status Submitter::ErrorOf(const Answer& answer) const {
+absl::Status Submitter::ToStatus(const Answer& answer) const {
   std::string message;
   if (answer.parsed.is_object() && answer.parsed.contains("error")) {
     message = TextIn(answer.parsed["error"], "message");
@@ -172,7 +172,7 @@ absl::StatusOr<Submitter::Answer> Submitter::Ask(
       const bool is_busy = answer.status == 429 || answer.status == 502 ||
                            answer.status == 503 || answer.status == 504;
       if (!is_busy) return answer;
-      if (IsOver()) return ErrorOf(answer);
+      if (IsOver()) return ToStatus(answer);
       if (options_.report_step) options_.report_step("the server is busy");
     } else if (attempt == 0 && trial_.is_null() &&
                result.error() == httplib::Error::Connection) {
@@ -218,7 +218,7 @@ absl::StatusOr<Submitter::Answer> Submitter::Send(const OpenBundle& bundle) {
 absl::Status Submitter::Submit(const OpenBundle& bundle) {
   const absl::StatusOr<Answer> answer = Send(bundle);
   if (!answer.ok()) return answer.status();
-  if (answer->status != 200 && answer->status != 202) return ErrorOf(*answer);
+  if (answer->status != 200 && answer->status != 202) return ToStatus(*answer);
   if (!answer->parsed.is_object() || !answer->parsed.contains("trial") ||
       TextIn(answer->parsed["trial"], "id").size() != kSha256HexDigits) {
     return absl::UnavailableError(
@@ -268,7 +268,7 @@ absl::Status Submitter::Await() {
         Ask([&] { return client_.Get(path.c_str()); });
     if (!answer.ok()) return answer.status();
     if (answer->status != 200 || !answer->parsed.is_object()) {
-      return ErrorOf(*answer);
+      return ToStatus(*answer);
     }
     Note(answer->parsed["trial"]);
     if (TextIn(trial_, "state") == "decided") return absl::OkStatus();
@@ -298,7 +298,7 @@ absl::StatusOr<SubmittedVerdict> Submitter::Run(const std::string& path) {
   const absl::StatusOr<Answer> report =
       Ask([&] { return client_.Get(report_path.c_str()); });
   if (!report.ok()) return report.status();
-  if (report->status != 200) return ErrorOf(*report);
+  if (report->status != 200) return ToStatus(*report);
   verdict.report = report->body;
   verdict.summary = TextIn(trial_, "summary");
   verdict.mode = TextIn(trial_, "mode");

@@ -35,7 +35,7 @@ struct SubmitOptions {
   // "http://HOST:PORT" or "https://HOST:PORT".
   std::string server;
   std::string token;
-  // Empty: as the manifest says.
+  // The deployment's name; empty: as the manifest says.
   std::string deployment;
   // Runs it once more where the verdict that is there is none on memory.
   bool is_again = false;
@@ -66,9 +66,9 @@ struct SubmittedVerdict {
 // Whether this build's cpp-httplib speaks TLS.
 extern const bool kSubmitHasTls;
 
-// Whether `server` is http or, where there is TLS, https, a host and a port.
-// InvalidArgument: it is something else. FailedPrecondition: https without TLS.
-// Pure.
+// Returns whether `server` is http or, where there is TLS, https, a host and a
+// port. InvalidArgument: it is something else. FailedPrecondition: https
+// without TLS. Pure.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

@@ -21,7 +21,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-SubmitOptions OptionsOf(const ExampleServer& server) {
+SubmitOptions MakeOptions(const ExampleServer& server) {
   SubmitOptions options;
   options.server = absl::StrCat("http://127.0.0.1:", server.port());
   options.token = server.token();
@@ -30,7 +30,7 @@ SubmitOptions OptionsOf(const ExampleServer& server) {
 
 TEST(SubmitClientTest, SendsWaitsAndTellsTheVerdict) {
   ExampleServer server("submit");
-  SubmitOptions options = OptionsOf(server);
+  SubmitOptions options = MakeOptions(server);
   std::vector<std::string> steps;
   options.report_step = [&](absl::string_view step) {
     steps.emplace_back(step);
@@ -57,7 +57,7 @@ TEST(SubmitClientTest, ARejectionIsTheExitStatusUnlessTheModeIsAnother) {
     ApiOptions api;
     api.mode = *ParseServerMode(mode);
     const ExampleServer server(absl::StrCat("mode-", mode), {}, api);
-    SubmitOptions options = OptionsOf(server);
+    SubmitOptions options = MakeOptions(server);
     options.format = "json";
     const absl::StatusOr<SubmittedVerdict> verdict =
         SubmitBundle(path, options);
@@ -73,7 +73,7 @@ TEST(SubmitClientTest, LargeBundlesArriveWhole) {
   std::string bundle = "accept ";
   for (int i = 0; i < 500000; ++i) absl::StrAppend(&bundle, i, " ");
   const absl::StatusOr<SubmittedVerdict> verdict =
-      SubmitBundle(WriteTestFile("large.bundle", bundle), OptionsOf(server));
+      SubmitBundle(WriteTestFile("large.bundle", bundle), MakeOptions(server));
   ASSERT_THAT(verdict, IsOk());
   EXPECT_EQ(verdict->exit_status, 0);
 }
@@ -81,7 +81,7 @@ TEST(SubmitClientTest, LargeBundlesArriveWhole) {
 TEST(SubmitClientTest, EachErrorNamesTheNextStep) {
   const ExampleServer server("errors");
   const std::string path = WriteTestFile("errors.bundle", "accept a");
-  SubmitOptions options = OptionsOf(server);
+  SubmitOptions options = MakeOptions(server);
   EXPECT_THAT(SubmitBundle("/no/such.bundle", options),
               StatusIs(absl::StatusCode::kNotFound));
   options.token = "fpt_guess";
@@ -124,7 +124,7 @@ TEST(SubmitClientTest, AnAddressIsLookedAtBeforeTheLibraryThrows) {
 
 TEST(SubmitClientTest, WaitsNoLongerThanItMay) {
   ExampleServer server("late");
-  SubmitOptions options = OptionsOf(server);
+  SubmitOptions options = MakeOptions(server);
   options.wait_seconds = 0;
   EXPECT_THAT(
       SubmitBundle(WriteTestFile("late.bundle", "slow a"), options),
@@ -140,7 +140,7 @@ TEST(SubmitClientTest, TwoSubmissionsOfOneBundleAtOnceAreOne) {
   for (std::string& id : ids) {
     threads.emplace_back([&] {
       const absl::StatusOr<SubmittedVerdict> verdict =
-          SubmitBundle(path, OptionsOf(server));
+          SubmitBundle(path, MakeOptions(server));
       EXPECT_THAT(verdict, IsOk());
       if (verdict.ok()) id = verdict->trial_id;
     });

@@ -87,7 +87,7 @@ bool TrialQueue::RunNext() {
   if (!claimed.ok()) return WaitToRetry();
   if (!claimed->has_value()) return false;
   const StoredTrial& trial = **claimed;
-  const absl::optional<StoredResult> result = ResultOf(trial);
+  const absl::optional<StoredResult> result = FindResult(trial);
   TrialOutcome outcome;
   bool is_kept = false;
   if (result.has_value()) {
@@ -114,7 +114,7 @@ bool TrialQueue::Keep(int64_t sequence, const TrialOutcome& outcome) {
   return true;
 }
 
-absl::optional<StoredResult> TrialQueue::ResultOf(const StoredTrial& trial) {
+absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {
   if (trial.attempt_count > options_.most_attempts) {
     return Inconclusive(
         trial, absl::StrCat("the server ended ", options_.most_attempts,
@@ -155,7 +155,7 @@ void TrialQueue::SetStage(int64_t sequence, absl::string_view stage) {
   stages_[sequence] = std::string(stage);
 }
 
-std::string TrialQueue::StageOf(int64_t sequence) const {
+std::string TrialQueue::FindStage(int64_t sequence) const {
   MutexLock lock(&mutex_);
   const auto found = stages_.find(sequence);
   return found == stages_.end() ? "" : found->second;

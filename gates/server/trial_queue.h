@@ -78,20 +78,20 @@ class TrialQueue {
   // Trials that wait stay in the store.
   void Stop();
 
-  // Empty of a trial that does not run.
-  std::string StageOf(int64_t sequence) const;
+  // Returns the stage of a trial that runs; empty for any other.
+  std::string FindStage(int64_t sequence) const;
   DecisionCounts Decided() const;
 
  private:
   void Work();
-  // Whether there was one.
+  // Returns whether there was one.
   bool RunNext();
   // nullopt: the queue stops, and the trial waits for the next one.
-  absl::optional<StoredResult> ResultOf(const StoredTrial& trial);
+  absl::optional<StoredResult> FindResult(const StoredTrial& trial);
   // Waits before something is tried again. False: the queue stops.
   bool WaitToRetry();
   bool IsStopping() const;
-  // False: the queue stops, and the verdict is not kept.
+  // Returns false if the queue stops, and the verdict is not kept.
   bool Keep(int64_t sequence, const TrialOutcome& outcome);
   void SetStage(int64_t sequence, absl::string_view stage);
 

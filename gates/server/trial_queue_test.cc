@@ -199,7 +199,7 @@ TEST_F(TrialQueueTest, AVerdictWithoutRoomIsKeptOnceThereIsSome) {
                    },
                    {/*thread_count=*/1, /*most_attempts=*/1});
   queue.Start();
-  while (queue.StageOf(1) != kWaitsForRoom) usleep(1000);
+  while (queue.FindStage(1) != kWaitsForRoom) usleep(1000);
   EXPECT_EQ(queue.Decided()[REJECT], 0);
   disk.Free();
   EXPECT_EQ(Await(key).decision, REJECT);
@@ -213,7 +213,7 @@ TEST_F(TrialQueueTest, AVerdictWithoutRoomWaitsForTheNextServer) {
   const std::string key = Submit("x");
   TrialQueue queue(store_.get(), RejectByContent, {});
   queue.Start();
-  while (queue.StageOf(1) != kWaitsForRoom) usleep(1000);
+  while (queue.FindStage(1) != kWaitsForRoom) usleep(1000);
   queue.Stop();
   const absl::StatusOr<StoredTrial> trial = store_->Find(key);
   ASSERT_THAT(trial, IsOk());
@@ -242,13 +242,13 @@ TEST_F(TrialQueueTest, AsManyRunAtOnceAsAreAllowedAndTellTheirStage) {
       {/*thread_count=*/3});
   queue.Start();
   while (running < 3) usleep(1000);
-  EXPECT_EQ(queue.StageOf(1), "proving");
-  EXPECT_EQ(queue.StageOf(4), "");
+  EXPECT_EQ(queue.FindStage(1), "proving");
+  EXPECT_EQ(queue.FindStage(4), "");
   goes_on = true;
   for (const std::string& key : keys) Await(key);
   EXPECT_EQ(most, 3);
   queue.Stop();
-  EXPECT_EQ(queue.StageOf(1), "");
+  EXPECT_EQ(queue.FindStage(1), "");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ std::string QueryValue(const ApiRequest& request, const std::string& name,
   return found == request.query.end() ? otherwise : found->second;
 }
 
-// False: it is no number from 0 to `most`.
+// Returns false if it is no number from 0 to `most`.
 bool QueryNumber(const ApiRequest& request, const std::string& name,
                  int64_t otherwise, int64_t most, int64_t* number) {
   const std::string text = QueryValue(request, name, absl::StrCat(otherwise));
@@ -361,7 +361,7 @@ json ValidationApi::TrialJson(const StoredTrial& trial) const {
       {"submitter", trial.submitter},
       {"state", WordOfState(trial.state)},
       {"stage", trial.state == TrialState::kRunning
-                    ? queue_->StageOf(trial.sequence)
+                    ? queue_->FindStage(trial.sequence)
                     : ""},
       {"submitted_at", TimeJson(trial.submitted_unix_seconds)},
       {"decided_at", TimeJson(trial.decided_unix_seconds)},
@@ -391,7 +391,7 @@ ApiResponse ValidationApi::ShowTrial(const ApiRequest& /*request*/,
     value["summary"] = SummaryLine(result.verdict());
     std::vector<std::string> remarks(result.remarks().begin(),
                                      result.remarks().end());
-    for (std::string& note : NotesOf(result.verdict(), result.deployment())) {
+    for (std::string& note : FindNotes(result.verdict(), result.deployment())) {
       remarks.push_back(std::move(note));
     }
     value["remarks"] = remarks;

@@ -73,7 +73,7 @@ struct ApiOptions {
   std::string verdict_context;
   ServerMode mode = ServerMode::kEnforce;
   int64_t most_bundle_bytes = int64_t{1} << 30;
-  // Where POST /v1/backups puts them.
+  // The folder where POST /v1/backups puts them.
   std::string backups_folder;
   double most_requests_at_once = 1000;
   double requests_per_second = 500;
@@ -94,8 +94,8 @@ class ValidationApi {
                                                       int64_t announced_bytes);
   ApiResponse EndUpload(const ApiRequest& request, BundleUpload upload);
 
-  // Whether the request may follow events, and of which trial; its key, or an
-  // error to answer with.
+  // Returns whether the request may follow events, and of which trial; its key,
+  // or an error to answer with.
   std::variant<ApiResponse, std::string> BeginEvents(const ApiRequest& request);
   // A trial's state as one line of JSON. `is_last`: it is decided.
   absl::StatusOr<std::string> StateEvent(const std::string& key, bool* is_last);
@@ -138,7 +138,8 @@ class ValidationApi {
 // {"error": {"code": code, "message": message}}.
 ApiResponse ErrorResponse(int status, absl::string_view code,
                           absl::string_view message);
-// By the code of the status; "Retry-After" where another time may do.
+// Answers by the code of the status; with "Retry-After" where another time may
+// do.
 ApiResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace footprint

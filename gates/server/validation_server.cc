@@ -68,7 +68,7 @@ absl::StatusOr<std::unique_ptr<TrialStore>> OpenStore(
 
 }  // namespace
 
-std::string TokenFileOf(const std::string& store_folder) {
+std::string MakeTokenPath(const std::string& store_folder) {
   return store_folder + "/tokens";
 }
 
@@ -79,7 +79,7 @@ absl::Status ServeUntilSignalled(
   if (!catches.ok()) return catches;
   const absl::StatusOr<std::unique_ptr<TrialStore>> store = OpenStore(options);
   if (!store.ok()) return store.status();
-  AccessTokens tokens(TokenFileOf(options.store_folder));
+  AccessTokens tokens(MakeTokenPath(options.store_folder));
   TrialQueue queue(store->get(), run, options.queue);
   ApiOptions api_options = options.api;
   api_options.backups_folder = options.store_folder + "/backups";

@@ -31,7 +31,7 @@
 namespace footprint {
 
 struct ValidationServerOptions {
-  // Has the database, the bundles, the tokens and the backups.
+  // The folder of the database, the bundles, the tokens and the backups.
   std::string store_folder;
   TrialStoreOptions store;
   TrialQueueOptions queue;
@@ -40,7 +40,7 @@ struct ValidationServerOptions {
 };
 
 // Returns the path of the file that holds a store's tokens.
-std::string TokenFileOf(const std::string& store_folder);
+std::string MakeTokenPath(const std::string& store_folder);
 
 // `is_ready` is called once the port is listened at.
 absl::Status ServeUntilSignalled(const ValidationServerOptions& options,

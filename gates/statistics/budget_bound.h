@@ -19,9 +19,9 @@
 
 namespace footprint {
 
-// How sure it is that at least `share` of all runs fit, where `exceeding` of
-// `run_count` did not: 1 less the probability of so few if fewer fit. `share`
-// lies between 0 and 1, both excluded, here and below.
+// Returns how sure it is that at least `share` of all runs fit, where
+// `exceeding` of `run_count` did not: 1 less the probability of so few if fewer
+// fit. `share` lies between 0 and 1, both excluded, here and below.
 double FitConfidence(int64_t run_count, int64_t exceeding, double share);
 
 // The fewest runs after which FitConfidence is at least `confidence`, between

@@ -32,7 +32,7 @@ double RankTestPValue(absl::Span<const double> lower,
 double ExactRankTestPValue(absl::Span<const double> lower,
                            absl::Span<const double> higher);
 
-// With the correction for ties and for continuity.
+// Approximates the value, with the correction for ties and for continuity.
 double ApproximateRankTestPValue(absl::Span<const double> lower,
                                  absl::Span<const double> higher);
 

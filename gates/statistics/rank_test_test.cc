@@ -11,9 +11,10 @@
 namespace footprint {
 namespace {
 
-// How often a value of `higher` is above one of `lower`; a tie counts half.
-double UOf(const std::vector<double>& lower,
-           const std::vector<double>& higher) {
+// Returns how often a value of `higher` is above one of `lower`; a tie counts
+// half.
+double ComputeU(const std::vector<double>& lower,
+                const std::vector<double>& higher) {
   double u = 0;
   for (double low : lower) {
     for (double high : higher) u += high > low ? 1 : high == low ? 0.5 : 0;
@@ -26,7 +27,7 @@ double PValueByEnumeration(const std::vector<double>& lower,
                            const std::vector<double>& higher) {
   std::vector<double> all = lower;
   all.insert(all.end(), higher.begin(), higher.end());
-  const double observed = UOf(lower, higher);
+  const double observed = ComputeU(lower, higher);
   int ways = 0;
   int as_high = 0;
   for (uint32_t set = 0; set < 1u << all.size(); ++set) {
@@ -36,7 +37,7 @@ double PValueByEnumeration(const std::vector<double>& lower,
     }
     if (inside.size() != higher.size()) continue;
     ++ways;
-    as_high += UOf(outside, inside) >= observed ? 1 : 0;
+    as_high += ComputeU(outside, inside) >= observed ? 1 : 0;
   }
   return static_cast<double>(as_high) / ways;
 }

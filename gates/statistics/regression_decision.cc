@@ -77,7 +77,7 @@ SampleDecision TooFew(size_t run_count, size_t baseline_count) {
 
 }  // namespace
 
-double MedianOf(absl::Span<const double> sample) {
+double ComputeMedian(absl::Span<const double> sample) {
   std::vector<double> sorted(sample.begin(), sample.end());
   std::sort(sorted.begin(), sorted.end());
   const size_t middle = sorted.size() / 2;
@@ -93,7 +93,7 @@ SampleDecision JudgeRegression(absl::Span<const double> baseline,
     return TooFew(current.size(), baseline.size());
   }
   SampleDecision decision;
-  const double effect = MedianOf(current) / MedianOf(baseline) - 1;
+  const double effect = ComputeMedian(current) / ComputeMedian(baseline) - 1;
   const std::string seen =
       DescribeEffect(effect, current.size(), baseline.size());
   const double unchanged = RankTestPValue(baseline, current);

@@ -29,14 +29,14 @@ namespace footprint {
 inline constexpr double kMissedShare = 0.01;
 
 struct RegressionRule {
-  // As a share of the baseline's median: 0.005 is half a per cent. Zero or
-  // above; `detectable` is above it.
+  // A share of the baseline's median: 0.005 is half a per cent. Zero or above;
+  // `detectable` is above it.
   double tolerance = 0;
   double detectable = 0;
 };
 
 // The middle value, or the mean of the two in the middle. At least one.
-double MedianOf(absl::Span<const double> sample);
+double ComputeMedian(absl::Span<const double> sample);
 
 // Values are above zero.
 SampleDecision JudgeRegression(absl::Span<const double> baseline,

@@ -40,8 +40,8 @@ SampleDecision::Kind Follow(RandomSequence* random, double change,
   return decision.kind;
 }
 
-int CountOf(SampleDecision::Kind kind, int trials, double change,
-            double deviation) {
+int CountDecisions(SampleDecision::Kind kind, int trials, double change,
+                   double deviation) {
   RandomSequence random(5);
   int count = 0;
   for (int i = 0; i < trials; ++i) {
@@ -51,9 +51,9 @@ int CountOf(SampleDecision::Kind kind, int trials, double change,
 }
 
 TEST(RegressionDecisionTest, MedianIsTheMiddle) {
-  EXPECT_EQ(MedianOf({3}), 3);
-  EXPECT_EQ(MedianOf({9, 1, 5}), 5);
-  EXPECT_EQ(MedianOf({4, 1, 2, 8}), 3);
+  EXPECT_EQ(ComputeMedian({3}), 3);
+  EXPECT_EQ(ComputeMedian({9, 1, 5}), 5);
+  EXPECT_EQ(ComputeMedian({4, 1, 2, 8}), 3);
 }
 
 TEST(RegressionDecisionTest, FiguresThatDoNotVaryAreDecidedAtOnce) {
@@ -95,15 +95,15 @@ TEST(RegressionDecisionTest, NoiseThatHidesTheChangeIsInconclusive) {
 }
 
 TEST(RegressionDecisionTest, AnUnchangedProgramIsAcceptedSeldomRejected) {
-  EXPECT_LE(CountOf(SampleDecision::kReject, 300, 0, 0.013), 2);
-  EXPECT_GE(CountOf(SampleDecision::kAccept, 300, 0, 0.013), 295);
+  EXPECT_LE(CountDecisions(SampleDecision::kReject, 300, 0, 0.013), 2);
+  EXPECT_GE(CountDecisions(SampleDecision::kAccept, 300, 0, 0.013), 295);
 }
 
 TEST(RegressionDecisionTest, AGrowthByTheDetectableIsSeen) {
-  EXPECT_GE(CountOf(SampleDecision::kReject, 200, 0.02, 0.013), 195);
-  EXPECT_EQ(CountOf(SampleDecision::kAccept, 200, 0.05, 0.013), 0);
+  EXPECT_GE(CountDecisions(SampleDecision::kReject, 200, 0.02, 0.013), 195);
+  EXPECT_EQ(CountDecisions(SampleDecision::kAccept, 200, 0.05, 0.013), 0);
   // A program that is too noisy for 59 runs is seldom accepted all the same.
-  EXPECT_LE(CountOf(SampleDecision::kAccept, 200, 0.02, 0.04), 6);
+  EXPECT_LE(CountDecisions(SampleDecision::kAccept, 200, 0.02, 0.04), 6);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ inline constexpr double kFalseAlarmShare = 0.001;
 struct SampleDecision {
   enum Kind { kAccept, kReject, kInconclusive };
   Kind kind = kInconclusive;
-  // With numbers; where it is inconclusive, also what would decide.
+  // Why it is so, with numbers; where it is inconclusive, also what would
+  // decide.
   std::string reason;
   // How many more runs might decide what is inconclusive, at least 1.
   int64_t more_runs = 0;

@@ -23,7 +23,7 @@ constexpr mode_t kFolderMode = 0700;
 constexpr int64_t kCopiedBytesAtOnce = int64_t{1} << 20;
 
 // A folder for each of the first two digits, so that none grows too large.
-std::string SubfolderOf(absl::string_view sha256) {
+std::string MakeSubfolder(absl::string_view sha256) {
   return std::string(sha256.substr(0, 2));
 }
 
@@ -69,8 +69,8 @@ absl::StatusOr<BundleFolder> BundleFolder::Open(const std::string& path) {
   return BundleFolder(path);
 }
 
-std::string BundleFolder::PathOf(absl::string_view sha256) const {
-  return absl::StrCat(path_, "/", SubfolderOf(sha256), "/", sha256);
+std::string BundleFolder::MakePath(absl::string_view sha256) const {
+  return absl::StrCat(path_, "/", MakeSubfolder(sha256), "/", sha256);
 }
 
 absl::StatusOr<bool> BundleFolder::HasAny() const {
@@ -84,9 +84,9 @@ absl::StatusOr<bool> BundleFolder::HasAny() const {
   return false;
 }
 
-absl::StatusOr<int64_t> BundleFolder::SizeOf(absl::string_view sha256) const {
+absl::StatusOr<int64_t> BundleFolder::FindSize(absl::string_view sha256) const {
   struct stat found;
-  if (!IsSha256Hex(sha256) || stat(PathOf(sha256).c_str(), &found) != 0) {
+  if (!IsSha256Hex(sha256) || stat(MakePath(sha256).c_str(), &found) != 0) {
     return absl::NotFoundError(absl::StrCat("no bundle ", sha256));
   }
   return static_cast<int64_t>(found.st_size);
@@ -98,7 +98,7 @@ absl::StatusOr<BundleUpload> BundleFolder::StartUpload(
     return absl::InvalidArgumentError(
         "a bundle is named by its SHA-256: 64 digits, in lower case");
   }
-  const std::string subfolder = absl::StrCat(path_, "/", SubfolderOf(sha256));
+  const std::string subfolder = absl::StrCat(path_, "/", MakeSubfolder(sha256));
   const absl::Status made = MakeFolder(subfolder);
   if (!made.ok()) return made;
   // The name of the new subfolder.
@@ -109,13 +109,14 @@ absl::StatusOr<BundleUpload> BundleFolder::StartUpload(
   }
   AtomicFileOptions options;
   options.expected_bytes = announced_bytes;
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(PathOf(sha256), options);
+  absl::StatusOr<AtomicFile> file =
+      AtomicFile::Create(MakePath(sha256), options);
   if (!file.ok()) return file.status();
   return BundleUpload(*std::move(file), std::string(sha256), announced_bytes);
 }
 
 absl::Status BundleFolder::Remove(absl::string_view sha256) const {
-  const std::string path = PathOf(sha256);
+  const std::string path = MakePath(sha256);
   if (unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
   return FileError(errno, path, "cannot be removed");
 }
@@ -142,10 +143,10 @@ absl::Status BundleFolder::Sweep(
 
 absl::Status BundleFolder::CopyTo(absl::string_view sha256,
                                   const BundleFolder& destination) const {
-  const std::string path = PathOf(sha256);
+  const std::string path = MakePath(sha256);
   const absl::StatusOr<FileDescriptor> file = OpenRegularFile(path);
   if (!file.ok()) return file.status();
-  const absl::StatusOr<int64_t> size = SizeOf(sha256);
+  const absl::StatusOr<int64_t> size = FindSize(sha256);
   if (!size.ok()) return size.status();
   absl::StatusOr<BundleUpload> copy = destination.StartUpload(sha256, *size);
   if (!copy.ok()) return copy.status();

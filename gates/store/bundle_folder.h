@@ -4,7 +4,7 @@
 //   absl::StatusOr<BundleUpload> upload = folder->StartUpload(sha256, size);
 //   absl::Status status = upload->Append(bytes);
 //   if (status.ok()) status = upload->Finish();
-//   std::string path = folder->PathOf(sha256);
+//   std::string path = folder->MakePath(sha256);
 //
 // A file has all of its bytes or is not there: Finish compares the hash,
 // flushes the file and its name to the disk, and only then gives it its name. A
@@ -57,11 +57,11 @@ class BundleFolder {
   // Makes the folder if it is missing. FileError's.
   static absl::StatusOr<BundleFolder> Open(const std::string& path);
 
-  std::string PathOf(absl::string_view sha256) const;
-  // Whether there is any bundle.
+  std::string MakePath(absl::string_view sha256) const;
+  // Returns whether there is any bundle.
   absl::StatusOr<bool> HasAny() const;
   // The bytes of a bundle; NotFound.
-  absl::StatusOr<int64_t> SizeOf(absl::string_view sha256) const;
+  absl::StatusOr<int64_t> FindSize(absl::string_view sha256) const;
 
   // InvalidArgument: no hash. Unavailable: another upload of it is under way.
   // Else AtomicFile's.

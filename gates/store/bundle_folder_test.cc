@@ -34,13 +34,13 @@ absl::Status Upload(const BundleFolder& folder, const std::string& sha256,
 TEST(BundleFolderTest, ABundleHasTheNameOfItsHash) {
   const BundleFolder folder = NewFolder("named");
   const std::string sha256 = Sha256Hex("bytes");
-  EXPECT_THAT(folder.SizeOf(sha256), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(folder.FindSize(sha256), StatusIs(absl::StatusCode::kNotFound));
   ASSERT_THAT(Upload(folder, sha256, "bytes"), IsOk());
-  EXPECT_EQ(ReadTestFile(folder.PathOf(sha256)), "bytes");
-  EXPECT_THAT(folder.SizeOf(sha256), IsOkAndHolds(5));
+  EXPECT_EQ(ReadTestFile(folder.MakePath(sha256)), "bytes");
+  EXPECT_THAT(folder.FindSize(sha256), IsOkAndHolds(5));
   ASSERT_THAT(folder.Remove(sha256), IsOk());
   ASSERT_THAT(folder.Remove(sha256), IsOk());
-  EXPECT_THAT(folder.SizeOf(sha256), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(folder.FindSize(sha256), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(BundleFolderTest, WhatIsNotAsAnnouncedLeavesNothing) {
@@ -64,9 +64,9 @@ TEST(BundleFolderTest, WhatIsNotAsAnnouncedLeavesNothing) {
   }
   EXPECT_THAT(folder.StartUpload("../../etc/passwd", 5),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(folder.SizeOf("../../etc/passwd"),
+  EXPECT_THAT(folder.FindSize("../../etc/passwd"),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(folder.SizeOf(sha256), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(folder.FindSize(sha256), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(BundleFolderTest, TwoUploadsOfOneBundleAreRefused) {
@@ -90,8 +90,8 @@ TEST(BundleFolderTest, SweepsWhatNobodyWants) {
   ASSERT_THAT(
       folder.Sweep([&](absl::string_view sha256) { return sha256 == wanted; }),
       IsOk());
-  EXPECT_THAT(folder.SizeOf(wanted), IsOk());
-  EXPECT_THAT(folder.SizeOf(orphan), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(folder.FindSize(wanted), IsOk());
+  EXPECT_THAT(folder.FindSize(orphan), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_NE(access(TestPath(partial).c_str(), F_OK), 0);
 }
 
@@ -102,10 +102,10 @@ TEST(BundleFolderTest, ACopyIsCompared) {
   const std::string sha256 = Sha256Hex(bytes);
   ASSERT_THAT(Upload(folder, sha256, bytes), IsOk());
   ASSERT_THAT(folder.CopyTo(sha256, copy), IsOk());
-  EXPECT_EQ(ReadTestFile(copy.PathOf(sha256)), bytes);
+  EXPECT_EQ(ReadTestFile(copy.MakePath(sha256)), bytes);
   const std::string changed = Sha256Hex("changed");
   ASSERT_THAT(Upload(folder, changed, "changed"), IsOk());
-  ASSERT_EQ(truncate(folder.PathOf(changed).c_str(), 3), 0);
+  ASSERT_EQ(truncate(folder.MakePath(changed).c_str(), 3), 0);
   EXPECT_THAT(folder.CopyTo(changed, copy),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }

@@ -48,8 +48,8 @@ class GroupCommit {
   absl::Status Apply(const Change& change, Durability durability)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Whether the disk failed: changes that returned an error may be there all
-  // the same once the database is opened again.
+  // Returns whether the disk failed: changes that returned an error may be
+  // there all the same once the database is opened again.
   bool HasFailed() const { return has_failed_; }
 
  private:

@@ -28,7 +28,7 @@ struct Disk {
   // Bytes that were flushed, by path.
   std::map<std::string, std::string> flushed;
 
-  // Whether the power is still on for a change.
+  // Returns whether the power is still on for a change.
   bool Count() { return ++operation_count < failing_operation; }
 };
 
@@ -45,7 +45,7 @@ sqlite3_file* SystemFile(sqlite3_file* file) {
                                          1);
 }
 
-std::string BytesOf(const std::string& path) {
+std::string ReadBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
@@ -78,7 +78,7 @@ int Sync(sqlite3_file* file, int flags) {
   if (!g_disk->Count()) return SQLITE_IOERR_FSYNC;
   const int result = SystemFile(file)->pMethods->xSync(SystemFile(file), flags);
   const char* path = reinterpret_cast<LayerFile*>(file)->path;
-  if (path != nullptr) g_disk->flushed[path] = BytesOf(path);
+  if (path != nullptr) g_disk->flushed[path] = ReadBytes(path);
   return result;
 }
 
@@ -162,7 +162,7 @@ int OpenFile(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags,
   if (SystemFile(file)->pMethods != nullptr) opened->base.pMethods = &kMethods;
   // A new file is there: SQLite flushes the folder with its first sync.
   if (result == SQLITE_OK && path != nullptr) {
-    g_disk->flushed.emplace(path, BytesOf(path));
+    g_disk->flushed.emplace(path, ReadBytes(path));
   }
   return result;
 }
@@ -224,7 +224,7 @@ void PowerLossLayer::LosePower(uint64_t seed) {
   RandomSequence random(seed);
   for (const auto& [path, flushed] : g_disk->flushed) {
     if (access(path.c_str(), F_OK) != 0) continue;
-    const std::string bytes = AfterTheLoss(flushed, BytesOf(path), &random);
+    const std::string bytes = AfterTheLoss(flushed, ReadBytes(path), &random);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     // The memory that connections share is gone, too.
     unlink((path + "-shm").c_str());

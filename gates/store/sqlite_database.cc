@@ -11,7 +11,7 @@ namespace {
 // How long one connection waits for another.
 constexpr int kBusyMilliseconds = 10000;
 
-absl::StatusCode CodeOf(int result) {
+absl::StatusCode ToStatusCode(int result) {
   switch (result & 0xff) {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
@@ -35,11 +35,11 @@ absl::StatusCode CodeOf(int result) {
   }
 }
 
-absl::Status ErrorOf(sqlite3* database, int result) {
+absl::Status MakeError(sqlite3* database, int result) {
   const char* path =
       database == nullptr ? nullptr : sqlite3_db_filename(database, "main");
   return absl::Status(
-      CodeOf(result),
+      ToStatusCode(result),
       absl::StrCat(path == nullptr ? "" : path, ": ",
                    database == nullptr ? sqlite3_errstr(result)
                                        : sqlite3_errmsg(database)));
@@ -76,7 +76,7 @@ absl::StatusOr<bool> SqliteStatement::Step() {
   const int result = sqlite3_step(statement_.get());
   if (result == SQLITE_ROW) return true;
   const absl::Status error =
-      result == SQLITE_DONE ? absl::OkStatus() : ErrorOf(database_, result);
+      result == SQLITE_DONE ? absl::OkStatus() : MakeError(database_, result);
   sqlite3_reset(statement_.get());
   if (!error.ok()) return error;
   return false;
@@ -122,7 +122,7 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(
   SqliteDatabase database(opened);  // also of one that failed
   if (result != SQLITE_OK) {
     return absl::Status(
-        CodeOf(result),
+        ToStatusCode(result),
         absl::StrCat(path, ": ",
                      opened == nullptr ? sqlite3_errstr(result)
                                        : sqlite3_errmsg(opened)));
@@ -136,7 +136,7 @@ absl::Status SqliteDatabase::Execute(const std::string& statements) {
   const int result = sqlite3_exec(database_.get(), statements.c_str(), nullptr,
                                   nullptr, nullptr);
   return result == SQLITE_OK ? absl::OkStatus()
-                             : ErrorOf(database_.get(), result);
+                             : MakeError(database_.get(), result);
 }
 
 absl::StatusOr<SqliteStatement> SqliteDatabase::Prepare(
@@ -145,7 +145,7 @@ absl::StatusOr<SqliteStatement> SqliteDatabase::Prepare(
   const int result = sqlite3_prepare_v2(database_.get(), statement.data(),
                                         static_cast<int>(statement.size()),
                                         &prepared, nullptr);
-  if (result != SQLITE_OK) return ErrorOf(database_.get(), result);
+  if (result != SQLITE_OK) return MakeError(database_.get(), result);
   return SqliteStatement(database_.get(), prepared);
 }
 
@@ -169,14 +169,14 @@ absl::Status SqliteDatabase::BackUp(const std::string& path) {
   sqlite3_backup* backup =
       sqlite3_backup_init(destination, "main", database_.get(), "main");
   if (backup == nullptr) {
-    return ErrorOf(destination, sqlite3_extended_errcode(destination));
+    return MakeError(destination, sqlite3_extended_errcode(destination));
   }
   // All pages in one step are of one moment, and hold up no writer. In several
   // steps, each write between two would begin the copy again.
   const int result = sqlite3_backup_step(backup, -1);
   sqlite3_backup_finish(backup);
   return result == SQLITE_DONE ? absl::OkStatus()
-                               : ErrorOf(destination, result);
+                               : MakeError(destination, result);
 }
 
 }  // namespace footprint

@@ -42,8 +42,8 @@ class SqliteStatement {
   SqliteStatement& BindText(int index, absl::string_view value);
   SqliteStatement& BindBytes(int index, absl::string_view value);
 
-  // Whether there is a further row, whose columns can be read until the next
-  // call. Once it said no, the statement begins again.
+  // Returns whether there is a further row, whose columns can be read until the
+  // next call. Once it said no, the statement begins again.
   absl::StatusOr<bool> Step();
   // Runs a statement that returns no rows.
   absl::Status Run();
@@ -85,7 +85,7 @@ class SqliteDatabase {
   // The first column of the first row: of a pragma, for one.
   absl::StatusOr<std::string> Ask(absl::string_view statement);
 
-  // Whether the close of the last connection leaves the log as it is.
+  // Returns whether the close of the last connection leaves the log as it is.
   void KeepLogOnClose(bool keeps);
 
   // Copies all of it into a new database at `path`, while others read and

@@ -98,8 +98,8 @@ constexpr char kSchemaText[] =
     "SELECT group_concat(type || name || tbl_name || IFNULL(sql, ''), char(10))"
     " FROM (SELECT * FROM sqlite_schema ORDER BY name)";
 
-absl::StatusOr<int> NumberOf(SqliteDatabase* database,
-                             const std::string& pragma) {
+absl::StatusOr<int> ReadSchemaNumber(SqliteDatabase* database,
+                                     const std::string& pragma) {
   const absl::StatusOr<std::string> text = database->Ask(pragma);
   if (!text.ok()) return text.status();
   int number = 0;
@@ -229,12 +229,13 @@ absl::StatusOr<Found> Examine(const std::string& path,
   if (!check.ok()) return check.status();
   if (*check != "ok") return Damaged(path, *check);
   const absl::StatusOr<int> application =
-      NumberOf(database, "PRAGMA application_id");
+      ReadSchemaNumber(database, "PRAGMA application_id");
   if (!application.ok()) return application.status();
-  const absl::StatusOr<int> version = NumberOf(database, "PRAGMA user_version");
+  const absl::StatusOr<int> version =
+      ReadSchemaNumber(database, "PRAGMA user_version");
   if (!version.ok()) return version.status();
   const absl::StatusOr<int> table_count =
-      NumberOf(database, "SELECT COUNT(*) FROM sqlite_schema");
+      ReadSchemaNumber(database, "SELECT COUNT(*) FROM sqlite_schema");
   if (!table_count.ok()) return table_count.status();
   if (*application == 0 && *version == 0 && *table_count == 0) {
     return Found::kNothing;

@@ -25,7 +25,7 @@ constexpr char kColumns[] =
     "submitted_unix_seconds, attempt_count, decided_order, "
     "decided_unix_seconds, decision";
 
-StoredTrial TrialOf(const SqliteStatement& row) {
+StoredTrial ReadTrial(const SqliteStatement& row) {
   StoredTrial trial;
   trial.sequence = row.Int(0);
   trial.key = row.Text(1);
@@ -47,7 +47,7 @@ absl::StatusOr<absl::optional<StoredTrial>> OneTrial(
   const absl::StatusOr<bool> has_row = statement->Step();
   if (!has_row.ok()) return has_row.status();
   if (!*has_row) return absl::optional<StoredTrial>();
-  return absl::optional<StoredTrial>(TrialOf(*statement));
+  return absl::optional<StoredTrial>(ReadTrial(*statement));
 }
 
 absl::StatusOr<absl::optional<StoredTrial>> TrialOfKey(SqliteDatabase* database,
@@ -222,7 +222,7 @@ bool TrialStore::HasBundle(absl::string_view sha256) const {
 }
 
 std::string TrialStore::PathOfBundle(absl::string_view sha256) const {
-  return bundles_.PathOf(sha256);
+  return bundles_.MakePath(sha256);
 }
 
 absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
@@ -492,7 +492,7 @@ absl::StatusOr<std::vector<StoredTrial>> TrialStore::History(
       const absl::StatusOr<bool> has_row = select->Step();
       if (!has_row.ok()) return has_row.status();
       if (!*has_row) break;
-      trials.push_back(TrialOf(*select));
+      trials.push_back(ReadTrial(*select));
     }
   }
   for (StoredTrial& trial : trials) trial = WithState(std::move(trial));

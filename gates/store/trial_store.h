@@ -105,7 +105,7 @@ struct StoredTrial {
 
 struct Submission {
   StoredTrial trial;
-  // Else it was there.
+  // Whether the bundle is new; else it was there.
   bool is_new = false;
 };
 
@@ -151,7 +151,8 @@ class TrialStore {
   // The next trial that waits, in the order of submission; nullopt if none.
   // Whoever claims it decides it or releases it.
   absl::StatusOr<absl::optional<StoredTrial>> Claim();
-  // Once it returned OK, the verdict stays. FailedPrecondition: it is decided.
+  // Keeps the verdict: once it returned OK, the verdict stays.
+  // FailedPrecondition: it is decided.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
   // Waits again, as the last.
   void Release(int64_t sequence);
@@ -185,7 +186,7 @@ class TrialStore {
         reader_(std::move(reader)),
         bundles_(std::move(bundles)) {}
 
-  // While one lives, the bundle is not removed.
+  // Keeps a bundle from being removed while it lives.
   class Pin;
   using Digests = std::vector<std::string>;
 
@@ -217,7 +218,7 @@ class TrialStore {
   mutable Mutex mutex_;
   std::deque<int64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   std::set<int64_t> running_ ABSL_GUARDED_BY(mutex_);
-  // How many need a bundle that may have no row.
+  // Returns how many need a bundle that may have no row.
   std::map<std::string, int> pins_ ABSL_GUARDED_BY(mutex_);
   // While a backup copies them, bundles are removed later.
   int backup_count_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -36,21 +36,23 @@ struct Acknowledged {
   int decided_count = 0;
 };
 
-std::string BundleOf(int number) { return absl::StrCat("bundle ", number); }
-std::string ResultOf(int number) {
+std::string MakeBundleName(int number) {
+  return absl::StrCat("bundle ", number);
+}
+std::string MakeResult(int number) {
   return absl::StrCat("verdict ", number, std::string(700, 'x'));
 }
 
-NewTrial TrialOf(int number) {
+NewTrial MakeTrial(int number) {
   NewTrial trial;
-  trial.bundle_sha256 = Sha256Hex(BundleOf(number));
+  trial.bundle_sha256 = Sha256Hex(MakeBundleName(number));
   trial.key = Sha256Hex(absl::StrCat("key ", number));
   return trial;
 }
 
 absl::Status Submit(TrialStore* store, int number) {
-  const NewTrial trial = TrialOf(number);
-  const std::string bundle = BundleOf(number);
+  const NewTrial trial = MakeTrial(number);
+  const std::string bundle = MakeBundleName(number);
   absl::StatusOr<BundleUpload> upload = store->StartUpload(
       trial.bundle_sha256, static_cast<int64_t>(bundle.size()));
   if (!upload.ok()) return upload.status();
@@ -62,10 +64,10 @@ absl::Status Submit(TrialStore* store, int number) {
 absl::Status DecideNext(TrialStore* store, int number) {
   const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
   if (!claimed.ok()) return claimed.status();
-  if (!claimed->has_value() || (*claimed)->key != TrialOf(number).key) {
+  if (!claimed->has_value() || (*claimed)->key != MakeTrial(number).key) {
     return absl::DataLossError("another trial is the next");
   }
-  return store->Decide((*claimed)->sequence, {0, "", ResultOf(number)});
+  return store->Decide((*claimed)->sequence, {0, "", MakeResult(number)});
 }
 
 // Trials one after another; tells each that is done to `acknowledge`.
@@ -90,7 +92,7 @@ absl::Status Work(const std::string& folder, const TrialStoreOptions& options,
   return absl::OkStatus();
 }
 
-// How much is there; it is no less than what was acknowledged.
+// Returns how much is there; it is no less than what was acknowledged.
 Acknowledged Check(const std::string& folder, const Acknowledged& least) {
   Acknowledged found;
   absl::StatusOr<std::unique_ptr<TrialStore>> store =
@@ -99,12 +101,12 @@ Acknowledged Check(const std::string& folder, const Acknowledged& least) {
   if (!store.ok()) return found;
   while (true) {
     const absl::StatusOr<StoredTrial> trial =
-        (*store)->Find(TrialOf(found.submitted_count).key);
+        (*store)->Find(MakeTrial(found.submitted_count).key);
     if (!trial.ok()) break;
     EXPECT_EQ(ReadTestFile((*store)->PathOfBundle(trial->bundle_sha256)),
-              BundleOf(found.submitted_count));
+              MakeBundleName(found.submitted_count));
     if (trial->state == TrialState::kDecided) {
-      EXPECT_EQ(trial->result, ResultOf(found.decided_count));
+      EXPECT_EQ(trial->result, MakeResult(found.decided_count));
       ++found.decided_count;
     }
     ++found.submitted_count;

@@ -34,7 +34,7 @@ std::unique_ptr<TrialStore> OpenStore(const std::string& name,
   return store.ok() ? *std::move(store) : nullptr;
 }
 
-NewTrial TrialOf(const std::string& bundle) {
+NewTrial MakeTrial(const std::string& bundle) {
   NewTrial trial;
   trial.bundle_sha256 = Sha256Hex(bundle);
   trial.key = Sha256Hex(absl::StrCat("key of ", bundle));
@@ -45,7 +45,7 @@ NewTrial TrialOf(const std::string& bundle) {
 
 absl::StatusOr<Submission> SubmitBytes(TrialStore* store,
                                        const std::string& bundle) {
-  const NewTrial trial = TrialOf(bundle);
+  const NewTrial trial = MakeTrial(bundle);
   absl::StatusOr<BundleUpload> upload = store->StartUpload(
       trial.bundle_sha256, static_cast<int64_t>(bundle.size()));
   if (!upload.ok()) return upload.status();
@@ -68,7 +68,7 @@ TEST(TrialStoreTest, ATrialWaitsRunsAndIsDecided) {
   ASSERT_THAT(submitted, IsOk());
   EXPECT_TRUE(submitted->is_new);
   EXPECT_EQ(submitted->trial.state, TrialState::kWaiting);
-  const std::string key = TrialOf("a").key;
+  const std::string key = MakeTrial("a").key;
   EXPECT_EQ(store->Find(key)->state, TrialState::kWaiting);
 
   const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
@@ -99,7 +99,7 @@ TEST(TrialStoreTest, ATrialWaitsRunsAndIsDecided) {
 TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
   const auto store = OpenStore("same");
   ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
-  const absl::StatusOr<Submission> second = store->Submit(TrialOf("a"));
+  const absl::StatusOr<Submission> second = store->Submit(MakeTrial("a"));
   ASSERT_THAT(second, IsOk());
   EXPECT_FALSE(second->is_new);
   ASSERT_THAT(DecideNext(store.get(), "verdict"), IsOk());
@@ -108,11 +108,11 @@ TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
   EXPECT_FALSE(third->is_new);
   EXPECT_EQ(third->trial.state, TrialState::kDecided);
   // Another judge, the same bytes.
-  NewTrial other = TrialOf("a");
+  NewTrial other = MakeTrial("a");
   other.key = Sha256Hex("other thresholds");
   EXPECT_TRUE(store->Submit(other)->is_new);
   // Bytes that nobody sent.
-  EXPECT_THAT(store->Submit(TrialOf("b")),
+  EXPECT_THAT(store->Submit(MakeTrial("b")),
               StatusIs(absl::StatusCode::kNotFound));
 }
 
@@ -125,16 +125,16 @@ TEST(TrialStoreTest, WhatWaitsOrRanWaitsAgainInItsOrder) {
   ASSERT_TRUE((*store->Claim()).has_value());
   store.reset();
   store = OpenStore("again");
-  EXPECT_EQ(store->Find(TrialOf("a").key)->result, "verdict of a");
-  EXPECT_EQ(store->Find(TrialOf("b").key)->state, TrialState::kWaiting);
+  EXPECT_EQ(store->Find(MakeTrial("a").key)->result, "verdict of a");
+  EXPECT_EQ(store->Find(MakeTrial("b").key)->state, TrialState::kWaiting);
   const auto b = store->Claim();
-  EXPECT_EQ((*b)->key, TrialOf("b").key);
+  EXPECT_EQ((*b)->key, MakeTrial("b").key);
   EXPECT_EQ((*b)->attempt_count, 2);
   const auto c = store->Claim();
-  EXPECT_EQ((*c)->key, TrialOf("c").key);
+  EXPECT_EQ((*c)->key, MakeTrial("c").key);
   EXPECT_FALSE((*store->Claim()).has_value());
   store->Release((*b)->sequence);
-  EXPECT_EQ((*store->Claim())->key, TrialOf("b").key);
+  EXPECT_EQ((*store->Claim())->key, MakeTrial("b").key);
 }
 
 TEST(TrialStoreTest, ASecondServerIsRefused) {
@@ -201,10 +201,11 @@ TEST(TrialStoreTest, ADatabaseThatKnowsNoneOfTheBundlesDeletesNone) {
 }
 
 // All that a client can be told.
-std::string AnswersOf(TrialStore* store) {
+std::string ListAnswers(TrialStore* store) {
   std::string answers;
   for (const char* bundle : {"a", "b"}) {
-    const absl::StatusOr<StoredTrial> trial = store->Find(TrialOf(bundle).key);
+    const absl::StatusOr<StoredTrial> trial =
+        store->Find(MakeTrial(bundle).key);
     if (!trial.ok()) return std::string(trial.status().message());
     absl::StrAppend(&answers, trial->sequence, trial->bundle_sha256,
                     trial->deployment, trial->submitter,
@@ -223,7 +224,7 @@ std::string AnswersOf(TrialStore* store) {
 TEST(TrialStoreTest, AFlippedBitIsRefusedOrChangesNoAnswer) {
   const std::string folder = ClosedStore("flipped");
   const std::string whole = ReadTestFile(folder + "/trials.sqlite");
-  const std::string answers = AnswersOf(OpenStore("flipped").get());
+  const std::string answers = ListAnswers(OpenStore("flipped").get());
   int refused_count = 0;
   // Bytes without a value are passed over: most of a page is room.
   for (size_t at = 0; at < whole.size(); at += whole[at] == 0 ? 251 : 7) {
@@ -235,7 +236,7 @@ TEST(TrialStoreTest, AFlippedBitIsRefusedOrChangesNoAnswer) {
     const absl::StatusOr<std::unique_ptr<TrialStore>> store =
         TrialStore::Open(folder, {});
     if (store.ok()) {
-      EXPECT_EQ(AnswersOf(store->get()), answers) << "byte " << at;
+      EXPECT_EQ(ListAnswers(store->get()), answers) << "byte " << at;
     } else {
       ++refused_count;
     }
@@ -262,7 +263,7 @@ TEST(TrialStoreTest, AFullQueueRefuses) {
   // Before its bytes are sent.
   EXPECT_THAT(store->StartUpload(Sha256Hex("c"), 1),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
-  EXPECT_FALSE(store->Submit(TrialOf("a"))->is_new)
+  EXPECT_FALSE(store->Submit(MakeTrial("a"))->is_new)
       << "known ones are answered";
   ASSERT_THAT(DecideNext(store.get(), ""), IsOk());
   EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
@@ -277,7 +278,7 @@ TEST(TrialStoreTest, AQueueThatFillsDuringAnUploadRefuses) {
   ASSERT_THAT(SubmitBytes(store.get(), "a"), IsOk());
   ASSERT_THAT(upload->Append("c"), IsOk());
   ASSERT_THAT(upload->Finish(), IsOk());
-  EXPECT_THAT(store->Submit(TrialOf("c")),
+  EXPECT_THAT(store->Submit(MakeTrial("c")),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
   EXPECT_FALSE(store->HasBundle(Sha256Hex("c")));
 }
@@ -296,7 +297,7 @@ TEST(TrialStoreTest, TheOldestDecidedBundlesMakeRoom) {
   EXPECT_THAT(SubmitBytes(store.get(), c), IsOk());
   EXPECT_FALSE(store->HasBundle(Sha256Hex(a)));
   EXPECT_TRUE(store->HasBundle(Sha256Hex(b)));
-  EXPECT_EQ(store->Find(TrialOf(a).key)->result, "verdict of a");
+  EXPECT_EQ(store->Find(MakeTrial(a).key)->result, "verdict of a");
   EXPECT_EQ(store->Counts()->bundle_bytes, 20);
   EXPECT_THAT(store->StartUpload(Sha256Hex(d), 26),
               StatusIs(absl::StatusCode::kResourceExhausted));
@@ -310,9 +311,9 @@ TEST(TrialStoreTest, TheOldestVerdictsAreDropped) {
     ASSERT_THAT(SubmitBytes(store.get(), bundle), IsOk());
     ASSERT_THAT(DecideNext(store.get(), bundle), IsOk());
   }
-  EXPECT_THAT(store->Find(TrialOf("b").key),
+  EXPECT_THAT(store->Find(MakeTrial("b").key),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(store->Find(TrialOf("c").key)->result, "c");
+  EXPECT_EQ(store->Find(MakeTrial("c").key)->result, "c");
   EXPECT_EQ(store->Counts()->decided, 3);
 }
 
@@ -328,11 +329,11 @@ TEST(TrialStoreTest, HistoryIsTheNewestFirstWhateverTheClockSays) {
   const auto all = store->History("//a:b", 0, 2);
   ASSERT_THAT(all, IsOk());
   ASSERT_EQ(all->size(), 2u);
-  EXPECT_EQ((*all)[0].key, TrialOf("c").key);
-  EXPECT_EQ((*all)[1].key, TrialOf("b").key);
+  EXPECT_EQ((*all)[0].key, MakeTrial("c").key);
+  EXPECT_EQ((*all)[1].key, MakeTrial("b").key);
   const auto older = store->History("", (*all)[1].sequence, 9);
   ASSERT_EQ(older->size(), 1u);
-  EXPECT_EQ((*older)[0].key, TrialOf("a").key);
+  EXPECT_EQ((*older)[0].key, MakeTrial("a").key);
   EXPECT_TRUE(store->History("//other", 0, 9)->empty());
   const auto deployments = store->Deployments(9);
   ASSERT_EQ(deployments->size(), 1u);
@@ -350,8 +351,8 @@ TEST(TrialStoreTest, ABackupIsAStore) {
               StatusIs(absl::StatusCode::kAlreadyExists));
   ASSERT_THAT(SubmitBytes(store.get(), "c"), IsOk());
   const auto copy = OpenStore("backup");
-  EXPECT_EQ(copy->Find(TrialOf("a").key)->result, "verdict of a");
-  EXPECT_THAT(copy->Find(TrialOf("c").key),
+  EXPECT_EQ(copy->Find(MakeTrial("a").key)->result, "verdict of a");
+  EXPECT_THAT(copy->Find(MakeTrial("c").key),
               StatusIs(absl::StatusCode::kNotFound));
   const auto claimed = copy->Claim();
   EXPECT_EQ(ReadTestFile(copy->PathOfBundle((*claimed)->bundle_sha256)), "b");

@@ -27,7 +27,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Whether the first page of a file is in memory.
+// Returns whether the first page of a file is in memory.
 bool IsCached(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   void* const memory =

@@ -27,7 +27,7 @@ TrialExplanation Explanation() {
   return explanation;
 }
 
-absl::Status RefusalOf(const TrialExplanation& explanation) {
+absl::Status FindRefusal(const TrialExplanation& explanation) {
   return CheckedExplanation(explanation.SerializeAsString()).status();
 }
 
@@ -56,30 +56,30 @@ TEST(CheckedExplanationTest, TooMuchIsRefused) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than")));
   TrialExplanation many = Explanation();
   for (int i = 0; i < 20; ++i) *many.add_peak_sites() = many.peak_sites(0);
-  EXPECT_THAT(RefusalOf(many), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FindRefusal(many), StatusIs(absl::StatusCode::kInvalidArgument));
   many = Explanation();
   for (int i = 0; i < 10001; ++i) {
     many.mutable_profile()->mutable_benchmarks(0)->add_metrics();
   }
-  EXPECT_THAT(RefusalOf(many), StatusIs(absl::StatusCode::kInvalidArgument,
-                                        HasSubstr("10001 of metrics")));
+  EXPECT_THAT(FindRefusal(many), StatusIs(absl::StatusCode::kInvalidArgument,
+                                          HasSubstr("10001 of metrics")));
 }
 
 TEST(CheckedExplanationTest, TextsAreShortAndPlain) {
   TrialExplanation lie = Explanation();
   lie.set_peak_stage(std::string(kMostTextBytes + 1, 'x'));
-  EXPECT_THAT(RefusalOf(lie), StatusIs(absl::StatusCode::kInvalidArgument,
-                                       HasSubstr("peak_stage")));
+  EXPECT_THAT(FindRefusal(lie), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         HasSubstr("peak_stage")));
   lie = Explanation();
   lie.mutable_peak_sites(0)->set_site("\x1b[2J");
-  EXPECT_THAT(RefusalOf(lie), StatusIs(absl::StatusCode::kInvalidArgument,
-                                       HasSubstr("control characters")));
+  EXPECT_THAT(FindRefusal(lie), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         HasSubstr("control characters")));
 }
 
 TEST(CheckedExplanationTest, NoPeakIsBelowZero) {
   TrialExplanation lie = Explanation();
   lie.set_heap_peak_bytes(-1);
-  EXPECT_THAT(RefusalOf(lie), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FindRefusal(lie), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

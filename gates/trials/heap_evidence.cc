@@ -18,7 +18,7 @@ int64_t ReadBytes(const BenchmarkMemory& benchmark, MetricKind kind) {
       ReadMetric(benchmark, kind).bytes_or_count.value_or(0), 0, kMostBytes);
 }
 
-// Whether a rule that blocks holds.
+// Returns whether a rule that blocks holds.
 bool HoldsAndBlocks(const Judgement& judgement) {
   return judgement.severity() == BLOCK && judgement.decision() == ACCEPT;
 }

@@ -26,8 +26,8 @@
 
 namespace footprint {
 
-// Whether a blocking rule holds by a figure that the profiled run alone knows,
-// which is any but the resident peak of the whole process.
+// Returns whether a blocking rule holds by a figure that the profiled run alone
+// knows, which is any but the resident peak of the whole process.
 bool IsHeapJudged(const Verdict& verdict);
 
 // The most memory that a program with this profile's heap and mappings may need

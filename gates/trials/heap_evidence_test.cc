@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-MemoryProfile ProfileOf(int64_t heap_bytes, int64_t mapped_bytes) {
+MemoryProfile MakeProfile(int64_t heap_bytes, int64_t mapped_bytes) {
   MemoryProfile profile;
   BenchmarkMemory* const benchmark = profile.add_benchmarks();
   Metric* metric = benchmark->add_metrics();
@@ -37,11 +37,12 @@ TEST(HeapEvidenceTest, SixteenMegabytesOrHalfMayBeLeftOut) {
   Verdict verdict;
   Judge(PEAK_MAPPED_BYTES, 2'000'000, MAXIMUM, &verdict);
   EXPECT_EQ(ComputeMostExplainedBytes(MemoryProfile(), Verdict()), 16'000'000);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(1'000'000, 2'000'000), verdict),
-            19'000'000);
+  EXPECT_EQ(
+      ComputeMostExplainedBytes(MakeProfile(1'000'000, 2'000'000), verdict),
+      19'000'000);
   verdict.mutable_judgements(0)->set_measured(40'000'000);
   EXPECT_EQ(
-      ComputeMostExplainedBytes(ProfileOf(60'000'000, 40'000'000), verdict),
+      ComputeMostExplainedBytes(MakeProfile(60'000'000, 40'000'000), verdict),
       200'000'000);
 }
 
@@ -49,7 +50,7 @@ TEST(HeapEvidenceTest, SixteenMegabytesOrHalfMayBeLeftOut) {
 // nothing.
 TEST(HeapEvidenceTest, MappingsThatNobodyJudgesExplainNothing) {
   constexpr int64_t kTebibyte = int64_t{1} << 40;
-  const MemoryProfile profile = ProfileOf(1'000'000, kTebibyte);
+  const MemoryProfile profile = MakeProfile(1'000'000, kTebibyte);
   Verdict verdict;
   EXPECT_EQ(ComputeMostExplainedBytes(profile, verdict), 17'000'000);
   Judge(PEAK_MAPPED_BYTES, kTebibyte, MINIMUM, &verdict);
@@ -60,7 +61,7 @@ TEST(HeapEvidenceTest, MappingsThatNobodyJudgesExplainNothing) {
 TEST(HeapEvidenceTest, AHeapExplainsNoMoreThanWhatIsJudged) {
   Verdict verdict;
   Judge(PEAK_LIVE_USABLE_BYTES, 3'000'000, MAXIMUM, &verdict);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(90'000'000, 0), verdict),
+  EXPECT_EQ(ComputeMostExplainedBytes(MakeProfile(90'000'000, 0), verdict),
             19'000'000);
 }
 
@@ -68,14 +69,14 @@ TEST(HeapEvidenceTest, ForgedFiguresDoNotOverflow) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   Verdict verdict;
   Judge(PEAK_MAPPED_BYTES, kMost, MAXIMUM, &verdict);
-  EXPECT_GT(ComputeMostExplainedBytes(ProfileOf(kMost, kMost), verdict),
+  EXPECT_GT(ComputeMostExplainedBytes(MakeProfile(kMost, kMost), verdict),
             kMost / 4);
-  EXPECT_EQ(ComputeMostExplainedBytes(ProfileOf(-kMost, 0), Verdict()),
+  EXPECT_EQ(ComputeMostExplainedBytes(MakeProfile(-kMost, 0), Verdict()),
             16'000'000);
 }
 
-Verdict VerdictOf(MetricKind metric, Severity severity, Decision decision,
-                  const char* phase) {
+Verdict MakeVerdict(MetricKind metric, Severity severity, Decision decision,
+                    const char* phase) {
   Verdict verdict;
   Judgement* const judgement = verdict.add_judgements();
   judgement->set_metric(metric);
@@ -88,12 +89,14 @@ Verdict VerdictOf(MetricKind metric, Severity severity, Decision decision,
 TEST(HeapEvidenceTest, OnlyTheResidentPeakIsSeenFromOutside) {
   constexpr MetricKind kHeap = PEAK_LIVE_ABSOLUTE_USABLE_BYTES;
   EXPECT_FALSE(IsHeapJudged(Verdict()));
-  EXPECT_FALSE(IsHeapJudged(VerdictOf(PEAK_RESIDENT_BYTES, BLOCK, ACCEPT, "")));
-  EXPECT_TRUE(IsHeapJudged(VerdictOf(PEAK_RESIDENT_BYTES, BLOCK, ACCEPT, "a")));
-  EXPECT_TRUE(IsHeapJudged(VerdictOf(kHeap, BLOCK, ACCEPT, "")));
+  EXPECT_FALSE(
+      IsHeapJudged(MakeVerdict(PEAK_RESIDENT_BYTES, BLOCK, ACCEPT, "")));
+  EXPECT_TRUE(
+      IsHeapJudged(MakeVerdict(PEAK_RESIDENT_BYTES, BLOCK, ACCEPT, "a")));
+  EXPECT_TRUE(IsHeapJudged(MakeVerdict(kHeap, BLOCK, ACCEPT, "")));
   // A rule that has rejected needs no more evidence; others decide nothing.
-  EXPECT_FALSE(IsHeapJudged(VerdictOf(kHeap, BLOCK, REJECT, "")));
-  EXPECT_FALSE(IsHeapJudged(VerdictOf(kHeap, AUDIT, ACCEPT, "")));
+  EXPECT_FALSE(IsHeapJudged(MakeVerdict(kHeap, BLOCK, REJECT, "")));
+  EXPECT_FALSE(IsHeapJudged(MakeVerdict(kHeap, AUDIT, ACCEPT, "")));
 }
 
 }  // namespace

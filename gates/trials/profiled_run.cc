@@ -108,7 +108,7 @@ void CopyRecords(const std::string& source, const std::string& target) {
   closedir(folder);
 }
 
-std::string LabelOf(const TrialResult& result) {
+std::string MakeLabel(const TrialResult& result) {
   return result.manifest().label().empty()
              ? absl::StrCat("//bundle:", result.manifest().entry())
              : result.manifest().label();
@@ -168,7 +168,7 @@ void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
         EscapeForProto(explanation.status().message()));
     return;
   }
-  explanation->mutable_profile()->set_label(LabelOf(*result));
+  explanation->mutable_profile()->set_label(MakeLabel(*result));
   result->set_heap_peak_bytes(explanation->heap_peak_bytes());
   result->set_peak_stage(explanation->peak_stage());
   result->mutable_peak_sites()->Swap(explanation->mutable_peak_sites());
@@ -177,7 +177,7 @@ void ProfiledRun::Explain(const SandboxRoot& root, const TrialRun& run,
 
 MemoryProfile ProfileToJudge(const TrialResult& result) {
   MemoryProfile profile = result.profile();
-  profile.set_label(LabelOf(result));
+  profile.set_label(MakeLabel(result));
   profile.set_process_count(result.runs_size());
   if (profile.benchmarks().empty()) {
     profile.clear_failure();

@@ -40,7 +40,7 @@ constexpr int64_t kProfilerBytes = int64_t{256} << 20;
 // Longer than the program takes by itself.
 constexpr int kProfilerTimes = 4;
 
-BundleLimits LimitsOf(const TrialRequest& request) {
+BundleLimits ReadLimits(const TrialRequest& request) {
   BundleLimits limits;
   if (request.most_archive_bytes() > 0) {
     limits.archive_bytes = request.most_archive_bytes();
@@ -153,7 +153,7 @@ class Trial {
     if (stat(path.c_str(), &about) != 0) {
       return FileError(errno, path, "cannot be read");
     }
-    BundleLimits limits = LimitsOf(request_);
+    BundleLimits limits = ReadLimits(request_);
     limits.is_stopped = is_stopped_;
     absl::Status status;
     if (S_ISDIR(about.st_mode)) {
@@ -196,7 +196,7 @@ class Trial {
                           limits_, limit_bytes);
   }
 
-  // Null: the bundle is at fault, and the verdict set.
+  // Returns null if the bundle is at fault, and the verdict set.
   absl::StatusOr<const TrialRun*> RunOnce(const SandboxRoot& root,
                                           TrialRun::Purpose purpose,
                                           const SandboxRun& run) {

@@ -22,13 +22,13 @@ Message FromText(const std::string& text) {
   return message;
 }
 
-Verdict VerdictOf(const std::string& result, const std::string& thresholds) {
+Verdict MakeVerdict(const std::string& result, const std::string& thresholds) {
   return MakeTrialVerdict(FromText<TrialResult>(result),
                           FromText<Verdict>(thresholds));
 }
 
 // "about: text" of each remark, which are all of one label.
-std::vector<std::string> RemarksOf(const Verdict& verdict) {
+std::vector<std::string> ListRemarks(const Verdict& verdict) {
   std::vector<std::string> remarks;
   for (const ProducerRemark& remark : verdict.remarks()) {
     EXPECT_EQ(remark.label(), verdict.remarks(0).label());
@@ -40,27 +40,27 @@ std::vector<std::string> RemarksOf(const Verdict& verdict) {
 
 TEST(TrialVerdictTest, ARejectionIsAJudgementOfTheWholeProcess) {
   const Verdict verdict =
-      VerdictOf(R"pb(
-                  reason: "the peak is 50 B over the budget, in stage fit"
-                  cause: PEAK_ABOVE_BUDGET
-                  manifest { entry: "fit.py" label: "//team:model" }
-                  budget_bytes: 1000
-                  whole_process_peak_bytes: 1050
-                  peak_source: "peak of the cgroup"
-                  heap_peak_bytes: 700
-                  peak_stage: "fit"
-                  peak_sites { site: "fit.py:3" live_bytes: 600 }
-                  runs {
-                    purpose: MEASURE
-                    peak_bytes: 1050
-                    limit_bytes: 2048
-                    wall_time_ns: 20000000
-                    sandbox_time_ns: 3000000
-                    exit_status: 3
-                  }
-                  environment: "Linux 6.1, cgroup v1"
-                )pb",
-                "");
+      MakeVerdict(R"pb(
+                    reason: "the peak is 50 B over the budget, in stage fit"
+                    cause: PEAK_ABOVE_BUDGET
+                    manifest { entry: "fit.py" label: "//team:model" }
+                    budget_bytes: 1000
+                    whole_process_peak_bytes: 1050
+                    peak_source: "peak of the cgroup"
+                    heap_peak_bytes: 700
+                    peak_stage: "fit"
+                    peak_sites { site: "fit.py:3" live_bytes: 600 }
+                    runs {
+                      purpose: MEASURE
+                      peak_bytes: 1050
+                      limit_bytes: 2048
+                      wall_time_ns: 20000000
+                      sandbox_time_ns: 3000000
+                      exit_status: 3
+                    }
+                    environment: "Linux 6.1, cgroup v1"
+                  )pb",
+                  "");
   EXPECT_EQ(verdict.decision(), REJECT);
   EXPECT_EQ(verdict.problems_size(), 0);
   ASSERT_EQ(verdict.judgements_size(), 1);
@@ -72,7 +72,7 @@ TEST(TrialVerdictTest, ARejectionIsAJudgementOfTheWholeProcess) {
   EXPECT_EQ(judgement.severity(), BLOCK);
   EXPECT_THAT(judgement.explanation(),
               HasSubstr("peak of the cgroup: the peak"));
-  const std::vector<std::string> remarks = RemarksOf(verdict);
+  const std::vector<std::string> remarks = ListRemarks(verdict);
   EXPECT_EQ(verdict.remarks(0).label(), "//team:model");
   EXPECT_THAT(remarks, Contains("trial: the peak is 50 B over the budget, in "
                                 "stage fit"));
@@ -86,7 +86,7 @@ TEST(TrialVerdictTest, ARejectionIsAJudgementOfTheWholeProcess) {
 }
 
 TEST(TrialVerdictTest, ThresholdsStandBesideTheBudget) {
-  const Verdict verdict = VerdictOf(
+  const Verdict verdict = MakeVerdict(
       "cause: THRESHOLD_REJECTED manifest { entry: 'run' } budget_bytes: 1000 "
       "whole_process_peak_bytes: 900",
       "decision: REJECT judgements { label: '//bundle:run' decision: REJECT }");
@@ -98,15 +98,15 @@ TEST(TrialVerdictTest, ThresholdsStandBesideTheBudget) {
 }
 
 TEST(TrialVerdictTest, ThresholdsThatDecideNothingGiveTheirDecision) {
-  EXPECT_EQ(VerdictOf("cause: THRESHOLD_INCONCLUSIVE",
-                      "decision: ENVIRONMENT_MISMATCH")
+  EXPECT_EQ(MakeVerdict("cause: THRESHOLD_INCONCLUSIVE",
+                        "decision: ENVIRONMENT_MISMATCH")
                 .decision(),
             ENVIRONMENT_MISMATCH);
 }
 
 TEST(TrialVerdictTest, WhatIsNotOfTheBudgetIsAProblem) {
   const Verdict verdict =
-      VerdictOf("reason: 'ended by signal 11' cause: PROGRAM_FAILED", "");
+      MakeVerdict("reason: 'ended by signal 11' cause: PROGRAM_FAILED", "");
   ASSERT_EQ(verdict.problems_size(), 1);
   EXPECT_EQ(verdict.judgements_size(), 0);
   EXPECT_EQ(verdict.problems(0).location(), "//bundle");
@@ -127,7 +127,7 @@ TEST(TrialVerdictTest, EachCauseHasADecision) {
 
 TEST(TrialVerdictTest, SaysHowARunEnded) {
   const auto end = [](const std::string& run) {
-    return RemarksOf(VerdictOf(
+    return ListRemarks(MakeVerdict(
         absl::StrCat("cause: FITS runs { purpose: PROVE ", run, " }"), ""))[1];
   };
   EXPECT_THAT(end("is_timed_out: true exit_status: 1"),
@@ -153,14 +153,14 @@ TEST(TrialVerdictTest, AProgramThatFailedHasTheLastWord) {
   const Verdict verdict = MakeTrialVerdict(result, Verdict());
   EXPECT_EQ(verdict.problems(0).message(),
             "ended with status 1; its last words: ImportError: \\tx");
-  const std::vector<std::string> remarks = RemarksOf(verdict);
+  const std::vector<std::string> remarks = ListRemarks(verdict);
   EXPECT_THAT(remarks, Contains("standard error: line 11"));
   EXPECT_THAT(remarks, Not(Contains("standard error: line 10")));
   EXPECT_THAT(remarks, Not(Contains(HasSubstr("agent"))));
 }
 
 TEST(TrialVerdictTest, AProgramThatEndedWellIsNotQuoted) {
-  const Verdict verdict = VerdictOf(
+  const Verdict verdict = MakeVerdict(
       "cause: NO_BUDGET reason: 'no budget' "
       "runs { purpose: MEASURE standard_error_tail: 'a warning' }",
       "");
@@ -168,7 +168,7 @@ TEST(TrialVerdictTest, AProgramThatEndedWellIsNotQuoted) {
 }
 
 TEST(TrialVerdictTest, SaysWhyThereIsNoProfile) {
-  EXPECT_THAT(RemarksOf(VerdictOf(
+  EXPECT_THAT(ListRemarks(MakeVerdict(
                   "cause: FITS explanation_failure: 'a record is torn'", "")),
               Contains("no profile: the program's records cannot be read: a "
                        "record is torn"));
@@ -179,7 +179,7 @@ TEST(TrialVerdictTest, ShowsTheFirstFivePlaces) {
   for (int i = 0; i < 7; ++i) {
     absl::StrAppend(&sites, " peak_sites { site: 'f", i, "' live_bytes: 1 }");
   }
-  const std::vector<std::string> remarks = RemarksOf(VerdictOf(sites, ""));
+  const std::vector<std::string> remarks = ListRemarks(MakeVerdict(sites, ""));
   EXPECT_THAT(remarks, Contains("place of the peak: 1 B at f4"));
   EXPECT_THAT(remarks, Not(Contains("place of the peak: 1 B at f5")));
 }

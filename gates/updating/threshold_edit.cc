@@ -47,7 +47,7 @@ class TextOffsets {
     }
   }
 
-  size_t OffsetOf(const TextFormat::ParseLocation& location) const {
+  size_t FindOffset(const TextFormat::ParseLocation& location) const {
     constexpr int kTabWidth = 8;
     size_t offset = line_begins_[static_cast<size_t>(location.line)];
     for (int column = 0; column < location.column && offset < text_.size();
@@ -57,7 +57,7 @@ class TextOffsets {
     return offset;
   }
 
-  size_t LineBeginOf(size_t offset) const {
+  size_t FindLineBegin(size_t offset) const {
     return *(
         std::upper_bound(line_begins_.begin(), line_begins_.end(), offset) - 1);
   }
@@ -104,7 +104,7 @@ Splice NumberAt(absl::string_view text, size_t at) {
   return splice;
 }
 
-std::string NewlineOf(absl::string_view text) {
+std::string FindNewline(absl::string_view text) {
   return text.find("\r\n") == absl::string_view::npos ? "\n" : "\r\n";
 }
 
@@ -199,12 +199,12 @@ class Editor {
     return status;
   }
 
-  // Null: the threshold has no such field.
+  // Returns null if the threshold has no such field.
   absl::Status SetNumber(int number, int64_t value, const NumberField* field,
                          Threshold* threshold) {
     if (field == nullptr) {
       return absl::InvalidArgumentError(
-          absl::StrCat(source_.LocationOf(number),
+          absl::StrCat(source_.DescribeLocation(number),
                        ": has no maximum or exact value, or no minimum"));
     }
     field->Set(value, threshold);
@@ -230,9 +230,9 @@ class Editor {
                         : tree->GetLocation(descriptor, -1);
     if (location.line < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          source_.LocationOf(number), ": has no ", field, " to change"));
+          source_.DescribeLocation(number), ": has no ", field, " to change"));
     }
-    splices_.push_back(NumberAt(text_, text_offsets_.OffsetOf(location)));
+    splices_.push_back(NumberAt(text_, text_offsets_.FindOffset(location)));
     splices_.back().replacement = value;
     return absl::OkStatus();
   }
@@ -251,18 +251,18 @@ class Editor {
   // Before the brace that ends the threshold: on lines of its own if the brace
   // is.
   absl::Status AppendField(int number, const std::string& line) {
-    size_t brace = text_offsets_.OffsetOf(
+    size_t brace = text_offsets_.FindOffset(
         locations_.GetLocationRange(ThresholdField(), number).end);
     do {
       if (brace-- == 0) return absl::InternalError("no end of the threshold");
     } while (text_[brace] != '}' && text_[brace] != '>');
-    const size_t line_begin = text_offsets_.LineBeginOf(brace);
+    const size_t line_begin = text_offsets_.FindLineBegin(brace);
     const absl::string_view indent =
         text_.substr(line_begin, brace - line_begin);
     Splice splice;
     if (absl::StripAsciiWhitespace(indent).empty()) {
       splice.begin = line_begin;
-      splice.replacement = absl::StrCat(indent, "  ", line, NewlineOf(text_));
+      splice.replacement = absl::StrCat(indent, "  ", line, FindNewline(text_));
     } else {
       splice.begin = brace;
       splice.replacement = absl::StrCat(
@@ -352,7 +352,7 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
     const Threshold& threshold =
         whole.source().file.threshold(change.threshold);
     const std::string what =
-        absl::StrCat(whole.source().LocationOf(change.threshold), ": ",
+        absl::StrCat(whole.source().DescribeLocation(change.threshold), ": ",
                      DescribeSelector(threshold.selector()));
     const std::string reason_against = why_not(threshold);
     if (reason_against.empty()) {
@@ -378,7 +378,7 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
 
 std::string AppendThresholds(absl::string_view text,
                              const std::vector<Threshold>& thresholds) {
-  const std::string newline = NewlineOf(text);
+  const std::string newline = FindNewline(text);
   std::string edited(text);
   if (!edited.empty() && edited.back() != '\n') edited += newline;
   for (const Threshold& threshold : thresholds) {
@@ -410,7 +410,7 @@ std::string WithFirstLines(absl::string_view text) {
   if (file->ByteSizeLong() == 0 && absl::StripAsciiWhitespace(text).empty()) {
     return NewThresholdText(absl::nullopt);
   }
-  const std::string newline = NewlineOf(text);
+  const std::string newline = FindNewline(text);
   std::string whole;
   if (!IsMarkedAsThresholds(text)) {
     whole = absl::StrReplaceAll(kHeader, {{"\n", newline}});

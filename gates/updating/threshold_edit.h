@@ -32,7 +32,7 @@ struct ThresholdChange {
   absl::optional<int64_t> limit;  // the maximum or the exact value
   absl::optional<int64_t> minimum;
   absl::optional<double> ratio;
-  // Is added if the text has none.
+  // The count; added if the text has none.
   absl::optional<int32_t> benchmark_count;
   // Appended to the threshold's history.
   absl::optional<HistoryEntry> history;
@@ -72,8 +72,8 @@ std::string AppendThresholds(absl::string_view text,
 // limits hold in each.
 std::string NewThresholdText(const absl::optional<Environment>& environment);
 
-// Whether `text` is one that thresholds may be added to, and has none: empty,
-// or the lines that a threshold file begins with, or some of them.
+// Returns whether `text` is one that thresholds may be added to, and has none:
+// empty, or the lines that a threshold file begins with, or some of them.
 bool IsThresholdFileWithoutRules(absl::string_view text);
 
 // The same text with those of its first lines that it lacks.

@@ -46,8 +46,8 @@ bool IsSelected(const UpdateOptions& options, const MemoryProfile& profile,
          GlobMatches(options.benchmark, benchmark.name());
 }
 
-// Why figures of a profile do not count, or "".
-std::string DoubtOf(const MemoryProfile& profile) {
+// Returns why figures of a profile do not count, or "".
+std::string FindDoubt(const MemoryProfile& profile) {
   if (profile.benchmarks_size() == 0) {
     return absl::StrCat(profile.label(), " gave no measurement");
   }
@@ -60,17 +60,17 @@ std::string DoubtOf(const MemoryProfile& profile) {
                       kMinimumProcessCount, " show that a figure repeats");
 }
 
-std::string DoubtOf(const MemoryProfile& profile,
-                    const BenchmarkMemory& benchmark) {
-  const std::string doubt = DoubtOf(profile);
+std::string FindDoubt(const MemoryProfile& profile,
+                      const BenchmarkMemory& benchmark) {
+  const std::string doubt = FindDoubt(profile);
   if (!doubt.empty() || benchmark.forked_process_count() == 0) return doubt;
   return absl::StrCat(
       DescribeMeasurement(profile.label(), benchmark.name(), ""),
       " started child processes, whose memory is not in its figures");
 }
 
-// Whether `selector`, which finds `found` in the profile, may name more of it:
-// a benchmark that failed, of which the profile keeps no name.
+// Returns whether `selector`, which finds `found` in the profile, may name more
+// of it: a benchmark that failed, of which the profile keeps no name.
 bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
                    const std::vector<int>& found) {
   const bool is_one = !selector.benchmark().empty() &&
@@ -79,7 +79,7 @@ bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
 }
 
 // The way out for a threshold that also names what the options leave out.
-std::string NameAllOf(const Selector& selector) {
+std::string DescribeWholeSelection(const Selector& selector) {
   return absl::StrCat(
       " too, which --only and --benchmark leave out; name all that it "
       "names: --only=",
@@ -126,7 +126,7 @@ void WriteHistory(const UpdateOptions& options, const Threshold& threshold,
     entry.set_new_value(*change->limit);
   }
   if (change->minimum.has_value()) {
-    entry.set_old_minimum(*NumbersOf(threshold).minimum);
+    entry.set_old_minimum(*ReadNumbers(threshold).minimum);
     entry.set_new_minimum(*change->minimum);
   }
   if (change->ratio.has_value()) {
@@ -141,16 +141,17 @@ std::string DescribeChange(const ThresholdSource& source, int number,
                            const absl::optional<int64_t>& old_limit) {
   const Threshold& threshold = source.file.threshold(number);
   const MetricKind metric = threshold.metric();
-  std::string text = absl::StrCat(
-      source.LocationOf(number), ": ", DescribeSelector(threshold.selector()),
-      " ", absl::string_view(ShortNameOfMetric(metric)), ":");
+  std::string text =
+      absl::StrCat(source.DescribeLocation(number), ": ",
+                   DescribeSelector(threshold.selector()), " ",
+                   absl::string_view(ShortNameOfMetric(metric)), ":");
   if (change.limit.has_value()) {
     absl::StrAppend(&text, " limit ", FormatMetricValue(metric, *old_limit),
                     " -> ", FormatMetricValue(metric, *change.limit));
   }
   if (change.minimum.has_value()) {
     absl::StrAppend(&text, " minimum ",
-                    FormatMetricValue(metric, *NumbersOf(threshold).minimum),
+                    FormatMetricValue(metric, *ReadNumbers(threshold).minimum),
                     " -> ", FormatMetricValue(metric, *change.minimum));
   }
   if (change.ratio.has_value()) {
@@ -186,12 +187,12 @@ class Planner {
     const Threshold& threshold = sources_[source].file.threshold(number);
     if (ComputeScope(threshold) == RuleScope::kSamples) return;
     named_ = Named();
-    for (int profile : index_.ProfilesOf(threshold.selector().label())) {
-      const MemoryProfile& measured = index_.ProfileOf(profile);
-      if (!IsForEnvironmentOf(measured, sources_[source])) continue;
-      Doubt(DoubtOf(measured));
+    for (int profile : index_.FindProfiles(threshold.selector().label())) {
+      const MemoryProfile& measured = index_.ProfileAt(profile);
+      if (!IsForEnvironment(measured, sources_[source])) continue;
+      Doubt(FindDoubt(measured));
       const std::vector<int> benchmarks =
-          index_.BenchmarksOf(profile, threshold.selector());
+          index_.FindBenchmarks(profile, threshold.selector());
       DoubtFailed(measured, threshold.selector(), benchmarks);
       for (int benchmark : benchmarks) Find(threshold, profile, benchmark);
     }
@@ -199,7 +200,7 @@ class Planner {
     if (named_.found.empty()) {
       if (named_.is_unrepeated && threshold.severity() <= BLOCK) {
         plan_.refusals.push_back(absl::StrCat(
-            sources_[source].LocationOf(number), ": ", named_.doubt));
+            sources_[source].DescribeLocation(number), ": ", named_.doubt));
       }
       return;
     }
@@ -223,7 +224,7 @@ class Planner {
   }
 
   void Find(const Threshold& threshold, int profile, int benchmark) {
-    const MemoryProfile& measured = index_.ProfileOf(profile);
+    const MemoryProfile& measured = index_.ProfileAt(profile);
     const BenchmarkMemory& memory = measured.benchmarks(benchmark);
     const std::string name =
         DescribeMeasurement(measured.label(), memory.name(), "");
@@ -232,7 +233,7 @@ class Planner {
     } else {
       named_.left_out = name;
     }
-    Doubt(DoubtOf(measured, memory));
+    Doubt(FindDoubt(measured, memory));
     std::vector<Measurement> found;
     if (!index_.AppendMeasurements(profile, benchmark, threshold.selector(),
                                    threshold.metric(), &found)) {
@@ -250,7 +251,7 @@ class Planner {
     }
   }
 
-  const Headroom& HeadroomOf(size_t source) const {
+  const Headroom& FindHeadroom(size_t source) const {
     return options_.headroom.has_value() ? *options_.headroom
                                          : sources_[source].file.headroom();
   }
@@ -261,17 +262,17 @@ class Planner {
     MeasuredRange range;
     range.lowest = low.metric->value();
     range.highest = high.metric->value();
-    range.headroom = HeadroomOf(source);
-    const Measurement* const baseline = FindBaselineOf(threshold);
+    range.headroom = FindHeadroom(source);
+    const Measurement* const baseline = FindMeasuredBaseline(threshold);
     if (baseline != nullptr) range.baseline = baseline->metric->value();
     const NumberChange wanted = ComputeUpdate(threshold, range);
     if (wanted.is_ambiguous) return RefuseDifferent(source, number, low, high);
     if (!wanted.refusal.empty()) {
-      plan_.refusals.push_back(absl::StrCat(sources_[source].LocationOf(number),
-                                            ": ", wanted.refusal));
+      plan_.refusals.push_back(absl::StrCat(
+          sources_[source].DescribeLocation(number), ": ", wanted.refusal));
       return;
     }
-    if (NumbersOf(threshold).exact.has_value() && named_.has_weaker) {
+    if (ReadNumbers(threshold).exact.has_value() && named_.has_weaker) {
       Doubt(Describe(low) + " is not EXACT");
     }
     if (wanted.ratio.has_value()) DoubtBaseline(threshold, *baseline);
@@ -280,12 +281,12 @@ class Planner {
     change.limit = wanted.limit;
     change.minimum = wanted.minimum;
     change.ratio = wanted.ratio;
-    Commit(source, number, change, NumbersOf(threshold).limit());
+    Commit(source, number, change, ReadNumbers(threshold).limit());
   }
 
   // Returns what the threshold's ratio compares with, or null. A bad baseline
   // is left to Evaluate, which says what is wrong.
-  const Measurement* FindBaselineOf(const Threshold& threshold) {
+  const Measurement* FindMeasuredBaseline(const Threshold& threshold) {
     const Selector* const selector = FindBaseline(threshold);
     if (selector == nullptr) return nullptr;
     baseline_ = index_.Find(*selector, threshold.metric());
@@ -296,19 +297,19 @@ class Planner {
   }
 
   void DoubtBaseline(const Threshold& threshold, const Measurement& baseline) {
-    Doubt(DoubtOf(index_.ProfileOf(baseline.profile),
-                  index_.BenchmarkOf(baseline)));
+    Doubt(FindDoubt(index_.ProfileAt(baseline.profile),
+                    index_.BenchmarkAt(baseline)));
     const Selector& selector = *FindBaseline(threshold);
-    for (int profile : index_.ProfilesOf(selector.label())) {
-      DoubtFailed(index_.ProfileOf(profile), selector,
-                  index_.BenchmarksOf(profile, selector));
+    for (int profile : index_.FindProfiles(selector.label())) {
+      DoubtFailed(index_.ProfileAt(profile), selector,
+                  index_.FindBenchmarks(profile, selector));
     }
   }
 
   void RefuseDifferent(size_t source, int number, const Measurement& low,
                        const Measurement& high) {
     plan_.refusals.push_back(absl::StrCat(
-        sources_[source].LocationOf(number),
+        sources_[source].DescribeLocation(number),
         ": names measurements of different values, so no exact value holds: ",
         Describe(low), " and ", Describe(high),
         "; give each a threshold of its own"));
@@ -344,7 +345,7 @@ class Planner {
         description + DescribeOtherDate(*change.history, options_.date));
   }
 
-  // Why a change is not made, or "".
+  // Returns why a change is not made, or "".
   std::string WhyNot(const Threshold& threshold, const ThresholdChange& change,
                      bool is_increase) const {
     if (!named_.doubt.empty()) {
@@ -353,13 +354,13 @@ class Planner {
     if (!is_increase && change.limit.has_value() && named_.has_weaker) {
       return " does not count, since a limit comes down only for EXACT figures";
     }
-    const ThresholdNumbers old = NumbersOf(threshold);
+    const ThresholdNumbers old = ReadNumbers(threshold);
     const bool is_loosened =
         is_increase || (change.minimum.has_value() &&
                         *change.minimum < old.minimum.value_or(0));
     if (is_loosened && !named_.left_out.empty()) {
       return absl::StrCat(" would loosen it for ", named_.left_out,
-                          NameAllOf(threshold.selector()));
+                          DescribeWholeSelection(threshold.selector()));
     }
     if (is_increase && !options_.allow_increase) {
       return " is an increase; allow it with --allow_increase --reason=\"...\"";
@@ -393,7 +394,7 @@ class EnvironmentPlanner {
       std::vector<const ThresholdSource*> foreign;
       for (const ThresholdSource& source : sources_) {
         if (!source.file.has_environment()) continue;
-        if (IsForEnvironmentOf(profiles_[i], source)) {
+        if (IsForEnvironment(profiles_[i], source)) {
           NoteKept(static_cast<int>(i), source);
         } else {
           foreign.push_back(&source);
@@ -419,11 +420,11 @@ class EnvironmentPlanner {
  private:
   std::vector<Measurement> Find(const Threshold& threshold, int profile) const {
     std::vector<Measurement> found;
-    const MemoryProfile& measured = index_.ProfileOf(profile);
+    const MemoryProfile& measured = index_.ProfileAt(profile);
     if (!GlobMatches(threshold.selector().label(), measured.label())) {
       return found;
     }
-    for (int benchmark : index_.BenchmarksOf(profile, threshold.selector())) {
+    for (int benchmark : index_.FindBenchmarks(profile, threshold.selector())) {
       index_.AppendMeasurements(profile, benchmark, threshold.selector(),
                                 threshold.metric(), &found);
     }
@@ -433,31 +434,32 @@ class EnvironmentPlanner {
   void NoteKept(int profile, const ThresholdSource& source) {
     for (const Threshold& threshold : source.file.threshold()) {
       for (const Measurement& found : Find(threshold, profile)) {
-        kept_.insert(KeyOf(found, threshold.metric()));
+        kept_.insert(MakeKey(found, threshold.metric()));
       }
     }
   }
 
   // The threshold of another environment with the values of `profile`.
   void Translate(const Threshold& old, int profile) {
-    const MemoryProfile& measured = index_.ProfileOf(profile);
+    const MemoryProfile& measured = index_.ProfileAt(profile);
     std::vector<Measurement> found;
     std::set<int64_t> values;
     // All that it names was measured, and lacks a threshold here.
-    bool is_whole = !MayNameFailed(
-        measured, old.selector(), index_.BenchmarksOf(profile, old.selector()));
+    bool is_whole =
+        !MayNameFailed(measured, old.selector(),
+                       index_.FindBenchmarks(profile, old.selector()));
     for (const Measurement& one : Find(old, profile)) {
       const BenchmarkMemory& benchmark = measured.benchmarks(one.benchmark);
       if (!IsSelected(options_, measured, benchmark) ||
-          kept_.count(KeyOf(one, old.metric())) > 0) {
+          kept_.count(MakeKey(one, old.metric())) > 0) {
         is_whole = false;
         continue;
       }
-      kept_.insert(KeyOf(one, old.metric()));
+      kept_.insert(MakeKey(one, old.metric()));
       const std::string doubt =
           one.metric == nullptr
               ? absl::StrCat("it ", index_.WhyNoValue(one, old.metric()))
-              : DoubtOf(measured, benchmark);
+              : FindDoubt(measured, benchmark);
       if (!doubt.empty()) {
         added_.refusals.push_back(absl::StrCat("no threshold was added for ",
                                                index_.Describe(one), ", since ",
@@ -483,7 +485,7 @@ class EnvironmentPlanner {
       selector.set_label(EscapeGlob(measured.label()));
       selector.set_benchmark(
           EscapeGlob(measured.benchmarks(one.benchmark).name()));
-      if (one.phase >= 0) selector.set_phase(EscapeGlob(index_.PhaseOf(one)));
+      if (one.phase >= 0) selector.set_phase(EscapeGlob(index_.PhaseAt(one)));
       Add(old, selector, one.metric->value());
     }
   }
@@ -501,7 +503,7 @@ class EnvironmentPlanner {
       // A maximum that holds here too keeps its headroom.
       const NumberField* const limit = FindLimit(threshold);
       if (limit != nullptr) {
-        limit->Set(std::max(value, NumbersOf(old).maximum.value_or(value)),
+        limit->Set(std::max(value, ReadNumbers(old).maximum.value_or(value)),
                    &threshold);
       }
     }
@@ -521,15 +523,15 @@ class EnvironmentPlanner {
   NewThresholds added_;
 };
 
-// Whether a threshold that may judge the benchmark where it was measured
-// satisfies `is_wanted`.
+// Returns whether a threshold that may judge the benchmark where it was
+// measured satisfies `is_wanted`.
 template <typename IsWanted>
 bool HasThreshold(const MemoryProfile& profile,
                   const BenchmarkMemory& benchmark,
                   absl::Span<const ThresholdSource> sources,
                   IsWanted is_wanted) {
   for (const ThresholdSource& source : sources) {
-    if (!IsForEnvironmentOf(profile, source)) continue;
+    if (!IsForEnvironment(profile, source)) continue;
     for (const Threshold& threshold : source.file.threshold()) {
       if (GlobMatches(threshold.selector().label(), profile.label()) &&
           SelectsBenchmark(threshold.selector(), benchmark) &&
@@ -544,7 +546,7 @@ bool HasThreshold(const MemoryProfile& profile,
 bool IsExempt(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
               absl::Span<const ThresholdSource> sources) {
   for (const ThresholdSource& source : sources) {
-    if (!IsForEnvironmentOf(profile, source)) continue;
+    if (!IsForEnvironment(profile, source)) continue;
     for (const Exemption& exemption : source.file.exemption()) {
       if (GlobMatches(exemption.selector().label(), profile.label()) &&
           SelectsBenchmark(exemption.selector(), benchmark)) {
@@ -555,7 +557,7 @@ bool IsExempt(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
   return false;
 }
 
-// Whether the benchmark needs no rule more (peak_limit.h).
+// Returns whether the benchmark needs no rule more (peak_limit.h).
 bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
                absl::Span<const ThresholdSource> sources) {
   return IsExempt(profile, benchmark, sources) ||
@@ -565,7 +567,7 @@ bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
                       });
 }
 
-// Whether a rule limits the metric over the whole measured region.
+// Returns whether a rule limits the metric over the whole measured region.
 bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
                MetricKind metric, absl::Span<const ThresholdSource> sources) {
   return HasThreshold(
@@ -653,7 +655,7 @@ std::string WhyLeftOut(const Threshold& threshold,
   }
   if (!is_named) return "--only and --benchmark leave it out";
   if (left_out.empty()) return "";
-  return absl::StrCat("it names ", left_out, NameAllOf(selector));
+  return absl::StrCat("it names ", left_out, DescribeWholeSelection(selector));
 }
 
 NewThresholds ThresholdsForNewBenchmarks(
@@ -668,7 +670,7 @@ NewThresholds ThresholdsForNewBenchmarks(
         continue;
       }
       const std::vector<const Metric*> metrics = MetricsToLimit(benchmark);
-      std::string doubt = DoubtOf(profile, benchmark);
+      std::string doubt = FindDoubt(profile, benchmark);
       if (metrics.empty()) doubt = "it has no peak that repeats";
       if (!doubt.empty()) {
         added.refusals.push_back(absl::StrCat(

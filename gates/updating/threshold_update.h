@@ -54,12 +54,12 @@ struct UpdateOptions {
   std::string date;    // of the history's entries: "2026-11-21"
   // The last day of entries that raise a limit; empty: they hold for good.
   std::string expires;
-  // Instead of each file's own policy.
+  // The headroom in place of each file's own policy.
   absl::optional<Headroom> headroom;
 };
 
 struct UpdatePlan {
-  // By source.
+  // The changes of each source.
   std::vector<std::vector<ThresholdChange>> changes;
   // Changes, for people: "t.textproto:12: //a:b ...: max 10 B -> 8 B".
   std::vector<std::string> descriptions;
@@ -72,8 +72,9 @@ UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
                       absl::Span<const ThresholdSource> sources,
                       const UpdateOptions& options);
 
-// Why the options leave `threshold` out, or "": it names nothing that they
-// name, or also something else. With the default options nothing is left out.
+// Returns why the options leave `threshold` out, or "": it names nothing that
+// they name, or also something else. With the default options nothing is left
+// out.
 std::string WhyLeftOut(const Threshold& threshold,
                        absl::Span<const MemoryProfile> profiles,
                        const UpdateOptions& options);

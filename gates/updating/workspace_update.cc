@@ -80,11 +80,11 @@ absl::optional<int> CountNamed(const WorkspaceUpdateRequest& request,
     return absl::nullopt;
   }
   int count = 0;
-  for (const int profile : index.ProfilesOf(selector.label())) {
-    const MemoryProfile& measured = index.ProfileOf(profile);
-    if (!IsForEnvironmentOf(measured, source)) continue;
+  for (const int profile : index.FindProfiles(selector.label())) {
+    const MemoryProfile& measured = index.ProfileAt(profile);
+    if (!IsForEnvironment(measured, source)) continue;
     if (measured.has_failure()) return absl::nullopt;
-    count += static_cast<int>(index.BenchmarksOf(profile, selector).size());
+    count += static_cast<int>(index.FindBenchmarks(profile, selector).size());
   }
   if (count == 0) return absl::nullopt;
   return count;
@@ -99,7 +99,7 @@ absl::StatusOr<std::string> FindFileFor(
   std::vector<std::string> beside;
   std::vector<std::string> possible;
   for (const ThresholdSource& source : sources) {
-    if (!IsForEnvironmentOf(profile, source)) continue;
+    if (!IsForEnvironment(profile, source)) continue;
     possible.push_back(source.path);
     if (NamesLabel(source, profile)) beside.push_back(source.path);
   }
@@ -290,7 +290,7 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
-  // How many benchmarks each selector names that may name several.
+  // Returns how many benchmarks each selector names that may name several.
   absl::Status PlanCounts() {
     const MeasurementIndex index(request_.input.profiles);
     for (size_t i = 0; i < sources_.size(); ++i) {
@@ -307,7 +307,7 @@ class WorkspacePlanner {
         change.benchmark_count = *count;
         changes.push_back(change);
         update_.descriptions.push_back(absl::StrCat(
-            sources_[i].LocationOf(j), ": ",
+            sources_[i].DescribeLocation(j), ": ",
             DescribeSelector(threshold.selector()), ": benchmark_count ",
             threshold.has_benchmark_count()
                 ? absl::StrCat(threshold.benchmark_count(), " -> ")
@@ -356,7 +356,7 @@ class WorkspacePlanner {
   WorkspaceUpdate update_;
 };
 
-absl::Status PrintDiffOf(const WorkspaceUpdate::File& file) {
+absl::Status PrintFileDiff(const WorkspaceUpdate::File& file) {
   const char* folder = std::getenv("TMPDIR");
   const std::string before = absl::StrCat(folder == nullptr ? "/tmp" : folder,
                                           "/footprint_update.", getpid());
@@ -399,7 +399,7 @@ absl::Status PrintDiff(const WorkspaceUpdate& update) {
   std::fflush(stdout);
   for (const WorkspaceUpdate::File& file : update.files) {
     if (file.edited == file.text) continue;
-    absl::Status status = PrintDiffOf(file);
+    absl::Status status = PrintFileDiff(file);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -60,15 +60,15 @@ class WorkspaceUpdateTest : public testing::Test {
     request_.input.thresholds[0].path = "limits.textproto";
   }
 
-  std::string PathOf(const std::string& name) const {
+  std::string MakePath(const std::string& name) const {
     return absl::StrCat(request_.workspace, "/", name);
   }
   void Put(const std::string& name, const std::string& text) const {
-    std::ofstream(PathOf(name)) << text;
+    std::ofstream(MakePath(name)) << text;
   }
   std::string Get(const std::string& name) const {
     std::ostringstream text;
-    text << std::ifstream(PathOf(name)).rdbuf();
+    text << std::ifstream(MakePath(name)).rdbuf();
     return text.str();
   }
   std::string Refusal() const {

@@ -53,7 +53,7 @@ struct CheckpointShape {
 absl::StatusOr<CheckpointShape> CheckpointShapeFromName(absl::string_view name);
 std::vector<std::string> CheckpointShapeNames();
 
-// In the order of the file.
+// Returns the tensors in the order of the file.
 absl::StatusOr<std::vector<TensorSpec>> CheckpointTensors(
     const CheckpointShape& shape, DType dtype);
 

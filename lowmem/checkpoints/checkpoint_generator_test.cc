@@ -113,7 +113,7 @@ std::vector<char> Values(const std::string& folder, const char* name) {
   return values;
 }
 
-std::vector<char> ValuesOf(DType dtype, uint64_t seed, const char* name) {
+std::vector<char> MakeValues(DType dtype, uint64_t seed, const char* name) {
   const std::string folder = Folder("values");
   CheckpointOptions options;
   options.dtype = dtype;
@@ -126,9 +126,9 @@ std::vector<char> ValuesOf(DType dtype, uint64_t seed, const char* name) {
 constexpr char kWord[] = "embeddings.word_embeddings.weight";
 
 TEST(CheckpointGeneratorTest, ValuesFollowFromTheSeed) {
-  const std::vector<char> first = ValuesOf(DType::kF32, 7, kWord);
-  EXPECT_EQ(ValuesOf(DType::kF32, 7, kWord), first);
-  EXPECT_NE(ValuesOf(DType::kF32, 8, kWord), first);
+  const std::vector<char> first = MakeValues(DType::kF32, 7, kWord);
+  EXPECT_EQ(MakeValues(DType::kF32, 7, kWord), first);
+  EXPECT_NE(MakeValues(DType::kF32, 8, kWord), first);
   std::vector<float> values(first.size() / 4);
   memcpy(values.data(), first.data(), first.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -170,7 +170,7 @@ TEST(CheckpointGeneratorTest, HalvesAreTheValuesRounded) {
   for (const auto& [dtype, round] :
        {std::make_pair(DType::kBF16, RoundToBfloat16),
         std::make_pair(DType::kF16, RoundToFloat16)}) {
-    const std::vector<char> bytes = ValuesOf(dtype, 7, kWord);
+    const std::vector<char> bytes = MakeValues(dtype, 7, kWord);
     ASSERT_FALSE(bytes.empty());
     for (size_t i = 0; i < bytes.size() / 2; ++i) {
       uint16_t half;

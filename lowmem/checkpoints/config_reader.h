@@ -42,7 +42,7 @@ class ConfigReader {
 
   const absl::Status& status() const { return status_; }
 
-  // Whether there is such a key, and not null.
+  // Returns whether there is such a key, and not null.
   bool Has(const char* key) const { return Find(key) != nullptr; }
 
   // A whole number from 1 to 2^30.
@@ -58,7 +58,8 @@ class ConfigReader {
 
   // "gelu", "gelu_new", "gelu_pytorch_tanh" or "relu".
   Activation ActivationOr(const char* key, const std::string& otherwise);
-  // Above zero: padding tokens are all equal, so their deviation is zero.
+  // Reads an epsilon, which is above zero: padding tokens are all equal, so
+  // their deviation is zero.
   float EpsilonOr(const char* key, double otherwise);
   // Attention shares the features among the heads.
   void CheckHeads(int64_t hidden, int64_t heads);
@@ -70,7 +71,7 @@ class ConfigReader {
  private:
   ConfigReader(nlohmann::json json, absl::string_view name)
       : json_(std::move(json)), name_(name) {}
-  // Null where there is none.
+  // Returns null where there is none.
   const nlohmann::json* Find(const char* key) const;
   int64_t CheckedExtent(const char* key, const nlohmann::json& value);
 

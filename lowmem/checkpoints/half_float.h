@@ -13,7 +13,7 @@
 
 namespace footprint {
 
-// For what is not NaN.
+// Rounds a number that is not NaN.
 uint16_t RoundToBfloat16(float value);
 
 // IEEE 754's binary16. For finite values below 65504.

@@ -24,10 +24,10 @@ namespace footprint {
 
 enum class ModelFamily { kBert, kDistilBert, kGpt2 };
 
-// As "model_type" says it: "bert".
+// Returns the name as "model_type" says it: "bert".
 const char* ModelFamilyName(ModelFamily family);
 
-// After a fault any.
+// Returns the family, or any after a fault.
 ModelFamily FindModelFamily(ConfigReader& reader);
 
 }  // namespace footprint

@@ -55,9 +55,10 @@ struct ColumnBlockRule {
 // "PATTERN=COLUMNS".
 absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text);
 
-// For BERT and DistilBERT the matrices of which a forward pass that goes
-// through the intermediate features in chunks wants columns; for GPT-2 all
-// matrices of layers, which lie transposed. Every rule is optional.
+// Returns the rules for BERT and DistilBERT, the matrices of which a forward
+// pass that goes through the intermediate features in chunks wants columns, and
+// for GPT-2, all matrices of layers, which lie transposed. Every rule is
+// optional.
 std::vector<ColumnBlockRule> DefaultColumnBlockRules();
 
 struct PackOptions {

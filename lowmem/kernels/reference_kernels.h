@@ -21,8 +21,8 @@ namespace footprint {
 
 double ReferenceActivation(Activation activation, double x);
 
-// For each token of `input` (tokens x columns) and row of `matrix` (rows x
-// columns) their product and, in `magnitude`, the sum of absolute products.
+// The product of each token of `input` (tokens x columns) and row of `matrix`
+// (rows x columns) and, in `magnitude`, the sum of absolute products.
 struct ReferenceProduct {
   std::vector<double> sum;  // tokens x rows
   std::vector<double> magnitude;

@@ -43,7 +43,7 @@ Floats Numbers(int64_t count, int64_t step) {
   return numbers;
 }
 
-uint64_t BitsOf(const Floats& numbers) {
+uint64_t HashBits(const Floats& numbers) {
   return Fingerprint(numbers.data.get(),
                      numbers.count * static_cast<int64_t>(sizeof(float)));
 }
@@ -59,7 +59,7 @@ TEST(SameBitsTest, ProductOfPanels) {
                    {input.data.get(), stride}, kPanels,
                    {{bias.data.get()}, Activation::kGelu},
                    {output.data.get(), kPanelTokens, kRows * kPanelTokens});
-    EXPECT_EQ(BitsOf(output),
+    EXPECT_EQ(HashBits(output),
               fused ? 6533331240577997180u : 12875534479983847810u);
   });
 }
@@ -71,7 +71,7 @@ TEST(SameBitsTest, ProductOfOneToken) {
     Floats output(kRows);
     MultiplyVector(DType::kF32, matrix.data.get(), kColumns, kRows, kColumns,
                    input.data.get(), {}, output.data.get(), 1);
-    EXPECT_EQ(BitsOf(output),
+    EXPECT_EQ(HashBits(output),
               fused ? 10143379743459435451u : 13613006630604758296u);
   });
 }
@@ -84,7 +84,7 @@ TEST(SameBitsTest, LayerNorm) {
     Floats output(input.count);
     LayerNorm(input.data.get(), kColumns, kPanels,
               {gain.data.get(), bias.data.get(), 1e-5f}, output.data.get());
-    EXPECT_EQ(BitsOf(output),
+    EXPECT_EQ(HashBits(output),
               fused ? 4587993082507046111u : 10672056583247896950u);
   });
 }
@@ -93,7 +93,7 @@ TEST(SameBitsTest, Softmax) {
   ForEachVectorTarget([&](bool fused) {
     Floats scores = Numbers(kRows * kPanelTokens, 7919);
     ScaledSoftmax(kRows, /*first_end=*/30, /*scale=*/0.125f, scores.data.get());
-    EXPECT_EQ(BitsOf(scores),
+    EXPECT_EQ(HashBits(scores),
               fused ? 3327932716244335053u : 10580757528928186155u);
   });
 }
@@ -111,7 +111,7 @@ TEST(SameBitsTest, Activations) {
     ForEachVectorTarget([&](bool fused) {
       Floats values = Numbers(1000, 7919);
       Activate(bits.activation, 1000, values.data.get());
-      EXPECT_EQ(BitsOf(values), fused ? bits.fused : bits.plain)
+      EXPECT_EQ(HashBits(values), fused ? bits.fused : bits.plain)
           << static_cast<int>(bits.activation);
     });
   }

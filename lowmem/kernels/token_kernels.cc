@@ -116,7 +116,7 @@ void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
   }
 }
 
-// Which of the lanes from `first_lane` may look at key `row`.
+// Returns which of the lanes from `first_lane` may look at key `row`.
 HWY_INLINE hn::Mask<FloatTag> Sees(int64_t row, int64_t first_end,
                                    int64_t first_lane) {
   const FloatTag d;

@@ -46,8 +46,8 @@ void LayerNorm(const float* input, int64_t features, int64_t panels,
 // positive; with first_end >= rows every lane has every key.
 void ScaledSoftmax(int64_t rows, int64_t first_end, float scale, float* scores);
 
-// Whether no number of the first `tokens` tokens is infinite or none (NaN).
-// Other lanes of the last panel are not asked.
+// Returns whether no number of the first `tokens` tokens is infinite or none
+// (NaN). Other lanes of the last panel are not asked.
 bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens);
 
 // The same of `count` numbers one after the other.

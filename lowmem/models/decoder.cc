@@ -49,7 +49,7 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.workers = workers;
   std::vector<Weight> matrices = LayerMatrices(weights_.layers);
   matrices.push_back(weights_.output);
-  request.needs = NeedsOf(*store_, matrices, TensorsToPin(weights_));
+  request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_));
   request.count_tiles = [this](const DecoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

@@ -68,9 +68,9 @@ class Decoder {
                                    int64_t budget_bytes) const;
   // The smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
-  // How long it takes to read a prompt and go on for `generated` tokens, the
-  // last of which is not read, by a model of the plan's tiles: see pass_time.h.
-  // Only ratios mean anything.
+  // Returns how long it takes to read a prompt and go on for `generated`
+  // tokens, the last of which is not read, by a model of the plan's tiles: see
+  // pass_time.h. Only ratios mean anything.
   absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
                                         int64_t prompt_tokens,
                                         int64_t generated) const;

@@ -18,7 +18,7 @@ namespace footprint::lowmem_internal {
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
                          const MappedBlock& arena, WeightStore* store)
-    : LayerPass(LayerShapeOf(plan), plan, arena, store, config.layers + 2),
+    : LayerPass(MakeLayerShape(plan), plan, arena, store, config.layers + 2),
       config_(config),
       weights_(weights),
       plan_(plan),
@@ -46,13 +46,13 @@ void DecoderPass::SetVectors() {
 
 void DecoderPass::AddScratch(int worker) {
   ProductMemory memory =
-      ProductMemoryOf(arena_, plan_, worker, plan_.slots_of_worker());
-  memory.sums = PartOf<float>(arena_, plan_, plan_.sums, worker);
+      FindProductMemory(arena_, plan_, worker, plan_.slots_of_worker());
+  memory.sums = FindPart<float>(arena_, plan_, plan_.sums, worker);
   memory.sum_count =
       plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
   AddProduct(memory);
   worker_scratch_.push_back(
-      {PartOf<float>(arena_, plan_, plan_.scores, worker), {}});
+      {FindPart<float>(arena_, plan_, plan_.scores, worker), {}});
 }
 
 absl::Status DecoderPass::OpenStreams() {
@@ -141,7 +141,7 @@ absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
 }
 
 absl::Status DecoderPass::Embed(int worker) {
-  const IndexRange own = PanelsOf(worker);
+  const IndexRange own = FindPanels(worker);
   for (int64_t panel = own.begin; panel < own.end; ++panel) {
     float* const data = hidden_ + panel * HiddenStride();
     // Two rows, where the panel's normalised states will be.
@@ -162,7 +162,7 @@ absl::Status DecoderPass::Embed(int worker) {
 
 absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
                                          int worker) {
-  const IndexRange own = PanelsOf(worker);
+  const IndexRange own = FindPanels(worker);
   const int64_t offset = own.begin * HiddenStride();
   const absl::Status status = CheckStates(step, worker);
   if (!status.ok()) return status;
@@ -172,7 +172,7 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
 }
 
 absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, workers());
+  const IndexRange heads = ComputeShare(config_.heads, 1, worker, workers());
   if (heads.size() == 0) return absl::OkStatus();
   UseInput(normed_, config_.hidden, worker);
   const int64_t features = config_.head_features();
@@ -250,7 +250,7 @@ absl::Status DecoderPass::MultiplyOutput(int worker) {
       normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens,
       config_.hidden);
   const IndexRange rows =
-      ShareOf(config_.vocabulary, kPanelTokens, worker, workers());
+      ComputeShare(config_.vocabulary, kPanelTokens, worker, workers());
   status = product.Multiply(weights_.output, rows, {0, config_.hidden}, {}, 1,
                             {}, {logits_ + rows.begin, 1, 0});
   if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {

@@ -63,7 +63,7 @@ struct DecoderPlan : ModelPlan {
   // Tokens that are read together: whole panels.
   int64_t chunk_tokens = 0;
 
-  // For each layer keys, then values: [feature][position].
+  // The keys of each layer, then its values: [feature][position].
   ArenaRange cache;
   ArenaRange normed;
   // Queries and their context, or a chunk of intermediate features.

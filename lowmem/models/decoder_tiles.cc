@@ -37,7 +37,7 @@ absl::Status RecordLayers(const DecoderWeights& weights,
 
 }  // namespace
 
-LayerShape LayerShapeOf(const DecoderPlan& plan) {
+LayerShape MakeLayerShape(const DecoderPlan& plan) {
   LayerShape shape;
   shape.hidden = plan.request.config.hidden;
   shape.intermediate = plan.request.config.intermediate;
@@ -58,7 +58,7 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
   sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.slots_of_worker();
   sizes.sum_count =
       plan.part_bytes(plan.sums) / static_cast<int64_t>(sizeof(float));
-  TileRecorder recorder(LayerShapeOf(plan), worker, store, sizes, list);
+  TileRecorder recorder(MakeLayerShape(plan), worker, store, sizes, list);
   DecoderTiles starts;
   recorder.product().RecordSingleToken();
   absl::Status status = RecordLayers(weights, config, &recorder);

@@ -27,10 +27,10 @@
 namespace footprint::lowmem_internal {
 
 // A layer as the plan has it computed.
-LayerShape LayerShapeOf(const DecoderPlan& plan);
+LayerShape MakeLayerShape(const DecoderPlan& plan);
 
-// Where parts of the list begin; a single token's layers do at 0. And the work
-// of each part.
+// The places where parts of the list begin, and the work of each part; a single
+// token's layers begin at 0. And the work of each part.
 struct DecoderTiles {
   int64_t output = 0;
   int64_t many_tokens = 0;

@@ -47,8 +47,8 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
   request.tokens = tokens;
   request.workers = workers;
   request.sequences = sequences;
-  request.needs =
-      NeedsOf(*store_, LayerMatrices(weights_.layers), TensorsToPin(weights_));
+  request.needs = ComputeNeeds(*store_, LayerMatrices(weights_.layers),
+                               TensorsToPin(weights_));
   request.count_tiles = [this](const EncoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

@@ -60,14 +60,14 @@ class Encoder {
   const EncoderWeights& weights() const { return weights_; }
   WeightStore& store() const { return *store_; }
 
-  // For up to so many tokens in each of up to so many sequences.
+  // Plans passes of up to so many tokens in each of up to so many sequences.
   absl::StatusOr<EncoderPlan> Plan(int64_t tokens, int workers,
                                    int64_t budget_bytes,
                                    int64_t sequences = 1) const;
   // The smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
                                          int64_t sequences = 1) const;
-  // How long a pass with this plan takes, by a model of its tiles: see
+  // Returns how long a pass with this plan takes, by a model of its tiles: see
   // pass_time.h. Only ratios mean anything.
   absl::StatusOr<double> PredictPassSeconds(const EncoderPlan& plan) const;
   // The least budget whose predicted time is next to that of an ample one.

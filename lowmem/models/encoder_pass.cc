@@ -28,7 +28,7 @@ static_assert(kEmbeddingRows <= kPanelTokens);
 EncoderPass::EncoderPass(const EncoderConfig& config,
                          const EncoderWeights& weights, const EncoderPlan& plan,
                          const MappedBlock& arena, WeightStore* store)
-    : LayerPass(LayerShapeOf(plan), plan, arena, store, config.layers + 1),
+    : LayerPass(MakeLayerShape(plan), plan, arena, store, config.layers + 1),
       config_(config),
       weights_(weights),
       plan_(plan),
@@ -53,7 +53,7 @@ void EncoderPass::SetVectors() {
 }
 
 void EncoderPass::AddScratch(int worker) {
-  AddProduct(ProductMemoryOf(arena_, plan_, worker, plan_.depth));
+  AddProduct(FindProductMemory(arena_, plan_, worker, plan_.depth));
   const int64_t tokens = plan_.padded_tokens();
   const int64_t head_floats = config_.head_features() * tokens;
   float* const work =
@@ -177,7 +177,7 @@ absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
 
 absl::Status EncoderPass::Embed(int worker) {
   // A panel's sums are not in use yet: rows fit there.
-  const IndexRange own = PanelsOf(worker);
+  const IndexRange own = FindPanels(worker);
   if (own.size() == 0) return absl::OkStatus();
   float* const scratch = sums_ + own.begin * HiddenStride();
   EmbeddingRows rows = {scratch, scratch + config_.hidden,
@@ -204,7 +204,7 @@ absl::Status EncoderPass::Embed(int worker) {
 
 absl::Status EncoderPass::Attend(const EncoderLayerWeights& layer, int worker) {
   UseInput(hidden_, config_.hidden, worker);
-  const IndexRange heads = ShareOf(config_.heads, 1, worker, workers());
+  const IndexRange heads = ComputeShare(config_.heads, 1, worker, workers());
   for (int64_t head = heads.begin; head < heads.end; ++head) {
     const absl::Status status = ProjectHead(layer, head, worker);
     if (!status.ok()) return status;
@@ -272,14 +272,14 @@ void EncoderPass::AttendHead(int64_t head,
 
 void EncoderPass::Normalise(const float* addend, const NormWeights& norm,
                             int worker) {
-  const IndexRange own = PanelsOf(worker);
+  const IndexRange own = FindPanels(worker);
   const int64_t offset = own.begin * HiddenStride();
   AddLayerNorm(addend == nullptr ? nullptr : addend + offset, config_.hidden,
                own.size(), norm, hidden_ + offset);
 }
 
 void EncoderPass::WriteOutput(int worker) {
-  const IndexRange own = ShareOf(tokens(), 1, worker, workers());
+  const IndexRange own = ComputeShare(tokens(), 1, worker, workers());
   for (int64_t token = own.begin; token < own.end; ++token) {
     const float* const lane =
         hidden_ + token / kPanelTokens * HiddenStride() + token % kPanelTokens;

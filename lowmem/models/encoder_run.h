@@ -35,8 +35,8 @@ class EncoderRun {
  public:
   virtual ~EncoderRun() = default;
 
-  // From 1 to as many tokens as planned; `token_types` has one for each token,
-  // or is empty for all zero.
+  // Runs the tokens, from 1 to as many as planned; `token_types` has one for
+  // each token, or is empty for all zero.
   virtual absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
 

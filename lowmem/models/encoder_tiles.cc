@@ -24,7 +24,7 @@ absl::Status RecordHeads(const EncoderLayerWeights& layer,
 
 }  // namespace
 
-LayerShape LayerShapeOf(const EncoderPlan& plan) {
+LayerShape MakeLayerShape(const EncoderPlan& plan) {
   LayerShape shape;
   shape.hidden = plan.request.config.hidden;
   shape.intermediate = plan.request.config.intermediate;
@@ -41,7 +41,7 @@ absl::Status RecordEncoderTiles(const EncoderWeights& weights,
   ProductMemory sizes;
   sizes.tile_bytes = plan.tile_bytes;
   sizes.slot_bytes = plan.part_bytes(plan.slots) / plan.depth;
-  TileRecorder recorder(LayerShapeOf(plan), worker, store, sizes, list);
+  TileRecorder recorder(MakeLayerShape(plan), worker, store, sizes, list);
   for (const EncoderLayerWeights& layer : weights.layers) {
     absl::Status status = RecordHeads(layer, config, &recorder);
     status.Update(recorder.AfterHeads(layer.attention_output.matrix,

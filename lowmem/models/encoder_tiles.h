@@ -23,7 +23,7 @@
 namespace footprint::lowmem_internal {
 
 // A layer as the plan has it computed.
-LayerShape LayerShapeOf(const EncoderPlan& plan);
+LayerShape MakeLayerShape(const EncoderPlan& plan);
 
 absl::Status RecordEncoderTiles(const EncoderWeights& weights,
                                 const EncoderPlan& plan, WeightStore* store,

@@ -36,17 +36,17 @@ constexpr FamilyNames kDistilBertNames = {
     "sa_layer_norm",    "ffn.lin1",           "ffn.lin2",
     "output_layer_norm"};
 
-const FamilyNames& NamesOf(const EncoderConfig& config) {
+const FamilyNames& FindFamilyNames(const EncoderConfig& config) {
   return config.family == EncoderFamily::kBert ? kBertNames : kDistilBertNames;
 }
 
 std::string LayerName(const EncoderConfig& config, int64_t layer) {
-  return absl::StrCat(NamesOf(config).layer, layer, ".");
+  return absl::StrCat(FindFamilyNames(config).layer, layer, ".");
 }
 
 EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
                               int64_t layer) {
-  const FamilyNames& names = NamesOf(config);
+  const FamilyNames& names = FindFamilyNames(config);
   const std::string begin = LayerName(config, layer);
   const int64_t hidden = config.hidden;
   EncoderLayerWeights weights;
@@ -78,7 +78,7 @@ std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config) {
   const std::string embeddings = "embeddings.";
-  WeightBinder binder(store, NamesOf(config).prefix,
+  WeightBinder binder(store, FindFamilyNames(config).prefix,
                       embeddings + "word_embeddings.weight");
   EncoderWeights weights;
   weights.words = binder.Matrix(embeddings + "word_embeddings.weight",

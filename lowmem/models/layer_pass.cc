@@ -65,8 +65,8 @@ void LayerPass::UseInput(const float* panels, int64_t features, int worker) {
 absl::Status LayerPass::MultiplyShare(const SharedProduct& product,
                                       int worker) {
   UseInput(product.input, product.inputs.size(), worker);
-  const IndexRange share =
-      ShareOf(product.outputs.size(), shape_.output_unit, worker, team_.size());
+  const IndexRange share = ComputeShare(
+      product.outputs.size(), shape_.output_unit, worker, team_.size());
   ProductEpilogue epilogue = product.epilogue;
   if (epilogue.bias != nullptr) epilogue.bias += share.begin;
   const auto multiply = shape_.is_transposed
@@ -116,7 +116,7 @@ void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
 }
 
 absl::Status LayerPass::CheckStates(int64_t step, int worker) const {
-  const IndexRange own = ShareOf(tokens_, kPanelTokens, worker, workers());
+  const IndexRange own = ComputeShare(tokens_, kPanelTokens, worker, workers());
   if (TokensAreFinite(hidden_ + own.begin / kPanelTokens * HiddenStride(),
                       shape_.hidden, own.size())) {
     return absl::OkStatus();

@@ -87,7 +87,7 @@ class LayerPass {
       int64_t reserved_bytes,
       absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
 
-  // How many tokens all that follows is of.
+  // Returns how many tokens all that follows is of.
   void SetTokens(int64_t tokens);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
@@ -98,7 +98,7 @@ class LayerPass {
   // Adds attention's output, of `context`, to the states.
   absl::Status AddAttention(const Weight& matrix, const float* bias,
                             const float* context, int worker);
-  // In a job of the team.
+  // Runs the part; called in a job of the team.
   void RunFeedForward(const FeedForward& part, int worker);
 
   // The states after the embeddings (0) or a layer (its number and one).
@@ -106,8 +106,8 @@ class LayerPass {
 
   const LayerShape& shape() const { return shape_; }
   int64_t HiddenStride() const { return shape_.hidden * kPanelTokens; }
-  IndexRange PanelsOf(int worker) const {
-    return ShareOf(panels_, 1, worker, team_.size());
+  IndexRange FindPanels(int worker) const {
+    return ComputeShare(panels_, 1, worker, team_.size());
   }
 
   const MappedBlock& arena_;
@@ -119,7 +119,7 @@ class LayerPass {
  private:
   const LayerShape shape_;
   const ModelPlan& plan_;
-  // Before the products, which hold leases of streams.
+  // The streams stand before the products, which hold leases of them.
   std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<StreamedProduct> products_;
   int64_t tokens_ = 0;

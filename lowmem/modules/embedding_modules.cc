@@ -27,7 +27,7 @@ void SetToken(const float* row, int64_t token, PanelActivations* output) {
 }
 
 // Tokens by their ids.
-std::vector<int64_t> OrderOf(absl::Span<const int32_t> ids) {
+std::vector<int64_t> SortIndices(absl::Span<const int32_t> ids) {
   std::vector<int64_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
@@ -76,7 +76,7 @@ absl::StatusOr<PanelActivations> ChunkedEmbedding::Run(
   RowsLease chunk;
   int64_t begin = 0;
   int64_t end = 0;
-  for (const int64_t token : OrderOf(ids)) {
+  for (const int64_t token : SortIndices(ids)) {
     const int64_t row = ids[token];
     if (row >= end) {
       begin = row / chunk_rows_ * chunk_rows_;

@@ -65,7 +65,7 @@ struct LazyLoadingOptions {
   // The most that is read ahead of its use; 0: nothing is. A module that is
   // larger is not read ahead. Of no use for kResident and kMmap.
   int64_t prefetch_bytes = 0;
-  // Before every name in the checkpoint, such as "bert.".
+  // The text before every name in the checkpoint, such as "bert.".
   std::string prefix;
 };
 
@@ -77,7 +77,8 @@ class LazyModel {
   virtual int64_t parameter_bytes() const = 0;
   // Returns the bytes of the parameters that stay.
   virtual int64_t kept_bytes() const = 0;
-  // Kept, leased and read ahead: now, and the most there were.
+  // Return the bytes that are kept, leased and read ahead: now, and the most
+  // there were.
   virtual int64_t held_bytes() const = 0;
   virtual int64_t peak_bytes() const = 0;
   // Leases that found their module read ahead, of all that loaded one.

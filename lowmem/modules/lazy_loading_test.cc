@@ -338,8 +338,8 @@ TEST(LazyLoadingTest, ReadsOnlyTheRowsAskedForEachOnce) {
               ElementsAre(37 * kRowBytes, 30 * kRowBytes));
 }
 
-absl::Status StatusOf(const LazyLoadingOptions& options,
-                      const std::string& file) {
+absl::Status TryPlan(const LazyLoadingOptions& options,
+                     const std::string& file) {
   Classifier model;
   return LazyLoading(&model, file, options).status();
 }
@@ -348,24 +348,24 @@ TEST(LazyLoadingTest, NamesWhatIsNotThereAndWhatIsLikeIt) {
   const std::string file = ClassifierFile("names");
   LazyLoadingOptions options = ModelOptions();
   options.target_modules = {"blocks.1.nrm"};
-  EXPECT_THAT(StatusOf(options, file), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(TryPlan(options, file), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("no module \"blocks.1.nrm\" in the model; the closest: "
                         "\"blocks.1.norm\""));
   options.target_modules = {};
   options.skip_modules = {"haed"};
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("the closest: \"head\""));
   options.skip_modules = {};
   options.target_classes = {"Linaer"};
   EXPECT_THAT(
-      std::string(StatusOf(options, file).message()),
+      std::string(TryPlan(options, file).message()),
       HasSubstr("no class \"Linaer\" in the model; the closest: \"Linear\""));
   options = ModelOptions();
   options.prefix = "modle.";
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("module \"words\" (ChunkedEmbedding): "));
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("the closest: \"model.words.weight\""));
 }
 
@@ -374,15 +374,15 @@ TEST(LazyLoadingTest, RefusesOptionsThatMakeNoSense) {
   LazyLoadingOptions options = ModelOptions();
   options.target_classes = {"Linear"};
   options.target_modules = {"head"};
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("choose by one"));
   options.target_classes = {"Activation"};
   options.target_modules = {};
-  EXPECT_THAT(std::string(StatusOf(options, file).message()),
+  EXPECT_THAT(std::string(TryPlan(options, file).message()),
               HasSubstr("the class \"Activation\" has no parameters"));
   options.target_classes = {};
   options.prefetch_bytes = -1;
-  EXPECT_THAT(StatusOf(options, file),
+  EXPECT_THAT(TryPlan(options, file),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
@@ -390,14 +390,14 @@ TEST(LazyLoadingTest, RefusesTensorsThatAreNotTheModels) {
   TestTensors tensors = ClassifierTensors(DType::kF32);
   tensors["model.head.weight"].shape = {kHidden, 7};
   EXPECT_THAT(
-      std::string(StatusOf(ModelOptions(), Write(tensors, DType::kF32, "shape"))
+      std::string(TryPlan(ModelOptions(), Write(tensors, DType::kF32, "shape"))
                       .message()),
       HasSubstr("module \"head\" (Linear): model.head.weight is [24, 7], but "
                 "the module's weight is [7, 24]"));
   tensors = ClassifierTensors(DType::kF32);
   tensors.erase("model.blocks.1.scale");
   const absl::Status missing =
-      StatusOf(ModelOptions(), Write(tensors, DType::kF32, "missing"));
+      TryPlan(ModelOptions(), Write(tensors, DType::kF32, "missing"));
   EXPECT_THAT(missing, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(missing.message()),
               HasSubstr("\"model.blocks.0.scale\""));

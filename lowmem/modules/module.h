@@ -47,7 +47,7 @@
 
 namespace footprint {
 
-// As floats, whatever the file holds.
+// A parameter as floats, whatever the file holds.
 class Parameter {
  public:
   Parameter(std::string name, Shape shape);
@@ -61,7 +61,7 @@ class Parameter {
   // Row after row; null unless the module is leased or kept.
   const float* data() const { return data_; }
 
-  // For what leases.
+  // Sets the floats; called by whoever leases.
   void set_data(const float* data) { data_ = data; }
 
  private:
@@ -75,7 +75,7 @@ using RowsLease = std::shared_ptr<const float>;
 
 namespace lowmem_internal {
 
-// Where one module's parameters come from. Thread-safe.
+// The source of one module's parameters. Thread-safe.
 class ParameterHolder {
  public:
   virtual ~ParameterHolder() = default;
@@ -114,18 +114,19 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // As options of LazyLoading name it.
+  // Returns the name by which options of LazyLoading name it.
   const std::string& class_name() const { return class_name_; }
 
-  // Whether it asks for rows alone (LeaseRows) and never for all of itself.
+  // Returns whether it asks for rows alone (LeaseRows) and never for all of
+  // itself.
   virtual bool leases_rows() const { return false; }
 
-  // For what walks over the tree.
+  // Returns the children, for whoever walks over the tree.
   absl::Span<const std::pair<std::string, Module*>> children() const {
     return children_;
   }
   std::deque<Parameter>& parameters() { return parameters_; }
-  // Null: LazyLoading was not called.
+  // Returns null if LazyLoading was not called.
   lowmem_internal::ParameterHolder* holder() const { return holder_; }
   void set_holder(lowmem_internal::ParameterHolder* holder) {
     holder_ = holder;

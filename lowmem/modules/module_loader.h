@@ -72,7 +72,7 @@ class LoadedModule final : public ParameterHolder {
   // The memory belongs to the thread that reads it, then to its leases.
   CountedFloats memory_;
 
-  // Under the loader's mutex, which Clang cannot name here.
+  // The state, under the loader's mutex, which Clang cannot name here.
   State state_ = State::kAbsent;
   int leases_ = 0;
   bool is_read_ahead_ = false;  // and nobody has used it yet

@@ -30,8 +30,8 @@ std::string FullName(const std::string& parent, const std::string& name);
 
 absl::StatusOr<std::vector<NamedModule>> WalkModules(Module* root);
 
-// Whether each module is chosen by class or by name (neither: every one is) and
-// is not skipped.
+// Returns whether each module is chosen by class or by name (neither: every one
+// is) and is not skipped.
 absl::StatusOr<std::vector<bool>> ChooseModules(
     absl::Span<const NamedModule> modules,
     absl::Span<const std::string> target_classes,

@@ -42,10 +42,11 @@ class PanelActivations {
   float At(int64_t token, int64_t feature) const {
     return data_.get()[Offset(token, feature)];
   }
-  // As FromRows takes them.
+  // Returns the rows as FromRows takes them.
   std::vector<float> ToRows() const;
 
-  // For kernels: at a cache line, panels panel_stride() floats apart.
+  // Returns the panels for kernels: at a cache line, panel_stride() floats
+  // apart.
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   int64_t panel_stride() const { return features_ * kPanelTokens; }

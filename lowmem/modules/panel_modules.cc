@@ -18,7 +18,7 @@ absl::Status CheckWidth(const Module& module, const PanelActivations& input,
                    module.class_name(), " of ", features));
 }
 
-PanelActivations CopyOf(const PanelActivations& input) {
+PanelActivations Copy(const PanelActivations& input) {
   PanelActivations copy(input.tokens(), input.features());
   std::copy_n(input.data(), input.size(), copy.data());
   return copy;
@@ -69,7 +69,7 @@ ActivationModule::ActivationModule(Activation activation)
 
 absl::StatusOr<PanelActivations> ActivationModule::Run(
     const PanelActivations& input) {
-  PanelActivations output = CopyOf(input);
+  PanelActivations output = Copy(input);
   Activate(activation_, output.size(), output.data());
   return output;
 }
@@ -83,7 +83,7 @@ void SequentialModule::Add(std::unique_ptr<PanelModule> module) {
 
 absl::StatusOr<PanelActivations> SequentialModule::Run(
     const PanelActivations& input) {
-  if (modules_.empty()) return CopyOf(input);
+  if (modules_.empty()) return Copy(input);
   absl::StatusOr<PanelActivations> states = modules_[0]->Run(input);
   for (size_t i = 1; i < modules_.size() && states.ok(); ++i) {
     states = modules_[i]->Run(*states);

@@ -75,7 +75,7 @@ class SequentialModule : public PanelModule {
  public:
   SequentialModule();
 
-  // To be called before LazyLoading.
+  // Adds a module; called before LazyLoading.
   void Add(std::unique_ptr<PanelModule> module);
 
   absl::StatusOr<PanelActivations> Run(const PanelActivations& input) override;

@@ -36,9 +36,9 @@ std::vector<char*> ParseFlags(int argc, char** argv);
 // Says why, in one line that moves no terminal, and returns the exit code.
 int Fail(absl::string_view program, ExitCode code, const absl::Status& status);
 
-// Whether an output may be written to `path`: nothing of its name is there, or
-// nothing but an empty file, a pipe or a device. AlreadyExists: a file is, and
-// the user did not say --force.
+// Returns whether an output may be written to `path`: nothing of its name is
+// there, or nothing but an empty file, a pipe or a device. AlreadyExists: a
+// file is, and the user did not say --force.
 absl::Status CheckNotThere(const std::string& path, bool force);
 
 // The exit code of a program that did all it was asked: 0, or that of kFailed,

@@ -387,7 +387,7 @@ bool IsPacked(const WeightStore& store) {
   return false;
 }
 
-// Whether most of what was read lies around short rows.
+// Returns whether most of what was read lies around short rows.
 bool ReadForNothing(const WeightStore& store) {
   const WeightCounters counters = store.counters();
   return counters.bytes_around_rows > counters.bytes_read / 2;

@@ -9,8 +9,8 @@
 namespace footprint {
 namespace {
 
-// Whether the object's code is relocated in place: then its pages hold more
-// than the file.
+// Returns whether the object's code is relocated in place: then its pages hold
+// more than the file.
 bool HasRelocatedText(const dl_phdr_info& object) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = object.dlpi_phdr[i];

@@ -39,7 +39,7 @@ inline constexpr int64_t kUnsteadyBytes = int64_t{512} << 10;
 
 class RunMemory {
  public:
-  // Where the kernel tells nothing, nothing is limited.
+  // Reads what there is; where the kernel tells nothing, nothing is limited.
   static RunMemory Read();
   explicit RunMemory(absl::optional<AvailableMemory> free)
       : free_(std::move(free)) {}
@@ -49,8 +49,8 @@ class RunMemory {
   // more than reading past the cache.
   WeightBackend ChooseBackend(int64_t file_bytes) const;
 
-  // Whether weights that are read through the page cache are gone before the
-  // next pass needs them.
+  // Returns whether weights that are read through the page cache are gone
+  // before the next pass needs them.
   bool Thrashes(WeightBackend backend, int64_t file_bytes,
                 int64_t plan_bytes) const;
 
@@ -60,7 +60,7 @@ class RunMemory {
   absl::StatusOr<int64_t> LimitBudget(int64_t budget_bytes, int64_t least_bytes,
                                       bool is_chosen) const;
 
-  // Whether so much is free. `what` begins the error: "3 sequences".
+  // Returns whether so much is free. `what` begins the error: "3 sequences".
   absl::Status CheckRoom(const std::string& what, int64_t bytes) const;
 
   // "the machine" or "the control group /path".
@@ -69,7 +69,7 @@ class RunMemory {
   }
 
  private:
-  // For plans.
+  // Returns the room for plans.
   int64_t room_bytes() const;
 
   absl::optional<AvailableMemory> free_;

@@ -1,6 +1,6 @@
 // Parts of a plan's arena that a model's pass takes, whichever the model.
 //
-//   float* scores = footprint::lowmem_internal::PartOf<float>(
+//   float* scores = footprint::lowmem_internal::FindPart<float>(
 //       arena, plan, plan.scores, worker);
 //
 // The memory is the arena's, which must outlive all of it. Nothing is
@@ -34,22 +34,22 @@ class VectorRun {
 
 // A worker's part of `range`; null if the range is empty.
 template <class T, class Plan>
-T* PartOf(const MappedBlock& arena, const Plan& plan, const ArenaRange& range,
-          int worker) {
+T* FindPart(const MappedBlock& arena, const Plan& plan, const ArenaRange& range,
+            int worker) {
   if (range.size_bytes == 0) return nullptr;
   return arena.At<T>(range.offset_bytes + worker * plan.part_bytes(range));
 }
 
 // A worker's slot, the first of `slots`, and its rooms for floats.
 template <class Plan>
-ProductMemory ProductMemoryOf(const MappedBlock& arena, const Plan& plan,
-                              int worker, int slots) {
+ProductMemory FindProductMemory(const MappedBlock& arena, const Plan& plan,
+                                int worker, int slots) {
   ProductMemory memory;
   memory.tile_bytes = plan.tile_bytes;
-  memory.slot = PartOf<char>(arena, plan, plan.slots, worker);
+  memory.slot = FindPart<char>(arena, plan, plan.slots, worker);
   memory.slot_bytes = plan.part_bytes(plan.slots) / slots;
-  memory.wide = PartOf<float>(arena, plan, plan.wide, worker);
-  memory.dense = PartOf<float>(arena, plan, plan.dense, worker);
+  memory.wide = FindPart<float>(arena, plan, plan.wide, worker);
+  memory.dense = FindPart<float>(arena, plan, plan.dense, worker);
   return memory;
 }
 

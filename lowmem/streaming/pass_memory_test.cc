@@ -32,7 +32,7 @@ TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
   const TestPlan plan;
   for (const int worker : {0, 1}) {
     const ProductMemory memory =
-        ProductMemoryOf(*arena, plan, worker, /*slots=*/4);
+        FindProductMemory(*arena, plan, worker, /*slots=*/4);
     EXPECT_EQ(memory.tile_bytes, 64);
     EXPECT_EQ(memory.slot, arena->At<char>(worker * 256));
     EXPECT_EQ(memory.slot_bytes, 64);

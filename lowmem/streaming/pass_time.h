@@ -52,7 +52,7 @@ struct PassShape {
   // Slots of each worker, and workers that share the disk.
   int depth = 1;
   int workers = 1;
-  // After each of them workers wait for each other.
+  // The steps, after each of which workers wait for each other.
   int64_t steps = 0;
   // One worker's multiply-adds without weights, those of attention, by panels
   // of tokens.

@@ -10,7 +10,7 @@
 namespace footprint {
 namespace {
 
-Tile TileOf(int64_t rows, int64_t row_bytes) {
+Tile MakeTile(int64_t rows, int64_t row_bytes) {
   Tile tile;
   tile.rows = static_cast<int32_t>(rows);
   tile.row_bytes = static_cast<int32_t>(row_bytes);
@@ -27,19 +27,19 @@ void AddProduct(int64_t rows, int64_t columns, int64_t panel_columns,
   for (int64_t column = 0; column < columns; column += width) {
     for (int64_t row = 0; row < rows; row += most) {
       const int64_t count = std::min(most, rows - row);
-      work->Add(TileOf(count, 4 * width), count, width);
+      work->Add(MakeTile(count, 4 * width), count, width);
     }
   }
 }
 
 // A matrix [1024, 1024] of floats in tiles of `rows`.
-TileWork WorkOf(int64_t rows) {
+TileWork MakeWork(int64_t rows) {
   TileWork work;
   AddProduct(1024, 1024, 1024, rows * 1024 * 4, &work);
   return work;
 }
 
-PassShape ShapeOf(int64_t tokens, WeightBackend backend) {
+PassShape MakeShape(int64_t tokens, WeightBackend backend) {
   PassShape shape;
   shape.backend = backend;
   shape.panels = (tokens + 15) / 16;
@@ -49,10 +49,10 @@ PassShape ShapeOf(int64_t tokens, WeightBackend backend) {
 
 TEST(TileWorkTest, AddsUpTiles) {
   TileWork work;
-  Tile with_gaps = TileOf(13, 256 * 2);
+  Tile with_gaps = MakeTile(13, 256 * 2);
   with_gaps.row_stride_bytes *= 3;
   work.Add(with_gaps, 13, 256);
-  work.Add(TileOf(100, 12 * 2), 12, 100);
+  work.Add(MakeTile(100, 12 * 2), 12, 100);
   EXPECT_EQ(work.tiles, 2);
   EXPECT_EQ(work.runs, 13 + 1);
   EXPECT_EQ(work.stored_bytes, 2 * (13 * 256 + 12 * 100));
@@ -66,7 +66,7 @@ TEST(PredictPassSecondsTest, TakesLongerInSmallerTiles) {
       double before = 0;
       for (int64_t rows = 1024; rows >= 1; rows /= 4) {
         const double seconds =
-            PredictPassSeconds(WorkOf(rows), ShapeOf(tokens, backend));
+            PredictPassSeconds(MakeWork(rows), MakeShape(tokens, backend));
         EXPECT_GT(seconds, before) << rows << " rows, " << tokens << " tokens";
         before = seconds;
       }
@@ -77,57 +77,58 @@ TEST(PredictPassSecondsTest, TakesLongerInSmallerTiles) {
 TEST(PredictPassSecondsTest, TakesLessTheMoreIsPinned) {
   for (const WeightBackend backend :
        {WeightBackend::kPread, WeightBackend::kDirect}) {
-    PassShape shape = ShapeOf(1, backend);
-    const double nothing = PredictPassSeconds(WorkOf(64), shape);
+    PassShape shape = MakeShape(1, backend);
+    const double nothing = PredictPassSeconds(MakeWork(64), shape);
     shape.pinned_share = 0.5;
-    const double half = PredictPassSeconds(WorkOf(64), shape);
+    const double half = PredictPassSeconds(MakeWork(64), shape);
     shape.pinned_share = 1;
-    const double all = PredictPassSeconds(WorkOf(64), shape);
+    const double all = PredictPassSeconds(MakeWork(64), shape);
     EXPECT_LT(half, nothing);
     EXPECT_LT(all, half);
     EXPECT_DOUBLE_EQ(
-        all, PredictPassSeconds(WorkOf(64), ShapeOf(1, WeightBackend::kMmap)));
+        all,
+        PredictPassSeconds(MakeWork(64), MakeShape(1, WeightBackend::kMmap)));
   }
 }
 
 // A disk is waited for, unless its tiles are read ahead meanwhile.
 TEST(PredictPassSecondsTest, HidesTheDiskBehindProducts) {
-  PassShape shape = ShapeOf(512, WeightBackend::kDirect);
+  PassShape shape = MakeShape(512, WeightBackend::kDirect);
   const double used =
-      PredictPassSeconds(WorkOf(64), ShapeOf(512, WeightBackend::kMmap));
-  const double waited = PredictPassSeconds(WorkOf(64), shape);
+      PredictPassSeconds(MakeWork(64), MakeShape(512, WeightBackend::kMmap));
+  const double waited = PredictPassSeconds(MakeWork(64), shape);
   shape.depth = 8;
-  const double ahead = PredictPassSeconds(WorkOf(64), shape);
+  const double ahead = PredictPassSeconds(MakeWork(64), shape);
   EXPECT_GT(waited, 1.1 * used);
   EXPECT_LT(ahead, 1.05 * used);
   shape.panels = 1;
-  EXPECT_GT(PredictPassSeconds(WorkOf(64), shape), 1e-9 * 4 * 1024 * 1024);
+  EXPECT_GT(PredictPassSeconds(MakeWork(64), shape), 1e-9 * 4 * 1024 * 1024);
 }
 
 // Runs are read one by one.
 TEST(PredictPassSecondsTest, TakesLongerForTilesWithGaps) {
-  Tile tile = TileOf(256, 64);
+  Tile tile = MakeTile(256, 64);
   TileWork dense;
   dense.Add(tile, 16, 256);
   tile.row_stride_bytes = 4096;
   TileWork with_gaps;
   with_gaps.Add(tile, 16, 256);
-  const PassShape shape = ShapeOf(64, WeightBackend::kPread);
+  const PassShape shape = MakeShape(64, WeightBackend::kPread);
   EXPECT_GT(PredictPassSeconds(with_gaps, shape),
             5 * PredictPassSeconds(dense, shape));
-  const PassShape mapped = ShapeOf(64, WeightBackend::kMmap);
+  const PassShape mapped = MakeShape(64, WeightBackend::kMmap);
   EXPECT_DOUBLE_EQ(PredictPassSeconds(with_gaps, mapped),
                    PredictPassSeconds(dense, mapped));
 }
 
 TEST(PredictPassSecondsTest, CountsStepsAndAttention) {
-  PassShape shape = ShapeOf(64, WeightBackend::kPread);
-  const double before = PredictPassSeconds(WorkOf(64), shape);
+  PassShape shape = MakeShape(64, WeightBackend::kPread);
+  const double before = PredictPassSeconds(MakeWork(64), shape);
   shape.steps = 100;
-  const double with_steps = PredictPassSeconds(WorkOf(64), shape);
+  const double with_steps = PredictPassSeconds(MakeWork(64), shape);
   EXPECT_GT(with_steps, before);
   shape.panel_multiply_adds = 1 << 20;
-  EXPECT_GT(PredictPassSeconds(WorkOf(64), shape), with_steps);
+  EXPECT_GT(PredictPassSeconds(MakeWork(64), shape), with_steps);
 }
 
 // One of two workers' pass of a BERT, packed in panels of 256 columns.
@@ -148,7 +149,7 @@ double PredictBert(int64_t layers, int64_t hidden, int64_t tokens,
       AddProduct(hidden / 2, features, 256, tile_bytes, &work);
     }
   }
-  PassShape shape = ShapeOf(tokens, WeightBackend::kPread);
+  PassShape shape = MakeShape(tokens, WeightBackend::kPread);
   shape.workers = 2;
   shape.pinned_share = pinned_share;
   shape.steps = layers * (5 + 2 * ((intermediate + chunk - 1) / chunk));

@@ -51,8 +51,8 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
 // Slots of each worker with which reading ahead hides the disk's latency.
 inline constexpr int kLargestDepth = 8;
 
-// Whether one more slot is worth it: the schedule of many small tiles would be
-// larger than what they save; then 32 KiB of tile for each slot.
+// Returns whether one more slot is worth it: the schedule of many small tiles
+// would be larger than what they save; then 32 KiB of tile for each slot.
 inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
                               int64_t tile_bytes) {
   constexpr int64_t kLeastTileBytes = 128 << 10;
@@ -131,7 +131,7 @@ struct ModelPlan {
 // number of workers that no plan has.
 absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
-// As many of the first as fit between an arena's end and the budget.
+// Returns as many of the first as fit between an arena's end and the budget.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {
   PinnedTensors pinned;

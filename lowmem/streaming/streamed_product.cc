@@ -17,9 +17,9 @@ constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace
 
-StreamingNeeds NeedsOf(const WeightStore& store,
-                       absl::Span<const Weight> matrices,
-                       absl::Span<const Weight> tensors) {
+StreamingNeeds ComputeNeeds(const WeightStore& store,
+                            absl::Span<const Weight> matrices,
+                            absl::Span<const Weight> tensors) {
   StreamingNeeds needs;
   needs.element_bytes = 0;
   needs.uses_slots = false;

@@ -65,25 +65,26 @@ struct ProductMemory {
   int64_t sum_count = 0;
 };
 
-// Needs of products with these matrices, for a plan that may pin `tensors`.
-StreamingNeeds NeedsOf(const WeightStore& store,
-                       absl::Span<const Weight> matrices,
-                       absl::Span<const Weight> tensors);
+// Returns what products with these matrices need, for a plan that may pin
+// `tensors`.
+StreamingNeeds ComputeNeeds(const WeightStore& store,
+                            absl::Span<const Weight> matrices,
+                            absl::Span<const Weight> tensors);
 
 class StreamedProduct {
  public:
   StreamedProduct(WeightStore* store, const ProductMemory& memory)
       : store_(store), memory_(memory) {}
 
-  // With a single token, takes its features from panels; Multiply then uses
-  // them until the next call, and looks at its own `input` no more.
+  // Takes a single token's features from panels; Multiply then uses them until
+  // the next call, and looks at its own `input` no more.
   void UseSingleToken(const float* panel, int64_t features);
   void UsePanels() { single_token_ = false; }
 
-  // From now on Multiply only says which tiles it would load: it adds them to
-  // `schedule`, until it is null. They depend on nothing but the ranges, the
-  // memory's sizes, and whether there is a single token; tiles that the slot is
-  // too small for are left out.
+  // Makes Multiply only say which tiles it would load, from now on: it adds
+  // them to `schedule`, until that is null. They depend on nothing but the
+  // ranges, the memory's sizes, and whether there is a single token; tiles that
+  // the slot is too small for are left out.
   void Record(TileList* schedule) { schedule_ = schedule; }
   void RecordSingleToken() { single_token_ = true; }
   // Takes those tiles from a stream that repeats `schedule`, which must outlive

@@ -38,11 +38,12 @@ class TileRecorder {
   TileRecorder(const LayerShape& shape, int worker, WeightStore* store,
                const ProductMemory& sizes, TileList* list);
 
-  // To say how many tokens there are; or for products of another kind.
+  // Returns the product, to say how many tokens there are, or for products of
+  // another kind.
   StreamedProduct& product() { return product_; }
 
   IndexRange Share(int64_t count, int64_t unit) const {
-    return ShareOf(count, unit, worker_, shape_.workers);
+    return ComputeShare(count, unit, worker_, shape_.workers);
   }
 
   absl::Status Add(const Weight& matrix, const IndexRange& outputs,
@@ -59,8 +60,9 @@ class TileRecorder {
   StreamedProduct product_;
 };
 
-// How many tiles the worker that has the most loads. record(worker, list) says
-// which; what fails there fails when the run starts, and is said then.
+// Returns how many tiles the worker that has the most loads. record(worker,
+// list) says which; what fails there fails when the run starts, and is said
+// then.
 template <class Record>
 int64_t MostTiles(int workers, const Record& record) {
   int64_t most = 0;

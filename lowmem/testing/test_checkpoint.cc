@@ -28,7 +28,7 @@ struct Names {
       last_norm;
 };
 
-Names NamesOf(const EncoderConfig& config) {
+Names FindFamilyNames(const EncoderConfig& config) {
   if (IsBert(config)) {
     return {"encoder.layer.",         "attention.self.query",
             "attention.self.key",     "attention.self.value",
@@ -41,7 +41,7 @@ Names NamesOf(const EncoderConfig& config) {
           "ffn.lin1",           "ffn.lin2",          "output_layer_norm"};
 }
 
-uint32_t BitsOf(float number) {
+uint32_t ToBits(float number) {
   uint32_t bits;
   std::memcpy(&bits, &number, sizeof(bits));
   return bits;
@@ -49,7 +49,7 @@ uint32_t BitsOf(float number) {
 
 // As stored; numbers of tests are neither tiny nor huge nor infinite.
 uint16_t Narrow(DType type, float number) {
-  const uint32_t bits = BitsOf(number);
+  const uint32_t bits = ToBits(number);
   if (type == DType::kBF16) return static_cast<uint16_t>(bits >> 16);
   const int exponent = static_cast<int>(bits >> 23 & 255) - 127 + 15;
   if (exponent < 1) return static_cast<uint16_t>(bits >> 16 & 0x8000);
@@ -94,7 +94,7 @@ using Rows = std::vector<std::vector<double>>;
 class ReferenceModel {
  public:
   explicit ReferenceModel(const TestCheckpoint& checkpoint)
-      : checkpoint_(checkpoint), names_(NamesOf(checkpoint.config)) {}
+      : checkpoint_(checkpoint), names_(FindFamilyNames(checkpoint.config)) {}
 
   Rows Embed(const std::vector<int32_t>& ids,
              const std::vector<int32_t>& token_types) const {
@@ -295,7 +295,7 @@ TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                 hidden);
   }
   make.Norm("embeddings.LayerNorm", hidden);
-  const Names names = NamesOf(config);
+  const Names names = FindFamilyNames(config);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     const std::string begin = absl::StrCat(names.layer, layer, ".");
     make.Linear(begin + names.query, hidden, hidden, hidden);

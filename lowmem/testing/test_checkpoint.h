@@ -24,11 +24,11 @@ namespace footprint {
 
 struct TestTensor {
   std::vector<int64_t> shape;
-  // As stored: rounded to the file's element type.
+  // The values as stored: rounded to the file's element type.
   std::vector<float> values;
 };
 
-// By the names of public checkpoints.
+// The tensors by the names of public checkpoints.
 using TestTensors = std::map<std::string, TestTensor>;
 
 struct TestCheckpoint {

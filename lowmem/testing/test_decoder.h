@@ -29,7 +29,7 @@ struct TestDecoder {
 TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
                           uint32_t seed);
 
-// As WriteCheckpoint of test_checkpoint.h.
+// Writes the decoder as WriteCheckpoint of test_checkpoint.h does.
 std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t block_columns = 0);
 

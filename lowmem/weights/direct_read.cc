@@ -19,7 +19,7 @@ int32_t DirectRuns(const Tile& tile) {
   return tile.contiguous() ? 1 : tile.rows;
 }
 
-DirectRun DirectRunOf(const Tile& tile, int32_t index) {
+DirectRun MakeDirectRun(const Tile& tile, int32_t index) {
   const int64_t bytes =
       tile.contiguous() ? tile.size_bytes() : int64_t{tile.row_bytes};
   const int64_t offset = tile.offset_bytes + index * tile.row_stride_bytes;
@@ -36,7 +36,7 @@ int64_t DirectSlotBytes(const Tile& tile) {
   const int32_t runs = DirectRuns(tile);
   if (runs == 0) return 0;
   if (!tile.contiguous()) return runs * RunSlotBytes(tile.row_bytes);
-  return DirectRunOf(tile, 0).read_bytes;
+  return MakeDirectRun(tile, 0).read_bytes;
 }
 
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read) {
@@ -59,7 +59,7 @@ TileView ArrangeDirectTile(const Tile& tile, char* slot) {
   }
   // Each row moves towards the beginning, so none overwrites a later one.
   for (int32_t row = 0; row < tile.rows; ++row) {
-    const DirectRun run = DirectRunOf(tile, row);
+    const DirectRun run = MakeDirectRun(tile, row);
     memmove(slot + row * int64_t{tile.row_bytes},
             slot + run.slot_offset + run.needed_bytes - tile.row_bytes,
             static_cast<size_t>(tile.row_bytes));

@@ -1,7 +1,7 @@
 // A tile as reads of whole pages, and how it lies in the slot they fill.
 //
 //   for (int32_t run = 0; run < DirectRuns(tile); ++run) {
-//     const DirectRun part = DirectRunOf(tile, run);
+//     const DirectRun part = MakeDirectRun(tile, run);
 //     Read(part.offset_bytes, part.read_bytes, slot + part.slot_offset);
 //   }
 //   const TileView view = ArrangeDirectTile(tile, slot);
@@ -31,14 +31,14 @@ struct DirectRun {
 };
 
 int32_t DirectRuns(const Tile& tile);
-DirectRun DirectRunOf(const Tile& tile, int32_t index);
+DirectRun MakeDirectRun(const Tile& tile, int32_t index);
 int64_t DirectSlotBytes(const Tile& tile);
 
 // Returns how many of the bytes that were read for the tile lie around its
 // rows: none of a contiguous one, whose ends alone are rounded.
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
 
-// Where the tile is once its runs have been read into `slot`.
+// Returns where the tile is once its runs have been read into `slot`.
 TileView ArrangeDirectTile(const Tile& tile, char* slot);
 
 }  // namespace footprint::lowmem_internal

@@ -46,7 +46,7 @@ void ReadRuns(const std::string& file, const Tile& tile,
               std::vector<char>* slot) {
   const int64_t file_bytes = static_cast<int64_t>(file.size());
   for (int32_t i = 0; i < DirectRuns(tile); ++i) {
-    const DirectRun run = DirectRunOf(tile, i);
+    const DirectRun run = MakeDirectRun(tile, i);
     EXPECT_EQ(run.offset_bytes % kPageBytes, 0);
     EXPECT_EQ(run.read_bytes % kPageBytes, 0);
     EXPECT_EQ(run.slot_offset % kPageBytes, 0);
@@ -88,8 +88,8 @@ TEST(DirectReadTest, TakesOneRunForWhatIsContiguous) {
   tile.rows = 4;
   EXPECT_EQ(DirectRuns(tile), 1);
   EXPECT_EQ(DirectSlotBytes(tile), 5 * 4096);
-  EXPECT_EQ(DirectRunOf(tile, 0).offset_bytes, 4096 * 3);
-  EXPECT_EQ(DirectRunOf(tile, 0).needed_bytes, 8 + 4 * 4096);
+  EXPECT_EQ(MakeDirectRun(tile, 0).offset_bytes, 4096 * 3);
+  EXPECT_EQ(MakeDirectRun(tile, 0).needed_bytes, 8 + 4 * 4096);
   std::vector<char> slot(DirectSlotBytes(tile));
   // It is used where it was read: nothing moves.
   EXPECT_EQ(ArrangeDirectTile(tile, slot.data()).data, slot.data() + 8);

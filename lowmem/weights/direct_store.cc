@@ -66,7 +66,7 @@ class DirectStore final : public FileStore {
     const int64_t begin = NowNanoseconds();
     Progress progress;
     for (int32_t run = 0; run < DirectRuns(tile) && status.ok(); ++run) {
-      const DirectRun part = DirectRunOf(tile, run);
+      const DirectRun part = MakeDirectRun(tile, run);
       status = ReadDirect(part, static_cast<char*>(slot) + part.slot_offset,
                           &progress);
     }

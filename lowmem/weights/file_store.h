@@ -66,8 +66,8 @@ class FileStore : public WeightStore {
   SharedCounters counters_;
 };
 
-// Whether a tile of a file that lies in memory from an aligned address on can
-// be read there.
+// Returns whether a tile of a file that lies in memory from an aligned address
+// on can be read there.
 bool IsAlignedInPlace(const Tile& tile);
 
 // The rows of a tile, densely, from an image of the file.

@@ -17,8 +17,8 @@
 
 namespace footprint {
 
-// Where they lie as floats one after the other; null where the store has them
-// in no such way. Needs no slot and reads nothing.
+// Returns where the rows lie as floats one after the other; null where the
+// store has them in no such way. Needs no slot and reads nothing.
 const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
                          int64_t rows);
 

@@ -62,7 +62,7 @@ class PinnedStore final : public WeightStore {
     int64_t end = 0;
     const char* data = nullptr;
   };
-  // Where a tile of a pinned tensor lies; null for others.
+  // Returns where a tile of a pinned tensor lies; null for others.
   const char* FindPinned(const Tile& tile) const;
 
   WeightStore* const base_;

@@ -51,7 +51,7 @@ class QueueStream final : public TileStream {
   absl::StatusOr<TileLease> Next() override {
     if (!failure_.ok()) return failure_;
     if (layout_.AtEnd(next_)) return EndOfSchedule(layout_.schedule.size());
-    Slot& slot = slots_[layout_.SlotOf(next_)];
+    Slot& slot = slots_[layout_.FindSlot(next_)];
     if (slot.state == State::kLent) {
       return StillLent(layout_.IndexOf(next_), layout_.depth);
     }
@@ -63,7 +63,7 @@ class QueueStream final : public TileStream {
     const int64_t waited = NowNanoseconds() - begin;
     wait_nanoseconds_ += waited;
     if (!view.ok()) return failure_ = view.status();
-    const Tile& tile = layout_.TileOf(next_);
+    const Tile& tile = layout_.TileAt(next_);
     WeightCounters more;
     more.bytes_delivered = tile.size_bytes();
     // Load counts these bytes where the tile is read again.
@@ -74,8 +74,8 @@ class QueueStream final : public TileStream {
     layout_.store->Count(more);
     slot.state = State::kLent;
     const int64_t sequence = next_++;
-    return MakeLease(this, layout_.SlotOf(sequence), layout_.IndexOf(sequence),
-                     *view);
+    return MakeLease(this, layout_.FindSlot(sequence),
+                     layout_.IndexOf(sequence), *view);
   }
 
   absl::Status Rewind(int64_t index) override {
@@ -115,14 +115,14 @@ class QueueStream final : public TileStream {
 
   bool Complete(const Slot& slot) const {
     return slot.state == State::kFilling &&
-           slot.answered == DirectRuns(layout_.TileOf(next_));
+           slot.answered == DirectRuns(layout_.TileAt(next_));
   }
 
   // The tile that is complete in `slot`, after a look at the file.
   absl::StatusOr<TileView> View(const Slot& slot) {
     if (!failure_.ok()) return failure_;
-    const Tile& tile = layout_.TileOf(next_);
-    char* data = layout_.SlotData(layout_.SlotOf(next_));
+    const Tile& tile = layout_.TileAt(next_);
+    char* data = layout_.SlotData(layout_.FindSlot(next_));
     if (slot.again) return layout_.store->Load(tile, data);
     absl::Status unchanged = layout_.store->CheckFile();
     if (!unchanged.ok()) return unchanged;
@@ -135,15 +135,15 @@ class QueueStream final : public TileStream {
     bool added = false;
     while (under_way_ < kMostRequests && !layout_.AtEnd(filling_) &&
            filling_ - next_ < layout_.depth) {
-      Slot& slot = slots_[layout_.SlotOf(filling_)];
+      Slot& slot = slots_[layout_.FindSlot(filling_)];
       if (slot.state == State::kLent) break;
       slot.state = State::kFilling;
-      const Tile& tile = layout_.TileOf(filling_);
+      const Tile& tile = layout_.TileAt(filling_);
       if (slot.requested == DirectRuns(tile)) {
         ++filling_;
         continue;
       }
-      Add(tile, layout_.SlotOf(filling_), slot.requested++);
+      Add(tile, layout_.FindSlot(filling_), slot.requested++);
       added = true;
     }
     if (!added) return;
@@ -155,7 +155,7 @@ class QueueStream final : public TileStream {
   }
 
   void Add(const Tile& tile, int64_t slot, int32_t run) {
-    const DirectRun part = DirectRunOf(tile, run);
+    const DirectRun part = MakeDirectRun(tile, run);
     char* data = layout_.SlotData(slot) + part.slot_offset;
     // There is one: never more are under way than the queue has.
     struct io_uring_sqe* entry = io_uring_get_sqe(&ring_);

@@ -46,7 +46,7 @@ class ThreadStream final : public TileStream {
       if (!failure_.ok()) return failure_;
       return EndOfSchedule(layout_.schedule.size());
     }
-    Slot& slot = slots_[layout_.SlotOf(next_)];
+    Slot& slot = slots_[layout_.FindSlot(next_)];
     if (slot.state == State::kLent) {
       return StillLent(layout_.IndexOf(next_), layout_.depth);
     }
@@ -58,8 +58,8 @@ class ThreadStream final : public TileStream {
     slot.state = State::kLent;
     const int64_t sequence = next_++;
     changed_.NotifyAll();
-    return MakeLease(this, layout_.SlotOf(sequence), layout_.IndexOf(sequence),
-                     slot.view);
+    return MakeLease(this, layout_.FindSlot(sequence),
+                     layout_.IndexOf(sequence), slot.view);
   }
 
   absl::Status Rewind(int64_t index) override {
@@ -99,7 +99,7 @@ class ThreadStream final : public TileStream {
   bool MayRead() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return failure_.ok() && !layout_.AtEnd(filling_) &&
            filling_ - next_ < layout_.depth &&
-           slots_[layout_.SlotOf(filling_)].state == State::kFree;
+           slots_[layout_.FindSlot(filling_)].state == State::kFree;
   }
 
   void ReadAhead() {
@@ -108,7 +108,7 @@ class ThreadStream final : public TileStream {
       while (!stopping_ && !MayRead()) changed_.Wait(&mutex_);
       if (stopping_) return;
       const int64_t sequence = filling_;
-      const int64_t slot = layout_.SlotOf(sequence);
+      const int64_t slot = layout_.FindSlot(sequence);
       reading_ = true;
       absl::StatusOr<TileView> view = ReadTile(sequence);
       reading_ = false;
@@ -127,8 +127,8 @@ class ThreadStream final : public TileStream {
   absl::StatusOr<TileView> ReadTile(int64_t sequence)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     MutexUnlock unlock(&mutex_);
-    return layout_.store->Load(layout_.TileOf(sequence),
-                               layout_.SlotData(layout_.SlotOf(sequence)));
+    return layout_.store->Load(layout_.TileAt(sequence),
+                               layout_.SlotData(layout_.FindSlot(sequence)));
   }
 
   const RingLayout layout_;

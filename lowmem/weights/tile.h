@@ -29,14 +29,14 @@ struct Tile {
   int32_t alignment_bytes = kViewAlignmentBytes;
 
   int64_t size_bytes() const { return int64_t{row_bytes} * rows; }
-  // From the first byte to the last, gaps included.
+  // Returns the bytes from the first to the last, gaps included.
   int64_t extent_bytes() const {
     return rows == 0 ? 0 : row_stride_bytes * (rows - 1) + row_bytes;
   }
   bool contiguous() const { return rows <= 1 || row_stride_bytes == row_bytes; }
 };
 
-// Where a tile can be read.
+// The place where a tile can be read.
 struct TileView {
   const void* data = nullptr;
   int64_t row_stride_bytes = 0;

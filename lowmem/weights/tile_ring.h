@@ -40,16 +40,17 @@ struct RingLayout {
   int64_t IndexOf(int64_t sequence) const {
     return sequence % static_cast<int64_t>(schedule.size());
   }
-  const Tile& TileOf(int64_t sequence) const {
+  const Tile& TileAt(int64_t sequence) const {
     return schedule[IndexOf(sequence)];
   }
-  int64_t SlotOf(int64_t sequence) const { return sequence % depth; }
+  int64_t FindSlot(int64_t sequence) const { return sequence % depth; }
   char* SlotData(int64_t slot) const {
     return slots == nullptr ? nullptr : slots + slot * slot_bytes;
   }
 };
 
-// From one slot to the next: the largest tile's, up to the slots' alignment.
+// Returns the bytes from one slot to the next: the largest tile's, up to the
+// slots' alignment.
 int64_t RingSlotBytes(const WeightStore& store,
                       absl::Span<const Tile> schedule);
 

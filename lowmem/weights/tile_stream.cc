@@ -58,11 +58,11 @@ class SynchronousStream final : public TileStream {
   absl::StatusOr<TileLease> Next() override {
     if (!failure_.ok()) return failure_;
     if (layout_.AtEnd(next_)) return EndOfSchedule(layout_.schedule.size());
-    const int64_t slot = layout_.SlotOf(next_);
+    const int64_t slot = layout_.FindSlot(next_);
     if (lent_[slot]) return StillLent(layout_.IndexOf(next_), layout_.depth);
     const int64_t begin = NowNanoseconds();
     absl::StatusOr<TileView> view =
-        layout_.store->Load(layout_.TileOf(next_), layout_.SlotData(slot));
+        layout_.store->Load(layout_.TileAt(next_), layout_.SlotData(slot));
     wait_nanoseconds_ += NowNanoseconds() - begin;
     if (!view.ok()) return failure_ = view.status();
     lent_[slot] = true;

@@ -44,7 +44,7 @@ struct TileStreamOptions {
   // Slots, so the tiles held and under way together; at least 1. A stream with
   // more than one can lend more than one tile at a time.
   int depth = 1;
-  // After the last tile comes the first again, without an end.
+  // Whether after the last tile comes the first again, without an end.
   bool repeat = false;
   // A thread of its own reads ahead, for kPread on a file that is not in the
   // page cache. Ignored for kResident and kMmap.
@@ -64,7 +64,7 @@ class TileLease {
   TileLease& operator=(TileLease&& other) noexcept;
   ~TileLease() { Release(); }
 
-  // Null when released or moved from.
+  // Returns null when released or moved from.
   const void* data() const { return view_.data; }
   int64_t row_stride_bytes() const { return view_.row_stride_bytes; }
   // Its place in the schedule.

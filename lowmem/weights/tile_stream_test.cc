@@ -157,7 +157,7 @@ std::string Expected(const std::string& file, const Tile& tile) {
   return bytes;
 }
 
-std::string BytesOf(const Tile& tile, const TileLease& lease) {
+std::string CopyBytes(const Tile& tile, const TileLease& lease) {
   std::string bytes;
   for (int64_t row = 0; row < tile.rows; ++row) {
     bytes.append(
@@ -202,12 +202,12 @@ void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
     ASSERT_THAT(lease, IsOk());
     const Tile& tile = streaming.schedule()[i];
     ASSERT_EQ(lease->index(), static_cast<int64_t>(i));
-    ASSERT_EQ(BytesOf(tile, *lease), Expected(file, tile));
+    ASSERT_EQ(CopyBytes(tile, *lease), Expected(file, tile));
     held.push_back(*std::move(lease));
     // Tiles that are lent stay as they are while more are read ahead.
     for (const TileLease& earlier : held) {
       const Tile& other = streaming.schedule()[earlier.index()];
-      ASSERT_EQ(BytesOf(other, earlier), Expected(file, other));
+      ASSERT_EQ(CopyBytes(other, earlier), Expected(file, other));
     }
     while (!held.empty() && random() % 3 != 0) held.pop_front();
   }

@@ -63,7 +63,7 @@ class Weight {
  public:
   const TensorInfo& tensor() const { return *tensor_; }
   DType dtype() const { return tensor_->dtype; }
-  // As before packing.
+  // Return the shape as before packing.
   const Shape& shape() const { return shape_; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
@@ -89,9 +89,9 @@ class Weight {
 // Counts of a store's work since it was opened, all threads together.
 struct WeightCounters {
   int64_t bytes_delivered = 0;  // of tiles
-  // From the file: more than delivered where direct reads round to pages, and
-  // including what kResident loads in Open. Not what kMmap views: the system
-  // reads that when it is touched.
+  // The bytes read from the file: more than delivered where direct reads round
+  // to pages, and including what kResident loads in Open. Not what kMmap views:
+  // the system reads that when it is touched.
   int64_t bytes_read = 0;
   // Those of the bytes read that lie around the rows of tiles with gaps, where
   // direct reads round each row to pages. Tiles of a packed file (see pack.h)
@@ -146,8 +146,8 @@ class WeightStore {
   // before a result that used views is believed.
   virtual absl::Status CheckFile() const = 0;
 
-  // For streams, which read by themselves: what direct reads go to, -1 where
-  // there is none, and where they say what they did.
+  // Returns what direct reads go to, -1 where there is none; for streams, which
+  // read by themselves.
   virtual int direct_descriptor() const { return -1; }
   virtual void Count(const WeightCounters& more) = 0;
 

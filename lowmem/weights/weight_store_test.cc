@@ -78,7 +78,7 @@ struct Slot {
   void* data;
 };
 
-std::string BytesOf(const Tile& tile, const TileView& view) {
+std::string CopyBytes(const Tile& tile, const TileView& view) {
   std::string bytes;
   for (int64_t row = 0; row < tile.rows; ++row) {
     bytes.append(
@@ -125,7 +125,7 @@ TEST_P(WeightStoreTest, ReadsAnyBlock) {
     Slot slot(store->SlotBytes(*tile));
     absl::StatusOr<TileView> view = store->Load(*tile, slot.data);
     ASSERT_THAT(view, IsOk());
-    ASSERT_EQ(BytesOf(*tile, *view), expected);
+    ASSERT_EQ(CopyBytes(*tile, *view), expected);
     ASSERT_EQ(reinterpret_cast<uintptr_t>(view->data) % tile->alignment_bytes,
               0);
     delivered_bytes += 2 * tile->size_bytes();
@@ -383,7 +383,7 @@ int64_t FileBytes() {
   return -1;
 }
 
-// Whether the kernel takes the advice at all.
+// Returns whether the kernel takes the advice at all.
 bool HasHugePages() {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -37,8 +37,8 @@ struct IndexRange {
 };
 
 // A worker's part of [0, count); parts begin at multiples of `unit`.
-inline IndexRange ShareOf(int64_t count, int64_t unit, int worker,
-                          int workers) {
+inline IndexRange ComputeShare(int64_t count, int64_t unit, int worker,
+                               int workers) {
   const int64_t units = (count + unit - 1) / unit;
   return {std::min(count, units * worker / workers * unit),
           std::min(count, units * (worker + 1) / workers * unit)};

@@ -57,7 +57,7 @@ TEST(ShareOfTest, DealsEverythingOnceInWholeUnits) {
       for (const int workers : {1, 2, 3, 7}) {
         int64_t end = 0;
         for (int worker = 0; worker < workers; ++worker) {
-          const IndexRange share = ShareOf(count, unit, worker, workers);
+          const IndexRange share = ComputeShare(count, unit, worker, workers);
           EXPECT_EQ(share.begin, end);
           EXPECT_GE(share.size(), 0);
           EXPECT_TRUE(share.begin % unit == 0 || share.size() == 0);
@@ -68,9 +68,9 @@ TEST(ShareOfTest, DealsEverythingOnceInWholeUnits) {
     }
   }
   // The last of three has what the two before it leave of four units.
-  EXPECT_EQ(ShareOf(128, 32, 0, 3).size(), 32);
-  EXPECT_EQ(ShareOf(128, 32, 1, 3).size(), 32);
-  EXPECT_EQ(ShareOf(128, 32, 2, 3).size(), 64);
+  EXPECT_EQ(ComputeShare(128, 32, 0, 3).size(), 32);
+  EXPECT_EQ(ComputeShare(128, 32, 1, 3).size(), 32);
+  EXPECT_EQ(ComputeShare(128, 32, 2, 3).size(), 64);
 }
 
 }  // namespace

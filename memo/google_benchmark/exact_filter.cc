@@ -62,20 +62,21 @@ void AppendRests(Iterator begin, Iterator end, size_t offset, int depth,
   *filter += ')';
 }
 
-absl::string_view FamilyOf(absl::string_view name) {
+absl::string_view FindFamily(absl::string_view name) {
   return name.substr(0, name.find('/'));
 }
 
 // Where the family of the last of `names` begins; 0 if it is the only one.
 size_t BeginOfLastFamily(const Names& names) {
   size_t begin = names.size() - 1;
-  while (begin > 0 && FamilyOf(names[begin - 1]) == FamilyOf(names.back())) {
+  while (begin > 0 &&
+         FindFamily(names[begin - 1]) == FindFamily(names.back())) {
     --begin;
   }
   return begin;
 }
 
-size_t StatesOf(const std::string& name) {
+size_t CountStates(const std::string& name) {
   return name.size() + kStatesOfAlternative;
 }
 
@@ -83,9 +84,9 @@ std::vector<Names> DivideUnique(const Names& names) {
   std::vector<Names> parts(1);
   size_t states = 0;
   for (const std::string& name : names) {
-    if (states + StatesOf(name) > kMostStates && !parts.back().empty()) {
+    if (states + CountStates(name) > kMostStates && !parts.back().empty()) {
       Names& full = parts.back();
-      const bool is_within_family = FamilyOf(full.back()) == FamilyOf(name);
+      const bool is_within_family = FindFamily(full.back()) == FindFamily(name);
       const auto cut =
           full.begin() + static_cast<ptrdiff_t>(is_within_family
                                                     ? BeginOfLastFamily(full)
@@ -96,11 +97,11 @@ std::vector<Names> DivideUnique(const Names& names) {
         full.erase(cut, full.end());
       }
       states = 0;
-      for (const std::string& moved : rest) states += StatesOf(moved);
+      for (const std::string& moved : rest) states += CountStates(moved);
       parts.push_back(std::move(rest));
     }
     parts.back().push_back(name);
-    states += StatesOf(name);
+    states += CountStates(name);
   }
   return parts;
 }

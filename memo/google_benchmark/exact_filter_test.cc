@@ -16,7 +16,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 // By POSIX's extended expressions, as Google Benchmark matches.
-Names MatchesOf(const std::string& filter, const Names& names) {
+Names FindMatches(const std::string& filter, const Names& names) {
   regex_t expression;
   EXPECT_EQ(regcomp(&expression, filter.c_str(), REG_EXTENDED | REG_NOSUB), 0);
   Names matches;
@@ -49,7 +49,7 @@ TEST(ExactFilterTest, MatchesTheNamesAndNoOthers) {
       for (size_t i = begin; i < all.size(); i += step) {
         chosen.push_back(all[i]);
       }
-      EXPECT_EQ(MatchesOf(ExactFilter(chosen), all), chosen)
+      EXPECT_EQ(FindMatches(ExactFilter(chosen), all), chosen)
           << ExactFilter(chosen);
     }
   }
@@ -66,8 +66,8 @@ TEST(ExactFilterTest, WritesACommonBeginOnce) {
 TEST(ExactFilterTest, NamesThatBeginEachOtherDoNotNestWithoutLimit) {
   Names names;
   for (size_t i = 1; i <= 300; ++i) names.push_back(std::string(i, 'a'));
-  EXPECT_EQ(MatchesOf(ExactFilter(names), names), names);
-  EXPECT_EQ(MatchesOf(ExactFilter(names), {std::string(301, 'a')}), Names());
+  EXPECT_EQ(FindMatches(ExactFilter(names), names), names);
+  EXPECT_EQ(FindMatches(ExactFilter(names), {std::string(301, 'a')}), Names());
   // Matchers recurse for each group within another.
   int depth = 0;
   int most = 0;
@@ -98,7 +98,7 @@ TEST(ExactFilterTest, ManyNamesAreDividedSoThatEachFilterCompiles) {
   EXPECT_GT(parts.size(), 1u);
   EXPECT_EQ(Joined(parts), names);
   for (const Names& part : parts) {
-    EXPECT_EQ(MatchesOf(ExactFilter(part), {part.front(), part.back(), "y"}),
+    EXPECT_EQ(FindMatches(ExactFilter(part), {part.front(), part.back(), "y"}),
               Names({part.front(), part.back()}));
   }
 }

@@ -35,7 +35,7 @@ class FamilyNumbers {
   int64_t NumberOfFamily(const std::string& family,
                          const std::string& instance);
 
-  // In the list, by name.
+  // The places in the list, by name.
   std::map<std::string, int64_t> places_;
   std::map<std::string, int64_t> numbers_;
   std::set<int64_t> given_;

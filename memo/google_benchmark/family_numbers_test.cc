@@ -18,8 +18,8 @@ namespace {
 using Run = benchmark::BenchmarkReporter::Run;
 using Numbers = std::pair<int64_t, int64_t>;
 
-Numbers NumbersOf(FamilyNumbers* numbers, const std::string& family,
-                  const std::string& arguments) {
+Numbers TakeNumbers(FamilyNumbers* numbers, const std::string& family,
+                    const std::string& arguments) {
   Run run;
   run.run_name.function_name = family;
   run.run_name.args = arguments;
@@ -31,10 +31,10 @@ Numbers NumbersOf(FamilyNumbers* numbers, const std::string& family,
 
 TEST(FamilyNumbersTest, AreThePlacesOfFirstInstances) {
   FamilyNumbers numbers({"BM_A/8", "BM_A/64", "BM_B", "BM_C/1"});
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "8"), Numbers(0, 0));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "64"), Numbers(0, 1));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_B", ""), Numbers(2, 0));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_C", "1"), Numbers(3, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "8"), Numbers(0, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "64"), Numbers(0, 1));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_B", ""), Numbers(2, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_C", "1"), Numbers(3, 0));
 }
 
 // A call of its own numbers its instances from 0, or from anywhere.
@@ -51,35 +51,35 @@ TEST(FamilyNumbersTest, WhatARowSaidBeforeIsOverwritten) {
 
 TEST(FamilyNumbersTest, AreThoseOfTheListInWhateverOrderRowsCome) {
   FamilyNumbers numbers({"BM_A/8", "BM_A/64", "BM_B"});
-  EXPECT_EQ(NumbersOf(&numbers, "BM_B", ""), Numbers(2, 0));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "64"), Numbers(0, 1));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "8"), Numbers(0, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_B", ""), Numbers(2, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "64"), Numbers(0, 1));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "8"), Numbers(0, 0));
 }
 
 TEST(FamilyNumbersTest, AComplexityHasItsFamilysNumber) {
   FamilyNumbers numbers({"BM_Z", "BM_A/8", "BM_A/64"});
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "8"), Numbers(1, 0));
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", "").first, 1);
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "8"), Numbers(1, 0));
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", "").first, 1);
 }
 
 TEST(FamilyNumbersTest, FamiliesWhoseNamesBeginAlikeShareNoNumber) {
   const std::vector<std::string> names = {"BM/x/8", "BM/x/64", "BM"};
   FamilyNumbers in_order(names);
-  EXPECT_EQ(NumbersOf(&in_order, "BM/x", "8"), Numbers(0, 0));
-  EXPECT_EQ(NumbersOf(&in_order, "BM/x", "64"), Numbers(0, 1));
-  EXPECT_NE(NumbersOf(&in_order, "BM", "").first, 0);
+  EXPECT_EQ(TakeNumbers(&in_order, "BM/x", "8"), Numbers(0, 0));
+  EXPECT_EQ(TakeNumbers(&in_order, "BM/x", "64"), Numbers(0, 1));
+  EXPECT_NE(TakeNumbers(&in_order, "BM", "").first, 0);
   FamilyNumbers reversed(names);
-  const int64_t shorter = NumbersOf(&reversed, "BM", "").first;
-  EXPECT_NE(NumbersOf(&reversed, "BM/x", "8").first, shorter);
-  EXPECT_NE(NumbersOf(&reversed, "BM/x", "64").first, shorter);
+  const int64_t shorter = TakeNumbers(&reversed, "BM", "").first;
+  EXPECT_NE(TakeNumbers(&reversed, "BM/x", "8").first, shorter);
+  EXPECT_NE(TakeNumbers(&reversed, "BM/x", "64").first, shorter);
 }
 
 TEST(FamilyNumbersTest, WhatIsNotListedHasANumberOfItsOwn) {
   FamilyNumbers numbers({"BM_A"});
-  EXPECT_EQ(NumbersOf(&numbers, "BM_A", ""), Numbers(0, 0));
-  const int64_t odd = NumbersOf(&numbers, "odd\nname", "").first;
+  EXPECT_EQ(TakeNumbers(&numbers, "BM_A", ""), Numbers(0, 0));
+  const int64_t odd = TakeNumbers(&numbers, "odd\nname", "").first;
   EXPECT_NE(odd, 0);
-  EXPECT_NE(NumbersOf(&numbers, "odder\nname", "").first, odd);
+  EXPECT_NE(TakeNumbers(&numbers, "odder\nname", "").first, odd);
 }
 
 // Whatever the names and the order: one number a family, and sorted by both
@@ -110,7 +110,7 @@ TEST(FamilyNumbersTest, RandomListsKeepTheirOrder) {
     std::map<std::string, std::set<int64_t>> numbers_of_family;
     for (size_t i : order) {
       const Numbers found =
-          NumbersOf(&numbers, instances[i].first, instances[i].second);
+          TakeNumbers(&numbers, instances[i].first, instances[i].second);
       ASSERT_GE(found.second, 0);
       place_of_numbers[found] = i;
       numbers_of_family[instances[i].first].insert(found.first);

@@ -18,8 +18,9 @@ class ListingReporter : public BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& /*runs*/) override {}
 };
 
-// Whether Google Benchmark lists instances or runs them. Nor may it open a file
-// for rows that the environment names: it would begin it anew for every cell.
+// Returns whether Google Benchmark lists instances or runs them. Nor may it
+// open a file for rows that the environment names: it would begin it anew for
+// every cell.
 void SwitchListing(bool is_on) {
   std::string program = BenchmarkReporter::Context::executable_name != nullptr
                             ? BenchmarkReporter::Context::executable_name

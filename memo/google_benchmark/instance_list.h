@@ -20,7 +20,7 @@ namespace footprint::memo_internal {
 // `errors_text` gets what Google Benchmark says of the filter.
 std::vector<std::string> ListInstances(std::string* errors_text);
 
-// How many instances `filter` leaves.
+// Returns how many instances `filter` leaves.
 size_t CountInstances(const std::string& filter);
 
 }  // namespace footprint::memo_internal

@@ -29,15 +29,15 @@ class JoiningReporter : public benchmark::BenchmarkReporter {
   JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file,
                   const std::vector<std::string>& instance_names);
 
-  // False where the display reporter does not go on.
+  // Returns false where the display reporter does not go on.
   bool Begin(const Context& context);
   void End();
 
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& reported) override;
 
-  // Called with an instance's name after its rows were passed on; null:
-  // nothing.
+  // Calls the function with an instance's name after its rows were passed on;
+  // null: nothing.
   void CallAfterRows(std::function<void(const std::string&)> after_rows) {
     after_rows_ = std::move(after_rows);
   }

@@ -33,10 +33,11 @@ class RowsFile {
   // NotFound if the file cannot be opened. Without a path there is no file.
   absl::Status Open(const std::string& path, const std::string& format);
 
-  // Null where there is no file.
+  // Returns null where there is no file.
   benchmark::BenchmarkReporter* reporter() { return reporter_.get(); }
 
-  // After the reporter's Finalize. False if not everything could be written.
+  // Flushes the file, after the reporter's Finalize. False if not everything
+  // could be written.
   bool Flush() {
     return reporter_ == nullptr || static_cast<bool>(file_.flush());
   }

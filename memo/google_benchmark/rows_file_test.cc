@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 using Row = benchmark::BenchmarkReporter::Run;
 
-Row RowOf(const std::string& name) {
+Row MakeRow(const std::string& name) {
   Row run;
   run.run_name.function_name = name;
   run.iterations = 1;
@@ -55,9 +55,9 @@ TEST(RowsFileTest, CsvHasAColumnForEachCounterOfAnyRow) {
   ASSERT_THAT(rows.Open(path, "csv"), IsOk());
   EXPECT_TRUE(
       rows.reporter()->ReportContext(benchmark::BenchmarkReporter::Context()));
-  Row first = RowOf("BM_First");
+  Row first = MakeRow("BM_First");
   first.counters["words"] = 3;
-  Row second = RowOf("BM_\"Second\"");
+  Row second = MakeRow("BM_\"Second\"");
   second.counters["lines"] = 5;
   rows.reporter()->ReportRuns({first});
   rows.reporter()->ReportRuns({second});
@@ -80,7 +80,7 @@ TEST(RowsFileTest, JsonIsWrittenToTheFile) {
   ASSERT_NE(rows.reporter(), nullptr);
   EXPECT_TRUE(
       rows.reporter()->ReportContext(benchmark::BenchmarkReporter::Context()));
-  rows.reporter()->ReportRuns({RowOf("BM_First")});
+  rows.reporter()->ReportRuns({MakeRow("BM_First")});
   rows.reporter()->Finalize();
   EXPECT_TRUE(rows.Flush());
   EXPECT_THAT(ReadFile(path),

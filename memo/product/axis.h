@@ -98,11 +98,11 @@ class CellArgument {
     text_ = text.str();
   }
 
-  // As it stands in the cell's name.
+  // Returns the text as it stands in the cell's name.
   const std::string& text() const { return text_; }
   // Nothing for a plain value.
   const absl::optional<Memo<T>>& memo() const { return memo_; }
-  // Null for a memo.
+  // Returns null for a memo.
   const std::shared_ptr<const T>& value() const { return value_; }
 
  private:
@@ -124,12 +124,12 @@ namespace memo_internal {
 
 // Each kind of axis as rows.
 template <typename... Ts>
-absl::StatusOr<Cells<Ts...>> RowsOf(const Cells<Ts...>& cells) {
+absl::StatusOr<Cells<Ts...>> MakeRows(const Cells<Ts...>& cells) {
   return cells;
 }
 
 template <typename T>
-absl::StatusOr<Cells<T>> RowsOf(const Axis<T>& axis) {
+absl::StatusOr<Cells<T>> MakeRows(const Axis<T>& axis) {
   Cells<T> cells{{axis.name}, {}};
   for (const Memo<T>& memo : axis.memos) {
     cells.rows.emplace_back(CellArgument<T>(memo));
@@ -138,7 +138,7 @@ absl::StatusOr<Cells<T>> RowsOf(const Axis<T>& axis) {
 }
 
 template <typename T>
-absl::StatusOr<Cells<T>> RowsOf(const ValueAxis<T>& axis) {
+absl::StatusOr<Cells<T>> MakeRows(const ValueAxis<T>& axis) {
   Cells<T> cells{{axis.name}, {}};
   for (const T& value : axis.values) {
     cells.rows.emplace_back(CellArgument<T>(value));
@@ -147,13 +147,15 @@ absl::StatusOr<Cells<T>> RowsOf(const ValueAxis<T>& axis) {
 }
 
 template <typename AnyAxis>
-auto RowsOf(const absl::StatusOr<AnyAxis>& axis) -> decltype(RowsOf(*axis)) {
+auto MakeRows(const absl::StatusOr<AnyAxis>& axis)
+    -> decltype(MakeRows(*axis)) {
   if (!axis.ok()) return axis.status();
-  return RowsOf(*axis);
+  return MakeRows(*axis);
 }
 
 template <typename AnyAxis>
-using CellsOf = std::decay_t<decltype(*RowsOf(std::declval<const AnyAxis&>()))>;
+using CellsOf =
+    std::decay_t<decltype(*MakeRows(std::declval<const AnyAxis&>()))>;
 
 template <typename Row>
 struct CellsOfRow;
@@ -168,7 +170,7 @@ using JoinedCells = typename CellsOfRow<decltype(std::tuple_cat(
     std::declval<typename CellsOf<Axes>::Row>()...))>::Type;
 
 template <typename Joined, typename... Parts>
-Joined WithNamesOf(const Parts&... parts) {
+Joined JoinNamed(const Parts&... parts) {
   Joined joined;
   size_t next = 0;
   const auto add = [&](const auto& names) {
@@ -206,12 +208,12 @@ absl::StatusOr<JoinedCells<Axes...>> Cross(const Axes&... axes) {
       [](const auto&... parts) -> absl::StatusOr<JoinedCells<Axes...>> {
     const absl::Status status = FirstError(parts...);
     if (!status.ok()) return status;
-    auto cells = WithNamesOf<JoinedCells<Axes...>>(*parts...);
+    auto cells = JoinNamed<JoinedCells<Axes...>>(*parts...);
     ForEachCombination([&](const auto& row) { cells.rows.push_back(row); },
                        std::tuple<>(), *parts...);
     return cells;
   };
-  return cross(RowsOf(axes)...);
+  return cross(MakeRows(axes)...);
 }
 
 // InvalidArgument where axes to be zipped differ in their numbers of entries.
@@ -231,14 +233,14 @@ absl::StatusOr<memo_internal::JoinedCells<Axes...>> Zip(const Axes&... axes) {
     status =
         memo_internal::CheckZip({parts->names[0]...}, {parts->rows.size()...});
     if (!status.ok()) return status;
-    auto cells = memo_internal::WithNamesOf<Joined>(*parts...);
+    auto cells = memo_internal::JoinNamed<Joined>(*parts...);
     const size_t count = std::get<0>(std::tie(parts...))->rows.size();
     for (size_t i = 0; i < count; ++i) {
       cells.rows.push_back(std::tuple_cat(parts->rows[i]...));
     }
     return cells;
   };
-  return zip(memo_internal::RowsOf(axes)...);
+  return zip(memo_internal::MakeRows(axes)...);
 }
 
 }  // namespace footprint

@@ -32,7 +32,7 @@ absl::StatusOr<Model> Load(const std::string& path) {
 
 // The texts of a row's arguments.
 template <typename Row>
-std::vector<std::string> TextsOf(const Row& row) {
+std::vector<std::string> ListTexts(const Row& row) {
   return std::apply(
       [](const auto&... argument) {
         return std::vector<std::string>{argument.text()...};
@@ -42,7 +42,7 @@ std::vector<std::string> TextsOf(const Row& row) {
 template <typename AnyCells>
 std::vector<std::vector<std::string>> AllTexts(const AnyCells& cells) {
   std::vector<std::vector<std::string>> texts;
-  for (const auto& row : cells.rows) texts.push_back(TextsOf(row));
+  for (const auto& row : cells.rows) texts.push_back(ListTexts(row));
   return texts;
 }
 

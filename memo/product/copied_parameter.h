@@ -17,7 +17,7 @@ namespace footprint::memo_internal {
 template <typename... Parameters>
 struct ParameterList {
   template <typename... Values>
-  static constexpr bool HasCopyOf() {
+  static constexpr bool HasCopy() {
     if constexpr (sizeof...(Values) == sizeof...(Parameters)) {
       return ((std::is_same_v<std::remove_cv_t<Parameters>, Values> &&
                !std::is_scalar_v<Values>) ||
@@ -61,10 +61,11 @@ template <typename Function>
 struct ParametersOf<Function, std::void_t<decltype(&Function::operator())>>
     : ParametersOf<decltype(&Function::operator())> {};
 
-// Whether a parameter of `Function` is, in its place, one of `Values` by copy.
+// Returns whether a parameter of `Function` is, in its place, one of `Values`
+// by copy.
 template <typename Function, typename... Values>
 constexpr bool TakesACopy() {
-  return ParametersOf<std::decay_t<Function>>::List::template HasCopyOf<
+  return ParametersOf<std::decay_t<Function>>::List::template HasCopy<
       Values...>();
 }
 

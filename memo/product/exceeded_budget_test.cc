@@ -41,7 +41,7 @@ Block Touched(int64_t bytes) {
   return block;
 }
 
-std::string DetailOf(const MemoTrace& trace, MemoEvent::Kind kind) {
+std::string FindDetail(const MemoTrace& trace, MemoEvent::Kind kind) {
   for (const MemoEvent& event : trace.events()) {
     if (event.kind() == kind) return event.detail();
   }
@@ -103,7 +103,7 @@ TEST_F(ExceededBudgetTest, PagesTouchedAfterTheLoadAreSeen) {
   const Outcome outcome =
       RunWith({"--memo_budget=20MiB", "--memo_budget_counts=resident"});
   EXPECT_EQ(outcome.exit_status, 1);
-  EXPECT_THAT(DetailOf(outcome.trace, MemoEvent::BUDGET_EXCEEDED),
+  EXPECT_THAT(FindDetail(outcome.trace, MemoEvent::BUDGET_EXCEEDED),
               HasSubstr("resident memory beyond what it had before the run, "
                         "more than the budget of 20.0 MiB"));
 }
@@ -125,7 +125,7 @@ TEST_F(ExceededBudgetTest, PeaksOfAFactorysThreadsAreSeen) {
       [](const Block&) {});
   const Outcome outcome = RunWith({"--memo_budget=20MiB"});
   EXPECT_EQ(outcome.exit_status, 1);
-  EXPECT_THAT(DetailOf(outcome.trace, MemoEvent::BUDGET_EXCEEDED),
+  EXPECT_THAT(FindDetail(outcome.trace, MemoEvent::BUDGET_EXCEEDED),
               HasSubstr(Unique("model")));
 }
 
@@ -135,7 +135,7 @@ TEST_F(ExceededBudgetTest, WithinTheBudgetNothingIsSaid) {
       [](const Block&) {});
   const Outcome outcome = RunWith({"--memo_budget=30MiB"});
   EXPECT_EQ(outcome.exit_status, 0);
-  EXPECT_EQ(DetailOf(outcome.trace, MemoEvent::BUDGET_EXCEEDED), "");
+  EXPECT_EQ(FindDetail(outcome.trace, MemoEvent::BUDGET_EXCEEDED), "");
 }
 
 // The first plan keeps both data sets: 24 MiB, and in truth 96.
@@ -143,7 +143,7 @@ TEST_F(ExceededBudgetTest, ThePlanIsRevisedAtTheFirstSurprise) {
   RegisterFromFiles(8 * kMebibyte, 32 * kMebibyte);
   const Outcome outcome = RunWith({"--memo_budget=70MiB"});
   EXPECT_EQ(outcome.exit_status, 0) << outcome.status;
-  EXPECT_THAT(DetailOf(outcome.trace, MemoEvent::PLAN_REVISED),
+  EXPECT_THAT(FindDetail(outcome.trace, MemoEvent::PLAN_REVISED),
               HasSubstr("the 5 cells that are left have a new plan"));
   EXPECT_EQ(outcome.trace.plan().load_count(), 5);
   EXPECT_GT(outcome.trace.load_count(), 5);

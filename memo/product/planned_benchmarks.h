@@ -74,14 +74,15 @@ class PlannedBenchmarks {
   // Run as a value, which refers to this object.
   std::function<size_t(benchmark::BenchmarkReporter*)> runner();
 
-  // For ProfileBenchmarks, which gives each benchmark a process of its own: the
-  // cells of a product share one, and with --memo_trace_out=, whose file holds
-  // one plan, all benchmarks do. Refers to this object.
+  // Returns, for ProfileBenchmarks, which gives each benchmark a process of its
+  // own, which of them share one: the cells of a product do, and with
+  // --memo_trace_out=, whose file holds one plan, all benchmarks do. Refers to
+  // this object.
   std::function<std::string(const std::string& instance_name)> sharing() const;
 
-  // Why nothing ran: the command line, a filter that matches nothing, a name
-  // of more than 4,000 characters, random
-  // interleaving, or what PlanSchedule refuses.
+  // Returns why nothing ran: the command line, a filter that matches nothing, a
+  // name of more than 4,000 characters, random interleaving, or what
+  // PlanSchedule refuses.
   const absl::Status& status() const { return status_; }
 
   // 2 if the plan was refused; 1 if a value, a task, a function that threw or
@@ -96,7 +97,7 @@ class PlannedBenchmarks {
   // before Run, and where nothing was planned.
   std::vector<Remark> notes() const;
 
-  // How often the last Run had Google Benchmark match its list to run
+  // Returns how often the last Run had Google Benchmark match its list to run
   // something.
   size_t call_count() const { return call_count_; }
 

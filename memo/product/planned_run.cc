@@ -118,7 +118,7 @@ absl::Status PlannedRun::Plan(
         plan_.request.values.push_back(DescribeValue(
             memo->statistics(), known_sizes, plan_.counts_resident));
         load_nanoseconds.push_back(
-            LoadNanosecondsOf(memo->statistics(), known_sizes));
+            ComputeLoadNanoseconds(memo->statistics(), known_sizes));
       }
       cell.values.push_back(entry->second);
     }
@@ -144,11 +144,11 @@ void PlannedRun::Run(JoiningReporter* reporter) {
   }
   for (size_t step = 0; step < plan_.schedule.steps.size();) {
     const size_t end = EndOfBatch(step);
-    if (StretchOf(step).cell == nullptr) {
-      RunInstances(StretchOf(step), reporter);
+    if (StretchAt(step).cell == nullptr) {
+      RunInstances(StretchAt(step), reporter);
     } else if (end == step + 1) {
       BeginCell(step);
-      RunInstances(StretchOf(step), reporter);
+      RunInstances(StretchAt(step), reporter);
       EndCell(step);
     } else {
       RunBatch(step, end, reporter);
@@ -201,7 +201,7 @@ void PlannedRun::RecordUnplannedCall(const std::string& cell_name) {
           "\"/iterations:1\"; give it another name"));
 }
 
-Stretch& PlannedRun::StretchOf(size_t step) {
+Stretch& PlannedRun::StretchAt(size_t step) {
   return stretches_[static_cast<size_t>(plan_.schedule.steps[step].cell)];
 }
 
@@ -223,7 +223,7 @@ size_t PlannedRun::EndOfBatch(size_t begin) {
 }
 
 bool PlannedRun::MayShareACall(size_t step) {
-  const Stretch& stretch = StretchOf(step);
+  const Stretch& stretch = StretchAt(step);
   return stretch.cell != nullptr && stretch.instance_names.size() == 1;
 }
 
@@ -236,7 +236,7 @@ void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
     if (++current < end) BeginCell(current);
   };
   reporter->CallAfterRows([&](const std::string& name) {
-    if (current == end || name != StretchOf(current).instance_names[0]) {
+    if (current == end || name != StretchAt(current).instance_names[0]) {
       return;
     }
     go_on();
@@ -245,7 +245,7 @@ void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
   while (current < end) {
     std::vector<std::string> names;
     for (size_t step = current; step < end; ++step) {
-      names.push_back(StretchOf(step).instance_names[0]);
+      names.push_back(StretchAt(step).instance_names[0]);
     }
     names = DivideForFilters(names).front();
     const size_t end_of_call = current + names.size();
@@ -320,8 +320,8 @@ void PlannedRun::RecordCount(const std::vector<std::string>& names,
 // Loads what the cell needs, and sets it up.
 void PlannedRun::BeginCell(size_t index) {
   const ScheduledStep& step = plan_.schedule.steps[index];
-  ProductCell& cell = *StretchOf(index).cell;
-  state_ = NextStateOf(StretchOf(index));
+  ProductCell& cell = *StretchAt(index).cell;
+  state_ = FindNextState(StretchAt(index));
   cell.error = values_.Load(step);
   is_set_up_ = cell.error.ok();
   if (cell.error.ok() && cell.setup != nullptr) {
@@ -337,7 +337,7 @@ void PlannedRun::BeginCell(size_t index) {
 // Tears the cell down, and evicts what is not needed again.
 void PlannedRun::EndCell(size_t index) {
   const ScheduledStep& step = plan_.schedule.steps[index];
-  const Stretch& stretch = StretchOf(index);
+  const Stretch& stretch = StretchAt(index);
   ProductCell& cell = *stretch.cell;
   cell.is_planned = false;
   recorder_.AddEvent(MemoEvent::CELL_RAN, stretch.instance_names[0], 0);
@@ -350,7 +350,7 @@ void PlannedRun::EndCell(size_t index) {
   values_.EvictAfter(step);
 }
 
-InstanceState PlannedRun::NextStateOf(const Stretch& stretch) {
+InstanceState PlannedRun::FindNextState(const Stretch& stretch) {
   Family& family = families_[stretch.cell->product];
   InstanceState state;
   state.name = stretch.instance_names[0];

@@ -55,7 +55,7 @@ class PlannedRun {
   absl::Status Plan(const ProductOptions& options,
                     const std::map<std::string, LoadedSize>& known_sizes);
 
-  // Once, after Plan.
+  // Runs the plan; called once, after Plan.
   void Run(JoiningReporter* reporter);
 
   bool had_problem() const { return recorder_.had_problem(); }
@@ -70,7 +70,7 @@ class PlannedRun {
     size_t next_index = 0;
   };
 
-  Stretch& StretchOf(size_t step);
+  Stretch& StretchAt(size_t step);
   size_t EndOfBatch(size_t begin);
   bool MayShareACall(size_t step);
   void RunBatch(size_t begin, size_t end, JoiningReporter* reporter);
@@ -82,7 +82,7 @@ class PlannedRun {
   void RevisePlan(size_t step);
   void BeginCell(size_t index);
   void EndCell(size_t index);
-  InstanceState NextStateOf(const Stretch& stretch);
+  InstanceState FindNextState(const Stretch& stretch);
   void RunTeardown(ProductCell& cell, const ScheduledStep& step);
 
   std::vector<Stretch> stretches_;

@@ -30,7 +30,7 @@ LoadedSize Guess(const MemoStatistics& statistics) {
   return size;
 }
 
-LoadedSize SizeOf(const MemoStatistics& statistics) {
+LoadedSize ComputeLoadedSize(const MemoStatistics& statistics) {
   LoadedSize size;
   if (statistics.bytes_source == BytesSource::kMeasured) {
     size.bytes = statistics.peak_bytes;
@@ -52,7 +52,7 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident) {
   const auto known = known_sizes.find(statistics.name);
-  LoadedSize size = SizeOf(statistics);
+  LoadedSize size = ComputeLoadedSize(statistics);
   if (known != known_sizes.end() &&
       known->second.source != SizeSource::kUnknown) {
     const bool is_better_known = size.source == SizeSource::kMeasured ||
@@ -75,7 +75,7 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
   }
   // A load's need counts what the load took of other memos.
   const int64_t passing_bytes =
-      PassingBytesOf(size.load_peak_bytes, size.bytes + size.held_bytes);
+      ComputePassingBytes(size.load_peak_bytes, size.bytes + size.held_bytes);
   value.bytes += counts_resident && size.held_resident_bytes > 0
                      ? size.held_resident_bytes
                      : size.held_bytes;
@@ -83,7 +83,7 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
   return value;
 }
 
-int64_t LoadNanosecondsOf(
+int64_t ComputeLoadNanoseconds(
     const MemoStatistics& statistics,
     const std::map<std::string, LoadedSize>& known_sizes) {
   const auto known = known_sizes.find(statistics.name);
@@ -97,13 +97,14 @@ int64_t LoadNanosecondsOf(
              : statistics.load_nanoseconds / static_cast<int64_t>(attempts);
 }
 
-int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident) {
+int64_t ComputeLoadedBytes(const MemoStatistics& statistics,
+                           bool counts_resident) {
   return counts_resident && statistics.resident_bytes > 0
              ? statistics.resident_bytes
              : statistics.live_bytes;
 }
 
-int64_t PassingBytesOf(int64_t load_peak_bytes, int64_t bytes) {
+int64_t ComputePassingBytes(int64_t load_peak_bytes, int64_t bytes) {
   constexpr int64_t kMeterBytes = 128 << 10;
   const int64_t passing_bytes = load_peak_bytes - bytes;
   return passing_bytes > std::max(bytes / 100, kMeterBytes) ? passing_bytes : 0;

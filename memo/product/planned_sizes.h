@@ -18,28 +18,31 @@
 
 namespace footprint::memo_internal {
 
-// In this order: what an earlier run measured, what this process has measured,
-// what is declared, what an earlier run or this process has measured in doubt,
-// the size of the file that the value comes from. `counts_resident`: resident
-// bytes, where they are known, or else the declared ones, if they are fewer.
-// With what the value holds of other memos.
+// Describes the value by the first that is known: what an earlier run measured,
+// what this process has measured, what is declared, what an earlier run or this
+// process has measured in doubt, the size of the file that the value comes
+// from. `counts_resident`: resident bytes, where they are known, or else the
+// declared ones, if they are fewer. With what the value holds of other memos.
 PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);
 
-// How long a load takes, by an earlier run, or else by the loads of this
-// process; 0 if nobody knows.
-int64_t LoadNanosecondsOf(const MemoStatistics& statistics,
-                          const std::map<std::string, LoadedSize>& known_sizes);
+// Returns how long a load takes, by an earlier run, or else by the loads of
+// this process; 0 if nobody knows.
+int64_t ComputeLoadNanoseconds(
+    const MemoStatistics& statistics,
+    const std::map<std::string, LoadedSize>& known_sizes);
 
 // Bytes of the value that is loaded now; 0 if nothing is known.
-int64_t LoadedBytesOf(const MemoStatistics& statistics, bool counts_resident);
+int64_t ComputeLoadedBytes(const MemoStatistics& statistics,
+                           bool counts_resident);
 
 // Bytes that a load of a value needs beyond the value. A hundredth of it, and
 // the meter's possible error, is taken for nothing.
-int64_t PassingBytesOf(int64_t load_peak_bytes, int64_t bytes);
+int64_t ComputePassingBytes(int64_t load_peak_bytes, int64_t bytes);
 
-// By more than a hundredth: an allocator rounds what is asked for.
+// Returns whether the bytes differ by more than a hundredth: an allocator
+// rounds what is asked for.
 bool IsFarFrom(int64_t bytes, int64_t expected_bytes);
 
 }  // namespace footprint::memo_internal

@@ -83,16 +83,16 @@ TEST(PlannedSizesTest, ATimeAloneIsNoSize) {
 TEST(PlannedSizesTest, ATimeIsRememberedOrOfThisProcess) {
   MemoStatistics statistics;
   statistics.name = "model";
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  EXPECT_EQ(ComputeLoadNanoseconds(statistics, {}), 0);
   statistics.load_nanoseconds = 60;
   statistics.failed_load_count = 1;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 0);
+  EXPECT_EQ(ComputeLoadNanoseconds(statistics, {}), 0);
   statistics.load_count = 2;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {}), 20);
+  EXPECT_EQ(ComputeLoadNanoseconds(statistics, {}), 20);
   LoadedSize known;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 20);
+  EXPECT_EQ(ComputeLoadNanoseconds(statistics, {{"model", known}}), 20);
   known.load_nanoseconds = 7;
-  EXPECT_EQ(LoadNanosecondsOf(statistics, {{"model", known}}), 7);
+  EXPECT_EQ(ComputeLoadNanoseconds(statistics, {{"model", known}}), 7);
 }
 
 TEST(PlannedSizesTest, AFolderIsNoGuess) {
@@ -121,21 +121,22 @@ TEST(PlannedSizesTest, ResidentBytesWhereTheyAreKnown) {
   EXPECT_EQ(DescribeValue(statistics, {{"x", size}}, false).load_peak_bytes,
             312 * kMebibyte);
   statistics.live_bytes = 5;
-  EXPECT_EQ(LoadedBytesOf(statistics, true), 5);
+  EXPECT_EQ(ComputeLoadedBytes(statistics, true), 5);
   statistics.resident_bytes = 4;
-  EXPECT_EQ(LoadedBytesOf(statistics, true), 4);
-  EXPECT_EQ(LoadedBytesOf(statistics, false), 5);
+  EXPECT_EQ(ComputeLoadedBytes(statistics, true), 4);
+  EXPECT_EQ(ComputeLoadedBytes(statistics, false), 5);
 }
 
 TEST(PlannedSizesTest, WhatPassesIsTakenForNothingIfItIsLittle) {
-  EXPECT_EQ(PassingBytesOf(0, 100), 0);
-  EXPECT_EQ(PassingBytesOf(100 * kMebibyte + 1000, 100 * kMebibyte), 0);
-  EXPECT_EQ(PassingBytesOf(101 * kMebibyte, 100 * kMebibyte), 0);
-  EXPECT_EQ(PassingBytesOf(102 * kMebibyte, 100 * kMebibyte), 2 * kMebibyte);
+  EXPECT_EQ(ComputePassingBytes(0, 100), 0);
+  EXPECT_EQ(ComputePassingBytes(100 * kMebibyte + 1000, 100 * kMebibyte), 0);
+  EXPECT_EQ(ComputePassingBytes(101 * kMebibyte, 100 * kMebibyte), 0);
+  EXPECT_EQ(ComputePassingBytes(102 * kMebibyte, 100 * kMebibyte),
+            2 * kMebibyte);
   // What the meter itself may take is little beside a small value.
   constexpr int64_t kMeterBytes = 128 << 10;
-  EXPECT_EQ(PassingBytesOf(kMeterBytes, 0), 0);
-  EXPECT_EQ(PassingBytesOf(kMeterBytes + 1, 0), kMeterBytes + 1);
+  EXPECT_EQ(ComputePassingBytes(kMeterBytes, 0), 0);
+  EXPECT_EQ(ComputePassingBytes(kMeterBytes + 1, 0), kMeterBytes + 1);
 }
 
 TEST(PlannedSizesTest, AHundredthIsNotFar) {

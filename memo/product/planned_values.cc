@@ -175,9 +175,9 @@ void PlannedValues::LearnSize(int value, const MemoStatistics& statistics,
           ? held.held_resident_bytes
           : held.held_bytes;
   const int64_t passing_bytes =
-      PassingBytesOf(statistics.load_peak_bytes, statistics.live_bytes);
+      ComputePassingBytes(statistics.load_peak_bytes, statistics.live_bytes);
   const int64_t bytes =
-      LoadedBytesOf(statistics, plan_->counts_resident) + held_bytes;
+      ComputeLoadedBytes(statistics, plan_->counts_resident) + held_bytes;
   learned.bytes = std::max(learned.bytes, bytes);
   if (passing_bytes > 0) {
     learned.load_peak_bytes =
@@ -286,7 +286,7 @@ LoadedSize PlannedValues::HeldSince(
     if (loaded.name == name || loaded.handle_count <= count) continue;
     held.held_bytes += loaded.live_bytes;
     held.held_resident_bytes +=
-        plan_->counts_resident ? LoadedBytesOf(loaded, true) : 0;
+        plan_->counts_resident ? ComputeLoadedBytes(loaded, true) : 0;
   }
   return held;
 }
@@ -301,9 +301,9 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   const bool is_new = statistics.load_count != before.load_count;
   const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
   // A value that nobody could count takes the plan's bytes.
-  const int64_t bytes = is_known
-                            ? LoadedBytesOf(statistics, plan_->counts_resident)
-                            : planned.bytes;
+  const int64_t bytes =
+      is_known ? ComputeLoadedBytes(statistics, plan_->counts_resident)
+               : planned.bytes;
   const int64_t before_bytes = recorder_->LiveBytes();
   loaded_by_factories_.erase(memo.name());
   recorder_->SetLive(memo.name(), bytes);
@@ -331,7 +331,7 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
                   bytes + (plan_counts_held ? held_bytes : 0));
   if (is_new) RecordLoadedByFactory();
   const int64_t passing_bytes =
-      PassingBytesOf(statistics.load_peak_bytes, statistics.live_bytes);
+      ComputePassingBytes(statistics.load_peak_bytes, statistics.live_bytes);
   RecordPeak(memo.name(), recorder_->LiveBytes(), "planned values take ");
   if (is_new && passing_bytes > 0) {
     RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
@@ -405,7 +405,7 @@ void PlannedValues::RecordLoadedByFactory() {
         loaded_before_.count(loaded.name) > 0) {
       continue;
     }
-    const int64_t bytes = LoadedBytesOf(loaded, plan_->counts_resident);
+    const int64_t bytes = ComputeLoadedBytes(loaded, plan_->counts_resident);
     loaded_by_factories_.insert(loaded.name);
     recorder_->SetLive(loaded.name, bytes);
     AddSizes(loaded, recorder_->AddEvent(MemoEvent::LOADED_BY_FACTORY,
@@ -420,7 +420,7 @@ void PlannedValues::EvictLoadedByFactories() {
   if (loads_left_ > 0) {
     int64_t bytes = plan_->schedule.peak_bytes;
     for (const std::string& name : loaded_by_factories_) {
-      bytes += recorder_->BytesOf(name);
+      bytes += recorder_->FindBytes(name);
     }
     if (bytes <= plan_->request.budget_bytes.value_or(bytes)) return;
   }

@@ -51,7 +51,7 @@ class PlannedValues {
   PlannedValues(const PlannedValues&) = delete;
   PlannedValues& operator=(const PlannedValues&) = delete;
 
-  // Before the first load: what is loaded by now is not the plan's.
+  // Called before the first load: what is loaded by now is not the plan's.
   void Begin();
 
   // All that the step's cell needs; the error of the first that failed, now or
@@ -72,7 +72,7 @@ class PlannedValues {
   // ran.
   void CheckResident(const std::string& name);
 
-  // Whether a value took more than planned since the last call.
+  // Returns whether a value took more than planned since the last call.
   bool TakeSurprise();
 
   // Writes what the values took into `values`, the request's. A value that was
@@ -111,14 +111,15 @@ class PlannedValues {
   const ValuesPlan* const plan_;
   TraceRecorder* const recorder_;
   std::map<int, absl::Status> failed_loads_;
-  // By name: what was there before the run, and what factories have loaded.
+  // The names of what was there before the run, and of what factories have
+  // loaded.
   std::set<std::string> loaded_before_;
   std::set<std::string> loaded_by_factories_;
   // Values, by name, that a teardown has evicted before their last use.
   std::set<std::string> warned_of_;
   int64_t loads_left_ = 0;
   ResidentCheck resident_;
-  // By index: what values took.
+  // What values took, by index.
   std::map<int, PlannedValue> learned_;
   bool is_surprised_ = false;
   std::map<int, absl::Status> refused_cells_;

@@ -73,19 +73,19 @@ using ProductOf = typename ProductOfCells<JoinedCells<Axes...>>::Type;
 template <typename... Ts>
 class ProductBenchmarks {
  public:
-  // Once for a benchmark instance, after its values are loaded and before any
-  // timer; its error, or what it throws, is shown in the row instead of a time.
-  // A task takes the values, and before them a const InstanceState& if it wants
-  // to know which instance it runs for.
+  // Runs once for a benchmark instance, after its values are loaded and before
+  // any timer; its error, or what it throws, is shown in the row instead of a
+  // time. A task takes the values, and before them a const InstanceState& if it
+  // wants to know which instance it runs for.
   template <typename Function>
   ProductBenchmarks& Setup(Function task) {
     const auto shared = Share(std::move(task));
     for (auto& [cell, values] : cells_) cell->setup = Bind(shared, values);
     return *this;
   }
-  // Once for a benchmark instance that was set up, while its values are there.
-  // Its error goes to standard error, and to the exit status. It may evict the
-  // values; see above.
+  // Runs once for a benchmark instance that was set up, while its values are
+  // there. Its error goes to standard error, and to the exit status. It may
+  // evict the values; see above.
   template <typename Function>
   ProductBenchmarks& Teardown(Function task) {
     const auto shared = Share(std::move(task));
@@ -204,8 +204,8 @@ std::string CellSuffix(const Cells<Ts...>& cells,
 
 // The errors of CheckAxis for the names of one axis, zip or list.
 template <typename AnyAxis>
-absl::Status CheckAxisOf(const std::string& product, const AnyAxis& axis) {
-  const auto cells = RowsOf(axis);
+absl::Status CheckAxis(const std::string& product, const AnyAxis& axis) {
+  const auto cells = MakeRows(axis);
   absl::Status status = cells.status();
   if (!status.ok()) return status;
   for (const std::string& name : cells->names) {
@@ -227,7 +227,7 @@ auto Product(std::string name, Function function, const Axes&... axes)
     -> absl::StatusOr<memo_internal::ProductOf<Axes...>> {
   static_assert(sizeof...(Axes) > 0, "a product needs an axis");
   absl::Status status;
-  (status.Update(memo_internal::CheckAxisOf(name, axes)), ...);
+  (status.Update(memo_internal::CheckAxis(name, axes)), ...);
   if (!status.ok()) return status;
   const auto cells = memo_internal::Cross(axes...);
   if (!cells.ok()) return cells.status();

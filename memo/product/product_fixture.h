@@ -55,7 +55,7 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
       names.push_back(run.benchmark_name());
-      errors[run.benchmark_name()] = ErrorOf(run, 0);
+      errors[run.benchmark_name()] = DescribeError(run, 0);
       family_numbers.emplace_back(run.family_index,
                                   run.per_family_instance_index);
     }
@@ -72,12 +72,12 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
 
  private:
   template <typename AnyRun>
-  static auto ErrorOf(const AnyRun& run, int)
+  static auto DescribeError(const AnyRun& run, int)
       -> decltype(run.error_occurred, std::string()) {
     return run.error_occurred ? run.error_message : "";
   }
   template <typename AnyRun>
-  static auto ErrorOf(const AnyRun& run, long)
+  static auto DescribeError(const AnyRun& run, long)
       -> decltype(run.skipped, std::string()) {
     return run.skip_message;
   }

@@ -31,7 +31,8 @@ namespace footprint {
 
 // Facts that a task of a product is told of the instance that it runs for.
 struct InstanceState {
-  // As Google Benchmark has it: BM_Predict/model:small/data:day/threads:2.
+  // The name as Google Benchmark has it:
+  // BM_Predict/model:small/data:day/threads:2.
   std::string name;
   // The product: BM_Predict.
   std::string family;
@@ -52,8 +53,8 @@ class PlannedMemo {
   // Loads and pins; ok at once if that was done before.
   virtual absl::Status Load() = 0;
   virtual bool is_pinned() const = 0;
-  // For a task that may evict the value: unpins it; pins it again. False if it
-  // is gone.
+  // Unpins the value for a task that may evict it, and pins it again. False if
+  // it is gone.
   virtual void Unpin() = 0;
   virtual bool PinAgain() = 0;
   // Unpins, evicts and purges; fails if someone else has a pin.
@@ -102,7 +103,7 @@ class BoundArgument {
       : value_(std::move(value)) {}
 
   const T& value() const { return memo_ != nullptr ? memo_->value() : *value_; }
-  // Null for a plain value.
+  // Returns null for a plain value.
   PlannedMemo* memo() const { return memo_; }
 
  private:
@@ -120,7 +121,7 @@ struct ProductCell {
   std::function<void(benchmark::State&)> run;
   Task setup;
   Task teardown;
-  // True while a planned run has its values; `error` is then why it cannot run.
+  // Whether a planned run has its values; `error` is then why it cannot run.
   bool is_planned = false;
   absl::Status error;
   // The first exception of `run`, of several threads perhaps.
@@ -132,7 +133,7 @@ struct ProductCell {
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
                        size_t entry_count);
 
-// Called by Google Benchmark: runs the cell, or shows its error in its row.
+// Runs the cell, or shows its error in its row; Google Benchmark calls it.
 void RunCell(ProductCell* cell, benchmark::State& state);
 
 // The error that a run of the cell threw; the cell has none afterwards.

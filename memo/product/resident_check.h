@@ -31,7 +31,8 @@ namespace footprint::memo_internal {
 
 class ResidentCheck {
  public:
-  // Before the first load. `loaded_bytes`: of planned values that are there.
+  // Called before the first load. `loaded_bytes`: of planned values that are
+  // there.
   void Begin(int64_t budget_bytes, int64_t loaded_bytes);
 
   // The most bytes that were resident since the last look, beyond those before

@@ -33,7 +33,7 @@ int64_t TraceRecorder::LiveBytes() const {
   return sum;
 }
 
-int64_t TraceRecorder::BytesOf(const std::string& name) const {
+int64_t TraceRecorder::FindBytes(const std::string& name) const {
   const auto live = live_bytes_.find(name);
   return live == live_bytes_.end() ? 0 : live->second;
 }

@@ -39,7 +39,7 @@ class TraceRecorder {
   void NoteProblem() { had_problem_ = true; }
   bool had_problem() const { return had_problem_; }
 
-  // Which values are alive, by name, and what they take.
+  // Returns which values are alive, by name, and what they take.
   void SetLive(const std::string& name, int64_t bytes) {
     live_bytes_[name] = bytes;
   }
@@ -47,7 +47,7 @@ class TraceRecorder {
     return live_bytes_.count(name) > 0;
   }
   // Bytes that it takes; 0 if it is not alive.
-  int64_t BytesOf(const std::string& name) const;
+  int64_t FindBytes(const std::string& name) const;
   // Bytes that it took; 0 if it was not alive.
   int64_t EndLife(const std::string& name);
   int64_t LiveBytes() const;

@@ -46,8 +46,8 @@ class NextUses {
   std::vector<int> next_;
 };
 
-// How much an eviction frees for what it costs.
-std::vector<double> WeightsOf(const ScheduleRequest& request) {
+// Returns how much an eviction frees for what it costs.
+std::vector<double> ComputeWeights(const ScheduleRequest& request) {
   std::vector<double> weights;
   weights.reserve(request.values.size());
   for (const PlannedValue& value : request.values) {
@@ -57,7 +57,7 @@ std::vector<double> WeightsOf(const ScheduleRequest& request) {
   return weights;
 }
 
-// Whether room may have to be made at all.
+// Returns whether room may have to be made at all.
 bool MayExceed(const ScheduleRequest& request, int64_t budget_bytes) {
   int64_t bytes = 0;
   for (const PlannedValue& value : request.values) {
@@ -76,7 +76,7 @@ class Sweep {
         next_uses_(request, order),
         may_exceed_(MayExceed(request, budget_bytes)),
         residents_(request.values.size()),
-        queue_(may_exceed_ ? WeightsOf(request) : std::vector<double>()) {}
+        queue_(may_exceed_ ? ComputeWeights(request) : std::vector<double>()) {}
 
   Schedule Run() {
     schedule_.steps.resize(order_.size());
@@ -97,7 +97,7 @@ class Sweep {
     int next_use = kNever;
   };
 
-  const std::vector<int>& ValuesOf(size_t step) const {
+  const std::vector<int>& ValuesAt(size_t step) const {
     return request_.cells[static_cast<size_t>(order_[step])].values;
   }
   const PlannedValue& Value(int value) const {
@@ -106,7 +106,7 @@ class Sweep {
   Resident& At(int value) { return residents_[static_cast<size_t>(value)]; }
 
   void RunStep(size_t step) {
-    const std::vector<int>& values = ValuesOf(step);
+    const std::vector<int>& values = ValuesAt(step);
     int64_t missing_bytes = FindMissing(values);
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
       MakeRoom(step, missing_bytes);

@@ -38,7 +38,7 @@ class Tries {
       for (size_t step = 1; step < order_.size(); ++step) {
         const std::vector<int> loads = best_.steps[step].loads;
         for (const int value : loads) {
-          if (ValueOf(value).passing_bytes() > 0) {
+          if (ValueAt(value).passing_bytes() > 0) {
             is_better |= MoveBack(value, step);
           }
         }
@@ -48,10 +48,10 @@ class Tries {
   }
 
  private:
-  const PlannedValue& ValueOf(int value) const {
+  const PlannedValue& ValueAt(int value) const {
     return request_.values[static_cast<size_t>(value)];
   }
-  PlannedCell& CellOf(size_t step) {
+  PlannedCell& CellAt(size_t step) {
     return request_.cells[static_cast<size_t>(order_[step])];
   }
 
@@ -60,17 +60,17 @@ class Tries {
   bool MoveBack(int value, size_t step) {
     std::vector<size_t> added;
     for (size_t at = step; at-- > 0 && step - at <= kMostCellsEarlier;) {
-      if (Contains(CellOf(at).values, value)) break;
-      CellOf(at).values.push_back(value);
+      if (Contains(CellAt(at).values, value)) break;
+      CellAt(at).values.push_back(value);
       added.push_back(at);
-      if (CellBytes(request_, CellOf(at)) > budget_bytes_ || !HasTime()) break;
+      if (CellBytes(request_, CellAt(at)) > budget_bytes_ || !HasTime()) break;
       Schedule tried = ScheduleByBelady(request_, order_, budget_bytes_);
       if (tried.load_cost < best_.load_cost) {
         best_ = std::move(tried);
         return true;
       }
     }
-    for (const size_t at : added) CellOf(at).values.pop_back();
+    for (const size_t at : added) CellAt(at).values.pop_back();
     return false;
   }
 

@@ -20,8 +20,8 @@
 
 namespace footprint::memo_internal {
 
-// Whether a load of a value that some cell needs takes more than the value.
-// Where none does, an early load saves nothing.
+// Returns whether a load of a value that some cell needs takes more than the
+// value. Where none does, an early load saves nothing.
 bool HasPassingBytes(const ScheduleRequest& request);
 
 // The same request where loads take their values' bytes alone: no schedule of

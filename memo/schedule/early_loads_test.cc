@@ -70,7 +70,7 @@ class Oracle {
   }
 
  private:
-  int64_t BytesOf(unsigned live) const {
+  int64_t ComputeBytes(unsigned live) const {
     int64_t bytes = 0;
     for (size_t v = 0; v < request_.values.size(); ++v) {
       if ((live >> v & 1) != 0) bytes += request_.values[v].bytes;
@@ -97,7 +97,7 @@ class Oracle {
         const PlannedValue& value = request_.values[v];
         if ((live & bit) != 0) {
           go(live & ~bit, cost);
-        } else if (BytesOf(live) + value.bytes + value.passing_bytes() <=
+        } else if (ComputeBytes(live) + value.bytes + value.passing_bytes() <=
                    budget_bytes_) {
           go(live | bit, cost + value.load_cost);
         }

@@ -22,7 +22,7 @@
 namespace footprint::memo_internal {
 
 struct ExactSearchResult {
-  // False if the search was too large, and stopped.
+  // Whether the search ended by itself; it stops where it is too large.
   bool is_complete = false;
   // The order of cells and what is kept after each; absent if nothing is better
   // than `known`.

@@ -32,7 +32,7 @@ const PlannedValue& ValueAt(const ScheduleRequest& request, int value) {
 }
 
 // Load cost of a byte of it; 0 where there is none.
-double PriceOf(const PlannedValue& value) {
+double ComputePrice(const PlannedValue& value) {
   return value.bytes == 0 ? 0
                           : static_cast<double>(value.load_cost) /
                                 static_cast<double>(value.bytes);
@@ -74,7 +74,7 @@ class PartialKeeping {
       for (int value : cell.values) {
         room_bytes -= ValueAt(request_, value).bytes;
         int64_t& kept = kept_bytes[static_cast<size_t>(value)];
-        if (PriceOf(ValueAt(request_, value)) >= price) {
+        if (ComputePrice(ValueAt(request_, value)) >= price) {
           loaded_bytes += ValueAt(request_, value).bytes - kept;
         }
         all_kept_bytes -= kept;
@@ -90,7 +90,7 @@ class PartialKeeping {
       }
       for (int value : cell.values) {
         const int next_use = next_uses_[use++];
-        const bool is_kept = PriceOf(ValueAt(request_, value)) >= price;
+        const bool is_kept = ComputePrice(ValueAt(request_, value)) >= price;
         if (next_use == kNever || !is_kept) continue;
         kept_bytes[static_cast<size_t>(value)] = ValueAt(request_, value).bytes;
         all_kept_bytes += ValueAt(request_, value).bytes;
@@ -123,11 +123,11 @@ double CostOfWhatTakesNothing(const ScheduleRequest& request) {
 }
 
 // Rising; every price is at least the first, and is rounded down to one.
-std::vector<double> LayersOf(const ScheduleRequest& request, size_t most) {
+std::vector<double> ComputeLayers(const ScheduleRequest& request, size_t most) {
   std::set<double> prices;
   for (const PlannedCell& cell : request.cells) {
     for (int value : cell.values) {
-      const double price = PriceOf(ValueAt(request, value));
+      const double price = ComputePrice(ValueAt(request, value));
       if (price > 0) prices.insert(price);
     }
   }
@@ -182,7 +182,7 @@ class ProductBound {
   }
 
  private:
-  int ValueOf(int cell, size_t axis) const {
+  int AxisValueAt(int cell, size_t axis) const {
     return request_.cells[static_cast<size_t>(cell)].values[axis];
   }
 
@@ -190,8 +190,8 @@ class ProductBound {
                                 std::vector<int>* cells) const {
     const auto is_before = [&](int left, int right) {
       for (size_t axis : chosen) {
-        const int mine = ValueOf(left, axis);
-        const int theirs = ValueOf(right, axis);
+        const int mine = AxisValueAt(left, axis);
+        const int theirs = AxisValueAt(right, axis);
         if (mine != theirs) return mine < theirs;
       }
       return false;
@@ -212,7 +212,7 @@ class ProductBound {
     for (size_t axis = 0; axis < chosen.size(); ++axis) {
       std::vector<int>& values = axes_[axis].values;
       for (int cell : cells) {
-        values.push_back(ValueOf(cell, chosen[axis]));
+        values.push_back(AxisValueAt(cell, chosen[axis]));
         ++uses_[static_cast<size_t>(values.back())];
       }
       std::sort(values.begin(), values.end());
@@ -330,7 +330,7 @@ class ProductBound {
     return lost;
   }
 
-  // Null where all are there. A value in two axes grows both.
+  // Returns null where all are there. A value in two axes grows both.
   const BoundAxis* GrowShortest(std::vector<int64_t>* counts) const {
     const BoundAxis* grown = nullptr;
     int64_t* shortest = nullptr;
@@ -464,7 +464,7 @@ int64_t LeastCostInOrder(const ScheduleRequest& request, int64_t budget_bytes) {
       kMostLayeredUses / (keeping.use_count() + 1), 1, kMostLayers);
   double cost = CostOfWhatTakesNothing(request);
   double price_below = 0;
-  for (const double price : LayersOf(request, most_layers)) {
+  for (const double price : ComputeLayers(request, most_layers)) {
     cost += (price - price_below) *
             static_cast<double>(keeping.LeastLoadedBytes(price));
     price_below = price;

@@ -38,7 +38,7 @@ struct LoadedSize {
   // time is known.
   SizeSource source = SizeSource::kDeclared;
 };
-// By name, the largest size of each value that was loaded.
+// Returns the largest size of each value that was loaded, by name.
 std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
 
 // A trace of loads alone that has these sizes, for a later plan.

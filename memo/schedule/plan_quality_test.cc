@@ -85,7 +85,7 @@ void SetBudget(ScheduleRequest* request) {
   request->budget_bytes = least + (free->peak_bytes - least) / 3;
 }
 
-ScheduleRequest RequestOf(int number) {
+ScheduleRequest MakeRequest(int number) {
   Dice dice(static_cast<uint32_t>(number));
   ScheduleRequest request;
   const int kind = number % 8;
@@ -137,7 +137,7 @@ constexpr Recorded kRecorded[] = {
 TEST(PlanQualityTest, NoPlanGetsWorse) {
   int number = 0;
   for (const Recorded& recorded : kRecorded) {
-    const absl::StatusOr<Schedule> plan = PlanSchedule(RequestOf(number));
+    const absl::StatusOr<Schedule> plan = PlanSchedule(MakeRequest(number));
     ASSERT_THAT(plan, IsOk());
     const std::string found =
         absl::StrCat("plan ", number++, " is now {", plan->load_cost, ", ",

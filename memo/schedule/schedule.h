@@ -104,7 +104,7 @@ struct Schedule {
 // Most bytes that the steps have alive together, loads in their order included.
 int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule);
 
-// How many values the steps have alive together at most.
+// Returns how many values the steps have alive together at most.
 int64_t PeakCount(const Schedule& schedule);
 
 // Puts the loads of one step into the order that needs least: the value with

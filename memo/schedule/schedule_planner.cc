@@ -128,8 +128,8 @@ std::vector<int> GivenOrder(size_t cell_count) {
 // many cells takes as much as its request.
 using Cost = std::pair<int64_t, int64_t>;
 
-Cost CostOf(const ScheduleRequest& request, const std::vector<int>& order,
-            int64_t budget_bytes) {
+Cost ComputeCost(const ScheduleRequest& request, const std::vector<int>& order,
+                 int64_t budget_bytes) {
   const Schedule schedule =
       memo_internal::ScheduleByBelady(request, order, budget_bytes);
   return {schedule.load_cost, schedule.peak_bytes};
@@ -149,8 +149,8 @@ std::vector<int> BestTiledOrder(const ScheduleRequest& request,
   Cost lowest;
   memo_internal::ForEachTiledOrder(request, cells, budget_bytes, most_orders,
                                    [&](const std::vector<int>& order) {
-                                     const Cost cost =
-                                         CostOf(request, order, budget_bytes);
+                                     const Cost cost = ComputeCost(
+                                         request, order, budget_bytes);
                                      if (!best.empty() && cost >= lowest)
                                        return;
                                      best = order;
@@ -194,11 +194,11 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
   std::vector<int> best = GivenOrder(request.cells.size());
   if (request.may_reorder) {
-    Cost lowest = CostOf(request, best, budget_bytes);
+    Cost lowest = ComputeCost(request, best, budget_bytes);
     for (const std::vector<int>& order :
          {TiledOrder(request, budget_bytes),
           memo_internal::GreedyOrder(request)}) {
-      const Cost cost = CostOf(request, order, budget_bytes);
+      const Cost cost = ComputeCost(request, order, budget_bytes);
       if (cost >= lowest) continue;
       best = order;
       lowest = cost;

@@ -21,7 +21,7 @@ PlannedValue Value(const std::string& name, int64_t bytes,
   return value;
 }
 
-ScheduleRequest RequestOf(std::vector<PlannedValue> values) {
+ScheduleRequest MakeRequest(std::vector<PlannedValue> values) {
   ScheduleRequest request;
   request.values = std::move(values);
   return request;
@@ -47,7 +47,7 @@ TEST(ScheduleTest, EachMethodHasAName) {
 
 TEST(ScheduleTest, ThePeakIsOfWhatIsAliveTogether) {
   const ScheduleRequest request =
-      RequestOf({Value("a", 10), Value("b", 20), Value("c", 5)});
+      MakeRequest({Value("a", 10), Value("b", 20), Value("c", 5)});
   Schedule schedule;
   schedule.steps = {{0, {0, 1}, {0}}, {1, {2}, {1, 2}}};
   // a and b; then b and c.
@@ -61,7 +61,7 @@ TEST(ScheduleTest, ThePeakIsOfWhatIsAliveTogether) {
 
 TEST(ScheduleTest, ALoadThatPassesMoreRaisesThePeak) {
   const ScheduleRequest request =
-      RequestOf({Value("a", 10), Value("b", 20, 50)});
+      MakeRequest({Value("a", 10), Value("b", 20, 50)});
   Schedule schedule;
   schedule.steps = {{0, {0, 1}, {}}};
   EXPECT_EQ(PeakBytes(request, schedule), 60);
@@ -71,12 +71,12 @@ TEST(ScheduleTest, ALoadThatPassesMoreRaisesThePeak) {
 }
 
 TEST(ScheduleTest, NoStepsNeedNothing) {
-  EXPECT_EQ(PeakBytes(RequestOf({}), Schedule()), 0);
+  EXPECT_EQ(PeakBytes(MakeRequest({}), Schedule()), 0);
   EXPECT_EQ(PeakCount(Schedule()), 0);
 }
 
 TEST(SortLoadsTest, WhatPassesMostGoesFirst) {
-  const ScheduleRequest request = RequestOf(
+  const ScheduleRequest request = MakeRequest(
       {Value("a", 10), Value("b", 20, 50), Value("c", 5, 15), Value("d", 7)});
   std::vector<int> loads = {0, 1, 2, 3};
   SortLoads(request, &loads);
@@ -99,7 +99,7 @@ TEST(SortLoadsTest, WhatPassesAsMuchStaysInItsOrder) {
 
 TEST(SortLoadsTest, NoOtherOrderNeedsLess) {
   const ScheduleRequest request =
-      RequestOf({Value("a", 10, 12), Value("b", 20, 50), Value("c", 5, 15)});
+      MakeRequest({Value("a", 10, 12), Value("b", 20, 50), Value("c", 5, 15)});
   const auto peak = [&request](const std::vector<int>& loads) {
     Schedule schedule;
     schedule.steps = {{0, loads, {}}};
@@ -117,7 +117,7 @@ TEST(SortLoadsTest, NoOtherOrderNeedsLess) {
 }
 
 TEST(PassingBytesTest, IsNothingWhereNothingPasses) {
-  const ScheduleRequest request = RequestOf({Value("a", 10), Value("b", 20)});
+  const ScheduleRequest request = MakeRequest({Value("a", 10), Value("b", 20)});
   EXPECT_EQ(PassingBytes(request, {0, 1}), 0);
   EXPECT_EQ(PassingBytes(request, {}), 0);
 }

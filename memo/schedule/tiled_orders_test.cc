@@ -50,8 +50,8 @@ std::vector<std::vector<int>> Orders(const ScheduleRequest& request,
   return orders;
 }
 
-int64_t LoadsOf(const ScheduleRequest& request, const std::vector<int>& order,
-                int64_t budget_bytes) {
+int64_t CountLoads(const ScheduleRequest& request,
+                   const std::vector<int>& order, int64_t budget_bytes) {
   return ScheduleByBelady(request, order, budget_bytes).load_count;
 }
 
@@ -72,9 +72,9 @@ TEST(TiledOrdersTest, HoldsAsMuchOfAnAxisAsFits) {
 TEST(TiledOrdersTest, TheFirstOrderCutsEveryAxis) {
   // Holding one axis alone takes 516 and 192 loads.
   const ScheduleRequest large = Product({20, 20, 20});
-  EXPECT_LE(LoadsOf(large, Orders(large, 20, 1)[0], 20), 160);
+  EXPECT_LE(CountLoads(large, Orders(large, 20, 1)[0], 20), 160);
   const ScheduleRequest small = Product({10, 10, 10});
-  EXPECT_LE(LoadsOf(small, Orders(small, 8, 1)[0], 8), 121);
+  EXPECT_LE(CountLoads(small, Orders(small, 8, 1)[0], 8), 121);
 }
 
 TEST(TiledOrdersTest, GivesNoMoreOrdersThanAsked) {
@@ -137,7 +137,8 @@ TEST(TiledOrdersTest, LeavesRoomForWhatPasses) {
   for (PlannedValue& value : request.values) value.load_peak_bytes = 4;
   // A tile has 6 of 9 bytes, since 3 pass while a value loads.
   const std::vector<int> order = Orders(request, 9, 1)[0];
-  EXPECT_EQ(LoadsOf(request, order, 9), LoadsOf(Product({8, 8}), order, 6));
+  EXPECT_EQ(CountLoads(request, order, 9),
+            CountLoads(Product({8, 8}), order, 6));
 }
 
 TEST(TiledOrdersTest, NothingHasNoOrders) {

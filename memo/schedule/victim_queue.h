@@ -40,7 +40,7 @@ class VictimQueue {
  private:
   struct Match {
     int winner = -1;
-    // From this step on, the winner may be another.
+    // The step from which on the winner may be another.
     int valid_until = 0;
   };
 

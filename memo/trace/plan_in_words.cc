@@ -23,7 +23,7 @@ std::string PeakInWords(const MemoPlan& plan) {
           : "");
 }
 
-// How long its loads take, where that is known.
+// Returns how long its loads take, where that is known.
 std::string TimeInWords(const MemoPlan& plan) {
   if (!plan.costs_are_microseconds()) return "";
   return absl::StrFormat(" of %.3g s together",

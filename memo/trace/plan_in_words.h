@@ -17,7 +17,7 @@ namespace footprint {
 // most 12 % above the least possible".
 std::string ProofInWords(const MemoPlan& plan);
 
-// Empty where nothing was planned.
+// Returns the plan in words; empty where nothing was planned.
 std::string PlanInWords(const MemoPlan& plan);
 
 }  // namespace footprint

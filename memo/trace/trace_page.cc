@@ -60,7 +60,7 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   return chart;
 }
 
-std::string LeadOf(const MemoTrace& trace) {
+std::string WriteLead(const MemoTrace& trace) {
   const MemoPlan& plan = trace.plan();
   return absl::StrCat(
       trace.load_count(), " loads, ", plan.load_count(), " of them planned (",
@@ -113,7 +113,7 @@ PageTable Events(const MemoTrace& trace) {
 }  // namespace
 
 std::string TracePage(const MemoTrace& trace) {
-  Page page("Memos: the plan and what happened", LeadOf(trace));
+  Page page("Memos: the plan and what happened", WriteLead(trace));
   const LayoutChart chart = LiveValues(trace);
   if (chart.boxes.empty()) {
     page.AddParagraph("No value of known size was loaded.");

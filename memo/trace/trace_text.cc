@@ -36,7 +36,7 @@ std::string List(const Names& names) {
   return EscapeForTerminal(absl::StrJoin(names, ", "));
 }
 
-std::string SourceOf(const MemoPlanValue& value) {
+std::string DescribeSource(const MemoPlanValue& value) {
   if (value.is_unknown()) return "unknown";
   if (value.is_guessed()) return "guessed";
   return value.is_measured() ? "measured" : "declared";
@@ -50,7 +50,7 @@ std::string PlanText(const MemoPlan& plan) {
   for (const MemoPlanValue& value : plan.values()) {
     values.push_back({EscapeForTerminal(value.name()),
                       value.is_unknown() ? "?" : FormatBytes(value.bytes()),
-                      SourceOf(value)});
+                      DescribeSource(value)});
   }
   Rows steps;
   for (const MemoPlanStep& step : plan.steps()) {

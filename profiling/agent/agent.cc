@@ -78,7 +78,7 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   return static_cast<int32_t>(size);
 }
 
-// Whether new or delete is the program's own, or another allocator's.
+// Returns whether new or delete is the program's own, or another allocator's.
 bool HasForeignNew() {
   for (const char* name : {"_Znwm", "_ZdlPv"}) {
     void* const function = dlsym(RTLD_DEFAULT, name);
@@ -105,7 +105,7 @@ void BeginSamples(int folder) {
   }
 }
 
-// Whether stacks are recorded, of whatever.
+// Returns whether stacks are recorded, of whatever.
 bool HasStacks() {
   return record->has_sites != 0 || processor_interval_ns >= 0 ||
          copy_interval_bytes >= 0;
@@ -225,7 +225,8 @@ void AfterForkInChild() {
   if (parents != nullptr) CloseProcessRecord(parents);
 }
 
-// Whether the program alone is to be recorded, and this is none of its images.
+// Returns whether the program alone is to be recorded, and this is none of its
+// images.
 bool IsLeftOut() {
   const char* const process = getenv(kOnlyProcessVariable);
   children_are_recorded = process == nullptr;
@@ -266,7 +267,7 @@ __attribute__((destructor(101))) void End() {
   WriteObjectList(RecordFolder(), name);
 }
 
-// How many objects were unloaded so far.
+// Returns how many objects were unloaded so far.
 uint64_t UnloadCount() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -291,8 +292,8 @@ int CloseObject(void* object) {
   return error;
 }
 
-// Whether this thread could take the counters' lock: a signal handler may have
-// interrupted it inside malloc, where it holds it.
+// Returns whether this thread could take the counters' lock: a signal handler
+// may have interrupted it inside malloc, where it holds it.
 bool CountersAreFree() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (process.lock.TryLock()) {

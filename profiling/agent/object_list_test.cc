@@ -22,7 +22,7 @@ class ObjectListTest : public ::testing::Test {
       : folder_(open(::testing::TempDir().c_str(), O_RDONLY | O_DIRECTORY)) {}
   ~ObjectListTest() override { close(folder_); }
 
-  static std::vector<std::string> LinesOf(const std::string& name) {
+  static std::vector<std::string> ReadLines(const std::string& name) {
     std::ifstream file(::testing::TempDir() + "/" + name);
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) lines.push_back(line);
@@ -34,7 +34,7 @@ class ObjectListTest : public ::testing::Test {
 
 TEST_F(ObjectListTest, NamesEachLibraryOnceByItsPath) {
   WriteObjectList(folder_, "2.0.objects");
-  const std::vector<std::string> lines = LinesOf("2.0.objects");
+  const std::vector<std::string> lines = ReadLines("2.0.objects");
   ASSERT_FALSE(lines.empty());
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const auto& path) {
     return path.find("/libc.so.6") != std::string::npos;
@@ -50,12 +50,12 @@ TEST_F(ObjectListTest, ReplacesAnOlderListOfTheName) {
       << std::string(100'000, 'x') << "\n";
   WriteObjectList(folder_, "3.0.objects");
   WriteObjectList(folder_, "4.0.objects");
-  EXPECT_EQ(LinesOf("3.0.objects"), LinesOf("4.0.objects"));
+  EXPECT_EQ(ReadLines("3.0.objects"), ReadLines("4.0.objects"));
 }
 
 TEST_F(ObjectListTest, IsLeftOutWhereThereIsNoFolder) {
   WriteObjectList(/*folder=*/-1, "5.0.objects");
-  EXPECT_TRUE(LinesOf("5.0.objects").empty());
+  EXPECT_TRUE(ReadLines("5.0.objects").empty());
 }
 
 // A line of the list has room for 1,024 bytes; longer paths are left out.
@@ -75,7 +75,7 @@ TEST_F(ObjectListTest, NamesLongPathsWholeOrNotAtAll) {
   }
   WriteObjectList(folder_, "6.0.objects");
   size_t longest = 0;
-  for (const std::string& line : LinesOf("6.0.objects")) {
+  for (const std::string& line : ReadLines("6.0.objects")) {
     longest = std::max(longest, line.size());
   }
   EXPECT_EQ(longest, 1023u);

@@ -21,8 +21,8 @@ bool OpenRecordFolder(const char* path);
 // another file's; -1: it cannot be.
 int RecordFolder();
 
-// Whether a file may have that size: growing it further would be a signal
-// (SIGXFSZ), which ends the program.
+// Returns whether a file may have that size: growing it further would be a
+// signal (SIGXFSZ), which ends the program.
 bool FileMayHave(size_t size_bytes);
 
 }  // namespace footprint::profiling_internal

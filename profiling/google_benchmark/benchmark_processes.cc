@@ -115,8 +115,8 @@ void ReturnToStart() {
   }
 }
 
-// How the process ended, as of waitpid. It ends with this one, whatever ends
-// it.
+// Returns how the process ended, as of waitpid. It ends with this one, whatever
+// ends it.
 absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
   const std::vector<char*> pointers = ExecStrings(arguments);
   const pid_t process = fork();
@@ -166,7 +166,8 @@ std::string ReadAll(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// How long the character is that `text` begins with; 0 if it is no UTF-8.
+// Returns how long the character is that `text` begins with; 0 if it is no
+// UTF-8.
 size_t CharacterSize(absl::string_view text) {
   const auto byte = [text](size_t i) {
     return static_cast<unsigned char>(text[i]);

@@ -30,15 +30,15 @@
 
 namespace footprint {
 
-// For benchmarks that are meant to find what others left, such as values that
-// they share: from the name of an instance, the argument with which this
-// program runs all that share its process, and "" for one that shares none.
+// Maps the name of an instance to the argument with which this program runs all
+// that share its process, and to "" for one that shares none; for benchmarks
+// that are meant to find what others left, such as values that they share.
 using ProcessSharing = std::function<std::string(const std::string& name)>;
 
 // Benchmarks that one process measures.
 struct BenchmarkGroup {
   std::vector<std::string> names;
-  // As of ProcessSharing; empty: a filter selects the only name.
+  // The argument of ProcessSharing; empty: a filter selects the only name.
   std::string argument;
 };
 
@@ -51,18 +51,20 @@ std::vector<std::string> ListBenchmarks(std::string* complaints);
 // are UTF-8.
 std::string AsUtf8(absl::string_view text);
 
-// Whether standard input is a pipe or socket, which cannot be read twice.
+// Returns whether standard input is a pipe or socket, which cannot be read
+// twice.
 bool InputIsStream();
 
-// For the process that CommandLineOfGroup describes, when its benchmarks begin:
-// from then on it is they who end it.
+// Called in the process that CommandLineOfGroup describes, when its benchmarks
+// begin: from then on it is they who end it.
 void SayBegun(const std::string& profile_path);
 
-// In the order of their first names; equal names are one group.
+// Returns the groups in the order of their first names; equal names are one
+// group.
 std::vector<BenchmarkGroup> GroupBenchmarks(
     const std::vector<std::string>& names, const ProcessSharing& sharing);
 
-// How this program was called, argv[0] included.
+// Returns how this program was called, argv[0] included.
 std::vector<std::string> CommandLine();
 
 // The command line of the process that measures `group` into `profile_path`.

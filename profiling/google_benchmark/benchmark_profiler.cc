@@ -87,17 +87,18 @@ class LoopRecorder {
     phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
   }
 
-  // Whether a repetition failed before or in its loop: where only aggregates
-  // are reported, nothing else tells.
+  // Returns whether a repetition failed before or in its loop: where only
+  // aggregates are reported, nothing else tells.
   bool ALoopFailed() const { return loops_ended_ != loops_begun_; }
 
-  // Whether the loop of any benchmark came to its end, in an ordinary run, too.
+  // Returns whether the loop of any benchmark came to its end, in an ordinary
+  // run, too.
   bool HasRun() const { return has_run_.load(std::memory_order_relaxed); }
 
   // False in an ordinary run.
   bool IsOn() const { return state_ != State::kOff; }
 
-  // True if there was a loop. No phase is open afterwards.
+  // Returns whether there was a loop. No phase is open afterwards.
   bool EndBenchmark() {
     const bool had_loop =
         state_ == State::kTeardown || state_ == State::kRepetition;
@@ -242,7 +243,7 @@ class ProfileReporter : public BenchmarkReporter {
   void Finalize() override { loop_recorder.EndBenchmark(); }
 
   MemoryProfile TakeProfile() { return std::move(profile_); }
-  // Why benchmarks have no measurement, each after its name.
+  // Returns why benchmarks have no measurement, each after its name.
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
@@ -252,7 +253,7 @@ class ProfileReporter : public BenchmarkReporter {
     loop_recorder.ExpectBenchmark();
   }
 
-  // Why the benchmark of these repetitions has no measurement, or "".
+  // Returns why the benchmark of these repetitions has no measurement, or "".
   std::string FindFailure(const std::vector<Run>& runs, bool had_loop) {
     for (const Run& run : runs) {
       const std::string failure = Failure(run, 0);

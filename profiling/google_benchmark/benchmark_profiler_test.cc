@@ -293,7 +293,7 @@ TEST_F(BenchmarkProfilerTest, AFailureTakesNoOtherBenchmarkWithIt) {
   EXPECT_EQ(profile.benchmarks(1).name(), "BM_AfterChild");
 }
 
-std::vector<std::string> NamesOf(const MemoryProfile& profile) {
+std::vector<std::string> ListNames(const MemoryProfile& profile) {
   std::vector<std::string> names;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
     names.push_back(benchmark.name());
@@ -302,7 +302,7 @@ std::vector<std::string> NamesOf(const MemoryProfile& profile) {
 }
 
 TEST_F(BenchmarkProfilerTest, ANameMayHaveAnyCharacter) {
-  EXPECT_THAT(NamesOf(MeasureAwkward("^[^B]", 0, "", "AWKWARD_NAMES=1")),
+  EXPECT_THAT(ListNames(MeasureAwkward("^[^B]", 0, "", "AWKWARD_NAMES=1")),
               testing::ElementsAre("N\nM", "N", "M", "]\n[", "N[128]", "N{a}",
                                    "N(x)", "N<T>", "N]", "N}", "N^.$|*+?\\"));
 }
@@ -313,7 +313,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
   EXPECT_EQ(profile.failure().detail(),
             "BM_Exit/0: exited with status 0 before it was measured; "
             "BM_Exit/2: exited with status 2; BM_Exit/3: exited with status 3");
-  EXPECT_THAT(NamesOf(profile),
+  EXPECT_THAT(ListNames(profile),
               testing::ElementsAre("BM_Litter", "BM_AfterChild"));
   // Nor does whoever looks at the screen have to look into the profile.
   EXPECT_THAT(
@@ -335,7 +335,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkMayLeaveTheFolder) {
               0);
     const auto profile = ReadMemoryProfileFile(path);
     ASSERT_THAT(profile, IsOk());
-    EXPECT_THAT(NamesOf(*profile),
+    EXPECT_THAT(ListNames(*profile),
                 testing::ElementsAre("BM_Litter", "BM_ChangeFolder"));
   }
 }
@@ -359,7 +359,7 @@ TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputIsTheUsers) {
 // main is run anew in each process, and must find what it found.
 TEST_F(BenchmarkProfilerTest, EachProcessBeginsInTheFirstOnesFolder) {
   const std::string folder = "AWKWARD_FOLDER=profiling";
-  EXPECT_THAT(NamesOf(MeasureAwkward("AfterChild|Litter", 0, "", folder)),
+  EXPECT_THAT(ListNames(MeasureAwkward("AfterChild|Litter", 0, "", folder)),
               testing::SizeIs(2));
 }
 
@@ -389,7 +389,7 @@ TEST_F(BenchmarkProfilerTest, WhatIsNoUtf8IsNamedBesideTheOthers) {
     EXPECT_EQ(profile.failure().detail(),
               "BM_Foreign_caf\\xe9: error: its name is not UTF-8, which a "
               "profile needs; rename it; BM_ForeignWord: error: caf\\xe9");
-    EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_ForeignOther"));
+    EXPECT_THAT(ListNames(profile), testing::ElementsAre("BM_ForeignOther"));
   }
 }
 
@@ -399,7 +399,7 @@ TEST_F(BenchmarkProfilerTest, BenchmarksOfOneNameAreSaid) {
     EXPECT_EQ(profile.failure().detail(),
               "BM_Twice: error: another benchmark has the same name; rename "
               "one");
-    EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_AfterChild"));
+    EXPECT_THAT(ListNames(profile), testing::ElementsAre("BM_AfterChild"));
   }
 }
 
@@ -455,7 +455,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatSpoilsItsProfileFails) {
   EXPECT_THAT(profile.failure().detail(),
               testing::AllOf(StartsWith("BM_Spoil: "),
                              HasSubstr("is no memory profile")));
-  EXPECT_THAT(NamesOf(profile), testing::ElementsAre("BM_AfterChild"));
+  EXPECT_THAT(ListNames(profile), testing::ElementsAre("BM_AfterChild"));
 }
 
 TEST_F(BenchmarkProfilerTest, RowsNeedOneProcess) {

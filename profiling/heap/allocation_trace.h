@@ -79,7 +79,7 @@ class TraceRunner {
   TraceRunner(const TraceRunner&) = delete;
   TraceRunner& operator=(const TraceRunner&) = delete;
 
-  // To be called once. Does not allocate outside the trace.
+  // Runs the trace; called once. Does not allocate outside the trace.
   TruePeak Run();
 
  private:

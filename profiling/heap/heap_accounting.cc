@@ -95,7 +95,7 @@ int64_t SumThreadPeaks(int slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   return sum_bytes;
 }
 
-// Whether there are several interleavings.
+// Returns whether there are several interleavings.
 bool ThreadsMayOverlap(int slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const Phase& phase = process.phases[slot];
   int active_root_count = phase.ended_root_count;

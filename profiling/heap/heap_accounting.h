@@ -39,8 +39,8 @@
 
 namespace footprint {
 
-// True if this process counts its allocations, that is if it was linked with
-// `exact_heap`. Where false, every figure below is zero.
+// Returns whether this process counts its allocations, that is if it was linked
+// with `exact_heap`. Where false, every figure below is zero.
 bool HeapIsAccounted();
 
 // An open phase: a token, to be handed to `EndHeapPhase` once.
@@ -48,7 +48,8 @@ struct HeapPhase {
   int number = -1;
 };
 
-// True if the process was linked with `exact_heap_with_requested_bytes`.
+// Returns whether the process was linked with
+// `exact_heap_with_requested_bytes`.
 bool RequestedBytesAreCounted();
 
 // Begins a phase now. Ends the process with a message if 32 are open.
@@ -74,7 +75,8 @@ void RestartProcessHeapPhase();
 // Live bytes of the process at this moment.
 int64_t LiveHeapBytes();
 
-// How many child processes fork made so far. Their memory is not counted.
+// Returns how many child processes fork made so far. Their memory is not
+// counted.
 int CountedForks();
 
 }  // namespace footprint

@@ -32,16 +32,16 @@ inline void CountCalls(int64_t count) {
 
 // An allocator may hand out up to a quarter, and 16 bytes, more than it is
 // asked for (jemalloc's size classes). So calls that ask for no more than
-// BudgetOf(headroom), each with kBytesPerCall besides, use up at most the
+// ComputeBudget(headroom), each with kBytesPerCall besides, use up at most the
 // headroom.
 inline constexpr uint64_t kBytesPerCall = 13;
-inline uint64_t BudgetOf(uint64_t headroom_bytes) {
+inline uint64_t ComputeBudget(uint64_t headroom_bytes) {
   // Just below four fifths, in two instructions.
   return headroom_bytes * 51 / 64;
 }
 
-// To be called before an allocation of a size: counts the call, and says
-// whether CheckAllocation may be left out after it.
+// Called before an allocation of a size: counts the call, and says whether
+// CheckAllocation may be left out after it.
 inline bool MayGoUnlooked(size_t size) {
   ThreadCounters* const counters = &thread_counters;
   CountCalls(1);
@@ -74,8 +74,8 @@ inline bool DelayNextLook(ThreadCounters* counters) {
     return false;
   }
   const uint64_t budget_bytes =
-      BudgetOf(std::min(static_cast<uint64_t>(top_bytes - live_bytes),
-                        sample_at_bytes - allocated_bytes - 1));
+      ComputeBudget(std::min(static_cast<uint64_t>(top_bytes - live_bytes),
+                             sample_at_bytes - allocated_bytes - 1));
   if (has_one_thread.load()) {
     counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
     // Against the compiler; against the processor, Membarrier.
@@ -109,8 +109,8 @@ inline bool IsLookDue(uint64_t allocated_bytes) {
 // The look of those entry points.
 void CheckCountedAllocation();
 
-// To be called after a call that took memory back in a thread that is not
-// registered. Frees of others need no call.
+// Called after a call that took memory back in a thread that is not registered.
+// Frees of others need no call.
 void CountFree();
 
 inline bool ThreadIsRegistered() {

@@ -30,7 +30,7 @@ class MappedRanges {
   int64_t Remove(uintptr_t begin, size_t size_bytes);
 
   size_t range_count() const { return count_; }
-  // In order of address; none touches the next.
+  // Returns a range, in order of address; none touches the next.
   const Range& range(size_t index) const { return ranges_[index]; }
 
  private:

@@ -56,8 +56,8 @@ bool SeveralOthersRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   return process.thread_count - (is_registered ? 1 : 0) > 1;
 }
 
-// Whether a thread has freed too much since it was summed for the sum to be of
-// this moment.
+// Returns whether a thread has freed too much since it was summed for the sum
+// to be of this moment.
 bool SomeFreedMeanwhile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (const ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {

@@ -101,7 +101,7 @@ struct Phase {
 struct ProcessCounters {
   // Adaptive: it is held for some nanoseconds, too short to sleep for.
   PthreadMutex lock = PthreadMutex::Adaptive();
-  // Whether the kernel offers Membarrier().
+  // Returns whether the kernel offers Membarrier().
   bool can_synchronise ABSL_GUARDED_BY(lock) = false;
   bool in_use ABSL_GUARDED_BY(lock) = false;
   pthread_key_t thread_end_key ABSL_GUARDED_BY(lock) = 0;
@@ -126,8 +126,8 @@ struct ProcessCounters {
   int64_t mapped_peak_absolute_bytes ABSL_GUARDED_BY(lock) = 0;
   Phase phases[kMaxOpenPhases] ABSL_GUARDED_BY(lock);
   const RequestedBytesCounter* requested ABSL_GUARDED_BY(lock) = nullptr;
-  // Null: nobody reads. Written under the lock, and read without: the only
-  // thread raises the peak so.
+  // The heap that is published; null: nobody reads. Written under the lock, and
+  // read without: the only thread raises the peak so.
   PublishedHeap* published = nullptr;
   // See sample_schedule.h.
   int64_t sampling_interval_bytes ABSL_GUARDED_BY(lock) = -1;
@@ -244,7 +244,7 @@ uint32_t CurrentStage();
 void SetOpen(int phase, bool is_open)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// To be called after the counts of threads changed.
+// Called after the counts of threads changed.
 void FindWhetherOneThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Called when has_one_thread, the sampling interval or has_recorded_blocks
@@ -253,7 +253,7 @@ void FindWhetherOneThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 // removed just now. Weak: null without them.
 __attribute__((weak)) void ChooseFreeWays()
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
-__attribute__((weak)) void ChooseFreeWayOf(ThreadCounters* counters)
+__attribute__((weak)) void ChooseThreadFreeWay(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Makes the thread's next allocation look.
@@ -280,8 +280,8 @@ bool RaisePeakOfOnlyThread(ThreadCounters* counters);
 void ShareHeadroom(int64_t sum_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// After the calling thread's live bytes passed its threshold: raises the peak
-// if all threads together have passed it.
+// Called after the calling thread's live bytes passed its threshold: raises the
+// peak if all threads together have passed it.
 void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -32,7 +32,7 @@ struct PublishedHeap {
   std::atomic<int64_t> mapped_bytes;
   std::atomic<int64_t> peak_mapped_bytes;
 
-  // Not for two threads at once.
+  // Stores the mapped bytes; not called by two threads at once.
   void RaiseMapped(int64_t bytes) {
     mapped_bytes.store(bytes, std::memory_order_relaxed);
     if (bytes > peak_mapped_bytes.load(std::memory_order_relaxed)) {
@@ -41,8 +41,8 @@ struct PublishedHeap {
   }
 };
 
-// From now on the counters keep `published` up to date; null: nobody reads.
-// Thread-safe. Lives until the process ends, or another is published.
+// Makes the counters keep `published` up to date from now on; null: nobody
+// reads. Thread-safe. Lives until the process ends, or another is published.
 void PublishHeap(PublishedHeap* published);
 
 }  // namespace footprint::profiling_internal

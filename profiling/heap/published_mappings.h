@@ -37,7 +37,7 @@ struct PublishedMappings {
     uint64_t begin;
     uint64_t end;
   } ranges[kMaxProgramRanges];
-  // In any order; where `begin` is 0, there is none.
+  // A range of the agent's, in any order; where `begin` is 0, there is none.
   struct AgentRange {
     std::atomic<uint64_t> begin;
     std::atomic<uint64_t> end;
@@ -45,7 +45,7 @@ struct PublishedMappings {
 };
 inline constexpr uint64_t kMappingsMagic = 0x33306d61'70616d66;
 
-// From now on `published` is kept up to date; null: nobody reads. What the
+// Keeps `published` up to date from now on; null: nobody reads. What the
 // program has mapped so far is told by TellProgramMappings. Takes no memory
 // from the heap, and no lock: to be called where no other thread maps.
 void PublishMappings(PublishedMappings* published);

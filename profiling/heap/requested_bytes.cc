@@ -39,7 +39,7 @@ uint64_t Hash(uintptr_t block) {
   return (block >> 4) * uint64_t{0x9E3779B97F4A7C15};
 }
 
-Shard* ShardOf(uintptr_t block) { return &shards[Hash(block) >> 58]; }
+Shard* FindShard(uintptr_t block) { return &shards[Hash(block) >> 58]; }
 
 size_t HomeSlot(const Shard& shard, uintptr_t block)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.lock) {
@@ -74,7 +74,7 @@ void Grow(Shard* shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard->lock) {
 }
 
 void Insert(uintptr_t block, size_t size_bytes) {
-  Shard* shard = ShardOf(block);
+  Shard* shard = FindShard(block);
   PthreadMutexLock guard(&shard->lock);
   if (2 * (shard->used_count + 1) > shard->slot_count) Grow(shard);
   Place(shard, {block, size_bytes});
@@ -96,7 +96,7 @@ void ShiftBack(Shard* shard, size_t gap)
 }
 
 size_t Erase(uintptr_t block) {
-  Shard* shard = ShardOf(block);
+  Shard* shard = FindShard(block);
   PthreadMutexLock guard(&shard->lock);
   if (shard->slot_count == 0) return 0;
   size_t slot = HomeSlot(*shard, block);

@@ -24,12 +24,12 @@ namespace footprint::profiling_internal {
 // Mean bytes between two points; 0: every allocation is a sample; -1: none is.
 void BeginSampling(int64_t interval_bytes);
 
-// Whether some block that was sampled is live: while none is, a free need not
-// ask. To be called by one thread at a time, before the first such block is
-// handed out and after the last was taken back.
+// Returns whether some block that was sampled is live: while none is, a free
+// need not ask. To be called by one thread at a time, before the first such
+// block is handed out and after the last was taken back.
 void SetHasRecordedBlocks(bool has_recorded_blocks);
 
-// After an allocation was counted.
+// Returns whether the allocation that was counted last is a sample.
 inline bool IsSample(const ThreadCounters& counters) {
   return __atomic_load_n(counters.allocated_bytes, __ATOMIC_RELAXED) >=
          counters.sample_at_bytes;
@@ -39,7 +39,8 @@ inline bool IsSample(const ThreadCounters& counters) {
 // registered after it was made, and may be the sample.
 void ScheduleFirstSample(ThreadCounters* counters);
 
-// From what the thread has allocated so far: the process has no memory.
+// Schedules the next sample from what the thread has allocated so far: the
+// process has no memory.
 void ScheduleNextSample(ThreadCounters* counters);
 
 }  // namespace footprint::profiling_internal

@@ -23,7 +23,7 @@ ThreadRecord* BeginThread(void* (*function)(void*), void* argument);
 void* RunThread(void* record);
 void EndCreation(ThreadRecord* record, int error, const pthread_t* thread);
 
-// Before the creation of a thread that cannot be joined. Returns null.
+// Called before the creation of a thread that cannot be joined. Returns null.
 ThreadRecord* BeginDetachedThread();
 
 // Around a call that may join `thread`; and before one that detaches it.

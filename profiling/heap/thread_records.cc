@@ -32,7 +32,7 @@ void MapRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
 
 }  // namespace
 
-ThreadRecord* RecordOf(ThreadNode* node) {
+ThreadRecord* FindRecord(ThreadNode* node) {
   return reinterpret_cast<ThreadRecord*>(node);
 }
 

@@ -43,7 +43,7 @@ struct ThreadRecord {
   ThreadRecord* previous ABSL_GUARDED_BY(process.lock) = nullptr;
 };
 
-ThreadRecord* RecordOf(ThreadNode* node);
+ThreadRecord* FindRecord(ThreadNode* node);
 
 // Ends the process with a message where the kernel has no memory.
 ThreadRecord* NewRecord() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
@@ -80,7 +80,7 @@ void UpdateNode(const ThreadCounters& counters, int64_t live_bytes,
 void EndSegment(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Whether the thread called in the phase.
+// Returns whether the thread called in the phase.
 bool WasActive(const ThreadCounters& counters, int phase)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

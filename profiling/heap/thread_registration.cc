@@ -31,7 +31,7 @@ void AddThread(ThreadCounters* counters)
   process.first_thread = counters;
   ++process.thread_count;
   counters->state = State::kRegistered;
-  if (ChooseFreeWayOf != nullptr) ChooseFreeWayOf(counters);
+  if (ChooseThreadFreeWay != nullptr) ChooseThreadFreeWay(counters);
   FindWhetherOneThread();
   // This also counts what the thread did before it was registered.
   RaiseThreshold(counters, counters->live_bytes());
@@ -52,12 +52,12 @@ void RemoveThread(ThreadCounters* counters)
   record->counters = nullptr;
   record->has_ended = true;
   while (record->node.first_child != nullptr) {
-    MakeRoot(RecordOf(record->node.first_child));
+    MakeRoot(FindRecord(record->node.first_child));
   }
   if (record->node.creator == nullptr) DropEndedRoot(record);
   process.ended.Add(*counters);
   counters->state = State::kEnded;
-  if (ChooseFreeWayOf != nullptr) ChooseFreeWayOf(counters);
+  if (ChooseThreadFreeWay != nullptr) ChooseThreadFreeWay(counters);
   // Every later call of this thread comes to CountAfterEnd.
   counters->threshold_bytes.store(INT64_MIN);
   ForceLook(counters);

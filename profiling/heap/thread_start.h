@@ -23,8 +23,8 @@ struct ThreadWrapper {
   void (*forget)(ThreadStart start);
 };
 
-// For threads that are created from now on. `wrapper` must live as long as the
-// process; null: threads begin with what they are given.
+// Sets the wrapper of threads that are created from now on. `wrapper` must live
+// as long as the process; null: threads begin with what they are given.
 void SetThreadWrapper(const ThreadWrapper* wrapper);
 const ThreadWrapper* CurrentThreadWrapper();
 

@@ -46,7 +46,7 @@ void Unlink(ThreadNode* child) {
   child->creator = child->previous_sibling = child->next_sibling = nullptr;
 }
 
-// Whether the creator called between the child's creation and now.
+// Returns whether the creator called between the child's creation and now.
 bool CreatorCalledSince(int phase, const ThreadNode& creator,
                         const ThreadNode& child) {
   return creator.activity > std::max(child.creator_activity,

@@ -63,9 +63,9 @@ struct ThreadNode {
   uint64_t activity = 0;
   // The creator's, when the creation was over.
   uint64_t creator_activity = 0;
-  // Null: a root.
+  // The thread that created it; null: a root.
   ThreadNode* creator = nullptr;
-  // Not joined; in order of creation.
+  // The children that were not joined, in order of creation.
   ThreadNode* first_child = nullptr;
   ThreadNode* last_child = nullptr;
   ThreadNode* previous_sibling = nullptr;
@@ -86,12 +86,13 @@ void BeginPhase(int phase, ThreadNode* node);
 // RaiseHighest, AddChild or JoinChild for it.
 void RaiseHighest(PhaseSet open, int64_t live_bytes, ThreadNode* node);
 
-// Before the creation. `creator`'s live_bytes and highest are up to date.
+// Adds a child before its creation. `creator`'s live_bytes and highest are up
+// to date.
 void AddChild(PhaseSet open, ThreadNode* creator, ThreadNode* child);
 
-// After the join. The creator's live_bytes and highest are up to date, its
-// `activity` is as of the start of the join; the child's are final, and it has
-// no children.
+// Joins a child after its end. The creator's live_bytes and highest are up to
+// date, its `activity` is as of the start of the join; the child's are final,
+// and it has no children.
 void JoinChild(PhaseSet open, ThreadNode* child);
 
 // Makes a root of a child.
@@ -99,9 +100,9 @@ void DetachChild(PhaseSet open, ThreadNode* child);
 
 // The highest sum of the thread and of those below it.
 int64_t HighestNetBytes(int phase, const ThreadNode& node);
-// Whether it or a thread below it called.
+// Returns whether it or a thread below it called.
 bool IsActive(int phase, const ThreadNode& node);
-// Whether the calls of it and of those below it are not all in order.
+// Returns whether the calls of it and of those below it are not all in order.
 bool Overlaps(int phase, const ThreadNode& node);
 
 }  // namespace footprint::profiling_internal

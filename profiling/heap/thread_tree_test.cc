@@ -128,7 +128,7 @@ class Definition {
   explicit Definition(const Program& program) : program_(program) {}
 
   int64_t SumBytes() const {
-    int64_t sum = HighestOf(0);
+    int64_t sum = FindHighest(0);
     std::vector<bool> is_joined(program_.threads.size());
     for (const auto& operations : program_.threads) {
       for (const Operation& operation : operations) {
@@ -138,18 +138,18 @@ class Definition {
       }
     }
     for (size_t i = 1; i < is_joined.size(); ++i) {
-      if (!is_joined[i]) sum += HighestOf(i);
+      if (!is_joined[i]) sum += FindHighest(i);
     }
     return sum;
   }
 
  private:
-  int64_t NetOf(size_t thread) const {
+  int64_t FindNet(size_t thread) const {
     int64_t net = 0;
     for (const Operation& operation : program_.threads[thread]) {
       net += operation.bytes;
       if (operation.step == Step::kJoin) {
-        net += NetOf(static_cast<size_t>(operation.thread));
+        net += FindNet(static_cast<size_t>(operation.thread));
       }
     }
     return net;
@@ -164,17 +164,17 @@ class Definition {
     return false;
   }
 
-  int64_t HighestOf(size_t thread) const {
+  int64_t FindHighest(size_t thread) const {
     int64_t own = 0;
     int64_t alive = 0;
     int64_t highest = 0;
     for (const Operation& operation : program_.threads[thread]) {
       const auto other = static_cast<size_t>(operation.thread);
       if (operation.step == Step::kCreate && Joins(thread, operation.thread)) {
-        alive += HighestOf(other);
+        alive += FindHighest(other);
       } else if (operation.step == Step::kJoin) {
-        alive -= HighestOf(other);
-        own += NetOf(other);
+        alive -= FindHighest(other);
+        own += FindNet(other);
       }
       own += operation.bytes;
       highest = std::max(highest, own + alive);

@@ -258,7 +258,7 @@ inline void CountedDelete(void* block, size_t size,
 
 }  // namespace
 
-void ChooseFreeWayOf(ThreadCounters* counters) {
+void ChooseThreadFreeWay(ThreadCounters* counters) {
   const bool is_registered =
       counters->state == ThreadCounters::State::kRegistered;
   const FreeWay way =
@@ -283,7 +283,7 @@ void ChooseFreeWays() {
   frees.way = has_one_thread.load() ? frees.of_registered : FreeByOwnWay;
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
-    ChooseFreeWayOf(each);
+    ChooseThreadFreeWay(each);
   }
 }
 

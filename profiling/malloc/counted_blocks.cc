@@ -14,6 +14,6 @@ ThreadHeapCounters FindCountersOfEntryPoints() {
 
 // Every free is counted in the same way.
 void ChooseFreeWays() {}
-void ChooseFreeWayOf(ThreadCounters*) {}
+void ChooseThreadFreeWay(ThreadCounters*) {}
 
 }  // namespace footprint::profiling_internal

@@ -21,7 +21,7 @@
 
 namespace footprint::profiling_internal {
 
-// Written by the thread, and read by others while they sum.
+// The bytes of a thread, which it writes, and others read while they sum.
 struct CountedBytes {
   uint64_t allocated = 0;
   uint64_t deallocated = 0;

@@ -134,7 +134,7 @@ void Find(const char* name, Function* function) {
   *function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-const void* BaseOf(const void* address) {
+const void* FindObjectBase(const void* address) {
   Dl_info about;
   return address != nullptr && dladdr(address, &about) != 0 ? about.dli_fbase
                                                             : nullptr;
@@ -212,9 +212,11 @@ NextAllocator Search() {
   Find("valloc", &next.valloc);
   Find("pvalloc", &next.pvalloc);
   Find("malloc_usable_size", &next.usable_size);
-  const void* const base = BaseOf(reinterpret_cast<const void*>(next.malloc));
+  const void* const base =
+      FindObjectBase(reinterpret_cast<const void*>(next.malloc));
   next.is_c_library =
-      base == BaseOf(reinterpret_cast<const void*>(gnu_get_libc_version));
+      base ==
+      FindObjectBase(reinterpret_cast<const void*>(gnu_get_libc_version));
   if (!next.is_c_library) FindCode(base, &next);
   return next;
 }
@@ -237,8 +239,8 @@ bool IsAgentFirst() {
               RTLD_DL_SYMENT) != 0 &&
       symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
   return is_stub ||
-         BaseOf(first) ==
-             BaseOf(reinterpret_cast<const void*>(FindNextAllocator));
+         FindObjectBase(first) ==
+             FindObjectBase(reinterpret_cast<const void*>(FindNextAllocator));
 }
 
 void Append(const char* text, char* name, size_t capacity) {

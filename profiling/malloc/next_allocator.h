@@ -74,8 +74,8 @@ inline size_t ReadGlibcHeader(const void* block) {
 inline constexpr size_t kGlibcFlags = 7;
 inline constexpr size_t kGlibcIsMapped = 2;
 
-// As malloc_usable_size: a chunk has a word of its own, and one that lies in
-// pages of its own has two.
+// Returns what malloc_usable_size does: a chunk has a word of its own, and one
+// that lies in pages of its own has two.
 inline size_t GlibcUsableSize(const void* block) {
   const size_t header = ReadGlibcHeader(block);
   return (header & ~kGlibcFlags) -

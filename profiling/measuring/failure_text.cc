@@ -18,15 +18,15 @@ bool IsWordCharacter(char character) {
   return absl::ascii_isalnum(character) || character == '_';
 }
 
-// How many characters at the start of `text` satisfy `is_part`.
+// Returns how many characters at the start of `text` satisfy `is_part`.
 template <typename Predicate>
 size_t CountLeading(absl::string_view text, Predicate is_part) {
   return static_cast<size_t>(
       std::find_if_not(text.begin(), text.end(), is_part) - text.begin());
 }
 
-// Whether `text` begins as `shape` says: '0' stands for a digit, every other
-// character for itself.
+// Returns whether `text` begins as `shape` says: '0' stands for a digit, every
+// other character for itself.
 bool HasShape(absl::string_view text, absl::string_view shape) {
   if (text.size() < shape.size()) return false;
   return std::equal(
@@ -59,8 +59,8 @@ bool IsAddress(absl::string_view word) {
          CountLeading(word.substr(2), absl::ascii_isxdigit) == word.size() - 2;
 }
 
-// Whether the number of this process stands at `begin` for the process: a small
-// one may be any count.
+// Returns whether the number of this process stands at `begin` for the process:
+// a small one may be any count.
 bool MeansProcess(absl::string_view text, size_t begin, size_t length,
                   int process_id) {
   if (process_id >= kSmallestUnmistakableProcessId) return true;

@@ -32,8 +32,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr rlim_t kStackBytes = rlim_t{8} << 20;
 constexpr rlim_t kOpenFiles = 1024;
-// How long a killed process may take to go. Only an uninterruptible wait in the
-// kernel takes longer than milliseconds.
+// Returns how long a killed process may take to go. Only an uninterruptible
+// wait in the kernel takes longer than milliseconds.
 constexpr std::chrono::seconds kReapLimit(30);
 
 // A step of the child that failed, before it becomes the program.

@@ -38,18 +38,18 @@ FreshProcess Shell(const std::string& script) {
   return process;
 }
 
-ProcessEnd EndOf(const FreshProcess& process) {
+ProcessEnd RunToEnd(const FreshProcess& process) {
   absl::StatusOr<ProcessEnd> end = RunFreshProcess(process);
   EXPECT_THAT(end, IsOk());
   return end.ok() ? *end : ProcessEnd();
 }
 
 TEST(FreshProcessTest, TellsHowTheProgramEnded) {
-  EXPECT_EQ(EndOf(Shell("exit 0")).kind, Kind::kExited);
-  const ProcessEnd exited = EndOf(Shell("exit 7"));
+  EXPECT_EQ(RunToEnd(Shell("exit 0")).kind, Kind::kExited);
+  const ProcessEnd exited = RunToEnd(Shell("exit 7"));
   EXPECT_EQ(exited.kind, Kind::kExited);
   EXPECT_EQ(exited.exit_status, 7);
-  const ProcessEnd killed = EndOf(Shell("kill -KILL $$"));
+  const ProcessEnd killed = RunToEnd(Shell("kill -KILL $$"));
   EXPECT_EQ(killed.kind, Kind::kSignalled);
   EXPECT_EQ(killed.signal_number, SIGKILL);
 }
@@ -57,7 +57,7 @@ TEST(FreshProcessTest, TellsHowTheProgramEnded) {
 TEST(FreshProcessTest, NamesProcessesThatOutliveTheProgram) {
   FreshProcess process = Shell("sleep 1000 > /dev/null 2>&1 &");
   process.others_limit_seconds = 1;
-  const ProcessEnd end = EndOf(process);
+  const ProcessEnd end = RunToEnd(process);
   EXPECT_EQ(end.kind, Kind::kExited);
   EXPECT_EQ(end.exit_status, 0);
   EXPECT_EQ(end.survivors, std::vector<std::string>({"sleep"}));
@@ -66,7 +66,7 @@ TEST(FreshProcessTest, NamesProcessesThatOutliveTheProgram) {
 TEST(FreshProcessTest, ProcessesThatEndInTimeAreNoSurvivors) {
   FreshProcess process = Shell("(sleep 0.1; exit 3) & exit 7");
   process.others_limit_seconds = 600;
-  const ProcessEnd end = EndOf(process);
+  const ProcessEnd end = RunToEnd(process);
   EXPECT_EQ(end.exit_status, 7);
   EXPECT_TRUE(end.survivors.empty());
 }
@@ -74,12 +74,12 @@ TEST(FreshProcessTest, ProcessesThatEndInTimeAreNoSurvivors) {
 TEST(FreshProcessTest, TellsWhyItCouldNotStart) {
   FreshProcess process = Shell("exit 0");
   process.executable = "/no/such/program";
-  const ProcessEnd no_program = EndOf(process);
+  const ProcessEnd no_program = RunToEnd(process);
   EXPECT_EQ(no_program.kind, Kind::kNotStarted);
   EXPECT_EQ(no_program.start_error, "executing it: No such file or directory");
   process = Shell("exit 0");
   process.working_folder = "/no/such/folder";
-  const ProcessEnd no_folder = EndOf(process);
+  const ProcessEnd no_folder = RunToEnd(process);
   EXPECT_EQ(no_folder.kind, Kind::kNotStarted);
   EXPECT_EQ(no_folder.start_error,
             "entering its working folder: No such file or directory");
@@ -88,18 +88,19 @@ TEST(FreshProcessTest, TellsWhyItCouldNotStart) {
 TEST(FreshProcessTest, GivesOnlyWhatWasAskedFor) {
   ASSERT_EQ(setenv("HOME", "/somewhere", 1), 0);
   EXPECT_EQ(
-      EndOf(Shell("echo $0 $WORD $HOME >&2; pwd >&2")).standard_error_tail,
+      RunToEnd(Shell("echo $0 $WORD $HOME >&2; pwd >&2")).standard_error_tail,
       "shell value\n/\n");
 }
 
 TEST(FreshProcessTest, InheritsNoFile) {
   const int file = open("/dev/null", O_RDONLY);  // not close-on-exec
   ASSERT_GE(dup2(file, 57), 0);
-  EXPECT_EQ(EndOf(Shell("for f in 3 4 5 6 7 8 9 57; do "
-                        "[ ! -e /proc/self/fd/$f ] || readlink /proc/$$/fd/$f "
-                        ">&2; done; exit 0"))
-                .standard_error_tail,
-            "");
+  EXPECT_EQ(
+      RunToEnd(Shell("for f in 3 4 5 6 7 8 9 57; do "
+                     "[ ! -e /proc/self/fd/$f ] || readlink /proc/$$/fd/$f "
+                     ">&2; done; exit 0"))
+          .standard_error_tail,
+      "");
   close(57);
   close(file);
 }
@@ -124,7 +125,7 @@ TEST(FreshProcessDeathTest, InheritsNoFileOnOlderKernels) {
         ForbidCloseRange();
         const int file = open("/dev/null", O_RDONLY);  // not close-on-exec
         const bool is_there = dup2(file, 57) == 57;
-        const ProcessEnd end = EndOf(
+        const ProcessEnd end = RunToEnd(
             Shell("[ ! -e /proc/self/fd/57 ] || echo inherited >&2; exit 0"));
         std::cerr << end.standard_error_tail;
         std::exit(is_there && end.kind == Kind::kExited &&
@@ -137,21 +138,22 @@ TEST(FreshProcessDeathTest, InheritsNoFileOnOlderKernels) {
 #endif
 
 TEST(FreshProcessTest, ReadsAndWritesNothing) {
-  EXPECT_EQ(EndOf(Shell("in=$(readlink /proc/$$/fd/0); "
-                        "out=$(readlink /proc/$$/fd/1); echo $in $out >&2"))
+  EXPECT_EQ(RunToEnd(Shell("in=$(readlink /proc/$$/fd/0); "
+                           "out=$(readlink /proc/$$/fd/1); echo $in $out >&2"))
                 .standard_error_tail,
             "/dev/null /dev/null\n");
 }
 
 TEST(FreshProcessTest, IgnoredSignalsOfTheCallerAreDefaultAgain) {
   std::signal(SIGPIPE, SIG_IGN);
-  EXPECT_EQ(EndOf(Shell("kill -PIPE $$; exit 0")).signal_number, SIGPIPE);
+  EXPECT_EQ(RunToEnd(Shell("kill -PIPE $$; exit 0")).signal_number, SIGPIPE);
   std::signal(SIGPIPE, SIG_DFL);
 }
 
 TEST(FreshProcessTest, SetsTheLimitsItNames) {
   EXPECT_EQ(
-      EndOf(Shell("{ ulimit -S -c; ulimit -S -s; ulimit -S -n; umask; } >&2"))
+      RunToEnd(
+          Shell("{ ulimit -S -c; ulimit -S -s; ulimit -S -n; umask; } >&2"))
           .standard_error_tail,
       "0\n8192\n1024\n0022\n");
 }
@@ -160,7 +162,7 @@ TEST(FreshProcessTest, AddressesRepeatOnlyWithoutRandomLayout) {
   const auto stack_of = [](bool is_randomized) {
     FreshProcess process = Shell("grep stack /proc/self/maps >&2");
     process.is_address_space_randomized = is_randomized;
-    const ProcessEnd end = EndOf(process);
+    const ProcessEnd end = RunToEnd(process);
     return end.is_layout_as_asked ? end.standard_error_tail : "";
   };
   if (stack_of(false).empty()) {
@@ -173,8 +175,8 @@ TEST(FreshProcessTest, AddressesRepeatOnlyWithoutRandomLayout) {
 }
 
 TEST(FreshProcessTest, KeepsTheEndOfMuchText) {
-  const ProcessEnd end =
-      EndOf(Shell("yes 0123456789abcdef | head -c 3000000 >&2; echo end >&2"));
+  const ProcessEnd end = RunToEnd(
+      Shell("yes 0123456789abcdef | head -c 3000000 >&2; echo end >&2"));
   EXPECT_EQ(end.kind, Kind::kExited);
   EXPECT_EQ(end.standard_error_tail.size(), kStandardErrorTailBytes);
   EXPECT_EQ(end.standard_error_tail.substr(kStandardErrorTailBytes - 4),
@@ -184,7 +186,7 @@ TEST(FreshProcessTest, KeepsTheEndOfMuchText) {
 TEST(FreshProcessTest, EndsWhatExceedsItsTime) {
   FreshProcess process = Shell("trap '' TERM; echo begun >&2; sleep 1000");
   process.time_limit_seconds = 1;
-  const ProcessEnd end = EndOf(process);
+  const ProcessEnd end = RunToEnd(process);
   EXPECT_EQ(end.kind, Kind::kTimedOut);
   EXPECT_EQ(end.standard_error_tail, "begun\n");
 }
@@ -196,7 +198,7 @@ TEST(FreshProcessTest, LeavesNoDescendantBehind) {
       "mv number.new number; exec sleep 1000' & "
       "until [ -e number ]; do sleep 0.01; done; cat number >&2");
   process.working_folder = ::testing::TempDir();
-  const ProcessEnd end = EndOf(process);
+  const ProcessEnd end = RunToEnd(process);
   EXPECT_EQ(end.kind, Kind::kExited);
   const int descendant = std::atoi(end.standard_error_tail.c_str());
   ASSERT_GT(descendant, 1) << end.standard_error_tail;
@@ -206,7 +208,7 @@ TEST(FreshProcessTest, LeavesNoDescendantBehind) {
 
 // The pipe's end is not the program's end.
 TEST(FreshProcessTest, WaitsForAProgramThatClosedItsStandardError) {
-  const ProcessEnd end = EndOf(Shell("exec 2>&-; sleep 0.2; exit 5"));
+  const ProcessEnd end = RunToEnd(Shell("exec 2>&-; sleep 0.2; exit 5"));
   EXPECT_EQ(end.exit_status, 5);
 }
 

@@ -186,8 +186,8 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
   return true;
 }
 
-// True if the exit status only says what the profile says, too: that some
-// benchmarks failed.
+// Returns whether the exit status only says what the profile says, too: that
+// some benchmarks failed.
 bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
   if (end.kind != ProcessEnd::Kind::kExited) return false;
   const absl::StatusOr<MemoryProfile> profile =
@@ -283,7 +283,7 @@ bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
   return true;
 }
 
-// How a program that is measured as it is was run.
+// Returns how a program that is measured as it is was run.
 void AddRemarks(MemoryProfile* profile) {
   Remark* const run = profile->add_remarks();
   run->set_about("memprof");

@@ -45,7 +45,7 @@ MemoryMeasurement Measure(const ProgramMeasurement& measurement) {
   return measured.ok() ? *measured : MemoryMeasurement();
 }
 
-ProducerFailure FailureOf(const ProgramMeasurement& measurement) {
+ProducerFailure FindFailure(const ProgramMeasurement& measurement) {
   const MemoryMeasurement first = Measure(measurement);
   EXPECT_TRUE(first.profile.has_failure());
   EXPECT_THAT(first.profile.benchmarks(), IsEmpty());
@@ -149,16 +149,16 @@ TEST(MeasureProgramTest, LinksDataUnderItsName) {
 }
 
 TEST(MeasureProgramTest, RecordsSignals) {
-  const ProducerFailure crash = FailureOf(Program("crash"));
+  const ProducerFailure crash = FindFailure(Program("crash"));
   EXPECT_EQ(crash.kind(), ProducerFailure::SIGNALLED);
   EXPECT_EQ(crash.signal_number(), SIGSEGV);
   EXPECT_THAT(crash.standard_error_tail(), StartsWith("about to crash"));
-  EXPECT_EQ(FailureOf(Program("abort")).signal_number(), SIGABRT);
-  EXPECT_EQ(FailureOf(Program("kill")).signal_number(), SIGKILL);
+  EXPECT_EQ(FindFailure(Program("abort")).signal_number(), SIGABRT);
+  EXPECT_EQ(FindFailure(Program("kill")).signal_number(), SIGKILL);
 }
 
 TEST(MeasureProgramTest, RecordsTheExitStatus) {
-  const ProducerFailure failure = FailureOf(Program("exit3"));
+  const ProducerFailure failure = FindFailure(Program("exit3"));
   EXPECT_EQ(failure.kind(), ProducerFailure::EXITED);
   EXPECT_EQ(failure.exit_status(), 3);
   EXPECT_EQ(failure.standard_error_tail(), "cannot open ? the model\n");
@@ -167,29 +167,29 @@ TEST(MeasureProgramTest, RecordsTheExitStatus) {
 TEST(MeasureProgramTest, RecordsHanging) {
   ProgramMeasurement program = Program("hang");
   program.time_limit_seconds = 1;
-  const ProducerFailure failure = FailureOf(program);
+  const ProducerFailure failure = FindFailure(program);
   EXPECT_EQ(failure.kind(), ProducerFailure::TIMED_OUT);
   EXPECT_EQ(failure.time_limit_seconds(), 1);
   EXPECT_THAT(failure.detail(), HasSubstr("--memory_one_process"));
 }
 
 TEST(MeasureProgramTest, RecordsMissingAndBadProfiles) {
-  EXPECT_EQ(FailureOf(Program("no_profile")).kind(),
+  EXPECT_EQ(FindFailure(Program("no_profile")).kind(),
             ProducerFailure::WROTE_NO_PROFILE);
-  const ProducerFailure truncated = FailureOf(Program("truncate"));
+  const ProducerFailure truncated = FindFailure(Program("truncate"));
   EXPECT_EQ(truncated.kind(), ProducerFailure::WROTE_BAD_PROFILE);
   EXPECT_THAT(truncated.detail(), StartsWith("profile.binpb: is no whole"));
 }
 
 TEST(MeasureProgramTest, RecordsThatProcessesDisagreed) {
-  const ProducerFailure failure = FailureOf(Program("disagree"));
+  const ProducerFailure failure = FindFailure(Program("disagree"));
   EXPECT_EQ(failure.kind(), ProducerFailure::DISAGREED);
   EXPECT_THAT(failure.detail(),
               HasSubstr("process 2 has arguments of BM_Test"));
 }
 
 TEST(MeasureProgramTest, PassesTheProgramsOwnFailureOn) {
-  EXPECT_EQ(FailureOf(Program("own_failure")).detail(), "no such benchmark");
+  EXPECT_EQ(FindFailure(Program("own_failure")).detail(), "no such benchmark");
 }
 
 // Whether all processes say so or one, and whatever the exit status is.
@@ -211,14 +211,14 @@ TEST(MeasureProgramTest, ABenchmarkThatFailedTakesNoOtherWithIt) {
 TEST(MeasureProgramTest, RecordsAProgramThatCannotStart) {
   ProgramMeasurement program = Program("nothing_special");
   program.executable = TestFile("text", "no program\n");
-  const ProducerFailure failure = FailureOf(program);
+  const ProducerFailure failure = FindFailure(program);
   EXPECT_EQ(failure.kind(), ProducerFailure::NOT_STARTED);
   EXPECT_EQ(failure.detail(), "executing it: Permission denied");
 }
 
 TEST(MeasureProgramTest, SurvivesMegabytesOfText) {
   EXPECT_FALSE(Measure(Program("noise")).profile.has_failure());
-  const ProducerFailure failure = FailureOf(Program("noise_then_exit1"));
+  const ProducerFailure failure = FindFailure(Program("noise_then_exit1"));
   EXPECT_THAT(failure.standard_error_tail().size(), testing::Le(8192u));
   EXPECT_TRUE(absl::EndsWith(failure.standard_error_tail(), "the last line\n"));
 }

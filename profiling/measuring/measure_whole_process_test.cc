@@ -39,7 +39,7 @@ MemoryMeasurement Measure(const std::string& how) {
   return measured.ok() ? *measured : MemoryMeasurement();
 }
 
-int64_t PeakOf(const MemoryMeasurement& measured) {
+int64_t FindPeak(const MemoryMeasurement& measured) {
   for (const BenchmarkMemory& benchmark : measured.profile.benchmarks()) {
     for (const Metric& metric : benchmark.metrics()) {
       if (metric.kind() == PEAK_RESIDENT_BYTES) return metric.value();
@@ -49,7 +49,8 @@ int64_t PeakOf(const MemoryMeasurement& measured) {
 }
 
 // -1: there is none.
-int64_t PhaseOf(const MemoryMeasurement& measured, const std::string& name) {
+int64_t FindPhasePeak(const MemoryMeasurement& measured,
+                      const std::string& name) {
   for (const BenchmarkMemory& benchmark : measured.profile.benchmarks()) {
     for (const Phase& phase : benchmark.phases()) {
       if (phase.name() == name) return phase.metrics(0).value();
@@ -59,14 +60,14 @@ int64_t PhaseOf(const MemoryMeasurement& measured, const std::string& name) {
 }
 
 TEST(MeasureWholeProcessTest, AProgramThatHoldsNothingNeedsLittle) {
-  const int64_t peak_bytes = PeakOf(Measure("nothing"));
+  const int64_t peak_bytes = FindPeak(Measure("nothing"));
   EXPECT_GT(peak_bytes, 500'000);
   EXPECT_LT(peak_bytes, kMostOtherBytes);
 }
 
 TEST(MeasureWholeProcessTest, WhateverHoldsTheMemoryItIsSeen) {
   for (const char* how : {"static", "mapped", "child"}) {
-    const int64_t peak_bytes = PeakOf(Measure(how));
+    const int64_t peak_bytes = FindPeak(Measure(how));
     EXPECT_GE(peak_bytes, kHeldBytes) << how;
     EXPECT_LE(peak_bytes, kHeldBytes + kMostOtherBytes) << how;
   }
@@ -94,7 +95,7 @@ TEST(MeasureWholeProcessTest, AGroupHasFiguresOrItIsSaidWhyThereIsNone) {
   for (const Remark& remark : measured.profile.remarks()) {
     remarks += remark.text();
   }
-  const int64_t group_bytes = PhaseOf(measured, kControlGroupPhase);
+  const int64_t group_bytes = FindPhasePeak(measured, kControlGroupPhase);
   const auto group = MemoryGroup::Create();
   if (!group.ok() || group->peak_bytes() < 0) {
     EXPECT_EQ(group_bytes, -1);
@@ -106,13 +107,14 @@ TEST(MeasureWholeProcessTest, AGroupHasFiguresOrItIsSaidWhyThereIsNone) {
 
 TEST(MeasureWholeProcessTest, ThePartsExplainTheWhole) {
   const MemoryMeasurement measured = Measure("mapped");
-  const int64_t peak_bytes = PeakOf(measured);
-  EXPECT_GE(PhaseOf(measured, kHeapAndMappingsPart), kHeldBytes);
-  EXPECT_GT(PhaseOf(measured, kImagePart), 500'000);
-  EXPECT_GT(PhaseOf(measured, kStacksPart), 0);
-  EXPECT_EQ(PhaseOf(measured, kOtherProcessesPart), 0);
-  EXPECT_LE(std::abs(PhaseOf(measured, kUnexplainedPart)), peak_bytes / 1000);
-  EXPECT_GE(PhaseOf(Measure("static"), kImagePart), kHeldBytes);
+  const int64_t peak_bytes = FindPeak(measured);
+  EXPECT_GE(FindPhasePeak(measured, kHeapAndMappingsPart), kHeldBytes);
+  EXPECT_GT(FindPhasePeak(measured, kImagePart), 500'000);
+  EXPECT_GT(FindPhasePeak(measured, kStacksPart), 0);
+  EXPECT_EQ(FindPhasePeak(measured, kOtherProcessesPart), 0);
+  EXPECT_LE(std::abs(FindPhasePeak(measured, kUnexplainedPart)),
+            peak_bytes / 1000);
+  EXPECT_GE(FindPhasePeak(Measure("static"), kImagePart), kHeldBytes);
 }
 
 TEST(MeasureWholeProcessTest, ThePartsAddUp) {
@@ -124,8 +126,8 @@ TEST(MeasureWholeProcessTest, ThePartsAddUp) {
       sum_bytes += phase.metrics(0).value();
     }
   }
-  EXPECT_EQ(PhaseOf(measured, kUnexplainedPart),
-            std::abs(PeakOf(measured) - sum_bytes));
+  EXPECT_EQ(FindPhasePeak(measured, kUnexplainedPart),
+            std::abs(FindPeak(measured) - sum_bytes));
 }
 
 TEST(MeasureWholeProcessTest, ABenchmarkProgramThatRanNothingIsAFailure) {
@@ -146,9 +148,9 @@ TEST(MeasureWholeProcessTest, TheArgumentsAreSaid) {
 }
 
 TEST(MeasureWholeProcessTest, AProcessThatOutlivesTheProgramIsSaid) {
-  EXPECT_EQ(PhaseOf(Measure("child"), kOutlivedPhase), -1);
+  EXPECT_EQ(FindPhasePeak(Measure("child"), kOutlivedPhase), -1);
   const MemoryMeasurement measured = Measure("daemon");
-  EXPECT_GT(PhaseOf(measured, kOutlivedPhase), 0);
+  EXPECT_GT(FindPhasePeak(measured, kOutlivedPhase), 0);
   std::string remarks;
   for (const Remark& remark : measured.profile.remarks()) {
     remarks += remark.text();
@@ -160,15 +162,16 @@ TEST(MeasureWholeProcessTest, WhatNoProcessMapsIsSeenByTheGroup) {
   if (!MemoryGroup::Create().ok()) {
     GTEST_SKIP() << "NOT TESTED: no control group can be made";
   }
-  const int64_t peak_bytes = PeakOf(Measure("in flight"));
+  const int64_t peak_bytes = FindPeak(Measure("in flight"));
   EXPECT_GE(peak_bytes, kHeldBytes);
   EXPECT_LE(peak_bytes, kHeldBytes + kMostOtherBytes);
 }
 
 TEST(MeasureWholeProcessTest, UntouchedAddressSpaceIsSaid) {
-  EXPECT_GE(PhaseOf(Measure("reserve"), kUntouchedPhase), int64_t{1} << 40);
+  EXPECT_GE(FindPhasePeak(Measure("reserve"), kUntouchedPhase),
+            int64_t{1} << 40);
   // Static data that this program does not use is some, too.
-  EXPECT_LT(PhaseOf(Measure("mapped"), kUntouchedPhase),
+  EXPECT_LT(FindPhasePeak(Measure("mapped"), kUntouchedPhase),
             kHeldBytes + kMostOtherBytes);
 }
 

@@ -39,7 +39,7 @@ class MeasurementFolder {
   MeasurementFolder(const MeasurementFolder&) = delete;
   MeasurementFolder& operator=(const MeasurementFolder&) = delete;
   ~MeasurementFolder();
-  // Empty if it could not be made.
+  // Returns the path; empty if the folder could not be made.
   const std::string& path() const { return path_; }
 
  private:

@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// Whether it ended well; if not, why, in `failure`.
+// Returns whether it ended well; if not, why, in `failure`.
 bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
                ProducerFailure* failure);
 

@@ -104,7 +104,7 @@ int64_t OwnPeakBytes(const MeasuredProcess& process) {
 
 // A process that was killed had its heap to the end of the run, for all that is
 // known.
-HeapOverTime HeapOf(const MeasuredProcess& process, int64_t run_end_ns) {
+HeapOverTime CollectHeap(const MeasuredProcess& process, int64_t run_end_ns) {
   HeapOverTime heap;
   heap.begin_ns = process.figures.begin_time_ns();
   heap.end_ns = process.figures.end_time_ns() != 0
@@ -136,7 +136,7 @@ int64_t PeakHeapSum(const AgentRunEnd& end) {
       end.processes.front().figures.begin_time_ns() + end.wall_time_ns;
   std::vector<HeapOverTime> heaps;
   for (const MeasuredProcess& process : end.processes) {
-    heaps.push_back(HeapOf(process, run_end_ns));
+    heaps.push_back(CollectHeap(process, run_end_ns));
   }
   return PeakHeapSumBytes(heaps);
 }
@@ -153,7 +153,7 @@ void AddGraphics(const AgentRunEnd& end, MeasuredRun* run) {
   }
 }
 
-// Why nobody knows which limit the run needs; empty: it is known.
+// Returns why nobody knows which limit the run needs; empty: it is known.
 std::string UnknownNeeds(const AgentRunEnd& end) {
   if (!end.unrecorded_programs.empty()) {
     return absl::StrCat(

@@ -20,7 +20,7 @@ MeasuredRun RunOfImages(int image_count) {
   return run;
 }
 
-ResidentPeak PeakOf(int process_id, int image, int64_t heap_bytes) {
+ResidentPeak MakePeak(int process_id, int image, int64_t heap_bytes) {
   ResidentPeak peak;
   peak.process_id = process_id;
   peak.image = image;
@@ -32,8 +32,8 @@ ResidentPeak PeakOf(int process_id, int image, int64_t heap_bytes) {
   return peak;
 }
 
-MeasuredProcess ProcessOf(int64_t begin_time_ns, int64_t end_time_ns,
-                          int64_t peak_live_bytes) {
+MeasuredProcess MakeProcess(int64_t begin_time_ns, int64_t end_time_ns,
+                            int64_t peak_live_bytes) {
   MeasuredProcess process;
   process.figures.set_begin_time_ns(begin_time_ns);
   process.figures.set_end_time_ns(end_time_ns);
@@ -43,7 +43,7 @@ MeasuredProcess ProcessOf(int64_t begin_time_ns, int64_t end_time_ns,
 
 TEST(MachineNeedsTest, AnImageHasThePartsOfItsOwnPeak) {
   AgentRunEnd end;
-  end.resident_peaks = {PeakOf(100, 1, 1000), PeakOf(200, 0, 5000)};
+  end.resident_peaks = {MakePeak(100, 1, 1000), MakePeak(200, 0, 5000)};
   MeasuredRun run = RunOfImages(2);
   AddMachineNeeds(end, &run);
   EXPECT_FALSE(run.images(0).has_resident_at_peak());
@@ -59,7 +59,7 @@ TEST(MachineNeedsTest, AnImageHasThePartsOfItsOwnPeak) {
 
 TEST(MachineNeedsTest, WhatTheAllocatorKeepsIsTheHeapBeyondItsLiveBytes) {
   AgentRunEnd end;
-  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks = {MakePeak(100, 0, 1000)};
   end.resident_peaks[0].live_bytes = 600;
   MeasuredRun run = RunOfImages(1);
   AddMachineNeeds(end, &run);
@@ -71,7 +71,7 @@ TEST(MachineNeedsTest, WhatTheAllocatorKeepsIsTheHeapBeyondItsLiveBytes) {
 
 TEST(MachineNeedsTest, MoreThanTheHeapsPagesWasNeverTouched) {
   AgentRunEnd end;
-  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks = {MakePeak(100, 0, 1000)};
   end.resident_peaks[0].live_bytes = 1700;
   MeasuredRun run = RunOfImages(1);
   AddMachineNeeds(end, &run);
@@ -83,7 +83,7 @@ TEST(MachineNeedsTest, MoreThanTheHeapsPagesWasNeverTouched) {
 // 500 live bytes were told beside pages of a look at which `live_bytes` were.
 ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
   AgentRunEnd end;
-  end.resident_peaks = {PeakOf(100, 0, 1000)};
+  end.resident_peaks = {MakePeak(100, 0, 1000)};
   end.resident_peaks[0].live_bytes = 500;
   MeasuredProcess process;
   process.figures.set_process_id(100);
@@ -123,7 +123,7 @@ TEST(MachineNeedsTest, NoLimitIsRecommendedWhereAnythingIsUnknown) {
   known.shared_once.anonymous_bytes = kMiB;
   known.shared_once.resident_sum_bytes = kMiB;
   known.shared_once.is_of_one_moment = true;
-  known.processes = {ProcessOf(0, 50, kMiB), ProcessOf(0, 50, kMiB)};
+  known.processes = {MakeProcess(0, 50, kMiB), MakeProcess(0, 50, kMiB)};
   EXPECT_GT(LimitBytes(known), 0);
   AgentRunEnd end = known;
   end.unrecorded_programs[7] = "static";
@@ -152,7 +152,7 @@ TEST(MachineNeedsTest, AllProcessesTogetherHaveSharedPagesOnce) {
 TEST(MachineNeedsTest, AllProcessesTogetherHaveWhatTheLargestHadAtLeast) {
   AgentRunEnd end;
   end.shared_once.anonymous_bytes = 70 * kMiB;
-  end.processes = {ProcessOf(0, 50, kMiB), ProcessOf(0, 50, kMiB)};
+  end.processes = {MakeProcess(0, 50, kMiB), MakeProcess(0, 50, kMiB)};
   end.processes[1].figures.set_peak_resident_bytes(111 * kMiB);
   MeasuredRun run = RunOfImages(2);
   AddMachineNeeds(end, &run);
@@ -175,7 +175,8 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   end.shared_once.anonymous_bytes = kMiB;
   end.shared_once.resident_sum_bytes = kMiB;
   end.shared_once.is_of_one_moment = true;
-  end.processes = {ProcessOf(0, 50, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
+  end.processes = {MakeProcess(0, 50, 300 * kMiB),
+                   MakeProcess(60, 90, 200 * kMiB)};
   const auto limit_bytes = [&end] {
     MeasuredRun run = RunOfImages(0);
     AddMachineNeeds(end, &run);
@@ -187,7 +188,8 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   end.processes[1].figures.set_begin_time_ns(10);
   EXPECT_GE(limit_bytes(), 500 * kMiB);
   // One that was killed had its heap to the end, for all that is known.
-  end.processes = {ProcessOf(0, 0, 300 * kMiB), ProcessOf(60, 90, 200 * kMiB)};
+  end.processes = {MakeProcess(0, 0, 300 * kMiB),
+                   MakeProcess(60, 90, 200 * kMiB)};
   EXPECT_GE(limit_bytes(), 500 * kMiB);
 }
 
@@ -196,7 +198,7 @@ TEST(MachineNeedsTest, TheKernelsMarkOfTheResidentSetCounts) {
   end.wall_time_ns = 100;
   end.shared_once.anonymous_bytes = kMiB;
   end.peak_resident_sum_bytes = 10 * kMiB;
-  MeasuredProcess process = ProcessOf(0, 50, kMiB);
+  MeasuredProcess process = MakeProcess(0, 50, kMiB);
   process.figures.set_peak_resident_bytes(64 * kMiB);
   end.processes = {process};
   end.shared_once.resident_sum_bytes = kMiB;

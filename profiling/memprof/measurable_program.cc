@@ -98,18 +98,18 @@ class ElfFile {
     return path.substr(0, path.find('\0'));
   }
 
-  // Whether the name stands among those that the loader binds.
+  // Returns whether the name stands among those that the loader binds.
   bool Names(absl::string_view name) const {
-    const uint64_t begin = OffsetOf(DynamicValue(DT_STRTAB));
+    const uint64_t begin = FindOffset(DynamicValue(DT_STRTAB));
     if (begin >= bytes_.size()) return false;
     return absl::StrContains(bytes_.substr(begin, DynamicValue(DT_STRSZ)),
                              absl::StrCat(absl::string_view("\0", 1), name,
                                           absl::string_view("\0", 1)));
   }
 
-  // Whether a library of that begin of a name is needed.
+  // Returns whether a library of that begin of a name is needed.
   bool Needs(absl::string_view prefix) const {
-    const uint64_t names = OffsetOf(DynamicValue(DT_STRTAB));
+    const uint64_t names = FindOffset(DynamicValue(DT_STRTAB));
     for (uint64_t i = 0; const Elf64_Dyn* each = DynamicEntry(i); ++i) {
       if (each->d_tag != DT_NEEDED) continue;
       const uint64_t name = names + each->d_un.d_val;
@@ -163,7 +163,7 @@ class ElfFile {
     return 0;
   }
 
-  uint64_t OffsetOf(uint64_t address) const {
+  uint64_t FindOffset(uint64_t address) const {
     const Elf64_Ehdr* const header = At<Elf64_Ehdr>(0);
     for (int i = 0; i < header->e_phnum; ++i) {
       const Elf64_Phdr* const segment =

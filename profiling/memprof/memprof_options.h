@@ -38,7 +38,8 @@ struct MemprofOptions {
   std::string page_path;
   std::string markdown_path;
 
-  // Below them, the text says nothing; where `is_reduced`, nothing does.
+  // The thresholds below which the text says nothing; where `is_reduced`,
+  // nothing does.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
   bool is_reduced = false;

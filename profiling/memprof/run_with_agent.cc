@@ -302,7 +302,7 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   return process;
 }
 
-// Whether the process became no other program since.
+// Returns whether the process became no other program since.
 bool IsLastImage(const MeasuredProcess& process,
                  const std::vector<MeasuredProcess>& processes) {
   return std::none_of(
@@ -363,8 +363,8 @@ class MachineWatch {
   int64_t next_graphics_look_ns_ = 0;
 };
 
-// Whether all that was seen of a process is in a record. `last`: its last
-// record, null without one.
+// Returns whether all that was seen of a process is in a record. `last`: its
+// last record, null without one.
 bool IsRecorded(const SeenProcess& seen, const MeasuredProcess* last) {
   if (last == nullptr) return false;
   switch (seen.agent) {

@@ -40,7 +40,8 @@ struct AgentRun {
   // Mean bytes between two samples of call sites; 0: each allocation is
   // recorded; -1: none is.
   int64_t sampling_interval_bytes = int64_t{512} << 10;
-  // Else only the program's own process is, also after exec.
+  // Whether children are recorded; else only the program's own process is, also
+  // after exec.
   bool children_are_recorded = true;
   // Imports and data files are stages, besides those that the program names.
   bool has_automatic_stages = true;

@@ -31,7 +31,7 @@ using profiling_internal::ResidentCounts;
 constexpr char kNoAgentFolder[] = "no agent";
 
 // "RssAnon:\t    1234 kB" of a text like /proc/PID/status; 0 without it.
-int64_t BytesOf(absl::string_view text, absl::string_view name) {
+int64_t ParseBytes(absl::string_view text, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!absl::ConsumePrefix(&line, name)) continue;
     if (!absl::ConsumePrefix(&line, ":")) continue;
@@ -50,36 +50,37 @@ std::string ProcessFile(int process_id, absl::string_view name) {
   return text.ok() ? *text : "";
 }
 
-ResidentCounts CountsOf(int process_id) {
+ResidentCounts CountResident(int process_id) {
   const std::string status = ProcessFile(process_id, "status");
   ResidentCounts counts;
-  counts.mark = BytesOf(status, "VmHWM");
-  counts.anonymous = BytesOf(status, "RssAnon");
-  counts.file = BytesOf(status, "RssFile");
-  counts.shared = BytesOf(status, "RssShmem");
-  counts.page_tables = BytesOf(status, "VmPTE");
-  counts.huge = BytesOf(status, "HugetlbPages");
-  const int64_t image_and_stack_bytes = BytesOf(status, "VmExe") +
-                                        BytesOf(status, "VmLib") +
-                                        BytesOf(status, "VmStk");
+  counts.mark = ParseBytes(status, "VmHWM");
+  counts.anonymous = ParseBytes(status, "RssAnon");
+  counts.file = ParseBytes(status, "RssFile");
+  counts.shared = ParseBytes(status, "RssShmem");
+  counts.page_tables = ParseBytes(status, "VmPTE");
+  counts.huge = ParseBytes(status, "HugetlbPages");
+  const int64_t image_and_stack_bytes = ParseBytes(status, "VmExe") +
+                                        ParseBytes(status, "VmLib") +
+                                        ParseBytes(status, "VmStk");
   counts.untouched = std::max<int64_t>(
-      BytesOf(status, "VmSize") - image_and_stack_bytes - counts.anonymous, 0);
+      ParseBytes(status, "VmSize") - image_and_stack_bytes - counts.anonymous,
+      0);
   return counts;
 }
 
 // With this process's share of pages that it has in common with others; nothing
 // of one that has ended since, whose address space another one may have.
-ResidentCounts SharesOf(int process_id, const ResidentCounts& counts) {
+ResidentCounts ReadShares(int process_id, const ResidentCounts& counts) {
   const std::string rollup = ProcessFile(process_id, "smaps_rollup");
   ResidentCounts shares = counts;
   if (rollup.empty()) {
-    return CountsOf(process_id).mark == 0 ? ResidentCounts() : shares;
+    return CountResident(process_id).mark == 0 ? ResidentCounts() : shares;
   }
-  shares.anonymous = BytesOf(rollup, "Pss_Anon");
+  shares.anonymous = ParseBytes(rollup, "Pss_Anon");
   return shares;
 }
 
-std::set<int> DescendantsOf(int ancestor_id) {
+std::set<int> FindDescendants(int ancestor_id) {
   std::vector<int> unlooked;
   AppendChildProcesses(ancestor_id, &unlooked);
   std::set<int> descendants;
@@ -125,9 +126,9 @@ WholeProcessWatch::WholeProcessWatch(int ancestor_id, const MemoryGroup* group)
 
 void WholeProcessWatch::Look() {
   CountsOfProcesses counts;
-  const std::set<int> alive = DescendantsOf(ancestor_id_);
+  const std::set<int> alive = FindDescendants(ancestor_id_);
   for (int process_id : alive) {
-    const ResidentCounts of_process = CountsOf(process_id);
+    const ResidentCounts of_process = CountResident(process_id);
     seen_.insert(process_id);
     if (of_process.mark == 0) continue;  // it has ended
     counts[process_id] = of_process;
@@ -192,7 +193,7 @@ WholeProcessWatch::Sum WholeProcessWatch::AddUp(
   for (int process_id : address_spaces) {
     const ResidentCounts& counted = counts.at(process_id);
     const ResidentCounts shares =
-        are_several ? SharesOf(process_id, counted) : counted;
+        are_several ? ReadShares(process_id, counted) : counted;
     sum.mapped.anonymous += shares.anonymous;
     sum.mapped.file += shares.file;
     sum.mapped.shared += shares.shared;

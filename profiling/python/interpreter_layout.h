@@ -44,7 +44,7 @@ struct InterpreterLayout {
   uint32_t code_qualified_name;
   uint32_t code_line_table;
   uint32_t code_instructions;
-  // Where the characters of a str begin.
+  // The place where the characters of a str begin.
   uint32_t str_ascii;
   uint32_t str_compact;
 };
@@ -55,8 +55,8 @@ inline constexpr uint32_t kBytesSize = 16;
 inline constexpr uint32_t kBytesContent = 32;
 inline constexpr uint32_t kStrLength = 16;
 inline constexpr uint32_t kStrState = 32;
-// From 3.12 on: of a frame that lies in the stack frame of the evaluating
-// function and stands for its start.
+// The owner, from 3.12 on, of a frame that lies in the stack frame of the
+// evaluating function and stands for its start.
 inline constexpr uint8_t kOwnedByCStack = 3;
 
 // `version` is Py_Version, `runtime` the address of _PyRuntime or null. False:
@@ -64,8 +64,9 @@ inline constexpr uint8_t kOwnedByCStack = 3;
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout);
 
-// From 3.13 on: whether one lock guards the interpreter's objects, so that they
-// may come from any allocator. `runtime` may be null.
+// Returns whether one lock guards the interpreter's objects, which 3.13 and
+// later may lack, so that they may come from any allocator. `runtime` may be
+// null.
 bool IsWithGlobalLock(const void* runtime);
 
 }  // namespace footprint::profiling_internal

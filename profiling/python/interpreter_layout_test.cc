@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kCheckLayout[] = "profiling/python/testdata/check_layout.py";
 
-std::string OutputOf(const std::string& command) {
+std::string ReadOutput(const std::string& command) {
   std::string output;
   FILE* const pipe = popen(command.c_str(), "r");
   char bytes[4096];
@@ -35,8 +35,8 @@ TEST(InterpreterLayoutTest, IsThatOfTheInterpreter) {
   if (TestedInterpreters().empty())
     GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
   for (const std::string& python : TestedInterpreters()) {
-    const std::vector<std::string> facts =
-        absl::StrSplit(OutputOf(absl::StrCat(python, " ", kCheckLayout)), ' ');
+    const std::vector<std::string> facts = absl::StrSplit(
+        ReadOutput(absl::StrCat(python, " ", kCheckLayout)), ' ');
     ASSERT_EQ(facts.size(), 2u) << python;
     const std::string runtime = BytesOfHex(facts[1]);
     std::vector<uint64_t> words(runtime.size() / 8);
@@ -59,7 +59,7 @@ TEST(InterpreterLayoutTest, IsThatOfTheInterpreter) {
                           ? -1
                           : static_cast<int>(offset));
     }
-    EXPECT_EQ(OutputOf(absl::StrCat(python, " ", kCheckLayout, offsets)),
+    EXPECT_EQ(ReadOutput(absl::StrCat(python, " ", kCheckLayout, offsets)),
               "as it is\n")
         << python;
   }

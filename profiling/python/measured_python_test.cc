@@ -81,7 +81,7 @@ class PythonRun {
     std::map<std::string, int64_t> bytes;
     const SiteProfile& sites = *processes_.at(process).sites;
     for (const SiteProfile::Site& site : sites.sites) {
-      bytes[PlaceOf(process, site)] += site.at_peak.bytes;
+      bytes[DescribePlace(process, site)] += site.at_peak.bytes;
     }
     return bytes;
   }
@@ -89,7 +89,7 @@ class PythonRun {
   std::map<std::string, int64_t> AllocatedByLine(size_t process) const {
     std::map<std::string, int64_t> bytes;
     for (const SiteProfile::Site& site : processes_.at(process).sites->sites) {
-      bytes[PlaceOf(process, site)] += site.allocated.bytes;
+      bytes[DescribePlace(process, site)] += site.allocated.bytes;
     }
     return bytes;
   }
@@ -105,7 +105,7 @@ class PythonRun {
     std::string stack;
     for (int i = largest->node; i != SiteProfile::kNone;) {
       const SiteProfile::Node& node = sites.nodes[static_cast<size_t>(i)];
-      const std::string name = NameOf(process, node);
+      const std::string name = FindName(process, node);
       if (!name.empty()) {
         stack = stack.empty() ? name : absl::StrCat(name, " ", stack);
       }
@@ -143,7 +143,7 @@ class PythonRun {
   }
 
   // Empty: it is no call in the script.
-  std::string NameOf(size_t process, const SiteProfile::Node& node) const {
+  std::string FindName(size_t process, const SiteProfile::Node& node) const {
     if (node.python_code == CallTree::kNone) return "";
     const PythonCodes& python = *processes_.at(process).python;
     const PythonCodes::Code& code =
@@ -156,11 +156,12 @@ class PythonRun {
                                        node.python_instruction));
   }
 
-  std::string PlaceOf(size_t process, const SiteProfile::Site& site) const {
+  std::string DescribePlace(size_t process,
+                            const SiteProfile::Site& site) const {
     const SiteProfile& sites = *processes_.at(process).sites;
     for (int i = site.node; i != SiteProfile::kNone;) {
       const SiteProfile::Node& node = sites.nodes[static_cast<size_t>(i)];
-      const std::string name = NameOf(process, node);
+      const std::string name = FindName(process, node);
       if (!name.empty()) return name;
       i = node.parent;
     }

@@ -44,7 +44,8 @@ inline bool IsObjectOfType(uintptr_t address, uintptr_t type) {
          LoadAs<uintptr_t>(address + kObjectType) == type;
 }
 
-// False: some of it cannot be read, or the kernel does not tell. Time: 0.5 us.
+// Returns false if some of it cannot be read, or the kernel does not tell.
+// Time: 0.5 us.
 inline bool CopyIfReadable(uintptr_t address, void* bytes, size_t size_bytes) {
   const iovec from = {reinterpret_cast<void*>(address), size_bytes};
   const iovec to = {bytes, size_bytes};

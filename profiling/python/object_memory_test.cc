@@ -10,7 +10,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-uintptr_t AddressOf(const void* place) {
+uintptr_t ToAddress(const void* place) {
   return reinterpret_cast<uintptr_t>(place);
 }
 
@@ -18,7 +18,7 @@ TEST(ObjectMemoryTest, LoadsWhatLiesThere) {
   const unsigned char bytes[] = {0, 0x78, 0x56, 0x34, 0x12};
   uint32_t expected = 0;
   std::memcpy(&expected, bytes + 1, sizeof(expected));
-  EXPECT_EQ(LoadAs<uint32_t>(AddressOf(bytes) + 1), expected);
+  EXPECT_EQ(LoadAs<uint32_t>(ToAddress(bytes) + 1), expected);
 }
 
 TEST(ObjectMemoryTest, RefusesAddressesThatNoObjectCanHave) {
@@ -37,15 +37,15 @@ TEST(ObjectMemoryTest, KnowsAnObjectByItsType) {
     uintptr_t type = 0x5000;
   } const object;
   static_assert(sizeof(object) == kObjectType + sizeof(uintptr_t));
-  EXPECT_TRUE(IsObjectOfType(AddressOf(&object), 0x5000));
-  EXPECT_FALSE(IsObjectOfType(AddressOf(&object), 0x6000));
+  EXPECT_TRUE(IsObjectOfType(ToAddress(&object), 0x5000));
+  EXPECT_FALSE(IsObjectOfType(ToAddress(&object), 0x6000));
   EXPECT_FALSE(IsObjectOfType(8, 0x5000));
 }
 
 TEST(ObjectMemoryTest, CopiesWhatCanBeRead) {
   const char text[] = "frame";
   char copy[sizeof(text)] = {};
-  ASSERT_TRUE(CopyIfReadable(AddressOf(text), copy, sizeof(copy)));
+  ASSERT_TRUE(CopyIfReadable(ToAddress(text), copy, sizeof(copy)));
   EXPECT_STREQ(copy, "frame");
 }
 
@@ -54,7 +54,7 @@ TEST(ObjectMemoryTest, CopiesNothingOfWhatCannotBeRead) {
   void* const pages = mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
-  const uintptr_t second = AddressOf(pages) + kPageBytes;
+  const uintptr_t second = ToAddress(pages) + kPageBytes;
   ASSERT_EQ(munmap(reinterpret_cast<void*>(second), kPageBytes), 0);
   char copy[16];
   EXPECT_FALSE(CopyIfReadable(second, copy, sizeof(copy)));

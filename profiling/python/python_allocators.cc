@@ -225,7 +225,7 @@ bool Find(const char* name, Function* function) {
 }
 
 template <int domain>
-Allocator HookOf() {
+Allocator MakeHook() {
   return {nullptr, Allocate<domain>, AllocateZeroed<domain>, Reallocate<domain>,
           Deallocate<domain>};
 }
@@ -252,8 +252,8 @@ void CountPythonObjects(uint32_t version, const void* runtime,
   get_arenas(&own_arenas);
   const ArenaAllocator arenas = {nullptr, AllocateArena, FreeArena};
   set_arenas(&arenas);
-  const Allocator memory = HookOf<kMemory>();
-  const Allocator objects = HookOf<kObjects>();
+  const Allocator memory = MakeHook<kMemory>();
+  const Allocator objects = MakeHook<kObjects>();
   set(kMemory, &memory);
   set(kObjects, &objects);
 }

@@ -43,7 +43,7 @@ class FrameCursor {
                kOwnedByCStack;
   }
 
-  // Whether the evaluating function began with this frame.
+  // Returns whether the evaluating function began with this frame.
   bool IsOutermostOfFunction() const {
     return layout_.frame_is_entry == kNoMember
                ? IsBeginOfFunction()
@@ -164,7 +164,7 @@ class Merge {
 };
 
 // 0: its code has no number.
-uintptr_t CallOf(const FrameCursor& cursor, NumberCode number_code) {
+uintptr_t FindCall(const FrameCursor& cursor, NumberCode number_code) {
   const uintptr_t code = cursor.code();
   const uint32_t number = code == 0 ? kNoCode : number_code(code);
   if (number == kNoCode) return 0;
@@ -193,7 +193,7 @@ int InterleavePythonCalls(const InterpreterLayout& layout,
     }
     is_at_begin_of_function = cursor.IsOutermostOfFunction();
     if (cursor.IsBeginOfFunction()) continue;
-    const uintptr_t call = CallOf(cursor, number_code);
+    const uintptr_t call = FindCall(cursor, number_code);
     if (call != 0) merge.Add(call);
   }
   merge.AddNativeLeft();

@@ -112,7 +112,7 @@ class FakeThread {
     for (int i = 0; i < count; ++i) calls[i] = static_cast<uintptr_t>(i);
     return Text(calls,
                 InterleavePythonCalls(layout_, thread_, in_signal_handler_,
-                                      stack_pointers.data(), count, NumberOf,
+                                      stack_pointers.data(), count, NumberCode,
                                       calls, kMaxCalls));
   }
 
@@ -124,7 +124,7 @@ class FakeThread {
   void BreakFrame() { Set(frame_, layout_.frame_previous, 0x10000); }
 
  private:
-  static uint32_t NumberOf(uintptr_t code) {
+  static uint32_t NumberCode(uintptr_t code) {
     uint32_t number;
     std::memcpy(&number, reinterpret_cast<const void*>(code), sizeof(number));
     return number == kNoNumber ? kNoCode : number;

@@ -50,7 +50,7 @@ class PythonCodeWriter {
     uint64_t module_begin_address = 0;
   };
 
-  // False: the file cannot be had.
+  // Returns false if the file cannot be had.
   bool Begin(int folder, const char* file_name, const Facts& facts);
   void NoteThatObjectsCount();
   // Leaves the file to the parent of a fork.
@@ -108,7 +108,7 @@ class PythonCodeWriter {
   PythonRecord* record_ = nullptr;
   uint32_t text_bytes_ = 0;
   NumberIndex content_index_;
-  // By the address's hash; the newest code object stays.
+  // The code objects by the address's hash; the newest one stays.
   Known* known_ = nullptr;
 };
 

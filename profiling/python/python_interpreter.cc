@@ -84,7 +84,7 @@ int Interleave(bool in_signal_handler, const uintptr_t* stack_pointers,
   return merged_count;
 }
 
-uintptr_t AddressOf(const char* name) {
+uintptr_t FindAddress(const char* name) {
   return reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, name));
 }
 
@@ -95,7 +95,7 @@ void FindFunction(const char* name, Function** function) {
 
 // As Py_Version has it since 3.11; 0: no interpreter.
 uint32_t FindVersion() {
-  const uintptr_t version = AddressOf("Py_Version");
+  const uintptr_t version = FindAddress("Py_Version");
   if (version != 0) {
     return static_cast<uint32_t>(LoadAs<unsigned long>(version));
   }
@@ -118,9 +118,9 @@ uint64_t BeginOfObject(uintptr_t address) {
 }
 
 bool FindFrames(const void* runtime) {
-  interpreter.types.code = AddressOf("PyCode_Type");
-  interpreter.types.str = AddressOf("PyUnicode_Type");
-  interpreter.types.bytes = AddressOf("PyBytes_Type");
+  interpreter.types.code = FindAddress("PyCode_Type");
+  interpreter.types.str = FindAddress("PyUnicode_Type");
+  interpreter.types.bytes = FindAddress("PyBytes_Type");
   FindFunction("_PyThreadState_UncheckedGet",
                &interpreter.current_thread_state);
   if (interpreter.current_thread_state == nullptr) {
@@ -141,9 +141,10 @@ bool FindFrames(const void* runtime) {
 void FindPythonInterpreter() {
   interpreter.version = FindVersion();
   if (interpreter.version == 0) return;
-  interpreter.module_begin_address = BeginOfObject(AddressOf("Py_GetVersion"));
+  interpreter.module_begin_address =
+      BeginOfObject(FindAddress("Py_GetVersion"));
   const auto* const runtime =
-      reinterpret_cast<const void*>(AddressOf("_PyRuntime"));
+      reinterpret_cast<const void*>(FindAddress("_PyRuntime"));
   interpreter.can_read_frames = FindFrames(runtime);
   CountPythonObjects(interpreter.version, runtime, [] {
     LockCodes();

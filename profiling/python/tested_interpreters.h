@@ -1,7 +1,7 @@
 // The Python interpreters that tests run.
 //
 //   for (const std::string& python : TestedInterpreters()) {
-//     OutputOf(absl::StrCat(python, " --version"));
+//     ReadOutput(absl::StrCat(python, " --version"));
 //   }
 //
 //   for (const std::string& python : TestedInterpreters()) ...

@@ -80,11 +80,11 @@ void StopRecordingMemoryPhases();
 // still open are listed with what their earlier visits needed.
 std::vector<RecordedMemoryPhase> RecordedMemoryPhases();
 
-// Why what was recorded is not whole: a phase that is still open, or too many
-// phases. Empty if it is.
+// Returns why what was recorded is not whole: a phase that is still open, or
+// too many phases. Empty if it is.
 std::string MemoryPhasesFault();
 
-// How many beginnings found no room among the 256.
+// Returns how many beginnings found no room among the 256.
 int UnrecordedPhaseCount();
 
 }  // namespace footprint

@@ -57,7 +57,7 @@ class ProgramProfile {
   const std::string& profile_path() const { return outputs_.profile_path; }
   const std::string& samples_path() const { return outputs_.samples_path; }
 
-  // True if a profile was asked for.
+  // Returns whether a profile was asked for.
   bool IsWanted() const;
 
   // Ends the measurement and writes what was asked for. kInvalidArgument if a

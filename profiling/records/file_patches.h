@@ -2,7 +2,7 @@
 // larger than an input may be: an input is a list of patches, and a patch names
 // one of the file's parts, a place in it and the bytes to write there.
 //
-//   const std::vector<FilePatch> patches = PatchesOf(input);
+//   const std::vector<FilePatch> patches = ParsePatches(input);
 //   ApplyPatches(patches, /*first_part=*/0, {0, offsetof(SiteFile, sites)},
 //                file);
 //
@@ -30,7 +30,7 @@ struct FilePatch {
   absl::string_view bytes;
 };
 
-inline std::vector<FilePatch> PatchesOf(absl::string_view input) {
+inline std::vector<FilePatch> ParsePatches(absl::string_view input) {
   constexpr size_t kHeadBytes = 4;
   const auto byte_at = [&input](size_t i) {
     return static_cast<int>(static_cast<unsigned char>(input[i]));

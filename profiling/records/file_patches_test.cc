@@ -14,7 +14,7 @@ namespace {
 
 TEST(FilePatchesTest, ReadsPartOffsetAndBytes) {
   const std::string input("\1\2\1\2ab\0\0\0\7c", 11);
-  const std::vector<FilePatch> patches = PatchesOf(input);
+  const std::vector<FilePatch> patches = ParsePatches(input);
   ASSERT_EQ(patches.size(), 2u);
   EXPECT_EQ(patches[0].part, 1);
   EXPECT_EQ(patches[0].offset_bytes, 258);
@@ -23,8 +23,8 @@ TEST(FilePatchesTest, ReadsPartOffsetAndBytes) {
 }
 
 TEST(FilePatchesTest, PassesOverAHeadWithoutBytes) {
-  EXPECT_TRUE(PatchesOf("").empty());
-  EXPECT_TRUE(PatchesOf(std::string("\1\0\0\3", 4)).empty());
+  EXPECT_TRUE(ParsePatches("").empty());
+  EXPECT_TRUE(ParsePatches(std::string("\1\0\0\3", 4)).empty());
 }
 
 TEST(FilePatchesTest, WritesTheNamedPartsOnly) {

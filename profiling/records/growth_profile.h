@@ -23,15 +23,15 @@ namespace footprint {
 
 struct GrowthProfile {
   struct Site {
-    // In which the site had its first bytes.
+    // The window in which the site had its first bytes.
     int first_window = 0;
     // The least that was live in each window; empty: the site is not known.
     std::vector<double> floor_bytes;
   };
 
-  // When each window began; the last is not over.
+  // The time at which each window began; the last is not over.
   std::vector<int64_t> begin_time_ns;
-  // As in the profile of sites.
+  // The sites, as in the profile of sites.
   std::vector<Site> sites;
 };
 

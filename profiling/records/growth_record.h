@@ -33,7 +33,7 @@ inline constexpr uint32_t kMaxGrowthWindows = 24;
 struct GrowthRecord {
   // Nothing else is valid before the site's first bytes.
   uint32_t is_used;
-  // In which the site had its first bytes.
+  // The window in which the site had its first bytes.
   uint32_t first_window;
   // The window of the last change, and how often windows had become longer by
   // then.
@@ -41,8 +41,8 @@ struct GrowthRecord {
   uint32_t halvings;
   float floor_bytes[kMaxGrowthWindows];
 
-  // To the process's current window, for a site of which `live_bytes` were
-  // live since its last change.
+  // Advances to the process's current window, for a site of which `live_bytes`
+  // were live since its last change.
   void BringTo(uint32_t current_window, uint32_t current_halvings,
                float live_bytes) {
     while (halvings < current_halvings) {
@@ -72,7 +72,7 @@ struct GrowthFile {
   uint64_t magic;
   std::atomic<uint32_t> window;
   std::atomic<uint32_t> halvings;
-  // When each window began.
+  // The time at which each window began.
   int64_t begin_time_ns[kMaxGrowthWindows];
   alignas(4096) GrowthRecord sites[kMaxSites];
 };

@@ -56,7 +56,7 @@ std::vector<std::string> CommandLine(const ProcessRecord& record) {
   return absl::StrSplit(words, '\0');
 }
 
-MeasuredImage::End EndOf(const ProcessRecord& record) {
+MeasuredImage::End ReadEnd(const ProcessRecord& record) {
   switch (record.end.load()) {
     case ProcessEnd::kNone:
       return MeasuredImage::KILLED;
@@ -95,7 +95,7 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
   image->set_peak_mapped_bytes(record.heap.peak_mapped_bytes.load());
   image->set_lost_child_count(record.lost_child_count.load());
   image->set_has_foreign_new(record.has_foreign_new != 0);
-  image->set_end(EndOf(record));
+  image->set_end(ReadEnd(record));
   image->set_has_totals(image->end() != MeasuredImage::KILLED);
   if (image->has_totals()) SetTotals(record, image);
 }

@@ -39,21 +39,21 @@ struct MeasuredProcess {
   // which they were loaded; empty after another end.
   std::vector<std::string> loaded_objects;
 
-  // Not set: the process is no Python interpreter.
+  // The interpreter's codes; not set if the process is no Python interpreter.
   std::optional<PythonCodes> python;
 
-  // Not set: call sites were not recorded.
+  // The call sites; not set if they were not recorded.
   std::optional<SiteProfile> sites;
   // The growth of the sites; not set: not followed.
   std::optional<GrowthProfile> growth;
   // Index of the figures' stages, as sites and points name them.
   uint32_t peak_stage = 0;
-  // Not set: not sampled.
+  // The samples; not set if nothing was sampled.
   std::optional<StackTallies> processor_time;
   std::optional<StackTallies> copies;
 };
 
-// In the order in which they began.
+// Returns the processes in the order in which they began.
 absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
     const std::string& folder);
 

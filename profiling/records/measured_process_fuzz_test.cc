@@ -58,7 +58,7 @@ void Write(const std::string& path, absl::string_view bytes) {
 
 void ReadAnyRecord(absl::string_view input) {
   static const Folder folder;
-  const std::vector<FilePatch> patches = PatchesOf(input);
+  const std::vector<FilePatch> patches = ParsePatches(input);
   std::string record(sizeof(ProcessRecord), '\0');
   record.replace(0, sizeof(kRecordMagic),
                  reinterpret_cast<const char*>(&kRecordMagic),

@@ -69,7 +69,7 @@ struct ProcessRecord {
   // Live when the record began: of a fork, what the parent had allocated.
   int64_t inherited_live_bytes;
   PublishedHeap heap;
-  // As of the end; zero before.
+  // Totals at the end; zero before.
   std::atomic<int64_t> live_bytes;
   std::atomic<int64_t> allocated_bytes;
   std::atomic<int64_t> allocation_count;

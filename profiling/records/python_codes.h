@@ -32,7 +32,8 @@ struct PythonCodes {
   };
 
   std::string interpreter;  // "CPython 3.11.2"
-  // False: the version is not known, and no call of Python code was recorded.
+  // Whether calls of Python code were recorded; false if the version is not
+  // known.
   bool has_calls = false;
   // Python's objects are counted one by one, with malloc's blocks. False: as
   // its user chose an allocator, its arenas count as mapped memory.

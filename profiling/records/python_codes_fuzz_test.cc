@@ -20,7 +20,7 @@ using profiling_internal::PythonRecord;
 void ReadAnyFile(absl::string_view input) {
   const MemoryFile file("");
   BeginFile(kPythonMagic, sizeof(PythonRecord), file);
-  ApplyPatches(PatchesOf(input), /*first_part=*/0,
+  ApplyPatches(ParsePatches(input), /*first_part=*/0,
                {8, offsetof(PythonRecord, codes), offsetof(PythonRecord, text)},
                file);
   const absl::StatusOr<PythonCodes> python = ReadPythonCodes(file.path());

@@ -63,7 +63,7 @@ inline constexpr uint64_t kPythonMagic = 0x32306e68'74797066;
 
 struct PythonRecord {
   uint64_t magic;
-  // As Py_Version has it: 0x030b02f0 is 3.11.2.
+  // The version as Py_Version has it: 0x030b02f0 is 3.11.2.
   uint32_t version;
   PythonFrames frames;
   PythonObjects objects;

@@ -122,7 +122,7 @@ void AddNotesOfStages(MeasuredImage* image) {
   }
 }
 
-std::string NameOf(const MeasuredImage& image, uint32_t stage) {
+std::string FindStageName(const MeasuredImage& image, uint32_t stage) {
   return stage < static_cast<uint32_t>(image.stages_size())
              ? image.stages(static_cast<int>(stage)).name()
              : std::string("?");
@@ -131,8 +131,9 @@ std::string NameOf(const MeasuredImage& image, uint32_t stage) {
 void AddNotesOfFile(const StageFile& file, MeasuredImage* image) {
   if (const int64_t count = file.crossed_end_count.load(); count > 0) {
     image->add_notes(absl::StrCat(
-        "stage \"", NameOf(*image, file.first_crossed_stage.load()),
-        "\" ended before \"", NameOf(*image, file.first_stage_inside.load()),
+        "stage \"", FindStageName(*image, file.first_crossed_stage.load()),
+        "\" ended before \"",
+        FindStageName(*image, file.first_stage_inside.load()),
         "\", which began inside of it (", count,
         " ends in all came out of order): what they needed overlaps"));
   }

@@ -33,7 +33,7 @@ void ReadAnyFile(absl::string_view input) {
   if (input.empty()) return;
   const MemoryFile file("");
   BeginFile(kStageMagic, sizeof(StageFile), file);
-  ApplyPatches(PatchesOf(input.substr(1)), /*first_part=*/0,
+  ApplyPatches(ParsePatches(input.substr(1)), /*first_part=*/0,
                {8, offsetof(StageFile, stages)}, file);
   // Another file names it, and may be damaged, too.
   RequireRight(file, static_cast<unsigned char>(input[0]));

@@ -34,9 +34,9 @@ class ReadStagesTest : public testing::Test {
     Set(offsetof(StageFile, stage_count), uint32_t{3});
     SetName(1, "load");
     SetName(2, "fit");
-    SetOf(1, offsetof(StageRecord, kind), StageKind::kFile);
-    SetOf(2, offsetof(StageRecord, kind), StageKind::kNamed);
-    SetOf(2, offsetof(StageRecord, parent), uint32_t{1});
+    SetField(1, offsetof(StageRecord, kind), StageKind::kFile);
+    SetField(2, offsetof(StageRecord, kind), StageKind::kNamed);
+    SetField(2, offsetof(StageRecord, parent), uint32_t{1});
   }
   ~ReadStagesTest() override { close(file_); }
 
@@ -46,14 +46,14 @@ class ReadStagesTest : public testing::Test {
               static_cast<ssize_t>(sizeof(value)));
   }
   template <typename T>
-  void SetOf(size_t stage, size_t offset, const T& value) {
+  void SetField(size_t stage, size_t offset, const T& value) {
     Set(offsetof(StageFile, stages) + stage * sizeof(StageRecord) + offset,
         value);
   }
   void SetName(size_t stage, const char* name) {
     char text[sizeof(StageRecord::name)] = {};
     std::strcpy(text, name);
-    SetOf(stage, offsetof(StageRecord, name), text);
+    SetField(stage, offsetof(StageRecord, name), text);
   }
 
   absl::Status Read(uint32_t peak_stage = 2) {
@@ -71,14 +71,14 @@ class ReadStagesTest : public testing::Test {
 };
 
 TEST_F(ReadStagesTest, IsWhatTheFileHolds) {
-  SetOf(2, offsetof(StageRecord, visit_count), int64_t{4});
-  SetOf(2, offsetof(StageRecord, begin_time_ns), int64_t{5});
-  SetOf(2, offsetof(StageRecord, wall_time_ns), int64_t{6});
-  SetOf(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{7});
-  SetOf(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{8});
-  SetOf(2, offsetof(StageRecord, allocated_bytes), int64_t{9});
-  SetOf(2, offsetof(StageRecord, allocation_count), int64_t{10});
-  SetOf(2, offsetof(StageRecord, net_growth_bytes), int64_t{-11});
+  SetField(2, offsetof(StageRecord, visit_count), int64_t{4});
+  SetField(2, offsetof(StageRecord, begin_time_ns), int64_t{5});
+  SetField(2, offsetof(StageRecord, wall_time_ns), int64_t{6});
+  SetField(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{7});
+  SetField(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{8});
+  SetField(2, offsetof(StageRecord, allocated_bytes), int64_t{9});
+  SetField(2, offsetof(StageRecord, allocation_count), int64_t{10});
+  SetField(2, offsetof(StageRecord, net_growth_bytes), int64_t{-11});
   ASSERT_THAT(Read(), IsOk());
   ASSERT_EQ(image_.stages_size(), 3);
   EXPECT_EQ(image_.stages(0).kind(), StageFigures::NONE);
@@ -106,16 +106,16 @@ TEST_F(ReadStagesTest, ANameNeedNotBeUtf8) {
 }
 
 TEST_F(ReadStagesTest, UnmeasuredVisitsAreCounted) {
-  SetOf(2, offsetof(StageRecord, unmeasured_visit_count), int64_t{9});
+  SetField(2, offsetof(StageRecord, unmeasured_visit_count), int64_t{9});
   ASSERT_THAT(Read(), IsOk());
   EXPECT_EQ(image_.stages(2).unmeasured_visit_count(), 9);
 }
 
 TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
   for (size_t stage : {1, 2}) {
-    SetOf(stage, offsetof(StageRecord, open_visit_count), int64_t{1});
-    SetOf(stage, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
-    SetOf(stage, offsetof(StageRecord, last_begin_live_bytes), int64_t{200});
+    SetField(stage, offsetof(StageRecord, open_visit_count), int64_t{1});
+    SetField(stage, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
+    SetField(stage, offsetof(StageRecord, last_begin_live_bytes), int64_t{200});
   }
   ASSERT_THAT(Read(), IsOk());
   for (int stage : {1, 2}) {
@@ -128,22 +128,22 @@ TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
 }
 
 TEST_F(ReadStagesTest, AnEarlierVisitMayHaveHadThePeak) {
-  SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
-  SetOf(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
-  SetOf(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{900});
+  SetField(2, offsetof(StageRecord, open_visit_count), int64_t{1});
+  SetField(2, offsetof(StageRecord, peak_live_net_bytes), int64_t{70});
+  SetField(2, offsetof(StageRecord, peak_live_absolute_bytes), int64_t{900});
   ASSERT_THAT(Read(), IsOk());
   EXPECT_EQ(image_.stages(2).peak_live_bytes(), 70);
 }
 
 TEST_F(ReadStagesTest, AnotherStagesPeakIsNotGiven) {
-  SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
+  SetField(2, offsetof(StageRecord, open_visit_count), int64_t{1});
   ASSERT_THAT(Read(/*peak_stage=*/1), IsOk());
   EXPECT_EQ(image_.stages(2).peak_live_absolute_bytes(), 0);
 }
 
 TEST_F(ReadStagesTest, WhatAForksParentEndsIsNotLeftOpen) {
-  SetOf(2, offsetof(StageRecord, open_visit_count), int64_t{1});
-  SetOf(2, offsetof(StageRecord, is_inherited), uint32_t{1});
+  SetField(2, offsetof(StageRecord, open_visit_count), int64_t{1});
+  SetField(2, offsetof(StageRecord, is_inherited), uint32_t{1});
   ASSERT_THAT(Read(), IsOk());
   EXPECT_FALSE(image_.stages(2).was_left_open());
   EXPECT_THAT(image_.notes(), IsEmpty());
@@ -157,7 +157,7 @@ TEST_F(ReadStagesTest, NotesSayWhatDidNotMatch) {
   Set(offsetof(StageFile, other_thread_end_count), int64_t{4});
   Set(offsetof(StageFile, unrecorded_visit_count), int64_t{5});
   Set(offsetof(StageFile, is_full), uint32_t{1});
-  SetOf(2, offsetof(StageRecord, left_open_count), int64_t{1});
+  SetField(2, offsetof(StageRecord, left_open_count), int64_t{1});
   ASSERT_THAT(Read(), IsOk());
   EXPECT_THAT(
       image_.notes(),
@@ -168,7 +168,7 @@ TEST_F(ReadStagesTest, NotesSayWhatDidNotMatch) {
 }
 
 TEST_F(ReadStagesTest, WhatLeadsNowhereIsRefused) {
-  SetOf(1, offsetof(StageRecord, parent), uint32_t{1});
+  SetField(1, offsetof(StageRecord, parent), uint32_t{1});
   ExpectDamaged("inside of a later one");
   Set(offsetof(StageFile, stage_count), kMaxStages + 1);
   ExpectDamaged("more stages than there can be");

@@ -9,7 +9,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-std::string NameOf(int32_t process_id, int32_t image, const char* content) {
+std::string MakeName(int32_t process_id, int32_t image, const char* content) {
   char name[kRecordFileNameCapacity];
   WriteRecordFileName(process_id, image, content, name);
   return name;
@@ -17,18 +17,18 @@ std::string NameOf(int32_t process_id, int32_t image, const char* content) {
 
 // The example of the header.
 TEST(RecordFileNameTest, SaysTheProcessTheImageAndTheContent) {
-  EXPECT_EQ(NameOf(1234, 0, "sites"), "1234.0.sites");
-  EXPECT_EQ(NameOf(1, 12, "growth"), "1.12.growth");
+  EXPECT_EQ(MakeName(1234, 0, "sites"), "1234.0.sites");
+  EXPECT_EQ(MakeName(1, 12, "growth"), "1.12.growth");
 }
 
 TEST(RecordFileNameTest, HasRoomForTheLargestNumbers) {
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
-  EXPECT_EQ(NameOf(kMost, kMost, "processor_time"),
+  EXPECT_EQ(MakeName(kMost, kMost, "processor_time"),
             "2147483647.2147483647.processor_time");
 }
 
 TEST(RecordFileNameTest, IsCutWhereThereIsNoRoom) {
-  EXPECT_EQ(NameOf(1, 0, std::string(100, 'x').c_str()).size(),
+  EXPECT_EQ(MakeName(1, 0, std::string(100, 'x').c_str()).size(),
             size_t{kRecordFileNameCapacity - 1});
 }
 

@@ -38,7 +38,7 @@ void RequireRight(const SiteProfile& profile) {
 }
 
 void ReadAnyFiles(absl::string_view input) {
-  const std::vector<FilePatch> patches = PatchesOf(input);
+  const std::vector<FilePatch> patches = ParsePatches(input);
   const MemoryFile sites("");
   BeginFile(kSiteMagic, sizeof(SiteFile), sites);
   ApplyPatches(patches, /*first_part=*/0,

@@ -39,7 +39,7 @@ struct StackTallies {
     double variance = 0;  // of the first amount
   };
 
-  // Between two samples, on average, in the unit of the first amount or, of
+  // The mean distance of two samples, in the unit of the first amount or, for
   // processor time, in nanoseconds.
   int64_t sampling_interval = 0;
   // Some stacks found no room.

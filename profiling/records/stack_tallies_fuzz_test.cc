@@ -20,7 +20,7 @@ void ReadAnyFile(absl::string_view input) {
   const MemoryFile file("");
   BeginFile(kStackTalliesMagic, sizeof(StackTalliesFile), file);
   ApplyPatches(
-      PatchesOf(input), /*first_part=*/0,
+      ParsePatches(input), /*first_part=*/0,
       {8, offsetof(StackTalliesFile, tallies), offsetof(StackTalliesFile, tree),
        offsetof(StackTalliesFile, tree.modules),
        offsetof(StackTalliesFile, tree.nodes)},

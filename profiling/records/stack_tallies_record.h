@@ -55,7 +55,7 @@ inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
 
 struct StackTalliesFile {
   uint64_t magic;
-  // Between two samples, on average.
+  // The mean distance of two samples.
   int64_t sampling_interval;
   std::atomic<uint32_t> tally_count;
   // Threads that could not be sampled.

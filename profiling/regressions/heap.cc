@@ -264,7 +264,7 @@ inline void* Handed(size_t size, Call call) {
   return block;
 }
 
-// Whether the free of `block` is put off.
+// Returns whether the free of `block` is put off.
 bool IsPutOff(void* block) {
   if (block == nullptr || block != layer.later_block || layer.is_due) {
     return false;
@@ -312,7 +312,7 @@ const OpenPhase* FindOuter(bool is_around_every_thread) {
   return around_all;
 }
 
-// False if the path is too long.
+// Returns false if the path is too long.
 bool SetPath(const OpenPhase* outer, const char* name, OpenPhase* open) {
   const int length = snprintf(open->path, sizeof(open->path), "%s%s%s",
                               outer == nullptr ? "" : outer->path,

@@ -80,12 +80,12 @@ struct AllocationEvent {
   int64_t bytes = 0;  // usable
 };
 
-// How many events a phase's name fills.
+// Returns how many events a phase's name fills.
 constexpr size_t NameEvents(size_t length) {
   return (length + sizeof(AllocationEvent) - 1) / sizeof(AllocationEvent);
 }
 
-// False if `text` does not fit with its end.
+// Returns false if `text` does not fit with its end.
 template <size_t kSize>
 bool CopyText(const char* text, char (&field)[kSize]) {
   const size_t length = std::strlen(text);

@@ -74,7 +74,7 @@ class CallTreeRows {
       }
       const CodeFrame& frame = run_.frames(static_cast<int>(row[i]->frame));
       AddRow(i == 0 ? BytesValue(row[i]->bytes) : Blank(), depth,
-             TextValue(frame.function()), PathValue(PlaceOf(frame)));
+             TextValue(frame.function()), PathValue(DescribePlace(frame)));
     }
     for (const auto& child : row.back()->children) Add(*child, depth + 1);
   }

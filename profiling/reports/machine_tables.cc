@@ -17,7 +17,7 @@ struct Part {
   const char* name;
 };
 
-std::vector<Part> HeapPartsOf(const ResidentParts& parts) {
+std::vector<Part> ListHeapParts(const ResidentParts& parts) {
   // The live bytes may be of another moment than the pages.
   if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
   return {{parts.live_bytes(), "live heap"},
@@ -25,7 +25,7 @@ std::vector<Part> HeapPartsOf(const ResidentParts& parts) {
           {parts.untouched_bytes(), "handed out, never touched"}};
 }
 
-std::vector<Part> OtherPartsOf(const ResidentParts& parts) {
+std::vector<Part> ListOtherParts(const ResidentParts& parts) {
   return {{parts.mapped_bytes(), "mapped by the program itself"},
           {parts.stack_bytes(), "stacks"},
           {parts.image_bytes(), "program and libraries"},
@@ -73,8 +73,8 @@ void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
   table.columns = {{"resident", ReportUnit::kBytes},
                    {"share", ReportUnit::kShare},
                    {"part"}};
-  AddRows(HeapPartsOf(parts), parts.resident_bytes(), &table);
-  AddRows(OtherPartsOf(parts), parts.resident_bytes(), &table);
+  AddRows(ListHeapParts(parts), parts.resident_bytes(), &table);
+  AddRows(ListOtherParts(parts), parts.resident_bytes(), &table);
   table.text_rows = table.rows.size();
   table.note = absl::StrCat(
       "page faults ", FormatCount(parts.minor_fault_count()),

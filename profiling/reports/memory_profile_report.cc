@@ -60,7 +60,8 @@ void SetName(const MeasuredRun& run, BenchmarkMemory* memory) {
   memory->set_name(name);
 }
 
-Environment EnvironmentOf(const MeasuredRun& run, const MeasuredImage& image) {
+Environment MakeEnvironment(const MeasuredRun& run,
+                            const MeasuredImage& image) {
   Environment environment;
   environment.set_allocator(run.machine().allocator());
   environment.set_page_size_bytes(run.machine().page_size_bytes());
@@ -157,7 +158,8 @@ void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
             phase->mutable_metrics());
 }
 
-// Which of the image's stages are phases: those that are named, if any are.
+// Returns which of the image's stages are phases: those that are named, if any
+// are.
 std::vector<int> StagesToShow(const MeasuredImage& image) {
   std::vector<int> named;
   std::vector<int> others;
@@ -236,7 +238,7 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
         phase < 0 ? ""
                   : absl::StrCat("phase:", memory->phases(phase).name(), "/");
     int64_t& bytes = bytes_of[absl::StrCat(
-        stage, "site:", places.FrameOf(place).function())];
+        stage, "site:", places.FindShownFrame(place).function())];
     bytes = SaturatedSum(bytes, place_bytes);
   }
   std::vector<std::pair<int64_t, std::string>> sorted;
@@ -301,7 +303,7 @@ MemoryProfile MemoryProfileReport(const MeasuredRun& run) {
   profile.set_label(absl::StrCat("//:", ProgramName(run)));
   const MeasuredImage* const image = LargestImage(run);
   if (image != nullptr) {
-    *profile.mutable_environment() = EnvironmentOf(run, *image);
+    *profile.mutable_environment() = MakeEnvironment(run, *image);
   }
   ProducerFailure failure;
   if (Fails(run, &failure)) {

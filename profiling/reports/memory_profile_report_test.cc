@@ -29,7 +29,7 @@ MeasuredImage* AddImage(int process, int64_t peak, MeasuredRun* run) {
   return image;
 }
 
-MeasuredRun RunOf(const std::vector<std::string>& program) {
+MeasuredRun MakeRun(const std::vector<std::string>& program) {
   MeasuredRun run;
   for (const std::string& word : program) run.add_program(word);
   run.set_sampling_interval_bytes(-1);
@@ -50,13 +50,13 @@ StageFigures* AddStage(const std::string& name, StageFigures::Kind kind,
   return stage;
 }
 
-int64_t ValueOf(const MemoryProfile& profile, MetricKind kind) {
+int64_t FindValue(const MemoryProfile& profile, MetricKind kind) {
   return ReadMetric(profile.benchmarks(0), kind).bytes_or_count.value_or(-1);
 }
 
 TEST(MemoryProfileReportTest, AProgramIsABenchmark) {
-  MeasuredRun run =
-      RunOf({"/usr/bin/train", "--rows=10", "--a=b=c", "x=1", "-v", "--plain"});
+  MeasuredRun run = MakeRun(
+      {"/usr/bin/train", "--rows=10", "--a=b=c", "x=1", "-v", "--plain"});
   MeasuredImage* const image = AddImage(1, 5000, &run);
   image->set_interpreter("CPython 3.11.2");
   image->add_module_versions("numpy 1.24.2");
@@ -70,13 +70,13 @@ TEST(MemoryProfileReportTest, AProgramIsABenchmark) {
   EXPECT_EQ(profile.environment().interpreter(), "CPython 3.11.2");
   EXPECT_EQ(profile.environment().loaded_modules(),
             "numpy 1.24.2, scipy 1.10.1");
-  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 5000);
-  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 5000);
-  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), 5001);
-  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), 50000);
-  EXPECT_EQ(ValueOf(profile, ALLOCATION_COUNT), 50);
-  EXPECT_EQ(ValueOf(profile, NET_GROWTH_USABLE_BYTES), 7);
-  EXPECT_EQ(ValueOf(profile, PEAK_RESIDENT_BYTES), 90000);
+  EXPECT_EQ(FindValue(profile, PEAK_LIVE_USABLE_BYTES), 5000);
+  EXPECT_EQ(FindValue(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 5000);
+  EXPECT_EQ(FindValue(profile, SUM_THREAD_PEAK_USABLE_BYTES), 5001);
+  EXPECT_EQ(FindValue(profile, ALLOCATED_USABLE_BYTES), 50000);
+  EXPECT_EQ(FindValue(profile, ALLOCATION_COUNT), 50);
+  EXPECT_EQ(FindValue(profile, NET_GROWTH_USABLE_BYTES), 7);
+  EXPECT_EQ(FindValue(profile, PEAK_RESIDENT_BYTES), 90000);
   for (const Metric& metric : profile.benchmarks(0).metrics()) {
     EXPECT_EQ(metric.determinism(),
               metric.kind() == PEAK_RESIDENT_BYTES ? STATISTICAL : EXACT);
@@ -84,7 +84,7 @@ TEST(MemoryProfileReportTest, AProgramIsABenchmark) {
 }
 
 TEST(MemoryProfileReportTest, AProcessWithoutARecordFails) {
-  MeasuredRun run = RunOf({"sh"});
+  MeasuredRun run = MakeRun({"sh"});
   AddImage(1, 5000, &run);
   ASSERT_FALSE(MemoryProfileReport(run).has_failure());
   run.set_unrecorded_process_count(2);
@@ -99,7 +99,7 @@ TEST(MemoryProfileReportTest, AProcessWithoutARecordFails) {
 
 // So that gates ask for a threshold of the rest.
 TEST(MemoryProfileReportTest, AHeapThatTellsTooLittleHasTheRestAsAPhase) {
-  MeasuredRun run = RunOf({"node"});
+  MeasuredRun run = MakeRun({"node"});
   AddImage(1, 50'000, &run);
   MeasuredImage* const child = AddImage(2, 5'000, &run);
   child->set_peak_resident_bytes(16'000'000);
@@ -108,27 +108,27 @@ TEST(MemoryProfileReportTest, AHeapThatTellsTooLittleHasTheRestAsAPhase) {
   const MemoryProfile profile = MemoryProfileReport(run);
   EXPECT_TRUE(TellsTooLittle(profile.benchmarks(0)));
   EXPECT_EQ(UnaccountedBytes(profile.benchmarks(0)), 90'000'000);
-  EXPECT_EQ(ValueOf(profile, RESIDENT_ANONYMOUS_BYTES), 90'005'000);
+  EXPECT_EQ(FindValue(profile, RESIDENT_ANONYMOUS_BYTES), 90'005'000);
 }
 
 TEST(MemoryProfileReportTest, PagesThatProcessesShareAreResidentOnce) {
-  MeasuredRun run = RunOf({"pool"});
+  MeasuredRun run = MakeRun({"pool"});
   AddImage(1, 5000, &run);
   run.set_peak_resident_once_bytes(60000);
-  EXPECT_EQ(ValueOf(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 60000);
+  EXPECT_EQ(FindValue(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 60000);
   run.mutable_images(0)->set_peak_resident_bytes(70000);
-  EXPECT_EQ(ValueOf(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 70000)
+  EXPECT_EQ(FindValue(MemoryProfileReport(run), PEAK_RESIDENT_BYTES), 70000)
       << "the kernel's own mark";
 }
 
 TEST(MemoryProfileReportTest, AScriptHasItsOwnName) {
-  MeasuredRun run = RunOf({"python3", "-u", "lib/train.py", "--rows=1"});
+  MeasuredRun run = MakeRun({"python3", "-u", "lib/train.py", "--rows=1"});
   AddImage(1, 5000, &run);
   EXPECT_EQ(MemoryProfileReport(run).benchmarks(0).name(), "train/rows:1");
 }
 
 TEST(MemoryProfileReportTest, SeveralProcessesBecomeOneFigure) {
-  MeasuredRun run = RunOf({"sh"});
+  MeasuredRun run = MakeRun({"sh"});
   MeasuredImage* const shell = AddImage(1, 100, &run);
   shell->set_end(MeasuredImage::BECAME_ANOTHER);
   shell->set_has_totals(false);
@@ -137,27 +137,27 @@ TEST(MemoryProfileReportTest, SeveralProcessesBecomeOneFigure) {
   child->set_inherited_live_bytes(2000);
   child->set_sum_thread_peak_bytes(7000);
   const MemoryProfile profile = MemoryProfileReport(run);
-  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 7000);
-  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 9000);
-  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), 3001 + 7000);
-  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), 30000 + 90000);
+  EXPECT_EQ(FindValue(profile, PEAK_LIVE_USABLE_BYTES), 7000);
+  EXPECT_EQ(FindValue(profile, PEAK_LIVE_ABSOLUTE_USABLE_BYTES), 9000);
+  EXPECT_EQ(FindValue(profile, SUM_THREAD_PEAK_USABLE_BYTES), 3001 + 7000);
+  EXPECT_EQ(FindValue(profile, ALLOCATED_USABLE_BYTES), 30000 + 90000);
 }
 
 TEST(MemoryProfileReportTest, SumsOfAKilledProcessAreUnknown) {
-  MeasuredRun run = RunOf({"pool"});
+  MeasuredRun run = MakeRun({"pool"});
   AddImage(1, 3000, &run);
   MeasuredImage* const killed = AddImage(2, 1000, &run);
   killed->set_has_totals(false);
   killed->set_end(MeasuredImage::KILLED);
   const MemoryProfile profile = MemoryProfileReport(run);
-  EXPECT_EQ(ValueOf(profile, PEAK_LIVE_USABLE_BYTES), 3000);
-  EXPECT_EQ(ValueOf(profile, SUM_THREAD_PEAK_USABLE_BYTES), -1);
-  EXPECT_EQ(ValueOf(profile, ALLOCATED_USABLE_BYTES), -1);
-  EXPECT_EQ(ValueOf(profile, ALLOCATION_COUNT), -1);
+  EXPECT_EQ(FindValue(profile, PEAK_LIVE_USABLE_BYTES), 3000);
+  EXPECT_EQ(FindValue(profile, SUM_THREAD_PEAK_USABLE_BYTES), -1);
+  EXPECT_EQ(FindValue(profile, ALLOCATED_USABLE_BYTES), -1);
+  EXPECT_EQ(FindValue(profile, ALLOCATION_COUNT), -1);
 }
 
 TEST(MemoryProfileReportTest, ThreadsThatMayOverlapMakeABoundedPeak) {
-  MeasuredRun run = RunOf({"threads"});
+  MeasuredRun run = MakeRun({"threads"});
   AddImage(1, 3000, &run)->set_threads_may_overlap(true);
   const MemoryProfile profile = MemoryProfileReport(run);
   const auto class_of = [&](MetricKind kind) {
@@ -168,7 +168,7 @@ TEST(MemoryProfileReportTest, ThreadsThatMayOverlapMakeABoundedPeak) {
 }
 
 TEST(MemoryProfileReportTest, NamedStagesArePhases) {
-  MeasuredRun run = RunOf({"train"});
+  MeasuredRun run = MakeRun({"train"});
   MeasuredImage* const image = AddImage(1, 3000, &run);
   AddStage("", StageFigures::NONE, 0, 0, image);
   AddStage("fit", StageFigures::NAMED, 0, 900, image);
@@ -191,7 +191,7 @@ TEST(MemoryProfileReportTest, NamedStagesArePhases) {
 }
 
 TEST(MemoryProfileReportTest, WithoutNamedStagesTheOthersArePhases) {
-  MeasuredRun run = RunOf({"train"});
+  MeasuredRun run = MakeRun({"train"});
   MeasuredImage* const image = AddImage(1, 3000, &run);
   AddStage("", StageFigures::NONE, 0, 0, image);
   AddStage("numpy", StageFigures::IMPORT, 0, 100, image);
@@ -203,7 +203,7 @@ TEST(MemoryProfileReportTest, WithoutNamedStagesTheOthersArePhases) {
 }
 
 TEST(MemoryProfileReportTest, TheAttributionAddsUpToThePeak) {
-  MeasuredRun run = RunOf({"train"});
+  MeasuredRun run = MakeRun({"train"});
   run.set_sampling_interval_bytes(0);
   MeasuredImage* const image = AddImage(1, 3000, &run);
   image->set_has_sites(true);
@@ -230,7 +230,7 @@ TEST(MemoryProfileReportTest, TheAttributionAddsUpToThePeak) {
 }
 
 TEST(MemoryProfileReportTest, WhatIsNotTheWholeProgramIsAFailure) {
-  MeasuredRun failed = RunOf({"a"});
+  MeasuredRun failed = MakeRun({"a"});
   AddImage(1, 3000, &failed);
   failed.set_exit_status(3);
   EXPECT_EQ(MemoryProfileReport(failed).failure().exit_status(), 3);
@@ -239,11 +239,11 @@ TEST(MemoryProfileReportTest, WhatIsNotTheWholeProgramIsAFailure) {
   EXPECT_EQ(MemoryProfileReport(failed).failure().kind(),
             ProducerFailure::SIGNALLED);
 
-  MeasuredRun foreign = RunOf({"a"});
+  MeasuredRun foreign = MakeRun({"a"});
   AddImage(1, 3000, &foreign)->set_has_foreign_new(true);
   EXPECT_THAT(MemoryProfileReport(foreign).failure().detail(),
               HasSubstr("python3.11 has an operator new of its own"));
-  EXPECT_THAT(MemoryProfileReport(RunOf({"a"})).failure().detail(),
+  EXPECT_THAT(MemoryProfileReport(MakeRun({"a"})).failure().detail(),
               HasSubstr("nothing was measured"));
 }
 

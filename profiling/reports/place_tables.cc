@@ -211,7 +211,7 @@ void AddLeaks(const MeasuredRun& run, const MeasuredImage& image,
                    static_cast<int64_t>(kShareUnits)),
         BytesValue(leak.live_bytes()),
         RateValue(static_cast<int64_t>(leak.growth_bytes_per_s()))};
-    AddPlace(places.FrameOf(places.OfCall(leak.call())), &row);
+    AddPlace(places.FindShownFrame(places.OfCall(leak.call())), &row);
     table.rows.push_back(std::move(row));
   }
   report->tables.push_back(std::move(table));
@@ -223,7 +223,7 @@ void AddLeaks(const MeasuredRun& run, const MeasuredImage& image,
 // part of the key.
 void AddPlace(const CodeFrame& frame, ReportRow* row) {
   row->cells.push_back(TextValue(frame.function()));
-  row->cells.push_back(PathValue(PlaceOf(frame)));
+  row->cells.push_back(PathValue(DescribePlace(frame)));
   row->key = absl::StrCat(frame.function(), "\n", FileName(frame.file()), "\n",
                           FileName(frame.module()));
 }

@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-const char* EndOf(const MeasuredImage& image) {
+const char* DescribeEnd(const MeasuredImage& image) {
   switch (image.end()) {
     case MeasuredImage::EXITED:
     case MeasuredImage::EXITED_AT_ONCE:
@@ -33,7 +33,7 @@ const char* EndOf(const MeasuredImage& image) {
 // A shell's script may start hundreds, each of some KiB.
 constexpr size_t kMostProcesses = 24;
 
-int64_t NeedOf(const MeasuredImage& image) {
+int64_t FindNeed(const MeasuredImage& image) {
   return std::max(OwnPeakBytes(image), image.peak_resident_bytes());
 }
 
@@ -48,7 +48,7 @@ std::vector<bool> FindShownImages(const MeasuredRun& run) {
   std::vector<int> by_need(static_cast<size_t>(run.images_size()));
   std::iota(by_need.begin(), by_need.end(), 0);
   std::stable_sort(by_need.begin(), by_need.end(), [&run](int a, int b) {
-    return NeedOf(run.images(a)) > NeedOf(run.images(b));
+    return FindNeed(run.images(a)) > FindNeed(run.images(b));
   });
   std::vector<bool> is_shown(by_need.size());
   for (size_t rank = 0; rank < by_need.size(); ++rank) {
@@ -132,7 +132,7 @@ void AddProcessTable(const MeasuredRun& run, Report* report) {
         BytesValue(OwnPeakBytes(each)),
         BytesIf(each.peak_resident_bytes() != 0, each.peak_resident_bytes()),
         BytesIf(each.has_totals(), each.allocated_bytes()),
-        TextValue(EndOf(each)),
+        TextValue(DescribeEnd(each)),
         TextValue(absl::StrJoin(each.command_line(), " "))};
     table.rows.push_back(std::move(row));
   }

@@ -17,14 +17,14 @@ std::string ShortProgram(const MeasuredRun& run) {
   return ShortenText(absl::StrJoin(run.program(), " "), 100);
 }
 
-std::string PlaceOf(const CodeFrame& frame) {
+std::string DescribePlace(const CodeFrame& frame) {
   if (frame.file().empty()) return std::string(FileName(frame.module()));
   return frame.line() > 0 ? absl::StrCat(frame.file(), ":", frame.line())
                           : frame.file();
 }
 
 std::string PlaceText(const CodeFrame& frame) {
-  return EscapeForTerminal(PlaceOf(frame));
+  return EscapeForTerminal(DescribePlace(frame));
 }
 
 absl::string_view FileName(absl::string_view path) {

@@ -29,13 +29,13 @@ std::string ShortProgram(const MeasuredRun& run);
 
 // File and line, else the object's name; as the record has it, and shown as one
 // line.
-std::string PlaceOf(const CodeFrame& frame);
+std::string DescribePlace(const CodeFrame& frame);
 std::string PlaceText(const CodeFrame& frame);
 
 // The name in a path.
 absl::string_view FileName(absl::string_view path);
 
-// When the run began, by the clock of its images.
+// Returns when the run began, by the clock of its images.
 int64_t BeginTimeNs(const MeasuredRun& run);
 
 // The name of a stage with those around it: "fit / epoch".

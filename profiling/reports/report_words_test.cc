@@ -42,7 +42,7 @@ TEST(ReportWordsTest, APlaceIsAsMuchAsIsKnown) {
 
 TEST(ReportWordsTest, WhatAProgramChoseIsOneLine) {
   EXPECT_EQ(PlaceText(FrameAt("a\nb", 1)), "a\\nb:1");
-  EXPECT_EQ(PlaceOf(FrameAt("a\nb", 1)), "a\nb:1");
+  EXPECT_EQ(DescribePlace(FrameAt("a\nb", 1)), "a\nb:1");
 }
 
 TEST(ReportWordsTest, AFileNameIsThePathsLastPart) {

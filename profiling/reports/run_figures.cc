@@ -21,14 +21,14 @@ struct OwnedBytes {
   const char* owner;
 };
 
-std::vector<OwnedBytes> OwnersOf(const PeakShares& shares) {
+std::vector<OwnedBytes> ListOwners(const PeakShares& shares) {
   return {{shares.program_bytes, "the program's own data"},
           {shares.libraries_bytes, "libraries"},
           {shares.interpreter_bytes, "the interpreter"},
           {shares.unknown_bytes, "of no known call"}};
 }
 
-int64_t SumOf(const std::vector<OwnedBytes>& owners) {
+int64_t AddUp(const std::vector<OwnedBytes>& owners) {
   int64_t sum = 0;
   for (const OwnedBytes& each : owners) sum = SaturatedSum(sum, each.bytes);
   return sum;
@@ -36,10 +36,10 @@ int64_t SumOf(const std::vector<OwnedBytes>& owners) {
 
 // "66.7 % the program's own data, 33.3 % libraries"
 std::string OwnerText(const MeasuredRun& run, const MeasuredImage& image) {
-  const PeakShares shares = PeakSharesOf(run, image);
+  const PeakShares shares = ComputePeakShares(run, image);
   if (!shares.are_known) return "";
-  const std::vector<OwnedBytes> owners = OwnersOf(shares);
-  const int64_t sum = SumOf(owners);
+  const std::vector<OwnedBytes> owners = ListOwners(shares);
+  const int64_t sum = AddUp(owners);
   std::string text;
   for (const OwnedBytes& each : owners) {
     if (each.bytes <= 0 || sum <= 0) continue;
@@ -219,15 +219,15 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
 void AddPeakOwners(const MeasuredRun& run, const MeasuredImage& image,
                    Report* report) {
   if (!image.has_sites()) return;
-  const PeakShares shares = PeakSharesOf(run, image);
+  const PeakShares shares = ComputePeakShares(run, image);
   if (!shares.are_known) {
     report->remarks.push_back(
         "how much of the peak is the program's own data is not measured: calls "
         "of the interpreted program were not recorded");
     return;
   }
-  const std::vector<OwnedBytes> owners = OwnersOf(shares);
-  const int64_t sum = SumOf(owners);
+  const std::vector<OwnedBytes> owners = ListOwners(shares);
+  const int64_t sum = AddUp(owners);
   if (sum <= 0) return;
   ReportTable table;
   table.heading = "Whose data the peak is";

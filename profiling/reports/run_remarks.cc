@@ -26,7 +26,7 @@ std::vector<std::string> NotMeasured(const MeasuredImage& image) {
   return names;
 }
 
-// Which of the ledgers holds the interpreter's small objects.
+// Returns which of the ledgers holds the interpreter's small objects.
 std::string PythonObjectsText(const MeasuredImage& image) {
   switch (image.python_objects()) {
     case MeasuredImage::COUNTED:

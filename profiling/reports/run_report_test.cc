@@ -467,7 +467,7 @@ std::string StageText(const MeasuredImage& image) {
   return Table(run, "Stages");
 }
 
-size_t ColumnOf(const std::string& text, size_t at) {
+size_t FindColumn(const std::string& text, size_t at) {
   return at - (text.rfind('\n', at) + 1);
 }
 
@@ -495,8 +495,8 @@ TEST(RunReportStagesTest, StandsAsATreeWithMostFirst) {
   EXPECT_LT(fit_at, file_at);
   EXPECT_LT(file_at, numpy_at);
   // Deeper than what it is inside of.
-  EXPECT_EQ(ColumnOf(text, file_at), ColumnOf(text, fit_at) + 2);
-  EXPECT_EQ(ColumnOf(text, numpy_at), ColumnOf(text, fit_at));
+  EXPECT_EQ(FindColumn(text, file_at), FindColumn(text, fit_at) + 2);
+  EXPECT_EQ(FindColumn(text, numpy_at), FindColumn(text, fit_at));
   EXPECT_THAT(text, HasSubstr("50.0 %"));
   EXPECT_THAT(text, HasSubstr("25.0 %"));
   EXPECT_THAT(text, HasSubstr("1.500 s"));

@@ -26,7 +26,8 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
 void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
                     Report* report);
 
-// How the run was measured, on which machine, and what was not measured.
+// Returns how the run was measured, on which machine, and what was not
+// measured.
 void AddRunRemarks(const MeasuredRun& run, const MeasuredImage& image,
                    Report* report);
 
@@ -47,7 +48,8 @@ void AddPlaceTables(const MeasuredRun& run, const MeasuredImage& image,
 void AddCallPaths(const MeasuredRun& run, const MeasuredImage& image,
                   const std::vector<SiteRow>& rows, Report* report);
 
-// Where processor time went and who copied, in all processes together.
+// Adds the tables of where processor time went and who copied, in all processes
+// together.
 void AddSampleTables(const MeasuredRun& run, const RunReportOptions& options,
                      Report* report);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxCommandBytes = 60;
 
-std::string NameOf(const MeasuredImage& image) {
+std::string DescribeProcess(const MeasuredImage& image) {
   return absl::StrCat("process ", image.process_id(), " (",
                       ShortCommand(image, kMaxCommandBytes), ")");
 }
@@ -37,21 +37,22 @@ void WarnOfEnd(const MeasuredRun& run, Report* report) {
 
 void WarnOfProcess(const MeasuredImage& image, Report* report) {
   if (!IsCounted(image)) {
-    Warn(absl::StrCat(NameOf(image), " ", DescribeUncountedHeap(image)),
-         report);
+    Warn(
+        absl::StrCat(DescribeProcess(image), " ", DescribeUncountedHeap(image)),
+        report);
   }
   if (image.lost_child_count() > 0) {
     Warn(absl::StrCat(
              FormatCount(image.lost_child_count()),
              image.lost_child_count() == 1 ? " child of " : " children of ",
-             NameOf(image),
+             DescribeProcess(image),
              " could not be measured: no room in TMPDIR, or a limit "
              "of file sizes (ulimit -f)"),
          report);
   }
   if (IsCounted(image) && HeapTellsTooLittle(image)) {
     Warn(absl::StrCat(
-             "the heap of ", NameOf(image), " leaves out ",
+             "the heap of ", DescribeProcess(image), " leaves out ",
              FormatRoundedBytes(BytesBeyondHeap(image)), " of ",
              FormatRoundedBytes(PeakAnonymousBytes(image)),
              ": memory that does not come from malloc, as of a collector or "

@@ -33,7 +33,7 @@ class SumsByPlace {
   std::vector<Row> Sorted(Size size) const {
     std::vector<Row> rows;
     for (const auto& [place, sum] : sums_) {
-      rows.push_back({places_.FrameOf(place), sum});
+      rows.push_back({places_.FindShownFrame(place), sum});
       if (place == CodePlaces::kNowhere) {
         rows.back().frame.set_function("[of no known call]");
       }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kLeastShare = 0.005;
 
 // The stage's name, with what a reader of its figures must know.
-std::string TitleOf(const StageFigures& stage) {
+std::string MakeTitle(const StageFigures& stage) {
   std::string title =
       absl::StrCat(stage.kind() == StageFigures::IMPORT ? "import "
                    : stage.kind() == StageFigures::FILE ? "file "
@@ -98,7 +98,7 @@ class StageTree {
                  BytesValue(stage.net_growth_bytes()),
                  CountValue(stage.visit_count()),
                  TimeValue(stage.wall_time_ns()),
-                 TextValue(TitleOf(stage))};
+                 TextValue(MakeTitle(stage))};
     table_->rows.push_back(std::move(row));
   }
 

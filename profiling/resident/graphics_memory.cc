@@ -45,7 +45,8 @@ struct UtilizationSample {
   unsigned int decoder_percent;
 };
 
-// Whether the process has a file open whose path is `beginning` and a digit.
+// Returns whether the process has a file open whose path is `beginning` and a
+// digit.
 bool HasOpen(int process_id, const std::string& beginning) {
   std::error_code error;
   std::filesystem::directory_iterator file(

@@ -50,8 +50,9 @@ struct GraphicsUse {
 
 class GraphicsWatch {
  public:
-  // Before the first process starts: what is in use then is not the run's.
-  // `device_files`: how the paths of devices begin, before a digit.
+  // Opens the devices, before the first process starts: what is in use then is
+  // not the run's. `device_files`: how the paths of devices begin, before a
+  // digit.
   static absl::StatusOr<GraphicsWatch> Open(
       const std::string& library = "libnvidia-ml.so.1",
       const std::string& device_files = "/dev/nvidia");
@@ -61,7 +62,8 @@ class GraphicsWatch {
 
   void Look(const std::set<int>& process_ids);
 
-  // In order of processes, then devices; those of process 0 come last.
+  // Returns the uses in order of processes, then devices; those of process 0
+  // come last.
   std::vector<GraphicsUse> uses() const;
   // Returns the processes on the devices that were not asked for; at most so
   // many at once.

@@ -34,7 +34,7 @@ std::unique_ptr<PublishedMappings> Published() {
 }
 
 // Writes it to a file of the test's own.
-std::string FileOf(const PublishedMappings& published) {
+std::string WriteToString(const PublishedMappings& published) {
   std::string path = absl::StrCat(
       testing::TempDir(), "/",
       testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -48,7 +48,7 @@ std::string FileOf(const PublishedMappings& published) {
 
 TEST(MappingStateTest, ReadsRangesAndLiveBytes) {
   const absl::StatusOr<MappingState> state =
-      ReadMappingState(FileOf(*Published()));
+      ReadMappingState(WriteToString(*Published()));
   ASSERT_THAT(state.status(), IsOk());
   ASSERT_EQ(state->ranges.mapped.size(), 2u);
   EXPECT_EQ(state->ranges.mapped[0].begin, 0x1000u);
@@ -63,16 +63,16 @@ TEST(MappingStateTest, ReadsRangesAndLiveBytes) {
 TEST(MappingStateTest, WaitsForTheEndOfAChange) {
   auto published = Published();
   published->generation = 9;
-  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
+  EXPECT_THAT(ReadMappingState(WriteToString(*published)).status(),
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST(MappingStateTest, RefusesAnotherVersionAndOneCutShort) {
   auto published = Published();
   published->magic ^= 1;
-  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
+  EXPECT_THAT(ReadMappingState(WriteToString(*published)).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  const std::string path = FileOf(*Published());
+  const std::string path = WriteToString(*Published());
   ASSERT_THAT(ReplaceFile(path, "MappingState", ToDisk::kNoFsync), IsOk());
   EXPECT_THAT(ReadMappingState(path).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
@@ -81,7 +81,7 @@ TEST(MappingStateTest, RefusesAnotherVersionAndOneCutShort) {
 TEST(MappingStateTest, RefusesMoreRangesThanThereIsRoomFor) {
   auto published = Published();
   published->range_count = kMaxProgramRanges + 1;
-  EXPECT_THAT(ReadMappingState(FileOf(*published)).status(),
+  EXPECT_THAT(ReadMappingState(WriteToString(*published)).status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

@@ -24,7 +24,7 @@ std::string DeviceName(unsigned int major_number, unsigned int minor_number) {
 }
 
 // Empty: there is no such path.
-std::string DeviceOf(const std::string& path) {
+std::string FindDevice(const std::string& path) {
   struct stat facts;
   return stat(path.c_str(), &facts) == 0
              ? DeviceName(major(facts.st_dev), minor(facts.st_dev))
@@ -94,13 +94,13 @@ std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts) {
 
 MemoryFiles::MemoryFiles(std::string agent_folder)
     : agent_folder_(std::move(agent_folder)) {
-  agent_device_ = DeviceOf(agent_folder_);
+  agent_device_ = FindDevice(agent_folder_);
   const absl::StatusOr<std::string> mounts =
       ReadKernelFile("/proc/self/mountinfo");
   if (!mounts.ok()) return;
   for (const MemoryMount& mount : FindMemoryMounts(*mounts)) {
     // Another mount may lie above it.
-    const bool is_seen = DeviceOf(mount.path) == mount.device;
+    const bool is_seen = FindDevice(mount.path) == mount.device;
     const bool is_known = std::any_of(
         uses_.begin(), uses_.end(),
         [&mount](const Use& use) { return use.mount.device == mount.device; });

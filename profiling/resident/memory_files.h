@@ -43,7 +43,7 @@ class MemoryFiles {
 
   void Look();
 
-  // As of the last look, of all mounts.
+  // Returns by how much the files of all mounts had grown at the last look.
   int64_t grown_bytes() const;
   // The same without what processes have mapped there, as they count it
   // themselves.

@@ -18,7 +18,7 @@ namespace {
 
 // By the folder's own name, which is random: a process of another root sees it
 // below another path.
-bool HasFileOf(absl::string_view mappings, absl::string_view folder) {
+bool HasFileIn(absl::string_view mappings, absl::string_view folder) {
   return absl::StrContains(mappings,
                            absl::StrCat(folder.substr(folder.rfind('/')), "/"));
 }
@@ -50,7 +50,7 @@ void ProcessChildren::LookAt(int process_id) {
     const absl::StatusOr<std::string> mappings =
         ReadKernelFile(absl::StrCat(folder, "/maps"));
     if (!mappings.ok() || mappings->empty()) return;
-    seen.agent = HasFileOf(*mappings, agent_folder_)
+    seen.agent = HasFileIn(*mappings, agent_folder_)
                      ? SeenProcess::Agent::kPresent
                      : SeenProcess::Agent::kAbsent;
     seen.start_values = *start_values;

@@ -54,7 +54,7 @@ class ProcessChildren {
 
   void Look();
 
-  // By process, the first one among them.
+  // Returns the processes that were seen, each with the first one among them.
   const std::map<int, SeenProcess>& seen() const { return seen_; }
   // Returns the processes that were there at the last look.
   const std::set<int>& running() const { return running_; }

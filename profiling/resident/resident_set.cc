@@ -35,7 +35,7 @@ struct Mapping {
 };
 
 // "Rss:      4 kB".
-int64_t KibibytesOf(absl::string_view line) {
+int64_t ParseKibibytes(absl::string_view line) {
   line.remove_prefix(std::min(line.size(), line.find(':') + 1));
   line = absl::StripLeadingAsciiWhitespace(line);
   int64_t kibibytes = 0;
@@ -74,13 +74,13 @@ std::vector<Mapping> ParseMappings(absl::string_view text) {
     } else if (!mappings.empty()) {
       Mapping& mapping = mappings.back();
       if (absl::StartsWith(line, "Rss:")) {
-        mapping.resident_bytes = KibibytesOf(line);
+        mapping.resident_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Pss:")) {
-        mapping.proportional_bytes = KibibytesOf(line);
+        mapping.proportional_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Anonymous:")) {
-        mapping.written_bytes = KibibytesOf(line);
+        mapping.written_bytes = ParseKibibytes(line);
       } else if (absl::StartsWith(line, "Swap:")) {
-        mapping.swapped_bytes = KibibytesOf(line);
+        mapping.swapped_bytes = ParseKibibytes(line);
       }
     }
   }
@@ -116,7 +116,7 @@ class Classifier {
     AddToShares(mapping, agent_bytes);
     parts_.mapped_bytes += mapped_bytes;
     parts_.agent_bytes += agent_bytes;
-    parts_.*PartOf(mapping) +=
+    parts_.*FindPart(mapping) +=
         mapping.resident_bytes - mapped_bytes - agent_bytes;
     before_ = mapping;
   }
@@ -185,8 +185,8 @@ class Classifier {
     return found != has_code_.end() && found->second;
   }
 
-  int64_t ResidentSet::*PartOf(const Mapping& mapping) {
-    if (IsUnnamed(mapping)) return AnonymousPartOf(mapping);
+  int64_t ResidentSet::*FindPart(const Mapping& mapping) {
+    if (IsUnnamed(mapping)) return FindAnonymousPart(mapping);
     follows_image_ = false;
     if (mapping.path == "[heap]") return &ResidentSet::heap_bytes;
     if (absl::StartsWith(mapping.path, "[stack")) {
@@ -200,7 +200,7 @@ class Classifier {
                           : &ResidentSet::file_bytes;
   }
 
-  int64_t ResidentSet::*AnonymousPartOf(const Mapping& mapping) {
+  int64_t ResidentSet::*FindAnonymousPart(const Mapping& mapping) {
     if (mapping.is_shared) return &ResidentSet::shared_bytes;
     const bool adjoins = before_.range.end == mapping.range.begin;
     // An object's zeroed data lies behind what its file holds.
@@ -271,9 +271,9 @@ void ReadStatus(int process_id, ResidentSet* parts) {
   if (!text.ok()) return;
   for (absl::string_view line : absl::StrSplit(*text, '\n')) {
     if (absl::ConsumePrefix(&line, "VmPTE:")) {
-      parts->page_table_bytes = KibibytesOf(absl::StrCat(":", line));
+      parts->page_table_bytes = ParseKibibytes(absl::StrCat(":", line));
     } else if (absl::ConsumePrefix(&line, "VmRSS:")) {
-      parts->resident_bytes = KibibytesOf(absl::StrCat(":", line));
+      parts->resident_bytes = ParseKibibytes(absl::StrCat(":", line));
     }
   }
 }

@@ -88,15 +88,15 @@ absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
                                             const KnownRanges& ranges,
                                             const std::string& agent_folder);
 
-// For tests: the same of a text like /proc/PID/smaps. `resident_in` tells how
+// Classifies a text like /proc/PID/smaps, for tests. `resident_in` tells how
 // many bytes of a range are resident.
 ResidentSet ClassifyMappings(
     absl::string_view mappings, const KnownRanges& ranges,
     const std::string& agent_folder,
     absl::FunctionRef<int64_t(AddressRange)> resident_in);
 
-// For tests: the page faults that a text like /proc/PID/stat tells; they are
-// left as they are if it tells none.
+// Parses the page faults that a text like /proc/PID/stat tells, for tests; they
+// are left as they are if it tells none.
 void ParseFaults(absl::string_view stat, ResidentSet* parts);
 
 }  // namespace footprint

@@ -62,7 +62,7 @@ struct SharedOnce {
   int64_t swapped_bytes = 0;
   int64_t page_table_bytes = 0;
   int64_t kernel_stack_bytes = 0;
-  // At that moment; bytes that processes share count for each of them.
+  // The sum at that moment; bytes that processes share count for each of them.
   int64_t resident_sum_bytes = 0;
   // No process came or went while shares were read.
   bool is_of_one_moment = false;
@@ -95,7 +95,7 @@ class ResidentWatch {
   const std::set<int>& process_ids() const { return process_ids_; }
 
  private:
-  // By process, the number of its last image.
+  // Returns the number of the last image of each process.
   std::map<int, int> Images() const;
   absl::StatusOr<MappingState> ReadState(int process_id, int image) const;
   void ReadParts(int process_id, int image);
@@ -108,7 +108,7 @@ class ResidentWatch {
   int64_t peak_sum_bytes_ = 0;
   int64_t peak_process_bytes_ = 0;
   SharedOnce shared_once_;
-  // By process of the last look, the number of its last image.
+  // The number of the last image of each process of the last look.
   std::map<int, int> images_;
   std::set<int> process_ids_;
   std::map<std::pair<int, int>, ResidentPeak> peaks_;
@@ -118,7 +118,7 @@ class ResidentWatch {
   // program without the agent.
   std::map<std::pair<int, int>, int64_t> bytes_without_agent_;
   int64_t last_look_bytes_ = 0;
-  // When shares were last told apart: of which processes, which of their pages
+  // The processes whose shares were last told apart, which of their pages count
   // once, and the least that a look has seen since.
   std::set<int> told_process_ids_;
   int64_t told_once_bytes_ = 0;

@@ -30,7 +30,7 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-absl::string_view DetailOf(const CodeFrame& frame) {
+absl::string_view FindDetail(const CodeFrame& frame) {
   return FileName(frame.kind() == CodeFrame::PYTHON && !frame.file().empty()
                       ? frame.file()
                       : frame.module());
@@ -48,7 +48,8 @@ MergedCalls::MergedCalls(size_t measure_count)
   for (std::vector<int64_t>& values : values_) values.push_back(0);
 }
 
-uint32_t MergedCalls::NameOf(absl::string_view name, absl::string_view detail) {
+uint32_t MergedCalls::NumberName(absl::string_view name,
+                                 absl::string_view detail) {
   const auto [named, is_new] = name_indices_.try_emplace(
       NameKey(name, detail), static_cast<uint32_t>(names_.size()));
   if (is_new) names_.push_back(named->first);
@@ -57,7 +58,7 @@ uint32_t MergedCalls::NameOf(absl::string_view name, absl::string_view detail) {
 
 uint32_t MergedCalls::Child(uint32_t parent, absl::string_view name,
                             absl::string_view detail, CodeOwner owner) {
-  return ChildOfName(parent, NameOf(name, detail), [&] { return owner; });
+  return ChildOfName(parent, NumberName(name, detail), [&] { return owner; });
 }
 
 uint32_t MergedCalls::Others(uint32_t parent) {
@@ -107,7 +108,8 @@ std::vector<double> MergedCalls::Scores() const {
 }
 
 // About how many bytes the node adds to a page, the others of it included.
-size_t MergedCalls::CostOf(uint32_t node, std::vector<bool>* has_name) const {
+size_t MergedCalls::CountCost(uint32_t node,
+                              std::vector<bool>* has_name) const {
   constexpr size_t kBytesOfNode = 24;
   constexpr size_t kBytesOfValue = 14;
   size_t cost = kBytesOfNode + kBytesOfValue * values_.size();
@@ -140,7 +142,7 @@ std::vector<uint32_t> MergedCalls::Choose(size_t most_bytes) const {
   std::vector<bool> has_name(names_.size());
   size_t cost = 0;
   for (size_t i = 0; i < most; ++i) {
-    cost += CostOf(scored[i].second, &has_name);
+    cost += CountCost(scored[i].second, &has_name);
     if (cost > most_bytes) break;
     chosen.push_back(scored[i].second);
   }
@@ -234,17 +236,17 @@ MergedCalls::Stacks::Stacks(const MeasuredRun& run, const MeasuredImage& image,
       nodes_(static_cast<size_t>(run.calls_size()) + 1),
       names_(static_cast<size_t>(run.frames_size()), kNoName) {}
 
-uint32_t MergedCalls::Stacks::ChildOf(uint32_t parent, uint32_t call) {
+uint32_t MergedCalls::Stacks::FindChild(uint32_t parent, uint32_t call) {
   const uint32_t index = run_.calls(static_cast<int>(call) - 1).frame();
   const CodeFrame& frame = run_.frames(static_cast<int>(index));
   if (names_[index] == kNoName) {
-    names_[index] = merged_.NameOf(frame.function(), DetailOf(frame));
+    names_[index] = merged_.NumberName(frame.function(), FindDetail(frame));
   }
   return merged_.ChildOfName(parent, names_[index],
-                             [&] { return OwnerOf(frame, image_); });
+                             [&] { return FindOwner(frame, image_); });
 }
 
-uint32_t MergedCalls::Stacks::NodeOf(uint32_t call) {
+uint32_t MergedCalls::Stacks::FindNode(uint32_t call) {
   if (call == 0) {
     return merged_.Child(root_, kNotRecorded, "", CodeOwner::kUnknown);
   }
@@ -263,7 +265,7 @@ uint32_t MergedCalls::Stacks::NodeOfKept(uint32_t call) {
   }
   uint32_t node = each == 0 ? root_ : nodes_[each];
   for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
-    node = ChildOf(node, *step);
+    node = FindChild(node, *step);
     nodes_[*step] = node;
   }
   return node;

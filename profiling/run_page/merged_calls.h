@@ -2,7 +2,7 @@
 //
 //   MergedCalls merged(/*measure_count=*/1);
 //   MergedCalls::Stacks stacks(run, image, /*root=*/0, &merged);
-//   merged.Add(stacks.NodeOf(site.call()), 0, site.at_peak().bytes(), 0);
+//   merged.Add(stacks.FindNode(site.call()), 0, site.at_peak().bytes(), 0);
 //   std::vector<FlameGraph::Node> nodes = merged.LargestNodes(120'000);
 //
 // The outermost node, 0, is no call; runs must outlive the tree. Calls that are
@@ -60,11 +60,11 @@ class MergedCalls {
 
     // Returns the node of a call as sites name it; of a call that is not kept,
     // the others of the nearest.
-    uint32_t NodeOf(uint32_t call);
+    uint32_t FindNode(uint32_t call);
 
    private:
     uint32_t NodeOfKept(uint32_t call);
-    uint32_t ChildOf(uint32_t parent, uint32_t call);
+    uint32_t FindChild(uint32_t parent, uint32_t call);
 
     const MeasuredRun& run_;
     const MeasuredImage& image_;
@@ -85,14 +85,14 @@ class MergedCalls {
     CodeOwner owner;
   };
 
-  uint32_t NameOf(absl::string_view name, absl::string_view detail);
+  uint32_t NumberName(absl::string_view name, absl::string_view detail);
   template <typename FindOwner>
   uint32_t ChildOfName(uint32_t parent, uint32_t name, FindOwner find_owner);
 
   std::vector<double> Scores() const;
   // Indices of nodes that are kept, ascending.
   std::vector<uint32_t> Choose(size_t most_bytes) const;
-  size_t CostOf(uint32_t node, std::vector<bool>* has_name) const;
+  size_t CountCost(uint32_t node, std::vector<bool>* has_name) const;
   FlameGraph::Node GraphNode(uint32_t node, int parent) const;
   void AddOwn(uint32_t node, FlameGraph::Node* sum) const;
   void SetSigmas(std::vector<FlameGraph::Node>* nodes) const;

@@ -18,7 +18,7 @@
 namespace footprint {
 namespace {
 
-int64_t SumOf(const FlameGraph& graph, size_t measure) {
+int64_t AddUp(const FlameGraph& graph, size_t measure) {
   int64_t sum = 0;
   for (const FlameGraph::Node& node : graph.nodes) {
     sum += node.own_values[measure];
@@ -73,7 +73,7 @@ TEST(MergedCallsTest, HoldsEachStackOfAnyRun) {
     const std::map<std::string, int64_t> expected = NaivePeaks(run);
     int64_t sum = 0;
     for (const auto& [path, bytes] : expected) sum += bytes;
-    EXPECT_EQ(SumOf(graph, 0), sum) << seed;
+    EXPECT_EQ(AddUp(graph, 0), sum) << seed;
     for (const auto& [path, bytes] : expected) {
       if (bytes * 10'000 >= sum) {
         EXPECT_EQ(found[path], bytes) << seed << " " << path;
@@ -93,7 +93,7 @@ TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
   for (const size_t most_bytes : {0, 1, 200, 5'000, 100'000, 10'000'000}) {
     const FlameGraph graph = RunFlameGraph(run, most_bytes);
     for (size_t measure = 0; measure < sums.size(); ++measure) {
-      EXPECT_EQ(SumOf(graph, measure), sums[measure]) << most_bytes;
+      EXPECT_EQ(AddUp(graph, measure), sums[measure]) << most_bytes;
     }
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       EXPECT_LT(graph.nodes[i].parent, static_cast<int>(i));
@@ -197,9 +197,9 @@ TEST(MergedCallsTest, HasTheMeasuresThatTheRunHas) {
   const FlameGraph full = RunFlameGraph(FullRun(), 100'000);
   ASSERT_EQ(full.measures.size(), 5u);
   EXPECT_EQ(full.measures[3].name, "copied");
-  EXPECT_EQ(SumOf(full, 3), 25 << 20);
+  EXPECT_EQ(AddUp(full, 3), 25 << 20);
   EXPECT_EQ(full.measures[4].unit, FlameGraph::Measure::Unit::kNanoseconds);
-  EXPECT_EQ(SumOf(full, 4), 2'750'000'000);
+  EXPECT_EQ(AddUp(full, 4), 2'750'000'000);
   MeasuredRun run = FullRun();
   for (MeasuredImage& image : *run.mutable_images()) {
     image.clear_copies();
@@ -213,7 +213,7 @@ TEST(MergedCallsTest, ComparesCallByCall) {
   const FlameGraph graph =
       ComparisonFlameGraph(FullRun(), FullRunLater(), 100'000);
   EXPECT_TRUE(graph.is_comparison);
-  EXPECT_EQ(SumOf(graph, 1) - SumOf(graph, 0), (2 << 20) + 1000);
+  EXPECT_EQ(AddUp(graph, 1) - AddUp(graph, 0), (2 << 20) + 1000);
   for (const FlameGraph::Node& node : graph.nodes) {
     if (node.name == "malloc" && node.own_values[0] == 7 << 20) {
       EXPECT_EQ(node.own_values[1], 9 << 20);

@@ -32,8 +32,8 @@ struct Places {
 // alone, none is needed.
 class Commands {
  public:
-  uint32_t RootOf(const MeasuredImage& image, bool has_others,
-                  MergedCalls* merged) {
+  uint32_t MakeRoot(const MeasuredImage& image, bool has_others,
+                    MergedCalls* merged) {
     if (!has_others) return 0;
     const std::string name = ShortCommand(image, kMostCommandBytes);
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
@@ -90,13 +90,13 @@ class KeptCalls {
     Keep([&](Sums* sums) {
       for (const MeasuredImage& image : run.images()) {
         for (const ProcessorTime& time : image.processor_time()) {
-          (*sums)[time.call()] += NsOf(time);
+          (*sums)[time.call()] += AddUpNs(time);
         }
       }
     });
   }
 
-  static int64_t NsOf(const ProcessorTime& time) {
+  static int64_t AddUpNs(const ProcessorTime& time) {
     return time.native_ns() + time.interpreter_ns() + time.system_ns();
   }
 
@@ -105,7 +105,7 @@ class KeptCalls {
   std::vector<uint32_t> Nearest() const {
     std::vector<uint32_t> nearest(is_kept_.size());
     for (uint32_t call = 1; call < nearest.size(); ++call) {
-      nearest[call] = is_kept_[call] ? call : nearest[ParentOf(call)];
+      nearest[call] = is_kept_[call] ? call : nearest[FindParent(call)];
     }
     return nearest;
   }
@@ -113,7 +113,7 @@ class KeptCalls {
  private:
   using Sums = std::vector<int64_t>;
 
-  uint32_t ParentOf(size_t call) const {
+  uint32_t FindParent(size_t call) const {
     return run_.calls(static_cast<int>(call) - 1).parent();
   }
 
@@ -124,7 +124,7 @@ class KeptCalls {
     Sums sums(is_kept_.size());
     add_own(&sums);
     for (size_t call = sums.size() - 1; call > 0; --call) {
-      sums[ParentOf(call)] += sums[call];
+      sums[FindParent(call)] += sums[call];
     }
     for (size_t call = 1; call < sums.size(); ++call) {
       if (sums[call] > 0 && sums[call] >= sums[0] / kLeastShare) {
@@ -142,20 +142,20 @@ void AddImage(const MeasuredRun& run, const MeasuredImage& image,
               const Places& places, MergedCalls* merged) {
   MergedCalls::Stacks stacks(run, image, nearest, root, merged);
   for (const SiteAmounts& site : image.sites()) {
-    const uint32_t node = stacks.NodeOf(site.call());
+    const uint32_t node = stacks.FindNode(site.call());
     Add(node, places.at_peak, site.at_peak(), merged);
     Add(node, places.allocated, site.allocated(), merged);
     Add(node, places.at_end, site.at_end(), merged);
   }
   if (places.copied != Places::kAbsent) {
     for (const CopyAmounts& copy : image.copies()) {
-      Add(stacks.NodeOf(copy.call()), places.copied, copy.copied(), merged);
+      Add(stacks.FindNode(copy.call()), places.copied, copy.copied(), merged);
     }
   }
   if (places.processor != Places::kAbsent) {
     for (const ProcessorTime& time : image.processor_time()) {
-      merged->Add(stacks.NodeOf(time.call()), places.processor,
-                  KeptCalls::NsOf(time), /*variance=*/0);
+      merged->Add(stacks.FindNode(time.call()), places.processor,
+                  KeptCalls::AddUpNs(time), /*variance=*/0);
     }
   }
 }
@@ -164,8 +164,8 @@ void AddRun(const MeasuredRun& run, const Places& places, bool has_commands,
             Commands* commands, MergedCalls* merged) {
   const std::vector<uint32_t> nearest = KeptCalls(run).Nearest();
   for (const MeasuredImage& image : run.images()) {
-    AddImage(run, image, nearest, commands->RootOf(image, has_commands, merged),
-             places, merged);
+    AddImage(run, image, nearest,
+             commands->MakeRoot(image, has_commands, merged), places, merged);
   }
 }
 

@@ -24,7 +24,7 @@ namespace {
   return ::testing::AssertionFailure() << "not there: " << text;
 }
 
-size_t CountOf(const std::string& html, const std::string& text) {
+size_t CountOccurrences(const std::string& html, const std::string& text) {
   size_t count = 0;
   for (size_t at = html.find(text); at != std::string::npos;
        at = html.find(text, at + 1)) {
@@ -110,12 +110,12 @@ TEST(RunPageTest, LeavesOutWhatIsNotKnown) {
   run.set_sampling_interval_bytes(-1);
   run.clear_graphics();
   const std::string html = RunPage(run);
-  EXPECT_EQ(CountOf(html, "<h2>"), 1u) << "how it was measured";
-  EXPECT_EQ(CountOf(html, "<script"), 0u);
+  EXPECT_EQ(CountOccurrences(html, "<h2>"), 1u) << "how it was measured";
+  EXPECT_EQ(CountOccurrences(html, "<script"), 0u);
   EXPECT_TRUE(Holds(html,
                     "Not measured: call sites, live bytes over time, "
                     "stages (no stage was begun), copies"));
-  EXPECT_EQ(CountOf(html, "<dd>not measured</dd>"), 3u)
+  EXPECT_EQ(CountOccurrences(html, "<dd>not measured</dd>"), 3u)
       << "where, allocated, allocator";
 }
 

@@ -83,8 +83,8 @@ class StageSeries {
   std::vector<std::string> names_;
 };
 
-Timeline TimelineOf(const MeasuredRun& run, const MeasuredImage& image,
-                    size_t most_points) {
+Timeline MakeTimeline(const MeasuredRun& run, const MeasuredImage& image,
+                      size_t most_points) {
   Timeline timeline;
   timeline.title = "Live bytes of the heap";
   timeline.description =
@@ -127,13 +127,13 @@ void AddTimelines(const MeasuredRun& run, const PageLimits& limits,
   if (images.size() > limits.timelines) images.resize(limits.timelines);
   page->AddHeading("Over time");
   if (images.size() == 1) {
-    page->AddTimeline(TimelineOf(run, *images[0], limits.timeline_points));
+    page->AddTimeline(MakeTimeline(run, *images[0], limits.timeline_points));
     return;
   }
   std::vector<PageContent::View> views;
   for (const MeasuredImage* image : images) {
     PageContent content;
-    content.AddTimeline(TimelineOf(
+    content.AddTimeline(MakeTimeline(
         run, *image, limits.timeline_points / (views.empty() ? 1 : 2)));
     views.push_back({absl::StrCat(image->process_id(), ": ",
                                   ShortCommand(*image, kMostCommandBytes)),

@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-CodeFrame FrameOf(const std::string& function, int line = 0) {
+CodeFrame MakeFrame(const std::string& function, int line = 0) {
   CodeFrame frame;
   frame.set_function(function);
   frame.set_line(line);
@@ -17,11 +17,11 @@ CodeFrame FrameOf(const std::string& function, int line = 0) {
 TEST(CallForestTest, AFrameStandsThereOnce) {
   MeasuredRun run;
   CallForest forest(&run);
-  EXPECT_EQ(forest.Frame(FrameOf("main")), 0u);
-  EXPECT_EQ(forest.Frame(FrameOf("Fit")), 1u);
-  EXPECT_EQ(forest.Frame(FrameOf("main")), 0u);
+  EXPECT_EQ(forest.Frame(MakeFrame("main")), 0u);
+  EXPECT_EQ(forest.Frame(MakeFrame("Fit")), 1u);
+  EXPECT_EQ(forest.Frame(MakeFrame("main")), 0u);
   // Another line is another frame.
-  EXPECT_EQ(forest.Frame(FrameOf("Fit", 3)), 2u);
+  EXPECT_EQ(forest.Frame(MakeFrame("Fit", 3)), 2u);
   ASSERT_EQ(run.frames_size(), 3);
   EXPECT_EQ(run.frames(1).function(), "Fit");
   EXPECT_EQ(run.frames(2).line(), 3);
@@ -30,11 +30,11 @@ TEST(CallForestTest, AFrameStandsThereOnce) {
 TEST(CallForestTest, ACallIsOfAParentAndAFrame) {
   MeasuredRun run;
   CallForest forest(&run);
-  const auto main = forest.Call(0, forest.Frame(FrameOf("main")));
-  const auto fit = forest.Call(main, forest.Frame(FrameOf("Fit")));
+  const auto main = forest.Call(0, forest.Frame(MakeFrame("main")));
+  const auto fit = forest.Call(main, forest.Frame(MakeFrame("Fit")));
   // Itself again, and the same function called from elsewhere.
-  EXPECT_EQ(forest.Call(main, forest.Frame(FrameOf("Fit"))), fit);
-  const auto outer_fit = forest.Call(0, forest.Frame(FrameOf("Fit")));
+  EXPECT_EQ(forest.Call(main, forest.Frame(MakeFrame("Fit"))), fit);
+  const auto outer_fit = forest.Call(0, forest.Frame(MakeFrame("Fit")));
   EXPECT_NE(outer_fit, fit);
   ASSERT_EQ(run.calls_size(), 3);
   EXPECT_EQ(run.calls(static_cast<int>(main) - 1).parent(), 0u);

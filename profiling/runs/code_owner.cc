@@ -15,7 +15,7 @@ absl::string_view FileName(absl::string_view path) {
 }
 
 // With the slash at its end; empty: none.
-absl::string_view FolderOf(absl::string_view path) {
+absl::string_view FindFolder(absl::string_view path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
@@ -49,8 +49,8 @@ bool IsInterpreter(const MeasuredImage& image) {
          absl::StartsWith(FileName(image.executable()), "python");
 }
 
-// Whether the program follows this option of Python as text or as a module
-// ("-c", "-Im"), or comes by its standard input ("-").
+// Returns whether the program follows this option of Python as text or as a
+// module ("-c", "-Im"), or comes by its standard input ("-").
 bool NamesNoScript(absl::string_view option) {
   if (option == "-") return true;
   if (absl::StartsWith(option, "--")) return false;
@@ -61,7 +61,7 @@ bool NamesNoScript(absl::string_view option) {
 }
 
 // The script that Python's command line names; empty: it names none.
-absl::string_view ScriptOf(const MeasuredImage& image) {
+absl::string_view FindScript(const MeasuredImage& image) {
   for (int i = 1; i < image.command_line_size(); ++i) {
     const absl::string_view argument = image.command_line(i);
     if (!absl::StartsWith(argument, "-")) return argument;
@@ -73,15 +73,15 @@ absl::string_view ScriptOf(const MeasuredImage& image) {
   return "";
 }
 
-// Whether a file is the program that the command line names, or lies in its
-// folder and below, where it is not a package that was installed there.
+// Returns whether a file is the program that the command line names, or lies in
+// its folder and below, where it is not a package that was installed there.
 bool IsProgramsOwn(absl::string_view path, const MeasuredImage& image) {
   const absl::string_view program = IsInterpreter(image)
-                                        ? ScriptOf(image)
+                                        ? FindScript(image)
                                         : absl::string_view(image.executable());
   if (program.empty() || path.empty()) return false;
   if (path == program) return true;
-  const absl::string_view folder = FolderOf(program);
+  const absl::string_view folder = FindFolder(program);
   if (folder.size() < 2 || folder[0] != '/' ||
       !absl::StartsWith(path, folder)) {
     return false;
@@ -115,10 +115,10 @@ bool IsLoading(const CodeFrame& frame) {
 // How the calls around a frame settle whose a block is.
 enum class Asker : uint8_t { kNone, kProgram, kLoader, kNobodyKnown };
 
-Asker AskerOf(const CodeFrame& frame, const MeasuredImage& image) {
+Asker FindAsker(const CodeFrame& frame, const MeasuredImage& image) {
   if (IsLoading(frame)) return Asker::kLoader;
-  return OwnerOf(frame, image) == CodeOwner::kProgram ? Asker::kProgram
-                                                      : Asker::kNone;
+  return FindOwner(frame, image) == CodeOwner::kProgram ? Asker::kProgram
+                                                        : Asker::kNone;
 }
 
 // Returns for each call the innermost one around it that settles it.
@@ -127,7 +127,7 @@ std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
   std::vector<Asker> of_frames;
   of_frames.reserve(static_cast<size_t>(run.frames_size()));
   for (const CodeFrame& frame : run.frames()) {
-    of_frames.push_back(AskerOf(frame, image));
+    of_frames.push_back(FindAsker(frame, image));
   }
   std::vector<Asker> askers = {Asker::kNobodyKnown};
   askers.reserve(static_cast<size_t>(run.calls_size()) + 1);
@@ -150,7 +150,7 @@ bool IsInterpretersOwn(const MeasuredRun& run, const MeasuredImage& image,
     const Call& each = run.calls(static_cast<int>(call) - 1);
     if (each.frame() < static_cast<uint32_t>(run.frames_size())) {
       const CodeOwner owner =
-          OwnerOf(run.frames(static_cast<int>(each.frame())), image);
+          FindOwner(run.frames(static_cast<int>(each.frame())), image);
       if (owner == CodeOwner::kInterpreter) return true;
       if (owner == CodeOwner::kLibraries) return false;
     }
@@ -169,7 +169,7 @@ bool HasFramesOfPython(const MeasuredRun& run) {
 
 }  // namespace
 
-CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image) {
+CodeOwner FindOwner(const CodeFrame& frame, const MeasuredImage& image) {
   switch (frame.kind()) {
     case CodeFrame::ALLOCATOR:
       return CodeOwner::kAllocation;
@@ -203,7 +203,8 @@ CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image) {
              : CodeOwner::kProgram;
 }
 
-PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image) {
+PeakShares ComputePeakShares(const MeasuredRun& run,
+                             const MeasuredImage& image) {
   PeakShares shares;
   shares.are_known =
       image.has_sites() && (!IsInterpreter(image) || HasFramesOfPython(run));

@@ -1,8 +1,8 @@
 // The owner of a frame's code and of a block's data, such as the program, a
 // library or the interpreter.
 //
-//   OwnerOf(frame, image);            // CodeOwner::kLibraries: NumPy's own
-//   PeakShares shares = PeakSharesOf(run, image);
+//   FindOwner(frame, image);            // CodeOwner::kLibraries: NumPy's own
+//   PeakShares shares = ComputePeakShares(run, image);
 //   shares.program_bytes;  // what the script made NumPy allocate
 //
 // Code is the program's own where it lies in the executable, in the script that
@@ -12,8 +12,8 @@
 // asked for it, itself or through a library; a library's, where it was
 // allocated while a library was loaded, or without the program's code.
 //
-// Pure; thread-safe. Memory of PeakSharesOf: a byte a call and a frame. Time:
-// linear in frames, calls and sites.
+// Pure; thread-safe. Memory of ComputePeakShares: a byte a call and a frame.
+// Time: linear in frames, calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_
 #define FOOTPRINT_PROFILING_RUNS_CODE_OWNER_H_
@@ -32,11 +32,11 @@ enum class CodeOwner : uint8_t {
   kUnknown = 5,  // the grey of a chart; 4 is the red
 };
 
-CodeOwner OwnerOf(const CodeFrame& frame, const MeasuredImage& image);
+CodeOwner FindOwner(const CodeFrame& frame, const MeasuredImage& image);
 
 struct PeakShares {
-  // False: call sites were not recorded, or the program is an interpreter whose
-  // frames were not.
+  // Whether owners are known; false if call sites were not recorded, or the
+  // program is an interpreter whose frames were not.
   bool are_known = false;
   int64_t program_bytes = 0;
   int64_t libraries_bytes = 0;
@@ -45,7 +45,8 @@ struct PeakShares {
   int64_t unknown_bytes = 0;
 };
 
-PeakShares PeakSharesOf(const MeasuredRun& run, const MeasuredImage& image);
+PeakShares ComputePeakShares(const MeasuredRun& run,
+                             const MeasuredImage& image);
 
 }  // namespace footprint
 

@@ -37,33 +37,35 @@ TEST(CodeOwnerTest, TellsCodeApart) {
   const auto script = [](const char* file) {
     return Frame(CodeFrame::PYTHON, file, file);
   };
-  EXPECT_EQ(OwnerOf(native("/home/me/train"), train), CodeOwner::kProgram);
-  EXPECT_EQ(OwnerOf(native("/home/me/libmine.so"), train), CodeOwner::kProgram);
-  EXPECT_EQ(OwnerOf(native("/usr/lib/libopenblas.so"), train),
-            CodeOwner::kLibraries);
-  EXPECT_EQ(OwnerOf(native("/lib/x86_64-linux-gnu/libc.so.6"), train),
-            CodeOwner::kLibraries);
-  EXPECT_EQ(OwnerOf(native("/usr/bin/g++"), Image("/usr/bin/g++")),
+  EXPECT_EQ(FindOwner(native("/home/me/train"), train), CodeOwner::kProgram);
+  EXPECT_EQ(FindOwner(native("/home/me/libmine.so"), train),
             CodeOwner::kProgram);
-  EXPECT_EQ(OwnerOf(native("/usr/local/bin/serve"), train), CodeOwner::kProgram)
+  EXPECT_EQ(FindOwner(native("/usr/lib/libopenblas.so"), train),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(FindOwner(native("/lib/x86_64-linux-gnu/libc.so.6"), train),
+            CodeOwner::kLibraries);
+  EXPECT_EQ(FindOwner(native("/usr/bin/g++"), Image("/usr/bin/g++")),
+            CodeOwner::kProgram);
+  EXPECT_EQ(FindOwner(native("/usr/local/bin/serve"), train),
+            CodeOwner::kProgram)
       << "an administrator's own, not a package's";
-  EXPECT_EQ(OwnerOf(native(""), train), CodeOwner::kUnknown);
-  EXPECT_EQ(OwnerOf(native("/usr/bin/python3.11"), python),
+  EXPECT_EQ(FindOwner(native(""), train), CodeOwner::kUnknown);
+  EXPECT_EQ(FindOwner(native("/usr/bin/python3.11"), python),
             CodeOwner::kInterpreter);
-  EXPECT_EQ(OwnerOf(native("/usr/lib/libpython3.11.so.1"), python),
+  EXPECT_EQ(FindOwner(native("/usr/lib/libpython3.11.so.1"), python),
             CodeOwner::kInterpreter);
-  EXPECT_EQ(OwnerOf(script("train.py"), python), CodeOwner::kProgram);
-  EXPECT_EQ(OwnerOf(script("<string>"), python), CodeOwner::kProgram);
-  EXPECT_EQ(OwnerOf(script("/usr/lib/python3.11/json/decoder.py"), python),
+  EXPECT_EQ(FindOwner(script("train.py"), python), CodeOwner::kProgram);
+  EXPECT_EQ(FindOwner(script("<string>"), python), CodeOwner::kProgram);
+  EXPECT_EQ(FindOwner(script("/usr/lib/python3.11/json/decoder.py"), python),
             CodeOwner::kLibraries);
   EXPECT_EQ(
-      OwnerOf(script("/home/me/v/lib/python3.11/site-packages/x.py"), python),
+      FindOwner(script("/home/me/v/lib/python3.11/site-packages/x.py"), python),
       CodeOwner::kLibraries);
-  EXPECT_EQ(OwnerOf(script("<frozen importlib._bootstrap>"), python),
+  EXPECT_EQ(FindOwner(script("<frozen importlib._bootstrap>"), python),
             CodeOwner::kLibraries);
-  EXPECT_EQ(OwnerOf(Frame(CodeFrame::ALLOCATOR, "", "/home/me/train"), train),
+  EXPECT_EQ(FindOwner(Frame(CodeFrame::ALLOCATOR, "", "/home/me/train"), train),
             CodeOwner::kAllocation);
-  EXPECT_EQ(OwnerOf(Frame(CodeFrame::UNKNOWN, "", ""), train),
+  EXPECT_EQ(FindOwner(Frame(CodeFrame::UNKNOWN, "", ""), train),
             CodeOwner::kUnknown);
 }
 
@@ -76,7 +78,7 @@ MeasuredImage Python(const std::vector<std::string>& arguments) {
 }
 
 CodeOwner OwnerOfScript(const char* file, const MeasuredImage& image) {
-  return OwnerOf(Frame(CodeFrame::PYTHON, file, file), image);
+  return FindOwner(Frame(CodeFrame::PYTHON, file, file), image);
 }
 
 TEST(CodeOwnerTest, FoldersOfContainersHoldPrograms) {
@@ -95,7 +97,7 @@ TEST(CodeOwnerTest, FoldersOfContainersHoldPrograms) {
   }
   for (const char* object :
        {"/opt/intel/lib/libmkl.so", "/usr/local/cuda/lib64/libcudart.so"}) {
-    EXPECT_EQ(OwnerOf(Frame(CodeFrame::NATIVE, "", object), python),
+    EXPECT_EQ(FindOwner(Frame(CodeFrame::NATIVE, "", object), python),
               CodeOwner::kLibraries);
   }
 }
@@ -111,9 +113,9 @@ TEST(CodeOwnerTest, TheScriptOfTheCommandLineIsTheProgram) {
               CodeOwner::kProgram);
     EXPECT_EQ(OwnerOfScript("/usr/share/tool/parts/a.py", tool),
               CodeOwner::kProgram);
-    EXPECT_EQ(
-        OwnerOf(Frame(CodeFrame::NATIVE, "", "/usr/share/tool/fast.so"), tool),
-        CodeOwner::kProgram);
+    EXPECT_EQ(FindOwner(Frame(CodeFrame::NATIVE, "", "/usr/share/tool/fast.so"),
+                        tool),
+              CodeOwner::kProgram);
     EXPECT_EQ(OwnerOfScript("/usr/share/other/a.py", tool),
               CodeOwner::kLibraries);
     EXPECT_EQ(
@@ -146,11 +148,11 @@ TEST(CodeOwnerTest, AScriptOfTheStandardLibraryIsAlone) {
 
 TEST(CodeOwnerTest, AnExecutablesFolderIsItsOwn) {
   const MeasuredImage serve = Image("/opt/serve/serve");
+  EXPECT_EQ(FindOwner(Frame(CodeFrame::NATIVE, "", "/opt/serve/lib/libmine.so"),
+                      serve),
+            CodeOwner::kProgram);
   EXPECT_EQ(
-      OwnerOf(Frame(CodeFrame::NATIVE, "", "/opt/serve/lib/libmine.so"), serve),
-      CodeOwner::kProgram);
-  EXPECT_EQ(
-      OwnerOf(Frame(CodeFrame::NATIVE, "", "/opt/other/lib/libz.so"), serve),
+      FindOwner(Frame(CodeFrame::NATIVE, "", "/opt/other/lib/libz.so"), serve),
       CodeOwner::kLibraries);
 }
 
@@ -159,7 +161,7 @@ TEST(CodeOwnerTest, AnExecutablesFolderIsItsOwn) {
 // record began.
 TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   const MeasuredRun run = FullRun();
-  const PeakShares shares = PeakSharesOf(run, run.images(0));
+  const PeakShares shares = ComputePeakShares(run, run.images(0));
   EXPECT_TRUE(shares.are_known);
   EXPECT_EQ(shares.program_bytes, 8 * kMiB);
   EXPECT_EQ(shares.libraries_bytes, 2 * kMiB);
@@ -187,7 +189,7 @@ TEST(CodeOwnerTest, ALibraryBelowTheInterpreterHasItsOwn) {
     site->set_call(call);
     site->mutable_at_peak()->set_bytes(call == 1 ? 3 : 5);
   }
-  const PeakShares shares = PeakSharesOf(run, *image);
+  const PeakShares shares = ComputePeakShares(run, *image);
   EXPECT_EQ(shares.interpreter_bytes, 3);
   EXPECT_EQ(shares.libraries_bytes, 5);
 }
@@ -197,10 +199,10 @@ TEST(CodeOwnerTest, KnowsNothingWithoutTheProgramsCalls) {
   for (CodeFrame& frame : *run.mutable_frames()) {
     if (frame.kind() == CodeFrame::PYTHON) frame.set_kind(CodeFrame::NATIVE);
   }
-  EXPECT_FALSE(PeakSharesOf(run, run.images(0)).are_known);
+  EXPECT_FALSE(ComputePeakShares(run, run.images(0)).are_known);
   run = FullRun();
   run.mutable_images(0)->set_has_sites(false);
-  EXPECT_FALSE(PeakSharesOf(run, run.images(0)).are_known);
+  EXPECT_FALSE(ComputePeakShares(run, run.images(0)).are_known);
 }
 
 // Python's import is known by the file or by the module, whichever is told.
@@ -210,8 +212,8 @@ TEST(CodeOwnerTest, AnImportIsTheLibrarysByItsFileOrItsModule) {
     (has_file ? run.mutable_frames(5)->mutable_module()
               : run.mutable_frames(5)->mutable_file())
         ->clear();
-    EXPECT_EQ(PeakSharesOf(run, run.images(0)).libraries_bytes, 2 * kMiB);
-    EXPECT_EQ(PeakSharesOf(run, run.images(0)).program_bytes, 8 * kMiB);
+    EXPECT_EQ(ComputePeakShares(run, run.images(0)).libraries_bytes, 2 * kMiB);
+    EXPECT_EQ(ComputePeakShares(run, run.images(0)).program_bytes, 8 * kMiB);
   }
 }
 

@@ -5,7 +5,7 @@
 //   for (const SiteAmounts& site : image.sites()) {
 //     bytes[places.OfCall(site.call())] += site.at_peak().bytes();
 //   }
-//   places.FrameOf(3).function();
+//   places.FindShownFrame(3).function();
 //
 // The place of a call is the innermost one around it that does not allocate, or
 // interpret, for its caller; where each does, itself. Below a call of Python
@@ -29,7 +29,7 @@ namespace footprint {
 
 class CodePlaces {
  public:
-  // Where there is no call: before the record began.
+  // The place where there is no call: before the record began.
   static constexpr uint32_t kNowhere = 0;
 
   // The run is one that CheckMeasuredRun accepts (measured_run_file.h).
@@ -42,10 +42,11 @@ class CodePlaces {
 
   size_t size() const { return frames_.size(); }
 
-  // Null: kNowhere.
+  // Returns the frame of a place, or null for kNowhere.
   const CodeFrame* FrameAt(uint32_t place) const { return frames_[place]; }
-  // "[before the agent began]" of kNowhere.
-  const CodeFrame& FrameOf(uint32_t place) const {
+  // Returns the frame of a place as reports show it: "[before the agent began]"
+  // for kNowhere.
+  const CodeFrame& FindShownFrame(uint32_t place) const {
     return place == kNowhere ? FrameBeforeRecord() : *frames_[place];
   }
   static const CodeFrame& FrameBeforeRecord();
@@ -59,7 +60,7 @@ class CodePlaces {
   std::vector<uint32_t> of_calls_;
 };
 
-// Whether the frame allocates, or interprets, for the one around it.
+// Returns whether the frame allocates, or interprets, for the one around it.
 bool ServesItsCaller(const CodeFrame& frame);
 
 }  // namespace footprint

@@ -12,7 +12,7 @@ namespace {
 
 std::string FunctionAt(const MeasuredRun& run, uint32_t call) {
   const CodePlaces places(run);
-  return places.FrameOf(places.OfCall(call)).function();
+  return places.FindShownFrame(places.OfCall(call)).function();
 }
 
 TEST(CodePlacesTest, ThePlaceIsTheInnermostCallThatDoesNotServeItsCaller) {
@@ -28,7 +28,7 @@ TEST(CodePlacesTest, WhereThereIsNoCallNothingWasRecorded) {
   EXPECT_EQ(places.OfCall(0), CodePlaces::kNowhere);
   EXPECT_EQ(places.OfCall(6), CodePlaces::kNowhere) << "no call of the run";
   EXPECT_EQ(places.FrameAt(CodePlaces::kNowhere), nullptr);
-  const CodeFrame& frame = places.FrameOf(CodePlaces::kNowhere);
+  const CodeFrame& frame = places.FindShownFrame(CodePlaces::kNowhere);
   EXPECT_EQ(frame.function(), "[before the agent began]");
   EXPECT_EQ(frame.kind(), CodeFrame::UNKNOWN);
 }
@@ -108,7 +108,7 @@ TEST(CodePlacesTest, EachCallsPlaceIsThatOfTheRule) {
     const CodePlaces places(run);
     for (int call = 1; call <= run.calls_size(); ++call) {
       const auto number = static_cast<uint32_t>(call);
-      EXPECT_EQ(places.FrameOf(places.OfCall(number)).function(),
+      EXPECT_EQ(places.FindShownFrame(places.OfCall(number)).function(),
                 NaivePlace(run, number)->function())
           << seed << " " << call;
     }

@@ -36,7 +36,7 @@ void AddTo(const SiteProfile::Figure& figure, Amount* sum) {
   AddTo(amount, sum);
 }
 
-// Whether the process became another program by exec.
+// Returns whether the process became another program by exec.
 bool BecameAnother(const MeasuredImage& image,
                    const std::vector<MeasuredProcess>& processes) {
   return std::any_of(processes.begin(), processes.end(),
@@ -131,7 +131,7 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
   absl::flat_hash_map<Key, SiteAmounts*> sites;
   for (const SiteProfile::Site& site : profile.sites) {
-    const uint32_t call = calls->CallOf(site.node);
+    const uint32_t call = calls->FindCall(site.node);
     const uint32_t thread = threads.IndexOf(site.thread);
     const uint32_t stage = KnownStage(site.stage, *image);
     SiteAmounts*& known = sites[{call, thread, stage}];
@@ -157,8 +157,8 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
             });
 }
 
-// Null: the process is no interpreter.
-const PythonCodes* PythonOf(const MeasuredProcess& process) {
+// Returns null if the process is no interpreter.
+const PythonCodes* FindPythonCodes(const MeasuredProcess& process) {
   return process.python.has_value() ? &*process.python : nullptr;
 }
 
@@ -170,7 +170,7 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
     SetProcessorTime(
         *process.processor_time,
         [&](uint32_t number) { return threads.IndexOf(number); },
-        PythonOf(process), symbolizer, forest, image);
+        FindPythonCodes(process), symbolizer, forest, image);
     const int missed = process.processor_time->missed_thread_count;
     if (missed > 0) {
       image->add_notes(
@@ -179,7 +179,8 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
     }
   }
   if (process.copies.has_value()) {
-    SetCopies(*process.copies, PythonOf(process), symbolizer, forest, image);
+    SetCopies(*process.copies, FindPythonCodes(process), symbolizer, forest,
+              image);
   }
 }
 
@@ -221,7 +222,7 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     image->set_has_sites(true);
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
-                      &forest, PythonOf(process));
+                      &forest, FindPythonCodes(process));
     SetSites(*process.sites, threads, &calls, image);
     threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // Folder of packages -> names of what was loaded from it.
 using Packages = std::map<std::string, std::set<std::string>>;
 
-// True if the object is a Python package's, which it notes.
+// Returns whether the object is a Python package's, which it notes.
 bool NotePackage(absl::string_view path, Packages* packages) {
   for (absl::string_view folder : {"/dist-packages/", "/site-packages/"}) {
     const size_t begin = path.rfind(folder);
@@ -44,9 +44,9 @@ std::string PlainName(absl::string_view name) {
       absl::StrReplaceAll(name, {{"_", "-"}, {".", "-"}}));
 }
 
-// Whether the metadata are those of a package that was loaded.
-bool IsOf(const std::set<std::string>& loaded, const fs::path& metadata,
-          absl::string_view name) {
+// Returns whether the metadata are those of a package that was loaded.
+bool IsLoaded(const std::set<std::string>& loaded, const fs::path& metadata,
+              absl::string_view name) {
   const absl::StatusOr<std::string> listed =
       ReadWholeFile((metadata / "top_level.txt").string());
   if (listed.ok()) {
@@ -74,7 +74,8 @@ void AddPackages(const std::string& folder, const std::set<std::string>& loaded,
     }
     // "scikit_learn-1.2.1", and for some "-py3.11" besides.
     const std::vector<absl::string_view> words = absl::StrSplit(stem, '-');
-    if (words.size() < 2 || !IsOf(loaded, entry->path(), words[0])) continue;
+    if (words.size() < 2 || !IsLoaded(loaded, entry->path(), words[0]))
+      continue;
     versions->insert(absl::StrCat(PlainName(words[0]), " ", words[1]));
   }
 }

@@ -35,7 +35,7 @@ CodeFrame FrameWithoutSymbol(const CallTree::Module& module, uint64_t address) {
   return frame;
 }
 
-CodeFrame FrameOf(const SourceFrame& source, const CallTree::Module& module) {
+CodeFrame MakeFrame(const SourceFrame& source, const CallTree::Module& module) {
   CodeFrame frame;
   frame.set_function(EscapeForProto(source.function));
   frame.set_file(EscapeForProto(source.file));
@@ -59,7 +59,7 @@ NativeCalls::NativeCalls(absl::Span<const CallTree::Module> modules,
       calls_(nodes.size(), kNotLookedUp),
       is_below_python_(nodes.size()) {}
 
-uint32_t NativeCalls::CallOf(int node) {
+uint32_t NativeCalls::FindCall(int node) {
   std::vector<int> unknown;
   while (node != CallTree::kNone &&
          calls_[static_cast<size_t>(node)] == kNotLookedUp) {
@@ -72,7 +72,7 @@ uint32_t NativeCalls::CallOf(int node) {
       node != CallTree::kNone && is_below_python_[static_cast<size_t>(node)];
   for (auto each = unknown.rbegin(); each != unknown.rend(); ++each) {
     const auto index = static_cast<size_t>(*each);
-    for (uint32_t frame : FramesOf(nodes_[index], is_below_python)) {
+    for (uint32_t frame : FindFrames(nodes_[index], is_below_python)) {
       call = forest_.Call(call, frame);
     }
     calls_[index] = call;
@@ -82,8 +82,8 @@ uint32_t NativeCalls::CallOf(int node) {
   return call;
 }
 
-const std::vector<uint32_t>& NativeCalls::FramesOf(const CallTree::Node& node,
-                                                   bool is_below_python) {
+const std::vector<uint32_t>& NativeCalls::FindFrames(const CallTree::Node& node,
+                                                     bool is_below_python) {
   const bool is_python = node.python_code != CallTree::kNone;
   const auto [found, is_new] = frames_.try_emplace(
       {node.module, node.python_code,
@@ -129,7 +129,7 @@ std::vector<uint32_t> NativeCalls::LookUp(const CallTree::Node& node,
       symbolizer_.Find({module.path, module.build_id}, node.address - 1);
   std::vector<CodeFrame> found;
   for (const SourceFrame& source : sources) {
-    found.push_back(FrameOf(source, module));
+    found.push_back(MakeFrame(source, module));
   }
   if (found.empty()) found.push_back(FrameWithoutSymbol(module, node.address));
   std::vector<uint32_t> frames;

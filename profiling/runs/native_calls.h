@@ -4,7 +4,7 @@
 //
 //   NativeCalls calls(profile.modules, profile.nodes, &symbolizer, &forest,
 //                     python);
-//   site->set_call(calls.CallOf(profile_site.node));
+//   site->set_call(calls.FindCall(profile_site.node));
 //
 // Thread-compatible. Owns none of what it is given, which must outlive it.
 // Memory: 4 bytes a node and some 100 a different address. Time: the
@@ -36,12 +36,12 @@ class NativeCalls {
 
   // Returns the innermost call of a node of the tree; 0 for kNone. The
   // innermost call.
-  uint32_t CallOf(int node);
+  uint32_t FindCall(int node);
 
  private:
   // Outermost first; none for the agent's own code. Until the next call.
-  const std::vector<uint32_t>& FramesOf(const CallTree::Node& node,
-                                        bool is_below_python);
+  const std::vector<uint32_t>& FindFrames(const CallTree::Node& node,
+                                          bool is_below_python);
   std::vector<uint32_t> LookUp(const CallTree::Node& node,
                                bool is_below_python);
   CodeFrame PythonFrame(const CallTree::Node& node) const;
@@ -52,10 +52,10 @@ class NativeCalls {
   Symbolizer& symbolizer_;
   CallForest& forest_;
   const PythonCodes* const python_;
-  // By node.
+  // The calls of each node.
   std::vector<uint32_t> calls_;
   std::vector<bool> is_below_python_;
-  // By module and address, or code object and instruction.
+  // The calls by module and address, or by code object and instruction.
   absl::flat_hash_map<std::tuple<int, int, int64_t, bool>,
                       std::vector<uint32_t>>
       frames_;

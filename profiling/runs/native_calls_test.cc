@@ -40,9 +40,9 @@ std::vector<std::string> Stack(const MeasuredRun& run, uint32_t call) {
 
 class NativeCallsTest : public testing::Test {
  protected:
-  uint32_t CallOf(int node) {
+  uint32_t FindCall(int node) {
     return NativeCalls(tree_.modules, tree_.nodes, &symbolizer_, &forest_)
-        .CallOf(node);
+        .FindCall(node);
   }
 
   CallTree tree_;
@@ -54,7 +54,7 @@ class NativeCallsTest : public testing::Test {
 TEST_F(NativeCallsTest, InlinedFunctionsAreCallsOfTheirOwn) {
   tree_.modules = {{"/no/such/program", "ab0c", 0}, {kSample, "", 0}};
   tree_.nodes = {{CallTree::kNone, 0, 0x1234}, {0, 1, AddressInSample()}};
-  const std::vector<std::string> names = Stack(run_, CallOf(1));
+  const std::vector<std::string> names = Stack(run_, FindCall(1));
   ASSERT_EQ(names.size(), 3u);
   EXPECT_NE(names[0].find("AddressInInlined"), std::string::npos);
   EXPECT_NE(names[1].find("AddressInFunction"), std::string::npos);
@@ -69,7 +69,7 @@ TEST_F(NativeCallsTest, InlinedFunctionsAreCallsOfTheirOwn) {
 TEST_F(NativeCallsTest, WithoutASymbolTheAddressAndTheBuildStay) {
   tree_.modules = {{"/no/such/program", "ab0c", 0}};
   tree_.nodes = {{CallTree::kNone, 0, 0x1234}};
-  CallOf(0);
+  FindCall(0);
   ASSERT_EQ(run_.frames_size(), 1);
   EXPECT_EQ(run_.frames(0).address(), 0x1234u);
   EXPECT_EQ(run_.frames(0).build_id(), "ab0c");
@@ -79,15 +79,15 @@ TEST_F(NativeCallsTest, WithoutASymbolTheAddressAndTheBuildStay) {
 TEST_F(NativeCallsTest, TheAgentsOwnFramesAreLeftOut) {
   tree_.modules = {{"/bin/program", "", 0}, {"/tmp/memprof-1/agent.so", "", 0}};
   tree_.nodes = {{CallTree::kNone, 0, 1}, {0, 1, 2}, {1, 0, 3}};
-  EXPECT_EQ(CallOf(1), CallOf(0));
-  EXPECT_EQ(Stack(run_, CallOf(2)),
+  EXPECT_EQ(FindCall(1), FindCall(0));
+  EXPECT_EQ(Stack(run_, FindCall(2)),
             (std::vector<std::string>{"program+0x3", "program+0x1"}));
 }
 
 TEST_F(NativeCallsTest, CodeOfNoFileIsUnknown) {
   tree_.nodes = {{CallTree::kNone, CallTree::kNone, 0x7f00}};
-  EXPECT_EQ(CallOf(CallTree::kNone), 0u);
-  CallOf(0);
+  EXPECT_EQ(FindCall(CallTree::kNone), 0u);
+  FindCall(0);
   EXPECT_EQ(run_.frames(0).kind(), CodeFrame::UNKNOWN);
 }
 
@@ -109,7 +109,7 @@ TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
   // One code unit on line 3, one on line 5.
   codes.codes = {{"/home/train.py", "Model.fit", "\x80\x01\xe0\x01\x01", 3}};
   NativeCalls calls(tree_.modules, tree_.nodes, &symbolizer_, &forest_, &codes);
-  EXPECT_EQ(Stack(run_, calls.CallOf(3)),
+  EXPECT_EQ(Stack(run_, calls.FindCall(3)),
             (std::vector<std::string>{"numpy.so+0x20", "python3+0x10",
                                       "Model.fit", "python3+0x10"}));
   EXPECT_EQ(run_.frames(0).kind(), CodeFrame::NATIVE);
@@ -119,7 +119,7 @@ TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
   EXPECT_EQ(line.line(), 5);
   EXPECT_EQ(run_.frames(2).kind(), CodeFrame::INTERPRETER);
   EXPECT_EQ(run_.frames(3).kind(), CodeFrame::NATIVE);
-  EXPECT_EQ(Stack(run_, calls.CallOf(4))[0], "[a Python function]");
+  EXPECT_EQ(Stack(run_, calls.FindCall(4))[0], "[a Python function]");
 }
 
 // A recursion as deep as a record may be does not end the reader.
@@ -128,7 +128,7 @@ TEST_F(NativeCallsTest, StacksMayBeDeep) {
   for (int i = 0; i < 200'000; ++i) {
     tree_.nodes.push_back({i - 1, 0, static_cast<uint64_t>(i % 7)});
   }
-  EXPECT_EQ(Stack(run_, CallOf(199'999)).size(), 200'000u);
+  EXPECT_EQ(Stack(run_, FindCall(199'999)).size(), 200'000u);
   EXPECT_EQ(run_.frames_size(), 7);
 }
 

@@ -57,7 +57,7 @@ void SetProcessorTime(
                     forest, python);
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, ProcessorTime> times;
   for (const StackTallies::Tally& tally : tallies.tallies) {
-    const uint32_t call = calls.CallOf(tally.node);
+    const uint32_t call = calls.FindCall(tally.node);
     const uint32_t thread = thread_index(tally.thread);
     const uint32_t stage = KnownStage(tally.stage, *image);
     ProcessorTime& sum = times[{call, thread, stage}];
@@ -78,7 +78,7 @@ void SetCopies(const StackTallies& tallies, const PythonCodes* python,
                     forest, python);
   std::map<std::pair<uint32_t, uint32_t>, CopyAmounts> copies;
   for (const StackTallies::Tally& tally : tallies.tallies) {
-    const uint32_t call = calls.CallOf(tally.node);
+    const uint32_t call = calls.FindCall(tally.node);
     const uint32_t stage = KnownStage(tally.stage, *image);
     CopyAmounts& sum = copies[{call, stage}];
     sum.set_call(call);

@@ -42,7 +42,7 @@ void SetCopies(const StackTallies& tallies, const PythonCodes* python,
                Symbolizer* symbolizer, CallForest* forest,
                MeasuredImage* image);
 
-// Whether the object of that path is Python's interpreter.
+// Returns whether the object of that path is Python's interpreter.
 bool IsInterpreterPath(absl::string_view path);
 
 }  // namespace footprint

@@ -39,7 +39,7 @@ std::vector<SiteRow> SiteRows(const CodePlaces& places,
     const auto [index, is_new] = indices.try_emplace(place, rows.size());
     if (is_new) {
       rows.emplace_back();
-      rows.back().row.frame = places.FrameOf(place);
+      rows.back().row.frame = places.FindShownFrame(place);
     }
     AddSite(site, &rows[index->second]);
   }

@@ -41,7 +41,7 @@ void Add(const SiteProfile::Site& site, const GrowthProfile::Site& growth,
   call->sample_count = SaturatedSum(call->sample_count, site.sample_count);
 }
 
-double ProbabilityOf(const GrowingCall& call, int64_t peak_bytes) {
+double ComputeProbability(const GrowingCall& call, int64_t peak_bytes) {
   if (call.floor_bytes.empty() || call.sample_count <= 0 ||
       call.allocated_bytes <= 0) {
     return 0;
@@ -77,11 +77,12 @@ void SetSuspectedLeaks(const SiteProfile& profile, const GrowthProfile& growth,
   for (size_t i = 0; i < growth.sites.size(); ++i) {
     const SiteProfile::Site& site = profile.sites[i];
     if (site.node == SiteProfile::kNone) continue;
-    Add(site, growth.sites[i], &growing[calls->CallOf(site.node)]);
+    Add(site, growth.sites[i], &growing[calls->FindCall(site.node)]);
   }
   std::vector<SuspectedLeak> leaks;
   for (const auto& [number, call] : growing) {
-    const double probability = ProbabilityOf(call, image->peak_live_bytes());
+    const double probability =
+        ComputeProbability(call, image->peak_live_bytes());
     if (number == 0 || probability < kLeastProbability) continue;
     SuspectedLeak leak;
     leak.set_call(number);

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string FirstLineOf(const std::string& path) {
+std::string ReadFirstLine(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
@@ -29,7 +29,7 @@ TEST(ThisMachineTest, TellsTheKernelAndTheLibraries) {
   const MeasuredMachine machine = ThisMachine();
   EXPECT_THAT(machine.kernel(), StartsWith("Linux "));
   EXPECT_THAT(machine.kernel(),
-              HasSubstr(FirstLineOf("/proc/sys/kernel/osrelease")));
+              HasSubstr(ReadFirstLine("/proc/sys/kernel/osrelease")));
   EXPECT_FALSE(machine.architecture().empty());
   EXPECT_THAT(machine.kernel(), HasSubstr(machine.architecture()));
   EXPECT_THAT(machine.c_library(), StartsWith("glibc 2."));

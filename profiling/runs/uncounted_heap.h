@@ -1,7 +1,8 @@
 // Says whether the heap of a measured process was counted, and if not, why.
 //
 //   if (!IsCounted(image)) {
-//     Warn(absl::StrCat(NameOf(image), " ", DescribeUncountedHeap(image)));
+//     Warn(absl::StrCat(DescribeProcess(image), " ",
+//     DescribeUncountedHeap(image)));
 //   }
 //
 // Pure functions, thread-safe. Memory: the text.

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-MeasuredImage ImageOf(const char* allocator, int64_t peak_live_bytes) {
+MeasuredImage MakeImage(const char* allocator, int64_t peak_live_bytes) {
   MeasuredImage image;
   image.set_allocator(allocator);
   image.set_peak_live_bytes(peak_live_bytes);
@@ -16,12 +16,12 @@ MeasuredImage ImageOf(const char* allocator, int64_t peak_live_bytes) {
 }
 
 TEST(UncountedHeapTest, WhatPassesTheAgentIsCounted) {
-  EXPECT_TRUE(IsCounted(ImageOf("glibc 2.36", 1000)));
-  EXPECT_TRUE(IsCounted(ImageOf("libjemalloc.so.2", 1000)));
+  EXPECT_TRUE(IsCounted(MakeImage("glibc 2.36", 1000)));
+  EXPECT_TRUE(IsCounted(MakeImage("libjemalloc.so.2", 1000)));
 }
 
 TEST(UncountedHeapTest, AnOperatorNewOfItsOwnMayHideBlocks) {
-  MeasuredImage image = ImageOf("libjemalloc.so.2", 1000);
+  MeasuredImage image = MakeImage("libjemalloc.so.2", 1000);
   image.set_has_foreign_new(true);
   EXPECT_FALSE(IsCounted(image));
   EXPECT_THAT(DescribeUncountedHeap(image),
@@ -29,14 +29,14 @@ TEST(UncountedHeapTest, AnOperatorNewOfItsOwnMayHideBlocks) {
 }
 
 TEST(UncountedHeapTest, AnAllocatorInFrontOfTheAgentIsNamed) {
-  const MeasuredImage image = ImageOf("private in libjemalloc.so.2", 1000);
+  const MeasuredImage image = MakeImage("private in libjemalloc.so.2", 1000);
   EXPECT_FALSE(IsCounted(image));
   EXPECT_THAT(DescribeUncountedHeap(image),
               HasSubstr("(private in libjemalloc.so.2)"));
 }
 
 TEST(UncountedHeapTest, AnAllocatorThatTellsNoSizesIsNamed) {
-  MeasuredImage image = ImageOf("libbump.so, which tells no sizes", 0);
+  MeasuredImage image = MakeImage("libbump.so, which tells no sizes", 0);
   image.set_has_foreign_new(true);
   EXPECT_FALSE(IsCounted(image));
   EXPECT_THAT(DescribeUncountedHeap(image),
@@ -44,7 +44,7 @@ TEST(UncountedHeapTest, AnAllocatorThatTellsNoSizesIsNamed) {
 }
 
 TEST(UncountedHeapTest, NothingAllocatedIsNotCounted) {
-  const MeasuredImage image = ImageOf("glibc 2.36", 0);
+  const MeasuredImage image = MakeImage("glibc 2.36", 0);
   EXPECT_FALSE(IsCounted(image));
   EXPECT_THAT(DescribeUncountedHeap(image),
               HasSubstr("allocated nothing by malloc"));

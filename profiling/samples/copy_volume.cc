@@ -23,7 +23,7 @@ std::atomic<int64_t> interval_bytes{0};
 std::atomic<uint64_t> sample_number{0};
 
 // The copies for which a sampled one stands.
-TallyAddition EstimateOf(size_t size_bytes) {
+TallyAddition EstimateAddition(size_t size_bytes) {
   TallyAddition addition;
   const int64_t interval = interval_bytes.load(std::memory_order_relaxed);
   const auto size = static_cast<double>(size_bytes);
@@ -74,7 +74,7 @@ int64_t SampleCopy(size_t size_bytes, const void* caller) {
     ++first;
   }
   if (first == count) first = 0;
-  writer.Add(calls + first, count - first, EstimateOf(size_bytes));
+  writer.Add(calls + first, count - first, EstimateAddition(size_bytes));
   return NextCopyDistance();
 }
 

@@ -25,8 +25,8 @@
 
 namespace footprint::profiling_internal {
 
-// Called once in a process, and again in the child of a fork. False: the file
-// cannot be had.
+// Begins to count copies; called once in a process, and again in the child of a
+// fork. False: the file cannot be had.
 bool BeginCopyVolume(int folder, const char* file_name, int64_t interval_bytes);
 
 // A copy in which a sample's point lies. `caller`: where it returns to; calls
@@ -37,7 +37,7 @@ int64_t SampleCopy(size_t size_bytes, const void* caller);
 // The same without a sample: for a thread's first copy.
 int64_t NextCopyDistance();
 
-// After an object was unloaded.
+// Called after an object was unloaded.
 void ForgetCodeOfCopyVolume();
 
 }  // namespace footprint::profiling_internal

@@ -40,9 +40,9 @@
 
 namespace footprint::profiling_internal {
 
-// For the calling thread, and threads that TimedThread begins from now on.
-// Called once in a process, and again in the child of a fork. False: the file
-// cannot be had, or the kernel or machine is not one of the above.
+// Begins to sample the calling thread, and threads that TimedThread begins from
+// now on. Called once in a process, and again in the child of a fork. False:
+// the file cannot be had, or the kernel or machine is not one of the above.
 bool BeginProcessorTime(int folder, const char* file_name, int64_t interval_ns);
 
 // The start that a new thread should begin with instead. To be called in the
@@ -55,7 +55,7 @@ void ForgetTimedThread(ThreadStart start);
 // process ends.
 void AddRemainingProcessorTime();
 
-// After an object was unloaded.
+// Called after an object was unloaded.
 void ForgetCodeOfProcessorTime();
 
 }  // namespace footprint::profiling_internal

@@ -42,8 +42,8 @@ class StackTallyWriter {
   StackTallyWriter(const StackTallyWriter&) = delete;
   StackTallyWriter& operator=(const StackTallyWriter&) = delete;
 
-  // False: the file cannot be had, and nothing is added. `folder` is a
-  // descriptor.
+  // Returns false if the file cannot be had, and nothing is added. `folder` is
+  // a descriptor.
   bool Begin(int folder, const char* file_name, int64_t sampling_interval);
   void Close();
 
@@ -55,8 +55,8 @@ class StackTallyWriter {
 
   void AddMissedThread();
 
-  // After an object was unloaded: another may lie at its addresses next, so
-  // that their calls are other ones.
+  // Called after an object was unloaded: another may lie at its addresses next,
+  // so that their calls are other ones.
   void ForgetCode();
 
  private:
@@ -67,7 +67,7 @@ class StackTallyWriter {
   uint32_t FindNode(StackTalliesFile* file, uint32_t parent,
                     uintptr_t program_counter);
   uint32_t FindModule(StackTalliesFile* file, uintptr_t program_counter);
-  // Null: there is no room.
+  // Returns null if there is no room.
   StackTally* FindTally(StackTalliesFile* file, uint32_t node, uint32_t thread,
                         uint32_t stage);
 

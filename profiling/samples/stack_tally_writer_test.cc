@@ -46,7 +46,7 @@ class StackTallyWriterTest : public testing::Test {
   }
 
   // Innermost first. Addresses that lie in no object are kept as they are.
-  static Stack StackOf(const StackTallies& tallies, int node) {
+  static Stack ReadStack(const StackTallies& tallies, int node) {
     Stack stack;
     for (; node != CallTree::kNone;
          node = tallies.tree.nodes[static_cast<size_t>(node)].parent) {
@@ -58,7 +58,7 @@ class StackTallyWriterTest : public testing::Test {
   static std::map<Stack, int64_t> SumsByStack(const StackTallies& tallies) {
     std::map<Stack, int64_t> sums;
     for (const StackTallies::Tally& each : tallies.tallies) {
-      sums[StackOf(tallies, each.node)] += each.amounts[0];
+      sums[ReadStack(tallies, each.node)] += each.amounts[0];
     }
     return sums;
   }

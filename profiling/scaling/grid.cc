@@ -24,7 +24,7 @@ bool IsName(absl::string_view text) {
          std::all_of(text.begin(), text.end(), IsNameCharacter);
 }
 
-std::vector<std::string> NamesOf(const Grid& grid) {
+std::vector<std::string> ListAxisNames(const Grid& grid) {
   std::vector<std::string> names;
   for (const GridVariable& variable : grid.variables) {
     names.push_back(variable.name);
@@ -45,7 +45,7 @@ absl::Status Wrong(absl::string_view variable, absl::string_view reason) {
       "; it is written as in --grid='features=10,100 rows=1000,2000'"));
 }
 
-// Whether a brace before the name stands open in the argument.
+// Returns whether a brace before the name stands open in the argument.
 bool HasOpenBrace(absl::string_view argument, absl::string_view name) {
   const size_t brace = argument.rfind('{');
   if (brace == absl::string_view::npos) return false;
@@ -122,7 +122,7 @@ absl::StatusOr<Grid> ParseGrid(absl::string_view text) {
   return grid;
 }
 
-std::vector<GridCell> CellsOf(const Grid& grid) {
+std::vector<GridCell> ListCells(const Grid& grid) {
   std::vector<GridCell> cells = {{}};
   for (const GridVariable& variable : grid.variables) {
     std::vector<GridCell> longer;
@@ -170,7 +170,7 @@ absl::StatusOr<CommandTemplate> CommandTemplate::Parse(
       if (variable < 0) {
         return absl::InvalidArgumentError(
             absl::StrCat("no variable of --grid fills {", name, "} in ",
-                         argument, DidYouMean(name, NamesOf(grid)),
+                         argument, DidYouMean(name, ListAxisNames(grid)),
                          "; braces that are meant as such "
                          "are doubled: {{",
                          name, "}}"));

@@ -5,7 +5,7 @@
 //   absl::StatusOr<CommandTemplate> command =
 //       CommandTemplate::Parse({"train", "--rows={rows}", "{features}"},
 //       *grid);
-//   for (const GridCell& cell : CellsOf(*grid)) {
+//   for (const GridCell& cell : ListCells(*grid)) {
 //     command->For(cell);  // {"train", "--rows=1000", "10"}
 //   }
 //
@@ -30,11 +30,12 @@ namespace footprint {
 
 struct GridVariable {
   std::string name;
-  // As they were written, in their order; at least one, none twice.
+  // The values as they were written, in their order; at least one, none twice.
   std::vector<std::string> values;
 };
 
-// In the order in which they were named; at least one, none twice.
+// The variables in the order in which they were named; at least one, none
+// twice.
 struct Grid {
   std::vector<GridVariable> variables;
 };
@@ -53,7 +54,7 @@ inline constexpr size_t kMaxGridCells = 10000;
 absl::StatusOr<Grid> ParseGrid(absl::string_view text);
 
 // The last variable changes first.
-std::vector<GridCell> CellsOf(const Grid& grid);
+std::vector<GridCell> ListCells(const Grid& grid);
 
 // "features=10 rows=1000".
 std::string CellText(const Grid& grid, const GridCell& cell);

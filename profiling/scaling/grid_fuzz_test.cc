@@ -19,7 +19,7 @@ void ParseAnyGrid(absl::string_view text) {
       absl::StrSplit(text, absl::MaxSplits('\n', 1));
   const absl::StatusOr<Grid> grid = ParseGrid(lines.first);
   if (!grid.ok()) return RequireRefusal(grid.status());
-  const std::vector<GridCell> cells = CellsOf(*grid);
+  const std::vector<GridCell> cells = ListCells(*grid);
   Require(!cells.empty() && cells.size() <= kMaxGridCells,
           "a grid has cells, and not too many");
   const std::vector<std::string> words = absl::StrSplit(lines.second, ' ');

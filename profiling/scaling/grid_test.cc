@@ -17,23 +17,23 @@ using testing::HasSubstr;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-Grid GridOf(const char* text) { return *ParseGrid(text); }
+Grid MakeGrid(const char* text) { return *ParseGrid(text); }
 
 absl::Status CommandError(const std::vector<std::string>& arguments) {
-  return CommandTemplate::Parse(arguments, GridOf("features=1 rows=2"))
+  return CommandTemplate::Parse(arguments, MakeGrid("features=1 rows=2"))
       .status();
 }
 
 TEST(GridTest, EachCombinationIsACell) {
-  const Grid grid = GridOf(" features=10,100\trows=1e3,2e3 ");
-  EXPECT_THAT(CellsOf(grid),
+  const Grid grid = MakeGrid(" features=10,100\trows=1e3,2e3 ");
+  EXPECT_THAT(ListCells(grid),
               ElementsAre(GridCell{"10", "1e3"}, GridCell{"10", "2e3"},
                           GridCell{"100", "1e3"}, GridCell{"100", "2e3"}));
   EXPECT_EQ(CellText(grid, {"10", "2e3"}), "features=10 rows=2e3");
 }
 
 TEST(GridTest, ValuesFillTheirPlaces) {
-  const Grid grid = GridOf("features=10 rows=1,2");
+  const Grid grid = MakeGrid("features=10 rows=1,2");
   const auto command = CommandTemplate::Parse(
       {"train", "--rows={rows}", "{features}x{rows}", "plain"}, grid);
   ASSERT_THAT(command, IsOk());
@@ -42,7 +42,7 @@ TEST(GridTest, ValuesFillTheirPlaces) {
 }
 
 TEST(GridTest, OtherBracesStay) {
-  const Grid grid = GridOf("rows=1");
+  const Grid grid = MakeGrid("rows=1");
   const auto command = CommandTemplate::Parse(
       {"{{rows}}", "{{{rows}}}", "{1: 2}", "{}", "{", "}", "{rows"}, grid);
   ASSERT_THAT(command, IsOk());

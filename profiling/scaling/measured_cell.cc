@@ -57,7 +57,7 @@ void SetSteadyVariables() {
   }
 }
 
-std::string TailOf(int file) {
+std::string ReadTail(int file) {
   const int64_t size = lseek(file, 0, SEEK_END);
   const int64_t begin = std::max<int64_t>(0, size - kOutputTailBytes);
   std::string tail(static_cast<size_t>(std::max<int64_t>(0, size - begin)),
@@ -93,7 +93,7 @@ absl::StatusOr<MeasuredCell> MeasureCell(
   if (!end.ok()) return end.status();
   MeasuredCell cell;
   cell.profile = MemoryProfileReport(MakeMeasuredRun(agent_run, *end));
-  cell.output = TailOf(output.get());
+  cell.output = ReadTail(output.get());
   cell.was_interrupted =
       end->signal_number == SIGINT || end->signal_number == SIGTERM;
   return cell;

@@ -27,11 +27,11 @@ StageBytes Sum(const StageBytes& a, const StageBytes& b) {
   return *a + *b;
 }
 
-const StageBytes& FigureOf(const ScaledStage& stage, ScaledFigure figure) {
+const StageBytes& FindFigure(const ScaledStage& stage, ScaledFigure figure) {
   return figure == ScaledFigure::kPeak ? stage.peak_bytes : stage.volume_bytes;
 }
 
-const StageBytes& FigureOf(const ScaledRun& run, ScaledFigure figure) {
+const StageBytes& FindFigure(const ScaledRun& run, ScaledFigure figure) {
   return figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
 }
 
@@ -39,7 +39,7 @@ const StageBytes& FigureOf(const ScaledRun& run, ScaledFigure figure) {
 StageBytes FigureOfStage(const ScaledRun& run, const std::string& stage,
                          ScaledFigure figure) {
   for (const ScaledStage& each : run.stages) {
-    if (each.name == stage) return FigureOf(each, figure);
+    if (each.name == stage) return FindFigure(each, figure);
   }
   return 0;
 }
@@ -133,23 +133,23 @@ std::vector<std::string> LargestStages(const std::vector<ScaledRun>& runs,
   return largest;
 }
 
-std::string ProgramOf(const BenchmarkMemory& memory) {
+std::string FindProgram(const BenchmarkMemory& memory) {
   return memory.name().substr(0, memory.name().find('/'));
 }
 
-StageLaw LawOf(const std::vector<const ScaledRun*>& runs,
-               const std::vector<size_t>& numeric, const std::string& stage,
-               ScaledFigure figure) {
+StageLaw FitLaw(const std::vector<const ScaledRun*>& runs,
+                const std::vector<size_t>& numeric, const std::string& stage,
+                ScaledFigure figure) {
   StageLaw law;
   law.stage = stage;
   law.figure = figure;
   std::vector<ScalingPoint> points;
   for (const ScaledRun* run : runs) {
     const StageBytes bytes = stage == kWholeRun
-                                 ? FigureOf(*run, figure)
+                                 ? FindFigure(*run, figure)
                                  : FigureOfStage(*run, stage, figure);
     if (!bytes.has_value()) continue;
-    points.push_back({NumbersOf(*run, numeric), static_cast<double>(*bytes)});
+    points.push_back({FindNumbers(*run, numeric), static_cast<double>(*bytes)});
   }
   law.law = FitScalingLaw(points);
   return law;
@@ -157,9 +157,9 @@ StageLaw LawOf(const std::vector<const ScaledRun*>& runs,
 
 }  // namespace
 
-ScaledRun ScaledRunOf(const BenchmarkMemory& memory) {
+ScaledRun MakeScaledRun(const BenchmarkMemory& memory) {
   ScaledRun run;
-  run.program = ProgramOf(memory);
+  run.program = FindProgram(memory);
   run.peak_bytes = ReadMetric(memory, PEAK_LIVE_USABLE_BYTES).bytes_or_count;
   run.volume_bytes = ReadMetric(memory, ALLOCATED_USABLE_BYTES).bytes_or_count;
   run.resident_bytes = ReadMetric(memory, PEAK_RESIDENT_BYTES).bytes_or_count;
@@ -175,7 +175,7 @@ absl::Status AddProfile(const MemoryProfile& profile,
         profile.failure().standard_error_tail(), profile.failure().detail()));
   }
   for (const BenchmarkMemory& memory : profile.benchmarks()) {
-    ScaledRun run = ScaledRunOf(memory);
+    ScaledRun run = MakeScaledRun(memory);
     if (!renamed_program.empty()) run.program = renamed_program;
     for (const std::string& variable : runs->variables) {
       const auto argument =
@@ -209,8 +209,8 @@ std::vector<size_t> NumericVariables(const ScaledRuns& runs) {
   return numeric;
 }
 
-std::vector<double> NumbersOf(const ScaledRun& run,
-                              const std::vector<size_t>& variables) {
+std::vector<double> FindNumbers(const ScaledRun& run,
+                                const std::vector<size_t>& variables) {
   std::vector<double> numbers;
   for (size_t variable : variables) {
     double value = 0;
@@ -231,7 +231,7 @@ std::string SeriesName(const ScaledRuns& runs, const ScaledRun& run,
   return name;
 }
 
-StagedRuns StagesOf(const ScaledRuns& runs, ScaledFigure figure) {
+StagedRuns CollectStages(const ScaledRuns& runs, ScaledFigure figure) {
   std::vector<ScaledRun> measured;
   for (const ScaledRun& run : runs.runs) {
     if (run.failure.empty()) measured.push_back(run);
@@ -252,7 +252,7 @@ StagedRuns StagesOf(const ScaledRuns& runs, ScaledFigure figure) {
     for (const ScaledStage& stage : run.stages) {
       if (std::count(staged.stages.begin(), staged.stages.end(), stage.name) ==
           0) {
-        others = Sum(others, FigureOf(stage, figure));
+        others = Sum(others, FindFigure(stage, figure));
       }
     }
     if (has_others) shown.bytes.push_back(others);
@@ -282,7 +282,7 @@ std::vector<StageLaw> StageLaws(const ScaledRuns& runs) {
     }
     for (const std::string& stage : stages) {
       for (ScaledFigure figure : {ScaledFigure::kPeak, ScaledFigure::kVolume}) {
-        laws.push_back(LawOf(runs_of[name], numeric, stage, figure));
+        laws.push_back(FitLaw(runs_of[name], numeric, stage, figure));
         laws.back().program = name;
       }
     }

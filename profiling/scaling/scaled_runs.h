@@ -65,22 +65,23 @@ absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs);
 
 // The run of a benchmark; values are the caller's.
-ScaledRun ScaledRunOf(const BenchmarkMemory& memory);
+ScaledRun MakeScaledRun(const BenchmarkMemory& memory);
 
 // Which figure of a stage or a run.
 enum class ScaledFigure { kPeak, kVolume };
 
-// For charts: the runs that have figures, each with all stages of any, 7 at
-// most; smaller ones are "other stages". Programs are as in StageLaw, and
+// Returns the runs that have figures, for charts, each with all stages of any,
+// 7 at most; smaller ones are "other stages". Programs are as in StageLaw, and
 // labels the values of the variables that are numbers.
-StagedRuns StagesOf(const ScaledRuns& runs, ScaledFigure figure);
+StagedRuns CollectStages(const ScaledRuns& runs, ScaledFigure figure);
 
 struct StageLaw {
-  // With the values of variables that are no numbers: "train io=csv".
+  // The program with the values of variables that are no numbers: "train
+  // io=csv".
   std::string program;
   std::string stage;
   ScaledFigure figure = ScaledFigure::kPeak;
-  // None: too few runs, or no law describes them.
+  // The law; not set if there are too few runs, or no law describes them.
   absl::optional<ScalingLaw> law;
 };
 
@@ -91,8 +92,8 @@ std::vector<StageLaw> StageLaws(const ScaledRuns& runs);
 std::vector<size_t> NumericVariables(const ScaledRuns& runs);
 
 // The values of those variables.
-std::vector<double> NumbersOf(const ScaledRun& run,
-                              const std::vector<size_t>& variables);
+std::vector<double> FindNumbers(const ScaledRun& run,
+                                const std::vector<size_t>& variables);
 
 // The program, with the values of all other variables.
 std::string SeriesName(const ScaledRuns& runs, const ScaledRun& run,

@@ -35,7 +35,7 @@ void AddPhase(const std::string& name, int parent, int64_t before, int64_t peak,
 }
 
 // Loads 8 bytes a number on top of 5,000, and fits in 100.
-MemoryProfile ProfileOf(const std::string& program, int features, int rows) {
+MemoryProfile MakeProfile(const std::string& program, int features, int rows) {
   MemoryProfile profile;
   profile.set_label("//a:" + program);
   BenchmarkMemory* const memory = profile.add_benchmarks();
@@ -55,7 +55,7 @@ MemoryProfile ProfileOf(const std::string& program, int features, int rows) {
   return profile;
 }
 
-ScaledRuns RunsOf(const std::vector<MemoryProfile>& profiles) {
+ScaledRuns MakeRuns(const std::vector<MemoryProfile>& profiles) {
   ScaledRuns runs = {{"features", "rows"}, {}};
   for (const MemoryProfile& profile : profiles) {
     EXPECT_THAT(AddProfile(profile, "", &runs), IsOk());
@@ -63,18 +63,18 @@ ScaledRuns RunsOf(const std::vector<MemoryProfile>& profiles) {
   return runs;
 }
 
-ScaledRuns GridOf(const std::string& program) {
+ScaledRuns MeasureGrid(const std::string& program) {
   std::vector<MemoryProfile> profiles;
   for (int features : {10, 100, 500}) {
     for (int rows : {1000, 10000, 100000}) {
-      profiles.push_back(ProfileOf(program, features, rows));
+      profiles.push_back(MakeProfile(program, features, rows));
     }
   }
-  return RunsOf(profiles);
+  return MakeRuns(profiles);
 }
 
-std::string LawOf(const ScaledRuns& runs, const std::string& stage,
-                  ScaledFigure figure) {
+std::string DescribeLaw(const ScaledRuns& runs, const std::string& stage,
+                        ScaledFigure figure) {
   for (const StageLaw& law : StageLaws(runs)) {
     if (law.stage == stage && law.figure == figure) {
       return LawText(*law.law, runs.variables);
@@ -84,7 +84,7 @@ std::string LawOf(const ScaledRuns& runs, const std::string& stage,
 }
 
 TEST(ScaledRunsTest, OutermostPhasesAreStages) {
-  const ScaledRuns runs = RunsOf({ProfileOf("train", 10, 1000)});
+  const ScaledRuns runs = MakeRuns({MakeProfile("train", 10, 1000)});
   ASSERT_EQ(runs.runs.size(), 1u);
   const ScaledRun& run = runs.runs[0];
   EXPECT_EQ(run.program, "train");
@@ -98,66 +98,67 @@ TEST(ScaledRunsTest, OutermostPhasesAreStages) {
 }
 
 TEST(ScaledRunsTest, APeakOutsideOfAllStagesIsTheirs) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   BenchmarkMemory* const memory = profile.mutable_benchmarks(0);
   AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000, memory);
   for (Phase& phase : *memory->mutable_phases()) {
     AddMetric(NET_GROWTH_USABLE_BYTES, 50, &phase);
   }
-  EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 900000 - 100);
+  EXPECT_EQ(MakeRuns({profile}).runs[0].stages[2].peak_bytes, 900000 - 100);
 }
 
 TEST(ScaledRunsTest, APeakOutsideIsUnknownWhereStagesDoNotTellTheirGrowth) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 900000,
             profile.mutable_benchmarks(0));
-  EXPECT_FALSE(RunsOf({profile}).runs[0].stages[2].peak_bytes.has_value());
+  EXPECT_FALSE(MakeRuns({profile}).runs[0].stages[2].peak_bytes.has_value());
 }
 
 // Where the run was as high as its highest stage, the peak was in that stage.
 TEST(ScaledRunsTest, APeakOfAStageIsNotOneOutside) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   BenchmarkMemory* const memory = profile.mutable_benchmarks(0);
   AddMetric(PEAK_LIVE_ABSOLUTE_USABLE_BYTES, 85100, memory);
   for (Phase& phase : *memory->mutable_phases()) {
     AddMetric(NET_GROWTH_USABLE_BYTES, 50, &phase);
   }
-  EXPECT_EQ(RunsOf({profile}).runs[0].stages[2].peak_bytes, 5000);
+  EXPECT_EQ(MakeRuns({profile}).runs[0].stages[2].peak_bytes, 5000);
 }
 
 TEST(ScaledRunsTest, WhatTheHeapLeavesOutIsNoStage) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   Phase* const phase = profile.mutable_benchmarks(0)->add_phases();
   phase->set_name("unaccounted");
   phase->set_parent(-1);
   AddMetric(RESIDENT_ANONYMOUS_BYTES, 50'000'000, phase);
-  const ScaledRun run = RunsOf({profile}).runs[0];
+  const ScaledRun run = MakeRuns({profile}).runs[0];
   ASSERT_EQ(run.stages.size(), 3u);
   EXPECT_EQ(run.stages[2].name, kOutside);
   EXPECT_EQ(run.stages[2].volume_bytes, 6000);
 }
 
 TEST(ScaledRunsTest, WithoutPhasesTheRunIsTheStage) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   profile.mutable_benchmarks(0)->clear_phases();
-  const ScaledRun run = RunsOf({profile}).runs[0];
+  const ScaledRun run = MakeRuns({profile}).runs[0];
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_EQ(run.stages[0].name, kWholeRun);
   EXPECT_EQ(run.stages[0].peak_bytes, 85100);
 }
 
 TEST(ScaledRunsTest, EachStageHasItsLaws) {
-  const ScaledRuns runs = GridOf("train");
-  EXPECT_EQ(LawOf(runs, kWholeRun, ScaledFigure::kPeak),
+  const ScaledRuns runs = MeasureGrid("train");
+  EXPECT_EQ(DescribeLaw(runs, kWholeRun, ScaledFigure::kPeak),
             "8 B x features x rows + 5.0 KiB");
-  EXPECT_EQ(LawOf(runs, "load", ScaledFigure::kPeak), "8 B x features x rows");
-  EXPECT_EQ(LawOf(runs, "fit", ScaledFigure::kPeak), "100 B");
-  EXPECT_EQ(LawOf(runs, "fit", ScaledFigure::kVolume), "2.9 KiB");
-  EXPECT_EQ(LawOf(runs, kOutside, ScaledFigure::kPeak), "4.9 KiB");
+  EXPECT_EQ(DescribeLaw(runs, "load", ScaledFigure::kPeak),
+            "8 B x features x rows");
+  EXPECT_EQ(DescribeLaw(runs, "fit", ScaledFigure::kPeak), "100 B");
+  EXPECT_EQ(DescribeLaw(runs, "fit", ScaledFigure::kVolume), "2.9 KiB");
+  EXPECT_EQ(DescribeLaw(runs, kOutside, ScaledFigure::kPeak), "4.9 KiB");
 }
 
 TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
-  ScaledRuns runs = GridOf("train");
+  ScaledRuns runs = MeasureGrid("train");
   runs.variables.push_back("io");
   for (size_t i = 0; i < runs.runs.size(); ++i) {
     runs.runs[i].values.push_back(i % 2 == 0 ? "csv" : "binary");
@@ -165,7 +166,7 @@ TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
   EXPECT_THAT(NumericVariables(runs), ElementsAre(0, 1));
   EXPECT_EQ(StageLaws(runs).front().program, "train io=csv");
   EXPECT_EQ(StageLaws(runs).back().program, "train io=binary");
-  const StagedRuns staged = StagesOf(runs, ScaledFigure::kPeak);
+  const StagedRuns staged = CollectStages(runs, ScaledFigure::kPeak);
   EXPECT_THAT(ProgramsOf(staged),
               ElementsAre("train io=binary", "train io=csv"));
   EXPECT_THAT(staged.label_names, ElementsAre("features", "rows"));
@@ -175,19 +176,20 @@ TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
 }
 
 TEST(ScaledRunsTest, NumbersAreFiniteAndNotBelowZero) {
-  ScaledRuns runs = RunsOf({ProfileOf("train", 10, 1000)});
+  ScaledRuns runs = MakeRuns({MakeProfile("train", 10, 1000)});
   runs.variables = {"zero", "below", "endless", "none", "half"};
   runs.runs[0].values = {"0", "-1", "inf", "nan", "0.5"};
   EXPECT_THAT(NumericVariables(runs), ElementsAre(0, 4));
 }
 
 TEST(ScaledRunsTest, ManyStagesAreGathered) {
-  MemoryProfile profile = ProfileOf("train", 10, 1000);
+  MemoryProfile profile = MakeProfile("train", 10, 1000);
   for (int i = 0; i < 12; ++i) {
     AddPhase(absl::StrCat("small", i), -1, 0, 1 + i, 1,
              profile.mutable_benchmarks(0));
   }
-  const StagedRuns staged = StagesOf(RunsOf({profile}), ScaledFigure::kPeak);
+  const StagedRuns staged =
+      CollectStages(MakeRuns({profile}), ScaledFigure::kPeak);
   ASSERT_EQ(staged.stages.size(), 8u);
   EXPECT_EQ(staged.stages.back(), "other stages");
   EXPECT_EQ(staged.stages[6], kOutside);
@@ -198,7 +200,7 @@ TEST(ScaledRunsTest, ManyStagesAreGathered) {
 
 TEST(ScaledRunsTest, ProfilesThatDoNotFitAreRefused) {
   ScaledRuns runs = {{"features", "epochs"}, {}};
-  EXPECT_THAT(AddProfile(ProfileOf("train", 1, 2), "", &runs),
+  EXPECT_THAT(AddProfile(MakeProfile("train", 1, 2), "", &runs),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("has no argument \"epochs\"")));
   MemoryProfile failed;
@@ -210,8 +212,8 @@ TEST(ScaledRunsTest, ProfilesThatDoNotFitAreRefused) {
 }
 
 TEST(ScalingReportTest, EachFormSaysSharesAbsolutesAndLaws) {
-  ScaledRuns runs = GridOf("train");
-  ASSERT_THAT(AddProfile(ProfileOf("other", 10, 1000), "native", &runs),
+  ScaledRuns runs = MeasureGrid("train");
+  ASSERT_THAT(AddProfile(MakeProfile("other", 10, 1000), "native", &runs),
               IsOk());
   const std::string text = ScalingText(runs);
   EXPECT_THAT(text, HasSubstr("Share of the stages' peaks"));
@@ -231,7 +233,7 @@ TEST(ScalingReportTest, EachFormSaysSharesAbsolutesAndLaws) {
 
 // The runs that differ in one variable are drawn wide and narrow.
 TEST(ScalingReportTest, DrawsEachPointOfTheRunsThatAreCompared) {
-  const std::string page = ScalingPage(GridOf("train"));
+  const std::string page = ScalingPage(MeasureGrid("train"));
   const std::string peaks =
       page.substr(0, page.find("Volume of the whole run"));
   for (const char* point :
@@ -252,7 +254,7 @@ TEST(ScalingReportTest, DrawsEachPointOfTheRunsThatAreCompared) {
 }
 
 TEST(ScalingReportTest, ARunThatFailedIsNamedInEachForm) {
-  ScaledRuns runs = GridOf("train");
+  ScaledRuns runs = MeasureGrid("train");
   runs.runs[3].failure = "killed & gone";
   EXPECT_THAT(
       ScalingText(runs),

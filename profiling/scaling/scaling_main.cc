@@ -189,7 +189,7 @@ std::string LastLine(const std::string& output) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-std::string FailureOf(const MeasuredCell& cell) {
+std::string DescribeFailure(const MeasuredCell& cell) {
   const ProducerFailure& failure = cell.profile.failure();
   std::string text;
   if (failure.kind() == ProducerFailure::SIGNALLED) {
@@ -218,15 +218,15 @@ absl::optional<int64_t> Expected(const ScaledRuns& done,
   for (const ScaledRun& run : done.runs) {
     if (!run.failure.empty() || !run.resident_bytes.has_value()) continue;
     points.push_back(
-        {NumbersOf(run, numeric), static_cast<double>(*run.resident_bytes)});
+        {FindNumbers(run, numeric), static_cast<double>(*run.resident_bytes)});
   }
   const absl::optional<ScalingLaw> law = FitScalingLaw(points);
   if (!law.has_value()) return absl::nullopt;
   return static_cast<int64_t>(
-      std::min(law->At(NumbersOf(next, numeric)), 9e18));
+      std::min(law->At(FindNumbers(next, numeric)), 9e18));
 }
 
-// Why a cell is not to be run; empty: it is.
+// Returns why a cell is not to be run; empty: it is.
 std::string TooLarge(const ScaledRuns& done, const ScaledRun& next) {
   const absl::optional<int64_t> expected = Expected(done, next);
   const absl::StatusOr<AvailableMemory> available = ReadAvailableMemory();
@@ -243,7 +243,7 @@ std::string TooLarge(const ScaledRuns& done, const ScaledRun& next) {
 
 // Small ones first, so that the law of the others tells of a large one.
 std::vector<GridCell> CellsBySize(const Grid& grid) {
-  std::vector<GridCell> cells = CellsOf(grid);
+  std::vector<GridCell> cells = ListCells(grid);
   ScaledRuns runs;
   for (const GridVariable& variable : grid.variables) {
     runs.variables.push_back(variable.name);
@@ -257,7 +257,7 @@ std::vector<GridCell> CellsBySize(const Grid& grid) {
     ScaledRun run;
     run.values = cell;
     double product = 1;
-    for (double number : NumbersOf(run, numeric)) product *= number;
+    for (double number : FindNumbers(run, numeric)) product *= number;
     return product;
   };
   std::stable_sort(cells.begin(), cells.end(),
@@ -302,9 +302,9 @@ absl::Status RunCells(const ScalingOptions& options, const Grid& grid,
       if (!cell.ok()) return cell.status();
       if (cell->was_interrupted) return absl::CancelledError("interrupted");
       if (cell->profile.has_failure()) {
-        run.failure = FailureOf(*cell);
+        run.failure = DescribeFailure(*cell);
       } else {
-        run = ScaledRunOf(cell->profile.benchmarks(0));
+        run = MakeScaledRun(cell->profile.benchmarks(0));
         run.values = values;
         if (name.empty()) name = run.program;
         run.program = name;

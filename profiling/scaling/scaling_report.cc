@@ -141,7 +141,7 @@ size_t MainVariable(const ScaledRuns& runs,
     double least = std::numeric_limits<double>::infinity();
     double most = 0;
     for (const ScaledRun& run : runs.runs) {
-      const double value = NumbersOf(run, {variable})[0];
+      const double value = FindNumbers(run, {variable})[0];
       if (value > 0) least = std::min(least, value);
       most = std::max(most, value);
     }
@@ -161,7 +161,7 @@ std::vector<std::pair<size_t, double>> FixedVariables(
     if (variable == main) continue;
     double most = 0;
     for (const ScaledRun& run : runs.runs) {
-      most = std::max(most, NumbersOf(run, {variable})[0]);
+      most = std::max(most, FindNumbers(run, {variable})[0]);
     }
     fixed.emplace_back(variable, most);
   }
@@ -209,12 +209,12 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
     const bool is_shown =
         run.failure.empty() && bytes.has_value() &&
         std::all_of(fixed.begin(), fixed.end(), [&run](const auto& each) {
-          return NumbersOf(run, {each.first})[0] == each.second;
+          return FindNumbers(run, {each.first})[0] == each.second;
         });
     if (!is_shown) continue;
     const std::string name = SeriesName(runs, run, numeric);
     lines[name].name = name;
-    lines[name].points.emplace_back(NumbersOf(run, {x})[0],
+    lines[name].points.emplace_back(FindNumbers(run, {x})[0],
                                     static_cast<double>(*bytes));
   }
   for (auto& [name, line] : lines) {
@@ -287,8 +287,8 @@ Json ToJson(const ScaledRuns& runs, const StageLaw& law) {
 }  // namespace
 
 std::string ScalingText(const ScaledRuns& runs) {
-  const StagedRuns peaks = StagesOf(runs, ScaledFigure::kPeak);
-  const StagedRuns volumes = StagesOf(runs, ScaledFigure::kVolume);
+  const StagedRuns peaks = CollectStages(runs, ScaledFigure::kPeak);
+  const StagedRuns volumes = CollectStages(runs, ScaledFigure::kVolume);
   std::string text = FailureText(runs);
   if (peaks.runs.empty()) return text;
   absl::StrAppend(
@@ -315,8 +315,8 @@ std::string ScalingPage(const ScaledRuns& runs) {
     page.AddParagraph(absl::StrCat("Not measured: ", run.program, ", ",
                                    ValuesText(runs, run), ": ", run.failure));
   }
-  const StagedRuns peaks = StagesOf(runs, ScaledFigure::kPeak);
-  const StagedRuns volumes = StagesOf(runs, ScaledFigure::kVolume);
+  const StagedRuns peaks = CollectStages(runs, ScaledFigure::kPeak);
+  const StagedRuns volumes = CollectStages(runs, ScaledFigure::kVolume);
   if (peaks.runs.empty()) return page.Html();
   const auto share = StackedBars::Scale::kShare;
   const auto absolute = StackedBars::Scale::kAbsolute;

@@ -27,7 +27,7 @@ struct StageTotal {
   bool is_whole = true;
 };
 
-StageTotal TotalOf(const StagedRun& run) {
+StageTotal ComputeTotal(const StagedRun& run) {
   StageTotal total;
   for (const StageBytes& bytes : run.bytes) {
     total.known_bytes += bytes.value_or(0);
@@ -39,7 +39,7 @@ StageTotal TotalOf(const StagedRun& run) {
 bool AreWhole(const StagedRuns& runs) {
   return std::all_of(
       runs.runs.begin(), runs.runs.end(),
-      [](const StagedRun& run) { return TotalOf(run).is_whole; });
+      [](const StagedRun& run) { return ComputeTotal(run).is_whole; });
 }
 
 // "0.0" is nothing, and "100.0" all.
@@ -53,7 +53,7 @@ std::string ShareText(int64_t part, int64_t total) {
 }
 
 std::vector<std::string> ShareRow(const StagedRun& run) {
-  const StageTotal total = TotalOf(run);
+  const StageTotal total = ComputeTotal(run);
   std::vector<std::string> row = {run.program};
   row.insert(row.end(), run.labels.begin(), run.labels.end());
   for (const StageBytes& bytes : run.bytes) {
@@ -66,14 +66,14 @@ std::vector<std::string> ShareRow(const StagedRun& run) {
 }
 
 // The message of a program's bars, in a sentence.
-std::string SentenceOf(const StagedRuns& runs, const std::string& program) {
+std::string WriteSentence(const StagedRuns& runs, const std::string& program) {
   std::map<size_t, int> count_of_largest;
   int run_count = 0;
   int unknown_count = 0;
   for (const StagedRun& run : runs.runs) {
     if (run.program != program) continue;
     ++run_count;
-    if (!TotalOf(run).is_whole) {
+    if (!ComputeTotal(run).is_whole) {
       ++unknown_count;
       continue;
     }
@@ -94,15 +94,15 @@ std::string SentenceOf(const StagedRuns& runs, const std::string& program) {
       run_count == 1 ? " run: " : " runs: ", absl::StrJoin(parts, ", "), ".");
 }
 
-StackedBars BarsOf(const StagedRuns& runs, const std::string& program,
-                   StackedBars::Scale scale) {
+StackedBars MakeBars(const StagedRuns& runs, const std::string& program,
+                     StackedBars::Scale scale) {
   StackedBars chart;
   chart.title = program;
   chart.description = absl::StrCat(
       "A bar is a run: ", absl::StrJoin(runs.label_names, ", "),
       ". Its parts, to scale, are the stages' ",
       scale == StackedBars::Scale::kShare ? "shares of their sum" : "bytes",
-      "; the sum is at its end. ", SentenceOf(runs, program));
+      "; the sum is at its end. ", WriteSentence(runs, program));
   chart.series = runs.stages;
   chart.first_colour = runs.first_colour;
   chart.scale = scale;
@@ -120,7 +120,7 @@ StackedBars BarsOf(const StagedRuns& runs, const std::string& program,
   return chart;
 }
 
-PageTable NumbersOf(const StagedRuns& runs, const std::string& program) {
+PageTable MakeNumberTable(const StagedRuns& runs, const std::string& program) {
   PageTable table;
   table.caption = absl::StrCat(program, ", bytes");
   table.header = runs.label_names;
@@ -134,7 +134,7 @@ PageTable NumbersOf(const StagedRuns& runs, const std::string& program) {
     for (const StageBytes& bytes : run.bytes) {
       row.push_back(bytes.has_value() ? FormatCount(*bytes) : "unknown");
     }
-    const StageTotal total = TotalOf(run);
+    const StageTotal total = ComputeTotal(run);
     row.push_back(absl::StrCat(total.is_whole ? "" : "at least ",
                                FormatCount(total.known_bytes)));
     table.rows.push_back(row);
@@ -144,7 +144,7 @@ PageTable NumbersOf(const StagedRuns& runs, const std::string& program) {
 
 }  // namespace
 
-std::vector<std::string> ProgramsOf(const StagedRuns& runs) {
+std::vector<std::string> ListPrograms(const StagedRuns& runs) {
   std::set<std::string> programs;
   for (const StagedRun& run : runs.runs) programs.insert(run.program);
   return {programs.begin(), programs.end()};
@@ -161,7 +161,7 @@ std::string StageShareText(const StagedRuns& runs, const char* caption) {
   columns.push_back({"sum", TextTable::kFigures, 10});
   TextTable table(columns, 1);
   std::vector<std::vector<std::string>> rows;
-  for (const std::string& program : ProgramsOf(runs)) {
+  for (const std::string& program : ListPrograms(runs)) {
     for (const StagedRun& run : runs.runs) {
       if (run.program != program) continue;
       rows.push_back(ShareRow(run));
@@ -181,10 +181,10 @@ PageContent::View StageShareView(const StagedRuns& runs,
   result.name = name;
   result.content.AddParagraph(explanation);
   if (!AreWhole(runs)) result.content.AddParagraph(kAboutUnknownOnPage);
-  for (const std::string& program : ProgramsOf(runs)) {
-    result.content.AddStackedBars(BarsOf(runs, program, scale));
+  for (const std::string& program : ListPrograms(runs)) {
+    result.content.AddStackedBars(MakeBars(runs, program, scale));
     PageContent numbers;
-    numbers.AddTable(NumbersOf(runs, program));
+    numbers.AddTable(MakeNumberTable(runs, program));
     result.content.AddFold(absl::StrCat("Numbers of ", program), numbers);
   }
   return result;

@@ -28,7 +28,7 @@
 
 namespace footprint {
 
-// None: unknown.
+// The bytes of a stage; not set if they are not known.
 using StageBytes = absl::optional<int64_t>;
 
 struct StagedRun {
@@ -48,7 +48,7 @@ struct StagedRuns {
 };
 
 // The programs' names, each once, in alphabetical order.
-std::vector<std::string> ProgramsOf(const StagedRuns& runs);
+std::vector<std::string> ListPrograms(const StagedRuns& runs);
 
 // A row each run, one program after the other.
 std::string StageShareText(const StagedRuns& runs, const char* caption);

@@ -21,7 +21,7 @@ StagedRuns Peaks() {
   return runs;
 }
 
-std::string HtmlOf(const StagedRuns& runs, StackedBars::Scale scale) {
+std::string WriteHtml(const StagedRuns& runs, StackedBars::Scale scale) {
   Page page("title", "lead");
   page.AddViews("Show", {StageShareView(runs, scale, "name", "explanation")});
   return page.Html();
@@ -33,16 +33,16 @@ TEST(StageSharesTest, SharesAreOfTheSum) {
             "program    features x rows  io      read       fit        sum\n"
             "network         10 x 1,000 csv       0.0     100.0    4.0 KiB\n"
             "regression      10 x 1,000 csv      75.0      25.0    2.0 KiB\n");
-  EXPECT_THAT(ProgramsOf(Peaks()), ElementsAre("network", "regression"));
+  EXPECT_THAT(ListPrograms(Peaks()), ElementsAre("network", "regression"));
 }
 
 TEST(StageSharesTest, ThePageShowsSharesAndBytes) {
-  const std::string shares = HtmlOf(Peaks(), StackedBars::Scale::kShare);
+  const std::string shares = WriteHtml(Peaks(), StackedBars::Scale::kShare);
   EXPECT_THAT(shares, HasSubstr("fit 512 B (25 %)"));
   EXPECT_THAT(shares, HasSubstr("shares of their sum"));
   EXPECT_THAT(shares, HasSubstr("The largest part of 1 run: fit in 1."));
   EXPECT_THAT(shares, HasSubstr(">1,536</td>"));
-  EXPECT_THAT(HtmlOf(Peaks(), StackedBars::Scale::kAbsolute),
+  EXPECT_THAT(WriteHtml(Peaks(), StackedBars::Scale::kAbsolute),
               HasSubstr("bytes; the sum is at its end"));
 }
 
@@ -61,7 +61,7 @@ TEST(StageSharesTest, AnUnknownStageIsNeverAZero) {
   EXPECT_THAT(text, HasSubstr("?         ?  >=1.5 KiB\n"));
   EXPECT_THAT(text, HasSubstr("?: unknown"));
   EXPECT_THAT(StageShareText(Peaks(), ""), Not(HasSubstr("?")));
-  const std::string html = HtmlOf(runs, StackedBars::Scale::kShare);
+  const std::string html = WriteHtml(runs, StackedBars::Scale::kShare);
   EXPECT_THAT(html, HasSubstr("not known in 1"));
   EXPECT_THAT(html, HasSubstr("at least 1,536"));
   EXPECT_THAT(html, HasSubstr("Such a run has no shares"));

@@ -22,10 +22,10 @@ using ::google::protobuf::Reflection;
 constexpr char kAdvice[] =
     "measure again: bazel build the memory_profile target that it is of";
 
-SealedProtoFormat FormatOf(const MemoryProfile&) {
+SealedProtoFormat MakeFormat(const MemoryProfile&) {
   return {"memory profile", kMemoryProfileSchemaVersion, kAdvice};
 }
-SealedProtoFormat FormatOf(const MemorySamples&) {
+SealedProtoFormat MakeFormat(const MemorySamples&) {
   return {"file of memory samples", kMemoryProfileSchemaVersion, kAdvice};
 }
 
@@ -179,7 +179,7 @@ std::string FindProblem(const FileMessage& message) {
 template <typename FileMessage>
 absl::StatusOr<FileMessage> Read(const std::string& path) {
   FileMessage message;
-  const SealedProtoFormat format = FormatOf(message);
+  const SealedProtoFormat format = MakeFormat(message);
   const absl::Status status = ReadSealedProto(format, path, &message);
   if (!status.ok()) return status;
   const std::string problem = FindProblem(message);
@@ -191,7 +191,7 @@ absl::StatusOr<FileMessage> Read(const std::string& path) {
 
 template <typename FileMessage>
 absl::Status Write(const FileMessage& message, const std::string& path) {
-  const SealedProtoFormat format = FormatOf(message);
+  const SealedProtoFormat format = MakeFormat(message);
   const std::string problem = FindProblem(message);
   if (problem.empty()) return WriteSealedProto(format, message, path);
   return absl::InvalidArgumentError(

@@ -132,7 +132,7 @@ std::string WithChecksum(const std::string& bytes) {
   return file;
 }
 
-std::string FileOf(const MemoryProfile& profile) {
+std::string WriteToString(const MemoryProfile& profile) {
   return WithChecksum(profile.SerializeAsString());
 }
 
@@ -164,7 +164,7 @@ TEST_F(MemoryProfileFileTest, EndsWithTheChecksumOfAllBytesBeforeIt) {
   ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   MemoryProfile profile = ExampleProfile();
   profile.set_complete(true);
-  EXPECT_EQ(Bytes(Path("p")), FileOf(profile));
+  EXPECT_EQ(Bytes(Path("p")), WriteToString(profile));
 }
 
 TEST_F(MemoryProfileFileTest, RefusesEverySingleBitThatIsFlipped) {
@@ -316,7 +316,7 @@ TEST_F(MemoryProfileFileTest, RefusesANewerSchemaAndSaysSo) {
   // A field of the future.
   profile.GetReflection()->MutableUnknownFields(&profile)->AddVarint(99, 1);
   for (const std::string& bytes :
-       {profile.SerializeAsString(), FileOf(profile)}) {
+       {profile.SerializeAsString(), WriteToString(profile)}) {
     const absl::Status status = ReadMemoryProfileFile(Put("p", bytes)).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(std::string(status.message()), HasSubstr("schema version 2"));
@@ -329,7 +329,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownFieldsAtAnyDepth) {
   Metric* metric = profile.mutable_benchmarks(1)->mutable_metrics(0);
   metric->GetReflection()->MutableUnknownFields(metric)->AddVarint(77, 1);
   const absl::Status status =
-      ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
+      ReadMemoryProfileFile(Put("p", WriteToString(profile))).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("unknown field 77 in benchmarks[1].metrics[0]"));
@@ -342,7 +342,7 @@ TEST_F(MemoryProfileFileTest, RefusesUnknownAndUnsetEnumerators) {
     profile.mutable_benchmarks(0)->mutable_metrics(1)->set_kind(
         static_cast<MetricKind>(kind));
     const absl::Status status =
-        ReadMemoryProfileFile(Put("p", FileOf(profile))).status();
+        ReadMemoryProfileFile(Put("p", WriteToString(profile))).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     EXPECT_THAT(
         std::string(status.message()),
@@ -375,7 +375,7 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
     EXPECT_THAT(WriteMemoryProfileFile(profile, Path("p")),
                 StatusIs(absl::StatusCode::kInvalidArgument));
     profile.set_complete(true);
-    EXPECT_THAT(ReadMemoryProfileFile(Put("q", FileOf(profile))),
+    EXPECT_THAT(ReadMemoryProfileFile(Put("q", WriteToString(profile))),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << profile.ShortDebugString();
   }

@@ -30,7 +30,7 @@ constexpr MetricFacts kMetrics[] = {
 constexpr MetricFacts kUnknown = {METRIC_KIND_UNSPECIFIED, MetricUnit::kNone,
                                   "unknown metric"};
 
-const MetricFacts& FactsOf(MetricKind kind) {
+const MetricFacts& FindFacts(MetricKind kind) {
   for (const MetricFacts& facts : kMetrics) {
     if (facts.kind == kind) return facts;
   }
@@ -39,15 +39,15 @@ const MetricFacts& FactsOf(MetricKind kind) {
 
 }  // namespace
 
-MetricUnit UnitOfMetric(MetricKind kind) { return FactsOf(kind).unit; }
+MetricUnit UnitOfMetric(MetricKind kind) { return FindFacts(kind).unit; }
 
 absl::string_view ShortNameOfMetric(MetricKind kind) {
-  return FactsOf(kind).short_name;
+  return FindFacts(kind).short_name;
 }
 
 std::string SchemaNameOfMetric(MetricKind kind) {
   const std::string name(MetricKind_Name(kind));
-  if (FactsOf(kind).unit == MetricUnit::kNone || name.empty()) {
+  if (FindFacts(kind).unit == MetricUnit::kNone || name.empty()) {
     return "unknown_metric";
   }
   return absl::AsciiStrToLower(name);

@@ -24,7 +24,8 @@ namespace footprint {
 
 MetricUnit UnitOfMetric(MetricKind kind);
 
-// For tables, a few letters: "peak live", "sum of thread peaks".
+// Returns a name of a few letters for tables: "peak live", "sum of thread
+// peaks".
 absl::string_view ShortNameOfMetric(MetricKind kind);
 
 // The enumerator in lower case, as in JSON keys and test names.

@@ -32,11 +32,11 @@ enum class MetricKnowledge {
 
 struct MetricReading {
   MetricKnowledge knowledge = MetricKnowledge::kNotMeasured;
-  // Set if and only if known.
+  // The value; set if and only if it is known.
   absl::optional<int64_t> bytes_or_count;
 };
 
-// Null if there is none of that kind; else lives as long as `metrics`.
+// Returns null if there is none of that kind; else lives as long as `metrics`.
 const Metric* FindMetric(
     const google::protobuf::RepeatedPtrField<Metric>& metrics, MetricKind kind);
 
@@ -44,8 +44,8 @@ const Metric* FindMetric(
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
 MetricReading ReadMetric(const Phase& phase, MetricKind kind);
 
-// As the end of a sentence that names the metric: "was not the same in every
-// process". Empty for kKnown. Lives for ever.
+// Returns the end of a sentence that names the metric: "was not the same in
+// every process". Empty for kKnown. Lives for ever.
 const char* WhyUnknown(MetricKnowledge knowledge);
 
 }  // namespace footprint

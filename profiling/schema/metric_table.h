@@ -50,7 +50,8 @@ constexpr int64_t CombineVisits(HeapStatistic statistic, int64_t earlier,
                                                 : std::max(earlier, visit);
 }
 
-// Whether threads that may overlap make another figure in another order.
+// Returns whether threads that may overlap make another figure in another
+// order.
 constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
   return statistic == HeapStatistic::kNetPeak ||
          statistic == HeapStatistic::kAbsolutePeak;

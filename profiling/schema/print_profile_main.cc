@@ -48,7 +48,7 @@ std::string PathOfCaller(const std::string& path) {
              : absl::StrCat(folder, "/", path);
 }
 
-absl::StatusOr<std::string> TextOf(const std::string& path, bool is_json) {
+absl::StatusOr<std::string> ReadAsText(const std::string& path, bool is_json) {
   const absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
   if (profile.ok()) {
     return is_json ? ProfileJson(*profile) : ProfileText(*profile);
@@ -88,7 +88,7 @@ int Main(const std::vector<std::string>& arguments) {
   int status = kDone;
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text =
-        TextOf(PathOfCaller(path), is_json);
+        ReadAsText(PathOfCaller(path), is_json);
     if (!text.ok()) {
       status = Complain(text.status().message(), kUnreadable);
     } else if (std::fwrite(text->data(), 1, text->size(), stdout) !=

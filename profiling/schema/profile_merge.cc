@@ -277,7 +277,7 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   }
 }
 
-// Which numbers a process sampled, in words.
+// Returns which numbers a process sampled, in words.
 std::string SampledText(const MemorySamples& samples) {
   std::string text;
   for (const SampledBenchmark& benchmark : samples.benchmarks()) {

@@ -46,8 +46,8 @@ int64_t UnaccountedBytes(const BenchmarkMemory& whole);
 // any other.
 bool TellsTooLittle(const BenchmarkMemory& whole);
 
-// Whether processes of the program still ran when it had ended, so that its
-// figures are too low: INCONCLUSIVE.
+// Returns whether processes of the program still ran when it had ended, so that
+// its figures are too low: INCONCLUSIVE.
 bool IsOutlived(const BenchmarkMemory& whole);
 
 // Takes such benchmarks away, for readers of what does not vary.

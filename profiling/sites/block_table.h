@@ -48,7 +48,8 @@ class BlockTable {
            Holds(*keys, address);
   }
 
-  // False: the kernel has no memory, and the block is not in the table.
+  // Returns false if the kernel has no memory, and the block is not in the
+  // table.
   bool Add(const RecordedBlock& block);
   bool Remove(const void* address, RecordedBlock* block);
 

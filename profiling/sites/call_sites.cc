@@ -87,10 +87,10 @@ uint32_t CutToOuterCalls(uint32_t node, uint32_t limit)
   return node;
 }
 
-// How many outer calls of a new stack a site may have: all, until seven eighths
-// of the sites are taken. From then on the fewer, the less room is left, so
-// that a program with very many stacks still has the calls of its own code,
-// which are the outer ones, of each block.
+// Returns how many outer calls of a new stack a site may have: all, until seven
+// eighths of the sites are taken. From then on the fewer, the less room is
+// left, so that a program with very many stacks still has the calls of its own
+// code, which are the outer ones, of each block.
 uint32_t OuterCallLimit(uint32_t site_count) {
   constexpr uint32_t kFewestCalls = 8;
   constexpr uint32_t kMostCalls = 64;
@@ -139,7 +139,8 @@ struct Estimate {
   double variance;
 };
 
-Estimate EstimateOf(int64_t size_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+Estimate EstimateBlocks(int64_t size_bytes)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes == 0) return {size_bytes, 1, 0};
   const double size = static_cast<double>(size_bytes);
   const double probability =
@@ -164,7 +165,7 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
   KeepFiguresAtPeak(site);
-  const Estimate estimate = EstimateOf(size_bytes);
+  const Estimate estimate = EstimateBlocks(size_bytes);
   site->live_bytes += sign * estimate.bytes;
   site->live_count += sign * estimate.count;
   site->live_variance += sign * estimate.variance;
@@ -178,7 +179,7 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign)
 void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
-  const Estimate estimate = EstimateOf(size_bytes);
+  const Estimate estimate = EstimateBlocks(size_bytes);
   const double kept_share =
       static_cast<double>(kept_bytes) / static_cast<double>(size_bytes);
   const double new_share = 1 - kept_share;
@@ -326,7 +327,7 @@ void RecordFree(void* block) {
   SetHasRecordedBlocks(recorded_blocks.size() != 0);
   SiteRecord& site = sites->sites[recorded.site];
   if (site.thread == ThreadNumber() && recorded.calls == CallsOfThread()) {
-    site.temporary_count += EstimateOf(recorded.size_bytes).count;
+    site.temporary_count += EstimateBlocks(recorded.size_bytes).count;
   }
   AddLive(recorded.site, recorded.size_bytes, -1);
 }

@@ -43,7 +43,7 @@ namespace footprint::profiling_internal {
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
-// After BeginCallSites: follows how the sites grow, in a file of its own
+// Called after BeginCallSites: follows how the sites grow, in a file of its own
 // (growth_record.h). Without it, if the file cannot be had.
 void BeginSiteGrowth(int folder, const char* file_name);
 
@@ -74,8 +74,8 @@ void ForgetDetached(const RecordedBlock& detached);
 // The call failed, or left the block where it was.
 void AttachAgain(const RecordedBlock& detached);
 
-// After an object was unloaded: another may lie at its addresses next, so that
-// their calls are other ones.
+// Called after an object was unloaded: another may lie at its addresses next,
+// so that their calls are other ones.
 void ForgetCode();
 
 // A point of the timeline; to be asked for often, and made when it is time.

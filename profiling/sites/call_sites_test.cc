@@ -317,7 +317,8 @@ __attribute__((noinline)) void* AllocateAfterwards(size_t size) {
   return block;
 }
 
-// Whether a call of the stack returns to within that function, which is short.
+// Returns whether a call of the stack returns to within that function, which is
+// short.
 bool IsCalledFrom(const SiteProfile& profile, int node,
                   void* (*function)(size_t)) {
   const auto begin = reinterpret_cast<uint64_t>(function);

@@ -12,10 +12,10 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// How many outer calls of a stack may be new: all, until seven eighths of the
-// nodes are taken. From then on the fewer, the less room is left, so that a
-// program with very many stacks still has the calls of its own code, which are
-// the outer ones, of each block.
+// Returns how many outer calls of a stack may be new: all, until seven eighths
+// of the nodes are taken. From then on the fewer, the less room is left, so
+// that a program with very many stacks still has the calls of its own code,
+// which are the outer ones, of each block.
 int NewCallLimit(uint32_t node_count) {
   constexpr int kFewestCalls = 8;
   constexpr int kMostCalls = 64;

@@ -36,8 +36,8 @@ class CallTreeWriter {
   // the innermost calls of new stacks get none.
   uint32_t FindNode(const uintptr_t* calls, int count);
 
-  // After an object was unloaded: another may lie at its addresses next, so
-  // that their calls are other ones.
+  // Called after an object was unloaded: another may lie at its addresses next,
+  // so that their calls are other ones.
   void ForgetCode() { index_.Clear(); }
 
  private:

@@ -28,11 +28,11 @@ using InterleaveCalls = int (*)(bool in_signal_handler,
                                 const uintptr_t* stack_pointers, int count,
                                 uintptr_t* calls, int capacity);
 
-// Before there is a second thread. Null: there is no interpreter.
+// Called before there is a second thread. Null: there is no interpreter.
 void SetInterpreterCalls(InterleaveCalls interleave);
 
-// For who unwinds by himself, in a signal handler or wherever the recorder's
-// own code may be below: adds the interpreter's calls to the native ones.
+// Adds the interpreter's calls to the native ones, for who unwinds by himself,
+// in a signal handler or wherever the recorder's own code may be below.
 // `capacity` is at most kMaxCalls.
 int AddInterpreterCalls(const uintptr_t* stack_pointers, int count,
                         uintptr_t* calls, int capacity);

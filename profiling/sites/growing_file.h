@@ -42,8 +42,8 @@ class GrowingFile {
   void Remove(int folder, const char* name);
   friend class GrowingArray;
 
-  // Whether the descriptor is still this file's: the program may have closed
-  // it, and opened another file by its number.
+  // Returns whether the descriptor is still this file's: the program may have
+  // closed it, and opened another file by its number.
   bool HasDescriptor() const;
   bool TakeSpace(size_t offset_bytes, size_t size_bytes);
 

@@ -21,8 +21,8 @@ namespace footprint::profiling_internal {
 // Fills `module`, which must be zeros; its addresses last.
 void DescribeLoadedObject(const dl_find_object& found, ModuleRecord* module);
 
-// Whether the object is the recorded one: another may have been loaded to the
-// addresses of one that is gone, even by the same path.
+// Returns whether the object is the recorded one: another may have been loaded
+// to the addresses of one that is gone, even by the same path.
 bool IsLoadedObject(const ModuleRecord& recorded, const dl_find_object& found);
 
 }  // namespace footprint::profiling_internal

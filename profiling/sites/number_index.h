@@ -40,7 +40,7 @@ class NumberIndex {
     }
   }
 
-  // False: the kernel has no memory.
+  // Returns false if the kernel has no memory.
   bool Add(uint64_t hash, uint32_t number) {
     if (entries_ == nullptr || count_ * 2 > mask_) {
       if (!Grow()) return false;

@@ -29,7 +29,8 @@ namespace footprint::profiling_internal {
 
 using SizeOfBlock = int64_t (*)(const void* block);
 
-// Before the counters' look, so that a peak finds its last block recorded.
+// Called before the counters' look, so that a peak finds its last block
+// recorded.
 template <SizeOfBlock SizeOf>
 void RecordSample(void* block) {
   ThreadCounters* const counters = &thread_counters;
@@ -45,7 +46,7 @@ void RecordSample(void* block) {
   if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Before the block is freed, and its address is another's.
+// Called before the block is freed, and its address is another's.
 template <SizeOfBlock SizeOf>
 inline void ForgetRecordedBlock(void* block) {
   if (MayBeRecorded(block)) {
@@ -68,8 +69,8 @@ class RecordedReallocation {
     old_.address = reinterpret_cast<uintptr_t>(block);
   }
 
-  // Before the counters' look, so that a peak finds the new block recorded.
-  // `taken_back_bytes`: the old block's, if the call did not copy it.
+  // Called before the counters' look, so that a peak finds the new block
+  // recorded. `taken_back_bytes`: the old block's, if the call did not copy it.
   void After(void* moved, bool null_frees, bool in_place,
              int64_t taken_back_bytes) {
     if (moved == nullptr && !null_frees) {
@@ -88,7 +89,7 @@ class RecordedReallocation {
     old_is_left_ = !in_place;
   }
 
-  // After the counters' look: a peak that it found has both blocks.
+  // Called after the counters' look: a peak that it found has both blocks.
   void AfterLook() {
     if (old_is_left_) Forget();
   }

@@ -15,7 +15,7 @@ namespace footprint::profiling_internal {
 
 uint32_t ThreadNumber();
 
-// In the child of a fork, which has one thread.
+// Called in the child of a fork, which has one thread.
 void RestartThreadNumbers();
 
 }  // namespace footprint::profiling_internal

@@ -33,8 +33,8 @@ struct FrameRow {
   };
   Kind kind = kUnknown;
   int32_t cfa_offset_bytes = 0;
-  // Where the caller's frame pointer is saved, from the CFA; 0: it is as it
-  // was.
+  // The place where the caller's frame pointer is saved, from the CFA; 0: it is
+  // as it was.
   int32_t frame_pointer_offset_bytes = 0;
 
   friend bool operator==(const FrameRow& a, const FrameRow& b) {

@@ -21,12 +21,13 @@
 
 namespace footprint::profiling_internal {
 
-// Where a thread is.
+// The place where a thread is.
 struct StackFrame {
   uintptr_t program_counter = 0;
   uintptr_t stack_pointer = 0;
   uintptr_t frame_pointer = 0;
-  // False for the place at which a signal interrupted.
+  // Whether the place is a return address; false for the one at which a signal
+  // interrupted.
   bool is_return_address = true;
 };
 
@@ -54,7 +55,7 @@ __attribute__((always_inline)) inline StackFrame CallingFrame() {
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
                 int capacity, uintptr_t* stack_pointers = nullptr);
 
-// To be called after a shared object was unloaded: another may lie there next.
+// Called after a shared object was unloaded: another may lie there next.
 void ForgetFrameRows();
 
 }  // namespace footprint::profiling_internal

@@ -25,7 +25,7 @@
 
 namespace footprint::profiling_internal {
 
-// From now on.
+// Makes files stages from now on.
 void WatchFiles();
 
 // Nothing where `file` is negative.

@@ -113,7 +113,7 @@ bool IsOwnProcess() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return __atomic_load_n(&own_process, __ATOMIC_RELAXED) == getpid();
 }
 
-uint64_t HashOf(StageKind kind, uint32_t parent, const char* name) {
+uint64_t HashStage(StageKind kind, uint32_t parent, const char* name) {
   uint64_t hash = HashPair(static_cast<uint64_t>(kind), parent);
   const size_t size = strlen(name);
   for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
@@ -139,7 +139,7 @@ uint32_t AddStage(StageKind kind, uint32_t parent, const char* name)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint32_t number = stages->stage_count.load(std::memory_order_relaxed);
   if (!stage_array.Reach(number) ||
-      !stage_index.Add(HashOf(kind, parent, name), number)) {
+      !stage_index.Add(HashStage(kind, parent, name), number)) {
     stages->is_full.store(1, std::memory_order_relaxed);
     return 0;
   }
@@ -154,7 +154,7 @@ uint32_t AddStage(StageKind kind, uint32_t parent, const char* name)
 // 0: there is none.
 uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
-  return stage_index.Find(HashOf(kind, parent, name), [&](uint32_t number) {
+  return stage_index.Find(HashStage(kind, parent, name), [&](uint32_t number) {
     lock.AssertHeld();
     const StageRecord& stage = stages->stages[number];
     return stage.kind == kind && stage.parent == parent &&
@@ -287,8 +287,8 @@ int64_t BeginVisitLocked(StageKind kind, const char* name)
   return visit.number;
 }
 
-footprint_stage_figures FiguresOf(const Visit& visit,
-                                  const HeapPhaseBytes& bytes) {
+footprint_stage_figures MakeFigures(const Visit& visit,
+                                    const HeapPhaseBytes& bytes) {
   return {bytes.peak_live_net_bytes, bytes.peak_live_absolute_bytes,
           bytes.allocated_bytes,     bytes.allocation_count,
           bytes.net_growth_bytes,    MonotonicTimeNs() - visit.begin_time_ns};
@@ -299,7 +299,7 @@ void EndVisitAt(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   StageRecord& stage = stages->stages[visit.stage];
   HeapPhaseBytes bytes;
   if (visit.phase.number >= 0) bytes = EndHeapPhase(visit.phase);
-  const footprint_stage_figures figures = FiguresOf(visit, bytes);
+  const footprint_stage_figures figures = MakeFigures(visit, bytes);
   RaiseTo(&stage.peak_live_net_bytes, figures.peak_live_bytes);
   RaiseTo(&stage.peak_live_absolute_bytes, figures.peak_live_absolute_bytes);
   Add(&stage.allocated_bytes, figures.allocated_bytes);
@@ -334,7 +334,7 @@ void NoteCrossing(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   }
 }
 
-// False: there is no such visit.
+// Returns false if there is no such visit.
 bool EndVisitLocked(StageKind kind, int64_t visit)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (stages == nullptr) return false;
@@ -424,9 +424,9 @@ void AddTimePoint(StageKind kind) {
   if (kind != StageKind::kFile && IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Whether this thread could take the lock: another soon gives it back, but a
-// signal handler that interrupted its own thread under it waits for ever. Where
-// the owner is not known, it is just being taken, or given back.
+// Returns whether this thread could take the lock: another soon gives it back,
+// but a signal handler that interrupted its own thread under it waits for ever.
+// Where the owner is not known, it is just being taken, or given back.
 bool IsSoonFree(PthreadMutex* mutex) {
   const auto own_thread = static_cast<int>(syscall(SYS_gettid));
   for (int attempt = 0; attempt < 20; ++attempt) {
@@ -532,7 +532,7 @@ bool ReadVisit(int64_t visit, footprint_stage_figures* figures) {
   StagesLock guard;
   const int index = stages == nullptr ? -1 : FindVisit(visit);
   if (index < 0 || visits[index].phase.number < 0) return false;
-  *figures = FiguresOf(visits[index], ReadHeapPhase(visits[index].phase));
+  *figures = MakeFigures(visits[index], ReadHeapPhase(visits[index].phase));
   return true;
 }
 

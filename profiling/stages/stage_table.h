@@ -47,9 +47,9 @@ void CompleteStages();
 // at once.
 int64_t BeginVisit(StageKind kind, const char* name);
 
-// False where the call may have interrupted the thread in the heap's counters
-// or in this table, and in the child of a vfork: to be asked first by what a
-// signal handler may call.
+// Returns false where the call may have interrupted the thread in the heap's
+// counters or in this table, and in the child of a vfork: to be asked first by
+// what a signal handler may call.
 bool MayEnterStages();
 
 // A named one that is not open (any more) is noted.
@@ -59,7 +59,7 @@ void EndVisit(StageKind kind, int64_t visit);
 // one that any thread began last, which is noted.
 void EndLastNamedVisit();
 
-// False: not open, or not measured.
+// Returns false if not open, or not measured.
 bool ReadVisit(int64_t visit, footprint_stage_figures* figures);
 
 }  // namespace footprint::profiling_internal

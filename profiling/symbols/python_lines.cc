@@ -51,7 +51,7 @@ class TableReader {
   bool is_damaged_ = false;
 };
 
-// How far the line moves; reads the entry to its end.
+// Returns how far the line moves; reads the entry to its end.
 int64_t ReadLineDelta(int kind, TableReader* table) {
   int64_t delta = 0;
   switch (kind) {

@@ -139,7 +139,7 @@ class Symbolizer::OpenObject {
     found = nullptr;
     const int count = dwarf_getscopes_die(innermost.get(), &found);
     const Scopes scopes(found);
-    std::pair<std::string, int> place = PlaceOf(address);
+    std::pair<std::string, int> place = FindPlace(address);
     std::vector<SourceFrame> frames;
     for (int i = 0; i < count; ++i) {
       const int tag = dwarf_tag(&scopes[i]);
@@ -162,7 +162,7 @@ class Symbolizer::OpenObject {
     if (name != nullptr) frame->function = Demangled(name);
   }
 
-  std::pair<std::string, int> PlaceOf(uint64_t address) const {
+  std::pair<std::string, int> FindPlace(uint64_t address) const {
     Dwfl_Line* const line = dwfl_module_getsrc(module_, address);
     if (line == nullptr) return {};
     int number = 0;
@@ -191,7 +191,7 @@ absl::Span<const SourceFrame> Symbolizer::Find(const Object& object,
   return Open(object).Find(address);
 }
 
-Symbolizer::Information Symbolizer::InformationOf(const Object& object) {
+Symbolizer::Information Symbolizer::FindInformation(const Object& object) {
   return Open(object).information();
 }
 

@@ -62,7 +62,7 @@ class Symbolizer {
 
   // Whether the object was found, is the same build and has debug information.
   enum class Information { kNone, kOtherBuild, kSymbols, kLines };
-  Information InformationOf(const Object& object);
+  Information FindInformation(const Object& object);
 
  private:
   class OpenObject;

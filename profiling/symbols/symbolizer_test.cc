@@ -28,7 +28,8 @@ uint64_t AddressInSample() {
 TEST(SymbolizerTest, FindsAFunctionWithWhatWasInlinedIntoIt) {
   Symbolizer symbolizer;
   const Symbolizer::Object sample = {kSample, ""};
-  ASSERT_EQ(symbolizer.InformationOf(sample), Symbolizer::Information::kLines);
+  ASSERT_EQ(symbolizer.FindInformation(sample),
+            Symbolizer::Information::kLines);
   const auto frames = symbolizer.Find(sample, AddressInSample());
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_TRUE(frames[0].is_inlined);
@@ -58,7 +59,7 @@ TEST(SymbolizerTest, AnAddressOfNothingHasNoFrames) {
 TEST(SymbolizerTest, AnObjectThatIsGoneHasNoFrames) {
   Symbolizer symbolizer;
   const Symbolizer::Object gone = {"/no/such/object", ""};
-  EXPECT_EQ(symbolizer.InformationOf(gone), Symbolizer::Information::kNone);
+  EXPECT_EQ(symbolizer.FindInformation(gone), Symbolizer::Information::kNone);
   EXPECT_TRUE(symbolizer.Find(gone, 4096).empty());
 }
 
@@ -71,7 +72,7 @@ TEST(SymbolizerTest, AFileThatIsNoObjectHasNoFrames) {
 TEST(SymbolizerTest, AnotherBuildOfTheObjectIsNotAsked) {
   Symbolizer symbolizer;
   const Symbolizer::Object other = {kSample, "00ff"};
-  EXPECT_EQ(symbolizer.InformationOf(other),
+  EXPECT_EQ(symbolizer.FindInformation(other),
             Symbolizer::Information::kOtherBuild);
   EXPECT_TRUE(symbolizer.Find(other, AddressInSample()).empty());
 }

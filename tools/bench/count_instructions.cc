@@ -46,7 +46,7 @@ struct Mapping {
   std::string path;
 };
 
-std::vector<Mapping> MappingsOf(pid_t process) {
+std::vector<Mapping> ReadMappings(pid_t process) {
   std::ifstream lines("/proc/" + std::to_string(process) + "/maps");
   std::vector<Mapping> mappings;
   for (std::string line; std::getline(lines, line);) {
@@ -121,7 +121,7 @@ class Stepper {
 
   void AtMark(Thread* thread) {
     if (thread->state == State::kBefore) {
-      if (mappings_.empty()) mappings_ = MappingsOf(process_);
+      if (mappings_.empty()) mappings_ = ReadMappings(process_);
       thread->state = State::kAtFirstMark;
       if (++begun_count_ == thread_count_) {
         MoveAll(State::kAtFirstMark, State::kStepping);

@@ -73,7 +73,7 @@ Noise Measured(const char* name, const char* path) {
     std::fprintf(stderr, "policies: %s: no runs; run it by bazel run\n", path);
     std::exit(2);
   }
-  const double median = MedianOf(runs);
+  const double median = ComputeMedian(runs);
   for (double& run : runs) run = run / median - 1;
   return {absl::StrFormat("measured: %s, %u runs", name, runs.size()),
           [runs](RandomSequence* random) {
@@ -155,8 +155,8 @@ void RunTrial(const Noise& noise, size_t change, RandomSequence* random,
   (*rows)[2].alarms[change] +=
       RankTestPValue(baseline, thirty) <= kFalseAlarmShare ? 1 : 0;
   (*rows)[3].alarms[change] +=
-      MedianOf(Sample(runs).subspan(0, 9)) >
-              1.01 * MedianOf(Sample(baseline).subspan(0, 9))
+      ComputeMedian(Sample(runs).subspan(0, 9)) >
+              1.01 * ComputeMedian(Sample(baseline).subspan(0, 9))
           ? 1
           : 0;
   for (size_t i = 0; i < RivalPolicies().size(); ++i) {

@@ -15,8 +15,9 @@ bool IsAboveLast(absl::Span<const double> history, double run, double ratio) {
 }
 
 double UpperBoundary(absl::Span<const double> sample, double centre_share) {
-  return QuantileOf(sample, centre_share) +
-         kRanges * (QuantileOf(sample, 0.75) - QuantileOf(sample, 0.25));
+  return ComputeQuantile(sample, centre_share) +
+         kRanges *
+             (ComputeQuantile(sample, 0.75) - ComputeQuantile(sample, 0.25));
 }
 
 bool IsAboveRangeOfValues(absl::Span<const double> history, double run) {
@@ -33,7 +34,7 @@ bool IsAboveRangeOfChanges(absl::Span<const double> history, double run) {
 
 }  // namespace
 
-double QuantileOf(absl::Span<const double> sample, double share) {
+double ComputeQuantile(absl::Span<const double> sample, double share) {
   std::vector<double> sorted(sample.begin(), sample.end());
   std::sort(sorted.begin(), sorted.end());
   const double at = share * static_cast<double>(sorted.size() - 1);

@@ -35,8 +35,8 @@ struct RivalPolicy {
 //   significance threshold).
 const std::vector<RivalPolicy>& RivalPolicies();
 
-// Between the two values beside it; `share` from 0 to 1.
-double QuantileOf(absl::Span<const double> sample, double share);
+// Returns a value between the two beside it; `share` is from 0 to 1.
+double ComputeQuantile(absl::Span<const double> sample, double share);
 
 }  // namespace footprint
 

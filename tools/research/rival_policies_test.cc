@@ -17,10 +17,10 @@ std::vector<bool> Alarms(const std::vector<double>& history, double run) {
 }
 
 TEST(RivalPoliciesTest, QuantilesLieBetweenNeighbours) {
-  EXPECT_EQ(QuantileOf({4, 1, 3, 2}, 0.5), 2.5);
-  EXPECT_EQ(QuantileOf({4, 1, 3, 2}, 0.75), 3.25);
-  EXPECT_EQ(QuantileOf({7}, 0.25), 7);
-  EXPECT_EQ(QuantileOf({1, 2}, 1), 2);
+  EXPECT_EQ(ComputeQuantile({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_EQ(ComputeQuantile({4, 1, 3, 2}, 0.75), 3.25);
+  EXPECT_EQ(ComputeQuantile({7}, 0.25), 7);
+  EXPECT_EQ(ComputeQuantile({1, 2}, 1), 2);
 }
 
 // In the order of RivalPolicies: ratio, 5 %, 2 %, values, changes.

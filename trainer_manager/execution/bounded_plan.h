@@ -63,8 +63,8 @@ class PlanBuilder {
   const int optimizer_states_;
 };
 
-// Whether the options let steps calculate derivatives by slices, and outputs be
-// absent between forward and backward steps.
+// Returns whether the options let steps calculate derivatives by slices, and
+// outputs be absent between forward and backward steps.
 bool MaySlice(const MemoryOptions& options);
 bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
 

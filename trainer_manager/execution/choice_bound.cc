@@ -29,7 +29,7 @@ StepChoices AllChoices(const PlanBuilder& builder) {
   return all;
 }
 
-// Whether the tensor lies there at the step whatever is chosen.
+// Returns whether the tensor lies there at the step whatever is chosen.
 bool IsUnavoidable(const PlannedTensor& tensor, int64_t step) {
   return tensor.kind != TensorKind::kActivation && tensor.lower_step <= step &&
          step < tensor.upper_step;

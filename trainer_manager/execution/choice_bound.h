@@ -25,7 +25,8 @@
 
 namespace footprint {
 
-// In bytes, with weights, inputs and all. Errors: those of PlanBuilder::Bound.
+// Returns the bound in bytes, with weights, inputs and all. Errors: those of
+// PlanBuilder::Bound.
 absl::StatusOr<int64_t> BoundAllChoices(const PlanBuilder& builder);
 
 }  // namespace footprint

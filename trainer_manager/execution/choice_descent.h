@@ -42,7 +42,8 @@ struct BoundedChoices {
 
 class ChoiceDescent {
  public:
-  // Is told of whatever is bounded lower than all before; true ends the search.
+  // Called with whatever is bounded lower than all before; true ends the
+  // search.
   using Visit = std::function<absl::StatusOr<bool>(const BoundedChoices&)>;
 
   ChoiceDescent(const PlanBuilder& builder, bool may_swap);

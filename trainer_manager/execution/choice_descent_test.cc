@@ -134,7 +134,7 @@ struct Lowest {
   int64_t bytes_with_file;
 };
 
-Lowest LowestOf(uint32_t seed) {
+Lowest DescendTo(uint32_t seed) {
   Descent descent(RandomNetwork(seed), {});
   const int64_t start = descent.builder().Bound({})->bound_bytes();
   const std::vector<BoundedChoices> visited = descent.Run(false);
@@ -155,7 +155,7 @@ constexpr Lowest kLowest[] = {
 TEST(ChoiceDescentTest, EndsAsLowAsItDid) {
   uint32_t seed = 0;
   for (const Lowest& recorded : kLowest) {
-    const Lowest now = LowestOf(seed);
+    const Lowest now = DescendTo(seed);
     const std::string line = absl::StrCat("seed ", seed, " is now {", now.bytes,
                                           ", ", now.bytes_with_file, "}");
     EXPECT_LE(now.bytes, recorded.bytes) << line;

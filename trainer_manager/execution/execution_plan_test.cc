@@ -527,7 +527,7 @@ TEST(ExecutionPlanTest, WithinAnyBudgetNothingIsReadAfterItWasOverwritten) {
 }
 
 // The size that a refusal names.
-int64_t MinimumOf(const Network& network, MemoryOptions options) {
+int64_t PlanMinimum(const Network& network, MemoryOptions options) {
   options.budget_bytes = 0;
   const auto refused = PlanExecution(network, NetworkMode::kTraining, options);
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kResourceExhausted));
@@ -540,7 +540,7 @@ TEST(ExecutionPlanTest, TheMinimumThatARefusalNamesIsAccepted) {
     MemoryOptions options;
     options.swap_to_file = seed % 4 > 1;
     options.choose_micro_batches = seed % 2 == 1;
-    options.budget_bytes = MinimumOf(network, options);
+    options.budget_bytes = PlanMinimum(network, options);
     EXPECT_EQ(Plan(network, NetworkMode::kTraining, options).planned_bytes(),
               options.budget_bytes)
         << seed;
@@ -553,7 +553,7 @@ TEST(ExecutionPlanTest, TheMinimumThatARefusalNamesIsAccepted) {
 TEST(ExecutionPlanTest, MicroBatchesAreChosenWhereTheyHelpAndAreAllowed) {
   for (const Network& network : {LeNet5(32), SmallTransformer(32)}) {
     MemoryOptions options;
-    const int64_t alone = MinimumOf(network, options);
+    const int64_t alone = PlanMinimum(network, options);
     options.budget_bytes = alone;
     options.choose_micro_batches = true;
     EXPECT_EQ(Plan(network, NetworkMode::kTraining, options).micro_batches, 1);
@@ -561,7 +561,7 @@ TEST(ExecutionPlanTest, MicroBatchesAreChosenWhereTheyHelpAndAreAllowed) {
     const ExecutionPlan parts = Plan(network, NetworkMode::kTraining, options);
     EXPECT_GT(parts.micro_batches, 1);
     EXPECT_LT(parts.planned_bytes(), alone);
-    EXPECT_LT(MinimumOf(network, options), alone * 9 / 10);
+    EXPECT_LT(PlanMinimum(network, options), alone * 9 / 10);
   }
 }
 
@@ -587,12 +587,12 @@ Network Camera(int64_t batch) {
 TEST(ExecutionPlanTest, AnyDivisorOfTheBatchIsTried) {
   for (const int64_t batch : {13, 21}) {
     MemoryOptions options;
-    const int64_t whole = MinimumOf(Camera(batch), options);
+    const int64_t whole = PlanMinimum(Camera(batch), options);
     options.micro_batches = batch;
-    const int64_t single = MinimumOf(Camera(batch), options);
+    const int64_t single = PlanMinimum(Camera(batch), options);
     options.micro_batches = 1;
     options.choose_micro_batches = true;
-    EXPECT_LE(MinimumOf(Camera(batch), options), single) << batch;
+    EXPECT_LE(PlanMinimum(Camera(batch), options), single) << batch;
     EXPECT_LT(single, whole / 3) << batch;
   }
   // The fewest that do.
@@ -628,7 +628,7 @@ TEST(ExecutionPlanTest, PartsThatChangeStatisticsAreNamed) {
   // One row has no variance: a sixth is not tried.
   options.micro_batches = 1;
   options.choose_micro_batches = true;
-  EXPECT_GT(MinimumOf(network, options), 0);
+  EXPECT_GT(PlanMinimum(network, options), 0);
 }
 
 // Gradients wait for each other, and for nothing else.

@@ -28,7 +28,7 @@ ExecutionPlan Build(const Network& network, NetworkMode mode,
   return plan;
 }
 
-std::vector<std::string> NamesOf(const ExecutionPlan& plan) {
+std::vector<std::string> ListNames(const ExecutionPlan& plan) {
   std::vector<std::string> names;
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     names.push_back(StepName(plan, static_cast<int64_t>(s)));
@@ -64,7 +64,7 @@ Network TwoLayers() {
 
 TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
   const ExecutionPlan plan = Build(Normalized(), NetworkMode::kTraining);
-  EXPECT_THAT(NamesOf(plan),
+  EXPECT_THAT(ListNames(plan),
               ElementsAre("loss: copy statistics", "norm: forward",
                           "loss: forward", "loss: restore statistics",
                           "norm: recompute", "loss: calculate derivative",
@@ -74,7 +74,7 @@ TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
   EXPECT_EQ(copy.kind, TensorKind::kStatisticCopy);
   EXPECT_EQ(copy.lower_step, 0);
   EXPECT_EQ(copy.upper_step, 4);
-  EXPECT_THAT(NamesOf(Build(Normalized(), NetworkMode::kInference)),
+  EXPECT_THAT(ListNames(Build(Normalized(), NetworkMode::kInference)),
               ElementsAre("norm: forward"));
 }
 
@@ -148,7 +148,7 @@ TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
   const ExecutionPlan plan =
       Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {1}, {}});
   EXPECT_THAT(
-      NamesOf(plan),
+      ListNames(plan),
       ElementsAre("fc1: forward", "relu: forward", "relu: swap out",
                   "fc2: forward", "loss: forward", "loss: calculate derivative",
                   "relu: swap in", "fc2: calculate gradient",

@@ -42,9 +42,9 @@ struct MemoryOptions {
   bool in_place = true;
   // A workspace is taken for its step only.
   bool reuse_workspaces = true;
-  // Where the certificate names it, a derivative that an activation will take
-  // next is calculated a slice of the batch at a time, taken through the
-  // activation, and written over the activation's output. Needs all but the
+  // Whether, where the certificate names it, a derivative that an activation
+  // will take next is calculated a slice of the batch at a time, taken through
+  // the activation, and written over the activation's output. Needs all but the
   // first of the above.
   bool slice_derivatives = true;
   // The output of a cheap layer (normalization, elementwise) is not kept for
@@ -58,12 +58,13 @@ struct MemoryOptions {
   // Max pooling saves places in as few bits as they need, else in bytes.
   bool pack_winners = true;
 
-  // In training: the batch is calculated in so many parts, one after the other;
-  // the sums of their gradients, as large as the weights, wait for the last. It
-  // changes the order of sums, and what normalization over a batch is over.
-  // Must divide the batch.
+  // The number of parts of a batch in training, which are calculated one after
+  // the other; the sums of their gradients, as large as the weights, wait for
+  // the last. It changes the order of sums, and what normalization over a batch
+  // is over. Must divide the batch.
   int64_t micro_batches = 1;
-  // In training: gradients wait for all others, for ManagerOptions::clip_norm.
+  // Whether gradients wait for all others in training, for
+  // ManagerOptions::clip_norm.
   bool clip_global_norm = false;
   // In training: a step changes no weight before all gradients, and what they
   // would make of the weights, are known to be finite, so that a step that is
@@ -75,22 +76,23 @@ struct MemoryOptions {
   // at no cost, with micro-batches, clip_global_norm or without
   // share_gradients.
   bool atomic_steps = false;
-  // In training: what planned_bytes() may be at most. Beyond what costs next to
+  // The most that planned_bytes() may be in training. Beyond what costs next to
   // nothing, outputs are then dropped and calculated again, segment by segment,
   // at most one more forward pass in all, until that is reached. Budgets below
   // what that reaches may take several passes more.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-  // Where that does not reach the budget: the search may raise micro_batches,
-  // to any number that divides the batch. Where a layer keeps statistics of its
-  // batch, they are then of a part, and so the result is another:
-  // ExecutionPlan::LayersOfPartStatistics names such layers.
+  // Whether the search may raise micro_batches where that does not reach the
+  // budget, to any number that divides the batch. Where a layer keeps
+  // statistics of its batch, they are then of a part, and so the result is
+  // another: ExecutionPlan::LayersOfPartStatistics names such layers.
   bool choose_micro_batches = false;
-  // Where neither does: what backward steps read again may be written to a file
-  // (ManagerOptions::swap_folder) and read back in between. Needs share_edges.
+  // Whether, where neither does, what backward steps read again may be written
+  // to a file (ManagerOptions::swap_folder) and read back in between. Needs
+  // share_edges.
   bool swap_to_file = false;
-  // In training: what the loss read stays readable after the iteration.
+  // Whether what the loss read stays readable after the iteration in training.
   bool keep_outputs = false;
-  // In inference: the loss is not left out; the label is lent with the inputs
+  // Whether the loss is kept in inference; the label is lent with the inputs
   // (Manager::Evaluate).
   bool keep_loss = false;
   // The alignment of every tensor: a power of two, from 4 to 64.
@@ -227,9 +229,9 @@ struct ExecutionPlan {
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
-  // With micro-batches: the layers that keep statistics of their batch or count
-  // its rows (SoftmaxOptions::ignored_label), which then is a part of it; of
-  // one part none.
+  // Returns the layers that keep statistics of their batch or count its rows
+  // (SoftmaxOptions::ignored_label), which with micro-batches is a part of it;
+  // none for one part.
   std::vector<std::string> LayersOfPartStatistics() const;
   // Bytes that these steps need at least, wherever their tensors lie, and bytes
   // that this plan takes. Other steps of the same network, with other options,

@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-std::vector<bool> FieldsOf(const MemoryOptions& options) {
+std::vector<bool> ListFields(const MemoryOptions& options) {
   return {options.share_gradients,   options.share_edges,
           options.reuse_activations, options.reuse_derivatives,
           options.in_place,          options.reuse_workspaces,
@@ -16,18 +16,18 @@ std::vector<bool> FieldsOf(const MemoryOptions& options) {
 }
 
 TEST(OptionSubsetTest, NoneIsTheDebugModeAndAllIsTheDefault) {
-  EXPECT_EQ(FieldsOf(OptionSubset(0)), FieldsOf(MemoryOptions::Debug()));
-  EXPECT_EQ(FieldsOf(OptionSubset(0)), std::vector<bool>(10, false));
-  EXPECT_EQ(FieldsOf(OptionSubset(kOptionSubsets - 1)),
-            FieldsOf(MemoryOptions()));
-  EXPECT_EQ(FieldsOf(MemoryOptions()), std::vector<bool>(10, true));
+  EXPECT_EQ(ListFields(OptionSubset(0)), ListFields(MemoryOptions::Debug()));
+  EXPECT_EQ(ListFields(OptionSubset(0)), std::vector<bool>(10, false));
+  EXPECT_EQ(ListFields(OptionSubset(kOptionSubsets - 1)),
+            ListFields(MemoryOptions()));
+  EXPECT_EQ(ListFields(MemoryOptions()), std::vector<bool>(10, true));
 }
 
 TEST(OptionSubsetTest, EachBitIsItsOption) {
   for (unsigned bit = 0; bit < 10; ++bit) {
     std::vector<bool> one(10, false);
     one[bit] = true;
-    EXPECT_EQ(FieldsOf(OptionSubset(1u << bit)), one) << bit;
+    EXPECT_EQ(ListFields(OptionSubset(1u << bit)), one) << bit;
   }
 }
 

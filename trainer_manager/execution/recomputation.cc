@@ -38,9 +38,9 @@ class BackwardReaders {
     }
   }
 
-  // Whether the backward steps of layer `last` or one before it read the value,
-  // or those of the layer that it is the output of. A value that a max pooling
-  // restores counts, too: it may be dropped on its own.
+  // Returns whether the backward steps of layer `last` or one before it read
+  // the value, or those of the layer that it is the output of. A value that a
+  // max pooling restores counts, too: it may be dropped on its own.
   bool IsReadLate(size_t value, size_t last) const {
     return value < inputs_ || earliest_[value] <= last;
   }
@@ -58,8 +58,8 @@ ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
   return readers;
 }
 
-// Whether the layer has a derivative that is its elements' own, and reads
-// neither its input nor its output.
+// Returns whether the layer has a derivative that is its elements' own, and
+// reads neither its input nor its output.
 bool HasSlices(const ResolvedNetwork& network,
                const ResolvedNetwork::ResolvedLayer& layer) {
   const LayerSignature& signature = layer.signature;

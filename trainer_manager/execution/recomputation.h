@@ -19,19 +19,20 @@
 
 namespace footprint {
 
-// Whether the layer's output may be calculated again.
+// Returns whether the layer's output may be calculated again.
 bool CanRecompute(const ResolvedNetwork& network, size_t layer);
 
-// Whether the layer's derivative may be calculated by slices: it is the only
-// reader of an activation that knows its slope from its output.
+// Returns whether the layer's derivative may be calculated by slices: it is the
+// only reader of an activation that knows its slope from its output.
 bool CanSlice(const ResolvedNetwork& network, size_t layer);
 
-// Whether the layer's derivative may be calculated by slices that are added to
-// what other readers of its input gave, or lie where its output's derivative
-// lay; one of the two must be possible.
+// Returns whether the layer's derivative may be calculated by slices that are
+// added to what other readers of its input gave, or lie where its output's
+// derivative lay; one of the two must be possible.
 bool CanSliceSum(const ResolvedNetwork& network, size_t layer);
 
-// Whether CanSlice, with the activation restored from the layer's output.
+// Returns whether CanSlice, with the activation restored from the layer's
+// output.
 bool CanRestore(const ResolvedNetwork& network, size_t layer);
 
 // The layers whose outputs are calculated again: `dropped`, and if `cheap` all

@@ -13,7 +13,7 @@
 
 namespace footprint {
 
-// In bytes; -1 where the status names none.
+// Returns the budget in bytes; -1 where the status names none.
 int64_t LeastBudgetNamed(const absl::Status& refusal);
 
 }  // namespace footprint

@@ -131,7 +131,7 @@ size_t StepWriter::Again(size_t value, size_t first) const {
 }
 
 // That the operand is, or kNone.
-size_t StepWriter::ValueOf(size_t l, const Operand& operand) const {
+size_t StepWriter::FindValue(size_t l, const Operand& operand) const {
   if (operand.role == Role::kInput) {
     return network_.layers[l].inputs[static_cast<size_t>(operand.index)];
   }
@@ -140,7 +140,7 @@ size_t StepWriter::ValueOf(size_t l, const Operand& operand) const {
 
 void StepWriter::Hold(size_t l, const StepUse& use) {
   for (const Operand& operand : use.reads) {
-    const size_t value = ValueOf(l, operand);
+    const size_t value = FindValue(l, operand);
     if (value != kNone) ++holds_[value];
   }
 }
@@ -150,7 +150,7 @@ void StepWriter::Hold(size_t l, const StepUse& use) {
 void StepWriter::Release(size_t l, const StepUse& use) {
   const size_t inputs = network_.inputs.size();
   for (const Operand& operand : use.reads) {
-    const size_t value = ValueOf(l, operand);
+    const size_t value = FindValue(l, operand);
     if (value == kNone || --holds_[value] > 0 || value < inputs) continue;
     if (forgotten_[value - inputs] && !swapped_[value - inputs] &&
         recomputations_ < kMostRecomputations * network_.layers.size()) {
@@ -162,7 +162,7 @@ void StepWriter::Release(size_t l, const StepUse& use) {
 // Calculates an operand of a backward step again if it is not kept.
 void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
   const size_t inputs = network_.inputs.size();
-  const size_t value = ValueOf(l, operand);
+  const size_t value = FindValue(l, operand);
   if (value == kNone || value < inputs || recomputed_tensors_[value] != kNone ||
       IsOutput(value)) {
     return;

@@ -44,9 +44,9 @@ class StepWriter {
     size_t output = kNone;
   };
 
-  // By layer: whether backward steps calculate its output again, or read it
-  // back from the file; and whether what is calculated again is forgotten once
-  // nothing holds it.
+  // Makes a writer that knows of each layer whether backward steps calculate
+  // its output again, or read it back from the file; and whether what is
+  // calculated again is forgotten once nothing holds it.
   StepWriter(const MemoryOptions& options, std::vector<bool> recomputed,
              std::vector<bool> swapped, std::vector<bool> forgotten,
              ExecutionPlan* plan);
@@ -60,7 +60,7 @@ class StepWriter {
     return recomputed_tensors_[value];
   }
 
-  // Whether the value is to be readable when all steps are done.
+  // Returns whether the value is to be readable when all steps are done.
   bool IsOutput(size_t value) const;
   bool IsSwapped(size_t l) const { return swapped_[l]; }
 
@@ -81,14 +81,14 @@ class StepWriter {
   void Hold(size_t l, const StepUse& use);
   void Release(size_t l, const StepUse& use);
   void AddSum(StepKind kind, size_t l, size_t first, size_t second, size_t sum);
-  // To the file, or back.
+  // Adds a step that writes to the file, or reads back.
   void AddSwap(StepKind kind, size_t l, size_t tensor);
 
  private:
   bool IsKept(TensorKind kind) const;
   size_t Lookup(size_t l, Operand operand) const;
   size_t Again(size_t value, size_t first) const;
-  size_t ValueOf(size_t l, const Operand& operand) const;
+  size_t FindValue(size_t l, const Operand& operand) const;
   void EnsureReadable(size_t l, const Operand& operand);
 
   const MemoryOptions& options_;

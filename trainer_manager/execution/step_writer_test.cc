@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Plans layers fc (0), relu (1) and loss (2).
-ExecutionPlan PlanOf(int64_t micro_batches = 1) {
+ExecutionPlan MakePlan(int64_t micro_batches = 1) {
   Network network;
   network.AddInput("x", {{4, 3}});
   network.AddLayer("fc", FullyConnected(2), {"x"});
@@ -30,12 +30,12 @@ ExecutionPlan PlanOf(int64_t micro_batches = 1) {
   return plan;
 }
 
-StepWriter WriterOf(const MemoryOptions& options, ExecutionPlan* plan) {
+StepWriter MakeWriter(const MemoryOptions& options, ExecutionPlan* plan) {
   const std::vector<bool> none(3, false);
   return {options, none, none, none, plan};
 }
 
-std::vector<std::string> NamesOf(const ExecutionPlan& plan) {
+std::vector<std::string> ListNames(const ExecutionPlan& plan) {
   std::vector<std::string> names;
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     names.push_back(StepName(plan, static_cast<int64_t>(s)));
@@ -47,8 +47,8 @@ TEST(StepWriterTest, KeepsWhatTheOptionsLetNobodyReuse) {
   for (const bool reuse : {true, false}) {
     MemoryOptions options;
     options.reuse_activations = reuse;
-    ExecutionPlan plan = PlanOf();
-    StepWriter writer = WriterOf(options, &plan);
+    ExecutionPlan plan = MakePlan();
+    StepWriter writer = MakeWriter(options, &plan);
     const size_t output =
         writer.AddTensor("a", TensorKind::kActivation, {{4, 2}});
     const size_t gradient =
@@ -62,9 +62,9 @@ TEST(StepWriterTest, KeepsWhatTheOptionsLetNobodyReuse) {
 }
 
 TEST(StepWriterTest, AWholeBatchHoldsAllParts) {
-  ExecutionPlan plan = PlanOf(3);
+  ExecutionPlan plan = MakePlan(3);
   const MemoryOptions options;
-  StepWriter writer = WriterOf(options, &plan);
+  StepWriter writer = MakeWriter(options, &plan);
   const size_t input = writer.AddWholeBatch("x", TensorKind::kInput, {{4, 3}});
   EXPECT_EQ(plan.tensors[input].size_bytes, 3 * 48);
   // A size that no plan can place is not multiplied beyond the largest number.
@@ -74,9 +74,9 @@ TEST(StepWriterTest, AWholeBatchHoldsAllParts) {
 }
 
 TEST(StepWriterTest, WhatDoesNotExistIsLeftOutAndWhatOccursTwiceIsOne) {
-  ExecutionPlan plan = PlanOf();
+  ExecutionPlan plan = MakePlan();
   const MemoryOptions options;
-  StepWriter writer = WriterOf(options, &plan);
+  StepWriter writer = MakeWriter(options, &plan);
   writer.layer(0).gradients = {
       writer.AddTensor("g", TensorKind::kGradient, {{3, 2}})};
   StepUse use;
@@ -93,7 +93,7 @@ TEST(StepWriterTest, WhatDoesNotExistIsLeftOutAndWhatOccursTwiceIsOne) {
 
 TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
   for (const bool swapped : {false, true}) {
-    ExecutionPlan plan = PlanOf();
+    ExecutionPlan plan = MakePlan();
     const MemoryOptions options;
     std::vector<bool> absent = {false, true, false};
     const std::vector<bool> none(3, false);
@@ -114,7 +114,7 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
     writer.AddStep(StepKind::kCalculateDerivative, 2, reads);
     writer.AddStep(StepKind::kCalculateGradient, 2, reads);
     EXPECT_THAT(
-        NamesOf(plan),
+        ListNames(plan),
         ElementsAre("loss: forward",
                     swapped ? "relu: swap in" : "relu: recompute",
                     "loss: calculate derivative", "loss: calculate gradient"));
@@ -125,10 +125,10 @@ TEST(StepWriterTest, BackwardStepsReadTheValueThatWasCalculatedAgainOnce) {
 }
 
 TEST(StepWriterTest, AWorkspaceIsOfItsStepAlone) {
-  ExecutionPlan plan = PlanOf();
+  ExecutionPlan plan = MakePlan();
   plan.network.layers[0].signature.workspaces = {{{7}}};
   const MemoryOptions options;
-  StepWriter writer = WriterOf(options, &plan);
+  StepWriter writer = MakeWriter(options, &plan);
   StepUse use;
   use.writes = {{Role::kWorkspace}};
   writer.AddStep(StepKind::kForward, 0, use);

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-StorageClass ClassOf(TensorKind kind, const ExecutionPlan& plan) {
+StorageClass FindClass(TensorKind kind, const ExecutionPlan& plan) {
   switch (kind) {
     case TensorKind::kWeight:
     case TensorKind::kRunningStatistic:
@@ -41,7 +41,7 @@ class StorageSharing {
       PlannedTensor& tensor = plan_.tensors[t];
       tensor.storage = plan_.storages.size();
       Storage storage;
-      storage.storage_class = ClassOf(tensor.kind, plan_);
+      storage.storage_class = FindClass(tensor.kind, plan_);
       storage.size_bytes = tensor.size_bytes;
       storage.lower_step = tensor.lower_step;
       storage.upper_step = tensor.upper_step;
@@ -83,7 +83,7 @@ class StorageSharing {
     return nullptr;
   }
 
-  // Whether the step allows `written` to lie on that operand, too.
+  // Returns whether the step allows `written` to lie on that operand, too.
   bool IsAllowed(size_t s, const Operand& written, const Operand& read) const {
     for (const InPlace& in_place : plan_.steps[s].in_place) {
       if (in_place.written == written && in_place.read == read) return true;

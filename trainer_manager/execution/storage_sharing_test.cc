@@ -29,7 +29,7 @@ ExecutionPlan Chain(size_t length, bool same_bytes = false) {
   return plan;
 }
 
-size_t StoragesOf(ExecutionPlan plan, bool in_place = true) {
+size_t CountStorages(ExecutionPlan plan, bool in_place = true) {
   MemoryOptions options;
   options.in_place = in_place;
   EXPECT_THAT(AssignStorages(options, &plan), IsOk());
@@ -37,32 +37,32 @@ size_t StoragesOf(ExecutionPlan plan, bool in_place = true) {
 }
 
 TEST(StorageSharingTest, AChainLiesAtOnePlaceUnlessThatIsOff) {
-  EXPECT_EQ(StoragesOf(Chain(4)), 1u);
-  EXPECT_EQ(StoragesOf(Chain(4), false), 4u);
+  EXPECT_EQ(CountStorages(Chain(4)), 1u);
+  EXPECT_EQ(CountStorages(Chain(4), false), 4u);
 }
 
 TEST(StorageSharingTest, WhatIsReadLaterIsNotWrittenOver) {
   ExecutionPlan plan = Chain(3);
   plan.tensors[0].upper_step = 3;
-  EXPECT_EQ(StoragesOf(plan), 2u);
+  EXPECT_EQ(CountStorages(plan), 2u);
   plan.tensors[0].upper_step = 2;
   plan.tensors[0].is_retained = true;
-  EXPECT_EQ(StoragesOf(plan), 2u);
+  EXPECT_EQ(CountStorages(plan), 2u);
   ExecutionPlan same = Chain(3, /*same_bytes=*/true);
   same.tensors[0].upper_step = 3;
-  EXPECT_EQ(StoragesOf(same), 1u);
+  EXPECT_EQ(CountStorages(same), 1u);
 }
 
 TEST(StorageSharingTest, OtherSizesDoNotShare) {
   ExecutionPlan plan = Chain(3);
   plan.tensors[1].size_bytes = 4;
-  EXPECT_EQ(StoragesOf(plan), 3u);
+  EXPECT_EQ(CountStorages(plan), 3u);
 }
 
 TEST(StorageSharingTest, AnotherOperandOfTheStepIsNotWrittenOver) {
   ExecutionPlan plan = Chain(2);
   plan.steps[1].uses.push_back({{Role::kSaved}, 0, true, false});
-  EXPECT_EQ(StoragesOf(plan), 2u);
+  EXPECT_EQ(CountStorages(plan), 2u);
 }
 
 TEST(StorageSharingTest, ASharedStorageLivesAsLongAsAllOfItsTensors) {

@@ -17,7 +17,7 @@ constexpr const char* kKinds[] = {"weight",     "input, label, output",
                                   "derivative", "workspace",
                                   "saved",      "optimizer state"};
 
-std::string KindOf(TensorKind kind) {
+std::string DescribeKind(TensorKind kind) {
   switch (kind) {
     case TensorKind::kRunningStatistic:
       return "weight";
@@ -54,7 +54,7 @@ class Picture {
   }
 
  private:
-  int64_t BaseOf(StorageClass storage_class) const {
+  int64_t FindBase(StorageClass storage_class) const {
     if (storage_class == StorageClass::kModel) return 0;
     if (storage_class == StorageClass::kFixed) return plan_.model_bytes;
     return plan_.model_bytes + plan_.fixed_bytes;
@@ -89,10 +89,10 @@ class Picture {
       const int64_t begin = lasts && i == 0 ? 0 : tensor.lower_step;
       const int64_t end = !is_last ? plan_.tensors[tensors[i + 1]].lower_step
                                    : (lasts ? last : storage.upper_step);
-      if (begin >= end || KindOf(tensor.kind) != kind) continue;
+      if (begin >= end || DescribeKind(tensor.kind) != kind) continue;
       requests_.push_back({tensor.name, begin, end, storage.size_bytes, 1});
       labels_.kinds.push_back(kind);
-      layout_.offsets_bytes.push_back(BaseOf(storage.storage_class) +
+      layout_.offsets_bytes.push_back(FindBase(storage.storage_class) +
                                       storage.offset_bytes);
     }
   }

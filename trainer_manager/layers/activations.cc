@@ -11,7 +11,7 @@ namespace footprint {
 namespace {
 
 // NaN stays NaN.
-void ReluOf(const float* values, int64_t count, float* results) {
+void ComputeRelu(const float* values, int64_t count, float* results) {
   for (int64_t i = 0; i < count; ++i) {
     results[i] = values[i] < 0 ? 0 : values[i];
   }
@@ -22,28 +22,28 @@ void ReluOf(const float* values, int64_t count, float* results) {
 struct ReluFunction {
   static constexpr const char* kName = "ReLU";
   static constexpr Role kKept = Role::kOutput;
-  static constexpr auto* kValues = &ReluOf;
+  static constexpr auto* kValues = &ComputeRelu;
   static constexpr auto* kTimesSlopes = &TimesReluSlope;
 };
 
 struct SigmoidFunction {
   static constexpr const char* kName = "sigmoid";
   static constexpr Role kKept = Role::kOutput;
-  static constexpr auto* kValues = &SigmoidOf;
+  static constexpr auto* kValues = &ComputeSigmoid;
   static constexpr auto* kTimesSlopes = &TimesSigmoidSlope;
 };
 
 struct TanhFunction {
   static constexpr const char* kName = "tanh";
   static constexpr Role kKept = Role::kOutput;
-  static constexpr auto* kValues = &TanhOf;
+  static constexpr auto* kValues = &ComputeTanh;
   static constexpr auto* kTimesSlopes = &TimesTanhSlope;
 };
 
 struct GeluFunction {
   static constexpr const char* kName = "GELU";
   static constexpr Role kKept = Role::kInput;
-  static constexpr auto* kValues = &GeluOf;
+  static constexpr auto* kValues = &ComputeGelu;
   static constexpr auto* kTimesSlopes = &TimesGeluSlope;
 };
 

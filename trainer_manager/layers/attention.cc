@@ -179,7 +179,7 @@ class AttentionLayer final : public Layer {
     }
   }
 
-  // How many positions the position `i` looks at, from the first.
+  // Returns how many positions the position `i` looks at, from the first.
   int64_t Seen(const Head& head, int64_t i) const {
     return options_.causal ? i + 1 : head.positions;
   }

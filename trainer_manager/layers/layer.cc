@@ -37,9 +37,9 @@ bool Has(const std::vector<Operand>& operands, const Operand& operand) {
   return std::find(operands.begin(), operands.end(), operand) != operands.end();
 }
 
-// How many operands of the role the layer has.
-size_t CountOf(Role role, const LayerSignature& signature,
-               const LayerInputs& inputs) {
+// Returns how many operands of the role the layer has.
+size_t CountOperands(Role role, const LayerSignature& signature,
+                     const LayerInputs& inputs) {
   switch (role) {
     case Role::kInput:
     case Role::kInputDerivative:
@@ -65,7 +65,7 @@ size_t CountOf(Role role, const LayerSignature& signature,
   return 0;
 }
 
-std::string NameOf(const Operand& operand) {
+std::string DescribeOperand(const Operand& operand) {
   return absl::StrCat(RoleName(operand.role), " ", operand.index);
 }
 
@@ -73,12 +73,13 @@ absl::Status CheckUse(const char* step, const StepUse& use,
                       const LayerSignature& signature,
                       const LayerInputs& inputs) {
   const auto check = [&](const Operand& operand) -> absl::Status {
-    if (operand.index >= 0 && static_cast<size_t>(operand.index) <
-                                  CountOf(operand.role, signature, inputs)) {
+    if (operand.index >= 0 &&
+        static_cast<size_t>(operand.index) <
+            CountOperands(operand.role, signature, inputs)) {
       return absl::OkStatus();
     }
     return absl::InvalidArgumentError(
-        absl::StrCat(step, " declares ", NameOf(operand),
+        absl::StrCat(step, " declares ", DescribeOperand(operand),
                      ", which the layer does not have"));
   };
   absl::Status status;
@@ -97,7 +98,7 @@ absl::Status CheckUse(const char* step, const StepUse& use,
       continue;
     }
     status = absl::InvalidArgumentError(
-        absl::StrCat(step, " reads ", NameOf(operand),
+        absl::StrCat(step, " reads ", DescribeOperand(operand),
                      ", which the forward step does not "
                      "write: declare it in signature.forward.writes"));
   }

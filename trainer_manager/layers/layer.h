@@ -135,13 +135,13 @@ struct LayerName {
   const char* names = nullptr;
   size_t layer = 0;
 
-  // Empty where there are no names.
+  // Returns the text; empty where there are no names.
   absl::string_view Text() const;
 };
 
-// Where in the whole batch the operands of a step lie: in one of several
-// micro-batches, and of that, where `rows` is not 0, the part from `first_row`
-// on of so many rows.
+// The place in the whole batch where the operands of a step lie: in one of
+// several micro-batches, and of that, where `rows` is not 0, the part from
+// `first_row` on of so many rows.
 struct BatchPlace {
   int64_t micro_batch = 0;
   int64_t first_row = 0;
@@ -188,7 +188,8 @@ class StepData {
   }
   // The place that the operand's first element has in the whole batch.
   int64_t FirstElement(Role role, int index = 0) const;
-  // Whether the operand is there: a derivative that nobody needs is not.
+  // Returns whether the operand is there: a derivative that nobody needs is
+  // not.
   bool Has(Role role, int index = 0) const;
   // The workspace of this step, or null where none was declared.
   void* Workspace() const;
@@ -237,7 +238,8 @@ class Layer {
 
 using LayerPointer = std::shared_ptr<const Layer>;
 
-// For Describe: one input each, of element type float, unless said otherwise.
+// Check, for Describe, that there is one input each, of element type float,
+// unless said otherwise.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
                             DType type);
@@ -247,14 +249,14 @@ absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
 absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
                                 int max_rank);
 
-// Whether every tensor that the signature names so far has a size: for Describe
-// before it calculates with sizes that follow from the user's, as a workspace
-// does. Errors: those of CheckedSizeBytes.
+// Returns whether every tensor that the signature names so far has a size: for
+// Describe before it calculates with sizes that follow from the user's, as a
+// workspace does. Errors: those of CheckedSizeBytes.
 absl::Status CheckSizes(const LayerSignature& signature);
 
-// Whether the steps that the signature declares can run: each operand exists,
-// the forward step writes the output and what later steps read of the saved
-// tensors, Recompute writes the output, and in training the gradient step
+// Returns whether the steps that the signature declares can run: each operand
+// exists, the forward step writes the output and what later steps read of the
+// saved tensors, Recompute writes the output, and in training the gradient step
 // writes the gradient of each weight. InvalidArgument: the text says which is
 // missing.
 absl::Status CheckOperands(const LayerSignature& signature,

@@ -23,7 +23,7 @@
 
 namespace footprint {
 
-// Why a layer does not take such inputs in training; OK if it does.
+// Returns why a layer does not take such inputs in training; OK if it does.
 absl::Status Refusal(const LayerPointer& layer, std::vector<TensorType> inputs);
 
 class LayerHarness {

@@ -23,8 +23,8 @@ namespace footprint {
 LayerPointer MeanSquaredError();
 
 struct SoftmaxOptions {
-  // From 0 to below 1: the share of each row's weight that all classes have in
-  // equal parts, the label's included.
+  // The share of each row's weight that all classes have in equal parts, the
+  // label's included: from 0 to below 1.
   float label_smoothing = 0;
   // Rows with this label count for nothing: they have no loss and no
   // derivative, and the mean is over the others. So the last rows of a data set

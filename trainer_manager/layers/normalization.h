@@ -14,12 +14,12 @@
 
 namespace footprint {
 
-// Over batch and pixels, for each channel (axis 1); in inference by the running
-// statistics "mean" and "variance", which move by `momentum` in each training
-// step (the variance unbiased).
+// Normalizes over batch and pixels, for each channel (axis 1); in inference by
+// the running statistics "mean" and "variance", which move by `momentum` in
+// each training step (the variance unbiased).
 LayerPointer BatchNormalization(float epsilon = 1e-5f, float momentum = 0.1f);
 
-// Over the last axis, for each row.
+// Normalizes over the last axis, for each row.
 LayerPointer LayerNormalization(float epsilon = 1e-5f);
 
 }  // namespace footprint

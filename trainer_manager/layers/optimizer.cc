@@ -43,7 +43,7 @@ inline int32_t NotFinite(float value) {
   return std::abs(value) <= std::numeric_limits<float>::max() ? 0 : 1;
 }
 
-// Whether not_finite(i) is 0 for all elements.
+// Returns whether not_finite(i) is 0 for all elements.
 template <typename Test>
 bool AllFinite(int64_t elements, const Test& not_finite) {
   int32_t any = 0;

@@ -28,11 +28,11 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // By which a file of a training says whose states it holds. Two optimizers of
-  // one name can go on with each other's states.
+  // Returns the name by which a file of a training says whose states it holds.
+  // Two optimizers of one name can go on with each other's states.
   virtual absl::string_view name() const { return "the caller's"; }
 
-  // At most kMostOptimizerStates.
+  // Returns the number of states, at most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;
 
   // InvalidArgument, naming the value: with these parameters nothing can be
@@ -43,15 +43,15 @@ class Optimizer {
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
 
-  // Whether StaysFinite foresees each value that is not finite. Where it does
-  // not, TrainStep looks at weights and states after Apply, and fails if one is
-  // not finite: they have changed then.
+  // Returns whether StaysFinite foresees each value that is not finite. Where
+  // it does not, TrainStep looks at weights and states after Apply, and fails
+  // if one is not finite: they have changed then.
   virtual bool foresees_values() const { return false; }
 
-  // Whether Apply with the same arguments would leave the weight and its states
-  // without NaN and infinity; writes nothing. Manager::TrainStep asks before it
-  // changes a layer's first weight. An optimizer that does not say: whether the
-  // gradient has neither.
+  // Returns whether Apply with the same arguments would leave the weight and
+  // its states without NaN and infinity; writes nothing. Manager::TrainStep
+  // asks before it changes a layer's first weight. An optimizer that does not
+  // say: whether the gradient has neither.
   virtual bool StaysFinite(int64_t iteration, int64_t elements,
                            const float* gradient, const float* weight,
                            absl::Span<float* const> states) const;

@@ -17,7 +17,7 @@
 
 namespace footprint {
 
-// From 1 to 16 (max), or any size (average).
+// Pool over windows from 1 to 16 (max), or of any size (average).
 LayerPointer MaxPool2d(int64_t window, int64_t stride = 0);
 LayerPointer AveragePool2d(int64_t window, int64_t stride = 0);
 

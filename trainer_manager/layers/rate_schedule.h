@@ -67,8 +67,8 @@ class RateSchedule {
   int64_t warm_up_iterations_ = 0;
 };
 
-// From `first` in iteration 1 to `last` after `iterations` more, on a line;
-// from there on `last`.
+// Returns a rate that goes from `first` in iteration 1 to `last` after
+// `iterations` more, on a line, and stays at `last`.
 RateSchedule LinearRate(float first, float last, int64_t iterations);
 
 // The same along half a cosine.

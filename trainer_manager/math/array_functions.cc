@@ -26,7 +26,7 @@ using Vector = hn::Vec<Tag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
 // exp, but NaN of NaN and infinity of infinity.
-HWY_INLINE Vector ExpOf(Vector x) {
+HWY_INLINE Vector ComputeExp(Vector x) {
   const Tag d;
   const auto ordinary =
       hn::Le(x, hn::Set(d, std::numeric_limits<float>::max()));
@@ -92,7 +92,7 @@ double LogSumExp(const float* values, int64_t count) {
   const float sum = SumTerms(
       values, values, count, -std::numeric_limits<float>::infinity(),
       [=](Vector x, Vector, Vector total)
-          HWY_ATTR { return hn::Add(total, ExpOf(hn::Sub(x, shift))); });
+          HWY_ATTR { return hn::Add(total, ComputeExp(hn::Sub(x, shift))); });
   return static_cast<double>(largest) + std::log(static_cast<double>(sum));
 }
 
@@ -100,7 +100,7 @@ void ExpDifferences(const float* values, int64_t count, float subtrahend,
                     float* results) {
   const Vector shift = hn::Set(Tag(), subtrahend);
   ForEachVector(values, values, count, results, [=](Vector x, Vector) HWY_ATTR {
-    return ExpOf(hn::Sub(x, shift));
+    return ComputeExp(hn::Sub(x, shift));
   });
 }
 
@@ -110,7 +110,7 @@ float DotProduct(const float* left, const float* right, int64_t count) {
                       HWY_ATTR { return hn::MulAdd(a, b, total); });
 }
 
-void GeluOf(const float* values, int64_t count, float* results) {
+void ComputeGelu(const float* values, int64_t count, float* results) {
   ForEachVector(values, values, count, results,
                 [](Vector x, Vector) HWY_ATTR { return Gelu(Tag(), x); });
 }
@@ -138,7 +138,7 @@ void TimesReluSlope(const float* factors, const float* values, int64_t count,
       });
 }
 
-void SigmoidOf(const float* values, int64_t count, float* results) {
+void ComputeSigmoid(const float* values, int64_t count, float* results) {
   ForEachVector(values, values, count, results, [](Vector x, Vector) HWY_ATTR {
     const Tag d;
     const Vector one = hn::Set(d, 1.0f);
@@ -174,7 +174,7 @@ HWY_INLINE Vector TanhOfVector(Vector x) {
       hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), near, far), x);
 }
 
-void TanhOf(const float* values, int64_t count, float* results) {
+void ComputeTanh(const float* values, int64_t count, float* results) {
   ForEachVector(values, values, count, results,
                 [](Vector x, Vector) HWY_ATTR { return TanhOfVector(x); });
 }
@@ -198,12 +198,12 @@ namespace footprint {
 HWY_EXPORT(LogSumExp);
 HWY_EXPORT(ExpDifferences);
 HWY_EXPORT(DotProduct);
-HWY_EXPORT(GeluOf);
+HWY_EXPORT(ComputeGelu);
 HWY_EXPORT(TimesGeluSlope);
 HWY_EXPORT(TimesReluSlope);
-HWY_EXPORT(SigmoidOf);
+HWY_EXPORT(ComputeSigmoid);
 HWY_EXPORT(TimesSigmoidSlope);
-HWY_EXPORT(TanhOf);
+HWY_EXPORT(ComputeTanh);
 HWY_EXPORT(TimesTanhSlope);
 
 double LogSumExp(const float* values, int64_t count) {
@@ -216,8 +216,8 @@ void ExpDifferences(const float* values, int64_t count, float subtrahend,
 float DotProduct(const float* left, const float* right, int64_t count) {
   return HWY_DYNAMIC_DISPATCH(DotProduct)(left, right, count);
 }
-void GeluOf(const float* values, int64_t count, float* results) {
-  HWY_DYNAMIC_DISPATCH(GeluOf)(values, count, results);
+void ComputeGelu(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(ComputeGelu)(values, count, results);
 }
 void TimesGeluSlope(const float* factors, const float* values, int64_t count,
                     float* results) {
@@ -227,15 +227,15 @@ void TimesReluSlope(const float* factors, const float* values, int64_t count,
                     float* results) {
   HWY_DYNAMIC_DISPATCH(TimesReluSlope)(factors, values, count, results);
 }
-void SigmoidOf(const float* values, int64_t count, float* results) {
-  HWY_DYNAMIC_DISPATCH(SigmoidOf)(values, count, results);
+void ComputeSigmoid(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(ComputeSigmoid)(values, count, results);
 }
 void TimesSigmoidSlope(const float* factors, const float* outputs,
                        int64_t count, float* results) {
   HWY_DYNAMIC_DISPATCH(TimesSigmoidSlope)(factors, outputs, count, results);
 }
-void TanhOf(const float* values, int64_t count, float* results) {
-  HWY_DYNAMIC_DISPATCH(TanhOf)(values, count, results);
+void ComputeTanh(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(ComputeTanh)(values, count, results);
 }
 void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
                     float* results) {

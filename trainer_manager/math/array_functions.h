@@ -27,9 +27,9 @@ void ExpDifferences(const float* values, int64_t count, float subtrahend,
 float DotProduct(const float* left, const float* right, int64_t count);
 
 // results[i] = x times the normal distribution's share below x.
-void GeluOf(const float* values, int64_t count, float* results);
+void ComputeGelu(const float* values, int64_t count, float* results);
 
-// results[i] = factors[i] times GeluOf's slope at values[i].
+// results[i] = factors[i] times ComputeGelu's slope at values[i].
 void TimesGeluSlope(const float* factors, const float* values, int64_t count,
                     float* results);
 
@@ -39,15 +39,15 @@ void TimesReluSlope(const float* factors, const float* values, int64_t count,
                     float* results);
 
 // results[i] = 1 / (1 + exp(-values[i])).
-void SigmoidOf(const float* values, int64_t count, float* results);
+void ComputeSigmoid(const float* values, int64_t count, float* results);
 
-// results[i] = factors[i] times the slope where SigmoidOf gave outputs[i].
+// results[i] = factors[i] times the slope where ComputeSigmoid gave outputs[i].
 void TimesSigmoidSlope(const float* factors, const float* outputs,
                        int64_t count, float* results);
 
-void TanhOf(const float* values, int64_t count, float* results);
+void ComputeTanh(const float* values, int64_t count, float* results);
 
-// results[i] = factors[i] times the slope where TanhOf gave outputs[i].
+// results[i] = factors[i] times the slope where ComputeTanh gave outputs[i].
 void TimesTanhSlope(const float* factors, const float* outputs, int64_t count,
                     float* results);
 

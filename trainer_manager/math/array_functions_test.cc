@@ -97,7 +97,7 @@ TEST(ArrayFunctionsTest, TanhAndItsSlopeAreThoseOfDoubles) {
     const Values given = TanhArguments();
     const int64_t count = static_cast<int64_t>(given.size());
     Values values = given;
-    TanhOf(values.data(), count, values.data());
+    ComputeTanh(values.data(), count, values.data());
     Values slopes = values;
     TimesTanhSlope(given.data(), values.data(), count, slopes.data());
     for (size_t i = 0; i < values.size(); ++i) {
@@ -117,7 +117,7 @@ TEST(ArrayFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
     const Values given = RandomValues(20000, 80.0f, &random);
     const int64_t count = static_cast<int64_t>(given.size());
     Values values = given;
-    SigmoidOf(values.data(), count, values.data());
+    ComputeSigmoid(values.data(), count, values.data());
     Values slopes = values;
     TimesSigmoidSlope(given.data(), values.data(), count, slopes.data());
     for (size_t i = 0; i < values.size(); ++i) {
@@ -133,12 +133,12 @@ TEST(ArrayFunctionsTest, SigmoidAndItsSlopeAreThoseOfDoubles) {
 TEST(ArrayFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
   ForEachVectorTarget([](bool) {
     Values values = {kNan, kInfinity, -kInfinity};
-    TanhOf(values.data(), 3, values.data());
+    ComputeTanh(values.data(), 3, values.data());
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], 1.0f);
     EXPECT_EQ(values[2], -1.0f);
     values = {kNan, kInfinity, -kInfinity};
-    SigmoidOf(values.data(), 3, values.data());
+    ComputeSigmoid(values.data(), 3, values.data());
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], 1.0f);
     EXPECT_LT(values[2], 1e-37f);
@@ -153,7 +153,7 @@ TEST(ArrayFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
       const Values factors = RandomValues(count, 2.0f, &random);
       Values gelu(x.size(), kNan);
       Values slopes = factors;
-      GeluOf(x.data(), count, gelu.data());
+      ComputeGelu(x.data(), count, gelu.data());
       TimesGeluSlope(slopes.data(), x.data(), count, slopes.data());
       for (size_t i = 0; i < x.size(); ++i) {
         const double v = x[i];
@@ -194,7 +194,7 @@ TEST(ArrayFunctionsTest, WhatIsNotFiniteStaysSo) {
         EXPECT_FALSE(std::isfinite(results[index]));
         EXPECT_FALSE(
             std::isfinite(DotProduct(values.data(), values.data(), 40)));
-        GeluOf(values.data(), 40, results.data());
+        ComputeGelu(values.data(), 40, results.data());
         EXPECT_FALSE(std::isfinite(results[index]));
         EXPECT_EQ(std::count_if(results.begin(), results.end(),
                                 [](float r) { return std::isfinite(r); }),
@@ -211,7 +211,7 @@ TEST(ArrayFunctionsTest, BitsAreThoseOfEveryInstructionSet) {
   ForEachVectorTarget([&](bool fused) {
     if (!fused) return;
     Values results(77);
-    GeluOf(values.data(), 77, results.data());
+    ComputeGelu(values.data(), 77, results.data());
     results.push_back(LogSumExp(values.data(), 77));
     results.push_back(DotProduct(values.data(), values.data(), 77));
     if (expected.empty()) expected = results;

@@ -343,7 +343,7 @@ void Multiply(const MatrixProduct& p, const float* left, const float* right,
     return;
   }
   MultiplyBlocks(
-      ExtentOf(p),
+      FindExtent(p),
       MatrixLeft{left, p.transpose_left ? p.rows : p.inner, p.transpose_left},
       MatrixRight{right, p.transpose_right ? p.inner : p.columns,
                   p.transpose_right},
@@ -493,7 +493,7 @@ class ColumnGatherer {
         const int64_t begin = stretches_[s].first + offset;
         taps->lowest = std::min(taps->lowest, begin);
         taps->highest = std::max(taps->highest, begin + kPanelWidth);
-        taps->inside[t][s] = InsideOf(stretches_[s], tap);
+        taps->inside[t][s] = FindInside(stretches_[s], tap);
       }
     }
   }
@@ -555,7 +555,7 @@ class ColumnGatherer {
     }
   }
 
-  HWY_INLINE Inside InsideOf(const Stretch& stretch, const Tap& tap) const {
+  HWY_INLINE Inside FindInside(const Stretch& stretch, const Tap& tap) const {
     const Integers d;
     Inside inside;
     for (int v = 0; v < kVectors; ++v) {
@@ -828,7 +828,7 @@ class Backend final : public MathBackend {
  public:
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
-    return ExtentOf(p).workspace_bytes();
+    return FindExtent(p).workspace_bytes();
   }
   void Multiply(const MatrixProduct& product, const float* left,
                 const float* right, float* result,

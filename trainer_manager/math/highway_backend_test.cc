@@ -198,7 +198,7 @@ Values Convolve(const MathBackend& math, const Convolution& c,
   return result;
 }
 
-int64_t InnerOf(const Convolution& c, ConvolutionStep step) {
+int64_t CountInner(const Convolution& c, ConvolutionStep step) {
   if (step == ConvolutionStep::kGradient) {
     return c.batch * c.output_height * c.output_width;
   }
@@ -227,7 +227,7 @@ TEST(HighwayBackendTest, ConvolutionsAreThoseOfPlainLoops) {
         ExpectNear(Convolve(HighwayBackend(), c, step, operands),
                    Convolve(ReferenceMath(), c, step, operands),
                    Convolve(ReferenceMath(), c, step, Magnitudes(operands)),
-                   InnerOf(c, step));
+                   CountInner(c, step));
       }
     }
   });
@@ -250,7 +250,7 @@ TEST(HighwayBackendTest, ConvolutionsOfManyChannelsAreThoseOfPlainLoops) {
       ExpectNear(Convolve(HighwayBackend(), c, step, operands),
                  Convolve(ReferenceMath(), c, step, operands),
                  Convolve(ReferenceMath(), c, step, Magnitudes(operands)),
-                 InnerOf(c, step));
+                 CountInner(c, step));
     }
   }
 }

@@ -1,7 +1,7 @@
 // The blocks and panels of a matrix product, and the workspace that it takes:
 // the part of highway_backend that no instruction set changes.
 //
-//   const Extent extent = ExtentOf(product);
+//   const Extent extent = FindExtent(product);
 //   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()
 //
 // Plain data; thread-compatible. Memory: none but the caller's workspace.
@@ -24,20 +24,22 @@ namespace highway_backend_internal {
 // cache, a panel of the right one in the first.
 constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockColumns = 64;
-// Where blocks of the left operand are copied, more columns use each copy.
+// The columns of a block where blocks of the left operand are copied: more
+// columns use each copy.
 constexpr int64_t kWideBlockColumns = 256;
-// Where it is cheap to pack the right operand again: rows that stay in the
-// second-level cache, and columns that use each block of them.
+// The rows and columns of a block where it is cheap to pack the right operand
+// again: rows that stay in the second-level cache, and columns that use each
+// block of them.
 constexpr int64_t kWideBlockRows = 288;
 constexpr int64_t kLongBlockColumns = 1024;
-// Below so many multiplications a product is calculated where it lies, and
-// from so many on it is worth a larger workspace.
+// The multiplications below which a product is calculated where it lies, and
+// from which on it is worth a larger workspace.
 constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 
-// Where the columns of a panel lie in the result. Their rows are `row_stride`
-// apart.
+// The place where the columns of a panel lie in the result. Their rows are
+// `row_stride` apart.
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;
@@ -103,7 +105,7 @@ struct Extent {
   }
 };
 
-inline Extent ExtentOf(const MatrixProduct& p) {
+inline Extent FindExtent(const MatrixProduct& p) {
   return {p.rows, p.columns, p.inner, p.transpose_left};
 }
 inline Extent ForwardExtent(const Convolution& c) {
@@ -114,13 +116,13 @@ inline Extent GradientExtent(const Convolution& c) {
   return {c.input_channels * c.kernel * c.kernel, c.output_channels,
           c.batch * c.output_height * c.output_width, true};
 }
-// At most: with a stride it is several smaller products.
+// Returns the extent at most: with a stride it is several smaller products.
 inline Extent DerivativeExtent(const Convolution& c) {
   return {c.input_channels, c.batch * c.input_height * c.input_width,
           c.output_channels * c.kernel * c.kernel, true, true};
 }
 
-// Where copies of the operands' blocks lie in a workspace.
+// The places where copies of the operands' blocks lie in a workspace.
 struct Scratch {
   float* right;
   float* left;

@@ -25,7 +25,7 @@ std::vector<float> Numbers(int64_t count, int64_t step) {
   return numbers;
 }
 
-uint64_t BitsOf(const std::vector<float>& numbers) {
+uint64_t HashBits(const std::vector<float>& numbers) {
   return Fingerprint(numbers.data(),
                      static_cast<int64_t>(numbers.size() * sizeof(float)));
 }
@@ -54,7 +54,7 @@ TEST(SameBitsTest, Product) {
     std::vector<float> result(37 * 70);
     math.Multiply(product, left.data(), right.data(), result.data(),
                   workspace.data());
-    EXPECT_EQ(BitsOf(result),
+    EXPECT_EQ(HashBits(result),
               fused ? 8773924642987576877u : 5096338823918032128u);
   });
 }
@@ -78,14 +78,14 @@ TEST(SameBitsTest, Convolution) {
         math.WorkspaceBytes(convolution, ConvolutionStep::kForward));
     math.ConvolutionForward(convolution, input.data(), weight.data(), nullptr,
                             output.data(), forward.data());
-    EXPECT_EQ(BitsOf(output),
+    EXPECT_EQ(HashBits(output),
               fused ? 733728683627633048u : 1313613798119505362u);
     std::vector<float> gradient(weight.size());
     Workspace backward(
         math.WorkspaceBytes(convolution, ConvolutionStep::kGradient));
     math.ConvolutionGradient(convolution, input.data(), derivative.data(),
                              gradient.data(), backward.data());
-    EXPECT_EQ(BitsOf(gradient),
+    EXPECT_EQ(HashBits(gradient),
               fused ? 11921617877253929489u : 3143247304389077578u);
   });
 }
@@ -94,13 +94,13 @@ TEST(SameBitsTest, FunctionsOfArrays) {
   const std::vector<float> values = Numbers(1001, 7919);
   ForEachVectorTarget([&](bool fused) {
     std::vector<float> results(5 * 1001);
-    GeluOf(values.data(), 1001, results.data());
-    TanhOf(values.data(), 1001, results.data() + 1001);
-    SigmoidOf(values.data(), 1001, results.data() + 2002);
+    ComputeGelu(values.data(), 1001, results.data());
+    ComputeTanh(values.data(), 1001, results.data() + 1001);
+    ComputeSigmoid(values.data(), 1001, results.data() + 2002);
     ExpDifferences(values.data(), 1001, /*subtrahend=*/3.0f,
                    results.data() + 3003);
     results[4004] = DotProduct(values.data(), values.data(), 1001);
-    EXPECT_EQ(BitsOf(results),
+    EXPECT_EQ(HashBits(results),
               fused ? 3535810656725668892u : 10643817159563573492u);
   });
 }

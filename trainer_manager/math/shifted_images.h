@@ -139,7 +139,7 @@ class TapCursor {
     return {taps_.shift_y + y_ * taps_.direction,
             taps_.shift_x + x_ * taps_.direction};
   }
-  // In the kernel's plane.
+  // Returns the place in the kernel's plane.
   int64_t weight() const {
     return (taps_.first_y + y_ * taps_.skip) * taps_.kernel + taps_.first_x +
            x_ * taps_.skip;

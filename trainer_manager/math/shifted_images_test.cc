@@ -36,7 +36,7 @@ Convolution RandomConvolution(std::mt19937_64* random) {
 }
 
 // The images that the forward step multiplies by.
-ShiftedImages InputsOf(const Convolution& c, const float* data) {
+ShiftedImages MakeInputs(const Convolution& c, const float* data) {
   return {data,
           c.batch * c.input_channels * c.input_height * c.input_width,
           c.input_channels,
@@ -74,7 +74,7 @@ TEST(ShiftedImagesTest, RunsHoldWhatTheDefinitionSays) {
     const Convolution c = RandomConvolution(&random);
     const std::vector<float> values =
         Counted(c.batch * c.input_channels * c.input_height * c.input_width);
-    const ShiftedImages images = InputsOf(c, values.data());
+    const ShiftedImages images = MakeInputs(c, values.data());
     const Taps taps = AllTaps(c);
     const int64_t columns = c.batch * c.output_height * c.output_width;
     const int64_t begin = Draw(0, columns - 1, &random);

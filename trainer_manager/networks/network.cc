@@ -30,8 +30,8 @@ absl::Status CheckSavable(absl::string_view what, absl::string_view name) {
                    " is not UTF-8, so its weights could not be saved"));
 }
 
-// Whether the layer's weights and statistics have names under which a file can
-// hold them. `taken` are those of the layers before.
+// Returns whether the layer's weights and statistics have names under which a
+// file can hold them. `taken` are those of the layers before.
 absl::Status CheckParameterNames(const ResolvedNetwork::ResolvedLayer& layer,
                                  absl::flat_hash_set<std::string>* taken) {
   for (const auto* list :

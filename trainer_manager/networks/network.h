@@ -38,8 +38,8 @@ class Network {
   };
 
   void AddInput(std::string name, TensorType spec);
-  // With `weights_of`, the layer has no weights of its own but those of another
-  // layer, which must run before it.
+  // Adds a layer; with `weights_of`, it has no weights of its own but those of
+  // another layer, which must run before it.
   void AddLayer(std::string name, LayerPointer layer,
                 std::vector<std::string> inputs, std::string weights_of = "");
 

@@ -37,9 +37,9 @@ Network RandomResidualNetwork(uint32_t seed);
 // `seed` % 4 is 2.
 Network RandomNetwork(uint32_t seed);
 
-// Not drawn, but as foreign as those: what budgets were seen to fail on.
-// Input "image" [13, 3, 40, 28] of 10 classes: two residual blocks with batch
-// normalization, a max pooling and an average pooling.
+// A network that is not drawn, but as foreign as those: budgets were seen to
+// fail on it. Input "image" [13, 3, 40, 28] of 10 classes: two residual blocks
+// with batch normalization, a max pooling and an average pooling.
 Network ResidualImageClassifier();
 // Input "tokens" [16, 24] of 10 classes: blocks of attention, of ten layers
 // each, normalized before each part.

@@ -24,7 +24,7 @@ Shape Transposed(const Shape& matrix) {
   return {matrix.extent(1), matrix.extent(0)};
 }
 
-int64_t BytesOf(const Parameters::Parameter& parameter) {
+int64_t CountBytes(const Parameters::Parameter& parameter) {
   return static_cast<int64_t>(parameter.values.size() * sizeof(float));
 }
 
@@ -34,8 +34,8 @@ struct Source {
   bool transposed = false;
 };
 
-FileTensor FileTensorOf(const Parameters::Parameter& parameter,
-                        const ParameterMap& map) {
+FileTensor MakeFileTensor(const Parameters::Parameter& parameter,
+                          const ParameterMap& map) {
   const auto found = map.tensors.find(std::string(parameter.name));
   if (found != map.tensors.end()) return found->second;
   FileTensor same;
@@ -93,7 +93,7 @@ absl::StatusOr<std::vector<Source>> Match(
   std::vector<Source> sources;
   absl::flat_hash_set<std::string> used;
   for (const Parameters::Parameter& parameter : parameters) {
-    const FileTensor in_file = FileTensorOf(parameter, map);
+    const FileTensor in_file = MakeFileTensor(parameter, map);
     const absl::StatusOr<Source> source = MatchOne(index, parameter, in_file);
     if (!source.ok()) return source.status();
     used.insert(in_file.name);
@@ -119,7 +119,7 @@ absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
 
 constexpr size_t kBufferValues = 16 * 1024;
 
-// Whether the parameter takes the tensor's values.
+// Returns whether the parameter takes the tensor's values.
 absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
                          const Parameters::Parameter& parameter) {
   std::vector<float> buffer(std::min(kBufferValues, parameter.values.size()));
@@ -182,7 +182,7 @@ absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
   if (!writer.ok()) return writer.status();
   for (const Parameters::Parameter& tensor : tensors) {
     const absl::Status status =
-        writer->Append(tensor.values.data(), BytesOf(tensor));
+        writer->Append(tensor.values.data(), CountBytes(tensor));
     if (!status.ok()) return status;
   }
   return writer->Finish();

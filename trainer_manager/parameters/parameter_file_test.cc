@@ -30,7 +30,7 @@ std::shared_ptr<Parameters> Make(const Network& network, uint64_t seed) {
   return *Parameters::Create(*plan, seed);
 }
 
-std::vector<float> ValuesOf(const Parameters& parameters) {
+std::vector<float> CopyValues(const Parameters& parameters) {
   std::vector<float> values;
   for (const Parameters::Parameter& parameter : parameters.all()) {
     values.insert(values.end(), parameter.values.begin(),
@@ -39,7 +39,7 @@ std::vector<float> ValuesOf(const Parameters& parameters) {
   return values;
 }
 
-std::string PathOf(const std::string& name) {
+std::string MakePath(const std::string& name) {
   return ::testing::TempDir() + "/" + name;
 }
 
@@ -53,28 +53,28 @@ void WriteFile(const std::string& path, const std::string& bytes) {
 }
 
 TEST(ParameterFileTest, WhatIsSavedIsLoaded) {
-  const std::string path = PathOf("saved.safetensors");
+  const std::string path = MakePath("saved.safetensors");
   const auto saved = Make(LeNet5(2), 1);
   ASSERT_THAT(SaveParameters(*saved, path), IsOk());
   const auto loaded = Make(LeNet5(7), 2);  // the batch is no part of the model
-  EXPECT_NE(ValuesOf(*saved), ValuesOf(*loaded));
+  EXPECT_NE(CopyValues(*saved), CopyValues(*loaded));
   const absl::Status status = LoadParameters(path, loaded.get());
   ASSERT_THAT(status, IsOk());
-  EXPECT_EQ(ValuesOf(*saved), ValuesOf(*loaded));
+  EXPECT_EQ(CopyValues(*saved), CopyValues(*loaded));
 }
 
 TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
-  const std::string path = PathOf("other.safetensors");
+  const std::string path = MakePath("other.safetensors");
   ASSERT_THAT(SaveParameters(*Make(DigitMlp(1), 1), path), IsOk());
   const auto model = Make(TabularMlp(1), 2);
-  const std::vector<float> before = ValuesOf(*model);
+  const std::vector<float> before = CopyValues(*model);
   absl::Status status = LoadParameters(path, model.get());
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(
       std::string(status.message()),
       HasSubstr("tensor \"fc1.weight\" is F32 [784, 512], but the model "
                 "has F32 [13, 50]"));
-  EXPECT_EQ(ValuesOf(*model), before);
+  EXPECT_EQ(CopyValues(*model), before);
   // A file that has all of the model's parameters, and more.
   Network head;
   head.AddInput("x", {{1, 3}});
@@ -91,12 +91,12 @@ TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
 }
 
 TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
-  const std::string path = PathOf("whole.safetensors");
+  const std::string path = MakePath("whole.safetensors");
   const auto model = Make(TabularMlp(1), 1);
   ASSERT_THAT(SaveParameters(*model, path), IsOk());
-  const std::vector<float> before = ValuesOf(*model);
+  const std::vector<float> before = CopyValues(*model);
   const std::string bytes = ReadFile(path);
-  const std::string cut = PathOf("cut.safetensors");
+  const std::string cut = MakePath("cut.safetensors");
   for (size_t size = 0; size < bytes.size(); size += 1 + size / 8) {
     WriteFile(cut, bytes.substr(0, size));
     EXPECT_THAT(LoadParameters(cut, model.get()),
@@ -106,17 +106,17 @@ TEST(ParameterFileTest, RefusesATruncatedOrForeignFile) {
   WriteFile(cut, "PK\003\004 this is a file of something else entirely");
   EXPECT_THAT(LoadParameters(cut, model.get()),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_EQ(ValuesOf(*model), before);
-  EXPECT_THAT(LoadParameters(PathOf("none.safetensors"), model.get()),
+  EXPECT_EQ(CopyValues(*model), before);
+  EXPECT_THAT(LoadParameters(MakePath("none.safetensors"), model.get()),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(SaveParameters(*model, PathOf("no/such/folder")),
+  EXPECT_THAT(SaveParameters(*model, MakePath("no/such/folder")),
               StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
-  const std::string path = PathOf("damaged.safetensors");
+  const std::string path = MakePath("damaged.safetensors");
   const auto model = Make(DigitMlp(1), 1);
-  const std::vector<float> before = ValuesOf(*model);
+  const std::vector<float> before = CopyValues(*model);
   for (const float value : {NAN, INFINITY, -INFINITY}) {
     // The last of many buffers, of the first parameter, and one of the last.
     for (const auto& [name, place] :
@@ -130,7 +130,7 @@ TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
       EXPECT_THAT(std::string(status.message()),
                   HasSubstr(absl::StrCat(path, ": tensor \"", name, "\" is ",
                                          value, " at index ", place)));
-      EXPECT_EQ(ValuesOf(*model), before);
+      EXPECT_EQ(CopyValues(*model), before);
     }
   }
 }
@@ -139,7 +139,7 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   Network network;
   network.AddInput("x", {{2, 3}});
   network.AddLayer("norm", BatchNormalization(), {"x"});
-  const std::string path = PathOf("variance.safetensors");
+  const std::string path = MakePath("variance.safetensors");
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
   ASSERT_THAT(plan, IsOk());
   const auto damaged = *Parameters::Create(*plan, 1);
@@ -149,7 +149,7 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
   const auto model = *Parameters::Create(*plan, 2);
   ASSERT_THAT(LoadParameters(path, model.get()), IsOk());
-  const std::vector<float> before = ValuesOf(*model);
+  const std::vector<float> before = CopyValues(*model);
   (*damaged->Find("norm.mean"))[1] = 5;
   (*damaged->Find("norm.variance"))[2] = -1;
   ASSERT_THAT(SaveParameters(*damaged, path), IsOk());
@@ -157,7 +157,7 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("tensor \"norm.variance\" is -1 at index 2"));
-  EXPECT_EQ(ValuesOf(*model), before);
+  EXPECT_EQ(CopyValues(*model), before);
 }
 
 }  // namespace

@@ -33,10 +33,11 @@ struct ParameterMap {
   std::vector<std::string> ignored_endings;
 };
 
-// For the state dict of PyTorch modules that are named as the plan's layers:
-// Linear's weight is transposed; a norm's scale and shift are weight and bias,
-// its mean and variance running_mean and running_var, beside which
-// num_batches_tracked is ignored. Convolutions and embeddings are as here.
+// Returns the map for the state dict of PyTorch modules that are named as the
+// plan's layers: Linear's weight is transposed; a norm's scale and shift are
+// weight and bias, its mean and variance running_mean and running_var, beside
+// which num_batches_tracked is ignored. Convolutions and embeddings are as
+// here.
 ParameterMap PyTorchMap(const ExecutionPlan& plan);
 
 }  // namespace footprint

@@ -22,7 +22,7 @@ struct Fan {
   double out = 1;
 };
 
-Fan FanOf(const Shape& shape) {
+Fan ComputeFan(const Shape& shape) {
   if (shape.rank() == 4) {
     const double window =
         static_cast<double>(shape.extent(2) * shape.extent(3));
@@ -42,7 +42,7 @@ bool IsParameter(const ExecutionPlan& plan, const PlannedTensor& tensor) {
 
 void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
                        absl::Span<float> values) {
-  const Fan fan = FanOf(weight.spec.shape);
+  const Fan fan = ComputeFan(weight.spec.shape);
   const double bound = std::sqrt(6.0 / (fan.in + fan.out));
   for (float& value : values) {
     switch (weight.initializer) {

@@ -53,7 +53,7 @@ class Parameters {
 
   ~Parameters();
 
-  // In the order of the layers.
+  // Returns the parameters in the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }
 
   // NotFound: no parameter of that name.

@@ -67,8 +67,8 @@ PageTable CertificateTable(absl::Span<const TensorRequest> requests,
   return table;
 }
 
-LayoutChart ChartOf(absl::Span<const TensorRequest> requests,
-                    const MemoryPlan& plan, const PictureLabels& labels) {
+LayoutChart MakeChart(absl::Span<const TensorRequest> requests,
+                      const MemoryPlan& plan, const PictureLabels& labels) {
   const std::vector<std::string>& kinds = labels.kinds;
   LayoutChart chart;
   chart.title = "Tensors by address and step";
@@ -111,7 +111,7 @@ std::string DrawPlan(absl::Span<const TensorRequest> requests,
                      const MemoryPlan& plan, absl::string_view title,
                      const PictureLabels& labels) {
   Page page(title, Verdict(requests, plan, labels));
-  page.AddLayoutChart(ChartOf(requests, plan, labels));
+  page.AddLayoutChart(MakeChart(requests, plan, labels));
   PageContent certificate;
   certificate.AddTable(CertificateTable(requests, plan));
   page.AddFold("The tensors that prove the bound", certificate);

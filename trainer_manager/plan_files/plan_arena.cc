@@ -125,7 +125,8 @@ void Print(const std::string& path, const std::vector<TensorRequest>& requests,
           : "");
 }
 
-// Whether one of the outputs would overwrite the input, or the other output.
+// Returns whether one of the outputs would overwrite the input, or the other
+// output.
 std::string OverwrittenPath(const std::string& input) {
   const std::string output = absl::GetFlag(FLAGS_output);
   const std::string picture = absl::GetFlag(FLAGS_picture);

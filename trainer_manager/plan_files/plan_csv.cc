@@ -58,7 +58,7 @@ bool CanStand(absl::string_view id) {
 }
 
 // As a field, quoted where it must be.
-std::string FieldOf(absl::string_view id) {
+std::string FormatField(absl::string_view id) {
   if (id.find_first_of(",\"") == absl::string_view::npos) {
     return std::string(id);
   }
@@ -286,7 +286,7 @@ absl::StatusOr<std::string> PlanToCsv(absl::Span<const TensorRequest> requests,
           absl::StrCat("the id ", Quoted(request.id), " of tensor #", i,
                        " cannot stand in a CSV file; choose another"));
     }
-    absl::StrAppend(&csv, FieldOf(request.id), ",", request.lower_step, ",",
+    absl::StrAppend(&csv, FormatField(request.id), ",", request.lower_step, ",",
                     request.upper_step, ",", request.size_bytes, ",");
     absl::StrAppend(&csv, request.alignment_bytes, ",", plan.offsets_bytes[i],
                     "\n");

@@ -15,7 +15,7 @@ namespace {
 // So many tensors looked at cost about as much as a node of the exact search.
 constexpr int64_t kPlacesOfANode = 64;
 
-uint64_t HashOf(int32_t item, int64_t offset) {
+uint64_t HashPlacedItem(int32_t item, int64_t offset) {
   return RandomAt(static_cast<uint64_t>(item) + 1,
                   static_cast<uint64_t>(offset));
 }
@@ -100,7 +100,7 @@ void BeamSweep::BeginPlans() {
       plan.fronts[1].push_back({offset, top, item.end - fullest_});
       choices_.push_back({plan.last_choice, index, offset});
       plan.last_choice = static_cast<int32_t>(choices_.size()) - 1;
-      plan.hash ^= HashOf(index, offset);
+      plan.hash ^= HashPlacedItem(index, offset);
     }
     if (top <= effort_.height_limit) plans_.push_back(std::move(plan));
   }
@@ -153,7 +153,7 @@ void BeamSweep::ListCandidates(const Event& event, int32_t plan) {
                Cost(event.ends, above.low - offset - item.size, above.ends,
                     now) -
                old_cost,
-           plans_[plan].hash ^ HashOf(event.item, offset), plan,
+           plans_[plan].hash ^ HashPlacedItem(event.item, offset), plan,
            static_cast<int32_t>(gap), offset});
       if (lowest == highest) break;
     }

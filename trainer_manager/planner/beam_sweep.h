@@ -50,13 +50,14 @@ class BeamSweep {
   // About what a call takes at most for each of the plans side by side.
   int64_t NodesOfAPlan() const;
 
-  // Whether a plan of at most the limit was found.
+  // Returns whether a plan of at most the limit was found.
   bool Run(const Effort& effort);
 
   // Returns the offsets of the plan that was found last.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // In all calls together; a node is about the work of one of ExactSearch's.
+  // Returns the nodes of all calls together; a node is about the work of one of
+  // ExactSearch's.
   int64_t node_count() const { return node_count_; }
 
  private:
@@ -67,7 +68,8 @@ class BeamSweep {
     int64_t low, high;
     int32_t ends;  // the section, counted from the fullest one outwards
   };
-  // By offset. A plan has one that goes forwards and one that goes backwards.
+  // The places by offset. A plan has one that goes forwards and one that goes
+  // backwards.
   using Front = std::vector<Place>;
   struct Plan {
     Front fronts[2];

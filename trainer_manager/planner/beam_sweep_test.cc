@@ -48,7 +48,7 @@ TEST(BeamSweepTest, KeepsFreeBytesTogether) {
       {{"a", 0, 9, 2}, {"b", 0, 4, 3}, {"c", 2, 4, 3}, {"d", 5, 8, 6}});
   BeamSweep sweep(&problem);
   ASSERT_TRUE(sweep.Run(Effort(8, 8)));
-  EXPECT_EQ(HeightOf(problem, sweep.offsets()), 8);
+  EXPECT_EQ(ComputeHeight(problem, sweep.offsets()), 8);
   EXPECT_FALSE(sweep.Run(Effort(7, 8)));
 }
 
@@ -67,7 +67,7 @@ TEST(BeamSweepTest, PlansHoldAndStayWithinTheLimit) {
     if (!sweep.Run(effort)) continue;
     ++found;
     plan.offsets_bytes = sweep.offsets();
-    plan.height_bytes = HeightOf(problem, plan.offsets_bytes);
+    plan.height_bytes = ComputeHeight(problem, plan.offsets_bytes);
     ASSERT_THAT(ValidatePlan(requests, plan, limit), IsOk()) << seed;
   }
   EXPECT_GT(found, 400);
@@ -80,7 +80,8 @@ TEST(BeamSweepTest, FindsLowerPlansOfManyShortLifespansThanSingleSweeps) {
     const PlacementProblem problem = MakePlacementProblem(requests);
     SweepEffort single;
     single.target_height = ComputeLowerBound(requests).bytes;
-    const int64_t height = HeightOf(problem, PlaceOutwards(problem, single));
+    const int64_t height =
+        ComputeHeight(problem, PlaceOutwards(problem, single));
     BeamSweep sweep(&problem);
     EXPECT_TRUE(sweep.Run(
         Effort(single.target_height + (height - single.target_height) / 2, 64)))

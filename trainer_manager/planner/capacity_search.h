@@ -35,7 +35,7 @@ namespace trainer_manager_internal {
 
 class CapacitySearch {
  public:
-  // After so many turns each way has had one.
+  // The turns after which each way has had one.
   static constexpr int64_t kTurnsOfARound = 16;
 
   struct Effort {

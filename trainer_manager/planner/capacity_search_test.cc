@@ -39,7 +39,7 @@ TEST(CapacitySearchTest, AgreesWithBruteForceInEveryTurn) {
       ASSERT_NE(outcome, Outcome::kInfeasible) << "seed " << seed;
       if (outcome != Outcome::kFound) continue;
       is_found = true;
-      ASSERT_LE(HeightOf(problem, search.offsets()), minimum);
+      ASSERT_LE(ComputeHeight(problem, search.offsets()), minimum);
     }
     EXPECT_TRUE(is_proved) << "seed " << seed;
     EXPECT_TRUE(is_found) << "seed " << seed;
@@ -52,7 +52,7 @@ TEST(CapacitySearchTest, FindsByMergingWhatIsCutThrough) {
   const PlacementProblem problem = MakePlacementProblem(packing.requests);
   CapacitySearch search(&problem);
   ASSERT_EQ(search.Try(packing.height_bytes, 1, Effort(10)), Outcome::kFound);
-  EXPECT_EQ(HeightOf(problem, search.offsets()), packing.height_bytes);
+  EXPECT_EQ(ComputeHeight(problem, search.offsets()), packing.height_bytes);
   EXPECT_LT(search.node_count(), 10);
 }
 

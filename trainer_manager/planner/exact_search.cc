@@ -172,7 +172,7 @@ void ExactSearch::AddParts(int32_t begin, int32_t end, int32_t parent,
 
 // Begins a decision on the part; false when it has no plan.
 bool ExactSearch::Open(const Part& part) {
-  const uint64_t key = KeyOf(part.begin, part.end);
+  const uint64_t key = MakeKey(part.begin, part.end);
   if (IsRuledOut(key)) return false;
   Choice choice;
   if (!ChooseCorner(part.begin, part.end, &choice)) {
@@ -476,7 +476,7 @@ double ExactSearch::Jitter() {
   return 1 + range * random_.Uniform();
 }
 
-uint64_t ExactSearch::KeyOf(int32_t begin, int32_t end) const {
+uint64_t ExactSearch::MakeKey(int32_t begin, int32_t end) const {
   uint64_t key = MixBits(static_cast<uint64_t>(capacity_));
   for (int32_t section = begin; section < end; ++section) {
     key += floor_hash_[section] ^ starters_hash_[section];

@@ -1,5 +1,7 @@
-// Is there a plan of at most this height? Branch and bound over canonical
-// plans: those in which every tensor lies at 0 or on another.
+// Finds a plan of at most this height, if there is one, by branch and bound
+// over canonical plans: those in which every tensor lies at 0 or on another.
+// Branch and bound over canonical plans: those in which every tensor lies at 0
+// or on another.
 //
 //   ExactSearch search(problem);
 //   if (search.Search(capacity, effort) == ExactSearch::Outcome::kFound) {
@@ -156,7 +158,7 @@ class ExactSearch {
   void ListBranches(const Choice& choice);
   double Preference(const Corner& corner, int32_t item) const;
   int FewestThatLevel(const Corner& corner, int32_t item);
-  uint64_t KeyOf(int32_t begin, int32_t end) const;
+  uint64_t MakeKey(int32_t begin, int32_t end) const;
   bool IsRuledOut(uint64_t key) const;
   void RuleOut(uint64_t key);
   double Jitter();

@@ -35,7 +35,7 @@ void ExpectValid(const std::vector<TensorRequest>& requests,
                  const std::vector<int64_t>& offsets, int64_t capacity) {
   MemoryPlan plan;
   plan.offsets_bytes = offsets;
-  plan.height_bytes = HeightOf(MakePlacementProblem(requests), offsets);
+  plan.height_bytes = ComputeHeight(MakePlacementProblem(requests), offsets);
   plan.lower_bound = ComputeLowerBound(requests);
   const absl::Status status = ValidatePlan(requests, plan, capacity);
   EXPECT_THAT(status, IsOk());

@@ -48,7 +48,7 @@ std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
                                const HillClimbEffort& effort) {
   std::mt19937_64 random(effort.seed);
   std::vector<int64_t> best = PlaceByFirstFit(problem, order);
-  int64_t best_height = HeightOf(problem, best);
+  int64_t best_height = ComputeHeight(problem, best);
   for (int64_t trial = 0; trial < effort.trial_limit; ++trial) {
     if (best_height <= effort.stop_at_height || absl::Now() > effort.deadline) {
       break;
@@ -63,7 +63,7 @@ std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
     std::vector<int64_t> offsets =
         PlaceByFirstFit(problem, changed, effort.deadline);
     if (offsets.size() < changed.size()) break;  // late
-    const int64_t height = HeightOf(problem, offsets);
+    const int64_t height = ComputeHeight(problem, offsets);
     if (height > best_height) continue;
     best_height = height;
     best = std::move(offsets);

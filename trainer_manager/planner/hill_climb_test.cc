@@ -21,14 +21,15 @@ std::vector<TensorRequest> Packing(uint64_t seed) {
 }
 
 int64_t Climb(const PlacementProblem& problem, const HillClimbEffort& effort) {
-  return HeightOf(
+  return ComputeHeight(
       problem,
-      ClimbHill(problem, OrderOf(problem, PlacementOrder::kBySize), effort));
+      ClimbHill(problem, SortItems(problem, PlacementOrder::kBySize), effort));
 }
 
 TEST(ClimbHillTest, WithoutTrialsIsFirstFit) {
   const PlacementProblem problem = MakePlacementProblem(Packing(0));
-  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  const std::vector<int32_t> order =
+      SortItems(problem, PlacementOrder::kBySize);
   HillClimbEffort effort;
   effort.trial_limit = 0;
   EXPECT_EQ(ClimbHill(problem, order, effort), PlaceByFirstFit(problem, order));
@@ -62,8 +63,8 @@ TEST(ClimbHillTest, EveryPlanIsValid) {
     effort.trial_limit = 50;
     MemoryPlan plan;
     plan.offsets_bytes =
-        ClimbHill(problem, OrderOf(problem, PlacementOrder::kByArea), effort);
-    plan.height_bytes = HeightOf(problem, plan.offsets_bytes);
+        ClimbHill(problem, SortItems(problem, PlacementOrder::kByArea), effort);
+    plan.height_bytes = ComputeHeight(problem, plan.offsets_bytes);
     plan.lower_bound = ComputeLowerBound(requests);
     EXPECT_THAT(ValidatePlan(requests, plan), IsOk()) << "seed " << seed;
   }
@@ -71,15 +72,18 @@ TEST(ClimbHillTest, EveryPlanIsValid) {
 
 TEST(ClimbHillTest, StopsWhereItIsLowEnough) {
   const PlacementProblem problem = MakePlacementProblem(Packing(1));
-  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  const std::vector<int32_t> order =
+      SortItems(problem, PlacementOrder::kBySize);
   HillClimbEffort effort;
-  effort.stop_at_height = HeightOf(problem, PlaceByFirstFit(problem, order));
+  effort.stop_at_height =
+      ComputeHeight(problem, PlaceByFirstFit(problem, order));
   EXPECT_EQ(ClimbHill(problem, order, effort), PlaceByFirstFit(problem, order));
 }
 
 TEST(ClimbHillTest, StopsAtTheDeadline) {
   const PlacementProblem problem = MakePlacementProblem(Packing(2));
-  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  const std::vector<int32_t> order =
+      SortItems(problem, PlacementOrder::kBySize);
   HillClimbEffort effort;
   effort.deadline = absl::Now() - absl::Seconds(1);
   EXPECT_EQ(ClimbHill(problem, order, effort), PlaceByFirstFit(problem, order));
@@ -87,7 +91,8 @@ TEST(ClimbHillTest, StopsAtTheDeadline) {
 
 TEST(ClimbHillTest, EqualSeedsGiveEqualPlans) {
   const PlacementProblem problem = MakePlacementProblem(Packing(3));
-  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  const std::vector<int32_t> order =
+      SortItems(problem, PlacementOrder::kBySize);
   HillClimbEffort effort;
   effort.seed = 7;
   const std::vector<int64_t> plan = ClimbHill(problem, order, effort);

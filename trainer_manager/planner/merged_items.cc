@@ -279,7 +279,7 @@ class ItemMerger {
     return left < 1 + groups.size() / 16;
   }
 
-  // False when alignment does not let them lie so.
+  // Returns false when alignment does not let them lie so.
   bool Merge(std::vector<Part> parts) {
     for (Part& part : parts) {
       if (part.offset % Item(part.id).alignment != 0) return false;

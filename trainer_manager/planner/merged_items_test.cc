@@ -130,14 +130,14 @@ void ExpectPlansHold(const std::vector<TensorRequest>& requests,
                      uint64_t seed) {
   const MergedItems merged = Merge(requests, seed);
   const std::vector<int64_t> offsets = PlaceByFirstFit(
-      merged.problem(), OrderOf(merged.problem(), PlacementOrder::kBySize));
+      merged.problem(), SortItems(merged.problem(), PlacementOrder::kBySize));
   MemoryPlan plan;
   plan.offsets_bytes = merged.OffsetsOfItems(offsets);
   plan.height_bytes =
-      HeightOf(MakePlacementProblem(requests), plan.offsets_bytes);
+      ComputeHeight(MakePlacementProblem(requests), plan.offsets_bytes);
   plan.lower_bound = ComputeLowerBound(requests);
   ASSERT_THAT(ValidatePlan(requests, plan), IsOk());
-  EXPECT_LE(plan.height_bytes, HeightOf(merged.problem(), offsets));
+  EXPECT_LE(plan.height_bytes, ComputeHeight(merged.problem(), offsets));
 }
 
 TEST(MergedItemsTest, PlansOfMergedItemsHoldForAll) {

@@ -21,8 +21,8 @@ struct PlacedItem {
 
 }  // namespace
 
-std::vector<int32_t> OrderOf(const PlacementProblem& problem,
-                             PlacementOrder order) {
+std::vector<int32_t> SortItems(const PlacementProblem& problem,
+                               PlacementOrder order) {
   std::vector<int32_t> result(problem.items.size());
   std::iota(result.begin(), result.end(), 0);
   const auto key = [&](int32_t index) {

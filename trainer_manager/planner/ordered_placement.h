@@ -1,7 +1,7 @@
 // Plans that place one tensor after the other in a given order.
 //
 //   const std::vector<int32_t> order =
-//       OrderOf(problem, PlacementOrder::kBySize);
+//       SortItems(problem, PlacementOrder::kBySize);
 //   std::vector<int64_t> offsets = PlaceByFirstFit(problem, order);
 //
 // Pure and thread-safe. Memory: linear.
@@ -27,8 +27,8 @@ enum class PlacementOrder {
   kByArea,      // the most bytes x sections first
 };
 
-std::vector<int32_t> OrderOf(const PlacementProblem& problem,
-                             PlacementOrder order);
+std::vector<int32_t> SortItems(const PlacementProblem& problem,
+                               PlacementOrder order);
 
 // Nothing is shared: each behind the one before. O(n).
 std::vector<int64_t> PlaceSideBySide(const PlacementProblem& problem);

@@ -81,7 +81,8 @@ TEST(PlaceByFirstFitTest, PlacesNothingAfterTheDeadline) {
   std::vector<TensorRequest> requests;
   for (int64_t i = 0; i < 300; ++i) requests.push_back({"", i, i + 2, 10});
   const PlacementProblem problem = MakePlacementProblem(requests);
-  const std::vector<int32_t> order = OrderOf(problem, PlacementOrder::kBySize);
+  const std::vector<int32_t> order =
+      SortItems(problem, PlacementOrder::kBySize);
   EXPECT_EQ(PlaceByFirstFit(problem, order).size(), 300u);
   EXPECT_TRUE(PlaceByFirstFit(problem, order, absl::InfinitePast()).empty());
 }
@@ -96,7 +97,7 @@ TEST(OrderOfTest, IsAPermutation) {
   for (const PlacementOrder order : kOrders) {
     const PlacementProblem problem =
         MakePlacementProblem(RandomRequests(60, 1, 3));
-    std::vector<int32_t> sorted = OrderOf(problem, order);
+    std::vector<int32_t> sorted = SortItems(problem, order);
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i) {
       EXPECT_EQ(sorted[i], static_cast<int32_t>(i));
@@ -111,13 +112,13 @@ TEST(OrderOfTest, OrdersByItsKeyThenByTheOthersThenByThePlaceInTheList) {
                                                          {"c", 0, 1, 9},
                                                          {"d", 0, 1, 9},
                                                          {"e", 1, 3, 5}});
-  EXPECT_EQ(OrderOf(problem, PlacementOrder::kByStart),
+  EXPECT_EQ(SortItems(problem, PlacementOrder::kByStart),
             (std::vector<int32_t>{1, 2, 3, 4, 0}));
-  EXPECT_EQ(OrderOf(problem, PlacementOrder::kBySize),
+  EXPECT_EQ(SortItems(problem, PlacementOrder::kBySize),
             (std::vector<int32_t>{0, 2, 3, 4, 1}));
-  EXPECT_EQ(OrderOf(problem, PlacementOrder::kByLifespan),
+  EXPECT_EQ(SortItems(problem, PlacementOrder::kByLifespan),
             (std::vector<int32_t>{1, 4, 0, 2, 3}));
-  EXPECT_EQ(OrderOf(problem, PlacementOrder::kByArea),
+  EXPECT_EQ(SortItems(problem, PlacementOrder::kByArea),
             (std::vector<int32_t>{4, 0, 2, 3, 1}));
 }
 

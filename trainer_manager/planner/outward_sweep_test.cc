@@ -24,7 +24,7 @@ std::vector<int64_t> Sweep(const std::vector<TensorRequest>& requests) {
 
 int64_t Height(const std::vector<TensorRequest>& requests,
                const std::vector<int64_t>& offsets) {
-  return HeightOf(MakePlacementProblem(requests), offsets);
+  return ComputeHeight(MakePlacementProblem(requests), offsets);
 }
 
 TEST(PlaceOutwardsTest, PlacesNothing) { EXPECT_TRUE(Sweep({}).empty()); }
@@ -91,9 +91,10 @@ TEST(PlaceOutwardsTest, MoreEffortIsNeverWorse) {
     SweepEffort effort;
     effort.target_height = 1000;
     effort.stack_limit = 2;
-    const int64_t little = HeightOf(problem, PlaceOutwards(problem, effort));
+    const int64_t little =
+        ComputeHeight(problem, PlaceOutwards(problem, effort));
     effort.stack_limit = 30;
-    EXPECT_LE(HeightOf(problem, PlaceOutwards(problem, effort)), little);
+    EXPECT_LE(ComputeHeight(problem, PlaceOutwards(problem, effort)), little);
   }
 }
 

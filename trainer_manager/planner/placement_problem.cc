@@ -43,8 +43,8 @@ int32_t FullestSection(const PlacementProblem& problem) {
                               change.begin());
 }
 
-int64_t HeightOf(const PlacementProblem& problem,
-                 absl::Span<const int64_t> offsets) {
+int64_t ComputeHeight(const PlacementProblem& problem,
+                      absl::Span<const int64_t> offsets) {
   int64_t height = 0;
   for (size_t i = 0; i < offsets.size(); ++i) {
     height = std::max(height, offsets[i] + problem.items[i].size);

@@ -42,9 +42,9 @@ PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
 // The first section in which the items need most bytes.
 int32_t FullestSection(const PlacementProblem& problem);
 
-// How high `offsets` reach.
-int64_t HeightOf(const PlacementProblem& problem,
-                 absl::Span<const int64_t> offsets);
+// Returns how high `offsets` reach.
+int64_t ComputeHeight(const PlacementProblem& problem,
+                      absl::Span<const int64_t> offsets);
 
 }  // namespace trainer_manager_internal
 }  // namespace footprint

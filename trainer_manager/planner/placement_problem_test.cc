@@ -15,7 +15,7 @@ TEST(MakePlacementProblemTest, OfNothingHasNoSections) {
   const PlacementProblem problem = MakePlacementProblem({});
   EXPECT_TRUE(problem.items.empty());
   EXPECT_EQ(problem.section_count(), 0);
-  EXPECT_EQ(HeightOf(problem, {}), 0);
+  EXPECT_EQ(ComputeHeight(problem, {}), 0);
 }
 
 TEST(MakePlacementProblemTest, JoinsStepsAtWhichNothingBeginsOrEnds) {
@@ -58,8 +58,8 @@ TEST(FullestSectionTest, IsTheFirstWithMostBytes) {
 TEST(HeightOfTest, IsTheHighestTop) {
   const PlacementProblem problem =
       MakePlacementProblem({{"a", 0, 4, 10}, {"b", 2, 6, 20}, {"c", 9, 10, 3}});
-  EXPECT_EQ(HeightOf(problem, std::vector<int64_t>{25, 5, 0}), 35);
-  EXPECT_EQ(HeightOf(problem, std::vector<int64_t>{0, 5, 40}), 43);
+  EXPECT_EQ(ComputeHeight(problem, std::vector<int64_t>{25, 5, 0}), 35);
+  EXPECT_EQ(ComputeHeight(problem, std::vector<int64_t>{0, 5, 40}), 43);
 }
 
 }  // namespace

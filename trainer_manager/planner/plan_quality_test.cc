@@ -25,16 +25,16 @@ namespace footprint {
 namespace {
 
 using trainer_manager_internal::BeamSweep;
+using trainer_manager_internal::ComputeHeight;
 using trainer_manager_internal::CornerOrder;
 using trainer_manager_internal::ExactSearch;
-using trainer_manager_internal::HeightOf;
 using trainer_manager_internal::ItemOrder;
 using trainer_manager_internal::MakePlacementProblem;
 using trainer_manager_internal::PlacementProblem;
 using trainer_manager_internal::PlaceOutwards;
 using trainer_manager_internal::SweepEffort;
 
-std::vector<TensorRequest> RequestsOf(int kind) {
+std::vector<TensorRequest> MakeRequests(int kind) {
   switch (kind) {
     case 0:
       return CutPerfectPacking(40, 1000, CutStyle::kPinwheel, 1).requests;
@@ -82,7 +82,7 @@ Found PlanByOutwardSweeps(const std::vector<TensorRequest>& requests) {
   effort.target_height = ComputeLowerBound(requests).bytes;
   effort.stack_limit = 3;
   effort.sweep_limit = 3;
-  return {HeightOf(problem, PlaceOutwards(problem, effort)), 0};
+  return {ComputeHeight(problem, PlaceOutwards(problem, effort)), 0};
 }
 
 // The first limit above the bound, by parts of it, that is met.
@@ -127,7 +127,7 @@ constexpr Found kRecorded[][5] = {
 TEST(PlanQualityTest, NoPlanGetsHigherAndNoSearchLonger) {
   int kind = 0;
   for (const auto& recorded : kRecorded) {
-    const std::vector<Found> found = PlanByAll(RequestsOf(kind));
+    const std::vector<Found> found = PlanByAll(MakeRequests(kind));
     ASSERT_EQ(found.size(), std::size(recorded));
     for (size_t method = 0; method < found.size(); ++method) {
       const std::string now = absl::StrCat(
@@ -193,7 +193,7 @@ TEST(PlanQualityTest, NoWayOfTheExactSearchGetsLonger) {
 }
 
 // Requests that the first turns of the search do not finish.
-std::vector<TensorRequest> HardRequestsOf(uint64_t seed) {
+std::vector<TensorRequest> MakeHardRequests(uint64_t seed) {
   return seed % 2 == 0
              ? CutPerfectPacking(250, 1 << 20, CutStyle::kPinwheel, seed)
                    .requests
@@ -213,7 +213,7 @@ constexpr Found kRecordedPlans[] = {
 TEST(PlanQualityTest, NoTurnOfThePortfolioIsLost) {
   uint64_t seed = 0;
   for (const Found& recorded : kRecordedPlans) {
-    const Found now = PlanBy(PlanMethod::kPortfolio, HardRequestsOf(seed));
+    const Found now = PlanBy(PlanMethod::kPortfolio, MakeHardRequests(seed));
     const std::string line = absl::StrCat(
         "seed ", seed, " is now {", now.height_bytes, ", ", now.nodes, "}");
     EXPECT_LE(now.height_bytes, recorded.height_bytes) << line;

@@ -23,16 +23,16 @@ namespace {
 using trainer_manager_internal::BeamSweep;
 using trainer_manager_internal::CapacitySearch;
 using trainer_manager_internal::ClimbHill;
+using trainer_manager_internal::ComputeHeight;
 using trainer_manager_internal::ExactSearch;
-using trainer_manager_internal::HeightOf;
 using trainer_manager_internal::HillClimbEffort;
 using trainer_manager_internal::MakePlacementProblem;
-using trainer_manager_internal::OrderOf;
 using trainer_manager_internal::PlaceByFirstFit;
 using trainer_manager_internal::PlacementOrder;
 using trainer_manager_internal::PlacementProblem;
 using trainer_manager_internal::PlaceOutwards;
 using trainer_manager_internal::PlaceSideBySide;
+using trainer_manager_internal::SortItems;
 using trainer_manager_internal::SweepEffort;
 
 // The exact search is tried so often before the sweeps get their share.
@@ -113,7 +113,7 @@ class Planning {
   }
 
   void Offer(std::vector<int64_t> offsets, PlanMethod method) {
-    const int64_t height = HeightOf(problem_, offsets);
+    const int64_t height = ComputeHeight(problem_, offsets);
     if (!plan_.offsets_bytes.empty() && height >= plan_.height_bytes) return;
     plan_.offsets_bytes = std::move(offsets);
     plan_.height_bytes = height;
@@ -122,7 +122,7 @@ class Planning {
 
   void FirstFit(PlacementOrder order, PlanMethod method) {
     std::vector<int64_t> offsets =
-        PlaceByFirstFit(problem_, OrderOf(problem_, order), deadline_);
+        PlaceByFirstFit(problem_, SortItems(problem_, order), deadline_);
     if (offsets.size() < problem_.items.size()) return;  // late
     Offer(std::move(offsets), method);
   }
@@ -136,9 +136,9 @@ class Planning {
       effort.stop_at_height =
           std::max(effort.stop_at_height, options_.capacity_bytes);
     }
-    Offer(
-        ClimbHill(problem_, OrderOf(problem_, PlacementOrder::kBySize), effort),
-        PlanMethod::kHillClimb);
+    Offer(ClimbHill(problem_, SortItems(problem_, PlacementOrder::kBySize),
+                    effort),
+          PlanMethod::kHillClimb);
   }
 
   // Cheap before expensive.
@@ -211,7 +211,7 @@ class Planning {
     return MustOnlyFit() ? options_.capacity_bytes : plan_.lower_bound.bytes;
   }
 
-  // Whether there was a plan.
+  // Returns whether there was a plan.
   bool AskSearch(int64_t target, int64_t turn, CapacitySearch* search) {
     CapacitySearch::Effort effort;
     effort.node_limit = NodesLeft();
@@ -246,7 +246,7 @@ class Planning {
     sweep_nodes_ += plan_.search_nodes - nodes_before;
   }
 
-  // Whether there was a plan.
+  // Returns whether there was a plan.
   bool AskBeam(int64_t target, int64_t round, BeamSweep* beam) {
     BeamSweep::Effort effort;
     effort.height_limit = target;

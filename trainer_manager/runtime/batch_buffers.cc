@@ -26,7 +26,7 @@ BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
     const Storage& storage = plan.storages[plan.tensors[tensor].storage];
     const bool fixed = storage.storage_class == StorageClass::kFixed;
     return Buffer{fixed ? table.fixed() + storage.offset_bytes : nullptr,
-                  table.SpecNumberOf(plan.tensors[tensor]), /*is_set=*/false};
+                  table.NumberSpec(plan.tensors[tensor]), /*is_set=*/false};
   };
   const auto add_all = [&](const std::vector<size_t>& tensors,
                            std::vector<Buffer>* buffers) {
@@ -45,14 +45,14 @@ BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
 }
 
 absl::Status BatchBuffers::Set(BatchPart part, size_t index, InputView values) {
-  std::vector<Buffer>& buffers = BuffersOf(part);
+  std::vector<Buffer>& buffers = FindBuffers(part);
   if (index >= buffers.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no ", PartName(part), " ", index, "; there are ",
                      buffers.size()));
   }
   Buffer& buffer = buffers[index];
-  const TensorType& spec = SpecOf(buffer);
+  const TensorType& spec = SpecAt(buffer);
   const absl::Status status =
       CheckInputView(PartName(part), index, spec, micro_batches_, values);
   if (!status.ok()) return status;
@@ -67,8 +67,8 @@ absl::StatusOr<absl::Span<Value>> BatchBuffers::ValuesToFill(BatchPart part,
                                                              size_t index) {
   constexpr DType kType =
       std::is_same<Value, int32_t>::value ? DType::kI32 : DType::kF32;
-  std::vector<Buffer>& buffers = BuffersOf(part);
-  if (index >= buffers.size() || SpecOf(buffers[index]).type != kType) {
+  std::vector<Buffer>& buffers = FindBuffers(part);
+  if (index >= buffers.size() || SpecAt(buffers[index]).type != kType) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no ", PartName(part), " ", index, " of ",
                      DTypeName(kType), " values to fill"));
@@ -77,7 +77,7 @@ absl::StatusOr<absl::Span<Value>> BatchBuffers::ValuesToFill(BatchPart part,
   buffer.is_set = true;
   return absl::MakeSpan(
       reinterpret_cast<Value*>(buffer.data),
-      static_cast<size_t>(SpecOf(buffer).shape.elements() * micro_batches_));
+      static_cast<size_t>(SpecAt(buffer).shape.elements() * micro_batches_));
 }
 
 template absl::StatusOr<absl::Span<float>> BatchBuffers::ValuesToFill(BatchPart,
@@ -102,7 +102,7 @@ absl::Status BatchBuffers::CheckData(const Buffer& buffer, BatchPart part,
                      " was never set: give the manager its values before "
                      "the first step"));
   }
-  const TensorType& spec = SpecOf(buffer);
+  const TensorType& spec = SpecAt(buffer);
   if (spec.type != DType::kF32) return absl::OkStatus();
   const float* values = reinterpret_cast<const float*>(buffer.data);
   const int64_t place =
@@ -120,7 +120,7 @@ const BatchBuffers::Buffer& BatchBuffers::LentBuffer(size_t index) const {
 }
 
 absl::Status BatchBuffers::Lend(size_t index, InputView values) {
-  const TensorType& spec = SpecOf(LentBuffer(index));
+  const TensorType& spec = SpecAt(LentBuffer(index));
   const bool is_input = index < inputs_.size();
   const char* const what =
       PartName(is_input ? BatchPart::kInput : BatchPart::kLabel);
@@ -160,7 +160,7 @@ absl::Status BatchBuffers::CheckUnchanged(
   for (const StepData::Slot& slot : slots) {
     for (size_t i = 0; i < lent_.size(); ++i) {
       if (slot.data != lent_[i]) continue;
-      const int64_t size_bytes = SizeBytes(SpecOf(LentBuffer(i)));
+      const int64_t size_bytes = SizeBytes(SpecAt(LentBuffer(i)));
       const bool released = !IsMapped(slot.data, size_bytes);
       if (!released && Fingerprint(slot.data, size_bytes) == fingerprints_[i]) {
         continue;
@@ -185,13 +185,13 @@ absl::StatusOr<absl::Span<const float>> BatchBuffers::Output(
   const Buffer& buffer = outputs_[index];
   return absl::MakeConstSpan(
       reinterpret_cast<const float*>(buffer.data),
-      static_cast<size_t>(SpecOf(buffer).shape.elements()));
+      static_cast<size_t>(SpecAt(buffer).shape.elements()));
 }
 
 std::string BatchBuffers::FirstOutputNotFinite() const {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Buffer& output = outputs_[i];
-    const TensorType& spec = SpecOf(output);
+    const TensorType& spec = SpecAt(output);
     if (output.data == nullptr || spec.type != DType::kF32) continue;
     const float* values = reinterpret_cast<const float*>(output.data);
     const int64_t place = FirstNotFinite(values, spec.shape.elements());

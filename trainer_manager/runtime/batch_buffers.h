@@ -39,7 +39,7 @@ class BatchBuffers {
                bool watch_lent);
 
   size_t input_count() const { return inputs_.size(); }
-  // Null in inference without a loss.
+  // Returns the loss; null in inference without one.
   const float* loss() const { return loss_; }
 
   // Training: copies the values of the whole batch. InvalidArgument: there is
@@ -63,14 +63,15 @@ class BatchBuffers {
   absl::Status LendLabel(InputView label);
   absl::Span<const void* const> lent() const { return lent_; }
 
-  // If what is lent is watched. FailedPrecondition: one of the operands changed
-  // or was released since it was lent; `layer` is named.
+  // Fails if what is lent is watched and one of the operands changed.
+  // FailedPrecondition: one of the operands changed or was released since it
+  // was lent; `layer` is named.
   absl::Status CheckUnchanged(absl::Span<const StepData::Slot> slots,
                               const LayerName& layer) const;
 
   // InvalidArgument: no such output is kept.
   absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
-  // Which output is NaN or infinite, as text; empty if none is.
+  // Returns which output is NaN or infinite, as text; empty if none is.
   std::string FirstOutputNotFinite() const;
 
  private:
@@ -80,10 +81,10 @@ class BatchBuffers {
     bool is_set;
   };
 
-  const TensorType& SpecOf(const Buffer& buffer) const {
+  const TensorType& SpecAt(const Buffer& buffer) const {
     return specs_[buffer.spec];
   }
-  std::vector<Buffer>& BuffersOf(BatchPart part) {
+  std::vector<Buffer>& FindBuffers(BatchPart part) {
     return part == BatchPart::kInput ? inputs_ : labels_;
   }
   absl::Status CheckData(const Buffer& buffer, BatchPart part, size_t index,

@@ -97,8 +97,8 @@ TEST(BatchBuffersTest, SeesThatLentMemoryChanged) {
     StepData::Slot slot = {
         {Role::kInput, 0}, true, false, nullptr, rows.data()};
     const auto check = [&] {
-      return running.buffers.CheckUnchanged(absl::MakeConstSpan(&slot, 1),
-                                            running.runner.table().NameOf(0));
+      return running.buffers.CheckUnchanged(
+          absl::MakeConstSpan(&slot, 1), running.runner.table().LayerNameAt(0));
     };
     EXPECT_THAT(check(), IsOk());
     rows[5] = 1;

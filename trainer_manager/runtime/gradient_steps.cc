@@ -16,9 +16,9 @@ namespace {
 using States = std::array<float*, kMostOptimizerStates>;
 
 // Returns the states of weight `index` among `states`.
-absl::Span<float* const> StatesOf(const StepData& data,
-                                  const Optimizer& optimizer, int index,
-                                  States* states) {
+absl::Span<float* const> CollectStates(const StepData& data,
+                                       const Optimizer& optimizer, int index,
+                                       States* states) {
   const int count = optimizer.states_per_weight();
   for (int j = 0; j < count; ++j) {
     (*states)[static_cast<size_t>(j)] =
@@ -108,7 +108,7 @@ absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
     if (optimizer.StaysFinite(iteration, elements,
                               data.Read(Role::kGradient, i),
                               data.Write(Role::kWeight, i),
-                              StatesOf(data, optimizer, i, &states))) {
+                              CollectStates(data, optimizer, i, &states))) {
       continue;
     }
     const absl::Status status = CheckGradient(data, i);
@@ -125,7 +125,8 @@ absl::Status ApplyGradients(const StepData& data, const Optimizer& optimizer,
                             int64_t iteration) {
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     States states;
-    const absl::Span<float* const> used = StatesOf(data, optimizer, i, &states);
+    const absl::Span<float* const> used =
+        CollectStates(data, optimizer, i, &states);
     const int64_t elements = data.elements(Role::kGradient, i);
     float* const weight = data.Write(Role::kWeight, i);
     optimizer.Apply(iteration, elements, data.Read(Role::kGradient, i), weight,

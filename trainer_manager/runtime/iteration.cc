@@ -49,7 +49,7 @@ absl::Status Iteration::Undo(const absl::Status& status, size_t failed) {
   for (const StepRunner::Step& step : runner_->table().steps()) {
     if (!runner_->HasApplied(step)) continue;
     absl::StrAppend(&changed, changed.empty() ? "\"" : ", \"",
-                    runner_->table().NameOf(step.layer).Text(), "\"");
+                    runner_->table().LayerNameAt(step.layer).Text(), "\"");
   }
   if (!changed.empty()) {
     return absl::Status(
@@ -86,7 +86,7 @@ absl::Status Iteration::InFirstReader(const void* value,
   const auto forward =
       runner_->table().steps().subspan(0, runner_->loss_step() + 1);
   for (const StepRunner::Step& step : forward) {
-    for (const StepData::Slot& slot : runner_->SlotsOf(step)) {
+    for (const StepData::Slot& slot : runner_->SlotsAt(step)) {
       if (slot.data == value) return runner_->InLayer(step, status);
     }
   }
@@ -101,11 +101,11 @@ absl::Status Iteration::ExplainForward(const std::string& what, size_t end) {
     absl::Status status;
     if (checked)
       status =
-          runner_->InLayer(step, CheckFinite(runner_->SlotsOf(step), false));
+          runner_->InLayer(step, CheckFinite(runner_->SlotsAt(step), false));
     if (status.ok()) status = runner_->RunStep(s);
     if (status.ok() && checked) {
       status =
-          runner_->InLayer(step, CheckFinite(runner_->SlotsOf(step), true));
+          runner_->InLayer(step, CheckFinite(runner_->SlotsAt(step), true));
     }
     if (status.ok()) continue;
     return absl::Status(status.code(),

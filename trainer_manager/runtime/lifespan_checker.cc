@@ -13,13 +13,13 @@ namespace {
 constexpr int kPoison = 0xff;  // four of them are a NaN
 
 // The place of the first value that is NaN or infinite, or -1.
-int64_t FirstNotFiniteOf(const StepData::Slot& slot) {
+int64_t FindFirstNotFinite(const StepData::Slot& slot) {
   if (slot.spec->type != DType::kF32) return -1;
   return FirstNotFinite(static_cast<const float*>(slot.data),
                         slot.spec->shape.elements());
 }
 
-uint64_t FingerprintOf(const StepData::Slot& slot) {
+uint64_t ComputeFingerprint(const StepData::Slot& slot) {
   return Fingerprint(slot.data, SizeBytes(*slot.spec));
 }
 
@@ -31,7 +31,7 @@ absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written) {
                                        slot.operand.role != Role::kWorkspace &&
                                        slot.operand.role != Role::kSlice
                                  : slot.readable;
-    const int64_t index_of_value = checked ? FirstNotFiniteOf(slot) : -1;
+    const int64_t index_of_value = checked ? FindFirstNotFinite(slot) : -1;
     if (index_of_value < 0) continue;
     return absl::OutOfRangeError(absl::StrCat(
         RoleName(slot.operand.role), " ", slot.operand.index, " is ",
@@ -67,7 +67,7 @@ absl::Status LifespanChecker::CheckRead(
   for (size_t i = 0; i < slots.size(); ++i) {
     const size_t tensor = tensors_[first_use + i];
     if (!slots[i].readable || !in_arena_[tensor] ||
-        FingerprintOf(slots[i]) == marks_[tensor]) {
+        ComputeFingerprint(slots[i]) == marks_[tensor]) {
       continue;
     }
     return absl::InternalError(absl::StrCat(
@@ -81,7 +81,7 @@ void LifespanChecker::MarkWritten(size_t first_use,
                                   absl::Span<const StepData::Slot> slots) {
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].writable) {
-      marks_[tensors_[first_use + i]] = FingerprintOf(slots[i]);
+      marks_[tensors_[first_use + i]] = ComputeFingerprint(slots[i]);
     }
   }
 }

@@ -16,7 +16,7 @@ using ::testing::Not;
 
 const TensorType kPair = {{2}};
 
-StepData::Slot SlotOf(Role role, std::vector<float>* values, bool read) {
+StepData::Slot MakeSlot(Role role, std::vector<float>* values, bool read) {
   return {{role}, read, !read, &kPair, values->data()};
 }
 
@@ -38,10 +38,10 @@ ExecutionPlan ThreeSteps() {
 TEST(LifespanCheckerTest, WhatIsReadMustBeWhatWasWritten) {
   std::vector<float> arena = {1, 2};
   LifespanChecker watch(ThreeSteps());
-  const StepData::Slot read = SlotOf(Role::kInput, &arena, true);
+  const StepData::Slot read = MakeSlot(Role::kInput, &arena, true);
   EXPECT_THAT(watch.CheckRead(1, {&read, 1}),
               StatusIs(absl::StatusCode::kInternal));
-  const StepData::Slot written = SlotOf(Role::kOutput, &arena, false);
+  const StepData::Slot written = MakeSlot(Role::kOutput, &arena, false);
   watch.MarkWritten(0, {&written, 1});
   EXPECT_THAT(watch.CheckRead(1, {&read, 1}), IsOk());
   arena[1] = 3;
@@ -53,7 +53,7 @@ TEST(LifespanCheckerTest, OnlyTheArenaIsWatched) {
   ExecutionPlan plan = ThreeSteps();
   plan.storages[0].storage_class = StorageClass::kFixed;
   std::vector<float> values = {1, 2};
-  const StepData::Slot read = SlotOf(Role::kInput, &values, true);
+  const StepData::Slot read = MakeSlot(Role::kInput, &values, true);
   EXPECT_THAT(LifespanChecker(plan).CheckRead(1, {&read, 1}), IsOk());
 }
 
@@ -75,14 +75,14 @@ TEST(LifespanCheckerTest, DeadBytesBecomeNaNOnceAfterTheirLastStep) {
 
 TEST(LifespanCheckerTest, ValuesMustBeFiniteUnlessTheyAreScratch) {
   std::vector<float> values = {1, INFINITY};
-  const StepData::Slot read = SlotOf(Role::kWeight, &values, true);
+  const StepData::Slot read = MakeSlot(Role::kWeight, &values, true);
   EXPECT_EQ(std::string(CheckFinite({&read, 1}, /*written=*/false).message()),
             "weight 0 is inf at index 1");
   EXPECT_THAT(CheckFinite({&read, 1}, /*written=*/true), IsOk());
-  const StepData::Slot written = SlotOf(Role::kOutput, &values, false);
+  const StepData::Slot written = MakeSlot(Role::kOutput, &values, false);
   EXPECT_THAT(CheckFinite({&written, 1}, true), Not(IsOk()));
   EXPECT_THAT(CheckFinite({&written, 1}, false), IsOk());
-  const StepData::Slot scratch = SlotOf(Role::kWorkspace, &values, false);
+  const StepData::Slot scratch = MakeSlot(Role::kWorkspace, &values, false);
   EXPECT_THAT(CheckFinite({&scratch, 1}, true), IsOk());
 }
 

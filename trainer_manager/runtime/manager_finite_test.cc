@@ -32,7 +32,7 @@ using ::testing::Not;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::string TextOf(const absl::Status& status) {
+std::string FormatStatus(const absl::Status& status) {
   return std::string(status.message());
 }
 
@@ -66,11 +66,11 @@ TEST(ManagerFiniteTest, DataThatWasNeverSetIsRefused) {
   const std::vector<float> before = AllParameters(*training.parameters);
   absl::Status status = training.manager->TrainStep().status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(TextOf(status), HasSubstr("input 0 was never set"));
+  EXPECT_THAT(FormatStatus(status), HasSubstr("input 0 was never set"));
   ASSERT_THAT(training.manager->SetInput(0, std::vector<float>(6)), IsOk());
   status = training.manager->TrainStep().status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(TextOf(status), HasSubstr("label 0 was never set"));
+  EXPECT_THAT(FormatStatus(status), HasSubstr("label 0 was never set"));
   // A label that is refused is not set.
   EXPECT_THAT(training.manager->SetLabel(std::vector<float>(3)), Not(IsOk()));
   EXPECT_THAT(training.manager->TrainStep(), Not(IsOk()));
@@ -90,7 +90,7 @@ TEST(ManagerFiniteTest, AnInfinityThatTanhSwallowsIsRefused) {
     const auto loss =
         StepOn(training.manager.get(), {0, 1, 2, 3, kInfinity, 5});
     EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
-    EXPECT_THAT(TextOf(loss.status()),
+    EXPECT_THAT(FormatStatus(loss.status()),
                 HasSubstr("layer \"fc1\", forward: input 0 is inf at index 4 "
                           "of the batch"));
     EXPECT_EQ(AllParameters(*training.parameters), before);
@@ -107,7 +107,7 @@ TEST(ManagerFiniteTest, AnOutputThatIsNotFiniteIsItsOwnLayersWherePoisoned) {
   const auto loss = StepOn(training.manager.get(),
                            {large, -large, large, large, -large, large});
   EXPECT_THAT(loss, Not(IsOk()));
-  EXPECT_THAT(TextOf(loss.status()),
+  EXPECT_THAT(FormatStatus(loss.status()),
               HasSubstr("layer \"fc1\", forward: output 0 is "));
 }
 
@@ -115,7 +115,7 @@ TEST(ManagerFiniteTest, ALabelThatIsNotFiniteIsRefused) {
   Training training = Train(TwoLayers(Tanh()));
   const auto loss =
       StepOn(training.manager.get(), std::vector<float>(6), {0, NAN});
-  EXPECT_THAT(TextOf(loss.status()),
+  EXPECT_THAT(FormatStatus(loss.status()),
               HasSubstr("layer \"loss\", forward: label 0 is nan at index 1"));
 }
 
@@ -138,7 +138,7 @@ TEST(ManagerFiniteTest, AGradientThatIsNotFiniteIsNotApplied) {
   const std::vector<float> last = values_of("fc2.weight");
   const auto loss = StepOn(training.manager.get(), rows, {1e3f, 1e3f});
   EXPECT_THAT(loss, StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_THAT(TextOf(loss.status()),
+  EXPECT_THAT(FormatStatus(loss.status()),
               AllOf(HasSubstr("layer \"fc1\", apply gradient: gradient 0 is "),
                     HasSubstr("inf at index 0"),
                     HasSubstr("the weights of \"fc2\" have changed already"),
@@ -155,7 +155,7 @@ TEST(ManagerFiniteTest, ClippingByValueHidesNoInfinity) {
   Training training = Train(TwoLayers(Sigmoid()), {}, options);
   const std::vector<float> rows = LargeRows(&training);
   EXPECT_THAT(
-      TextOf(StepOn(training.manager.get(), rows, {1e3f, 1e3f}).status()),
+      FormatStatus(StepOn(training.manager.get(), rows, {1e3f, 1e3f}).status()),
       HasSubstr("gradient 0 is "));
 }
 
@@ -179,8 +179,8 @@ TEST(ManagerFiniteTest, AStepThatChangesAllOrNothingChangesNothing) {
       const absl::Status status =
           StepOn(training.manager.get(), rows, {1e3f, 1e3f}).status();
       EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange)) << kind;
-      EXPECT_THAT(TextOf(status), AllOf(HasSubstr("layer \"fc1\", "),
-                                        Not(HasSubstr("have changed"))))
+      EXPECT_THAT(FormatStatus(status), AllOf(HasSubstr("layer \"fc1\", "),
+                                              Not(HasSubstr("have changed"))))
           << kind;
       EXPECT_EQ(AllParameters(*training.parameters), before) << kind;
       ASSERT_THAT(StepOn(training.manager.get(), small), IsOk());
@@ -212,7 +212,7 @@ TEST(ManagerFiniteTest, AnUpdateThatIsNotFiniteIsNotApplied) {
         StepOn(training.manager.get(), std::vector<float>(6), {100, 100})
             .status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
-    EXPECT_THAT(TextOf(status),
+    EXPECT_THAT(FormatStatus(status),
                 HasSubstr("is finite, but would make a weight or what the "
                           "optimizer remembers of it NaN or infinite"));
     EXPECT_EQ(AllParameters(*training.parameters), before);
@@ -234,7 +234,7 @@ TEST(ManagerFiniteTest, ARunningStatisticThatIsNotFiniteIsRefused) {
     const absl::Status status =
         StepOn(training.manager.get(), {1e30f, -1e30f}).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
-    EXPECT_THAT(TextOf(status),
+    EXPECT_THAT(FormatStatus(status),
                 HasSubstr("layer \"norm\", forward: statistic"));
     EXPECT_EQ(AllParameters(*training.parameters), before);
     EXPECT_THAT(StepOn(training.manager.get(), {1, -1}), IsOk());
@@ -278,7 +278,7 @@ TEST(ManagerFiniteTest, ALossThatIsNotFiniteLeavesStatisticsAsTheyWere) {
   const absl::Status status =
       StepOn(training.manager.get(), rows, {1e30f, 1}).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_THAT(TextOf(status), HasSubstr("the loss is inf"));
+  EXPECT_THAT(FormatStatus(status), HasSubstr("the loss is inf"));
   EXPECT_EQ(AllParameters(*training.parameters), before);
 }
 
@@ -302,7 +302,7 @@ TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
     const auto text = [&](const std::vector<float>& rows) {
       const absl::Status status = manager->Infer({absl::MakeConstSpan(rows)});
       EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
-      return TextOf(status);
+      return FormatStatus(status);
     };
     ASSERT_THAT(manager->Infer({absl::MakeConstSpan(small)}), IsOk());
     EXPECT_THAT(text(damaged),
@@ -346,7 +346,7 @@ TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
   (*parameters->Find("other.bias"))[0] = NAN;
   const absl::Status status = evaluate().status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
-  EXPECT_THAT(TextOf(status), HasSubstr("; first in layer \"other\""));
+  EXPECT_THAT(FormatStatus(status), HasSubstr("; first in layer \"other\""));
 }
 
 // Makes one weight, or what it remembers of it, not finite in step 2.
@@ -379,14 +379,14 @@ TEST(ManagerFiniteTest, AnOwnOptimizerThatMakesAWeightNotFiniteIsNamed) {
       const absl::Status status = StepOn(training.manager.get(), rows).status();
       EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
       EXPECT_THAT(
-          TextOf(status),
+          FormatStatus(status),
           AllOf(HasSubstr("apply gradient: the optimizer made "),
                 HasSubstr(in_state ? "a state of weight 0 inf at index 3"
                                    : "weight 0 nan at index 3"),
                 HasSubstr("override StaysFinite"),
                 HasSubstr("the weights of \"fc2\" have changed already")));
       // A plan that is atomic already cannot be helped by it.
-      EXPECT_EQ(TextOf(status).find("MemoryOptions::atomic_steps") ==
+      EXPECT_EQ(FormatStatus(status).find("MemoryOptions::atomic_steps") ==
                     std::string::npos,
                 atomic);
     }

@@ -24,8 +24,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The weights' change by a step at rate 1 is the gradient.
-std::vector<float> GradientOf(const MemoryOptions& memory,
-                              ManagerOptions options) {
+std::vector<float> ComputeGradient(const MemoryOptions& memory,
+                                   ManagerOptions options) {
   options.optimizer = StochasticGradientDescent(1.0f);
   Training training = Train(TabularMlp(8), memory, options);
   SetRows(training.manager.get());
@@ -42,17 +42,17 @@ std::vector<float> GradientOf(const MemoryOptions& memory,
   return gradient;
 }
 
-double NormOf(const std::vector<float>& values) {
+double ComputeNorm(const std::vector<float>& values) {
   double squares = 0;
   for (const float v : values) squares += static_cast<double>(v) * v;
   return std::sqrt(squares);
 }
 
 TEST(ManagerGradientsTest, ClipsGradientsByValueAndByGlobalNorm) {
-  const std::vector<float> free = GradientOf({}, {});
+  const std::vector<float> free = ComputeGradient({}, {});
   ManagerOptions options;
   options.clip_value = 0.01f;
-  const std::vector<float> cut = GradientOf({}, options);
+  const std::vector<float> cut = ComputeGradient({}, options);
   bool any = false;
   for (size_t i = 0; i < free.size(); ++i) {
     EXPECT_NEAR(cut[i], std::min(std::max(free[i], -0.01f), 0.01f), 1e-6);
@@ -63,15 +63,15 @@ TEST(ManagerGradientsTest, ClipsGradientsByValueAndByGlobalNorm) {
   memory.clip_global_norm = true;
   options = {};
   options.clip_norm = 0.1f;
-  EXPECT_GT(NormOf(free), 0.2);
-  const std::vector<float> scaled = GradientOf(memory, options);
-  EXPECT_NEAR(NormOf(scaled), 0.1, 1e-4);
+  EXPECT_GT(ComputeNorm(free), 0.2);
+  const std::vector<float> scaled = ComputeGradient(memory, options);
+  EXPECT_NEAR(ComputeNorm(scaled), 0.1, 1e-4);
   for (size_t i = 0; i < free.size(); ++i) {
-    EXPECT_NEAR(scaled[i], free[i] * 0.1 / NormOf(free), 1e-6);
+    EXPECT_NEAR(scaled[i], free[i] * 0.1 / ComputeNorm(free), 1e-6);
   }
   // Below the limit nothing changes.
   options.clip_norm = 100;
-  EXPECT_EQ(GradientOf(memory, options), free);
+  EXPECT_EQ(ComputeGradient(memory, options), free);
 }
 
 TEST(ManagerGradientsTest, ClippingByNormIsPlannedAndItsCostShows) {
@@ -98,18 +98,18 @@ TEST(ManagerGradientsTest, ClippingByNormIsPlannedAndItsCostShows) {
 }
 
 TEST(ManagerGradientsTest, MicroBatchesTrainByTheMeanOfTheirGradients) {
-  const std::vector<float> whole = GradientOf({}, {});
+  const std::vector<float> whole = ComputeGradient({}, {});
   for (const int64_t parts : {2, 4, 8}) {
     MemoryOptions memory;
     memory.micro_batches = parts;
     ManagerOptions options;
     options.poison = true;
-    const std::vector<float> gradient = GradientOf(memory, options);
+    const std::vector<float> gradient = ComputeGradient(memory, options);
     ASSERT_EQ(gradient.size(), whole.size());
     for (size_t i = 0; i < whole.size(); ++i) {
       EXPECT_NEAR(gradient[i], whole[i], 2e-6) << parts;
     }
-    EXPECT_GT(NormOf(gradient), 0.2);
+    EXPECT_GT(ComputeNorm(gradient), 0.2);
   }
   // The loss is that of the batch, and what was a sum before counts no more.
   Training one = Train(TabularMlp(8));

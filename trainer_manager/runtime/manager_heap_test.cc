@@ -36,7 +36,7 @@ struct Counted {
 // Heap and mappings since `begin`, at most, while `work` ran. Nothing is
 // unmapped before the end, so that the mark of the mappings is what they hold.
 template <typename Work>
-int64_t PeakOf(const HeapPhase& begin, Work work) {
+int64_t MeasurePeak(const HeapPhase& begin, Work work) {
   const int64_t before_bytes = ReadHeapPhase(begin).net_growth_bytes;
   const HeapPhase phase = BeginHeapPhase();
   work();
@@ -67,7 +67,7 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
   Counted counted;
   const HeapPhase begin = BeginHeapPhase();
   absl::optional<ExecutionPlan> plan;
-  counted.planning_bytes = PeakOf(begin, [&] {
+  counted.planning_bytes = MeasurePeak(begin, [&] {
     auto planned = PlanExecution(network, NetworkMode::kTraining, memory,
                                  optimizer->states_per_weight());
     EXPECT_THAT(planned, IsOk());
@@ -75,7 +75,7 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
   });
   counted.bound_bytes = plan->bound_bytes();
   std::unique_ptr<Manager> manager;
-  counted.creating_bytes = PeakOf(begin, [&] {
+  counted.creating_bytes = MeasurePeak(begin, [&] {
     ManagerOptions options;
     options.optimizer = optimizer;
     options.swap_folder = ::testing::TempDir();
@@ -88,7 +88,7 @@ Counted CountTraining(const Network& network, const OptimizerPointer& optimizer,
   plan.reset();
   LeaveZeros(manager.get());
   counted.training_bytes =
-      PeakOf(begin, [&] { EXPECT_THAT(manager->TrainStep(), IsOk()); });
+      MeasurePeak(begin, [&] { EXPECT_THAT(manager->TrainStep(), IsOk()); });
   counted.steady_allocations = SteadyAllocations(manager.get());
   EndHeapPhase(begin);
   return counted;

@@ -29,19 +29,19 @@ struct ManagerOptions {
   // clip_value.
   float clip_norm = std::numeric_limits<float>::infinity();
   float clip_value = std::numeric_limits<float>::infinity();
-  // Where the plan swaps: the folder of the file, which is reserved by Create
-  // and has no name.
+  // The folder of the file where the plan swaps; it is reserved by Create and
+  // has no name.
   std::string swap_folder;
-  // In inference: keep the arena for the next one (a burst); else it is freed
-  // at the end of each.
+  // Whether the arena is kept in inference for the next one (a burst); else it
+  // is freed at the end of each.
   bool retain_arena = false;
-  // For debugging. Fills the arena with NaN before each iteration and a
-  // tensor's bytes after its last step, and checks that a step reads of each
+  // A switch for debugging. Fills the arena with NaN before each iteration and
+  // a tensor's bytes after its last step, and checks that a step reads of each
   // tensor what was written, and writes finite values: what is used outside its
   // lifespan fails in the step that uses it.
   bool poison = false;
-  // For debugging, in inference: fails if the caller's memory changes or is
-  // unmapped meanwhile.
+  // Whether inference fails if the caller's memory changes or is unmapped
+  // meanwhile, for debugging.
   bool watch_inputs = false;
 };
 

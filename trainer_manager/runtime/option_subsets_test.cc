@@ -56,7 +56,7 @@ void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
 }
 
 // Whatever a manager takes from a plan: plans of the same key run the same.
-std::string KeyOf(const ExecutionPlan& plan) {
+std::string DescribePlan(const ExecutionPlan& plan) {
   std::string key;
   for (const PlannedStep& step : plan.steps) {
     absl::StrAppend(&key, static_cast<int>(step.kind), ":", step.layer, "(");
@@ -119,7 +119,7 @@ void ExpectSubsetsEqual(const Network& network, int32_t classes, int steps,
                                     optimizer->states_per_weight());
     ASSERT_THAT(plan, IsOk());
     const bool poison = bits % 8 == 7;
-    if (!done.insert(absl::StrCat(poison, KeyOf(*plan))).second) return;
+    if (!done.insert(absl::StrCat(poison, DescribePlan(*plan))).second) return;
     std::vector<uint32_t> trained =
         TrainedBits(*plan, classes, steps, poison, optimizer);
     if (debug.empty()) debug = trained;

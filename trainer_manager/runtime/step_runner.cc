@@ -116,9 +116,9 @@ absl::Status StepRunner::Run(size_t begin, size_t end, size_t* failed) {
 absl::Status StepRunner::PrepareUpdates() {
   for (const Step& step : table_.steps().subspan(commit_step_)) {
     if (step.kind != StepKind::kApplyGradient) continue;
-    const Slots slots = SlotsOf(step);
+    const Slots slots = SlotsAt(step);
     const absl::Status status = PrepareGradients(
-        DataOf(step, slots), *optimizer_, options_.clip_value, iteration_);
+        MakeData(step, slots), *optimizer_, options_.clip_value, iteration_);
     if (!status.ok()) return InLayer(step, status);
     if (lifespan_checker_ != nullptr)
       lifespan_checker_->MarkWritten(step.first_use, slots);
@@ -128,8 +128,8 @@ absl::Status StepRunner::PrepareUpdates() {
 
 absl::Status StepRunner::RunStep(size_t index) {
   const Step& step = table_.steps()[index];
-  const Slots slots = SlotsOf(step);
-  const StepData data = DataOf(step, slots);
+  const Slots slots = SlotsAt(step);
+  const StepData data = MakeData(step, slots);
   absl::Status status = buffers_->CheckUnchanged(slots, data.name());
   if (!status.ok()) return status;
   if (lifespan_checker_ != nullptr)
@@ -262,7 +262,7 @@ bool StepRunner::RestoreStatistics(size_t failed) {
   if (restore_step_ >= table_.steps().size()) return true;
   if (failed > restore_step_ && micro_batches_ == 1) return false;
   const Step& step = table_.steps()[restore_step_];
-  CopyStatistics(DataOf(step, SlotsOf(step)), Role::kSaved,
+  CopyStatistics(MakeData(step, SlotsAt(step)), Role::kSaved,
                  Role::kRunningStatistic);
   return true;
 }
@@ -271,7 +271,7 @@ bool StepRunner::RestoreStatistics(size_t failed) {
 absl::Status StepRunner::ExplainGradients() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kApplyGradient) continue;
-    const absl::Status status = CheckFinite(SlotsOf(step), /*written=*/false);
+    const absl::Status status = CheckFinite(SlotsAt(step), /*written=*/false);
     if (!status.ok()) return InLayer(step, status);
   }
   return absl::OutOfRangeError("a gradient is not finite");
@@ -282,7 +282,7 @@ absl::Status StepRunner::ExplainGradients() {
 absl::Status StepRunner::ExplainStatistics() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kForward) continue;
-    for (const StepData::Slot& slot : SlotsOf(step)) {
+    for (const StepData::Slot& slot : SlotsAt(step)) {
       if (slot.operand.role != Role::kRunningStatistic) continue;
       const absl::Status status =
           CheckFinite(absl::MakeConstSpan(&slot, 1), /*written=*/true);
@@ -297,21 +297,21 @@ absl::Status StepRunner::InLayer(const Step& step,
   if (status.ok()) return status;
   return absl::Status(
       status.code(),
-      absl::StrCat("layer \"", table_.NameOf(step.layer).Text(), "\", ",
+      absl::StrCat("layer \"", table_.LayerNameAt(step.layer).Text(), "\", ",
                    StepKindName(step.kind), ": ", status.message()));
 }
 
-StepRunner::Slots StepRunner::SlotsOf(const Step& step) {
-  return table_.SlotsOf(step, {arena_.data(), buffers_->lent(), micro_batch_});
+StepRunner::Slots StepRunner::SlotsAt(const Step& step) {
+  return table_.SlotsAt(step, {arena_.data(), buffers_->lent(), micro_batch_});
 }
 
 // Refers to `slots`.
-StepData StepRunner::DataOf(const Step& step, Slots slots) const {
-  return StepData(slots, mode_, SeedOf(step.layer), *math_,
-                  table_.NameOf(step.layer), {micro_batch_, 0, 0});
+StepData StepRunner::MakeData(const Step& step, Slots slots) const {
+  return StepData(slots, mode_, ComputeSeed(step.layer), *math_,
+                  table_.LayerNameAt(step.layer), {micro_batch_, 0, 0});
 }
 
-uint64_t StepRunner::SeedOf(size_t layer) const {
+uint64_t StepRunner::ComputeSeed(size_t layer) const {
   return MixBits(options_.seed ^ RandomAt(static_cast<uint64_t>(layer),
                                           static_cast<uint64_t>(iteration_)));
 }

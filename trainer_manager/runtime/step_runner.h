@@ -40,8 +40,9 @@ class StepRunner {
              const ManagerOptions& options, const BatchBuffers* buffers);
   StepRunner(const StepRunner&) = delete;
 
-  // If the plan swaps; before the first step. InvalidArgument: the options name
-  // no folder. ResourceExhausted and others: see SwapFile::Create.
+  // Opens the file if the plan swaps; called before the first step.
+  // InvalidArgument: the options name no folder. ResourceExhausted and others:
+  // see SwapFile::Create.
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
@@ -58,7 +59,7 @@ class StepRunner {
     ++iteration_;
     applied_end_ = 0;
   }
-  // As if it had never begun.
+  // Makes the iteration as if it had never begun.
   void CancelIteration() { --iteration_; }
   // Iterations that were done, as the optimizer and the random numbers count.
   int64_t iteration() const { return iteration_; }
@@ -68,12 +69,13 @@ class StepRunner {
     optimizer_ = std::move(optimizer);
   }
   uint64_t seed() const { return options_.seed; }
-  // Whether this iteration has changed the weights of an apply step's layer.
+  // Returns whether this iteration has changed the weights of an apply step's
+  // layer.
   bool HasApplied(const Step& step) const {
     return step.kind == StepKind::kApplyGradient &&
            &step < table_.steps().data() + applied_end_;
   }
-  // Whether no weight changes before all gradients are known.
+  // Returns whether no weight changes before all gradients are known.
   bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   int64_t micro_batches() const { return micro_batches_; }
   void set_micro_batch(int64_t micro_batch) { micro_batch_ = micro_batch; }
@@ -84,12 +86,12 @@ class StepRunner {
   absl::Status Run(size_t begin, size_t end, size_t* failed);
   absl::Status RunStep(size_t index);
 
-  // Where step `failed` did not end well: brings running statistics back, as
+  // Brings running statistics back where step `failed` did not end well, as
   // long as their copies are there. Whether they are as before the iteration.
   bool RestoreStatistics(size_t failed);
 
   // The operands of a step, valid until the next call.
-  Slots SlotsOf(const Step& step);
+  Slots SlotsAt(const Step& step);
   // An error with the names of the layer and of the kind of step before it.
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
 
@@ -102,8 +104,8 @@ class StepRunner {
   absl::Status CheckRecomputed(const Step& step, Slots slots);
   absl::Status ExplainGradients();
   absl::Status ExplainStatistics();
-  StepData DataOf(const Step& step, Slots slots) const;
-  uint64_t SeedOf(size_t layer) const;
+  StepData MakeData(const Step& step, Slots slots) const;
+  uint64_t ComputeSeed(size_t layer) const;
 
   const ManagerOptions options_;
   OptimizerPointer optimizer_;

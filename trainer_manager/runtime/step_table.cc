@@ -57,8 +57,8 @@ uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
 // The layer before, whose derivative a sliced one contains; of what is swapped
 // the piece, after `pieces` that were swapped out; of a recomputation the
 // forward step; of a forward step whether there is a recomputation.
-uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step,
-                 uint32_t* pieces) {
+uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
+                  uint32_t* pieces) {
   if (step.kind == StepKind::kSlicedDerivative) {
     return static_cast<uint32_t>(plan.network.layers[step.layer].inputs[0] -
                                  plan.network.inputs.size());
@@ -83,7 +83,7 @@ uint32_t OtherOf(const ExecutionPlan& plan, const PlannedStep& step,
 }
 
 template <typename Record>
-int64_t BytesOf(size_t count) {
+int64_t CountBytes(size_t count) {
   static_assert(std::is_trivially_destructible<Record>::value ||
                     std::is_same<Record, TensorType>::value,
                 "a block runs no destructors");
@@ -95,7 +95,7 @@ template <typename Record>
 absl::Span<Record> Take(size_t count, char** next) {
   auto* const first = reinterpret_cast<Record*>(*next);
   std::uninitialized_value_construct_n(first, count);
-  *next += BytesOf<Record>(count);
+  *next += CountBytes<Record>(count);
   return absl::MakeSpan(first, count);
 }
 
@@ -201,12 +201,12 @@ absl::StatusOr<StepTable> StepTable::Create(const ExecutionPlan& plan,
 
 absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   absl::StatusOr<MemoryBlock> block = MemoryBlock::Allocate(
-      plan.fixed_bytes, BytesOf<Step>(plan.steps.size()) +
-                            BytesOf<Use>(draft.uses) +
-                            BytesOf<Address>(draft.addresses.size()) +
-                            BytesOf<TensorType>(draft.specs.size()) +
-                            BytesOf<StepData::Slot>(draft.most_uses) +
-                            BytesOf<char>(draft.name_bytes));
+      plan.fixed_bytes, CountBytes<Step>(plan.steps.size()) +
+                            CountBytes<Use>(draft.uses) +
+                            CountBytes<Address>(draft.addresses.size()) +
+                            CountBytes<TensorType>(draft.specs.size()) +
+                            CountBytes<StepData::Slot>(draft.most_uses) +
+                            CountBytes<char>(draft.name_bytes));
   if (!block.ok()) return block.status();
   block_ = *std::move(block);
   char* next = block_.records();
@@ -230,8 +230,9 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   uint32_t pieces = 0;
   for (size_t s = 0; s < steps.size(); ++s) {
     const PlannedStep& step = plan.steps[s];
-    steps[s] = {static_cast<uint32_t>(step.layer), OtherOf(plan, step, &pieces),
-                used, static_cast<uint16_t>(step.uses.size()), step.kind};
+    steps[s] = {static_cast<uint32_t>(step.layer),
+                AddOther(plan, step, &pieces), used,
+                static_cast<uint16_t>(step.uses.size()), step.kind};
     for (const TensorUse& use : step.uses) {
       uses[used++] = {draft.address_of[use.tensor],
                       static_cast<uint16_t>(use.operand.index),
@@ -244,7 +245,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   return absl::OkStatus();
 }
 
-absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
+absl::Span<const StepData::Slot> StepTable::SlotsAt(const Step& step,
                                                     const Memory& memory) {
   for (uint32_t i = 0; i < step.uses; ++i) {
     const Use& use = uses_[step.first_use + i];
@@ -277,7 +278,7 @@ absl::Span<const StepData::Slot> StepTable::SlotsOf(const Step& step,
   return slots_.subspan(0, step.uses);
 }
 
-uint32_t StepTable::SpecNumberOf(const PlannedTensor& tensor) const {
+uint32_t StepTable::NumberSpec(const PlannedTensor& tensor) const {
   return static_cast<uint32_t>(FindSpec(specs(), tensor.spec));
 }
 

@@ -5,7 +5,7 @@
 //   footprint::StepTable::Memory memory;
 //   memory.arena = arena.data();
 //   for (const footprint::StepTable::Step& step : table->steps()) {
-//     absl::Span<const StepData::Slot> slots = table->SlotsOf(step, memory);
+//     absl::Span<const StepData::Slot> slots = table->SlotsAt(step, memory);
 //     ...
 //   }
 //
@@ -72,23 +72,23 @@ class StepTable {
   }
 
   // The operands of a step, valid until the next call.
-  absl::Span<const StepData::Slot> SlotsOf(const Step& step,
+  absl::Span<const StepData::Slot> SlotsAt(const Step& step,
                                            const Memory& memory);
 
-  LayerName NameOf(size_t layer) const { return {names_, layer}; }
+  LayerName LayerNameAt(size_t layer) const { return {names_, layer}; }
 
   // The table's own copies of the types of tensors, each that occurs once; the
   // number of that of a tensor of the plan.
   absl::Span<const TensorType> specs() const {
     return {specs_.get(), specs_.get_deleter().count};
   }
-  uint32_t SpecNumberOf(const PlannedTensor& tensor) const;
+  uint32_t NumberSpec(const PlannedTensor& tensor) const;
 
   char* fixed() const { return block_.data(); }
 
  private:
-  // Where a tensor lies: an offset in its memory, the number of an input, or
-  // the address of a parameter.
+  // The place where a tensor lies: an offset in its memory, the number of an
+  // input, or the address of a parameter.
   struct Address {
     int64_t at;
     uint32_t spec;
@@ -122,8 +122,8 @@ class StepTable {
   const char* names_ = nullptr;                    // of layers; a 0 ends each
 };
 
-// Where a parameter of the plan lies. InvalidArgument: there is none of its
-// name, or it has another shape.
+// Returns where a parameter of the plan lies. InvalidArgument: there is none of
+// its name, or it has another shape.
 absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
                                        const Parameters& parameters);
 

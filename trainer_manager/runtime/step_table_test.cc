@@ -70,9 +70,9 @@ void ExpectTableIsThePlan(const ExecutionPlan& plan, int64_t micro_batch) {
     EXPECT_EQ(step.kind, planned.kind);
     EXPECT_EQ(step.layer, planned.layer);
     EXPECT_EQ(step.first_use, uses);
-    EXPECT_EQ(std::string(table->NameOf(step.layer).Text()),
+    EXPECT_EQ(std::string(table->LayerNameAt(step.layer).Text()),
               plan.network.layers[planned.layer].name);
-    const auto slots = table->SlotsOf(step, memory);
+    const auto slots = table->SlotsAt(step, memory);
     ASSERT_EQ(slots.size(), planned.uses.size());
     for (size_t u = 0; u < slots.size(); ++u) {
       const TensorUse& use = planned.uses[u];
@@ -122,7 +122,7 @@ TEST(StepTableTest, FixedTensorsAreZeroAndWhole) {
   EXPECT_EQ(table->steps().size(), plan.steps.size());
   EXPECT_EQ(table->steps()[0].kind, StepKind::kForward);
   EXPECT_EQ(
-      table->specs()[table->SpecNumberOf(plan.tensors[plan.input_tensors[0]])]
+      table->specs()[table->NumberSpec(plan.tensors[plan.input_tensors[0]])]
           .shape,
       (Shape{8, 13}));
 }

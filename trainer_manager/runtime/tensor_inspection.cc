@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// Why a tensor cannot be read after a step; empty if it can.
+// Returns why a tensor cannot be read after a step; empty if it can.
 absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
                                 DType wanted, bool has_arena) {
   if (tensor.spec.type != wanted) {

@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// Where the storages of a plan lie.
+// The place where the storages of a plan lie.
 struct PlanMemory {
   const char* fixed = nullptr;
   const char* arena = nullptr;  // null: released

@@ -26,7 +26,7 @@
 
 namespace footprint {
 
-// Between -1 and 1.
+// Returns values between -1 and 1.
 std::vector<float> RandomValues(size_t count, uint64_t seed);
 
 struct Training {
@@ -35,7 +35,8 @@ struct Training {
   std::unique_ptr<Manager> manager;
 };
 
-// By stochastic gradient descent at rate 0.05 unless the options say otherwise.
+// Trains by stochastic gradient descent at rate 0.05 unless the options say
+// otherwise.
 Training Train(const Network& network, const MemoryOptions& memory = {},
                ManagerOptions options = {});
 
@@ -54,7 +55,8 @@ struct TabularSteps {
   BatchBuffers buffers;
 };
 
-// For TabularMlp(8): eight rows whose label is a function of them.
+// Sets the rows for TabularMlp(8): eight rows whose label is a function of
+// them.
 void SetRows(Manager* manager);
 
 // Zeros for all inputs and the label.

@@ -24,7 +24,7 @@ constexpr char kNotePrefix[] = "note.";
 using Metadata = std::map<std::string, std::string>;
 
 // Views of the tensors, which outlive them.
-std::vector<Parameters::Parameter> ViewsOf(
+std::vector<Parameters::Parameter> MakeViews(
     const std::vector<Manager::TrainedTensor>& tensors) {
   std::vector<Parameters::Parameter> views;
   for (const Manager::TrainedTensor& tensor : tensors) {
@@ -79,7 +79,7 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
   for (const auto& [name, text] : notes) {
     metadata[absl::StrCat(kNotePrefix, name)] = text;
   }
-  return SaveTensors(ViewsOf(*tensors), metadata, path);
+  return SaveTensors(MakeViews(*tensors), metadata, path);
 }
 
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
@@ -98,7 +98,7 @@ absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
     status = CheckSame(*file, kSeedKey, absl::StrCat(manager->seed()), "seed");
   }
   if (status.ok()) {
-    status = LoadTensors(*file, ParameterMap(), ViewsOf(*tensors));
+    status = LoadTensors(*file, ParameterMap(), MakeViews(*tensors));
   }
   if (!status.ok()) return status;
   manager->set_iteration(*iteration);

@@ -39,8 +39,8 @@ namespace footprint {
 // The caller's, by names of its own.
 using TrainingNotes = std::map<std::string, std::string>;
 
-// Between two steps. InvalidArgument: `plan` is not that of the manager.
-// FailedPrecondition: the plan is one for inference. Otherwise as
+// Saves a training between two steps. InvalidArgument: `plan` is not that of
+// the manager. FailedPrecondition: the plan is one for inference. Otherwise as
 // SaveParameters.
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,

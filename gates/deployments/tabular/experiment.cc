@@ -193,7 +193,8 @@ struct Outcome {
   absl::optional<double> held_out_r_squared;
 };
 
-// How well the predictions fit; kFailedPrecondition if they are no fit at all.
+// Returns how well the predictions fit; kFailedPrecondition if they are no fit
+// at all.
 absl::Status Judge(const Estimator& estimator, const Table& table,
                    absl::Span<const double> predictions, Outcome* outcome) {
   // Networks that have not learned anything yet are above -0.5.

@@ -27,7 +27,7 @@ StageBytes Sum(const StageBytes& a, const StageBytes& b) {
   return *a + *b;
 }
 
-std::string ArgumentOf(const BenchmarkMemory& memory, const char* name) {
+std::string FindArgument(const BenchmarkMemory& memory, const char* name) {
   for (const Argument& argument : memory.arguments()) {
     if (argument.name() == name) return argument.value();
   }
@@ -56,13 +56,13 @@ absl::Status AddStages(const BenchmarkMemory& memory, StageRun* run) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<StageRun> RunOf(const BenchmarkMemory& memory) {
+absl::StatusOr<StageRun> MakeStageRun(const BenchmarkMemory& memory) {
   StageRun run;
   run.program = memory.name().substr(0, memory.name().find('/'));
-  run.io = ArgumentOf(memory, "io");
+  run.io = FindArgument(memory, "io");
   if (run.io.empty() ||
-      !absl::SimpleAtoi(ArgumentOf(memory, "features"), &run.features) ||
-      !absl::SimpleAtoi(ArgumentOf(memory, "rows"), &run.rows)) {
+      !absl::SimpleAtoi(FindArgument(memory, "features"), &run.features) ||
+      !absl::SimpleAtoi(FindArgument(memory, "rows"), &run.rows)) {
     return absl::InvalidArgumentError(
         absl::StrCat(memory.name(), " does not say its io, features and rows"));
   }
@@ -73,7 +73,7 @@ absl::StatusOr<StageRun> RunOf(const BenchmarkMemory& memory) {
   return run;
 }
 
-std::string SizeOf(const StageRun& run) {
+std::string FormatRunSize(const StageRun& run) {
   return absl::StrCat(run.features, " x ", FormatCount(run.rows));
 }
 
@@ -91,7 +91,7 @@ StagedRuns Choose(const std::vector<StageRun>& runs, StageChoice choice) {
   for (const StageRun& run : runs) {
     const RunBytes& bytes = run.*choice.bytes;
     chosen.runs.push_back({run.program,
-                           {SizeOf(run), run.io},
+                           {FormatRunSize(run), run.io},
                            {bytes.begin() + choice.first_stage, bytes.end()}});
   }
   return chosen;
@@ -162,7 +162,7 @@ PageTable BeyondTheTable(const std::vector<StageRun>& runs) {
     const int64_t held = run.io == "mapped" ? 0 : run.table_bytes();
     const StageBytes peak = run.process_peak_bytes;
     const StageBytes beyond = Sum(peak, -held);
-    table.rows.push_back({run.program, SizeOf(run), run.io,
+    table.rows.push_back({run.program, FormatRunSize(run), run.io,
                           run.io == "mapped"
                               ? "in the file"
                               : AbbreviateBytes(static_cast<double>(held)),
@@ -183,7 +183,7 @@ absl::StatusOr<std::vector<StageRun>> CollectRuns(
                        std::string(profile.failure().standard_error_tail())));
     }
     for (const BenchmarkMemory& memory : profile.benchmarks()) {
-      absl::StatusOr<StageRun> run = RunOf(memory);
+      absl::StatusOr<StageRun> run = MakeStageRun(memory);
       if (!run.ok()) {
         return absl::InvalidArgumentError(
             absl::StrCat(std::string(profile.label()), ": ",

@@ -37,8 +37,9 @@ void AddArgument(const std::string& name, const std::string& value,
 }
 
 // Stage i has a peak of 100 (i + 1) bytes and a volume of 10.
-MemoryProfile ProfileOf(const std::string& program, const std::string& io,
-                        const std::string& features, const std::string& rows) {
+MemoryProfile MakeProfile(const std::string& program, const std::string& io,
+                          const std::string& features,
+                          const std::string& rows) {
   MemoryProfile profile;
   profile.set_label("//gates/deployments/tabular:" + program);
   BenchmarkMemory* memory = profile.add_benchmarks();
@@ -77,7 +78,7 @@ void RemoveMetric(MetricKind kind, Phase* phase) {
 }
 
 TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
-  MemoryProfile profile = ProfileOf("linear_regression", "mapped", "3", "5");
+  MemoryProfile profile = MakeProfile("linear_regression", "mapped", "3", "5");
   SetMetric(IMAGE_BYTES, 1000,
             profile.mutable_benchmarks(0)->mutable_phases(0));
   SetMetric(PEAK_MAPPED_BYTES, 5000,
@@ -95,9 +96,9 @@ TEST(StageReportTest, AddsImageToStartupAndMappedFilesToTheirStage) {
 }
 
 TEST(StageReportTest, OrdersBySize) {
-  const auto runs = CollectRuns({ProfileOf("a", "csv", "100", "1000"),
-                                 ProfileOf("a", "mapped", "10", "1000"),
-                                 ProfileOf("a", "csv", "10", "1000")});
+  const auto runs = CollectRuns({MakeProfile("a", "csv", "100", "1000"),
+                                 MakeProfile("a", "mapped", "10", "1000"),
+                                 MakeProfile("a", "csv", "10", "1000")});
   ASSERT_THAT(runs, IsOk());
   EXPECT_EQ((*runs)[0].io, "csv");
   EXPECT_EQ((*runs)[1].io, "mapped");
@@ -106,7 +107,7 @@ TEST(StageReportTest, OrdersBySize) {
 
 TEST(StageReportTest, SaysSharesInTextAndPage) {
   const auto runs =
-      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
+      CollectRuns({MakeProfile("linear_regression", "csv", "10", "1000")});
   ASSERT_THAT(runs, IsOk());
   const std::string text = StageText(*runs);
   EXPECT_THAT(text, HasSubstr("10 x 1,000"));
@@ -120,14 +121,14 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
 
 // The network's volume of startup, and two more.
 std::vector<StageRun> RunsWithUnknowns() {
-  MemoryProfile profile = ProfileOf("neural_network", "csv", "10", "1000");
+  MemoryProfile profile = MakeProfile("neural_network", "csv", "10", "1000");
   RemoveMetric(ALLOCATED_USABLE_BYTES,
                profile.mutable_benchmarks(0)->mutable_phases(0));
   RemoveMetric(PEAK_MAPPED_BYTES,
                profile.mutable_benchmarks(0)->mutable_phases(2));
   profile.mutable_benchmarks(0)->clear_metrics();
   const auto runs =
-      CollectRuns({profile, ProfileOf("linear_regression", "csv", "3", "5")});
+      CollectRuns({profile, MakeProfile("linear_regression", "csv", "3", "5")});
   EXPECT_THAT(runs, IsOk());
   return *runs;
 }
@@ -153,7 +154,7 @@ TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
                               "the profile"));
   // The other program's are known.
   EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
-  const auto known = CollectRuns({ProfileOf("a", "csv", "3", "5")});
+  const auto known = CollectRuns({MakeProfile("a", "csv", "3", "5")});
   EXPECT_THAT(StageText(*known), Not(HasSubstr("?")));
 }
 
@@ -171,12 +172,12 @@ TEST(StageReportTest, GivesNoSharesOfAnUnknownSumOnThePage) {
   EXPECT_THAT(html, ContainsRegex(">unknown</td><td[^>]*>unknown</td></tr>"));
   EXPECT_THAT(html, HasSubstr("Such a run has no shares"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
-  const auto known = CollectRuns({ProfileOf("a", "csv", "3", "5")});
+  const auto known = CollectRuns({MakeProfile("a", "csv", "3", "5")});
   EXPECT_THAT(StageHtml(*known), Not(HasSubstr("unknown<")));
 }
 
 TEST(StageReportTest, TellsNearlyNothingFromNothing) {
-  MemoryProfile profile = ProfileOf("program", "csv", "10", "1000");
+  MemoryProfile profile = MakeProfile("program", "csv", "10", "1000");
   for (Phase& phase : *profile.mutable_benchmarks(0)->mutable_phases()) {
     SetMetric(ALLOCATED_USABLE_BYTES, 0, &phase);
   }
@@ -192,8 +193,8 @@ TEST(StageReportTest, TellsNearlyNothingFromNothing) {
 
 TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
   const auto runs =
-      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
-                   ProfileOf("linear_regression", "mapped", "10", "1000")});
+      CollectRuns({MakeProfile("linear_regression", "csv", "10", "1000"),
+                   MakeProfile("linear_regression", "mapped", "10", "1000")});
   ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, HasSubstr("The largest part of 2 runs: write in 2."));
@@ -211,7 +212,7 @@ TEST(StageReportTest, SaysInASentenceWhatAFigureShows) {
 
 TEST(StageReportTest, LeavesStartupOutOnRequest) {
   const auto runs =
-      CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000")});
+      CollectRuns({MakeProfile("linear_regression", "csv", "10", "1000")});
   ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   // The share is of 2,800 with startup and of 2,700 without.
@@ -226,8 +227,8 @@ TEST(StageReportTest, SaysWhatTheHeapHoldsBeyondTheTable) {
   // A table of 3 + 1 columns and 5 rows has 160 bytes; a mapped one has none of
   // them in the heap.
   const auto runs =
-      CollectRuns({ProfileOf("linear_regression", "csv", "3", "5"),
-                   ProfileOf("linear_regression", "mapped", "3", "5")});
+      CollectRuns({MakeProfile("linear_regression", "csv", "3", "5"),
+                   MakeProfile("linear_regression", "mapped", "3", "5")});
   ASSERT_THAT(runs, IsOk());
   const std::string html = StageHtml(*runs);
   EXPECT_THAT(html, ContainsRegex(">160 B</td><td[^>]*>900 B</td>"
@@ -238,9 +239,9 @@ TEST(StageReportTest, SaysWhatTheHeapHoldsBeyondTheTable) {
 
 TEST(StageReportTest, DrawsThePeakOfFitForTextInputOnly) {
   const auto fit_chart = [](const char* other_io) {
-    const auto runs =
-        CollectRuns({ProfileOf("linear_regression", "csv", "10", "1000"),
-                     ProfileOf("linear_regression", other_io, "10", "10000")});
+    const auto runs = CollectRuns(
+        {MakeProfile("linear_regression", "csv", "10", "1000"),
+         MakeProfile("linear_regression", other_io, "10", "10000")});
     EXPECT_THAT(runs, IsOk());
     const std::string html = StageHtml(*runs);
     return html.substr(html.find("<h2>Fit"));
@@ -265,17 +266,17 @@ TEST(StageReportTest, PutsACommaBeforeEveryThirdDigit) {
            {"999", " 10 x 999 "},
            {"123456", " 10 x 123,456 "},
            {"1234567", " 10 x 1,234,567 "}}) {
-    const auto runs = CollectRuns({ProfileOf("program", "csv", "10", rows)});
+    const auto runs = CollectRuns({MakeProfile("program", "csv", "10", rows)});
     ASSERT_THAT(runs, IsOk());
     EXPECT_THAT(StageText(*runs), HasSubstr(text));
   }
 }
 
 TEST(StageReportTest, RefusesOtherProfilesByName) {
-  MemoryProfile profile = ProfileOf("linear_regression", "csv", "10", "many");
+  MemoryProfile profile = MakeProfile("linear_regression", "csv", "10", "many");
   EXPECT_THAT(CollectRuns({profile}).status().ToString(),
               HasSubstr("//gates/deployments/tabular:linear_regression: "));
-  profile = ProfileOf("linear_regression", "csv", "10", "1000");
+  profile = MakeProfile("linear_regression", "csv", "10", "1000");
   profile.mutable_benchmarks(0)->mutable_phases(2)->set_name("training");
   EXPECT_THAT(CollectRuns({profile}).status().ToString(),
               HasSubstr("has no phase \"fit\""));

@@ -18,7 +18,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-Table TableOf(const Rows& rows) {
+Table MakeTable(const Rows& rows) {
   TableBuilder builder(rows[0].size(), rows.size());
   for (const std::vector<double>& row : rows) {
     std::copy(row.begin(), row.end(), builder.AddRow());
@@ -62,7 +62,7 @@ TEST(LinearRegressionTest, AgreesWithTheCertifiedSolutionOfLongleysTable) {
       -3482258.63459582, 15.0618722713733,  -0.0358191792925910,
       -2.02022980381683, -1.03322686717359, -0.0511041056535807,
       1829.15146461355};
-  const Model model = MustFit(TableOf(Longley()));
+  const Model model = MustFit(MakeTable(Longley()));
   ASSERT_EQ(model.parameters.size(), certified.size());
   for (size_t i = 0; i < certified.size(); ++i) {
     EXPECT_NEAR(model.parameters[i] / certified[i], 1, 1e-11) << i;
@@ -112,7 +112,7 @@ TEST(LinearRegressionTest, AgreesWithNormalEquationsOnRandomTables) {
       for (double& number : row) number = 3 + normal(random);
     }
     const std::vector<double> expected = SolveNormalEquations(rows);
-    const Model model = MustFit(TableOf(rows));
+    const Model model = MustFit(MakeTable(rows));
     ASSERT_EQ(model.parameters.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_NEAR(model.parameters[i], expected[i], 1e-10);
@@ -129,7 +129,7 @@ TEST(LinearRegressionTest, SharesWeightAmongDependentColumns) {
     const double z = normal(random);
     rows.push_back({x, 7, 2 * x - z, z, 5 + 3 * x - 2 * z});
   }
-  const Table table = TableOf(rows);
+  const Table table = MakeTable(rows);
   const Model model = MustFit(table);
   std::vector<double> predictions(table.row_count());
   ASSERT_THAT(
@@ -145,7 +145,7 @@ TEST(LinearRegressionTest, SharesWeightAmongDependentColumns) {
 }
 
 TEST(LinearRegressionTest, FitsFewerRowsThanFeatures) {
-  const Table table = TableOf({{1, 2, 3, 4}, {2, 1, 0, 5}});
+  const Table table = MakeTable({{1, 2, 3, 4}, {2, 1, 0, 5}});
   const Model model = MustFit(table);
   std::vector<double> predictions(2);
   ASSERT_THAT(
@@ -156,23 +156,23 @@ TEST(LinearRegressionTest, FitsFewerRowsThanFeatures) {
 }
 
 TEST(LinearRegressionTest, PredictsTheMeanWithoutFeatures) {
-  EXPECT_DOUBLE_EQ(MustFit(TableOf({{1}, {2}, {6}})).parameters[0], 3);
+  EXPECT_DOUBLE_EQ(MustFit(MakeTable({{1}, {2}, {6}})).parameters[0], 3);
 }
 
 TEST(LinearRegressionTest, RefusesWhatItCannotFitOrPredict) {
   EXPECT_THAT(LinearRegression().Fit(TableBuilder(3).Build()),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(
-      LinearRegression().Fit(TableOf({{1e300, 1}, {-1e300, 2}, {1.5e300, 4}})),
-      StatusIs(absl::StatusCode::kFailedPrecondition));
-  const Model model = MustFit(TableOf({{1, 2}, {2, 4}}));
-  const Table wider = TableOf({{1, 2, 3}});
+  EXPECT_THAT(LinearRegression().Fit(
+                  MakeTable({{1e300, 1}, {-1e300, 2}, {1.5e300, 4}})),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  const Model model = MustFit(MakeTable({{1, 2}, {2, 4}}));
+  const Table wider = MakeTable({{1, 2, 3}});
   std::vector<double> predictions(1);
   EXPECT_THAT(
       LinearRegression().Predict(model, wider, absl::MakeSpan(predictions)),
       StatusIs(absl::StatusCode::kInvalidArgument));
   // Neither count may differ alone.
-  const Table alike = TableOf({{1, 2}});
+  const Table alike = MakeTable({{1, 2}});
   Model longer = model;
   longer.parameters.push_back(0);
   EXPECT_THAT(

@@ -30,7 +30,7 @@ std::string ValidBytes() {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-absl::Status StatusOf(const std::string& bytes) {
+absl::Status TryRead(const std::string& bytes) {
   std::ofstream(Path(), std::ios::binary) << bytes;
   return LoadModel(Path(), kEstimator).status();
 }
@@ -65,25 +65,25 @@ TEST(ModelFileTest, RefusesAForeignFile) {
        SafetensorsBytes(
            R"({"parameters":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})",
            "12345678")}) {
-    EXPECT_THAT(StatusOf(bytes), StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(TryRead(bytes), StatusIs(absl::StatusCode::kInvalidArgument));
   }
 }
 
 TEST(ModelFileTest, RefusesEveryTruncationAndExtension) {
   const std::string bytes = ValidBytes();
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_THAT(StatusOf(bytes.substr(0, size)),
+    EXPECT_THAT(TryRead(bytes.substr(0, size)),
                 StatusIs(absl::StatusCode::kInvalidArgument))
         << size;
   }
-  EXPECT_THAT(StatusOf(bytes + "x"),
+  EXPECT_THAT(TryRead(bytes + "x"),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(ModelFileTest, RefusesDamagedParameters) {
   std::string bytes = ValidBytes();
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  const absl::Status status = StatusOf(bytes);
+  const absl::Status status = TryRead(bytes);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(std::string(status.message()), HasSubstr("is damaged"));
 }
@@ -93,7 +93,7 @@ TEST(ModelFileTest, RefusesEveryFlippedBit) {
   for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
-    EXPECT_THAT(StatusOf(damaged), Not(IsOk())) << "bit " << bit;
+    EXPECT_THAT(TryRead(damaged), Not(IsOk())) << "bit " << bit;
   }
 }
 

@@ -59,7 +59,7 @@ Model MustFit(const Estimator& estimator, const Table& table) {
   return model.ok() ? *model : Model();
 }
 
-NeuralNetwork NetworkOf(int epochs, uint64_t seed = 1) {
+NeuralNetwork MakeNetwork(int epochs, uint64_t seed = 1) {
   NeuralNetworkOptions options;
   options.epochs = epochs;
   options.seed = seed;
@@ -69,8 +69,8 @@ NeuralNetwork NetworkOf(int epochs, uint64_t seed = 1) {
 TEST(NeuralNetworkTest, LearnsACurveThatALineCannot) {
   const Table known = CurvedTable(1000, 1);
   const Table unseen = CurvedTable(500, 2);
-  const NeuralNetwork short_course = NetworkOf(1);
-  const NeuralNetwork long_course = NetworkOf(40);
+  const NeuralNetwork short_course = MakeNetwork(1);
+  const NeuralNetwork long_course = MakeNetwork(40);
   const LinearRegression line;
   const double line_error =
       MeanSquaredError(line, MustFit(line, known), unseen);
@@ -84,15 +84,15 @@ TEST(NeuralNetworkTest, LearnsACurveThatALineCannot) {
 
 TEST(NeuralNetworkTest, GivesEqualModelsForEqualSeeds) {
   const Table table = CurvedTable(100, 1);
-  EXPECT_EQ(MustFit(NetworkOf(2, 7), table).parameters,
-            MustFit(NetworkOf(2, 7), table).parameters);
-  EXPECT_NE(MustFit(NetworkOf(2, 7), table).parameters,
-            MustFit(NetworkOf(2, 8), table).parameters);
+  EXPECT_EQ(MustFit(MakeNetwork(2, 7), table).parameters,
+            MustFit(MakeNetwork(2, 7), table).parameters);
+  EXPECT_NE(MustFit(MakeNetwork(2, 7), table).parameters,
+            MustFit(MakeNetwork(2, 8), table).parameters);
 }
 
 TEST(NeuralNetworkTest, PredictsARowTheSameAloneAndInABatch) {
   const Table table = CurvedTable(130, 1);
-  const NeuralNetwork network = NetworkOf(2);
+  const NeuralNetwork network = MakeNetwork(2);
   const Model model = MustFit(network, table);
   std::vector<double> together(table.row_count());
   ASSERT_THAT(network.Predict(model, table, absl::MakeSpan(together)), IsOk());
@@ -145,10 +145,10 @@ TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
 }
 
 TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {
-  const NeuralNetwork network = NetworkOf(1);
+  const NeuralNetwork network = MakeNetwork(1);
   EXPECT_THAT(network.Fit(TableBuilder(3).Build()),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(NetworkOf(0).Fit(CurvedTable(10, 1)),
+  EXPECT_THAT(MakeNetwork(0).Fit(CurvedTable(10, 1)),
               StatusIs(absl::StatusCode::kInvalidArgument));
   NeuralNetworkOptions options;
   options.learning_rate = 1e200;

@@ -47,9 +47,9 @@ class BinaryTableWriter {
   static absl::StatusOr<BinaryTableWriter> Create(const std::string& path,
                                                   size_t row_count,
                                                   size_t column_count);
-  // To be called `row_count` times, with `column_count` numbers.
+  // Adds a row of `column_count` numbers; called `row_count` times.
   absl::Status AddRow(const double* numbers);
-  // To be called once, last.
+  // Writes the file for good; called once, last.
   absl::Status Commit() { return file_.Finish(); }
 
  private:

@@ -67,8 +67,8 @@ std::string ValidBytes() {
 }
 
 // A file of one tensor that takes `data_bytes`, aligned but for `spaces`.
-std::string FileOf(const std::string& tensor, size_t data_bytes,
-                   size_t spaces = 0) {
+std::string MakeFile(const std::string& tensor, size_t data_bytes,
+                     size_t spaces = 0) {
   std::string header =
       absl::StrCat("{", tensor, ",\"data_offsets\":[0,", data_bytes, "]}}");
   header.append(7 - (header.size() + 7) % 8 + spaces, ' ');
@@ -131,19 +131,19 @@ TEST_P(BinaryTableTest, RefusesEveryFlippedBitOfTheHeader) {
 TEST_P(BinaryTableTest, RefusesWhatIsNoTable) {
   for (const std::string& bytes :
        {std::string(1000, 'x'),
-        FileOf(R"("weight":{"dtype":"F64","shape":[5,3])", 120),
-        FileOf(R"("table":{"dtype":"F32","shape":[5,3])", 60),
-        FileOf(R"("table":{"dtype":"F64","shape":[5,3,1])", 120),
-        FileOf(R"("table":{"dtype":"F64","shape":[15])", 120),
-        FileOf(R"("table":{"dtype":"F64","shape":[0,3])", 0),
-        FileOf(R"("table":{"dtype":"F64","shape":[5,0])", 0)}) {
+        MakeFile(R"("weight":{"dtype":"F64","shape":[5,3])", 120),
+        MakeFile(R"("table":{"dtype":"F32","shape":[5,3])", 60),
+        MakeFile(R"("table":{"dtype":"F64","shape":[5,3,1])", 120),
+        MakeFile(R"("table":{"dtype":"F64","shape":[15])", 120),
+        MakeFile(R"("table":{"dtype":"F64","shape":[0,3])", 0),
+        MakeFile(R"("table":{"dtype":"F64","shape":[5,0])", 0)}) {
     ExpectRefused(bytes, absl::StatusCode::kInvalidArgument,
                   "make a binary table with make_table");
   }
   // Numbers at any byte cannot be read where they are.
   const std::string table = R"("table":{"dtype":"F64","shape":[5,3])";
-  EXPECT_THAT(ReadBytes(FileOf(table, 120)), IsOk());
-  ExpectRefused(FileOf(table, 120, /*spaces=*/1),
+  EXPECT_THAT(ReadBytes(MakeFile(table, 120)), IsOk());
+  ExpectRefused(MakeFile(table, 120, /*spaces=*/1),
                 absl::StatusCode::kInvalidArgument, "is no binary table");
 }
 

@@ -46,7 +46,7 @@ Records MustRead(const std::string& text) {
   return records;
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string FindError(const std::string& text) {
   Records records;
   const absl::Status status = ReadRecords(text, &records);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
@@ -61,7 +61,7 @@ TEST(CsvFieldsTest, SkipsAByteOrderMark) {
 }
 
 TEST(CsvFieldsTest, NamesThePlaceOfAnError) {
-  EXPECT_THAT(ErrorOf("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
+  EXPECT_THAT(FindError("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
 }
 
 // Rows lie across the ends of the buffer.

@@ -23,7 +23,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-absl::StatusOr<CsvHeader> HeaderOf(const std::string& text) {
+absl::StatusOr<CsvHeader> ParseHeader(const std::string& text) {
   if (text == "auto") return CsvHeader::kAuto;
   if (text == "yes") return CsvHeader::kYes;
   if (text == "no") return CsvHeader::kNo;
@@ -31,7 +31,7 @@ absl::StatusOr<CsvHeader> HeaderOf(const std::string& text) {
       absl::StrCat("--header is \"", text, "\"; it must be auto, yes or no"));
 }
 
-absl::StatusOr<char> DelimiterOf(const std::string& text) {
+absl::StatusOr<char> ParseDelimiter(const std::string& text) {
   if (text == "tab" || text == "\\t" || text == "\t") return '\t';
   // A character of numbers or of the syntax would part what belongs together.
   if (text.size() == 1 && (absl::ascii_ispunct(text[0]) || text[0] == ' ') &&
@@ -50,11 +50,11 @@ absl::StatusOr<CsvColumns> CsvColumnsOfFlags() {
   columns.target = absl::GetFlag(FLAGS_target);
   columns.ignored = absl::GetFlag(FLAGS_ignore);
   const absl::StatusOr<CsvHeader> header =
-      HeaderOf(absl::GetFlag(FLAGS_header));
+      ParseHeader(absl::GetFlag(FLAGS_header));
   if (!header.ok()) return header.status();
   columns.header = *header;
   const absl::StatusOr<char> delimiter =
-      DelimiterOf(absl::GetFlag(FLAGS_delimiter));
+      ParseDelimiter(absl::GetFlag(FLAGS_delimiter));
   if (!delimiter.ok()) return delimiter.status();
   columns.delimiter = *delimiter;
   return columns;

@@ -74,8 +74,8 @@ NumberKind ReadNumber(absl::string_view text, double* number) {
              : NumberKind::kNone;
 }
 
-// Whether `text` is what a row holds and a column is seldom named: a number, or
-// what stands for one that is missing (as for pandas, and "?", "-").
+// Returns whether `text` is what a row holds and a column is seldom named: a
+// number, or what stands for one that is missing (as for pandas, and "?", "-").
 bool IsLikeInRow(absl::string_view text) {
   text = WithoutBlanks(text);
   double number = 0;
@@ -331,7 +331,8 @@ absl::Status NoMemoryError(const CsvFields& fields,
       "--io=mapped"));
 }
 
-// Which columns the first line says there are, and the row that it may be.
+// Returns which columns the first line says there are, and the row that it may
+// be.
 absl::Status ReadFirstLine(const CsvColumns& columns, CsvFields* fields,
                            Layout* layout,
                            absl::optional<TableBuilder>* builder) {

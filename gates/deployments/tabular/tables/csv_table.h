@@ -76,7 +76,7 @@ class CsvTableWriter {
   static absl::StatusOr<CsvTableWriter> Create(const std::string& path,
                                                size_t column_count);
   absl::Status AddRow(const double* numbers);
-  // To be called once.
+  // Writes the file for good; called once.
   absl::Status Commit() { return file_.Commit(); }
 
  private:

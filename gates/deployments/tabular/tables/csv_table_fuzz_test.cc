@@ -16,7 +16,7 @@ namespace tabular {
 namespace {
 
 // By the bits of a byte.
-CsvColumns ColumnsOf(unsigned char choice) {
+CsvColumns ChooseColumns(unsigned char choice) {
   CsvColumns columns;
   columns.header = static_cast<CsvHeader>((choice & 3) % 3);
   columns.delimiter = ",;\t|"[choice >> 2 & 3];
@@ -28,8 +28,8 @@ CsvColumns ColumnsOf(unsigned char choice) {
 }
 
 // A row's numbers are those of the row with all columns, some left out.
-bool IsPartOf(const double* row, size_t count, const double* whole,
-              size_t whole_count) {
+bool IsContained(const double* row, size_t count, const double* whole,
+                 size_t whole_count) {
   size_t found = 0;
   for (size_t i = 0; i < whole_count && found < count; ++i) {
     if (whole[i] == row[found]) ++found;
@@ -45,8 +45,8 @@ void CompareWithWhole(const std::string& path, CsvColumns columns,
   if (!whole.ok()) return;
   Require(table.row_count() == whole->row_count(), "no row is left out");
   for (size_t row = 0; row < table.row_count(); ++row) {
-    Require(IsPartOf(table.Row(row), table.column_count(), whole->Row(row),
-                     whole->column_count()),
+    Require(IsContained(table.Row(row), table.column_count(), whole->Row(row),
+                        whole->column_count()),
             "what is left out changes no other number");
   }
 }
@@ -54,7 +54,8 @@ void CompareWithWhole(const std::string& path, CsvColumns columns,
 void ReadAnyText(absl::string_view bytes) {
   if (bytes.empty()) return;
   const MemoryFile file(bytes.substr(1));
-  const CsvColumns columns = ColumnsOf(static_cast<unsigned char>(bytes[0]));
+  const CsvColumns columns =
+      ChooseColumns(static_cast<unsigned char>(bytes[0]));
   const absl::StatusOr<Table> table = ReadCsvTable(file.path(), columns);
   if (!table.ok()) return RequireRefusal(table.status());
   Require(table->row_count() > 0 && table->column_count() > 0,

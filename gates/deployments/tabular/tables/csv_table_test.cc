@@ -39,7 +39,7 @@ std::string ReadFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-Rows RowsOf(const Table& table) {
+Rows ListRows(const Table& table) {
   Rows rows;
   for (size_t row = 0; row < table.row_count(); ++row) {
     rows.emplace_back(table.Row(row), table.Row(row) + table.column_count());
@@ -50,10 +50,10 @@ Rows RowsOf(const Table& table) {
 Rows MustRead(const std::string& text, const CsvColumns& columns = {}) {
   const absl::StatusOr<Table> table = ReadCsvTable(WriteFile(text), columns);
   EXPECT_THAT(table, IsOk());
-  return table.ok() ? RowsOf(*table) : Rows();
+  return table.ok() ? ListRows(*table) : Rows();
 }
 
-std::string ErrorOf(const std::string& text, const CsvColumns& columns = {}) {
+std::string FindError(const std::string& text, const CsvColumns& columns = {}) {
   const absl::StatusOr<Table> table = ReadCsvTable(WriteFile(text), columns);
   EXPECT_THAT(table, Not(IsOk()));
   return table.status().ToString();
@@ -73,12 +73,12 @@ TEST(CsvTableTest, ReadsPlusSignsAndNumbersTooSmallForADouble) {
   ASSERT_THAT(rows, ElementsAre(SizeIs(2)));
   EXPECT_TRUE(std::signbit(rows[0][1]));
   for (const char* text : {"+", "++1", "+-1", "-+1", "+ 1", "+nan", "+inf"}) {
-    EXPECT_THAT(ErrorOf(absl::StrCat("a,b\n1,", text, "\n")),
+    EXPECT_THAT(FindError(absl::StrCat("a,b\n1,", text, "\n")),
                 HasSubstr("finite number"))
         << text;
   }
-  EXPECT_THAT(ErrorOf("a,b\n1,+1e400\n"), HasSubstr("range of a double"));
-  EXPECT_THAT(ErrorOf("a,b\n1,-1e400\n"), HasSubstr("range of a double"));
+  EXPECT_THAT(FindError("a,b\n1,+1e400\n"), HasSubstr("range of a double"));
+  EXPECT_THAT(FindError("a,b\n1,-1e400\n"), HasSubstr("range of a double"));
 }
 
 TEST(CsvTableTest, SkipsBlankLinesAtTheEndOnly) {
@@ -88,27 +88,27 @@ TEST(CsvTableTest, SkipsBlankLinesAtTheEndOnly) {
     EXPECT_THAT(MustRead(absl::StrCat("a\n1\n", end)),
                 ElementsAre(ElementsAre(1)));
   }
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n\n3,4\n"),
+  EXPECT_THAT(FindError("a,b\n1,2\n\n3,4\n"),
               HasSubstr("table.csv:3:1: a blank line, and rows after it"));
-  EXPECT_THAT(ErrorOf("\na,b\n1,2\n"),
+  EXPECT_THAT(FindError("\na,b\n1,2\n"),
               HasSubstr("table.csv:1:1: the first line is blank"));
-  EXPECT_THAT(ErrorOf("a,b\n\n"), HasSubstr("no rows follow"));
+  EXPECT_THAT(FindError("a,b\n\n"), HasSubstr("no rows follow"));
   // A value that is missing is no blank line.
-  EXPECT_THAT(ErrorOf("a\n1\n\"\"\n"), HasSubstr("but is \"\""));
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n,\n"), HasSubstr("but is \"\""));
+  EXPECT_THAT(FindError("a\n1\n\"\"\n"), HasSubstr("but is \"\""));
+  EXPECT_THAT(FindError("a,b\n1,2\n,\n"), HasSubstr("but is \"\""));
 }
 
 TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
   EXPECT_THAT(
-      ErrorOf("1,2\n3,4\n"),
+      FindError("1,2\n3,4\n"),
       HasSubstr("table.csv:1:1: the first line should name the columns, "
                 "but its field 1 is \"1\", as a row's would be; say "
                 "--header=no if it is a row, --header=yes if its names are "
                 "like that"));
-  EXPECT_THAT(ErrorOf("\"1\",+2e400\n3,4\n"), HasSubstr("--header=no"));
+  EXPECT_THAT(FindError("\"1\",+2e400\n3,4\n"), HasSubstr("--header=no"));
   CsvColumns columns;
   columns.ignored = {"19-Sep-03"};
-  EXPECT_THAT(ErrorOf("19-Sep-03,1,2\n18-Sep-03,3,4\n", columns),
+  EXPECT_THAT(FindError("19-Sep-03,1,2\n18-Sep-03,3,4\n", columns),
               HasSubstr("--header=no"));
   // One field is enough: a number, or what stands for one that is missing.
   for (const char* first :
@@ -117,12 +117,12 @@ TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
         "a,b,+1.5", "a,b,N/A",      "a,b,null",      "a,b,None", "a,b,?",
         "a,b,-",    "a,b,Infinity", "a,b, NA ",      "a,b,#N/A", "a,b,+nan"}) {
     const std::string text = absl::StrCat(first, "\n3,4,5\n");
-    EXPECT_THAT(ErrorOf(text), HasSubstr("as a row's would be")) << first;
+    EXPECT_THAT(FindError(text), HasSubstr("as a row's would be")) << first;
     CsvColumns named;
     named.header = CsvHeader::kYes;
     EXPECT_THAT(MustRead(text, named), ElementsAre(ElementsAre(3, 4, 5)));
   }
-  EXPECT_THAT(ErrorOf("a,b,2021\n3,4,5\n"),
+  EXPECT_THAT(FindError("a,b,2021\n3,4,5\n"),
               HasSubstr("but its field 3 is \"2021\""));
   // Names that only begin so: sodium is no missing value.
   EXPECT_THAT(MustRead("RI,Na,1st,e,x1,info,-x\n1,2,3,4,5,6,7\n"),
@@ -140,30 +140,30 @@ TEST(CsvTableTest, ReadsTheFirstLineAsItIsTold) {
   EXPECT_THAT(MustRead("1,2\n3,4\n", columns),
               ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
   EXPECT_THAT(MustRead("1,2", columns), ElementsAre(ElementsAre(1, 2)));
-  EXPECT_THAT(ErrorOf("a,b\n3,4\n", columns),
+  EXPECT_THAT(FindError("a,b\n3,4\n", columns),
               HasSubstr("table.csv:1:1: field 1 should be a finite number"));
-  EXPECT_THAT(ErrorOf("1,2\n3\n", columns),
+  EXPECT_THAT(FindError("1,2\n3\n", columns),
               HasSubstr("1 fields where the first line has 2"));
-  EXPECT_THAT(ErrorOf("1,2\n3,4,5\n", columns),
+  EXPECT_THAT(FindError("1,2\n3,4,5\n", columns),
               HasSubstr("where the first line has only 2"));
   columns.target = "2";
   columns.ignored = {"1"};
   EXPECT_THAT(MustRead("19-Sep-03,1,2\n18-Sep-03,3,4\n", columns),
               ElementsAre(ElementsAre(2, 1), ElementsAre(4, 3)));
   columns.target = "close";
-  EXPECT_THAT(ErrorOf("x,1,2\n", columns),
+  EXPECT_THAT(FindError("x,1,2\n", columns),
               HasSubstr("no column \"close\"; without a header they are named "
                         "1 to 3"));
 }
 
 TEST(CsvTableTest, RefusesTwoColumnsOfOneName) {
-  EXPECT_THAT(ErrorOf("a,b,a\n1,2,3\n"),
+  EXPECT_THAT(FindError("a,b,a\n1,2,3\n"),
               HasSubstr("table.csv:1:5: columns 1 and 3 are both named \"a\""));
   CsvColumns columns;
   columns.target = "a";
-  EXPECT_THAT(ErrorOf("a,b,a\n1,2,3\n", columns), HasSubstr("both named"));
+  EXPECT_THAT(FindError("a,b,a\n1,2,3\n", columns), HasSubstr("both named"));
   columns.ignored = {"a"};
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n", columns),
+  EXPECT_THAT(FindError("a,b\n1,2\n", columns),
               HasSubstr("\"a\" is the target and is ignored"));
   columns.target = "";
   columns.ignored = {"a", "a"};
@@ -180,22 +180,22 @@ TEST(CsvTableTest, HintsAtAnotherDelimiterAndTakesIt) {
         Case{'|', "--delimiter=\"|\""}, Case{' ', "--delimiter=\" \""}}) {
     const std::string part(1, c.delimiter);
     const std::string header = "a" + part + "b\n";
-    EXPECT_THAT(ErrorOf(header + "1" + part + "2\n"), HasSubstr(c.hint));
-    EXPECT_THAT(ErrorOf(header + "1,5" + part + "2,5\n"), HasSubstr(c.hint));
-    EXPECT_THAT(ErrorOf(header), HasSubstr(c.hint));
-    EXPECT_THAT(ErrorOf("a,b\n1" + part + "2,3\n"), HasSubstr(c.hint));
+    EXPECT_THAT(FindError(header + "1" + part + "2\n"), HasSubstr(c.hint));
+    EXPECT_THAT(FindError(header + "1,5" + part + "2,5\n"), HasSubstr(c.hint));
+    EXPECT_THAT(FindError(header), HasSubstr(c.hint));
+    EXPECT_THAT(FindError("a,b\n1" + part + "2,3\n"), HasSubstr(c.hint));
     CsvColumns columns;
     columns.target = "a";
-    EXPECT_THAT(ErrorOf(header + "1" + part + "2\n", columns),
+    EXPECT_THAT(FindError(header + "1" + part + "2\n", columns),
                 HasSubstr(c.hint));
     columns.delimiter = c.delimiter;
     EXPECT_THAT(MustRead(header + "1" + part + "2\n", columns),
                 ElementsAre(ElementsAre(2, 1)));
-    EXPECT_THAT(ErrorOf(header + "1,5" + part + "2\n", columns),
+    EXPECT_THAT(FindError(header + "1,5" + part + "2\n", columns),
                 HasSubstr("decimal comma, write a point"));
   }
   // A blank beside the number, or a value that is missing?
-  EXPECT_THAT(ErrorOf("a\tb\n\t5\n"), HasSubstr("--delimiter=tab"));
+  EXPECT_THAT(FindError("a\tb\n\t5\n"), HasSubstr("--delimiter=tab"));
 }
 
 TEST(CsvTableTest, PlacesTheTargetLastAndSkipsIgnoredColumns) {
@@ -207,36 +207,36 @@ TEST(CsvTableTest, PlacesTheTargetLastAndSkipsIgnoredColumns) {
 }
 
 TEST(CsvTableTest, SaysWhereAndWhatIsWrong) {
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n3,x\n"),
+  EXPECT_THAT(FindError("a,b\n1,2\n3,x\n"),
               HasSubstr("table.csv:3:3: field 2 should be a finite number but "
                         "is \"x\""));
-  EXPECT_THAT(ErrorOf("a,b\n1\n"),
+  EXPECT_THAT(FindError("a,b\n1\n"),
               HasSubstr("table.csv:2:1: the line has 1 fields where the header "
                         "has 2"));
-  EXPECT_THAT(ErrorOf("a,b\n1,2,3\n"),
+  EXPECT_THAT(FindError("a,b\n1,2,3\n"),
               HasSubstr("table.csv:2:3: the line goes"));
-  EXPECT_THAT(ErrorOf("a,b\n1,nan\n"), HasSubstr("finite number"));
-  EXPECT_THAT(ErrorOf("a,b\n1,inf\n"), HasSubstr("finite number"));
-  EXPECT_THAT(ErrorOf("a,b\n1,1e999\n"), HasSubstr("range of a double"));
-  EXPECT_THAT(ErrorOf("a,b\n1,\n"), HasSubstr("but is \"\""));
-  EXPECT_THAT(ErrorOf("a,b\n1,2 3\n"), HasSubstr("but is \"2 3\""));
-  EXPECT_THAT(ErrorOf("a,b\n1,0x10\n"), HasSubstr("but is \"0x10\""));
-  EXPECT_THAT(ErrorOf("a,b\n1,\"2\n\"\n"), HasSubstr("but is \"2 \""));
-  EXPECT_THAT(ErrorOf(""), HasSubstr("table.csv:1:1: the file is empty"));
-  EXPECT_THAT(ErrorOf("a,b\n"), HasSubstr("no rows follow"));
+  EXPECT_THAT(FindError("a,b\n1,nan\n"), HasSubstr("finite number"));
+  EXPECT_THAT(FindError("a,b\n1,inf\n"), HasSubstr("finite number"));
+  EXPECT_THAT(FindError("a,b\n1,1e999\n"), HasSubstr("range of a double"));
+  EXPECT_THAT(FindError("a,b\n1,\n"), HasSubstr("but is \"\""));
+  EXPECT_THAT(FindError("a,b\n1,2 3\n"), HasSubstr("but is \"2 3\""));
+  EXPECT_THAT(FindError("a,b\n1,0x10\n"), HasSubstr("but is \"0x10\""));
+  EXPECT_THAT(FindError("a,b\n1,\"2\n\"\n"), HasSubstr("but is \"2 \""));
+  EXPECT_THAT(FindError(""), HasSubstr("table.csv:1:1: the file is empty"));
+  EXPECT_THAT(FindError("a,b\n"), HasSubstr("no rows follow"));
 }
 
 TEST(CsvTableTest, RefusesColumnsThatTheHeaderDoesNotName) {
   CsvColumns columns;
   columns.target = "price";
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n", columns),
+  EXPECT_THAT(FindError("a,b\n1,2\n", columns),
               HasSubstr("the header has no column \"price\""));
   columns = {};
   columns.ignored = {"date"};
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n", columns),
+  EXPECT_THAT(FindError("a,b\n1,2\n", columns),
               HasSubstr("the header has no column \"date\""));
   columns.ignored = {"a", "b"};
-  EXPECT_THAT(ErrorOf("a,b\n1,2\n", columns), HasSubstr("every column"));
+  EXPECT_THAT(FindError("a,b\n1,2\n", columns), HasSubstr("every column"));
 }
 
 double RandomDouble(std::mt19937_64* random) {
@@ -264,7 +264,7 @@ TEST(CsvTableTest, ReadsBackBitForBitWhatItWrote) {
   EXPECT_EQ(ReadFile(path).substr(0, 27), "feature_1,feature_2,target\n");
   const absl::StatusOr<Table> table = ReadCsvTable(path, {});
   ASSERT_THAT(table, IsOk());
-  EXPECT_EQ(RowsOf(*table), expected);
+  EXPECT_EQ(ListRows(*table), expected);
 }
 
 TEST(CsvTableTest, WritesOneColumn) {

@@ -52,7 +52,7 @@ class LinearData {
  private:
   static constexpr int64_t kUnit = 10000;
 
-  // Between -kUnit and kUnit.
+  // Returns a number between -kUnit and kUnit.
   int64_t NextInteger() {
     return static_cast<int64_t>(random_.Below(2 * kUnit + 1)) - kUnit;
   }

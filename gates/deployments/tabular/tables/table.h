@@ -88,8 +88,8 @@ class TableBuilder {
   // until the next call. Null if there is no memory for it.
   double* AddRow() { return AddRows(1).data(); }
 
-  // At least one new row and at most `row_count`: as many as lie together. None
-  // if there is no memory for one; those before stay as they are.
+  // Adds at least one new row and at most `row_count`: as many as lie together.
+  // None if there is no memory for one; those before stay as they are.
   absl::Span<double> AddRows(size_t row_count);
 
   size_t row_count() const { return table_.row_count_; }
