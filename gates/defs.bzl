@@ -1,20 +1,18 @@
-"""Gates over measured memory: `memory_gate_test` and `memory_gate_suite`.
+"""Gates over measured memory. One macro is enough to begin with:
 
-    load("@footprint//gates:defs.bzl", "memory_gate_test")
-    load("@footprint//profiling:defs.bzl", "memory_profile")
+    load("@footprint//gates:defs.bzl", "memory_gate")
 
-    memory_profile(name = "load_profile", benchmark = ":load_benchmark")
-
-    memory_gate_test(
-        name = "load_gate_test",
-        profile = ":load_profile",
-        thresholds = ["load_thresholds.textproto"],
+    memory_gate(
+        name = "load",
+        benchmark = ":load_benchmark",
     )
 
-See gates/README.md for the threshold file and the exit status.
+It is made of a memory_profile and a `memory_gate_test`, which can be used by
+themselves; `memory_gate_suite` judges many profiles together. See
+gates/README.md for the threshold file and the exit status.
 """
 
-load("//profiling:defs.bzl", "MemoryProfileInfo")
+load("//profiling:defs.bzl", "MemoryProfileInfo", "memory_profile")
 load(":imported_profile.bzl", _imported_memory_profile = "imported_memory_profile")
 
 imported_memory_profile = _imported_memory_profile
@@ -185,7 +183,7 @@ def _selftest_impl(ctx):
 def _update_impl(ctx):
     return _gate_impl(ctx, ctx.attr.profiles, [
         "--update_target=//%s:%s" % (ctx.label.package, ctx.label.name),
-    ])
+    ] + (["--first_file=" + ctx.attr.first_file] if ctx.attr.first_file else []))
 
 # gates/commands/gate_targets.h reads them.
 _TARGETS = attr.string_dict(
@@ -267,7 +265,13 @@ _memory_gate_selftest = rule(
 
 _memory_gate_update = rule(
     implementation = _update_impl,
-    attrs = _attributes("//gates:update_main", profiles = _PROFILES),
+    attrs = _attributes(
+        "//gates:update_main",
+        first_file = attr.string(
+            doc = "The threshold file to write where the gate has none.",
+        ),
+        profiles = _PROFILES,
+    ),
     executable = True,
     doc = "See the macro `memory_gate_suite`.",
 )
@@ -297,6 +301,109 @@ def _target(name):
 
 # Other tests would be in the samples; and they are true for this machine only.
 _SAMPLED_TAGS = ["exclusive", "no-remote-cache"]
+
+def _reading_programs(names, profiles, thresholds, targets, tags, **kwargs):
+    """Makes the programs that change nothing.
+
+    Args:
+      names: from what they do ("audit", "diff", "explain", "report") to the names
+        of their targets.
+      profiles: memory_profile targets.
+      thresholds: threshold files.
+      targets: from names of programs to targets, for messages.
+      tags: of all of them.
+      **kwargs: common attributes.
+    """
+    for program, target in names.items():
+        _memory_gate_program(
+            name = target,
+            profiles = profiles,
+            program = _READING_PROGRAMS[program],
+            tags = tags,
+            targets = targets,
+            thresholds = thresholds,
+            update_target = targets["update"],
+            **kwargs
+        )
+
+def memory_gate(
+        name,
+        benchmark = None,
+        program = None,
+        thresholds = None,
+        args = [],
+        data = {},
+        tags = [],
+        visibility = None,
+        profile_options = {},
+        **kwargs):
+    """Measures a program and judges its memory: all that a first gate needs.
+
+        bazel run :NAME.update   # writes NAME_thresholds.textproto the first time
+        bazel test :NAME         # passes while the program keeps within it
+        bazel run :NAME.explain  # why the limits are what they are
+        bazel run :NAME.report   # writes a page, memory_gates.html
+        bazel run :NAME.diff -- --save=FOLDER   # and later -- FOLDER
+
+    The first update writes the figures of this machine: exact values where
+    every run agrees, and limits with room where runs differ. Check the file in.
+
+    Args:
+      name: of the test. NAME_profile is the memory_profile.
+      benchmark: a Google Benchmark program that is linked with
+        //profiling:exact_heap and //profiling:benchmark_main; or
+      program: any program, which is measured as it is. One of the two.
+      thresholds: threshold files. By default NAME_thresholds.textproto, which may
+        not be there yet.
+      args: arguments of the program.
+      data: files that it opens; see memory_profile.
+      tags: of all targets, as usual.
+      visibility: of all targets, as usual.
+      profile_options: further arguments of memory_profile by name, such as
+        {"timeout_seconds": 600}.
+      **kwargs: what every test takes: size, timeout, flaky ...
+    """
+    first_file = None
+    if thresholds == None:
+        own = name + "_thresholds.textproto"
+        thresholds = native.glob([own], allow_empty = True)
+        first_file = "/".join([part for part in [native.package_name(), own] if part])
+    profile = name + "_profile"
+    memory_profile(
+        name = profile,
+        testonly = True,
+        args = args,
+        benchmark = benchmark,
+        data = data,
+        program = program,
+        tags = tags,
+        visibility = visibility,
+        **profile_options
+    )
+    programs = {program: "%s.%s" % (name, program) for program in _READING_PROGRAMS}
+    targets = {"check": _target(name), "update": _target(name + ".update")}
+    targets.update({program: _target(target) for program, target in programs.items()})
+    common = dict(
+        profiles = [profile],
+        tags = tags + _MEASURED_TAGS,
+        targets = targets,
+        thresholds = thresholds,
+        visibility = visibility,
+    )
+    _memory_gate_update(
+        name = name + ".update",
+        testonly = True,
+        first_file = first_file,
+        **common
+    )
+    _reading_programs(programs, testonly = True, **common)
+    common["tags"] = common["tags"] + ["memory_gate"]
+    _memory_gate_test(
+        name = name,
+        size = kwargs.pop("size", "small"),
+        update_target = targets["update"],
+        **dict(common, **kwargs)
+    )
 
 def memory_gate_test(name, thresholds, profile = None, profiles = [], update = None, sampled = False, tags = [], **kwargs):
     """A test that passes if a program is within its thresholds.
@@ -376,19 +483,10 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
         update_target = _target(update),
         **kwargs
     )
-    for program, target in programs.items():
+    for program in programs:
         if program not in _READING_PROGRAMS:
             fail("memory_gate_suite %s: there is no program \"%s\"; use %s" % (name, program, ", ".join(sorted(_READING_PROGRAMS))))
-        _memory_gate_program(
-            name = target,
-            profiles = profiles,
-            program = _READING_PROGRAMS[program],
-            tags = tags + _MEASURED_TAGS,
-            targets = targets,
-            thresholds = thresholds,
-            update_target = _target(update),
-            **kwargs
-        )
+    _reading_programs(programs, profiles, thresholds, targets, tags + _MEASURED_TAGS, **kwargs)
     _memory_gate_update(
         name = update,
         profiles = profiles,

@@ -115,6 +115,15 @@ WorkspaceUpdateRequest MakeRequest(const CommandFlags& flags,
   request.adds = flags.Has("add");
   request.added_path = flags.Value("file", "");
   request.environment_path = flags.Value("environment", "");
+  // A gate that has no threshold file yet gets its first one (`memory_gate` of
+  // gates/defs.bzl names it).
+  if (flags.Has("first_file") && request.input.thresholds.empty() &&
+      !request.records && request.environment_path.empty()) {
+    request.adds = true;
+    if (request.added_path.empty()) {
+      request.added_path = flags.Value("first_file", "");
+    }
+  }
   return request;
 }
 
@@ -153,8 +162,8 @@ int Report(const WorkspaceUpdate& update, bool is_dry) {
 int Main(const std::vector<std::string>& arguments) {
   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
-      {"manifest", "update_target", "only", "benchmark", "reason", "file",
-       "environment", "headroom", "expires"},
+      {"manifest", "update_target", "first_file", "only", "benchmark", "reason",
+       "file", "environment", "headroom", "expires"},
       {"allow_increase", "add", "dry_run", "record", "help"});
   if (!flags.ok()) return Complain(flags.status().message());
   if (flags->Has("help")) {

@@ -180,7 +180,7 @@ absl::Status TrialStore::Adopt(const Digests& unknown) {
   return database_.Apply(
       [&](SqliteDatabase* database) -> absl::Status {
         for (const std::string& sha256 : unknown) {
-          const absl::StatusOr<int64_t> bytes = bundles_.SizeOf(sha256);
+          const absl::StatusOr<int64_t> bytes = bundles_.FindSize(sha256);
           if (!bytes.ok()) continue;  // it was no file
           absl::StatusOr<SqliteStatement> insert =
               database->Prepare("INSERT INTO bundle VALUES(?, ?, 0)");
@@ -218,7 +218,7 @@ absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
 }
 
 bool TrialStore::HasBundle(absl::string_view sha256) const {
-  return bundles_.SizeOf(sha256).ok();
+  return bundles_.FindSize(sha256).ok();
 }
 
 std::string TrialStore::PathOfBundle(absl::string_view sha256) const {
@@ -240,7 +240,7 @@ absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
 
 absl::StatusOr<Submission> TrialStore::SubmitPinned(const NewTrial& trial) {
   const absl::StatusOr<int64_t> bundle_bytes =
-      bundles_.SizeOf(trial.bundle_sha256);
+      bundles_.FindSize(trial.bundle_sha256);
   Submission submission;
   Digests removed;
   const absl::Status status = database_.Apply(

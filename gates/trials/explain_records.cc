@@ -97,7 +97,7 @@ void AddPeakSites(const MeasuredRun& run, TrialExplanation* explanation) {
   std::map<std::string, int64_t> bytes_of;
   for (const SiteAmounts& site : image->sites()) {
     int64_t& bytes =
-        bytes_of[NameSite(places.FrameAt(places.OfCall(site.call())))];
+        bytes_of[NameSite(places.FindShownFrame(places.OfCall(site.call())))];
     bytes = SaturatedSum(bytes, site.at_peak().bytes());
   }
   std::vector<std::pair<int64_t, std::string>> sorted;

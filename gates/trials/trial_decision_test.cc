@@ -132,7 +132,8 @@ TEST_F(TrialDecisionTest, ASecondRunThatFailsAtItsLimitNeedsMore) {
   run_.set_limit_hit_count(1);
   EXPECT_EQ(DecideProved(), OUT_OF_MEMORY_UNDER_LIMIT);
   EXPECT_EQ(result_.reason(),
-            "under the limit of 100 MiB the program ended with status 1");
+            "under the limit of 100 MiB (104,857,600 B) the program ended with "
+            "status 1");
   run_.set_limit_hit_count(0);
   EXPECT_EQ(DecideProved(), RUNS_DIFFER);
 }

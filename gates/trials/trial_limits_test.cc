@@ -27,7 +27,7 @@ class TrialLimitsTest : public testing::Test {
   TrialLimits Compute() const {
     const absl::StatusOr<TrialLimits> limits =
         ComputeTrialLimits(request_, manifest_, kRoomBytes);
-    EXPECT_OK(limits.status());
+    EXPECT_THAT(limits, IsOk());
     return limits.value_or(TrialLimits());
   }
 

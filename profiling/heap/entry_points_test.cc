@@ -96,7 +96,7 @@ TEST(EntryPointsTest, SizesThatOverflowAreOutOfMemory) {
   EXPECT_EQ(bytes.net_growth_bytes, 0);
 }
 
-// BudgetOf (heap_counters.h) takes this for granted.
+// ComputeBudget (heap_counters.h) takes this for granted.
 TEST(EntryPointsTest, ABlockIsAtMostAQuarterAndSixteenBytesLargerThanAskedFor) {
   for (size_t size = 0; size < (size_t{64} << 20); size += 1 + size / 1000) {
     for (const size_t asked : {size, size + 1}) {

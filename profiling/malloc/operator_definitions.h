@@ -60,4 +60,4 @@
 
 #endif  // FOOTPRINT_PROFILING_MALLOC_OPERATOR_DEFINITIONS_H_
 
-// Tested by //profiling/heap:entry_points_test.
+// Tested by //profiling/regressions:heap_test.

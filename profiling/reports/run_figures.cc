@@ -85,12 +85,26 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   return figure;
 }
 
-ReportFigure Where(const MeasuredImage& image,
-                   const std::vector<SiteRow>& rows) {
+// Returns where most of the peak is: the program's own line where there is one,
+// since a library's name tells its user nothing that he could change.
+ReportFigure Where(const MeasuredImage& image, const std::vector<SiteRow>& rows,
+                   const std::vector<OwnLine>& own_lines) {
   ReportFigure figure = {"where"};
   figure.is_detail = true;
   if (!image.has_sites()) {
     figure.detail = "call sites were not recorded";
+  } else if (!own_lines.empty() && own_lines[0].at_peak.bytes() > 0) {
+    const OwnLine& line = own_lines[0];
+    figure.value = ShareValue(line.at_peak.bytes(), image.peak_live_bytes());
+    figure.detail = absl::StrCat(
+        "which is ", FormatRoundedBytes(line.at_peak.bytes()),
+        " of the peak, was asked for by ",
+        ShortenText(line.frame.function(), kMostCommandBytes), " (",
+        PlaceText(line.frame), ")",
+        line.called.function().empty()
+            ? ""
+            : absl::StrCat(", mostly in ", ShortenText(line.called.function(),
+                                                       kMostCommandBytes)));
   } else if (rows.empty() || rows[0].at_peak.bytes() <= 0) {
     figure.detail = "no call site had bytes at the peak";
   } else {
@@ -194,10 +208,11 @@ ReportFigure Detail(const char* name, ReportValue value, const char* detail) {
 }  // namespace
 
 void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
-                   const std::vector<SiteRow>& rows, Report* report) {
+                   const std::vector<SiteRow>& rows,
+                   const std::vector<OwnLine>& own_lines, Report* report) {
   std::vector<ReportFigure>& figures = report->figures;
   figures.push_back(Peak(run, image));
-  figures.push_back(Where(image, rows));
+  figures.push_back(Where(image, rows, own_lines));
   figures.push_back(Resident(run));
   figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
                      "addresses that the program mapped itself"});

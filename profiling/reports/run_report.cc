@@ -7,6 +7,7 @@
 #include "footprint/base/report/compare_reports.h"
 #include "footprint/profiling/reports/run_tables.h"
 #include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/own_lines.h"
 #include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
@@ -20,10 +21,12 @@ Report RunReport(const MeasuredRun& run, const RunReportOptions& options) {
     return report;
   }
   const std::vector<SiteRow> rows = SiteRows(run, *image);
-  AddRunFigures(run, *image, rows, &report);
+  const std::vector<OwnLine> own_lines = FindOwnLines(run, *image);
+  AddRunFigures(run, *image, rows, own_lines, &report);
   AddRunWarnings(run, *image, &report);
   AddPeakOwners(run, *image, &report);
   AddStageTable(*image, options, &report);
+  AddOwnLines(run, *image, own_lines, options, &report);
   AddPlaceTables(run, *image, rows, options, &report);
   AddSampleTables(run, options, &report);
   AddThreadTable(*image, &report);

@@ -401,9 +401,10 @@ TEST(RunReportTest, WhatATerminalLeavesOutIsInTheReport) {
     absl::StrAppend(&details, figure.name, " ", WriteValue(figure.value), ", ",
                     figure.detail, "\n");
   }
-  EXPECT_THAT(details, HasSubstr("where 58.3 %, which is 7.00 MiB of the peak, "
-                                 "was allocated in PyArray_NewFromDescr "
-                                 "(ctors.c:830)\n"));
+  EXPECT_THAT(details,
+              HasSubstr("where 58.3 %, which is 7.00 MiB of the peak, "
+                        "was asked for by fit (train.py:12), mostly in "
+                        "PyArray_NewFromDescr\n"));
   EXPECT_THAT(details, HasSubstr("calls 12,345, of malloc\n"));
   EXPECT_THAT(details, HasSubstr("left at exit 1.00 MiB, never freed\n"));
   EXPECT_THAT(details,
@@ -413,6 +414,44 @@ TEST(RunReportTest, WhatATerminalLeavesOutIsInTheReport) {
               HasSubstr("   8.00 MiB  66.7 %  the program's own data\n"));
   EXPECT_THAT(Table(FullRun(), "Lines of code by volume"),
               HasSubstr("PyArray_NewFromDescr"));
+}
+
+TEST(RunReportTest, OwnLinesStandFirstWithWhatTheyCalled) {
+  const Report report = RunReport(FullRun());
+  size_t own = report.tables.size();
+  size_t all = report.tables.size();
+  for (size_t i = 0; i < report.tables.size(); ++i) {
+    if (report.tables[i].heading == "Your lines at the peak") own = i;
+    if (report.tables[i].heading == "Lines of code at the peak") all = i;
+  }
+  EXPECT_LT(own, all);
+  EXPECT_THAT(Table(FullRun(), "Your lines at the peak"),
+              HasSubstr("PyArray_NewFromDescr\n"));
+  EXPECT_THAT(Table(FullRun(), "Your lines at the peak"),
+              HasSubstr("of the peak have none\n"));
+}
+
+// A native program whose lines allocate by themselves has one table.
+TEST(RunReportTest, OwnLinesThatAreAllLinesAreNotRepeated) {
+  MeasuredRun run = FullRun();
+  CodeFrame* const frame = run.add_frames();
+  frame->set_kind(CodeFrame::NATIVE);
+  frame->set_file("/home/me/train.cc");
+  frame->set_module("/home/me/train");
+  frame->set_function("Fit");
+  run.add_calls()->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+  MeasuredImage* const image = run.mutable_images(0);
+  image->set_executable("/home/me/train");
+  image->clear_interpreter();
+  image->clear_sites();
+  SiteAmounts* const site = image->add_sites();
+  site->set_call(static_cast<uint32_t>(run.calls_size()));
+  site->mutable_at_peak()->set_bytes(image->peak_live_bytes());
+  EXPECT_EQ(Table(run, "Your lines at the peak"), "");
+  EXPECT_THAT(Table(run, "Lines of code at the peak"), HasSubstr("Fit"));
+  // Half of it in no line of its own.
+  site->mutable_at_peak()->set_bytes(image->peak_live_bytes() / 2);
+  EXPECT_THAT(Table(run, "Your lines at the peak"), HasSubstr("Fit"));
 }
 
 TEST(RunReportTest, HowItWasMeasuredIsSaid) {

@@ -14,13 +14,15 @@
 #include "footprint/base/report/report.h"
 #include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/run_report.h"
+#include "footprint/profiling/runs/own_lines.h"
 #include "footprint/profiling/runs/site_rows.h"
 
 namespace footprint {
 
 // Peak, when and where; resident, mapped, allocated; a container's limit.
 void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
-                   const std::vector<SiteRow>& rows, Report* report);
+                   const std::vector<SiteRow>& rows,
+                   const std::vector<OwnLine>& own_lines, Report* report);
 
 // Gaps in the figures, so that nobody takes them for the whole.
 void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
@@ -38,6 +40,13 @@ void AddPeakOwners(const MeasuredRun& run, const MeasuredImage& image,
 // Stages that the program names, imports and data files, as a tree.
 void AddStageTable(const MeasuredImage& image, const RunReportOptions& options,
                    Report* report);
+
+// Adds the lines of the program's own code at the peak, each with what it
+// called.
+// `own_lines` are FindOwnLines(run, image).
+void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
+                 const std::vector<OwnLine>& own_lines,
+                 const RunReportOptions& options, Report* report);
 
 // Places in the code: at the peak, how the largest were called, all that was
 // allocated, suspected leaks, left at exit, temporary blocks. The rows are

@@ -42,8 +42,8 @@ TEST(RunPageTest, BeginsWithTheFigures) {
                     "program's own data, "));
   EXPECT_TRUE(Holds(html,
                     "<dt>Where</dt><dd>58.3 %</dd><dd>Which is 7.00 MiB of the "
-                    "peak, was allocated in PyArray_NewFromDescr "
-                    "(ctors.c:830)."));
+                    "peak, was asked for by fit (train.py:12), mostly in "
+                    "PyArray_NewFromDescr."));
   EXPECT_TRUE(Holds(html, "<dt>Allocator</dt><dd>8.00 MiB</dd>"));
   EXPECT_TRUE(Holds(html, "<dt>Resident</dt><dd>90.0 MiB</dd>"));
   EXPECT_TRUE(Holds(html,

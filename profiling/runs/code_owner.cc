@@ -94,6 +94,12 @@ bool IsProgramsOwn(absl::string_view path, const MeasuredImage& image) {
                            "python3");
 }
 
+// Returns whether Python's code comes from a text, such as "<string>", though
+// the program is a file: then a library has made it.
+bool IsMadeByLibrary(const CodeFrame& frame, const MeasuredImage& image) {
+  return absl::StartsWith(frame.file(), "<") && !FindScript(image).empty();
+}
+
 bool IsExecutable(absl::string_view module, const MeasuredImage& image) {
   return !module.empty() && FileName(module) == FileName(image.executable());
 }
@@ -182,7 +188,8 @@ CodeOwner FindOwner(const CodeFrame& frame, const MeasuredImage& image) {
           IsProgramsOwn(frame.module(), image)) {
         return CodeOwner::kProgram;
       }
-      return IsInstalled(frame.file()) || IsInstalled(frame.module())
+      return IsInstalled(frame.file()) || IsInstalled(frame.module()) ||
+                     IsMadeByLibrary(frame, image)
                  ? CodeOwner::kLibraries
                  : CodeOwner::kProgram;
     default:

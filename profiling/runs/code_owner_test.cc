@@ -77,6 +77,12 @@ MeasuredImage Python(const std::vector<std::string>& arguments) {
   return image;
 }
 
+TEST(CodeOwnerTest, CodeFromATextIsTheProgramsOnlyIfTheProgramIsAText) {
+  const CodeFrame text = Frame(CodeFrame::PYTHON, "<string>", "<string>");
+  EXPECT_EQ(FindOwner(text, Python({"-c", "pass"})), CodeOwner::kProgram);
+  EXPECT_EQ(FindOwner(text, Python({"train.py"})), CodeOwner::kLibraries);
+}
+
 CodeOwner OwnerOfScript(const char* file, const MeasuredImage& image) {
   return FindOwner(Frame(CodeFrame::PYTHON, file, file), image);
 }

@@ -167,7 +167,7 @@ TEST(ScaledRunsTest, VariablesThatAreNoNumbersTellSeriesApart) {
   EXPECT_EQ(StageLaws(runs).front().program, "train io=csv");
   EXPECT_EQ(StageLaws(runs).back().program, "train io=binary");
   const StagedRuns staged = CollectStages(runs, ScaledFigure::kPeak);
-  EXPECT_THAT(ProgramsOf(staged),
+  EXPECT_THAT(ListPrograms(staged),
               ElementsAre("train io=binary", "train io=csv"));
   EXPECT_THAT(staged.label_names, ElementsAre("features", "rows"));
   EXPECT_THAT(staged.runs[0].labels, ElementsAre("10", "1000"));

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A gate of `memory_gate` that has no threshold file yet: its update writes the
+# first one, which the judge accepts, and its test says which command that is.
+set -uo pipefail
+readonly UPDATE=$PWD/$1 GATE=$PWD/$2 MANIFEST=$PWD/$3 CHECK=$PWD/$4
+readonly WORKSPACE=$TEST_TMPDIR/workspace OUT=$TEST_TMPDIR/out
+readonly FIRST=$WORKSPACE/gates/programs/first_gate_thresholds.textproto
+mkdir -p "${FIRST%/*}" || exit 2
+export BUILD_WORKSPACE_DIRECTORY=$WORKSPACE
+unset XML_OUTPUT_FILE TEST_UNDECLARED_OUTPUTS_DIR
+failures=0
+fail() {
+  echo "FAILED: $*"
+  cat "$OUT"
+  failures=$((failures + 1))
+}
+# expect STATUS PATTERN COMMAND ...
+expect() {
+  local wanted=$1 pattern=$2 status
+  shift 2
+  "$@" >"$OUT" 2>&1
+  status=$?
+  ((status == wanted)) || fail "status $status, not $wanted: $*"
+  grep -qE -- "$pattern" "$OUT" || fail "no line like: $pattern"
+}
+
+expect 2 'BAD_CONFIGURATION' "$GATE"
+grep -q 'bazel run //gates/programs:first_gate.update' "$OUT" ||
+  fail "the test does not say how to begin"
+
+expect 0 '^[+].*PEAK_LIVE_USABLE_BYTES' "$UPDATE" --dry_run
+[[ ! -e $FIRST ]] || fail "--dry_run wrote the file"
+
+expect 0 'added //gates/programs:first_gate_program' "$UPDATE"
+[[ -s $FIRST ]] || fail "no file was written"
+# The heap's peak repeats, so it is held to the byte; the whole process has room.
+grep -qE '^ *exact_bytes: 1[0-9]{6}$' "$FIRST" || fail "no exact peak: $(cat "$FIRST")"
+grep -q 'whole_process/first_gate_profile' "$FIRST" || fail "no limit for the whole process"
+grep -q '^environment {' "$FIRST" || fail "the file names no environment"
+
+{
+  cat "$MANIFEST"
+  printf 'thresholds\t%s\n' "$FIRST"
+} >"$TEST_TMPDIR/manifest"
+expect 0 '^ACCEPT' "$CHECK" --manifest="$TEST_TMPDIR/manifest"
+
+# A file that is there and that the gate does not name is not written over.
+cp "$FIRST" "$TEST_TMPDIR/before"
+expect 2 'does not fit' "$UPDATE"
+cmp -s "$FIRST" "$TEST_TMPDIR/before" || fail "the first file was changed"
+# What is asked for comes before what is implied.
+expect 0 'other.textproto' "$UPDATE" --add --file=other.textproto
+[[ -s $WORKSPACE/other.textproto ]] || fail "--file= is not obeyed"
+
+((failures == 0))
