@@ -1,5 +1,5 @@
-// Defines every form of operator new and operator delete by two functions of the
-// source that includes this header.
+// Defines every form of operator new and operator delete by two functions of
+// the source that includes this header.
 //
 //   void* NewBlock(size_t size, bool may_throw);
 //   void* NewBlock(size_t size, std::align_val_t alignment, bool may_throw);
@@ -9,8 +9,8 @@
 //   void DeleteBlock(void* block, size_t size, std::align_val_t alignment);
 //   FOOTPRINT_DEFINE_OPERATORS(NewBlock, DeleteBlock)
 //
-// The macro stands at the end of the source, outside of namespaces, and once in a
-// program: the language allows one replacement of these operators. A program
+// The macro stands at the end of the source, outside of namespaces, and once in
+// a program: the language allows one replacement of these operators. A program
 // that only allocates never needs it. NewBlock returns null only where
 // `may_throw` is false. Threads, time and memory are those of the functions.
 
@@ -54,8 +54,8 @@
     Delete(block, size, alignment);                                            \
   }
 
-#define FOOTPRINT_DEFINE_OPERATORS(New, Delete)  \
-  FOOTPRINT_DEFINE_OPERATORS_OF(, New, Delete)   \
+#define FOOTPRINT_DEFINE_OPERATORS(New, Delete) \
+  FOOTPRINT_DEFINE_OPERATORS_OF(, New, Delete)  \
   FOOTPRINT_DEFINE_OPERATORS_OF([], New, Delete)
 
 #endif  // FOOTPRINT_PROFILING_MALLOC_OPERATOR_DEFINITIONS_H_
