@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/whole_file.h"
 
 namespace footprint {
@@ -83,11 +84,24 @@ class Workspace {
     }
   }
 
+  // Returns whether a build file of the folder has a memory_gate of that name,
+  // whose thresholds are by default NAME_thresholds.textproto.
+  static bool MayHaveGate(const std::string& build, absl::string_view name) {
+    return absl::StrContains(build, "memory_gate(") &&
+           absl::StrContains(build, absl::StrCat("name = \"", name, "\""));
+  }
+
   bool IsFileNamed(const std::string& path) const {
     const std::string name = path.substr(FindFolder(path).size());
     const std::string base = name[0] == '/' ? name.substr(1) : name;
+    absl::string_view gate = base;
+    const bool is_default = absl::ConsumeSuffix(&gate, "_thresholds.textproto");
     for (const auto& build : builds_) {
       const std::string folder = FindFolder(build.first);
+      if (is_default && folder == FindFolder(path) &&
+          MayHaveGate(build.second, gate)) {
+        return true;
+      }
       if (!folder.empty() && !absl::StartsWith(path, folder + "/")) continue;
       if (absl::StrContains(build.second, base) ||
           absl::StrContains(build.second, "*.textproto")) {

@@ -7,9 +7,10 @@
 //
 // Reads text, and asks no Bazel: a file counts as named if its name, or a glob
 // of *.textproto, stands in a BUILD file or .bzl file of its folder or one
-// above it; a memory_profile if its name stands in any of them besides its own
-// rule. So a profile that a macro makes is not seen, and a file that is named
-// for another purpose counts as judged.
+// above it, or if it is the default file of a memory_gate there; a
+// memory_profile if its name stands in any of them besides its own rule. So a
+// profile that a macro makes is not seen, and a file that is named for another
+// purpose counts as judged.
 //
 // The result is a copy. Thread-safe. Memory: the workspace's build files. Time:
 // linear in them.

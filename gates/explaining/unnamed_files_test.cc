@@ -60,6 +60,20 @@ TEST_F(UnnamedFilesTest, AThresholdFileIsNamedInItsFolderOrAbove) {
                           "e/forgotten.textproto"));
 }
 
+TEST_F(UnnamedFilesTest, AMemoryGatesOwnFileIsNamedByTheGate) {
+  Put("a/load_thresholds.textproto", kThresholds);
+  Put("a/BUILD", "memory_gate(\n    name = \"load\",\n)\n");
+  EXPECT_THAT(Names(), IsEmpty());
+  // Another gate's, a gate of another folder, and no gate at all.
+  Put("a/fit_thresholds.textproto", kThresholds);
+  Put("b/load_thresholds.textproto", kThresholds);
+  Put("c/load_thresholds.textproto", kThresholds);
+  Put("c/BUILD", "memory_gate_test(\n    name = \"load\",\n)\n");
+  EXPECT_THAT(Names(), ElementsAre("a/fit_thresholds.textproto",
+                                   "b/load_thresholds.textproto",
+                                   "c/load_thresholds.textproto"));
+}
+
 TEST_F(UnnamedFilesTest, AProfileIsNamedBesidesItsOwnRule) {
   Put("a/BUILD",
       "memory_profile(\n    name = \"x_profile\",\n)\n"

@@ -1,6 +1,7 @@
 // Everything that is known of a gate. Run through memory_gate_suite, which
 // gives it a manifest.
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ grew and where, and the command that accepts it.
                                                  else the nearest limit
   bazel run //gates:explain -- --before=/tmp/old tabular:42
                                                  what grew since these profiles
+  bazel run //app:load.explain                   of a gate of one program, what
+                                                 is not accepted, or else the
+                                                 nearest limit
 
 Flags
   --benchmark=GLOB    of a label, these benchmarks; '*': any characters
@@ -54,9 +58,17 @@ int FindExitStatus(const std::vector<GateExplanation>& explanations) {
   return 0;
 }
 
+// Returns the label of all profiles; empty if there are several, or none.
+std::string FindOnlyLabel(const GateInput& input) {
+  std::set<std::string> labels;
+  for (const MemoryProfile& profile : input.profiles) {
+    labels.insert(profile.label());
+  }
+  return labels.size() == 1 ? *labels.begin() : "";
+}
+
 int Explain(const CommandFlags& flags, bool is_json) {
   ExplainOptions options;
-  options.gate = flags.words().front();
   options.benchmark = flags.Value("benchmark", "*");
   options.has_every_rule = flags.Has("all");
   options.update_target = SuiteEvaluationOptions(flags).update_target;
@@ -70,6 +82,13 @@ int Explain(const CommandFlags& flags, bool is_json) {
   }
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  options.gate = flags.words().empty() ? FindOnlyLabel(suite->input)
+                                       : flags.words().front();
+  if (options.gate.empty()) {
+    return Complain(kProgram,
+                    "name a gate: a limit as check prints it, FILE:LINE, or a "
+                    "label; see --help");
+  }
   const absl::StatusOr<std::vector<GateExplanation>> explanations =
       ExplainGates(suite->input, suite->verdict, options);
   if (!explanations.ok()) {
@@ -92,11 +111,6 @@ int Main(const std::vector<std::string>& arguments) {
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
   const absl::StatusOr<bool> is_json = IsJsonWanted(*flags);
   if (!is_json.ok()) return Complain(kProgram, is_json.status().message());
-  if (flags->words().empty()) {
-    return Complain(kProgram,
-                    "name a gate: a limit as check prints it, FILE:LINE, or a "
-                    "label; see --help");
-  }
   return Explain(*flags, *is_json);
 }
 

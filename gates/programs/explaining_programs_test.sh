@@ -141,6 +141,10 @@ python3 -c 'import json; assert json.load(open("out"))["gates"][0]["limit"] == 2
 expect 2 'no rule that was judged is named //a:bb; did you mean "//a:b"' explain --manifest=manifest //a:bb
 expect 2 'with --benchmark=BM_No' explain --manifest=manifest //a:b --benchmark=BM_No
 expect 2 'name a gate' explain --manifest=manifest
+# A gate of one program needs no name.
+printf 'profile\tnew/ab.profile.binpb\t//a:b\nthresholds\tshared.textproto\n' >one
+sed 's/^schema_version: 1$/&\nshared: true/' t.textproto >shared.textproto
+expect 1 '^REJECT //a:b BM_Fit/rows:10$' explain --manifest=one
 expect 2 'no --manifest' explain //a:b
 expect 2 'nowhere' explain --manifest=manifest //a:b --before=nowhere
 echo 'nonsense' >>t.textproto
