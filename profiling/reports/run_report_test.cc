@@ -431,6 +431,61 @@ TEST(RunReportTest, OwnLinesStandFirstWithWhatTheyCalled) {
               HasSubstr("of the peak have none\n"));
 }
 
+// A script whose lines import modules, the largest first.
+MeasuredRun RunOfImports(const std::vector<std::string>& files) {
+  MeasuredRun run = FullRun();
+  MeasuredImage* const image = run.mutable_images(0);
+  image->clear_sites();
+  int64_t bytes = image->peak_live_bytes() / 2;
+  const auto add_call = [&run](const std::string& file, int line,
+                               uint32_t parent) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_kind(CodeFrame::PYTHON);
+    frame->set_function("<module>");
+    frame->set_file(file);
+    frame->set_line(line);
+    Call* const call = run.add_calls();
+    call->set_parent(parent);
+    call->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+    return static_cast<uint32_t>(run.calls_size());
+  };
+  for (size_t i = 0; i < files.size(); ++i) {
+    const uint32_t own = add_call("train.py", static_cast<int>(i) + 1, 0);
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(add_call(files[i], 1, own));
+    site->mutable_at_peak()->set_bytes(bytes);
+    bytes /= 2;
+  }
+  return run;
+}
+
+TEST(RunReportTest, ImportsAreNamedAsTheScriptNamesThem) {
+  const std::string table =
+      Table(RunOfImports({"/usr/lib/python3/dist-packages/numpy/__init__.py",
+                          "/usr/lib/python3.11/json.py"}),
+            "Your lines at the peak");
+  EXPECT_THAT(table, HasSubstr("import of numpy\n"));
+  EXPECT_THAT(table, HasSubstr("import of json\n"));
+}
+
+TEST(RunReportTest, OwnLinesThatAreNotShownAreCountedAndSummed) {
+  const MeasuredRun run =
+      RunOfImports({"/usr/lib/python3.11/a.py", "/usr/lib/python3.11/b.py",
+                    "/usr/lib/python3.11/c.py"});
+  RunReportOptions options;
+  options.most_rows = 1;
+  for (const ReportTable& table : RunReport(run, options).tables) {
+    if (table.heading != "Your lines at the peak") continue;
+    EXPECT_EQ(table.rows.size(), 1u);
+    EXPECT_EQ(table.other_count, 2);
+    // A half is shown; a quarter and an eighth are not.
+    EXPECT_EQ(table.other_sum, run.images(0).peak_live_bytes() / 4 +
+                                   run.images(0).peak_live_bytes() / 8);
+    ASSERT_EQ(table.compared.size(), 1u);
+    EXPECT_EQ(table.columns[table.compared[0].column].name, "your lines");
+  }
+}
+
 // A native program whose lines allocate by themselves has one table.
 TEST(RunReportTest, OwnLinesThatAreAllLinesAreNotRepeated) {
   MeasuredRun run = FullRun();

@@ -66,6 +66,21 @@ TEST(LeakProbabilityTest, WhatWasFilledAndGrowsByChanceIsNone) {
       0.9);
 }
 
+// The last third of three steps is one step.
+TEST(LeakProbabilityTest, TheLastThirdIsRoundedUp) {
+  EXPECT_EQ(LeakProbability(std::vector<double>{0, 10, 20, 21}), 0);
+  EXPECT_GT(LeakProbability(std::vector<double>{0, 10, 20, 30}), 0.5);
+  // Of four steps, two.
+  EXPECT_GT(LeakProbability(std::vector<double>{0, 10, 20, 30, 31}), 0.5);
+}
+
+TEST(LeakProbabilityTest, AFloorThatStaysIsNoRise) {
+  const double once =
+      LeakProbability(Windows(12, [](int i) { return i < 6 ? i : i - 1.0; }));
+  const double never = LeakProbability(Windows(12, [](int i) { return i; }));
+  EXPECT_LT(once, never);
+}
+
 TEST(LeakProbabilityTest, WhatSlowsDownToHalfIsALeak) {
   const auto slower = [](double share) {
     // 16 windows at one speed and 8 at another.

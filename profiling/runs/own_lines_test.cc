@@ -127,6 +127,24 @@ TEST_F(OwnLinesTest, WhatNoOwnLineAskedForIsInNoRow) {
   EXPECT_TRUE(Find().empty());
 }
 
+TEST_F(OwnLinesTest, LinesWithEquallyManyBytesStandByFileAndLine) {
+  for (const char* file : {"/home/me/b.cc", "/home/me/a.cc"}) {
+    for (const int line : {7, 3}) {
+      AddSite(
+          {AddFrame(CodeFrame::NATIVE, "Fit", file, line, "/home/me/train")},
+          10);
+    }
+  }
+  std::vector<std::string> places;
+  for (const OwnLine& line : Find()) {
+    places.push_back(line.frame.file() + ":" +
+                     std::to_string(line.frame.line()));
+  }
+  EXPECT_EQ(places,
+            (std::vector<std::string>{"/home/me/a.cc:3", "/home/me/a.cc:7",
+                                      "/home/me/b.cc:3", "/home/me/b.cc:7"}));
+}
+
 TEST_F(OwnLinesTest, AllocatorsAreNoCallThatIsNamed) {
   AddSite({AddOwn("main", 9), AddFrame(CodeFrame::ALLOCATOR, "operator new", "",
                                        0, "/usr/lib/libstdc++.so.6")},
@@ -136,8 +154,10 @@ TEST_F(OwnLinesTest, AllocatorsAreNoCallThatIsNamed) {
 
 TEST_F(OwnLinesTest, DamagedNumbersDoNoHarm) {
   AddSite({AddOwn("main", 9), 7}, 10);
-  image_.mutable_sites(0)->set_call(99);
-  EXPECT_TRUE(Find().empty());
+  for (const uint32_t call : {3, 99}) {
+    image_.mutable_sites(0)->set_call(call);
+    EXPECT_TRUE(Find().empty());
+  }
   image_.mutable_sites(0)->set_call(1);
   EXPECT_EQ(Find().size(), 1u);
   run_.mutable_calls(0)->set_parent(2);
