@@ -31,6 +31,15 @@ std::string DescribeCalled(const CodeFrame& called) {
              : called.function();
 }
 
+// Function and call share a column, so that figures are in sight on a
+// telephone.
+std::string DescribeCalls(const OwnLine& line) {
+  return line.called.function().empty()
+             ? line.frame.function()
+             : absl::StrCat(line.frame.function(), " -> ",
+                            DescribeCalled(line.called));
+}
+
 }  // namespace
 
 void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
@@ -47,9 +56,8 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
       {"share", ReportUnit::kShare},
       {"sigma", ReportUnit::kBytes, run.sampling_interval_bytes() <= 0},
       {"allocated", ReportUnit::kBytes, true},
-      {"function"},
-      {"where"},
-      {"it called"}};
+      {"function -> called"},
+      {"where"}};
   table.compared = {{0, 2}};
   int64_t sum = 0;
   bool has_called = false;
@@ -68,8 +76,9 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
     row.cells = {BytesValue(bytes), ShareValue(bytes, peak_bytes),
                  BytesValue(static_cast<int64_t>(SigmaBytes(line.at_peak))),
                  BytesValue(line.allocated.bytes())};
+    const size_t function = row.cells.size();
     AddPlace(line.frame, &row);
-    row.cells.push_back(TextValue(DescribeCalled(line.called)));
+    row.cells[function] = TextValue(DescribeCalls(line));
     table.rows.push_back(std::move(row));
   }
   // Where nothing lies between the lines and their blocks, the table of all

@@ -426,7 +426,7 @@ TEST(RunReportTest, OwnLinesStandFirstWithWhatTheyCalled) {
   }
   EXPECT_LT(own, all);
   EXPECT_THAT(Table(FullRun(), "Your lines at the peak"),
-              HasSubstr("PyArray_NewFromDescr\n"));
+              HasSubstr("  fit -> PyArray_NewFromDescr  train.py:12\n"));
   EXPECT_THAT(Table(FullRun(), "Your lines at the peak"),
               HasSubstr("of the peak have none\n"));
 }
@@ -464,8 +464,8 @@ TEST(RunReportTest, ImportsAreNamedAsTheScriptNamesThem) {
       Table(RunOfImports({"/usr/lib/python3/dist-packages/numpy/__init__.py",
                           "/usr/lib/python3.11/json.py"}),
             "Your lines at the peak");
-  EXPECT_THAT(table, HasSubstr("import of numpy\n"));
-  EXPECT_THAT(table, HasSubstr("import of json\n"));
+  EXPECT_THAT(table, HasSubstr("  <module> -> import of numpy  train.py:1\n"));
+  EXPECT_THAT(table, HasSubstr("  <module> -> import of json   train.py:2\n"));
 }
 
 TEST(RunReportTest, OwnLinesThatAreNotShownAreCountedAndSummed) {
