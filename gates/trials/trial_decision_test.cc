@@ -82,7 +82,16 @@ TEST_F(TrialDecisionTest, APeakAboveTheBudgetIsRejectedWithOneThatHasRoom) {
   EXPECT_EQ(DecideMeasured(), PEAK_ABOVE_BUDGET);
   EXPECT_EQ(result_.excess_bytes(), 1);
   // 102 MiB and two bytes, rounded up.
-  EXPECT_THAT(result_.reason(), HasSubstr("budget_bytes: 108003328 "));
+  EXPECT_EQ(result_.reason(),
+            "needs 100 MiB (104,857,601 B), 1 B above the budget of 100 MiB "
+            "(104,857,600 B); budget_bytes: 108003328 has room for it");
+}
+
+// A fiftieth more than 50 MiB is 51 MiB to the byte.
+TEST_F(TrialDecisionTest, ABudgetOfWholeMebibytesGetsNoOther) {
+  limits_.budget_bytes = 10 * kMiB;
+  EXPECT_EQ(DecideMeasured(), PEAK_ABOVE_BUDGET);
+  EXPECT_THAT(result_.reason(), HasSubstr("budget_bytes: 53477376 "));
 }
 
 TEST_F(TrialDecisionTest, ARunOutOfMemoryIsRejectedWithItsExcess) {
@@ -90,6 +99,17 @@ TEST_F(TrialDecisionTest, ARunOutOfMemoryIsRejectedWithItsExcess) {
   run_.set_peak_bytes(264 * kMiB);
   EXPECT_EQ(DecideMeasured(), OUT_OF_MEMORY_UNDER_LIMIT);
   EXPECT_EQ(result_.excess_bytes(), 164 * kMiB);
+  EXPECT_EQ(result_.reason(),
+            "needs more than 264 MiB (276,824,064 B), where it was measured; "
+            "the budget is 100 MiB (104,857,600 B)");
+  // A budget of a byte is one, too.
+  limits_.budget_bytes = 1;
+  DecideMeasured();
+  EXPECT_THAT(result_.reason(), HasSubstr("; the budget is 1 B"));
+  limits_.budget_bytes = 0;
+  DecideMeasured();
+  EXPECT_EQ(result_.reason(),
+            "needs more than 264 MiB (276,824,064 B), where it was measured");
 }
 
 TEST_F(TrialDecisionTest, AKillBelowTheLimitIsTheHosts) {
@@ -125,6 +145,8 @@ TEST_F(TrialDecisionTest, TimeAndFailuresOfTheFirstRunAreTold) {
   run_.set_exit_status(0);
   limits_.budget_bytes = 0;
   EXPECT_EQ(DecideMeasured(), NO_BUDGET);
+  limits_.budget_bytes = 1;
+  EXPECT_EQ(DecideMeasured(), PEAK_ABOVE_BUDGET);
 }
 
 TEST_F(TrialDecisionTest, ASecondRunThatFailsAtItsLimitNeedsMore) {

@@ -86,6 +86,8 @@ TEST_F(TrialLimitsTest, MeasuringHasRoomAboveTheBudgetButNotAboveTheHosts) {
   EXPECT_EQ(Compute().measuring_limit_bytes, 264 * kMiB);
   request_.set_budget_bytes(std::numeric_limits<int64_t>::max());
   EXPECT_EQ(Compute().measuring_limit_bytes, kRoomBytes);
+  request_.set_budget_bytes(1);
+  EXPECT_EQ(Compute().measuring_limit_bytes, 64 * kMiB + 2);
   request_.set_measuring_limit_bytes(300 * kMiB);
   EXPECT_EQ(Compute().measuring_limit_bytes, 300 * kMiB);
 }
