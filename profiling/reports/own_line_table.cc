@@ -66,8 +66,7 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
     if (bytes <= 0) continue;
     sum = SaturatedSum(sum, bytes);
     has_called |= !line.called.function().empty();
-    if (table.rows.size() == options.most_rows ||
-        options.memory_threshold.Hides(bytes, peak_bytes)) {
+    if (options.memory_threshold.Hides(bytes, peak_bytes)) {
       ++table.other_count;
       table.other_sum = SaturatedSum(table.other_sum, bytes);
       continue;
@@ -81,12 +80,16 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
     row.cells[function] = TextValue(DescribeCalls(line));
     table.rows.push_back(std::move(row));
   }
-  // Where nothing lies between the lines and their blocks, the table of all
-  // places says the same.
-  if (table.rows.empty() || (sum >= peak_bytes && !has_called)) return;
+  int64_t others = -sum;
+  for (const SiteAmounts& site : image.sites()) {
+    others = SaturatedSum(others, site.at_peak().bytes());
+  }
+  // The table of all places says the same where nothing lies between the lines
+  // and their blocks.
+  if (table.rows.empty() || (others <= 0 && !has_called)) return;
   table.note = "each byte at the innermost line of your own code";
-  if (sum < peak_bytes) {
-    absl::StrAppend(&table.note, "; ", FormatRoundedBytes(peak_bytes - sum),
+  if (others > 0) {
+    absl::StrAppend(&table.note, "; ", FormatRoundedBytes(others),
                     " of the peak have none");
   }
   report->tables.push_back(std::move(table));

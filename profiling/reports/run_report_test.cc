@@ -504,8 +504,12 @@ TEST(RunReportTest, OwnLinesThatAreAllLinesAreNotRepeated) {
   site->mutable_at_peak()->set_bytes(image->peak_live_bytes());
   EXPECT_EQ(Table(run, "Your lines at the peak"), "");
   EXPECT_THAT(Table(run, "Lines of code at the peak"), HasSubstr("Fit"));
-  // Half of it in no line of its own.
+  // An estimate below the peak leaves nothing out.
   site->mutable_at_peak()->set_bytes(image->peak_live_bytes() / 2);
+  EXPECT_EQ(Table(run, "Your lines at the peak"), "");
+  // As much again in no line of its own.
+  image->add_sites()->mutable_at_peak()->set_bytes(image->peak_live_bytes() /
+                                                   2);
   EXPECT_THAT(Table(run, "Your lines at the peak"), HasSubstr("Fit"));
 }
 

@@ -35,8 +35,8 @@ enum class CodeOwner : uint8_t {
 CodeOwner FindOwner(const CodeFrame& frame, const MeasuredImage& image);
 
 struct PeakShares {
-  // Whether owners are known; false if call sites were not recorded, or the
-  // program is an interpreter whose frames were not.
+  // The owners are known unless call sites were not recorded, or the program is
+  // an interpreter whose frames were not.
   bool are_known = false;
   int64_t program_bytes = 0;
   int64_t libraries_bytes = 0;

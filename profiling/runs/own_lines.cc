@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,24 +16,43 @@
 namespace footprint {
 namespace {
 
-// How surely a frame is a line of the program's author.
-enum class Ownness : uint8_t { kNone, kWithoutSource, kOwn };
-
 // Returns whether a source file belongs to a library, though its code lies in
-// the program: templates, inlined functions and libraries that are linked in.
+// the program: templates, inlined functions and libraries that are linked in. A
+// file of the user's may lie anywhere else: below /usr/src in an image of a
+// container, or at a relative path.
 bool IsLibrarySource(absl::string_view file) {
-  return absl::StartsWith(file, "/usr/") || absl::StartsWith(file, "/build/") ||
-         absl::StartsWith(file, "external/") ||
-         absl::StrContains(file, "/external/") ||
-         // The C library's, as Debian's debug information has it.
-         absl::StartsWith(file, "./") || absl::StartsWith(file, "../");
+  for (absl::string_view folder :
+       {"/usr/include/", "/usr/lib/", "/usr/local/include/", "external/",
+        // The C library's start of each program, as Debian compiled it.
+        "../sysdeps/", "../csu/"}) {
+    if (absl::StartsWith(file, folder)) return true;
+  }
+  return absl::StrContains(file, "/external/");
 }
 
-Ownness FindOwnness(const CodeFrame& frame, const MeasuredImage& image) {
-  if (FindOwner(frame, image) != CodeOwner::kProgram) return Ownness::kNone;
-  if (frame.kind() == CodeFrame::PYTHON) return Ownness::kOwn;
-  if (frame.file().empty()) return Ownness::kWithoutSource;
-  return IsLibrarySource(frame.file()) ? Ownness::kNone : Ownness::kOwn;
+// Returns for each frame whether it is the program's own. In an object with
+// debug information, code that has no source is not its author's: it comes from
+// the compiler or from a library without debug information.
+std::vector<bool> FindOwnFrames(const MeasuredRun& run,
+                                const MeasuredImage& image) {
+  std::vector<bool> is_own;
+  std::set<absl::string_view> modules_with_source;
+  for (const CodeFrame& frame : run.frames()) {
+    const bool is_programs = FindOwner(frame, image) == CodeOwner::kProgram &&
+                             frame.function() != "_start";
+    is_own.push_back(is_programs && !IsLibrarySource(frame.file()));
+    if (is_own.back() && !frame.file().empty()) {
+      modules_with_source.insert(frame.module());
+    }
+  }
+  for (int i = 0; i < run.frames_size(); ++i) {
+    const CodeFrame& frame = run.frames(i);
+    if (frame.kind() != CodeFrame::PYTHON && frame.file().empty() &&
+        modules_with_source.count(frame.module()) > 0) {
+      is_own[static_cast<size_t>(i)] = false;
+    }
+  }
+  return is_own;
 }
 
 // A call of the program's own, and the call that it made next; 0: none.
@@ -52,18 +72,17 @@ bool IsNameable(const CodeFrame& frame, const MeasuredImage& image) {
   return owner == CodeOwner::kProgram || owner == CodeOwner::kLibraries;
 }
 
-// Returns for each call, as sites name it, the innermost one around it, or
-// itself, of at least that ownness. Callers stand before what they call.
+// Returns for each call, as sites name it, the innermost own one around it, or
+// itself. Callers stand before what they call.
 std::vector<OwnCall> FindOwnCalls(const MeasuredRun& run,
-                                  const std::vector<Ownness>& frames,
-                                  const std::vector<bool>& is_nameable,
-                                  Ownness least) {
+                                  const std::vector<bool>& is_own,
+                                  const std::vector<bool>& is_nameable) {
   std::vector<OwnCall> calls(static_cast<size_t>(run.calls_size()) + 1);
   for (size_t number = 1; number < calls.size(); ++number) {
     const Call& call = run.calls(static_cast<int>(number) - 1);
     const auto self = static_cast<uint32_t>(number);
-    if (call.frame() >= frames.size() || call.parent() >= number) continue;
-    if (frames[call.frame()] >= least) {
+    if (call.frame() >= is_own.size() || call.parent() >= number) continue;
+    if (is_own[call.frame()]) {
       calls[number].own = self;
       continue;
     }
@@ -88,18 +107,14 @@ class OwnLines {
   OwnLines(const MeasuredRun& run, const MeasuredImage& image) : run_(run) {
     std::vector<bool> is_nameable;
     for (const CodeFrame& frame : run.frames()) {
-      ownness_.push_back(FindOwnness(frame, image));
       is_nameable.push_back(IsNameable(frame, image));
     }
     const std::vector<OwnCall> own =
-        FindOwnCalls(run, ownness_, is_nameable, Ownness::kOwn);
-    const std::vector<OwnCall> any =
-        FindOwnCalls(run, ownness_, is_nameable, Ownness::kWithoutSource);
+        FindOwnCalls(run, FindOwnFrames(run, image), is_nameable);
     for (const SiteAmounts& site : image.sites()) {
-      if (site.call() >= own.size()) continue;
-      const OwnCall& call =
-          own[site.call()].own != 0 ? own[site.call()] : any[site.call()];
-      if (call.own != 0) Add(site, call);
+      if (site.call() < own.size() && own[site.call()].own != 0) {
+        Add(site, own[site.call()]);
+      }
     }
   }
 
@@ -130,7 +145,7 @@ class OwnLines {
   uint32_t FindFrame(uint32_t call) const {
     if (call == 0) return kNoFrame;
     const uint32_t frame = run_.calls(static_cast<int>(call) - 1).frame();
-    return frame < ownness_.size() ? frame : kNoFrame;
+    return frame < static_cast<uint32_t>(run_.frames_size()) ? frame : kNoFrame;
   }
 
   void Add(const SiteAmounts& site, const OwnCall& call) {
@@ -153,7 +168,6 @@ class OwnLines {
   }
 
   const MeasuredRun& run_;
-  std::vector<Ownness> ownness_;  // of each frame
   absl::flat_hash_map<uint32_t, GrowingLine> by_frame_;
 };
 

@@ -95,8 +95,8 @@ TEST_F(OwnLinesTest, SourcesOfLibrariesInTheProgramAreNotItsOwn) {
   const uint32_t main = AddOwn("main", 9);
   for (const char* file :
        {"/usr/include/c++/12/bits/new_allocator.h", "external/eigen/Core.h",
-        "/b/execroot/x/external/eigen/Core.h", "./malloc/malloc.c",
-        "../sysdeps/x86_64/start.S", "/build/gcc-12/libstdc++/new_op.cc"}) {
+        "/b/execroot/x/external/eigen/Core.h", "/usr/lib/gcc/include/x.h",
+        "/usr/local/include/y.h", "../sysdeps/x86_64/start.S"}) {
     AddSite({main, AddFrame(CodeFrame::NATIVE, "allocate", file, 137,
                             "/home/me/train")},
             10);
@@ -105,6 +105,23 @@ TEST_F(OwnLinesTest, SourcesOfLibrariesInTheProgramAreNotItsOwn) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0].frame.function(), "main");
   EXPECT_EQ(lines[0].at_peak.bytes(), 60);
+}
+
+TEST_F(OwnLinesTest, OwnSourcesMayLieAnywhereElse) {
+  for (const char* file : {"../src/train.cc", "./train.cc", "train.cc",
+                           "/usr/src/app/train.cc", "/build/train.cc"}) {
+    AddSite({AddFrame(CodeFrame::NATIVE, "main", file, 7, "/home/me/train")},
+            10);
+  }
+  EXPECT_EQ(Find().size(), 5u);
+}
+
+// What the C library or the compiler adds to a program is nobody's line.
+TEST_F(OwnLinesTest, TheStartOfAProgramIsNoLine) {
+  const uint32_t start =
+      AddFrame(CodeFrame::NATIVE, "_start", "", 0, "/home/me/train");
+  AddSite({start, AddLibrarys("__libc_start_main")}, 10);
+  EXPECT_TRUE(Find().empty());
 }
 
 TEST_F(OwnLinesTest, WithoutDebugInformationItsFunctionsStandForLines) {
