@@ -32,6 +32,7 @@ expect 0 '^[+].*PEAK_LIVE_USABLE_BYTES' "$UPDATE" --dry_run
 [[ ! -e $FIRST ]] || fail "--dry_run wrote the file"
 
 expect 0 'added //gates/programs:first_gate_program' "$UPDATE"
+grep -q 'thresholds.textproto: is new; check it in' "$OUT" || fail "no next step"
 [[ -s $FIRST ]] || fail "no file was written"
 # The heap's peak repeats, so it is held to the byte; the whole process has room.
 grep -qE '^ *exact_bytes: 1[0-9]{6}$' "$FIRST" || fail "no exact peak: $(cat "$FIRST")"
@@ -48,7 +49,7 @@ expect 0 '^ACCEPT' "$CHECK" --manifest="$TEST_TMPDIR/manifest"
 cp "$FIRST" "$TEST_TMPDIR/before"
 expect 2 'does not fit' "$UPDATE"
 cmp -s "$FIRST" "$TEST_TMPDIR/before" || fail "the first file was changed"
-# What is asked for comes before what is implied.
+# A file that is asked for comes before the one that is implied.
 expect 0 'other.textproto' "$UPDATE" --add --file=other.textproto
 [[ -s $WORKSPACE/other.textproto ]] || fail "--file= is not obeyed"
 

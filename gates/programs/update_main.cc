@@ -122,6 +122,7 @@ WorkspaceUpdateRequest MakeRequest(const CommandFlags& flags,
     request.adds = true;
     if (request.added_path.empty()) {
       request.added_path = flags.Value("first_file", "");
+      request.is_added_path_named = true;
     }
   }
   return request;

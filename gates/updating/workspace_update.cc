@@ -263,7 +263,9 @@ class WorkspacePlanner {
            text.ok() ? *text : NewThresholdText(environment)});
       file = &update_.files.back();
       update_.descriptions.push_back(absl::StrCat(
-          path, ": name it in the gate's `thresholds`, if no glob does"));
+          path, request_.is_added_path_named
+                    ? ": is new; check it in"
+                    : ": name it in the gate's `thresholds`, if no glob does"));
     }
     const std::string edited = AppendThresholds(
         IsThresholdFileWithoutRules(file->edited) ? WithFirstLines(file->edited)

@@ -39,6 +39,8 @@ struct WorkspaceUpdateRequest {
   // that is empty, to the file that is the only choice.
   bool adds = false;
   std::string added_path;
+  // The gate judges by `added_path` once it is there, without being told.
+  bool is_added_path_named = false;
   // The file of a new environment, to write or extend; empty: none.
   std::string environment_path;
 };
