@@ -52,7 +52,7 @@ struct LoadedBytes {
   // Heap and mappings that are left, never negative. In doubt: what this thread
   // took and, besides, what nobody else is known to have taken.
   int64_t bytes = 0;
-  // Those of the bytes that are mappings.
+  // So many of the bytes are mappings.
   int64_t mapped_bytes = 0;
   // Most at one time, what belongs to others included; at least `bytes`.
   int64_t peak_bytes = 0;
@@ -73,7 +73,7 @@ struct MemoryReading {
   int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
   int64_t inaccessible_count = 0;  // mappings, such as one before each stack
-  // Whether another thread was there at either moment of a difference.
+  // Another thread was there at either moment of a difference.
   bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);

@@ -61,7 +61,7 @@ struct AtomicFileOptions {
   // Special files, where they are written, get each byte as it comes: nothing
   // is replaced.
   SpecialFiles special_files = SpecialFiles::kRefuse;
-  // What to do if another is writing the file.
+  // The writer does this if another is writing the file.
   WhenLocked when_locked = WhenLocked::kRefuse;
 };
 

@@ -46,11 +46,11 @@ MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
 // Bytes that a group is charged for at one moment.
 struct MemoryGroupUse {
   int64_t used_bytes = 0;
-  // What is used less the page cache of files, which the kernel gives up under
-  // a limit: memory of processes, shared memory and tmpfs, whether mapped or
-  // not, and the kernel's own (page tables, buffers of pipes and sockets). What
-  // the kernel only has at hand for the group, 512 KiB a processor at most, is
-  // left out, too.
+  // The group needs what is used less the page cache of files, which the kernel
+  // gives up under a limit: memory of processes, shared memory and tmpfs,
+  // whether mapped or not, and the kernel's own (page tables, buffers of pipes
+  // and sockets). What the kernel only has at hand for the group, 512 KiB a
+  // processor at most, is left out, too.
   int64_t needed_bytes = 0;
 
   // Page cache, and what the kernel has at hand.

@@ -39,8 +39,8 @@ struct LineChart {
   bool has_logarithmic_y = false;
   // Bytes: the powers of a logarithmic x are those of two.
   bool has_bytes_x = false;
-  // Whether the y axis may begin above zero, which it does if more than half of
-  // it would be empty; then its name says where it begins.
+  // The y axis may begin above zero if this is set, and does so if more than
+  // half of it would be empty; then its name says where it begins.
   bool may_leave_zero_out = false;
   std::vector<Line> lines;  // at most 8 are told apart by colour
   std::function<std::string(double)> format_x;  // unset: plain numbers

@@ -94,11 +94,11 @@ inline constexpr size_t kMinimumPointCount = 3;
 // have the same number of variables, each above zero or zero.
 absl::optional<ScalingLaw> FitScalingLaw(absl::Span<const ScalingPoint> points);
 
-// What a law says of a size that was not measured. The range holds what every
-// law that the criterion finds about as good says, one that rests on one row
-// too, fitted to all points and to all but one of them in turn, widened by the
-// law's error at points that it was not fitted to. It knows nothing of what
-// begins beyond the largest point.
+// A prediction is a law's figure at a size that was not measured. The range
+// holds what every law that the criterion finds about as good says, one that
+// rests on one row too, fitted to all points and to all but one of them in
+// turn, widened by the law's error at points that it was not fitted to. It
+// knows nothing of what begins beyond the largest point.
 struct ScalingPrediction {
   double value = 0;  // by FitScalingLaw
   double low = 0;

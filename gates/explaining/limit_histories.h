@@ -1,4 +1,4 @@
-// How the limits of a gate moved: a section of its page.
+// Adds a section to a gate's page that shows how its limits moved.
 //
 //   AddLimitHistories(input, &page);
 //

@@ -28,8 +28,7 @@ inline constexpr int kFleetSchemaVersion = 1;
 struct FleetSource {
   std::string path;  // as it is to appear in messages
   Fleet fleet;
-  // What is wrong with the file; if there is anything, `fleet` must not be
-  // used.
+  // Each problem is a sentence; if there is one, `fleet` must not be used.
   std::vector<std::string> problems;
 };
 

@@ -81,7 +81,8 @@ class EnvironmentCheck {
   // The files for the environment of each profile, and those for others.
   std::vector<std::vector<size_t>> own_sources_;
   std::vector<std::vector<size_t>> foreign_sources_;
-  // What a file of another environment would judge in each profile.
+  // These measurements would be judged by files of another environment, by
+  // profile.
   std::vector<std::vector<RuledMeasurement>> foreign_;
   std::set<BenchmarkKey> foreign_benchmarks_;
   // Measurements that a file of the profile's own environment judges.

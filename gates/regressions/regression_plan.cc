@@ -27,7 +27,8 @@ bool IsPeak(MetricKind metric) {
          metric == SUM_THREAD_PEAK_USABLE_BYTES;
 }
 
-// Where a figure is made, and by how much it must grow.
+// A place is the part of a run that makes a figure, with the bytes by which the
+// figure must grow.
 struct Place {
   const JudgedFigure& figure;
   const AllocationRecord& record;

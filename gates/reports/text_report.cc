@@ -47,7 +47,7 @@ std::string ExactText(MetricKind metric, int64_t value) {
              : FormatCount(value);
 }
 
-// How text is written for this terminal.
+// Writes text as this terminal shows it.
 class Style {
  public:
   explicit Style(const ReportOptions& options) : options_(options) {}

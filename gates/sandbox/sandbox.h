@@ -36,7 +36,7 @@
 
 namespace footprint {
 
-// How many bytes at the end of each of the two standard outputs are usually
+// So many bytes at the end of each of the two standard outputs are usually
 // kept.
 inline constexpr int64_t kOutputTailBytes = 16384;
 

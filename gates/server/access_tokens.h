@@ -35,7 +35,7 @@
 
 namespace footprint {
 
-// What a token allows: to submit bundles, to read verdicts, to make backups.
+// A token may submit bundles, read verdicts, or make backups, by its scopes.
 constexpr unsigned kSubmitScope = 1;
 constexpr unsigned kReadScope = 2;
 constexpr unsigned kAdminScope = 4;

@@ -24,10 +24,10 @@ inline constexpr double kFalseAlarmShare = 0.001;
 struct SampleDecision {
   enum Kind { kAccept, kReject, kInconclusive };
   Kind kind = kInconclusive;
-  // Why it is so, with numbers; where it is inconclusive, also what would
+  // The reason has numbers; where it is inconclusive, it also says what would
   // decide.
   std::string reason;
-  // How many more runs might decide what is inconclusive, at least 1.
+  // So many more runs might decide what is inconclusive, at least 1.
   int64_t more_runs = 0;
 };
 

@@ -105,7 +105,7 @@ struct StoredTrial {
 
 struct Submission {
   StoredTrial trial;
-  // Whether the bundle is new; else it was there.
+  // The bundle was not in the store before.
   bool is_new = false;
 };
 

@@ -33,7 +33,7 @@ struct DecoderConfig {
   int64_t positions = 0;
   float epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
-  // Whether the table of words is the output matrix, too.
+  // The table of words is the output matrix, too, if this is set.
   bool ties_output = true;
 
   int64_t head_features() const { return hidden / heads; }

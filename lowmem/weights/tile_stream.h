@@ -44,7 +44,8 @@ struct TileStreamOptions {
   // Slots, so the tiles held and under way together; at least 1. A stream with
   // more than one can lend more than one tile at a time.
   int depth = 1;
-  // Whether after the last tile comes the first again, without an end.
+  // The first tile comes again after the last one, without an end, if this is
+  // set.
   bool repeat = false;
   // A thread of its own reads ahead, for kPread on a file that is not in the
   // page cache. Ignored for kResident and kMmap.

@@ -93,7 +93,7 @@ struct WeightCounters {
   // to pages, and including what kResident loads in Open. Not what kMmap views:
   // the system reads that when it is touched.
   int64_t bytes_read = 0;
-  // Those of the bytes read that lie around the rows of tiles with gaps, where
+  // These of the bytes read lie around the rows of tiles with gaps, where
   // direct reads round each row to pages. Tiles of a packed file (see pack.h)
   // have no gaps.
   int64_t bytes_around_rows = 0;

@@ -90,7 +90,7 @@ class PlannedRun {
   ValuesPlan plan_;
   TraceRecorder recorder_;
   PlannedValues values_;
-  // Whether the cell that runs is set up.
+  // The cell that runs is set up.
   bool is_set_up_ = false;
   InstanceState state_;
   size_t ran_count_ = 0;

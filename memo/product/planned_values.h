@@ -119,7 +119,7 @@ class PlannedValues {
   std::set<std::string> warned_of_;
   int64_t loads_left_ = 0;
   ResidentCheck resident_;
-  // What values took, by index.
+  // The values took this when they were loaded, by index.
   std::map<int, PlannedValue> learned_;
   bool is_surprised_ = false;
   std::map<int, absl::Status> refused_cells_;

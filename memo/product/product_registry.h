@@ -121,7 +121,7 @@ struct ProductCell {
   std::function<void(benchmark::State&)> run;
   Task setup;
   Task teardown;
-  // Whether a planned run has its values; `error` is then why it cannot run.
+  // A planned run has the cell's values; `error` is then why it cannot run.
   bool is_planned = false;
   absl::Status error;
   // The first exception of `run`, of several threads perhaps.

@@ -9,8 +9,8 @@ namespace footprint::memo_internal {
 namespace {
 
 constexpr int kNever = INT32_MAX;
-// How many of the last victims of one step are reconsidered, since they may
-// turn out to be needless.
+// So many of the last victims of one step are reconsidered, since they may turn
+// out to be needless.
 constexpr size_t kMostReconsidered = 64;
 
 // For each use, in running order, the step at which its value is used next.

@@ -22,7 +22,7 @@
 namespace footprint::memo_internal {
 
 struct ExactSearchResult {
-  // Whether the search ended by itself; it stops where it is too large.
+  // The search ended by itself; it stops early where it is too large.
   bool is_complete = false;
   // The order of cells and what is kept after each; absent if nothing is better
   // than `known`.

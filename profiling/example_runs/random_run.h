@@ -3,9 +3,9 @@
 //   RandomSequence random(seed);
 //   const MeasuredRun run = RandomRun(&random);
 //
-// What the sites of a process have at the peak adds up to its peak, and the
-// timeline holds the peak. Pure but for `random`, which goes on; thread-safe
-// for different ones. Memory: some hundred KiB.
+// The sites of a process add up to its peak at the peak, and the timeline holds
+// the peak. Pure but for `random`, which goes on; thread-safe for different
+// ones. Memory: some hundred KiB.
 
 #ifndef FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_
 #define FOOTPRINT_PROFILING_EXAMPLE_RUNS_RANDOM_RUN_H_

@@ -134,11 +134,11 @@ void FreeByOwnWay(void* block) { return thread_counters.free_way(block); }
 
 // Read by every free, so nothing that is written often shares the cache line.
 struct alignas(64) {
-  // How a block is freed: the only thread's way, or the thread's own.
+  // Each free goes this way: the only thread's, or the thread's own.
   FreeWay way = FreeByOwnWay;
-  // How threads that are registered free a block.
+  // Threads that are registered free a block this way.
   FreeWay of_registered = SeenFree;
-  // Whether a free that tells the size is seen.
+  // A free that tells the size is seen if this is set.
   bool are_seen = true;
 } frees;
 

@@ -36,7 +36,7 @@
 
 namespace footprint {
 
-// How much of the end of standard error is kept.
+// So many bytes of the end of standard error are kept.
 inline constexpr size_t kStandardErrorTailBytes = 16384;
 
 struct FreshProcess {
@@ -49,8 +49,8 @@ struct FreshProcess {
   // How long processes that descend from it may still run once it has ended,
   // before they are killed and stand in ProcessEnd::survivors.
   int others_limit_seconds = 0;
-  // Whether addresses differ from run to run; false asks for the same in every
-  // run.
+  // Addresses differ from run to run if this is set, and are the same in every
+  // run if not.
   bool is_address_space_randomized = true;
   // Called about every millisecond while the program runs, if there is one.
   std::function<void()> look;
@@ -76,8 +76,8 @@ struct ProcessEnd {
   // program, its orphans, and what they waited for. No less than what the fork
   // of this process had before it became the program, some MB.
   int64_t peak_resident_bytes = 0;
-  // Whether the system let the address-space layout be chosen; if false, the
-  // program ran in the one that it got.
+  // The system let the address-space layout be chosen; if not, the program ran
+  // in the one that it got.
   bool is_layout_as_asked = true;
 };
 

@@ -59,10 +59,10 @@ struct ProgramMeasurement {
   std::string executable;
   // The program memprof; empty: the program writes its profile by itself.
   std::string memprof;
-  // Whether measure_whole_process.h copies the program into its folder, as for
-  // memprof.
+  // The program is copied into the folder of measure_whole_process.h, as for
+  // memprof, if this is set.
   bool is_copied = false;
-  // What a program that is copied finds below "NAME.runfiles".
+  // A program that is copied finds these files below "NAME.runfiles".
   std::vector<DataFile> runfiles;
   std::vector<std::string> arguments;
   std::vector<DataFile> data;

@@ -40,8 +40,8 @@ struct AgentRun {
   // Mean bytes between two samples of call sites; 0: each allocation is
   // recorded; -1: none is.
   int64_t sampling_interval_bytes = int64_t{512} << 10;
-  // Whether children are recorded; else only the program's own process is, also
-  // after exec.
+  // Children are recorded if this is set; else only the program's own process
+  // is, also after exec.
   bool children_are_recorded = true;
   // Imports and data files are stages, besides those that the program names.
   bool has_automatic_stages = true;
@@ -52,7 +52,8 @@ struct AgentRun {
 };
 
 struct AgentRunEnd {
-  // How the program itself ended; one of the two is set.
+  // The program itself ended by this status or this signal; one of the two is
+  // set.
   int exit_status = 0;
   int signal_number = 0;
   int64_t begin_unix_time_ns = 0;

@@ -41,7 +41,7 @@ struct FilePages {
   int64_t repeated_shared_bytes = 0;
   int64_t unmapped_bytes = 0;  // of files in memory
   int64_t whole_bytes = 0;     // of files in memory, mapped or not
-  // Whether the sizes of all files in memory that are mapped are known.
+  // The sizes of all files in memory that are mapped are known.
   bool is_whole_known = true;
   int64_t huge_bytes = 0;  // of hugetlbfs, mapped or not
 };

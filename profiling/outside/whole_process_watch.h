@@ -78,7 +78,7 @@ struct WholeProcessParts {
 
 struct WholeProcessPeak {
   int64_t resident_bytes = 0;
-  // What the pages belonged to at the last look before it, or at it.
+  // The pages belonged to these at the last look before the peak, or at it.
   int64_t anonymous_bytes = 0;  // heap, stacks, private mappings, static data
   int64_t file_bytes = 0;       // code and mapped files
   int64_t shared_bytes = 0;     // shared memory and files in memory
@@ -94,7 +94,7 @@ struct WholeProcessPeak {
 
 namespace profiling_internal {
 
-// What one address space has, in bytes.
+// The pages of one address space, in bytes.
 struct ResidentCounts {
   int64_t mark = 0;  // the kernel's high-water mark
   int64_t anonymous = 0;

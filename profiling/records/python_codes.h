@@ -32,7 +32,7 @@ struct PythonCodes {
   };
 
   std::string interpreter;  // "CPython 3.11.2"
-  // Whether calls of Python code were recorded; false if the version is not
+  // Calls of Python code were recorded; they were not if the version is not
   // known.
   bool has_calls = false;
   // Python's objects are counted one by one, with malloc's blocks. False: as

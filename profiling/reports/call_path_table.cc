@@ -14,7 +14,7 @@ namespace footprint {
 namespace {
 
 constexpr size_t kMaxPaths = 5;
-// How many calls are shown at each end of a row without branches.
+// So many calls are shown at each end of a row without branches.
 constexpr size_t kShownFirst = 2;
 constexpr size_t kShownLast = 4;
 // A path of less is no help.

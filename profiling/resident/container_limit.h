@@ -45,7 +45,8 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
 struct HeapOverTime {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // What the process itself has live; of a fork, what it has beyond its parent.
+  // The process itself had so much live at these times; a fork's counts are
+  // those beyond its parent's.
   std::vector<std::pair<int64_t, int64_t>> live_bytes_by_time_ns;
   // It never had more resident than that; what is live and was never touched
   // takes no memory.

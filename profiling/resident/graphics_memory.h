@@ -38,7 +38,7 @@
 
 namespace footprint {
 
-// What one process uses on one device.
+// The memory that one process uses on one device.
 struct GraphicsUse {
   int process_id = 0;  // 0: all processes, beyond what was in use before
   int device = 0;

@@ -26,8 +26,7 @@ struct StackFrame {
   uintptr_t program_counter = 0;
   uintptr_t stack_pointer = 0;
   uintptr_t frame_pointer = 0;
-  // Whether the place is a return address; false for the one at which a signal
-  // interrupted.
+  // The place is a return address, unless a signal interrupted there.
   bool is_return_address = true;
 };
 

@@ -42,9 +42,9 @@ struct MemoryOptions {
   bool in_place = true;
   // A workspace is taken for its step only.
   bool reuse_workspaces = true;
-  // Whether, where the certificate names it, a derivative that an activation
-  // will take next is calculated a slice of the batch at a time, taken through
-  // the activation, and written over the activation's output. Needs all but the
+  // A derivative that an activation will take next is calculated a slice of the
+  // batch at a time where the certificate names it, taken through the
+  // activation, and written over the activation's output. Needs all but the
   // first of the above.
   bool slice_derivatives = true;
   // The output of a cheap layer (normalization, elementwise) is not kept for
@@ -63,8 +63,7 @@ struct MemoryOptions {
   // the last. It changes the order of sums, and what normalization over a batch
   // is over. Must divide the batch.
   int64_t micro_batches = 1;
-  // Whether gradients wait for all others in training, for
-  // ManagerOptions::clip_norm.
+  // Gradients wait for all others in training, for ManagerOptions::clip_norm.
   bool clip_global_norm = false;
   // In training: a step changes no weight before all gradients, and what they
   // would make of the weights, are known to be finite, so that a step that is
@@ -81,18 +80,18 @@ struct MemoryOptions {
   // at most one more forward pass in all, until that is reached. Budgets below
   // what that reaches may take several passes more.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-  // Whether the search may raise micro_batches where that does not reach the
-  // budget, to any number that divides the batch. Where a layer keeps
-  // statistics of its batch, they are then of a part, and so the result is
-  // another: ExecutionPlan::LayersOfPartStatistics names such layers.
+  // The search may raise micro_batches where that does not reach the budget, to
+  // any number that divides the batch. Where a layer keeps statistics of its
+  // batch, they are then of a part, and so the result is another:
+  // ExecutionPlan::LayersOfPartStatistics names such layers.
   bool choose_micro_batches = false;
-  // Whether, where neither does, what backward steps read again may be written
-  // to a file (ManagerOptions::swap_folder) and read back in between. Needs
+  // Backward steps may read again from a file (ManagerOptions::swap_folder)
+  // what was written to it in between, where neither reaches the budget. Needs
   // share_edges.
   bool swap_to_file = false;
-  // Whether what the loss read stays readable after the iteration in training.
+  // The loss's inputs stay readable after the iteration in training.
   bool keep_outputs = false;
-  // Whether the loss is kept in inference; the label is lent with the inputs
+  // Inference keeps the loss; the label is lent with the inputs
   // (Manager::Evaluate).
   bool keep_loss = false;
   // The alignment of every tensor: a power of two, from 4 to 64.

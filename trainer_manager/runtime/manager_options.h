@@ -32,16 +32,16 @@ struct ManagerOptions {
   // The folder of the file where the plan swaps; it is reserved by Create and
   // has no name.
   std::string swap_folder;
-  // Whether the arena is kept in inference for the next one (a burst); else it
-  // is freed at the end of each.
+  // Inference keeps the arena for the next one (a burst); else it is freed at
+  // the end of each.
   bool retain_arena = false;
   // A switch for debugging. Fills the arena with NaN before each iteration and
   // a tensor's bytes after its last step, and checks that a step reads of each
   // tensor what was written, and writes finite values: what is used outside its
   // lifespan fails in the step that uses it.
   bool poison = false;
-  // Whether inference fails if the caller's memory changes or is unmapped
-  // meanwhile, for debugging.
+  // Inference fails if the caller's memory changes or is unmapped meanwhile,
+  // for debugging.
   bool watch_inputs = false;
 };
 

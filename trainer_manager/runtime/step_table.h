@@ -39,11 +39,11 @@ class StepTable {
  public:
   struct Step {
     uint32_t layer;
-    // What else a step is about: for a sliced derivative the layer before; for
-    // what is swapped the piece, in the order in which pieces are written; for
-    // a recomputation the forward step whose output it gives; for such a
-    // forward step the output's fingerprint (set_output_print), 1 before there
-    // is one, and 0 for others.
+    // A step is also about this: a sliced derivative about the layer before; a
+    // swap about its piece, in the order in which pieces are written; a
+    // recomputation about the forward step whose output it gives; such a
+    // forward step about the output's fingerprint (set_output_print), 1 before
+    // there is one; any other about 0.
     uint32_t other;
     uint32_t first_use;
     uint16_t uses;

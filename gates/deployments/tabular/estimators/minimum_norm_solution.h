@@ -3,8 +3,8 @@
 //   std::vector<double> triangle = ...;  // 3 x 3, column by column
 //   SolveMinimumNorm(3, 3, 1e-12, triangle.data(), right_side, solution);
 //
-// Of the vectors that come nearest, in the sense of least squares, to solving
-// the system, the shortest is the solution: columns that others determine share
+// The solution is the shortest of the vectors that come nearest, in the sense
+// of least squares, to solving the system: columns that others determine share
 // what they explain. A complete orthogonal decomposition (Golub and Van Loan,
 // Matrix Computations, 5.4) by Eigen, whose templates take long to compile:
 // hence this plain interface, behind which an edit of an estimator does not

@@ -89,7 +89,8 @@ class TableBuilder {
   double* AddRow() { return AddRows(1).data(); }
 
   // Adds at least one new row and at most `row_count`: as many as lie together.
-  // None if there is no memory for one; those before stay as they are.
+  // Returns no row if there is no memory for one; those before stay as they
+  // are.
   absl::Span<double> AddRows(size_t row_count);
 
   size_t row_count() const { return table_.row_count_; }
