@@ -107,6 +107,12 @@ HWY_INLINE V GeluTanh(D d, V x) {
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), power));
 }
 
+// x / (1 + exp(-x)), which is x times the logistic function.
+template <class D, class V>
+HWY_INLINE V Silu(D d, V x) {
+  return hn::Div(x, hn::Add(hn::Set(d, 1.0f), Exp(d, hn::Neg(x))));
+}
+
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace footprint

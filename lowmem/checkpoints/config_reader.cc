@@ -42,6 +42,18 @@ const nlohmann::json* ConfigReader::Find(const char* key) const {
   return found == json_.end() || found->is_null() ? nullptr : &*found;
 }
 
+bool ConfigReader::IsNull(const char* key) const {
+  const auto found = json_.find(key);
+  return found != json_.end() && found->is_null();
+}
+
+int64_t ConfigReader::CountOr(const char* key, int64_t otherwise) {
+  const nlohmann::json* const value = Find(key);
+  const bool is_zero = value != nullptr && value->is_number_unsigned() &&
+                       value->get<uint64_t>() == 0;
+  return is_zero ? 0 : ExtentOr(key, otherwise);
+}
+
 int64_t ConfigReader::Extent(const char* key) {
   const auto found = json_.find(key);
   if (found != json_.end()) return CheckedExtent(key, *found);
@@ -94,6 +106,44 @@ std::vector<std::string> ConfigReader::TextsOr(
   return texts;
 }
 
+std::vector<double> ConfigReader::NumbersOr(
+    const char* key, const std::vector<double>& otherwise) {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr) return otherwise;
+  std::vector<double> numbers;
+  for (const nlohmann::json& number : *value) {
+    if (!value->is_array() || !number.is_number()) {
+      Fail(key, "is not a list of numbers");
+      return otherwise;
+    }
+    numbers.push_back(number.get<double>());
+  }
+  return numbers;
+}
+
+ConfigReader ConfigReader::EmptySection(const char* key) const {
+  ConfigReader section(nlohmann::json::object(),
+                       absl::StrCat(name_, ": ", key));
+  section.status_ = status_;
+  return section;
+}
+
+ConfigReader ConfigReader::Section(const char* key) {
+  const nlohmann::json* const value = Find(key);
+  if (value == nullptr || !value->is_object()) {
+    Fail(key, "is not an object");
+    return EmptySection(key);
+  }
+  ConfigReader section = EmptySection(key);
+  section.json_ = *value;
+  return section;
+}
+
+void ConfigReader::Inherit(const char* key, const ConfigReader& other) {
+  const nlohmann::json* const value = other.Find(key);
+  if (value != nullptr && !Has(key)) json_[key] = *value;
+}
+
 Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);
@@ -103,8 +153,10 @@ Activation ConfigReader::ActivationOr(const char* key,
     return Activation::kGeluTanh;
   }
   if (name == "relu") return Activation::kRelu;
+  if (name == "silu") return Activation::kSilu;
   Refuse(key, name,
-         "\"gelu\", \"gelu_new\", \"gelu_pytorch_tanh\" and \"relu\"");
+         "\"gelu\", \"gelu_new\", \"gelu_pytorch_tanh\", \"relu\" and "
+         "\"silu\"");
   return Activation::kNone;
 }
 

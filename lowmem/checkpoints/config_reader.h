@@ -44,11 +44,15 @@ class ConfigReader {
 
   // Returns whether there is such a key, and not null.
   bool Has(const char* key) const { return Find(key) != nullptr; }
+  // Returns whether the key is there and its value null.
+  bool IsNull(const char* key) const;
 
   // A whole number from 1 to 2^30.
   int64_t Extent(const char* key);
   // `otherwise` where there is no such key, or null.
   int64_t ExtentOr(const char* key, int64_t otherwise);
+  // A whole number from 0 to 2^30.
+  int64_t CountOr(const char* key, int64_t otherwise);
   double NumberOr(const char* key, double otherwise);
   bool FlagOr(const char* key, bool otherwise);
   std::string TextOr(const char* key, const std::string& otherwise);
@@ -56,7 +60,21 @@ class ConfigReader {
   std::vector<std::string> TextsOr(const char* key,
                                    const std::vector<std::string>& otherwise);
 
-  // "gelu", "gelu_new", "gelu_pytorch_tanh" or "relu".
+  // A list of numbers.
+  std::vector<double> NumbersOr(const char* key,
+                                const std::vector<double>& otherwise);
+
+  // Returns a reader of the object that is the key's value, which begins with
+  // this one's fault; an empty one, and a fault, where it is none. What it finds
+  // wrong is its own: see Take.
+  ConfigReader Section(const char* key);
+  ConfigReader EmptySection(const char* key) const;
+  // Takes over the fault of a section, if it is the first.
+  void Take(const ConfigReader& section) { status_.Update(section.status_); }
+  // Has the other reader's value of a key that is missing here.
+  void Inherit(const char* key, const ConfigReader& other);
+
+  // "gelu", "gelu_new", "gelu_pytorch_tanh", "relu" or "silu".
   Activation ActivationOr(const char* key, const std::string& otherwise);
   // Reads an epsilon, which is above zero: padding tokens are all equal, so
   // their deviation is zero.

@@ -6,7 +6,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/types/optional.h"
 
 namespace footprint {
@@ -16,24 +18,63 @@ struct FamilyNames {
   ModelFamily family;
   const char* model_type;
   const char* classes;  // how the names of its classes begin
+  // Other families' classes begin with these letters, too, as Qwen2Moe's: what
+  // follows them is one of kClassEnds.
+  bool shares_classes = true;
 };
 
 constexpr FamilyNames kFamilies[] = {
-    {ModelFamily::kBert, "bert", "Bert"},
-    {ModelFamily::kDistilBert, "distilbert", "DistilBert"},
-    {ModelFamily::kGpt2, "gpt2", "GPT2"},
+    {ModelFamily::kBert, "bert", "Bert", false},
+    {ModelFamily::kDistilBert, "distilbert", "DistilBert", false},
+    {ModelFamily::kGpt2, "gpt2", "GPT2", false},
+    {ModelFamily::kLlama, "llama", "Llama"},
+    {ModelFamily::kMistral, "mistral", "Mistral"},
+    {ModelFamily::kQwen2, "qwen2", "Qwen2"},
+    {ModelFamily::kQwen3, "qwen3", "Qwen3"},
+    {ModelFamily::kGemma3, "gemma3_text", "Gemma3"},
+    {ModelFamily::kPhi3, "phi3", "Phi3"},
 };
+
+constexpr const char* kClassEnds[] = {
+    "Model",          "TextModel",
+    "ForCausalLM",    "ForSequenceClassification",
+    "ForQuestionAnswering", "ForTokenClassification"};
 
 // Classes with BERT's keys whose positions do not begin at 0.
 constexpr const char* kRobertaClasses[] = {
     "Roberta",    "XLMRoberta",   "XLMRobertaXL", "Camembert", "MPNet",
     "Longformer", "Data2VecText", "IBert",        "Luke",      "Xmod"};
 
-constexpr char kKnown[] = "\"bert\", \"distilbert\" and \"gpt2\"";
+// Returns the names of the families that `counts`, as text.
+template <class Counts>
+std::string JoinNames(const Counts& counts) {
+  std::vector<std::string> names;
+  for (const FamilyNames& family : kFamilies) {
+    if (counts(family.family)) {
+      names.push_back(absl::StrCat("\"", family.model_type, "\""));
+    }
+  }
+  const std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", last);
+}
+
+std::string KnownNames() {
+  return JoinNames([](ModelFamily) { return true; });
+}
+
+bool IsClassOf(absl::string_view name, const FamilyNames& family) {
+  if (!absl::ConsumePrefix(&name, family.classes)) return false;
+  if (!family.shares_classes) return true;
+  for (const char* end : kClassEnds) {
+    if (name == end) return true;
+  }
+  return false;
+}
 
 absl::optional<ModelFamily> FamilyOfClass(absl::string_view name) {
   for (const FamilyNames& names : kFamilies) {
-    if (absl::StartsWith(name, names.classes)) return names.family;
+    if (IsClassOf(name, names)) return names.family;
   }
   return absl::nullopt;
 }
@@ -69,7 +110,7 @@ ModelFamily FromModelType(const std::string& type,
     CheckClasses(classes, names.family, reader);
     return names.family;
   }
-  reader.Refuse("model_type", type, kKnown);
+  reader.Refuse("model_type", type, KnownNames());
   return ModelFamily::kBert;
 }
 
@@ -78,7 +119,7 @@ ModelFamily FromClasses(const std::vector<std::string>& classes,
   const absl::optional<ModelFamily> family = FamilyOfClass(classes[0]);
   if (!family.has_value()) {
     reader.Refuse("architectures", classes[0],
-                  absl::StrCat("those of ", kKnown));
+                  absl::StrCat("those of ", KnownNames()));
     return ModelFamily::kBert;
   }
   CheckClasses(classes, *family, reader);
@@ -99,7 +140,7 @@ ModelFamily FromPadding(ConfigReader& reader) {
                                ? "; without pad_token_id 0 it may be RoBERTa, "
                                  "whose positions are others"
                                : "",
-                           ": add the one that it is, of ", kKnown));
+                           ": add the one that it is, of ", KnownNames()));
   return ModelFamily::kBert;
 }
 
@@ -108,6 +149,12 @@ ModelFamily FromPadding(ConfigReader& reader) {
 const char* ModelFamilyName(ModelFamily family) {
   return kFamilies[static_cast<size_t>(family)].model_type;
 }
+
+bool IsDecoderFamily(ModelFamily family) {
+  return family != ModelFamily::kBert && family != ModelFamily::kDistilBert;
+}
+
+std::string DecoderFamilyNames() { return JoinNames(IsDecoderFamily); }
 
 ModelFamily FindModelFamily(ConfigReader& reader) {
   const std::vector<std::string> classes = reader.TextsOr("architectures", {});

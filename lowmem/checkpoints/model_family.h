@@ -18,14 +18,32 @@
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_
 
+#include <string>
+
 #include "footprint/lowmem/checkpoints/config_reader.h"
 
 namespace footprint {
 
-enum class ModelFamily { kBert, kDistilBert, kGpt2 };
+enum class ModelFamily {
+  kBert,
+  kDistilBert,
+  kGpt2,
+  kLlama,  // Llama 2 and 3, and what is published in their form
+  kMistral,
+  kQwen2,  // Qwen 2 and 2.5
+  kQwen3,
+  kGemma3,  // the models of text alone
+  kPhi3,
+};
 
 // Returns the name as "model_type" says it: "bert".
 const char* ModelFamilyName(ModelFamily family);
+
+// Returns whether models of the family go on with a text.
+bool IsDecoderFamily(ModelFamily family);
+
+// Returns the names of those families, for messages: "\"gpt2\", \"llama\" and ...".
+std::string DecoderFamilyNames();
 
 // Returns the family, or any after a fault.
 ModelFamily FindModelFamily(ConfigReader& reader);

@@ -34,6 +34,7 @@ HWY_INLINE FloatVector Activate(FloatVector x) {
   if (kActivation == Activation::kGelu) return Gelu(d, x);
   if (kActivation == Activation::kGeluTanh) return GeluTanh(d, x);
   if (kActivation == Activation::kRelu) return Relu(d, x);
+  if (kActivation == Activation::kSilu) return Silu(d, x);
   return x;
 }
 
@@ -57,6 +58,7 @@ HWY_NOINLINE void ActivateRows(Activation activation, int64_t rows,
         ActivateRow<Activation::kGeluTanh>(at);
       }
       if (activation == Activation::kRelu) ActivateRow<Activation::kRelu>(at);
+      if (activation == Activation::kSilu) ActivateRow<Activation::kSilu>(at);
     }
   }
 }

@@ -17,6 +17,8 @@ double ReferenceActivation(Activation activation, double x) {
     }
     case Activation::kRelu:
       return std::max(x, 0.0);
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
     case Activation::kNone:
       break;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
@@ -85,7 +86,7 @@ HWY_INLINE void NormColumn(const float* input, int64_t features,
   }
 }
 
-void AddPanels(const float* addend, int64_t count, float* sum) {
+void AddVectors(const float* addend, int64_t count, float* sum) {
   const FloatTag d;
   for (int64_t i = 0; i < count; i += kLanes) {
     hn::Store(hn::Add(hn::Load(d, sum + i), hn::Load(d, addend + i)), d,
@@ -104,60 +105,104 @@ void NormPanels(const float* input, int64_t features, int64_t panels,
   }
 }
 
+void RmsNorm(const float* input, int64_t features, int64_t panels,
+             const NormWeights& weights, float* output) {
+  const FloatTag d;
+  const int64_t panel_stride = features * kPanelTokens;
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
+      const float* const from = input + panel * panel_stride + lane;
+      float* const to = output + panel * panel_stride + lane;
+      const FloatVector sum = SumRows(features, [=](int64_t row) HWY_ATTR {
+        const FloatVector x = hn::Load(d, from + row * kPanelTokens);
+        return hn::Mul(x, x);
+      });
+      const FloatVector mean =
+          hn::Div(sum, hn::Set(d, static_cast<float>(features)));
+      const FloatVector scale =
+          hn::Div(hn::Set(d, 1.0f),
+                  hn::Sqrt(hn::Add(mean, hn::Set(d, weights.epsilon))));
+      for (int64_t row = 0; row < features; ++row) {
+        const FloatVector x = hn::Load(d, from + row * kPanelTokens);
+        hn::Store(hn::Mul(hn::Mul(x, scale), hn::Set(d, weights.gain[row])), d,
+                  to + row * kPanelTokens);
+      }
+    }
+  }
+}
+
+void MultiplyVectors(const float* factors, int64_t count, float* values) {
+  const FloatTag d;
+  for (int64_t i = 0; i < count; i += kLanes) {
+    hn::Store(hn::Mul(hn::Load(d, values + i), hn::Load(d, factors + i)), d,
+              values + i);
+  }
+}
+
 void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
                   const NormWeights& weights, float* hidden) {
   const int64_t panel_stride = features * kPanelTokens;
   for (int64_t panel = 0; panel < panels; ++panel) {
     float* at = hidden + panel * panel_stride;
     if (addend != nullptr) {
-      AddPanels(addend + panel * panel_stride, panel_stride, at);
+      AddVectors(addend + panel * panel_stride, panel_stride, at);
     }
     NormPanels(at, features, 1, weights, at);
   }
 }
 
 // Returns which of the lanes from `first_lane` may look at key `row`.
-HWY_INLINE hn::Mask<FloatTag> Sees(int64_t row, int64_t first_end,
+HWY_INLINE hn::Mask<FloatTag> Sees(int64_t row, const SeenKeys& seen,
                                    int64_t first_lane) {
   const FloatTag d;
   const FloatVector lane = hn::Iota(d, static_cast<float>(first_lane));
-  return hn::Gt(lane, hn::Set(d, static_cast<float>(row - first_end)));
+  return hn::And(
+      hn::Gt(lane, hn::Set(d, static_cast<float>(row - seen.first_end))),
+      hn::Le(lane, hn::Set(d, static_cast<float>(row - seen.first_begin))));
 }
 
-HWY_INLINE void SoftmaxColumn(int64_t rows, int64_t first_end,
+HWY_INLINE void SoftmaxColumn(int64_t rows, const SeenKeys& seen,
                               int64_t first_lane, float scale, float* scores) {
   const FloatTag d;
   const FloatVector factor = hn::Set(d, scale);
-  // Before this row every lane sees every key.
-  const int64_t common = std::min(rows, first_end + first_lane);
-  FloatVector largest = hn::Load(d, scores);
-  for (int64_t row = 1; row < rows; ++row) {
+  // Every lane sees the keys from `common_begin` to `common_end`.
+  const int64_t common_begin = seen.first_begin + first_lane + kLanes - 1;
+  const int64_t common_end = std::min(rows, seen.first_end + first_lane);
+  const auto all_see = [=](int64_t row) HWY_ATTR {
+    return row >= common_begin && row < common_end;
+  };
+  FloatVector largest =
+      all_see(0) ? hn::Load(d, scores)
+                 : hn::Set(d, std::numeric_limits<float>::lowest());
+  for (int64_t row = 0; row < rows; ++row) {
     const FloatVector x = hn::Load(d, scores + row * kPanelTokens);
     const FloatVector larger = hn::Max(largest, x);
-    largest = row < common ? larger
-                           : hn::IfThenElse(Sees(row, first_end, first_lane),
-                                            larger, largest);
+    largest = all_see(row) ? larger
+                           : hn::IfThenElse(Sees(row, seen, first_lane), larger,
+                                            largest);
   }
   const FloatVector sum = SumRows(rows, [=](int64_t row) HWY_ATTR {
     float* at = scores + row * kPanelTokens;
     FloatVector x = Exp(d, hn::Mul(hn::Sub(hn::Load(d, at), largest), factor));
-    if (row >= common) {
-      x = hn::IfThenElseZero(Sees(row, first_end, first_lane), x);
+    if (!all_see(row)) {
+      x = hn::IfThenElseZero(Sees(row, seen, first_lane), x);
     }
     hn::Store(x, d, at);
     return x;
   });
-  const FloatVector share = hn::Div(hn::Set(d, 1.0f), sum);
+  // A padding lane may see no key at all; its scores are zero already.
+  const FloatVector share = hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), sum,
+                                           hn::Div(hn::Set(d, 1.0f), sum));
   for (int64_t row = 0; row < rows; ++row) {
     float* at = scores + row * kPanelTokens;
     hn::Store(hn::Mul(hn::Load(d, at), share), d, at);
   }
 }
 
-void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
+void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
                    float* scores) {
   for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
-    SoftmaxColumn(rows, first_end, lane, scale, scores + lane);
+    SoftmaxColumn(rows, seen, lane, scale, scores + lane);
   }
 }
 
@@ -205,6 +250,7 @@ void ActivateAll(int64_t count, float* values) {
   const auto apply = [d](FloatVector x) HWY_ATTR {
     if (kActivation == Activation::kGelu) return Gelu(d, x);
     if (kActivation == Activation::kGeluTanh) return GeluTanh(d, x);
+    if (kActivation == Activation::kSilu) return Silu(d, x);
     return Relu(d, x);
   };
   int64_t i = 0;
@@ -231,6 +277,9 @@ void Activate(Activation activation, int64_t count, float* values) {
     case Activation::kRelu:
       ActivateAll<Activation::kRelu>(count, values);
       break;
+    case Activation::kSilu:
+      ActivateAll<Activation::kSilu>(count, values);
+      break;
   }
 }
 
@@ -244,6 +293,9 @@ namespace footprint {
 
 HWY_EXPORT(NormPanels);
 HWY_EXPORT(AddLayerNorm);
+HWY_EXPORT(RmsNorm);
+HWY_EXPORT(AddVectors);
+HWY_EXPORT(MultiplyVectors);
 HWY_EXPORT(ScaledSoftmax);
 HWY_EXPORT(TokensAreFinite);
 HWY_EXPORT(AreFinite);
@@ -260,9 +312,26 @@ void LayerNorm(const float* input, int64_t features, int64_t panels,
   HWY_DYNAMIC_DISPATCH(NormPanels)(input, features, panels, weights, output);
 }
 
-void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
+void RmsNorm(const float* input, int64_t features, int64_t panels,
+             const NormWeights& weights, float* output) {
+  HWY_DYNAMIC_DISPATCH(RmsNorm)(input, features, panels, weights, output);
+}
+
+void AddPanels(const float* addend, int64_t features, int64_t panels,
+               float* sum) {
+  HWY_DYNAMIC_DISPATCH(AddVectors)
+  (addend, features * panels * kPanelTokens, sum);
+}
+
+void MultiplyPanelsBy(const float* factors, int64_t features, int64_t panels,
+                      float* values) {
+  HWY_DYNAMIC_DISPATCH(MultiplyVectors)
+  (factors, features * panels * kPanelTokens, values);
+}
+
+void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
                    float* scores) {
-  HWY_DYNAMIC_DISPATCH(ScaledSoftmax)(rows, first_end, scale, scores);
+  HWY_DYNAMIC_DISPATCH(ScaledSoftmax)(rows, seen, scale, scores);
 }
 
 bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens) {

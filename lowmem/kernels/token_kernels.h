@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include "footprint/base/simd/activation.h"
+#include "footprint/lowmem/kernels/token_panel.h"
 
 namespace footprint {
 
@@ -40,11 +41,38 @@ void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
 void LayerNorm(const float* input, int64_t features, int64_t panels,
                const NormWeights& weights, float* output);
 
+// output = gain * input / sqrt(mean of squares + epsilon), for each token, as
+// Llama normalises; `weights.bias` is not looked at. `output` may be `input`.
+void RmsNorm(const float* input, int64_t features, int64_t panels,
+             const NormWeights& weights, float* output);
+
+// sum += addend.
+void AddPanels(const float* addend, int64_t features, int64_t panels,
+               float* sum);
+
+// values *= factors, number by number.
+void MultiplyPanelsBy(const float* factors, int64_t features, int64_t panels,
+                      float* values);
+
+// The keys that a panel's lanes see: lane i those of [first_begin + i,
+// first_end + i).
+struct SeenKeys {
+  int64_t first_begin = 0;
+  int64_t first_end = 0;
+};
+
 // One panel of scores, a row for each key: scores(key, lane) becomes
-// exp(scale * scores) / sum over the lane's keys, for the keys of [0, first_end
-// + lane), and zero for the others. `first_end` is at least 1, `scale`
-// positive; with first_end >= rows every lane has every key.
-void ScaledSoftmax(int64_t rows, int64_t first_end, float scale, float* scores);
+// exp(scale * scores) / sum over the lane's keys, and zero for keys that the
+// lane does not see. `scale` is positive. A lane that sees none gets zeros.
+void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
+                   float* scores);
+
+// The same without a window: lane i sees the keys of [0, first_end + i), all of
+// them with first_end >= rows. `first_end` is at least 1.
+inline void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
+                          float* scores) {
+  ScaledSoftmax(rows, SeenKeys{-kPanelTokens, first_end}, scale, scores);
+}
 
 // Returns whether no number of the first `tokens` tokens is infinite or none
 // (NaN). Other lanes of the last panel are not asked.

@@ -82,11 +82,11 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
   shape.workers = request.workers;
   shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);
   const auto predict = [&](const TileWork& work, int64_t tokens,
-                           int64_t positions) {
+                           int64_t positions, bool is_single) {
     shape.panels = PanelCount(tokens);
-    shape.single_token = tokens == 1;
+    shape.single_token = is_single;
     // Scores, and what is made of them.
-    shape.panel_multiply_adds = 2 * config_.layers * config_.hidden *
+    shape.panel_multiply_adds = 2 * config_.layers * config_.query_features() *
                                 positions * shape.panels / request.workers;
     return PredictPassSeconds(work, shape);
   };
@@ -108,13 +108,14 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
     double own = 0;
     for (int64_t done = 0; done < prompt_tokens; done += plan.chunk_tokens) {
       const int64_t tokens = std::min(plan.chunk_tokens, prompt_tokens - done);
+      const bool is_single = prompt_tokens == 1;
       own += predict(
-          tokens == 1 ? tiles.single_token_work : tiles.many_tokens_work,
-          tokens, done + tokens);
+          is_single ? tiles.single_token_work : tiles.many_tokens_work, tokens,
+          done + tokens, is_single);
     }
-    own += static_cast<double>(generated) * predict(tiles.output_work, 1, 0);
+    own += static_cast<double>(generated) * predict(tiles.output_work, 1, 0, true);
     own += static_cast<double>(generated - 1) *
-           predict(tiles.single_token_work, 1, request.positions);
+           predict(tiles.single_token_work, 1, request.positions, true);
     seconds = std::max(seconds, own);
   }
   return seconds;

@@ -1,19 +1,249 @@
 #include "footprint/lowmem/models/decoder_config.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
-#include "footprint/lowmem/checkpoints/model_family.h"
 
 namespace footprint {
+namespace {
+
+DecoderConfig ReadGpt2(ConfigReader& reader) {
+  DecoderConfig config;
+  config.layers = reader.Extent("n_layer");
+  config.hidden = reader.Extent("n_embd");
+  config.heads = reader.Extent("n_head");
+  config.intermediate = reader.ExtentOr("n_inner", 4 * config.hidden);
+  config.vocabulary = reader.Extent("vocab_size");
+  config.positions = reader.Extent("n_positions");
+  config.epsilon = reader.EpsilonOr("layer_norm_epsilon", 1e-5);
+  config.activation = reader.ActivationOr("activation_function", "gelu_new");
+  config.ties_output = reader.FlagOr("tie_word_embeddings", true);
+  if (!reader.FlagOr("scale_attn_weights", true)) {
+    reader.Refuse("scale_attn_weights", "false", "\"true\"");
+  }
+  if (reader.FlagOr("scale_attn_by_inverse_layer_idx", false)) {
+    reader.Refuse("scale_attn_by_inverse_layer_idx", "true", "\"false\"");
+  }
+  if (reader.status().ok()) reader.CheckHeads(config.hidden, config.heads);
+  return config;
+}
+
+// What a family's configs leave out.
+struct LlamaDefaults {
+  double epsilon = 1e-6;
+  double theta = 10000.0;
+  bool ties_output = false;
+  int64_t window = 0;
+  int64_t head_features = 0;  // 0: the hidden features' share
+  const char* activation_key = "hidden_act";
+  const char* activation = "silu";
+};
+
+LlamaDefaults FindDefaults(ModelFamily family) {
+  LlamaDefaults defaults;
+  if (family == ModelFamily::kMistral) defaults.window = 4096;
+  if (family == ModelFamily::kQwen3) defaults.head_features = 128;
+  if (family == ModelFamily::kPhi3) defaults.epsilon = 1e-5;
+  if (family == ModelFamily::kGemma3) {
+    defaults.theta = 1e6;
+    defaults.ties_output = true;
+    defaults.window = 4096;
+    defaults.head_features = 256;
+    defaults.activation_key = "hidden_activation";
+    defaults.activation = "gelu_pytorch_tanh";
+  }
+  return defaults;
+}
+
+// "layer_types", or what configs said before there was such a key.
+SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
+                                int64_t layers, int64_t default_window) {
+  SlidingLayers sliding;
+  const bool is_qwen =
+      family == ModelFamily::kQwen2 || family == ModelFamily::kQwen3;
+  if (family == ModelFamily::kLlama) return sliding;
+  if (is_qwen && !reader.FlagOr("use_sliding_window", false)) return sliding;
+  // A window that is null is none, one that is missing the family's.
+  sliding.window = reader.IsNull("sliding_window")
+                       ? 0
+                       : reader.ExtentOr("sliding_window", default_window);
+  if (sliding.window == 0) return sliding;
+  const std::vector<std::string> types = reader.TextsOr("layer_types", {});
+  if (!types.empty()) {
+    if (static_cast<int64_t>(types.size()) != layers) {
+      reader.Fail("layer_types", absl::StrCat("names ", types.size(),
+                                              " layers, but there are ",
+                                              layers));
+      return sliding;
+    }
+    for (const std::string& type : types) {
+      if (type != "sliding_attention" && type != "full_attention") {
+        reader.Refuse("layer_types", type,
+                      "\"full_attention\" and \"sliding_attention\"");
+      }
+      sliding.listed.push_back(type == "sliding_attention");
+    }
+    return sliding;
+  }
+  if (is_qwen) sliding.first = reader.CountOr("max_window_layers", 28);
+  if (family == ModelFamily::kGemma3) {
+    sliding.full_every = reader.ExtentOr("sliding_window_pattern", 6);
+  }
+  return sliding;
+}
+
+void RefuseCaps(ConfigReader& reader) {
+  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (reader.Has(key)) reader.Refuse(key, "set", "configs without it");
+  }
+  if (reader.FlagOr("use_bidirectional_attention", false)) {
+    reader.Refuse("use_bidirectional_attention", "true", "\"false\"");
+  }
+}
+
+// Gemma 3 has angles of its own for sliding layers.
+void ReadGemmaRotary(ConfigReader& reader, const RotaryDefaults& defaults,
+                     DecoderConfig* config) {
+  RotaryDefaults sliding = defaults;
+  sliding.theta = reader.NumberOr("rope_local_base_freq", 10000.0);
+  ConfigReader parameters = reader.Has("rope_parameters")
+                                ? reader.Section("rope_parameters")
+                                : reader.EmptySection("rope_parameters");
+  if (parameters.Has("full_attention")) {
+    ConfigReader full = parameters.Section("full_attention");
+    config->rotary = ReadRotaryParameters(full, defaults);
+    parameters.Take(full);
+    reader.Take(parameters);
+  } else {
+    config->rotary = ReadRotaryPositions(reader, defaults);
+  }
+  ConfigReader own = parameters.Has("sliding_attention")
+                         ? parameters.Section("sliding_attention")
+                         : parameters.EmptySection("sliding_attention");
+  config->sliding_rotary = ReadRotaryParameters(own, sliding);
+  reader.Take(own);
+}
+
+void ReadRotary(ConfigReader& reader, const LlamaDefaults& defaults,
+                DecoderConfig* config) {
+  RotaryDefaults rotary;
+  rotary.head_features = config->head_features();
+  rotary.positions = config->positions;
+  rotary.theta = defaults.theta;
+  if (config->family == ModelFamily::kGemma3) {
+    ReadGemmaRotary(reader, rotary, config);
+  } else {
+    config->rotary = ReadRotaryPositions(reader, rotary);
+  }
+  if (config->rotary.most_positions > 0) {
+    config->positions =
+        std::min(config->positions, config->rotary.most_positions);
+  }
+}
+
+void ReadHeads(ConfigReader& reader, const LlamaDefaults& defaults,
+               DecoderConfig* config) {
+  config->heads = reader.Extent("num_attention_heads");
+  config->key_value_heads_or_zero =
+      reader.ExtentOr("num_key_value_heads", config->heads);
+  config->head_features_or_zero =
+      reader.ExtentOr("head_dim", defaults.head_features > 0
+                                      ? defaults.head_features
+                                      : config->hidden / config->heads);
+  if (config->heads % config->key_value_heads() != 0) {
+    reader.Fail("num_attention_heads",
+                absl::StrCat(config->heads, " is not a multiple of the ",
+                             config->key_value_heads(), " heads of keys"));
+  }
+  if (!reader.Has("head_dim") && defaults.head_features == 0) {
+    reader.CheckHeads(config->hidden, config->heads);
+  }
+}
+
+void ReadGemma(ConfigReader& reader, DecoderConfig* config) {
+  config->adds_one_to_gains = true;
+  config->has_norms_after = true;
+  config->scales_words = true;
+  const double scalar = reader.NumberOr("query_pre_attn_scalar", 256);
+  if (!(scalar > 0)) reader.Fail("query_pre_attn_scalar", "is not above zero");
+  config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
+}
+
+// Llama's family and its descendants.
+DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
+  const LlamaDefaults defaults = FindDefaults(family);
+  DecoderConfig config;
+  config.family = family;
+  config.layers = reader.Extent("num_hidden_layers");
+  config.hidden = reader.Extent("hidden_size");
+  ReadHeads(reader, defaults, &config);
+  config.intermediate = reader.Extent("intermediate_size");
+  config.vocabulary = reader.Extent("vocab_size");
+  config.positions = reader.Extent("max_position_embeddings");
+  config.epsilon = reader.EpsilonOr("rms_norm_eps", defaults.epsilon);
+  config.activation =
+      reader.ActivationOr(defaults.activation_key, defaults.activation);
+  config.ties_output =
+      reader.FlagOr("tie_word_embeddings", defaults.ties_output);
+  config.has_rms_norms = true;
+  config.is_gated = true;
+  config.is_transposed = false;
+  config.has_joined_matrices = family == ModelFamily::kPhi3;
+  config.has_head_norms =
+      family == ModelFamily::kQwen3 || family == ModelFamily::kGemma3;
+  const bool may_have_bias = family == ModelFamily::kLlama ||
+                             family == ModelFamily::kQwen3 ||
+                             family == ModelFamily::kGemma3;
+  const bool has_bias =
+      may_have_bias && reader.FlagOr("attention_bias", false);
+  config.has_attention_bias = family == ModelFamily::kQwen2 || has_bias;
+  config.has_output_bias = has_bias;
+  config.has_feed_bias =
+      family == ModelFamily::kLlama && reader.FlagOr("mlp_bias", false);
+  if (family == ModelFamily::kGemma3) ReadGemma(reader, &config);
+  RefuseCaps(reader);
+  config.sliding =
+      ReadSlidingLayers(reader, family, config.layers, defaults.window);
+  if (reader.status().ok()) ReadRotary(reader, defaults, &config);
+  return config;
+}
+
+}  // namespace
+
+bool SlidingLayers::slides(int64_t layer) const {
+  if (window == 0) return false;
+  if (!listed.empty()) return listed[layer];
+  return layer >= first && (full_every == 0 || (layer + 1) % full_every != 0);
+}
+
+bool operator==(const SlidingLayers& a, const SlidingLayers& b) {
+  return a.window == b.window && a.first == b.first &&
+         a.full_every == b.full_every && a.listed == b.listed;
+}
+
+float DecoderConfig::score_scale() const {
+  return score_scale_or_zero > 0
+             ? score_scale_or_zero
+             : 1.0f / std::sqrt(static_cast<float>(head_features()));
+}
 
 bool operator==(const DecoderConfig& a, const DecoderConfig& b) {
   const auto all = [](const DecoderConfig& config) {
-    return std::tie(config.layers, config.hidden, config.heads,
-                    config.intermediate, config.vocabulary, config.positions,
-                    config.epsilon, config.activation, config.ties_output);
+    return std::tie(
+        config.family, config.layers, config.hidden, config.heads,
+        config.key_value_heads_or_zero, config.head_features_or_zero,
+        config.intermediate, config.vocabulary, config.positions,
+        config.epsilon, config.activation, config.ties_output,
+        config.score_scale_or_zero, config.scales_words, config.has_rms_norms,
+        config.adds_one_to_gains, config.has_head_norms, config.has_norms_after,
+        config.is_gated, config.has_attention_bias, config.has_output_bias,
+        config.has_feed_bias, config.has_joined_matrices, config.is_transposed,
+        config.rotary, config.sliding, config.sliding_rotary);
   };
   return all(a) == all(b);
 }
@@ -24,27 +254,14 @@ absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
   if (!reader.ok()) return reader.status();
   const ModelFamily family = FindModelFamily(*reader);
   if (!reader->status().ok()) return reader->status();
-  if (family != ModelFamily::kGpt2) {
-    reader->Refuse("model_type", ModelFamilyName(family), "\"gpt2\"");
+  if (!IsDecoderFamily(family)) {
+    reader->Refuse("model_type", ModelFamilyName(family),
+                   absl::StrCat("the decoders ", DecoderFamilyNames()));
+    return reader->status();
   }
-  DecoderConfig config;
-  config.layers = reader->Extent("n_layer");
-  config.hidden = reader->Extent("n_embd");
-  config.heads = reader->Extent("n_head");
-  config.intermediate = reader->ExtentOr("n_inner", 4 * config.hidden);
-  config.vocabulary = reader->Extent("vocab_size");
-  config.positions = reader->Extent("n_positions");
-  config.epsilon = reader->EpsilonOr("layer_norm_epsilon", 1e-5);
-  config.activation = reader->ActivationOr("activation_function", "gelu_new");
-  config.ties_output = reader->FlagOr("tie_word_embeddings", true);
-  if (!reader->FlagOr("scale_attn_weights", true)) {
-    reader->Refuse("scale_attn_weights", "false", "\"true\"");
-  }
-  if (reader->FlagOr("scale_attn_by_inverse_layer_idx", false)) {
-    reader->Refuse("scale_attn_by_inverse_layer_idx", "true", "\"false\"");
-  }
-  if (!reader->status().ok()) return reader->status();
-  reader->CheckHeads(config.hidden, config.heads);
+  DecoderConfig config = family == ModelFamily::kGpt2
+                             ? ReadGpt2(*reader)
+                             : ReadLlama(*reader, family);
   if (!reader->status().ok()) return reader->status();
   return config;
 }

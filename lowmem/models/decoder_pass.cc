@@ -8,12 +8,60 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/simd/dense_product.h"
+#include "footprint/lowmem/checkpoints/half_float.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/streaming/pass_memory.h"
 #include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint::lowmem_internal {
+namespace {
+
+float RoundToType(DType type, float value) {
+  if (type == DType::kF32) return value;
+  const uint16_t half = type == DType::kBF16 ? RoundToBfloat16(value)
+                                             : RoundToFloat16(value);
+  WidenToFloat(type, &half, 1, &value);
+  return value;
+}
+
+float WordScale(const DecoderConfig& config, const Weight& words) {
+  if (!config.scales_words) return 1;
+  return RoundToType(words.dtype(),
+                     std::sqrt(static_cast<float>(config.hidden)));
+}
+
+}  // namespace
+
+class DecoderPass::LoadList {
+ public:
+  explicit LoadList(bool adds_one) : added_(adds_one ? 1.0f : 0.0f) {}
+
+  void AddBias(const Weight& weight, float* destination) {
+    Add(weight, destination, 0);
+  }
+  void AddGain(const Weight& weight, float* destination) {
+    Add(weight, destination, added_);
+  }
+  void AddNorm(const NormTensors& norm, const NormVectors& vectors) {
+    AddGain(norm.gain, vectors.gain);
+    AddBias(norm.bias, vectors.bias);
+  }
+  absl::Span<const VectorLoad> loads() const {
+    return absl::MakeConstSpan(loads_).first(count_);
+  }
+
+ private:
+  void Add(const Weight& weight, float* destination, float added) {
+    if (weight.exists()) loads_[count_++] = {&weight, destination, added};
+  }
+
+  const float added_;
+  std::array<VectorLoad, 20> loads_;
+  size_t count_ = 0;
+};
 
 DecoderPass::DecoderPass(const DecoderConfig& config,
                          const DecoderWeights& weights, const DecoderPlan& plan,
@@ -26,7 +74,10 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
       cache_stride_(plan.padded_positions()),
       normed_(arena_.At<float>(plan.normed.offset_bytes)),
       work_(arena_.At<float>(plan.work.offset_bytes)),
-      logits_(arena_.At<float>(plan.logits.offset_bytes)) {
+      logits_(arena_.At<float>(plan.logits.offset_bytes)),
+      branch_(arena_.At<float>(plan.branch.offset_bytes)),
+      angles_(arena_.At<float>(plan.angles.offset_bytes)),
+      word_scale_(WordScale(config, weights.words)) {
   SetVectors();
   for (int worker = 0; worker < workers(); ++worker) AddScratch(worker);
 }
@@ -34,14 +85,32 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
 void DecoderPass::SetVectors() {
   VectorRun run(arena_.At<float>(plan_.vectors.offset_bytes));
   const int64_t hidden = config_.hidden;
-  vectors_.attention_gain = run.Take(hidden);
-  vectors_.attention_bias = run.Take(hidden);
-  vectors_.attention = run.Take(3 * hidden);
-  vectors_.attention_output = run.Take(hidden);
-  vectors_.feed_gain = run.Take(hidden);
-  vectors_.feed_bias = run.Take(hidden);
-  vectors_.contract = run.Take(hidden);
-  vectors_.expand = run.Take(config_.intermediate);
+  const auto take_norm = [&] {
+    NormVectors norm;
+    norm.gain = run.Take(hidden);
+    if (!config_.has_rms_norms) norm.bias = run.Take(hidden);
+    return norm;
+  };
+  vectors_.attention_norm = take_norm();
+  vectors_.feed_norm = take_norm();
+  if (config_.has_norms_after) {
+    vectors_.after_attention_norm = take_norm();
+    vectors_.after_feed_norm = take_norm();
+  }
+  if (config_.has_attention_bias) {
+    vectors_.attention =
+        run.Take(config_.query_features() + 2 * config_.key_value_features());
+  }
+  if (config_.has_output_bias) vectors_.attention_output = run.Take(hidden);
+  if (config_.has_feed_bias) {
+    vectors_.contract = run.Take(hidden);
+    vectors_.expand = run.Take(config_.intermediate);
+    if (config_.is_gated) vectors_.gate = run.Take(config_.intermediate);
+  }
+  if (config_.has_head_norms) {
+    vectors_.query_gain = run.Take(config_.head_features());
+    vectors_.key_gain = run.Take(config_.head_features());
+  }
 }
 
 void DecoderPass::AddScratch(int worker) {
@@ -70,12 +139,12 @@ absl::Status DecoderPass::OpenStreams() {
 // To where the part's layers begin in the worker's stream.
 absl::Status DecoderPass::SkipToLayers(int worker) {
   return product(worker).SkipTo(
-      part_.single() ? 0 : worker_scratch_[worker].tiles.many_tokens);
+      part_.is_single ? 0 : worker_scratch_[worker].tiles.many_tokens);
 }
 
 absl::Status DecoderPass::Read(const DecoderPart& part) {
   part_ = part;
-  SetTokens(part.tokens());
+  SetTokens(part.tokens(), part.is_single);
   return team_.Run([this](int worker) { Work(worker); });
 }
 
@@ -99,31 +168,79 @@ void DecoderPass::RunLayer(int64_t layer, int worker) {
   const DecoderLayerWeights& weights = weights_.layers[layer];
   team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
   team_.RunPhase(
-      [&] { return NormaliseAfter(layer, AttentionNorm(), worker); });
+      [&] { return NormaliseAfter(layer, vectors_.attention_norm, worker); });
   team_.RunPhase([&] { return Attend(layer, worker); });
+  RunAttentionOutput(weights, worker);
+  team_.RunPhase(
+      [&] { return NormaliseAfter(layer + 1, vectors_.feed_norm, worker); });
+  RunFeed(weights, worker);
+}
+
+void DecoderPass::RunAttentionOutput(const DecoderLayerWeights& weights,
+                                     int worker) {
+  const bool adds = !config_.has_norms_after;
   team_.RunPhase([&] {
-    return AddAttention(weights.attention_output.matrix,
-                        vectors_.attention_output, work_, worker);
+    return MultiplyContext(
+        {weights.attention_output.matrix, vectors_.attention_output, work_,
+         adds ? hidden_ : branch_, adds},
+        worker);
   });
-  team_.RunPhase([&] { return NormaliseAfter(layer + 1, FeedNorm(), worker); });
-  RunFeedForward({weights.expand.matrix, weights.contract.matrix,
-                  vectors_.expand, vectors_.contract, config_.activation,
-                  normed_, work_, hidden_, /*adds_to_output=*/true},
-                 worker);
+  if (!adds) AddBranch(vectors_.after_attention_norm, worker);
+}
+
+void DecoderPass::RunFeed(const DecoderLayerWeights& weights, int worker) {
+  const bool adds = !config_.has_norms_after;
+  FeedForward feed;
+  if (config_.is_gated) {
+    feed.gate = {&weights.gate.weights.matrix, weights.gate.first_output};
+  }
+  feed.expand = {&weights.expand.weights.matrix, weights.expand.first_output};
+  feed.contract = &weights.contract.matrix;
+  feed.gate_bias = vectors_.gate;
+  feed.expand_bias = vectors_.expand;
+  feed.contract_bias = vectors_.contract;
+  feed.activation = config_.activation;
+  feed.input = normed_;
+  feed.chunk = work_;
+  feed.gated_chunk =
+      work_ + plan_.chunk_features * plan_.chunk_tokens;
+  feed.output = adds ? hidden_ : branch_;
+  feed.adds_to_output = adds;
+  RunFeedForward(feed, worker);
+  if (!adds) AddBranch(vectors_.after_feed_norm, worker);
+}
+
+void DecoderPass::AddBranch(const NormVectors& norm, int worker) {
+  team_.RunPhase([&] {
+    const IndexRange own = FindPanels(worker);
+    float* const branch = branch_ + own.begin * HiddenStride();
+    Normalise(branch, norm, own.size(), branch);
+    AddPanels(branch, config_.hidden, own.size(),
+              hidden_ + own.begin * HiddenStride());
+    return absl::OkStatus();
+  });
 }
 
 absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
   const DecoderLayerWeights& from = weights_.layers[layer];
-  const std::array<VectorLoad, 8> loads = {
-      {{&from.attention_norm.gain, vectors_.attention_gain},
-       {&from.attention_norm.bias, vectors_.attention_bias},
-       {&from.attention.bias, vectors_.attention},
-       {&from.attention_output.bias, vectors_.attention_output},
-       {&from.feed_norm.gain, vectors_.feed_gain},
-       {&from.feed_norm.bias, vectors_.feed_bias},
-       {&from.expand.bias, vectors_.expand},
-       {&from.contract.bias, vectors_.contract}}};
-  return ReadVectors(loads, worker, workers(), store_);
+  LoadList list(config_.adds_one_to_gains);
+  list.AddNorm(from.attention_norm, vectors_.attention_norm);
+  list.AddNorm(from.feed_norm, vectors_.feed_norm);
+  list.AddNorm(from.after_attention_norm, vectors_.after_attention_norm);
+  list.AddNorm(from.after_feed_norm, vectors_.after_feed_norm);
+  list.AddGain(from.query_gain, vectors_.query_gain);
+  list.AddGain(from.key_gain, vectors_.key_gain);
+  list.AddBias(from.query.weights.bias, vectors_.attention);
+  if (!config_.has_joined_matrices && config_.has_attention_bias) {
+    float* const keys = vectors_.attention + config_.query_features();
+    list.AddBias(from.key.weights.bias, keys);
+    list.AddBias(from.value.weights.bias, keys + config_.key_value_features());
+  }
+  list.AddBias(from.attention_output.bias, vectors_.attention_output);
+  list.AddBias(from.gate.weights.bias, vectors_.gate);
+  list.AddBias(from.expand.weights.bias, vectors_.expand);
+  list.AddBias(from.contract.bias, vectors_.contract);
+  return ReadVectors(list.loads(), worker, workers(), store_);
 }
 
 absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
@@ -131,6 +248,12 @@ absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
   float* const sum = scratch + config_.hidden;
   absl::Status status = ReadRow(*store_, weights_.words, part_.ids[token], sum);
   if (!status.ok()) return status;
+  if (!config_.has_position_table()) {
+    for (int64_t i = 0; i < config_.hidden; ++i) {
+      lane[i * kPanelTokens] = sum[i] * word_scale_;
+    }
+    return absl::OkStatus();
+  }
   status =
       ReadRow(*store_, weights_.positions, part_.position + token, scratch);
   if (!status.ok()) return status;
@@ -156,87 +279,177 @@ absl::Status DecoderPass::Embed(int worker) {
       const absl::Status status = EmbedToken(first + i, scratch, data + i);
       if (!status.ok()) return status;
     }
+    SetAngles(panel);
   }
   return absl::OkStatus();
 }
 
-absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormWeights& norm,
+void DecoderPass::SetAngles(int64_t panel) {
+  float* at = angles_ + panel * plan_.angle_floats();
+  const int64_t first = part_.position + panel * kPanelTokens;
+  for (const RotaryPositions* rotary :
+       {&config_.rotary, &config_.sliding_rotary}) {
+    float* const sines = at + rotary->pairs() * kPanelTokens;
+    for (int64_t pair = 0; pair < rotary->pairs(); ++pair) {
+      for (int64_t i = 0; i < kPanelTokens; ++i) {
+        const float angle =
+            static_cast<float>(first + i) * rotary->frequencies[pair];
+        const double exact = angle;
+        at[pair * kPanelTokens + i] =
+            static_cast<float>(std::cos(exact)) * rotary->scale;
+        sines[pair * kPanelTokens + i] =
+            static_cast<float>(std::sin(exact)) * rotary->scale;
+      }
+    }
+    at = sines + rotary->pairs() * kPanelTokens;
+  }
+}
+
+RotaryAngles DecoderPass::AnglesOf(int64_t panel, int64_t layer) const {
+  const bool is_sliding = config_.sliding.slides(layer) &&
+                          config_.sliding_rotary.pairs() > 0;
+  const int64_t full_pairs = config_.rotary.pairs();
+  RotaryAngles angles;
+  angles.pairs = is_sliding ? config_.sliding_rotary.pairs() : full_pairs;
+  angles.cosines = angles_ + panel * plan_.angle_floats() +
+                   (is_sliding ? 2 * full_pairs * kPanelTokens : 0);
+  angles.sines = angles.cosines + angles.pairs * kPanelTokens;
+  return angles;
+}
+
+void DecoderPass::Normalise(const float* input, const NormVectors& norm,
+                            int64_t panels, float* output) const {
+  const NormWeights weights = {norm.gain, norm.bias, config_.epsilon};
+  if (config_.has_rms_norms) {
+    RmsNorm(input, config_.hidden, panels, weights, output);
+  } else {
+    LayerNorm(input, config_.hidden, panels, weights, output);
+  }
+}
+
+absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
                                          int worker) {
   const IndexRange own = FindPanels(worker);
   const int64_t offset = own.begin * HiddenStride();
   const absl::Status status = CheckStates(step, worker);
   if (!status.ok()) return status;
-  LayerNorm(hidden_ + offset, config_.hidden, own.size(), norm,
-            normed_ + offset);
+  Normalise(hidden_ + offset, norm, own.size(), normed_ + offset);
   return absl::OkStatus();
 }
 
 absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  const IndexRange heads = ComputeShare(config_.heads, 1, worker, workers());
+  // Heads of keys, with the heads of queries that share them.
+  const IndexRange heads =
+      ComputeShare(config_.key_value_heads(), 1, worker, workers());
   if (heads.size() == 0) return absl::OkStatus();
   UseInput(normed_, config_.hidden, worker);
-  const int64_t features = config_.head_features();
-  const absl::Status status = ProjectHeads(
-      layer, {heads.begin * features, heads.end * features}, worker);
+  const absl::Status status = ProjectHeads(layer, heads, worker);
   if (!status.ok()) return status;
-  for (int64_t head = heads.begin; head < heads.end; ++head) {
+  PlaceHeads(layer, heads);
+  const int64_t group = config_.group();
+  for (int64_t head = heads.begin * group; head < heads.end * group; ++head) {
     AttendHead(layer, head, worker_scratch_[worker]);
   }
   return absl::OkStatus();
 }
 
-absl::Status DecoderPass::ProjectHeads(int64_t layer,
-                                       const IndexRange& features, int worker) {
+absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
+                                       int worker) {
+  const std::array<HeadPart, 3> parts =
+      HeadParts(weights_.layers[layer], config_);
   // Queries lie where their context will, keys and values in the cache.
-  const int64_t in_cache = features.begin * cache_stride_ + part_.position;
+  const int64_t in_cache =
+      heads.begin * config_.head_features() * cache_stride_ + part_.position;
   const PanelOutput outputs[] = {
-      {work_ + features.begin * kPanelTokens, kPanelTokens, HiddenStride()},
+      {work_ + heads.begin * parts[0].features * kPanelTokens, kPanelTokens,
+       QueryStride()},
       {Keys(layer) + in_cache, cache_stride_, kPanelTokens},
       {Values(layer) + in_cache, cache_stride_, kPanelTokens}};
-  int64_t first = 0;
-  for (const PanelOutput& output : outputs) {
+  const float* biases = vectors_.attention;
+  for (size_t i = 0; i < parts.size(); ++i) {
     ProductEpilogue epilogue;
-    epilogue.bias = vectors_.attention + first + features.begin;
-    const absl::Status status = product(worker).MultiplyTransposed(
-        weights_.layers[layer].attention.matrix,
-        {first + features.begin, first + features.end}, {0, config_.hidden},
-        {normed_, HiddenStride()}, panels(), epilogue, output);
+    if (biases != nullptr) {
+      epilogue.bias = biases + heads.begin * parts[i].features;
+      biases += config_.key_value_heads() * parts[i].features;
+    }
+    const absl::Status status = MultiplyOwn(
+        parts[i].linear->weights.matrix, parts[i].OutputsOf(heads),
+        {0, config_.hidden}, {normed_, HiddenStride()}, epilogue, outputs[i],
+        worker);
     if (!status.ok()) return status;
-    first += config_.hidden;
   }
   return absl::OkStatus();
+}
+
+void DecoderPass::PlaceHead(const float* gain, const RotaryAngles& angles,
+                            const HeadView& head) const {
+  if (gain != nullptr) {
+    NormaliseHead(config_.head_features(), gain, config_.epsilon, head);
+  }
+  if (angles.pairs > 0) RotateHead(angles, head);
+}
+
+void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
+  const int64_t features = config_.head_features();
+  const int64_t lanes = part_.is_single ? 1 : kPanelTokens;
+  for (int64_t panel = 0; panel < panels(); ++panel) {
+    const RotaryAngles angles = AnglesOf(panel, layer);
+    for (int64_t head = heads.begin * config_.group();
+         head < heads.end * config_.group(); ++head) {
+      PlaceHead(vectors_.query_gain, angles,
+                {work_ + panel * QueryStride() + head * features * kPanelTokens,
+                 kPanelTokens, lanes});
+    }
+    const int64_t position = part_.position + panel * kPanelTokens;
+    for (int64_t head = heads.begin; head < heads.end; ++head) {
+      PlaceHead(vectors_.key_gain, angles,
+                {Keys(layer) + head * features * cache_stride_ + position,
+                 cache_stride_, lanes});
+    }
+  }
 }
 
 void DecoderPass::AttendHead(int64_t layer, int64_t head,
                              const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
-  const float scale = 1.0f / std::sqrt(static_cast<float>(features));
-  const int64_t in_cache = head * features * cache_stride_;
+  const int64_t in_cache =
+      head / config_.group() * features * cache_stride_;
   const int64_t tokens_end = part_.position + tokens();
   for (int64_t panel = 0; panel < panels(); ++panel) {
     // The panel's queries, then its context.
     float* const place =
-        work_ + panel * HiddenStride() + head * features * kPanelTokens;
+        work_ + panel * QueryStride() + head * features * kPanelTokens;
     const int64_t first = part_.position + panel * kPanelTokens;
     // The keys are those before, and the panel's own.
-    const int64_t keys = std::min(first + kPanelTokens, tokens_end);
-    MultiplyPanels({Keys(layer) + in_cache, 1, cache_stride_}, keys, features,
+    const int64_t end = std::min(first + kPanelTokens, tokens_end);
+    SeenKeys seen = {-kPanelTokens, first + 1};
+    // Sums over keys are cut at multiples of kSumBlock from the first key on,
+    // so that a window's bits do not depend on the panel.
+    int64_t begin = 0;
+    if (config_.sliding.slides(layer)) {
+      const int64_t lowest = first + 1 - config_.sliding.window;
+      begin = std::max<int64_t>(0, lowest) / kSumBlock * kSumBlock;
+      seen = {lowest - begin, first + 1 - begin};
+    }
+    const int64_t keys = end - begin;
+    const int64_t from = in_cache + begin;
+    MultiplyPanels({Keys(layer) + from, 1, cache_stride_}, keys, features,
                    {place, 0}, 1, {}, {worker_scratch.scores, kPanelTokens, 0});
-    ScaledSoftmax(keys, first + 1, scale, worker_scratch.scores);
-    MultiplyPanels({Values(layer) + in_cache, cache_stride_, 1}, features, keys,
+    ScaledSoftmax(keys, seen, config_.score_scale(), worker_scratch.scores);
+    MultiplyPanels({Values(layer) + from, cache_stride_, 1}, features, keys,
                    {worker_scratch.scores, 0}, 1, {}, {place, kPanelTokens, 0});
   }
 }
 
 void DecoderPass::RunOutput(int worker) {
   team_.RunPhase([&] {
-    const std::array<VectorLoad, 2> loads = {
-        {{&weights_.norm.gain, vectors_.attention_gain},
-         {&weights_.norm.bias, vectors_.attention_bias}}};
-    return ReadVectors(loads, worker, workers(), store_);
+    LoadList list(config_.adds_one_to_gains);
+    list.AddNorm(weights_.norm, vectors_.attention_norm);
+    return ReadVectors(list.loads(), worker, workers(), store_);
   });
-  team_.RunPhase(
-      [&] { return NormaliseAfter(config_.layers, AttentionNorm(), worker); });
+  team_.RunPhase([&] {
+    return NormaliseAfter(config_.layers, vectors_.attention_norm, worker);
+  });
   team_.RunPhase([&] { return MultiplyOutput(worker); });
 }
 

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "footprint/base/memory/mapped_block.h"
-#include "footprint/lowmem/kernels/token_kernels.h"
+#include "footprint/lowmem/kernels/head_kernels.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
@@ -36,9 +36,10 @@ struct DecoderPart {
   absl::Span<const int32_t> ids;
   int64_t position = 0;  // of the first
   bool is_last = false;  // of an Append
+  // One token, multiplied as a vector.
+  bool is_single = false;
 
   int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
-  bool single() const { return ids.size() == 1; }
 };
 
 class DecoderPass : public LayerPass {
@@ -60,17 +61,31 @@ class DecoderPass : public LayerPass {
   }
 
  private:
-  // The small vectors that are in memory during one layer, or the output.
-  struct LayerVectors {
-    float* attention_gain;
-    float* attention_bias;
-    float* attention;
-    float* attention_output;
-    float* feed_gain;
-    float* feed_bias;
-    float* expand;
-    float* contract;
+  // The gain and bias of a norm; null is what the model does not have.
+  struct NormVectors {
+    float* gain = nullptr;
+    float* bias = nullptr;
   };
+
+  // The small vectors that are in memory during one layer, or the output; null
+  // are those that the model does not have.
+  struct LayerVectors {
+    NormVectors attention_norm;
+    NormVectors after_attention_norm;
+    NormVectors feed_norm;
+    NormVectors after_feed_norm;
+    float* query_gain = nullptr;
+    float* key_gain = nullptr;
+    float* attention = nullptr;  // biases of queries, keys and values
+    float* attention_output = nullptr;
+    float* gate = nullptr;
+    float* expand = nullptr;
+    float* contract = nullptr;
+  };
+
+  // The vectors of a layer and where they go, at most one for each of
+  // LayerVectors' and two more.
+  class LoadList;
 
   // Memory that one worker has for itself.
   struct WorkerScratch {
@@ -87,30 +102,39 @@ class DecoderPass : public LayerPass {
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
+  // The cosines and sines of the panel's tokens.
+  void SetAngles(int64_t panel);
+  RotaryAngles AnglesOf(int64_t panel, int64_t layer) const;
   // Normalises the states that `step` left: the embeddings (0) or a layer (its
   // number and one).
-  absl::Status NormaliseAfter(int64_t step, const NormWeights& norm,
+  absl::Status NormaliseAfter(int64_t step, const NormVectors& norm,
                               int worker);
+  void Normalise(const float* input, const NormVectors& norm, int64_t panels,
+                 float* output) const;
+  // Normalises what a part of the layer gave and adds it to the states.
+  void AddBranch(const NormVectors& norm, int worker);
+  void RunAttentionOutput(const DecoderLayerWeights& weights, int worker);
+  void RunFeed(const DecoderLayerWeights& weights, int worker);
   absl::Status Attend(int64_t layer, int worker);
-  absl::Status ProjectHeads(int64_t layer, const IndexRange& features,
-                            int worker);
+  absl::Status ProjectHeads(int64_t layer, const IndexRange& heads, int worker);
+  // Normalises and rotates the heads' queries and keys.
+  void PlaceHeads(int64_t layer, const IndexRange& heads);
+  void PlaceHead(const float* gain, const RotaryAngles& angles,
+                 const HeadView& head) const;
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
   void RunOutput(int worker);
   absl::Status MultiplyOutput(int worker);
 
-  NormWeights AttentionNorm() const {
-    return {vectors_.attention_gain, vectors_.attention_bias, config_.epsilon};
-  }
-  NormWeights FeedNorm() const {
-    return {vectors_.feed_gain, vectors_.feed_bias, config_.epsilon};
+  int64_t QueryStride() const {
+    return config_.query_features() * kPanelTokens;
   }
   // [feature][position]
   float* Keys(int64_t layer) const {
-    return cache_ + layer * 2 * config_.hidden * cache_stride_;
+    return cache_ + layer * 2 * config_.key_value_features() * cache_stride_;
   }
   float* Values(int64_t layer) const {
-    return Keys(layer) + config_.hidden * cache_stride_;
+    return Keys(layer) + config_.key_value_features() * cache_stride_;
   }
 
   const DecoderConfig& config_;
@@ -122,6 +146,10 @@ class DecoderPass : public LayerPass {
   float* const normed_;
   float* const work_;
   float* const logits_;
+  float* const branch_;
+  float* const angles_;
+  // What rows of the table of words are multiplied by.
+  const float word_scale_;
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;
   DecoderPart part_;  // that is being read

@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-using lowmem_internal::kOutputUnit;
+using lowmem_internal::OutputUnit;
 
 // Beyond this a tile leaves the second-level cache before it is used up.
 constexpr int64_t kLargestTileBytes = 256 << 10;
@@ -33,8 +33,28 @@ bool operator==(const Choice& a, const Choice& b) {
          a.chunk_features == b.chunk_features && a.depth == b.depth;
 }
 
+// Returns the bytes of one layer's small vectors, in the order of
+// DecoderPass::SetVectors.
 int64_t VectorsBytes(const DecoderConfig& config) {
-  return (9 * config.hidden + config.intermediate) * sizeof(float);
+  const int64_t norms = config.has_norms_after ? 4 : 2;
+  int64_t floats = norms * config.hidden * (config.has_rms_norms ? 1 : 2);
+  if (config.has_attention_bias) {
+    floats += config.query_features() + 2 * config.key_value_features();
+  }
+  if (config.has_output_bias) floats += config.hidden;
+  if (config.has_feed_bias) {
+    floats += config.hidden + config.intermediate * (config.is_gated ? 2 : 1);
+  }
+  if (config.has_head_norms) floats += 2 * config.head_features();
+  return floats * static_cast<int64_t>(sizeof(float));
+}
+
+// Returns the most features that a row of a matrix has, which no tile is
+// smaller than unless matrices lie transposed.
+int64_t LongestRow(const DecoderConfig& config) {
+  return config.is_transposed
+             ? config.hidden
+             : std::max(config.hidden, config.query_features());
 }
 
 int64_t Padded(int64_t tokens) { return PanelCount(tokens) * kPanelTokens; }
@@ -45,17 +65,20 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   const DecoderConfig& config = request.config;
   const int64_t workers = request.workers;
   const int64_t heads_share =
-      LargestShare(config.heads, 1, workers) * config.head_features();
+      LargestShare(config.key_value_heads(), 1, workers) * config.group() *
+      config.head_features();
   const int64_t hidden_share =
-      LargestShare(config.hidden, kOutputUnit, workers);
+      LargestShare(config.hidden, OutputUnit(config), workers);
   const int64_t chunk_share =
-      LargestShare(choice.chunk_features, kOutputUnit, workers);
+      LargestShare(choice.chunk_features, OutputUnit(config), workers);
   const int64_t words_share =
       LargestShare(config.vocabulary, kPanelTokens, workers);
   const int64_t widest =
       std::max({heads_share, hidden_share, chunk_share, words_share});
   const int64_t elements =
-      std::max(config.hidden * widest, choice.chunk_features * hidden_share);
+      std::max(config.hidden * widest,
+               std::max(choice.chunk_features, config.query_features()) *
+                   hidden_share);
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
@@ -76,11 +99,17 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
   plan.cache =
-      layout.Take(config.layers * 2 * config.hidden * positions * float_bytes);
+      layout.Take(config.layers * 2 * config.key_value_features() * positions *
+                  float_bytes);
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
-  plan.work = layout.Take(std::max(
-      state_bytes, choice.chunk_features * choice.chunk_tokens * float_bytes));
+  const int64_t chunks = config.is_gated ? 2 : 1;
+  plan.work = layout.Take(
+      std::max(config.query_features(), chunks * choice.chunk_features) *
+      choice.chunk_tokens * float_bytes);
+  if (config.has_norms_after) plan.branch = layout.Take(state_bytes);
+  plan.angles = layout.Take(plan.angle_floats() * PanelCount(plan.chunk_tokens) *
+                            float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));
   plan.logits = layout.Take(config.vocabulary * float_bytes);
   plan.scores =
@@ -89,9 +118,12 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
     // The narrowest has half a float's size.
     plan.wide = layout.TakeParts(workers, tile_bytes * 2);
   }
-  const int64_t longest = std::max(config.hidden, choice.chunk_features);
+  const int64_t longest = std::max(
+      {config.hidden, choice.chunk_features, config.query_features()});
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
-  plan.sums = layout.TakeParts(workers, longest * float_bytes);
+  if (config.is_transposed) {
+    plan.sums = layout.TakeParts(workers, longest * float_bytes);
+  }
   // Which tiles there are depends on the sizes above.
   if (choice.depth > 1) {
     const int64_t tiles = request.count_tiles(plan);
@@ -110,7 +142,7 @@ Choice Smallest(const DecoderPlanRequest& request) {
   Choice choice;
   choice.chunk_tokens = kPanelTokens;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
-  choice.tile_bytes = std::max(kSumBlock * kPanelTokens, config.hidden) *
+  choice.tile_bytes = std::max(kSumBlock * kPanelTokens, LongestRow(config)) *
                       request.needs.element_bytes;
   return choice;
 }
@@ -120,8 +152,14 @@ Choice Smallest(const DecoderPlanRequest& request) {
 Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t most_tokens =
       std::min(kLargestChunkTokens, Padded(request.positions));
+  // A row of a chunk's features is a tile, unless it lies transposed.
+  const int64_t tile_features =
+      request.config.is_transposed
+          ? request.config.intermediate
+          : choice.tile_bytes / request.needs.element_bytes / kSumBlock *
+                kSumBlock;
   const int64_t most_features = std::min(
-      request.config.intermediate,
+      std::min(request.config.intermediate, tile_features),
       std::max(kSumBlock,
                kLargestChunkBytes /
                    (choice.chunk_tokens * static_cast<int64_t>(sizeof(float))) /
@@ -152,6 +190,12 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
 }
 
 }  // namespace
+
+int64_t DecoderPlan::angle_floats() const {
+  const DecoderConfig& config = request.config;
+  return 2 * kPanelTokens *
+         (config.rotary.pairs() + config.sliding_rotary.pairs());
+}
 
 int64_t DecoderPlan::padded_positions() const {
   return Padded(request.positions);

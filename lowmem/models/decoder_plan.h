@@ -29,6 +29,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
+#include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
@@ -37,9 +38,11 @@ namespace footprint {
 
 namespace lowmem_internal {
 
-// Outputs are dealt to workers in runs of this many: packed files hold panels
-// of as many.
-inline constexpr int64_t kOutputUnit = 64;
+// Returns the runs in which outputs are dealt to workers: of matrices that lie
+// transposed packed files hold panels of as many.
+inline int64_t OutputUnit(const DecoderConfig& config) {
+  return config.is_transposed ? 64 : kPanelTokens;
+}
 
 }  // namespace lowmem_internal
 
@@ -66,12 +69,22 @@ struct DecoderPlan : ModelPlan {
   // The keys of each layer, then its values: [feature][position].
   ArenaRange cache;
   ArenaRange normed;
-  // Queries and their context, or a chunk of intermediate features.
+  // Queries and their context, or a chunk of intermediate features and what it
+  // is multiplied by.
   ArenaRange work;
+  // What the feed-forward part or attention gives, where that is normalised
+  // before it is added.
+  ArenaRange branch;
+  // Cosines and sines of the tokens' angles: see angle_floats.
+  ArenaRange angles;
   ArenaRange logits;
   // Each for all workers, in equal parts.
   ArenaRange scores;
   ArenaRange sums;  // the output as one vector, for a single token
+
+  // Returns the floats of one panel's angles: cosines, then sines; those of
+  // sliding layers follow, where they have their own.
+  int64_t angle_floats() const;
 
   // Positions rounded up to whole panels.
   int64_t padded_positions() const;

@@ -62,6 +62,8 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
     part.position = tokens_ + begin;
     begin += count;
     part.is_last = begin == tokens;
+    part.is_single =
+        count == 1 && (tokens == 1 || part.position % kPanelTokens != 0);
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }

@@ -8,19 +8,20 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// Queries, keys, values.
 absl::Status RecordHeads(const DecoderLayerWeights& layer,
                          const DecoderConfig& config, TileRecorder* recorder) {
   absl::Status status;
-  const int64_t features = config.head_features();
-  const IndexRange heads = recorder->Share(config.heads, 1);
-  for (int64_t first = 0; first < 3 * config.hidden; first += config.hidden) {
-    status.Update(recorder->Add(
-        layer.attention.matrix,
-        {first + heads.begin * features, first + heads.end * features},
-        {0, config.hidden}));
+  const IndexRange heads = recorder->Share(config.key_value_heads(), 1);
+  for (const HeadPart& part : HeadParts(layer, config)) {
+    status.Update(recorder->Add(part.linear->weights.matrix,
+                                part.OutputsOf(heads), {0, config.hidden}));
   }
   return status;
+}
+
+MatrixPart ToMatrixPart(const LinearPart& part) {
+  if (!part.weights.matrix.exists()) return MatrixPart();
+  return {&part.weights.matrix, part.first_output};
 }
 
 absl::Status RecordLayers(const DecoderWeights& weights,
@@ -28,23 +29,33 @@ absl::Status RecordLayers(const DecoderWeights& weights,
   absl::Status status;
   for (const DecoderLayerWeights& layer : weights.layers) {
     status.Update(RecordHeads(layer, config, recorder));
-    status.Update(recorder->AfterHeads(layer.attention_output.matrix,
-                                       layer.expand.matrix,
-                                       layer.contract.matrix));
+    status.Update(recorder->AfterHeads(
+        layer.attention_output.matrix, ToMatrixPart(layer.gate),
+        ToMatrixPart(layer.expand), layer.contract.matrix));
   }
   return status;
 }
 
 }  // namespace
 
+std::array<HeadPart, 3> HeadParts(const DecoderLayerWeights& layer,
+                                  const DecoderConfig& config) {
+  const int64_t features = config.head_features();
+  return {{{&layer.query, config.group() * features},
+           {&layer.key, features},
+           {&layer.value, features}}};
+}
+
 LayerShape MakeLayerShape(const DecoderPlan& plan) {
   LayerShape shape;
-  shape.hidden = plan.request.config.hidden;
-  shape.intermediate = plan.request.config.intermediate;
+  const DecoderConfig& config = plan.request.config;
+  shape.hidden = config.hidden;
+  shape.attended = config.query_features();
+  shape.intermediate = config.intermediate;
   shape.chunk_features = plan.chunk_features;
   shape.workers = plan.request.workers;
-  shape.output_unit = kOutputUnit;
-  shape.is_transposed = true;
+  shape.output_unit = OutputUnit(config);
+  shape.is_transposed = config.is_transposed;
   return shape;
 }
 

@@ -14,6 +14,7 @@
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
 
+#include <array>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -23,8 +24,26 @@
 #include "footprint/lowmem/streaming/streamed_product.h"
 #include "footprint/lowmem/streaming/tile_recorder.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "footprint/lowmem/workers/step_team.h"
 
 namespace footprint::lowmem_internal {
+
+// The queries, the keys or the values of a layer.
+struct HeadPart {
+  const LinearPart* linear;
+  // Of one head of keys, or of the heads of queries that share one.
+  int64_t features;
+
+  // Returns the outputs of the matrix that belong to these heads of keys.
+  IndexRange OutputsOf(const IndexRange& heads) const {
+    return {linear->first_output + heads.begin * features,
+            linear->first_output + heads.end * features};
+  }
+};
+
+// Returns queries, keys and values, in the order in which they are multiplied.
+std::array<HeadPart, 3> HeadParts(const DecoderLayerWeights& layer,
+                                  const DecoderConfig& config);
 
 // A layer as the plan has it computed.
 LayerShape MakeLayerShape(const DecoderPlan& plan);

@@ -1,21 +1,21 @@
-// The places of a GPT-2-family decoder's weights in its checkpoint.
+// The places of a decoder's weights in its checkpoint.
 //
 //   absl::StatusOr<footprint::DecoderWeights> weights =
 //       footprint::FindDecoderWeights(*store, config);
 //
-// Names are those of public checkpoints, with or without the prefix
-// "transformer.". Where the config ties the output to the words, as public ones
-// do, one matrix is both: wte.weight, or lm_head.weight where the file has no
-// other. Else lm_head.weight is the output's matrix. UnusedTensors names what
-// the file has besides, as a head that the config does not use.
+// Names are those of public checkpoints, with or without the family's prefix
+// ("transformer." of GPT-2, "model." of the others). Where the config ties the
+// output to the words, one matrix is both: the table of words, or
+// lm_head.weight where the file has no other. Else lm_head.weight is the
+// output's matrix. UnusedTensors names what the file has besides, as a head
+// that the config does not use.
 //
-// Plain data, thread-compatible. Refers to the store's index. Memory: about 2
+// Plain data, thread-compatible. Refers to the store's index. Memory: about 4
 // KiB a layer. Errors are those of WeightBinder.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 
-#include <array>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,26 +25,31 @@
 
 namespace footprint {
 
-// Matrices lie transposed: [inputs, outputs].
+// The weights of one layer. What the config does not have is no weight: see
+// Weight::exists. Parts of one matrix each name the whole of it.
 struct DecoderLayerWeights {
   NormTensors attention_norm;
-  LinearWeights attention;  // queries, keys and values, one after the other
+  LinearPart query;
+  LinearPart key;
+  LinearPart value;
+  Weight query_gain;  // of each head
+  Weight key_gain;
   LinearWeights attention_output;
+  NormTensors after_attention_norm;
   NormTensors feed_norm;
-  LinearWeights expand;
+  LinearPart gate;
+  LinearPart expand;
   LinearWeights contract;
+  NormTensors after_feed_norm;
 
-  std::array<const LinearWeights*, 4> linears() const {
-    return {&attention, &attention_output, &expand, &contract};
-  }
-  std::array<const NormTensors*, 2> norms() const {
-    return {&attention_norm, &feed_norm};
-  }
+  // Return each matrix, and each norm, that there is, once.
+  std::vector<const LinearWeights*> linears() const;
+  std::vector<const NormTensors*> norms() const;
 };
 
 struct DecoderWeights {
   Weight words;
-  Weight positions;
+  Weight positions;  // none where positions are rotations
   std::vector<DecoderLayerWeights> layers;
   NormTensors norm;
   Weight output;  // [vocabulary, hidden]

@@ -75,7 +75,8 @@ absl::Status EncoderPass::Compute(absl::Span<const int32_t> ids,
   ids_ = ids;
   token_types_ = token_types;
   states_ = states;
-  SetTokens(static_cast<int64_t>(ids_.size()));
+  SetTokens(static_cast<int64_t>(ids_.size()),
+            /*is_single=*/ids_.size() == 1);
   return team_.Run([this](int worker) { Work(worker); });
 }
 
@@ -104,17 +105,25 @@ void EncoderPass::RunLayer(int64_t layer, int worker) {
   team_.RunPhase([&] { return ReadLayerVectors(layer, worker); });
   team_.RunPhase([&] { return Attend(weights, worker); });
   team_.RunPhase([&] {
-    return AddAttention(weights.attention_output.matrix,
-                        vectors_.attention_output, sums_, worker);
+    return MultiplyContext(
+        {weights.attention_output.matrix, vectors_.attention_output, sums_,
+         hidden_, /*adds_to_output=*/true},
+        worker);
   });
   team_.RunPhase([&] {
     Normalise(nullptr, vectors_.attention_norm, worker);
     return absl::OkStatus();
   });
-  RunFeedForward({weights.expand.matrix, weights.contract.matrix,
-                  vectors_.expand, vectors_.contract, config_.activation,
-                  hidden_, chunk_, sums_, /*adds_to_output=*/false},
-                 worker);
+  FeedForward feed;
+  feed.expand.matrix = &weights.expand.matrix;
+  feed.contract = &weights.contract.matrix;
+  feed.expand_bias = vectors_.expand;
+  feed.contract_bias = vectors_.contract;
+  feed.activation = config_.activation;
+  feed.input = hidden_;
+  feed.chunk = chunk_;
+  feed.output = sums_;
+  RunFeedForward(feed, worker);
   team_.RunPhase([&] {
     Normalise(sums_, vectors_.output_norm, worker);
     return CheckStates(layer + 1, worker);

@@ -27,6 +27,7 @@ absl::Status RecordHeads(const EncoderLayerWeights& layer,
 LayerShape MakeLayerShape(const EncoderPlan& plan) {
   LayerShape shape;
   shape.hidden = plan.request.config.hidden;
+  shape.attended = shape.hidden;
   shape.intermediate = plan.request.config.intermediate;
   shape.chunk_features = plan.chunk_features;
   shape.workers = plan.request.workers;
@@ -44,8 +45,8 @@ absl::Status RecordEncoderTiles(const EncoderWeights& weights,
   TileRecorder recorder(MakeLayerShape(plan), worker, store, sizes, list);
   for (const EncoderLayerWeights& layer : weights.layers) {
     absl::Status status = RecordHeads(layer, config, &recorder);
-    status.Update(recorder.AfterHeads(layer.attention_output.matrix,
-                                      layer.expand.matrix,
+    status.Update(recorder.AfterHeads(layer.attention_output.matrix, {},
+                                      {&layer.expand.matrix},
                                       layer.contract.matrix));
     if (!status.ok()) return status;
   }

@@ -49,13 +49,14 @@ absl::Status LayerPass::OpenRings(
   return absl::OkStatus();
 }
 
-void LayerPass::SetTokens(int64_t tokens) {
+void LayerPass::SetTokens(int64_t tokens, bool is_single) {
   tokens_ = tokens;
+  is_single_ = is_single;
   panels_ = PanelCount(tokens);
 }
 
 void LayerPass::UseInput(const float* panels, int64_t features, int worker) {
-  if (tokens_ == 1 && plan_.dense.size_bytes > 0) {
+  if (is_single_ && plan_.dense.size_bytes > 0) {
     products_[worker].UseSingleToken(panels, features);
   } else {
     products_[worker].UsePanels();
@@ -69,26 +70,80 @@ absl::Status LayerPass::MultiplyShare(const SharedProduct& product,
       product.outputs.size(), shape_.output_unit, worker, team_.size());
   ProductEpilogue epilogue = product.epilogue;
   if (epilogue.bias != nullptr) epilogue.bias += share.begin;
-  const auto multiply = shape_.is_transposed
-                            ? &StreamedProduct::MultiplyTransposed
-                            : &StreamedProduct::Multiply;
-  return (products_[worker].*multiply)(
+  return MultiplyOwn(
       product.matrix,
       {product.outputs.begin + share.begin, product.outputs.begin + share.end},
       product.inputs, {product.input, product.inputs.size() * kPanelTokens},
-      panels_, epilogue,
+      epilogue,
       {product.output + share.begin * kPanelTokens, kPanelTokens,
-       product.outputs.size() * kPanelTokens});
+       product.outputs.size() * kPanelTokens},
+      worker);
 }
 
-absl::Status LayerPass::AddAttention(const Weight& matrix, const float* bias,
-                                     const float* context, int worker) {
-  const IndexRange hidden = {0, shape_.hidden};
+absl::Status LayerPass::MultiplyOwn(const Weight& matrix,
+                                    const IndexRange& outputs,
+                                    const IndexRange& inputs,
+                                    const PanelView& input,
+                                    const ProductEpilogue& epilogue,
+                                    const PanelOutput& output, int worker) {
+  const auto multiply = shape_.is_transposed
+                            ? &StreamedProduct::MultiplyTransposed
+                            : &StreamedProduct::Multiply;
+  return (products_[worker].*multiply)(matrix, outputs, inputs, input, panels_,
+                                       epilogue, output);
+}
+
+absl::Status LayerPass::MultiplyContext(const ContextProduct& product,
+                                        int worker) {
   ProductEpilogue epilogue;
-  epilogue.bias = bias;
-  epilogue.accumulate = true;
-  return MultiplyShare({matrix, hidden, hidden, context, hidden_, epilogue},
+  epilogue.bias = product.bias;
+  epilogue.accumulate = product.adds_to_output;
+  return MultiplyShare({product.matrix,
+                        {0, shape_.hidden},
+                        {0, shape_.attended},
+                        product.context,
+                        product.output,
+                        epilogue},
                        worker);
+}
+
+absl::Status LayerPass::ExpandChunk(const FeedForward& part,
+                                    const IndexRange& chunk, int worker) {
+  const IndexRange hidden = {0, shape_.hidden};
+  const auto outputs = [&chunk](const MatrixPart& matrix) {
+    return IndexRange{matrix.first_output + chunk.begin,
+                      matrix.first_output + chunk.end};
+  };
+  const auto bias = [&chunk](const float* all) {
+    return all == nullptr ? nullptr : all + chunk.begin;
+  };
+  ProductEpilogue activated;
+  activated.activation = part.activation;
+  if (part.gate.matrix == nullptr) {
+    activated.bias = bias(part.expand_bias);
+    return MultiplyShare({*part.expand.matrix, outputs(part.expand), hidden,
+                          part.input, part.chunk, activated},
+                         worker);
+  }
+  activated.bias = bias(part.gate_bias);
+  absl::Status status =
+      MultiplyShare({*part.gate.matrix, outputs(part.gate), hidden, part.input,
+                     part.chunk, activated},
+                    worker);
+  ProductEpilogue linear;
+  linear.bias = bias(part.expand_bias);
+  status.Update(MultiplyShare({*part.expand.matrix, outputs(part.expand),
+                               hidden, part.input, part.gated_chunk, linear},
+                              worker));
+  if (!status.ok()) return status;
+  const IndexRange own =
+      ComputeShare(chunk.size(), shape_.output_unit, worker, team_.size());
+  for (int64_t panel = 0; panel < panels_; ++panel) {
+    const int64_t first = (panel * chunk.size() + own.begin) * kPanelTokens;
+    MultiplyPanelsBy(part.gated_chunk + first, own.size(), 1,
+                     part.chunk + first);
+  }
+  return absl::OkStatus();
 }
 
 void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
@@ -97,19 +152,13 @@ void LayerPass::RunFeedForward(const FeedForward& part, int worker) {
        begin += shape_.chunk_features) {
     const IndexRange chunk = {
         begin, std::min(shape_.intermediate, begin + shape_.chunk_features)};
-    ProductEpilogue expand;
-    expand.bias = part.expand_bias + begin;
-    expand.activation = part.activation;
-    team_.RunPhase([&] {
-      return MultiplyShare(
-          {part.expand, chunk, hidden, part.input, part.chunk, expand}, worker);
-    });
+    team_.RunPhase([&] { return ExpandChunk(part, chunk, worker); });
     ProductEpilogue contract;
     if (begin == 0) contract.bias = part.contract_bias;
     contract.accumulate = part.adds_to_output || begin > 0;
     team_.RunPhase([&] {
       return MultiplyShare(
-          {part.contract, hidden, chunk, part.chunk, part.output, contract},
+          {*part.contract, hidden, chunk, part.chunk, part.output, contract},
           worker);
     });
   }

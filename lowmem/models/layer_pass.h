@@ -59,15 +59,29 @@ class LayerPass {
   };
 
   // A feed-forward part, whose intermediate features are held a chunk at a
-  // time.
+  // time: contract(activation(expand(input))), or with a gate
+  // contract(activation(gate(input)) * expand(input)). A bias is null where
+  // there is none.
   struct FeedForward {
-    const Weight& expand;
-    const Weight& contract;
-    const float* expand_bias;
-    const float* contract_bias;
-    Activation activation;
-    const float* input;
-    float* chunk;
+    MatrixPart gate;
+    MatrixPart expand;
+    const Weight* contract = nullptr;
+    const float* gate_bias = nullptr;
+    const float* expand_bias = nullptr;
+    const float* contract_bias = nullptr;
+    Activation activation = Activation::kNone;
+    const float* input = nullptr;
+    float* chunk = nullptr;
+    float* gated_chunk = nullptr;  // as large; used with a gate only
+    float* output = nullptr;
+    bool adds_to_output = false;
+  };
+
+  // Attention's output, of the context of all heads.
+  struct ContextProduct {
+    const Weight& matrix;
+    const float* bias;  // may be null
+    const float* context;
     float* output;
     bool adds_to_output;
   };
@@ -87,17 +101,22 @@ class LayerPass {
       int64_t reserved_bytes,
       absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
 
-  // Returns how many tokens all that follows is of.
-  void SetTokens(int64_t tokens);
+  // Says how many tokens all that follows is of, and whether products take them
+  // as a single one: a vector instead of a panel.
+  void SetTokens(int64_t tokens, bool is_single);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
 
   // The worker's products take their input from here.
   void UseInput(const float* panels, int64_t features, int worker);
   absl::Status MultiplyShare(const SharedProduct& product, int worker);
-  // Adds attention's output, of `context`, to the states.
-  absl::Status AddAttention(const Weight& matrix, const float* bias,
-                            const float* context, int worker);
+  // Multiplies the worker's own `outputs` of the matrix, however it lies.
+  absl::Status MultiplyOwn(const Weight& matrix, const IndexRange& outputs,
+                           const IndexRange& inputs, const PanelView& input,
+                           const ProductEpilogue& epilogue,
+                           const PanelOutput& output, int worker);
+  // Multiplies attention's context by its output's matrix.
+  absl::Status MultiplyContext(const ContextProduct& product, int worker);
   // Runs the part; called in a job of the team.
   void RunFeedForward(const FeedForward& part, int worker);
 
@@ -122,8 +141,13 @@ class LayerPass {
   // The streams stand before the products, which hold leases of them.
   std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<StreamedProduct> products_;
+  // Runs a chunk's products that are before its activation and gate.
+  absl::Status ExpandChunk(const FeedForward& part, const IndexRange& chunk,
+                           int worker);
+
   int64_t tokens_ = 0;
   int64_t panels_ = 0;
+  bool is_single_ = false;
 };
 
 }  // namespace footprint::lowmem_internal

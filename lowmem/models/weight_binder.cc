@@ -14,7 +14,8 @@ bool IsBuffer(absl::string_view name) {
   return absl::EndsWith(name, "embeddings.position_ids") ||
          absl::EndsWith(name, "embeddings.token_type_ids") ||
          absl::EndsWith(name, ".attn.bias") ||
-         absl::EndsWith(name, ".attn.masked_bias");
+         absl::EndsWith(name, ".attn.masked_bias") ||
+         absl::EndsWith(name, "rotary_emb.inv_freq");
 }
 
 }  // namespace
@@ -67,6 +68,13 @@ LinearWeights WeightBinder::Linear(const std::string& name, int64_t rows,
                                    int64_t columns) {
   return {Matrix(name + ".weight", rows, columns),
           Vector(name + ".bias", rows)};
+}
+
+LinearWeights WeightBinder::LinearWithBias(const std::string& name,
+                                           int64_t rows, int64_t columns,
+                                           bool has_bias) {
+  if (has_bias) return Linear(name, rows, columns);
+  return {Matrix(name + ".weight", rows, columns), Weight()};
 }
 
 LinearWeights WeightBinder::TransposedLinear(const std::string& name,

@@ -35,6 +35,12 @@ struct LinearWeights {
   Weight bias;
 };
 
+// The outputs of a matrix from one of them on: several products share one.
+struct LinearPart {
+  LinearWeights weights;
+  int64_t first_output = 0;
+};
+
 struct NormTensors {
   Weight gain;
   Weight bias;
@@ -52,18 +58,19 @@ std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
   return matrices;
 }
 
-// Adds every tensor of the layers, of linears() and norms().
+// Adds every tensor of the layers, of linears() and norms(). Weights that do not
+// exist are left out.
 template <class Layer>
 void AddLayerTensors(const std::vector<Layer>& layers,
                      std::vector<Weight>* tensors) {
   for (const Layer& layer : layers) {
     for (const LinearWeights* linear : layer.linears()) {
-      tensors->push_back(linear->bias);
+      if (linear->bias.exists()) tensors->push_back(linear->bias);
       tensors->push_back(linear->matrix);
     }
     for (const NormTensors* norm : layer.norms()) {
       tensors->push_back(norm->gain);
-      tensors->push_back(norm->bias);
+      if (norm->bias.exists()) tensors->push_back(norm->bias);
     }
   }
 }
@@ -88,6 +95,9 @@ class WeightBinder {
   Weight Vector(const std::string& name, int64_t count);
   // name.weight, [rows, columns], and name.bias.
   LinearWeights Linear(const std::string& name, int64_t rows, int64_t columns);
+  // The same, without name.bias unless `has_bias`.
+  LinearWeights LinearWithBias(const std::string& name, int64_t rows,
+                               int64_t columns, bool has_bias);
   // The same with a matrix that lies transposed: [inputs, outputs].
   LinearWeights TransposedLinear(const std::string& name, int64_t inputs,
                                  int64_t outputs);

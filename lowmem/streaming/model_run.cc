@@ -48,6 +48,10 @@ absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
     const absl::Status status =
         ReadRow(*store, *loads[i].weight, 0, loads[i].destination);
     if (!status.ok()) return status;
+    if (loads[i].added == 0) continue;
+    for (int64_t j = 0; j < loads[i].weight->columns(); ++j) {
+      loads[i].destination[j] += loads[i].added;
+    }
   }
   return absl::OkStatus();
 }

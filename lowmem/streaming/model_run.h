@@ -58,8 +58,9 @@ absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
 
 // A vector in the file and where it goes.
 struct VectorLoad {
-  const Weight* weight;
-  float* destination;
+  const Weight* weight = nullptr;
+  float* destination = nullptr;
+  float added = 0;  // to each number
 };
 
 // This worker's share of the vectors.

@@ -20,17 +20,23 @@ absl::Status TileRecorder::Add(const Weight& matrix, const IndexRange& outputs,
 }
 
 absl::Status TileRecorder::AfterHeads(const Weight& attention_output,
-                                      const Weight& expand,
+                                      const MatrixPart& gate,
+                                      const MatrixPart& expand,
                                       const Weight& contract) {
   const IndexRange all = {0, shape_.hidden};
   const IndexRange outputs = Share(shape_.hidden, shape_.output_unit);
-  absl::Status status = Add(attention_output, outputs, all);
+  absl::Status status = Add(attention_output, outputs, {0, shape_.attended});
   for (int64_t begin = 0; begin < shape_.intermediate;
        begin += shape_.chunk_features) {
     const IndexRange chunk = {
         begin, std::min(shape_.intermediate, begin + shape_.chunk_features)};
     const IndexRange wide = Share(chunk.size(), shape_.output_unit);
-    status.Update(Add(expand, {begin + wide.begin, begin + wide.end}, all));
+    for (const MatrixPart& part : {gate, expand}) {
+      if (part.matrix == nullptr) continue;
+      const int64_t first = part.first_output + begin;
+      status.Update(
+          Add(*part.matrix, {first + wide.begin, first + wide.end}, all));
+    }
     status.Update(Add(contract, outputs, chunk));
   }
   return status;

@@ -3,8 +3,8 @@
 //
 //   TileRecorder recorder(shape, worker, store, sizes, &list);
 //   status = recorder.Add(layer.query, rows, {0, shape.hidden});
-//   status = recorder.AfterHeads(layer.attention_output, layer.expand,
-//                                layer.contract);
+//   status = recorder.AfterHeads(layer.attention_output, {},
+//                                {&layer.expand}, layer.contract);
 //
 // The store and the list must outlive it. Thread-compatible. Memory: none.
 // Errors are Weight's.
@@ -22,8 +22,15 @@
 
 namespace footprint::lowmem_internal {
 
+// The outputs of a matrix from one of them on; of no matrix where that is null.
+struct MatrixPart {
+  const Weight* matrix = nullptr;
+  int64_t first_output = 0;
+};
+
 struct LayerShape {
   int64_t hidden = 0;
+  int64_t attended = 0;  // features of attention's context
   int64_t intermediate = 0;
   int64_t chunk_features = 0;  // of these, at a time
   int workers = 1;
@@ -50,8 +57,9 @@ class TileRecorder {
                    const IndexRange& inputs);
 
   // Adds the tiles that follow attention's heads: their output, and the
-  // feed-forward part, chunk after chunk.
-  absl::Status AfterHeads(const Weight& attention_output, const Weight& expand,
+  // feed-forward part, chunk after chunk, with a gate if it has one.
+  absl::Status AfterHeads(const Weight& attention_output,
+                          const MatrixPart& gate, const MatrixPart& expand,
                           const Weight& contract);
 
  private:

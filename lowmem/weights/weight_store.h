@@ -61,6 +61,9 @@ absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
 // A tensor seen as a matrix. Copyable; refers to the store's index.
 class Weight {
  public:
+  // Returns false for a weight that was never found, as one that a model does
+  // not have.
+  bool exists() const { return tensor_ != nullptr; }
   const TensorInfo& tensor() const { return *tensor_; }
   DType dtype() const { return tensor_->dtype; }
   // Return the shape as before packing.

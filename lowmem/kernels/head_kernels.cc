@@ -1,0 +1,124 @@
+#include "footprint/lowmem/kernels/head_kernels.h"
+
+#include <algorithm>
+
+#include "footprint/base/simd/dense_product.h"
+#include "footprint/base/simd/vector_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "lowmem/kernels/head_kernels.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace footprint {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sums in flight, as in token_kernels.cc.
+constexpr int kSums = 8;
+
+template <class D>
+HWY_INLINE hn::Vec<D> SumOfSquares(D d, const float* column, int64_t features,
+                                   int64_t stride) {
+  using V = hn::Vec<D>;
+  V total = hn::Zero(d);
+  for (int64_t row = 0; row < features;) {
+    const int64_t end = std::min(features, row + kSumBlock);
+    V sum[kSums];
+    for (V& s : sum) s = hn::Zero(d);
+    for (; row < end;) {
+      for (int i = 0; i < kSums && row < end; ++i, ++row) {
+        const V x = hn::LoadU(d, column + row * stride);
+        sum[i] = hn::Add(sum[i], hn::Mul(x, x));
+      }
+    }
+    total = hn::Add(
+        total,
+        hn::Add(hn::Add(hn::Add(sum[0], sum[4]), hn::Add(sum[2], sum[6])),
+                hn::Add(hn::Add(sum[1], sum[5]), hn::Add(sum[3], sum[7]))));
+  }
+  return total;
+}
+
+template <class D>
+HWY_INLINE void NormaliseLanes(D d, int64_t features, const float* gain,
+                               float epsilon, int64_t stride, float* column) {
+  const auto mean = hn::Div(SumOfSquares(d, column, features, stride),
+                            hn::Set(d, static_cast<float>(features)));
+  const auto scale =
+      hn::Div(hn::Set(d, 1.0f), hn::Sqrt(hn::Add(mean, hn::Set(d, epsilon))));
+  for (int64_t row = 0; row < features; ++row) {
+    float* const at = column + row * stride;
+    hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, at), scale), hn::Set(d, gain[row])),
+               d, at);
+  }
+}
+
+template <class D>
+HWY_INLINE void RotateLanes(D d, const float* cosines, const float* sines,
+                            int64_t pairs, int64_t stride, float* column) {
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    float* const low = column + pair * stride;
+    float* const high = column + (pair + pairs) * stride;
+    const auto cosine = hn::LoadU(d, cosines + pair * kPanelTokens);
+    const auto sine = hn::LoadU(d, sines + pair * kPanelTokens);
+    const auto a = hn::LoadU(d, low);
+    const auto b = hn::LoadU(d, high);
+    hn::StoreU(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), d, low);
+    hn::StoreU(hn::MulAdd(a, sine, hn::Mul(b, cosine)), d, high);
+  }
+}
+
+// Calls act(tag, lane) for vectors that cover the head's lanes.
+template <class Act>
+HWY_INLINE void ForEachVector(int64_t lanes, const Act& act) {
+  if (lanes == 1) {
+    act(hn::CappedTag<float, 1>(), 0);
+    return;
+  }
+  const hn::CappedTag<float, kPanelTokens> d;
+  for (int64_t lane = 0; lane < lanes;
+       lane += static_cast<int64_t>(hn::Lanes(d))) {
+    act(d, lane);
+  }
+}
+
+void NormaliseHead(int64_t features, const float* gain, float epsilon,
+                   const HeadView& head) {
+  ForEachVector(head.lanes, [&](auto d, int64_t lane) HWY_ATTR {
+    NormaliseLanes(d, features, gain, epsilon, head.feature_stride,
+                   head.data + lane);
+  });
+}
+
+void RotateHead(const RotaryAngles& angles, const HeadView& head) {
+  ForEachVector(head.lanes, [&](auto d, int64_t lane) HWY_ATTR {
+    RotateLanes(d, angles.cosines + lane, angles.sines + lane, angles.pairs,
+                head.feature_stride, head.data + lane);
+  });
+}
+
+// NOLINTNEXTLINE(google-readability-namespace-comments)
+}  // namespace HWY_NAMESPACE
+}  // namespace footprint
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace footprint {
+
+HWY_EXPORT(NormaliseHead);
+HWY_EXPORT(RotateHead);
+
+void NormaliseHead(int64_t features, const float* gain, float epsilon,
+                   const HeadView& head) {
+  HWY_DYNAMIC_DISPATCH(NormaliseHead)(features, gain, epsilon, head);
+}
+
+void RotateHead(const RotaryAngles& angles, const HeadView& head) {
+  HWY_DYNAMIC_DISPATCH(RotateHead)(angles, head);
+}
+
+}  // namespace footprint
+#endif  // HWY_ONCE

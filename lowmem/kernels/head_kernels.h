@@ -1,0 +1,53 @@
+// What decoders do to the queries and keys of one head before attention: RMS
+// norm over the head's features, and the rotation that tells a token's position
+// (RoPE; Su et al., "RoFormer", 2021).
+//
+//   const HeadView head = {queries, kPanelTokens, kPanelTokens};
+//   footprint::NormaliseHead(64, gain, 1e-6f, head);
+//   footprint::RotateHead({cosines, sines, 32}, head);
+//
+// A head is a feature in each row; its lanes are tokens. Both functions work in
+// place, on queries in panels and on keys where the cache has them.
+//
+// NormaliseHead sums as the norms of token_kernels.h do. RotateHead turns pairs
+// (i, i + pairs) of features: x(i) cos - x(i + pairs) sin, and x(i + pairs) cos
+// + x(i) sin, each with one product rounded before a fused multiply-add.
+// Features beyond 2 * pairs stay as they are. A lane has the same bits whether
+// it is alone or one of a panel's.
+//
+// Thread-safe: the functions keep nothing and allocate nothing.
+
+#ifndef FOOTPRINT_LOWMEM_KERNELS_HEAD_KERNELS_H_
+#define FOOTPRINT_LOWMEM_KERNELS_HEAD_KERNELS_H_
+
+#include <cstdint>
+
+#include "footprint/lowmem/kernels/token_panel.h"
+
+namespace footprint {
+
+// Feature f of lane i is at data[f * feature_stride + i]. There is one lane, or
+// there are kPanelTokens, and then `data` lies at a multiple of a panel's row.
+struct HeadView {
+  float* data = nullptr;
+  int64_t feature_stride = kPanelTokens;
+  int64_t lanes = kPanelTokens;
+};
+
+// The cosines and sines of a panel's tokens: those of pair p and lane i are at
+// [p * kPanelTokens + i].
+struct RotaryAngles {
+  const float* cosines = nullptr;
+  const float* sines = nullptr;
+  int64_t pairs = 0;
+};
+
+// x = gain * x / sqrt(mean of squares + epsilon) for each lane.
+void NormaliseHead(int64_t features, const float* gain, float epsilon,
+                   const HeadView& head);
+
+void RotateHead(const RotaryAngles& angles, const HeadView& head);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_KERNELS_HEAD_KERNELS_H_
