@@ -26,36 +26,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/safetensors/safetensors.h"
-#include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/lowmem/checkpoints/checkpoint_shape.h"
 
 namespace footprint {
-
-enum class CheckpointFamily { kBert, kDistilBert, kGpt2 };
-
-struct CheckpointShape {
-  CheckpointFamily family = CheckpointFamily::kBert;
-  int64_t vocabulary = 0;
-  int64_t positions = 0;
-  int64_t hidden = 0;
-  int64_t layers = 0;
-  int64_t heads = 0;
-  int64_t intermediate = 0;
-  int64_t token_types = 0;  // BERT only
-};
-
-// The shape of a public model: see CheckpointShapeNames.
-absl::StatusOr<CheckpointShape> CheckpointShapeFromName(absl::string_view name);
-std::vector<std::string> CheckpointShapeNames();
-
-// Returns the tensors in the order of the file.
-absl::StatusOr<std::vector<TensorSpec>> CheckpointTensors(
-    const CheckpointShape& shape, DType dtype);
 
 struct CheckpointOptions {
   uint64_t seed = 1;
@@ -68,9 +45,6 @@ struct CheckpointOptions {
 absl::Status WriteCheckpoint(absl::string_view folder,
                              const CheckpointShape& shape,
                              const CheckpointOptions& options);
-
-// config.json as the public models have it.
-std::string CheckpointConfig(const CheckpointShape& shape, DType dtype);
 
 // The value of element `index` of the tensor `name`, before rounding.
 float CheckpointValue(uint64_t seed, absl::string_view name, int64_t index);

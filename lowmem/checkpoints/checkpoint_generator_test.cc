@@ -28,7 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-CheckpointShape Tiny(CheckpointFamily family) {
+CheckpointShape Tiny(ModelFamily family) {
   return {family, 50, 16, 24, 2, 3, 40, 2};
 }
 
@@ -59,12 +59,20 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   EXPECT_EQ(parameters("gpt2"), 124'439'808);
   EXPECT_EQ(parameters("gpt2-large"), 774'030'080);
   EXPECT_EQ(parameters("gpt2-xl"), 1'557'611'200);
+  EXPECT_EQ(parameters("smollm2-135m"), 134'515'008);
+  EXPECT_EQ(parameters("llama-3.2-1b"), 1'235'814'400);
+  EXPECT_EQ(parameters("llama-3.2-3b"), 3'212'749'824);
+  EXPECT_EQ(parameters("mistral-7b"), 7'241'732'096);
+  EXPECT_EQ(parameters("qwen2.5-0.5b"), 494'032'768);
+  EXPECT_EQ(parameters("qwen3-0.6b"), 596'049'920);
+  EXPECT_EQ(parameters("gemma-3-1b"), 999'885'952);
+  EXPECT_EQ(parameters("phi-3-mini"), 3'821'079'552);
 }
 
 TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
-  for (const CheckpointFamily family :
-       {CheckpointFamily::kBert, CheckpointFamily::kDistilBert,
-        CheckpointFamily::kGpt2}) {
+  for (const ModelFamily family :
+       {ModelFamily::kBert, ModelFamily::kDistilBert,
+        ModelFamily::kGpt2}) {
     const std::string folder = Folder("names");
     ASSERT_THAT(WriteCheckpoint(folder, Tiny(family), {}), IsOk());
     absl::StatusOr<SafetensorsIndex> index =
@@ -79,7 +87,7 @@ TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
         nlohmann::json::parse(ReadTestFile(folder + "/config.json"));
     EXPECT_EQ(config["vocab_size"], 50);
     EXPECT_EQ(config["torch_dtype"], "float32");
-    if (family == CheckpointFamily::kBert) {
+    if (family == ModelFamily::kBert) {
       EXPECT_THAT(shape("embeddings.token_type_embeddings.weight").extents(),
                   ElementsAre(2, 24));
       EXPECT_THAT(shape("encoder.layer.1.intermediate.dense.weight").extents(),
@@ -88,7 +96,7 @@ TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
                   ElementsAre(24, 40));
       EXPECT_EQ(config["model_type"], "bert");
       EXPECT_EQ(config["num_hidden_layers"], 2);
-    } else if (family == CheckpointFamily::kDistilBert) {
+    } else if (family == ModelFamily::kDistilBert) {
       EXPECT_THAT(shape("transformer.layer.1.ffn.lin2.weight").extents(),
                   ElementsAre(24, 40));
       EXPECT_EQ(config["n_heads"], 3);
@@ -118,7 +126,7 @@ std::vector<char> MakeValues(DType dtype, uint64_t seed, const char* name) {
   CheckpointOptions options;
   options.dtype = dtype;
   options.seed = seed;
-  EXPECT_THAT(WriteCheckpoint(folder, Tiny(CheckpointFamily::kBert), options),
+  EXPECT_THAT(WriteCheckpoint(folder, Tiny(ModelFamily::kBert), options),
               IsOk());
   return Values(folder, name);
 }
@@ -182,22 +190,22 @@ TEST(CheckpointGeneratorTest, HalvesAreTheValuesRounded) {
 }
 
 TEST(CheckpointGeneratorTest, RefusesShapesThatNoModelHas) {
-  CheckpointShape shape = Tiny(CheckpointFamily::kBert);
+  CheckpointShape shape = Tiny(ModelFamily::kBert);
   shape.heads = 5;
   EXPECT_THAT(
       std::string(CheckpointTensors(shape, DType::kF32).status().message()),
       HasSubstr("24 features do not divide among 5 heads"));
-  shape = Tiny(CheckpointFamily::kBert);
+  shape = Tiny(ModelFamily::kBert);
   shape.layers = 0;
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
-  shape = Tiny(CheckpointFamily::kBert);
+  shape = Tiny(ModelFamily::kBert);
   shape.token_types = 0;
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
   shape.token_types = std::numeric_limits<int32_t>::max();
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), IsOk());
   ++shape.token_types;
   EXPECT_THAT(CheckpointTensors(shape, DType::kF32), Not(IsOk()));
-  EXPECT_THAT(CheckpointTensors(Tiny(CheckpointFamily::kGpt2), DType::kI8),
+  EXPECT_THAT(CheckpointTensors(Tiny(ModelFamily::kGpt2), DType::kI8),
               Not(IsOk()));
   EXPECT_THAT(std::string(CheckpointShapeFromName("bert").status().message()),
               HasSubstr("there are bert-base, bert-large, "));

@@ -119,11 +119,54 @@ TEST(ConfigReaderTest, SaysWhetherThereIsAKey) {
 
 TEST(ConfigReaderTest, NamesTheActivationsItKnows) {
   EXPECT_EQ(Reader("{}").ActivationOr("act", "gelu"), Activation::kGelu);
-  ConfigReader reader = Reader(R"({"act": "silu"})");
+  EXPECT_EQ(Reader(R"({"act": "silu"})").ActivationOr("act", "gelu"),
+            Activation::kSilu);
+  ConfigReader reader = Reader(R"({"act": "mish"})");
   reader.ActivationOr("act", "gelu");
   EXPECT_THAT(reader.status(), StatusIs(absl::StatusCode::kUnimplemented));
   EXPECT_THAT(reader.status().message(),
-              AllOf(HasSubstr("act is \"silu\""), HasSubstr("gelu_new")));
+              AllOf(HasSubstr("act is \"mish\""), HasSubstr("gelu_new")));
+}
+
+TEST(ConfigReaderTest, ReadsAnObjectWithinTheConfig) {
+  ConfigReader reader = Reader(
+      R"({"theta": 5, "rope": {"factor": 2.5, "list": [1, 2.5]}, "no": null})");
+  ConfigReader section = reader.Section("rope");
+  EXPECT_EQ(section.NumberOr("factor", 0), 2.5);
+  EXPECT_EQ(section.NumbersOr("list", {}), (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(section.NumbersOr("other", {7}), (std::vector<double>{7}));
+  EXPECT_FALSE(section.Has("theta"));
+  section.Inherit("theta", reader);
+  EXPECT_EQ(section.NumberOr("theta", 0), 5);
+  EXPECT_TRUE(reader.IsNull("no"));
+  EXPECT_FALSE(reader.IsNull("theta"));
+  EXPECT_FALSE(reader.IsNull("missing"));
+  // Its fault is its own until the whole takes it over.
+  section.Fail("factor", "is odd");
+  EXPECT_THAT(reader.status(), IsOk());
+  reader.Take(section);
+  EXPECT_THAT(reader.status().message(), HasSubstr(": rope: factor is odd"));
+}
+
+TEST(ConfigReaderTest, SaysWhatIsNoObjectNoListAndNoCount) {
+  const auto fault = [](const char* json, const auto& read) {
+    ConfigReader reader = Reader(json);
+    read(reader);
+    return std::string(reader.status().message());
+  };
+  const auto section = [](ConfigReader& reader) { reader.Section("a"); };
+  EXPECT_THAT(fault(R"({"a": 1})", section), HasSubstr("a is not an object"));
+  EXPECT_THAT(fault(R"({})", section), HasSubstr("a is not an object"));
+  const auto numbers = [](ConfigReader& reader) { reader.NumbersOr("a", {}); };
+  for (const char* json : {R"({"a": 1})", R"({"a": ["1"]})", R"({"a": {"b": 1}})"}) {
+    EXPECT_THAT(fault(json, numbers), HasSubstr("a is not a list of numbers"));
+  }
+  EXPECT_EQ(Reader(R"({"a": 0})").CountOr("a", 3), 0);
+  EXPECT_EQ(Reader(R"({"a": 2})").CountOr("a", 3), 2);
+  EXPECT_EQ(Reader("{}").CountOr("a", 3), 3);
+  EXPECT_THAT(fault(R"({"a": -1})",
+                    [](ConfigReader& reader) { reader.CountOr("a", 0); }),
+              HasSubstr("a is not a whole number"));
 }
 
 TEST(ConfigReaderTest, WantsAnEpsilonAboveZeroAsAFloat) {

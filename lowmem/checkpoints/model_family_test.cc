@@ -33,7 +33,9 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
             ModelFamily::kDistilBert);
   EXPECT_EQ(*Family(R"("model_type": "gpt2",)"), ModelFamily::kGpt2);
   for (const ModelFamily family :
-       {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2}) {
+       {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2,
+        ModelFamily::kLlama, ModelFamily::kMistral, ModelFamily::kQwen2,
+        ModelFamily::kQwen3, ModelFamily::kGemma3, ModelFamily::kPhi3}) {
     EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
                                    ModelFamilyName(family), "\",")),
               family);
@@ -52,6 +54,27 @@ TEST(FindModelFamilyTest, TakesTheArchitecturesWhereThereIsNoModelType) {
             ModelFamily::kDistilBert);
   EXPECT_EQ(*Family(R"("architectures": ["GPT2LMHeadModel"],)"),
             ModelFamily::kGpt2);
+}
+
+// The families of mixtures and of pictures begin with the same letters.
+TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
+  EXPECT_EQ(*Family(R"("architectures": ["Qwen2ForCausalLM"],)"),
+            ModelFamily::kQwen2);
+  EXPECT_EQ(*Family(R"("architectures": ["Gemma3TextModel"],)"),
+            ModelFamily::kGemma3);
+  for (const char* name :
+       {"Qwen2MoeForCausalLM", "Qwen3MoeForCausalLM", "Phi3VForCausalLM",
+        "Gemma3ForConditionalGeneration", "LlamaForConditional"}) {
+    EXPECT_THAT(Family(absl::StrCat("\"architectures\": [\"", name, "\"],")),
+                StatusIs(absl::StatusCode::kUnimplemented))
+        << name;
+  }
+  for (const ModelFamily family :
+       {ModelFamily::kGpt2, ModelFamily::kLlama, ModelFamily::kPhi3}) {
+    EXPECT_TRUE(IsDecoderFamily(family));
+  }
+  EXPECT_FALSE(IsDecoderFamily(ModelFamily::kBert));
+  EXPECT_FALSE(IsDecoderFamily(ModelFamily::kDistilBert));
 }
 
 TEST(FindModelFamilyTest, RefusesOtherFamilies) {
@@ -90,7 +113,8 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << keys;
     EXPECT_THAT(status.message(),
                 AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
-                      HasSubstr("\"bert\", \"distilbert\" and \"gpt2\"")))
+                      HasSubstr("\"bert\", \"distilbert\", \"gpt2\", \"llama\""),
+                      HasSubstr("\"gemma3_text\" and \"phi3\"")))
         << keys;
   }
   EXPECT_THAT(Family(R"("pad_token_id": "0",)").status().message(),

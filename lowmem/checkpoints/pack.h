@@ -55,8 +55,9 @@ struct ColumnBlockRule {
 // "PATTERN=COLUMNS".
 absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text);
 
-// Returns the rules for BERT and DistilBERT, the matrices of which a forward
-// pass that goes through the intermediate features in chunks wants columns, and
+// Returns the rules for BERT, DistilBERT, Llama and what came after it, the
+// matrices of which a forward pass that goes through the intermediate features
+// in chunks wants columns, and
 // for GPT-2, all matrices of layers, which lie transposed. Every rule is
 // optional.
 std::vector<ColumnBlockRule> DefaultColumnBlockRules();

@@ -217,7 +217,7 @@ TEST(MultiplyPanelsTest, KeepsNaNThroughEveryActivation) {
   ForEachVectorTarget([&](bool) {
     for (const Activation activation :
          {Activation::kNone, Activation::kRelu, Activation::kGelu,
-          Activation::kGeluTanh}) {
+          Activation::kGeluTanh, Activation::kSilu}) {
       const AlignedFloats output = Multiply(
           problem, /*transpose=*/false,
           {{problem.bias.data(), /*accumulate=*/false}, activation}, 0);

@@ -159,6 +159,89 @@ TEST(ScaledSoftmaxTest, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
+// Lane i sees `window` keys, the last of which is the one at first_end + i - 1.
+TEST(ScaledSoftmaxTest, SeesAWindowOfKeysOnly) {
+  std::mt19937 random(11);
+  for (const int64_t window : {1, 5, 16, 40}) {
+    for (const int64_t rows : {7, 16, 70}) {
+      const std::vector<Lane16> scores = RandomRows(random, rows, 5.0f, 30.0f);
+      const int64_t first_end = std::max<int64_t>(1, rows - 15);
+      ForEachVectorTarget([&](bool) {
+        std::vector<Lane16> shares = scores;
+        ScaledSoftmax(rows, SeenKeys{first_end - window, first_end}, 0.125f,
+                      Data(shares));
+        for (int64_t lane = 0; lane < kPanelTokens; ++lane) {
+          const int64_t begin = std::max<int64_t>(0, first_end + lane - window);
+          const int64_t end = std::min(rows, first_end + lane);
+          std::vector<double> seen;
+          for (int64_t row = begin; row < end; ++row) {
+            seen.push_back(scores[row].lane[lane]);
+          }
+          const std::vector<double> expected =
+              seen.empty() ? seen
+                           : SoftmaxReference(
+                                 seen, static_cast<int64_t>(seen.size()), 0.125);
+          for (int64_t row = 0; row < rows; ++row) {
+            const bool is_seen = row >= begin && row < end;
+            ASSERT_NEAR(shares[row].lane[lane],
+                        is_seen ? expected[row - begin] : 0.0, 1e-6)
+                << "window " << window << ", row " << row << " lane " << lane;
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST(RmsNormTest, DividesByTheRootOfTheMeanSquare) {
+  std::mt19937 random(12);
+  for (const int64_t features : {1, 8, 53, 600}) {
+    std::vector<Lane16> input = RandomRows(random, 2 * features, 0.5f, 2.0f);
+    const std::vector<float> gain = RandomNumbers(random, features);
+    const NormWeights weights = {gain.data(), nullptr, 1e-5f};
+    ForEachVectorTarget([&](bool) {
+      std::vector<Lane16> output(input.size());
+      RmsNorm(Data(input), features, 2, weights, Data(output));
+      for (int64_t panel = 0; panel < 2; ++panel) {
+        for (int64_t lane = 0; lane < kPanelTokens; ++lane) {
+          double squares = 0;
+          for (int64_t i = 0; i < features; ++i) {
+            squares += std::pow(
+                static_cast<double>(input[panel * features + i].lane[lane]), 2);
+          }
+          const double root =
+              std::sqrt(squares / static_cast<double>(features) + 1e-5);
+          for (int64_t i = 0; i < features; ++i) {
+            const double expected =
+                gain[i] * input[panel * features + i].lane[lane] / root;
+            ASSERT_NEAR(output[panel * features + i].lane[lane], expected,
+                        5e-7 * std::abs(expected) + 1e-12);
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST(PanelArithmeticTest, AddsAndMultipliesNumberByNumber) {
+  std::mt19937 random(13);
+  const std::vector<Lane16> a = RandomRows(random, 6, 0.0f, 1.0f);
+  std::vector<Lane16> b = RandomRows(random, 6, 0.0f, 1.0f);
+  ForEachVectorTarget([&](bool) {
+    std::vector<Lane16> sum = a;
+    AddPanels(Data(b), 3, 2, Data(sum));
+    std::vector<Lane16> product = a;
+    MultiplyPanelsBy(Data(b), 3, 2, Data(product));
+    for (size_t row = 0; row < a.size(); ++row) {
+      for (int64_t lane = 0; lane < kPanelTokens; ++lane) {
+        EXPECT_EQ(sum[row].lane[lane], a[row].lane[lane] + b[row].lane[lane]);
+        EXPECT_EQ(product[row].lane[lane],
+                  a[row].lane[lane] * b[row].lane[lane]);
+      }
+    }
+  });
+}
+
 TEST(ScaledSoftmaxTest, StandsAnySpreadOfScores) {
   for (const float size : {1e4f, 1e30f}) {
     ForEachVectorTarget([&](bool) {
@@ -194,7 +277,8 @@ TEST(ScaledSoftmaxTest, PassesOnWhatIsNoNumber) {
 
 TEST(ActivateTest, PassesOnWhatIsNoNumber) {
   for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
-                                      Activation::kRelu, Activation::kNone}) {
+                                      Activation::kRelu, Activation::kSilu,
+                                      Activation::kNone}) {
     ForEachVectorTarget([&](bool) {
       std::vector<float> numbers(21, 1.0f);
       for (const int i : {0, 5, 20}) {
@@ -223,7 +307,8 @@ std::vector<float> Sweep() {
 TEST(ActivateTest, IsWithinItsStatedErrorOfDoublePrecision) {
   const std::vector<float> input = Sweep();
   for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
-                                      Activation::kRelu, Activation::kNone}) {
+                                      Activation::kRelu, Activation::kSilu,
+                                      Activation::kNone}) {
     std::vector<double> expected;
     for (const float x : input) {
       expected.push_back(ReferenceActivation(activation, x));

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/models/decoder_config.h"
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
@@ -13,6 +15,7 @@
 namespace footprint {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 // As the public gpt2-large has it.
@@ -87,7 +90,7 @@ TEST(ParseDecoderConfigTest, FindsTheFamilyByTheArchitectures) {
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_TRUE(absl::StrContains(
       ParseDecoderConfig(R"({"model_type": "bert"})", "c").status().message(),
-      "known are \"gpt2\""));
+      "known are the decoders \"gpt2\""));
 }
 
 TEST(ParseDecoderConfigTest, SaysWhetherTheOutputIsTheTableOfWords) {
@@ -97,6 +100,145 @@ TEST(ParseDecoderConfigTest, SaysWhetherTheOutputIsTheTableOfWords) {
       Changed(key, "\"tie_word_embeddings\": true, " + key)->ties_output);
   EXPECT_FALSE(
       Changed(key, "\"tie_word_embeddings\": false, " + key)->ties_output);
+}
+
+// As the public configs have it, of transformers 4.
+constexpr char kLlama[] = R"({
+  "architectures": ["LlamaForCausalLM"], "attention_bias": false,
+  "head_dim": 64, "hidden_act": "silu", "hidden_size": 2048,
+  "intermediate_size": 8192, "max_position_embeddings": 131072,
+  "mlp_bias": false, "model_type": "llama", "num_attention_heads": 32,
+  "num_hidden_layers": 16, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+  "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0,
+    "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
+    "rope_type": "llama3"},
+  "rope_theta": 500000.0, "tie_word_embeddings": true, "vocab_size": 128256
+})";
+
+constexpr char kGemma[] = R"({
+  "model_type": "gemma3_text", "head_dim": 256,
+  "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 1152,
+  "intermediate_size": 6912, "max_position_embeddings": 32768,
+  "num_attention_heads": 4, "num_hidden_layers": 26, "num_key_value_heads": 1,
+  "query_pre_attn_scalar": 256, "rms_norm_eps": 1e-06,
+  "rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000,
+  "sliding_window": 512, "sliding_window_pattern": 6, "vocab_size": 262144
+})";
+
+absl::StatusOr<DecoderConfig> With(const std::string& json,
+                                   const std::string& keys) {
+  return ParseDecoderConfig(absl::StrCat("{", keys, ",", json.substr(1)),
+                            "config.json");
+}
+
+TEST(ParseDecoderConfigTest, ReadsLlamasConfig) {
+  const auto config = ParseDecoderConfig(kLlama, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->family, ModelFamily::kLlama);
+  EXPECT_EQ(config->key_value_heads(), 8);
+  EXPECT_EQ(config->group(), 4);
+  EXPECT_EQ(config->query_features(), 2048);
+  EXPECT_EQ(config->key_value_features(), 512);
+  EXPECT_EQ(config->activation, Activation::kSilu);
+  EXPECT_EQ(config->score_scale(), 0.125f);
+  EXPECT_EQ(config->rotary.pairs(), 32);
+  EXPECT_EQ(config->rotary.frequencies[0], 1.0f);
+  // The slowest is divided by the factor.
+  EXPECT_NEAR(config->rotary.frequencies[31] * 32 / std::pow(5e5, -62.0 / 64),
+              1, 1e-6);
+  EXPECT_FALSE(config->sliding.slides(0));
+  EXPECT_TRUE(config->ties_output);
+  EXPECT_FALSE(config->has_position_table());
+}
+
+// "rope_parameters" holds what "rope_theta" and "rope_scaling" held.
+TEST(ParseDecoderConfigTest, ReadsConfigsOfTransformers4And5Alike) {
+  const std::string old = kLlama;
+  const std::string now = absl::StrReplaceAll(
+      old, {{"\"rope_scaling\": {", "\"rope_parameters\": {\"rope_theta\": 500000.0, "},
+            {"\"rope_theta\": 500000.0, \"tie", "\"tie"}});
+  ASSERT_NE(now, old);
+  EXPECT_TRUE(*ParseDecoderConfig(now, "c") == *ParseDecoderConfig(old, "c"));
+  const std::string gemma = kGemma;
+  const std::string gemma_now = absl::StrReplaceAll(
+      gemma,
+      {{"\"rope_local_base_freq\": 10000, \"rope_scaling\": null, "
+        "\"rope_theta\": 1000000",
+        "\"rope_parameters\": {\"full_attention\": {\"rope_theta\": 1000000, "
+        "\"rope_type\": \"default\"}, \"sliding_attention\": {\"rope_theta\": "
+        "10000, \"rope_type\": \"default\"}}"}});
+  ASSERT_NE(gemma_now, gemma);
+  EXPECT_TRUE(*ParseDecoderConfig(gemma_now, "c") ==
+              *ParseDecoderConfig(gemma, "c"));
+}
+
+TEST(ParseDecoderConfigTest, ReadsGemmasLayers) {
+  const auto config = ParseDecoderConfig(kGemma, "config.json");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->ties_output);
+  EXPECT_EQ(config->score_scale(), 1.0f / 16);
+  EXPECT_EQ(config->sliding.window, 512);
+  for (const int64_t layer : {0, 4, 6, 25}) {
+    EXPECT_TRUE(config->sliding.slides(layer)) << layer;
+  }
+  EXPECT_FALSE(config->sliding.slides(5));
+  EXPECT_FALSE(config->sliding.slides(23));
+  EXPECT_NE(config->rotary.frequencies[1],
+            config->sliding_rotary.frequencies[1]);
+}
+
+TEST(ParseDecoderConfigTest, FindsWhichLayersSlide) {
+  const std::string mistral =
+      absl::StrReplaceAll(kLlama, {{"\"llama\"", "\"mistral\""},
+                                   {"Llama", "Mistral"}});
+  EXPECT_EQ(ParseDecoderConfig(mistral, "c")->sliding.window, 4096);
+  EXPECT_EQ(With(mistral, R"("sliding_window": null)")->sliding.window, 0);
+  EXPECT_TRUE(With(mistral, R"("sliding_window": 8)")->sliding.slides(3));
+  const std::string qwen = absl::StrReplaceAll(
+      kLlama, {{"\"llama\"", "\"qwen2\""}, {"Llama", "Qwen2"}});
+  EXPECT_EQ(With(qwen, R"("sliding_window": 8)")->sliding.window, 0);
+  const auto late = With(
+      qwen, R"("use_sliding_window": true, "sliding_window": 8,
+               "max_window_layers": 3)");
+  EXPECT_FALSE(late->sliding.slides(2));
+  EXPECT_TRUE(late->sliding.slides(3));
+  EXPECT_THAT(With(mistral, R"("sliding_window": 8,
+                               "layer_types": ["full_attention"])")
+                  .status()
+                  .message(),
+              HasSubstr("layer_types names 1 layers, but there are 16"));
+}
+
+TEST(ParseDecoderConfigTest, RefusesWhatItWouldComputeWrongly) {
+  const auto fault = [](const std::string& json, const std::string& keys) {
+    return std::string(With(json, keys).status().message());
+  };
+  EXPECT_THAT(fault(kGemma, R"("attn_logit_softcapping": 50.0)"),
+              HasSubstr("attn_logit_softcapping"));
+  EXPECT_THAT(fault(kGemma, R"("use_bidirectional_attention": true)"),
+              HasSubstr("use_bidirectional_attention"));
+  EXPECT_THAT(std::string(
+                  ParseDecoderConfig(
+                      absl::StrReplaceAll(kLlama, {{"\"llama3\"", "\"dynamic\""}}),
+                      "config.json")
+                      .status()
+                      .message()),
+              HasSubstr("rope_scaling: rope_type is \"dynamic\"; known are"));
+  const auto changed = [&](const char* from, const char* to) {
+    return std::string(ParseDecoderConfig(
+                           absl::StrReplaceAll(kLlama, {{from, to}}), "c")
+                           .status()
+                           .message());
+  };
+  EXPECT_THAT(changed("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),
+              HasSubstr("32 is not a multiple of the 5 heads of keys"));
+  EXPECT_THAT(changed("\"head_dim\": 64", "\"head_dim\": 63"),
+              HasSubstr("63 features to rotate"));
+  EXPECT_THAT(changed("\"head_dim\": 64", "\"head_dim\": 1000000000"),
+              HasSubstr("is no head's"));
+  EXPECT_THAT(changed("\"factor\": 32.0", "\"factor\": -1"),
+              HasSubstr("factor is not a number above zero"));
+  EXPECT_THAT(changed("\"silu\"", "\"mish\""), HasSubstr("mish"));
 }
 
 TEST(ParseDecoderConfigTest, RefusesEveryShortenedConfig) {

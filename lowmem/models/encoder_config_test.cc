@@ -73,7 +73,7 @@ TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
   EXPECT_EQ(Fault("{", "["), "config.json: not a JSON object");
   EXPECT_EQ(Fault("\"gelu\"", "\"mish\"", absl::StatusCode::kUnimplemented),
             "config.json: hidden_act is \"mish\"; known are \"gelu\", "
-            "\"gelu_new\", \"gelu_pytorch_tanh\" and \"relu\"");
+            "\"gelu_new\", \"gelu_pytorch_tanh\", \"relu\" and \"silu\"");
   EXPECT_TRUE(absl::StrContains(
       Fault("\"bert\"", "\"roberta\"", absl::StatusCode::kUnimplemented),
       "roberta"));

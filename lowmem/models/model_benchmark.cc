@@ -58,7 +58,7 @@ class Checkpoint {
   absl::Status status_;
 };
 
-CheckpointShape Shape(CheckpointFamily family) {
+CheckpointShape Shape(ModelFamily family) {
   CheckpointShape shape;
   shape.family = family;
   shape.vocabulary = 2000;
@@ -116,7 +116,7 @@ absl::Status GenerateOnce(const std::string& folder, WeightBackend backend,
 }
 
 template <class Once>
-void RunModel(benchmark::State& state, CheckpointFamily family,
+void RunModel(benchmark::State& state, ModelFamily family,
               const Once& once) {
   const Checkpoint checkpoint(Shape(family));
   absl::Status status = checkpoint.status();
@@ -131,7 +131,7 @@ void RunModel(benchmark::State& state, CheckpointFamily family,
 }
 
 void BM_Encode(benchmark::State& state) {
-  RunModel(state, CheckpointFamily::kBert, EncodeOnce);
+  RunModel(state, ModelFamily::kBert, EncodeOnce);
 }
 // The file has 21 MiB of weights.
 BENCHMARK(BM_Encode)
@@ -146,7 +146,7 @@ BENCHMARK(BM_Encode)
     ->Args({1, 1, 0});
 
 void BM_Generate(benchmark::State& state) {
-  RunModel(state, CheckpointFamily::kGpt2, GenerateOnce);
+  RunModel(state, ModelFamily::kGpt2, GenerateOnce);
 }
 BENCHMARK(BM_Generate)
     ->ArgNames({"backend", "tokens", "budget_kib"})

@@ -16,7 +16,8 @@
 // A rule of the angles: frequencies and the product with the position are
 // rounded to floats, as in the published code; cosine and sine of that float
 // are exact but for their own rounding. At 4,000 positions exact angles would
-// differ by up to 2e-4.
+// differ by up to 2e-4. Of 1,520 frequencies of public shapes 16 differ from
+// torch's by one unit in the last place, where its power is not the nearest.
 //
 // The reader keeps the fault: Unimplemented for another scaling, as "dynamic",
 // InvalidArgument for a factor that is missing or impossible.

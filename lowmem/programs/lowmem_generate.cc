@@ -28,7 +28,9 @@
 
 ABSL_FLAG(std::string, shape, "minilm",
           "bert-base, bert-large, bert-large-multilingual, minilm, distilbert, "
-          "gpt2, gpt2-medium, gpt2-large or gpt2-xl");
+          "gpt2, gpt2-medium, gpt2-large, gpt2-xl, smollm2-135m, llama-3.2-1b, "
+          "llama-3.2-3b, mistral-7b, qwen2.5-0.5b, qwen3-0.6b, gemma-3-1b or "
+          "phi-3-mini");
 ABSL_FLAG(absl::optional<int64_t>, vocabulary, absl::nullopt,
           "Instead of the shape's");
 ABSL_FLAG(absl::optional<int64_t>, positions, absl::nullopt,
@@ -39,6 +41,10 @@ ABSL_FLAG(absl::optional<int64_t>, layers, absl::nullopt,
           "Instead of the shape's");
 ABSL_FLAG(absl::optional<int64_t>, heads, absl::nullopt,
           "Instead of the shape's");
+ABSL_FLAG(absl::optional<int64_t>, key_value_heads, absl::nullopt,
+          "Instead of the shape's, of decoders after GPT-2");
+ABSL_FLAG(absl::optional<int64_t>, head_features, absl::nullopt,
+          "Instead of the shape's, of decoders after GPT-2");
 ABSL_FLAG(absl::optional<int64_t>, intermediate, absl::nullopt,
           "Instead of the shape's");
 ABSL_FLAG(std::string, dtype, "F32", "F32, BF16 or F16");
@@ -64,6 +70,10 @@ absl::StatusOr<footprint::CheckpointShape> ShapeFromFlags() {
       {"hidden", absl::GetFlag(FLAGS_hidden), shape->hidden},
       {"layers", absl::GetFlag(FLAGS_layers), shape->layers},
       {"heads", absl::GetFlag(FLAGS_heads), shape->heads},
+      {"key_value_heads", absl::GetFlag(FLAGS_key_value_heads),
+       shape->key_value_heads},
+      {"head_features", absl::GetFlag(FLAGS_head_features),
+       shape->head_features},
       {"intermediate", absl::GetFlag(FLAGS_intermediate), shape->intermediate}};
   for (const Replacement& replacement : replacements) {
     if (!replacement.value.has_value()) continue;

@@ -1,5 +1,6 @@
 // Runs a model from a checkpoint's folder inside a budget of bytes: an encoder
-// (BERT, DistilBERT), or a decoder (GPT-2) that goes on with its input.
+// (BERT, DistilBERT), or a decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3)
+// that goes on with its input.
 //
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
@@ -518,7 +519,7 @@ absl::Status RunEncoder(const Request& request) {
   if (request.generate.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         request.directory,
-        ": --generate goes with a decoder (GPT-2), and this "
+        ": --generate goes with a decoder, and this "
         "is an encoder: it gives states of the tokens it is given"));
   }
   const RunMemory memory = RunMemory::Read();
@@ -603,8 +604,9 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
     const auto plan = decoder.Plan(positions, threads, budget_bytes);
     status.Update(plan.status());
     return !plan.ok() ||
-           plan->tile_bytes >= lowmem_internal::kOutputUnit * kSumBlock *
-                                   plan->request.needs.element_bytes;
+           plan->tile_bytes >=
+               lowmem_internal::OutputUnit(plan->request.config) * kSumBlock *
+                   plan->request.needs.element_bytes;
   };
   const auto least = decoder.MinBudgetBytes(positions, threads);
   if (!least.ok() || has_room(*least)) return least;
@@ -700,8 +702,7 @@ absl::Status Run(const Request& request) {
   if (!config->status().ok()) return config->status();
   const absl::Status output = CheckOutput(request);
   if (!output.ok()) return output;
-  return family == ModelFamily::kGpt2 ? RunDecoder(request)
-                                      : RunEncoder(request);
+  return IsDecoderFamily(family) ? RunDecoder(request) : RunEncoder(request);
 }
 
 int Main(const std::vector<char*>& arguments) {

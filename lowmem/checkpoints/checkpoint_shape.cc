@@ -1,0 +1,421 @@
+#include "footprint/lowmem/checkpoints/checkpoint_shape.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+struct NamedShape {
+  const char* name;
+  CheckpointShape shape;
+};
+
+constexpr NamedShape kNamedShapes[] = {
+    {"bert-base", {ModelFamily::kBert, 30522, 512, 768, 12, 12, 3072, 2}},
+    {"bert-large",
+     {ModelFamily::kBert, 30522, 512, 1024, 24, 16, 4096, 2}},
+    {"bert-large-multilingual",
+     {ModelFamily::kBert, 119547, 512, 1024, 24, 16, 4096, 2}},
+    {"minilm", {ModelFamily::kBert, 30522, 512, 384, 6, 12, 1536, 2}},
+    {"distilbert",
+     {ModelFamily::kDistilBert, 30522, 512, 768, 6, 12, 3072, 0}},
+    {"gpt2", {ModelFamily::kGpt2, 50257, 1024, 768, 12, 12, 3072, 0}},
+    {"gpt2-medium",
+     {ModelFamily::kGpt2, 50257, 1024, 1024, 24, 16, 4096, 0}},
+    {"gpt2-large",
+     {ModelFamily::kGpt2, 50257, 1024, 1280, 36, 20, 5120, 0}},
+    {"gpt2-xl", {ModelFamily::kGpt2, 50257, 1024, 1600, 48, 25, 6400, 0}},
+    {"smollm2-135m",
+     {ModelFamily::kLlama, 49152, 8192, 576, 30, 9, 1536, 0, 3, 64, true}},
+    {"llama-3.2-1b",
+     {ModelFamily::kLlama, 128256, 131072, 2048, 16, 32, 8192, 0, 8, 64, true}},
+    {"llama-3.2-3b",
+     {ModelFamily::kLlama, 128256, 131072, 3072, 28, 24, 8192, 0, 8, 128,
+      true}},
+    {"mistral-7b",
+     {ModelFamily::kMistral, 32000, 32768, 4096, 32, 32, 14336, 0, 8, 128,
+      false, 4096}},
+    {"qwen2.5-0.5b",
+     {ModelFamily::kQwen2, 151936, 32768, 896, 24, 14, 4864, 0, 2, 64, true}},
+    {"qwen3-0.6b",
+     {ModelFamily::kQwen3, 151936, 40960, 1024, 28, 16, 3072, 0, 8, 128, true}},
+    {"gemma-3-1b",
+     {ModelFamily::kGemma3, 262144, 32768, 1152, 26, 4, 6912, 0, 1, 256, true,
+      512}},
+    {"phi-3-mini",
+     {ModelFamily::kPhi3, 32064, 4096, 3072, 32, 32, 8192, 0, 32, 96, false,
+      2047}},
+};
+
+bool IsLlamaLike(ModelFamily family) {
+  return IsDecoderFamily(family) && family != ModelFamily::kGpt2;
+}
+
+absl::Status CheckHeads(const CheckpointShape& shape) {
+  if (shape.key_value_heads < 1 || shape.heads % shape.key_value_heads != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shape.heads, " heads do not share ", shape.key_value_heads,
+                     " heads of keys and values"));
+  }
+  if (shape.head_features < 2 || shape.head_features % 2 != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        shape.head_features, " features of a head are not pairs to rotate"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShape(const CheckpointShape& shape) {
+  constexpr int64_t kMaximum = std::numeric_limits<int32_t>::max();
+  const int64_t extents[] = {shape.vocabulary, shape.positions,
+                             shape.hidden,     shape.layers,
+                             shape.heads,      shape.intermediate};
+  for (const int64_t extent : extents) {
+    if (extent < 1 || extent > kMaximum) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "an extent of ", extent, " is not within 1 and ", kMaximum));
+    }
+  }
+  if (IsLlamaLike(shape.family)) return CheckHeads(shape);
+  if (shape.hidden % shape.heads != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        shape.hidden, " features do not divide among ", shape.heads, " heads"));
+  }
+  if (shape.family == ModelFamily::kBert &&
+      (shape.token_types < 1 || shape.token_types > kMaximum)) {
+    return absl::InvalidArgumentError("BERT wants at least one token type");
+  }
+  return absl::OkStatus();
+}
+
+// Collects the tensors of a model.
+class Tensors {
+ public:
+  explicit Tensors(DType dtype) : dtype_(dtype) {}
+
+  void Add(const std::string& name, Shape shape) {
+    specs_.push_back({name, dtype_, std::move(shape)});
+  }
+  // As PyTorch's Linear: [out, in].
+  void AddLinear(const std::string& name, int64_t out, int64_t in) {
+    Add(name + ".weight", {out, in});
+    Add(name + ".bias", {out});
+  }
+  // As GPT-2's Conv1D: [in, out].
+  void AddConv1D(const std::string& name, int64_t in, int64_t out) {
+    Add(name + ".weight", {in, out});
+    Add(name + ".bias", {out});
+  }
+  // As a Linear whose bias only some families have.
+  void AddMatrix(const std::string& name, int64_t out, int64_t in,
+                 bool has_bias = false) {
+    Add(name + ".weight", {out, in});
+    if (has_bias) Add(name + ".bias", {out});
+  }
+  void AddNorm(const std::string& name, int64_t features) {
+    Add(name + ".weight", {features});
+    Add(name + ".bias", {features});
+  }
+  std::vector<TensorSpec> Take() { return std::move(specs_); }
+
+ private:
+  const DType dtype_;
+  std::vector<TensorSpec> specs_;
+};
+
+void AddBert(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  tensors.Add("embeddings.word_embeddings.weight", {shape.vocabulary, hidden});
+  tensors.Add("embeddings.position_embeddings.weight",
+              {shape.positions, hidden});
+  tensors.Add("embeddings.token_type_embeddings.weight",
+              {shape.token_types, hidden});
+  tensors.AddNorm("embeddings.LayerNorm", hidden);
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("encoder.layer.", i, ".");
+    for (const char* part : {"query", "key", "value"}) {
+      tensors.AddLinear(layer + "attention.self." + part, hidden, hidden);
+    }
+    tensors.AddLinear(layer + "attention.output.dense", hidden, hidden);
+    tensors.AddNorm(layer + "attention.output.LayerNorm", hidden);
+    tensors.AddLinear(layer + "intermediate.dense", shape.intermediate, hidden);
+    tensors.AddLinear(layer + "output.dense", hidden, shape.intermediate);
+    tensors.AddNorm(layer + "output.LayerNorm", hidden);
+  }
+  tensors.AddLinear("pooler.dense", hidden, hidden);
+}
+
+void AddDistilBert(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  tensors.Add("embeddings.word_embeddings.weight", {shape.vocabulary, hidden});
+  tensors.Add("embeddings.position_embeddings.weight",
+              {shape.positions, hidden});
+  tensors.AddNorm("embeddings.LayerNorm", hidden);
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("transformer.layer.", i, ".");
+    for (const char* part : {"q_lin", "k_lin", "v_lin", "out_lin"}) {
+      tensors.AddLinear(layer + "attention." + part, hidden, hidden);
+    }
+    tensors.AddNorm(layer + "sa_layer_norm", hidden);
+    tensors.AddLinear(layer + "ffn.lin1", shape.intermediate, hidden);
+    tensors.AddLinear(layer + "ffn.lin2", hidden, shape.intermediate);
+    tensors.AddNorm(layer + "output_layer_norm", hidden);
+  }
+}
+
+void AddGpt2(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  tensors.Add("wte.weight", {shape.vocabulary, hidden});
+  tensors.Add("wpe.weight", {shape.positions, hidden});
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("h.", i, ".");
+    tensors.AddNorm(layer + "ln_1", hidden);
+    tensors.AddConv1D(layer + "attn.c_attn", hidden, 3 * hidden);
+    tensors.AddConv1D(layer + "attn.c_proj", hidden, hidden);
+    tensors.AddNorm(layer + "ln_2", hidden);
+    tensors.AddConv1D(layer + "mlp.c_fc", hidden, shape.intermediate);
+    tensors.AddConv1D(layer + "mlp.c_proj", shape.intermediate, hidden);
+  }
+  tensors.AddNorm("ln_f", hidden);
+}
+
+void AddLlamaAttention(const CheckpointShape& shape, const std::string& begin,
+                       Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  const int64_t queries = shape.query_features();
+  const int64_t keys = shape.key_value_features();
+  const bool has_bias = shape.family == ModelFamily::kQwen2;
+  if (shape.family == ModelFamily::kPhi3) {
+    tensors.AddMatrix(begin + "qkv_proj", queries + 2 * keys, hidden);
+  } else {
+    tensors.AddMatrix(begin + "q_proj", queries, hidden, has_bias);
+    tensors.AddMatrix(begin + "k_proj", keys, hidden, has_bias);
+    tensors.AddMatrix(begin + "v_proj", keys, hidden, has_bias);
+  }
+  if (shape.family == ModelFamily::kQwen3 ||
+      shape.family == ModelFamily::kGemma3) {
+    tensors.Add(begin + "q_norm.weight", {shape.head_features});
+    tensors.Add(begin + "k_norm.weight", {shape.head_features});
+  }
+  tensors.AddMatrix(begin + "o_proj", hidden, queries);
+}
+
+void AddLlama(const CheckpointShape& shape, Tensors& tensors) {
+  const int64_t hidden = shape.hidden;
+  const int64_t inner = shape.intermediate;
+  tensors.Add("model.embed_tokens.weight", {shape.vocabulary, hidden});
+  for (int64_t i = 0; i < shape.layers; ++i) {
+    const std::string layer = absl::StrCat("model.layers.", i, ".");
+    tensors.Add(layer + "input_layernorm.weight", {hidden});
+    AddLlamaAttention(shape, layer + "self_attn.", tensors);
+    tensors.Add(layer + "post_attention_layernorm.weight", {hidden});
+    if (shape.family == ModelFamily::kGemma3) {
+      tensors.Add(layer + "pre_feedforward_layernorm.weight", {hidden});
+      tensors.Add(layer + "post_feedforward_layernorm.weight", {hidden});
+    }
+    if (shape.family == ModelFamily::kPhi3) {
+      tensors.AddMatrix(layer + "mlp.gate_up_proj", 2 * inner, hidden);
+    } else {
+      tensors.AddMatrix(layer + "mlp.gate_proj", inner, hidden);
+      tensors.AddMatrix(layer + "mlp.up_proj", inner, hidden);
+    }
+    tensors.AddMatrix(layer + "mlp.down_proj", hidden, inner);
+  }
+  tensors.Add("model.norm.weight", {hidden});
+  if (!shape.ties_output) {
+    tensors.AddMatrix("lm_head", shape.vocabulary, hidden);
+  }
+}
+
+const char* TorchName(DType dtype) {
+  if (dtype == DType::kBF16) return "bfloat16";
+  return dtype == DType::kF16 ? "float16" : "float32";
+}
+
+nlohmann::ordered_json BertConfig(const CheckpointShape& shape) {
+  return {{"architectures", {"BertModel"}},
+          {"model_type", "bert"},
+          {"hidden_act", "gelu"},
+          {"hidden_size", shape.hidden},
+          {"intermediate_size", shape.intermediate},
+          {"layer_norm_eps", 1e-12},
+          {"max_position_embeddings", shape.positions},
+          {"num_attention_heads", shape.heads},
+          {"num_hidden_layers", shape.layers},
+          {"pad_token_id", 0},
+          {"position_embedding_type", "absolute"},
+          {"type_vocab_size", shape.token_types},
+          {"vocab_size", shape.vocabulary}};
+}
+
+nlohmann::ordered_json DistilBertConfig(const CheckpointShape& shape) {
+  return {{"architectures", {"DistilBertModel"}},
+          {"model_type", "distilbert"},
+          {"activation", "gelu"},
+          {"dim", shape.hidden},
+          {"hidden_dim", shape.intermediate},
+          {"max_position_embeddings", shape.positions},
+          {"n_heads", shape.heads},
+          {"n_layers", shape.layers},
+          {"pad_token_id", 0},
+          {"sinusoidal_pos_embds", false},
+          {"vocab_size", shape.vocabulary}};
+}
+
+nlohmann::ordered_json Gpt2Config(const CheckpointShape& shape) {
+  return {{"architectures", {"GPT2Model"}},
+          {"model_type", "gpt2"},
+          {"activation_function", "gelu_new"},
+          {"layer_norm_epsilon", 1e-5},
+          {"n_ctx", shape.positions},
+          {"n_embd", shape.hidden},
+          {"n_head", shape.heads},
+          {"n_inner", shape.intermediate},
+          {"n_layer", shape.layers},
+          {"n_positions", shape.positions},
+          {"vocab_size", shape.vocabulary}};
+}
+
+// The name of the class that the public models have.
+const char* CausalClass(ModelFamily family) {
+  switch (family) {
+    case ModelFamily::kMistral:
+      return "MistralForCausalLM";
+    case ModelFamily::kQwen2:
+      return "Qwen2ForCausalLM";
+    case ModelFamily::kQwen3:
+      return "Qwen3ForCausalLM";
+    case ModelFamily::kGemma3:
+      return "Gemma3ForCausalLM";
+    case ModelFamily::kPhi3:
+      return "Phi3ForCausalLM";
+    default:
+      return "LlamaForCausalLM";
+  }
+}
+
+// Llama 3.2's long positions, where the shape has them.
+nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
+  if (shape.family != ModelFamily::kLlama || shape.positions <= 8192) {
+    return nullptr;
+  }
+  return {{"factor", 32.0},
+          {"high_freq_factor", 4.0},
+          {"low_freq_factor", 1.0},
+          {"original_max_position_embeddings", 8192},
+          {"rope_type", "llama3"}};
+}
+
+double LlamaTheta(const CheckpointShape& shape) {
+  switch (shape.family) {
+    case ModelFamily::kLlama:
+      return shape.positions > 8192 ? 500000.0 : 100000.0;
+    case ModelFamily::kQwen2:
+    case ModelFamily::kQwen3:
+    case ModelFamily::kGemma3:
+      return 1000000.0;
+    default:
+      return 10000.0;
+  }
+}
+
+nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
+  nlohmann::ordered_json config = {
+      {"architectures", {CausalClass(shape.family)}},
+      {"model_type", ModelFamilyName(shape.family)},
+      {"head_dim", shape.head_features},
+      {"hidden_size", shape.hidden},
+      {"intermediate_size", shape.intermediate},
+      {"max_position_embeddings", shape.positions},
+      {"num_attention_heads", shape.heads},
+      {"num_hidden_layers", shape.layers},
+      {"num_key_value_heads", shape.key_value_heads},
+      {"rms_norm_eps", shape.family == ModelFamily::kLlama ||
+                               shape.family == ModelFamily::kPhi3
+                           ? 1e-5
+                           : 1e-6},
+      {"rope_scaling", LlamaScaling(shape)},
+      {"rope_theta", LlamaTheta(shape)},
+      {"tie_word_embeddings", shape.ties_output},
+      {"vocab_size", shape.vocabulary}};
+  if (shape.family == ModelFamily::kGemma3) {
+    config["hidden_activation"] = "gelu_pytorch_tanh";
+    config["query_pre_attn_scalar"] = 256;
+    config["rope_local_base_freq"] = 10000.0;
+    config["sliding_window_pattern"] = 6;
+  } else {
+    config["hidden_act"] = "silu";
+  }
+  if (shape.window > 0) config["sliding_window"] = shape.window;
+  return config;
+}
+
+}  // namespace
+
+absl::StatusOr<CheckpointShape> CheckpointShapeFromName(
+    absl::string_view name) {
+  for (const NamedShape& named : kNamedShapes) {
+    if (name == named.name) return named.shape;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no shape \"", name, "\"; there are ",
+                   absl::StrJoin(CheckpointShapeNames(), ", ")));
+}
+
+std::vector<std::string> CheckpointShapeNames() {
+  std::vector<std::string> names;
+  for (const NamedShape& named : kNamedShapes) names.push_back(named.name);
+  return names;
+}
+
+absl::StatusOr<std::vector<TensorSpec>> CheckpointTensors(
+    const CheckpointShape& shape, DType dtype) {
+  absl::Status checked = CheckShape(shape);
+  if (!checked.ok()) return checked;
+  if (dtype != DType::kF32 && dtype != DType::kBF16 && dtype != DType::kF16) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weights are F32, BF16 or F16, not ", DTypeName(dtype)));
+  }
+  Tensors tensors(dtype);
+  switch (shape.family) {
+    case ModelFamily::kBert:
+      AddBert(shape, tensors);
+      break;
+    case ModelFamily::kDistilBert:
+      AddDistilBert(shape, tensors);
+      break;
+    case ModelFamily::kGpt2:
+      AddGpt2(shape, tensors);
+      break;
+    default:
+      AddLlama(shape, tensors);
+      break;
+  }
+  return tensors.Take();
+}
+
+std::string CheckpointConfig(const CheckpointShape& shape, DType dtype) {
+  nlohmann::ordered_json config;
+  switch (shape.family) {
+    case ModelFamily::kBert:
+      config = BertConfig(shape);
+      break;
+    case ModelFamily::kDistilBert:
+      config = DistilBertConfig(shape);
+      break;
+    case ModelFamily::kGpt2:
+      config = Gpt2Config(shape);
+      break;
+    default:
+      config = LlamaConfig(shape);
+      break;
+  }
+  config["torch_dtype"] = TorchName(dtype);
+  return config.dump(2) + "\n";
+}
+
+}  // namespace footprint

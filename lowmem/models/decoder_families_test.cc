@@ -1,0 +1,189 @@
+// What every family of decoders promises beyond its numbers, which
+// decoder_golden_test compares: the same bits for every backend, budget, number
+// of workers and packing, inside the plan's memory.
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/checkpoints/checkpoint_generator.h"
+#include "footprint/lowmem/checkpoints/checkpoint_shape.h"
+#include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/checkpoints/pack.h"
+#include "footprint/lowmem/models/decoder.h"
+#include "footprint/lowmem/models/weight_binder.h"
+#include "footprint/lowmem/testing/test_checkpoint.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+CheckpointShape SmallShape(ModelFamily family) {
+  CheckpointShape shape;
+  shape.family = family;
+  shape.vocabulary = 130;
+  shape.positions = 400;
+  shape.hidden = 96;
+  shape.layers = 2;
+  shape.heads = 6;
+  shape.key_value_heads = 3;
+  shape.head_features = 20;
+  shape.intermediate = 600;  // more than two blocks of columns
+  if (family == ModelFamily::kGemma3) shape.layers = 6;  // one sees all tokens
+  if (family == ModelFamily::kGemma3 || family == ModelFamily::kMistral) {
+    shape.window = 24;
+  }
+  shape.ties_output = family == ModelFamily::kGemma3;
+  return shape;
+}
+
+std::string WriteModel(const CheckpointShape& shape, DType type,
+                       const std::string& name) {
+  const std::string folder =
+      TestPath(absl::StrCat(ModelFamilyName(shape.family), "_", name));
+  mkdir(folder.c_str(), 0777);
+  CheckpointOptions options;
+  options.dtype = type;
+  EXPECT_THAT(WriteCheckpoint(folder, shape, options), IsOk());
+  return folder;
+}
+
+void CopyConfig(const std::string& text, const std::string& folder) {
+  EXPECT_THAT(
+      ReplaceFile(folder + "/config.json", text, ToDisk::kNoFsync), IsOk());
+}
+
+std::string PackModel(const std::string& folder) {
+  const std::string packed = folder + "_packed";
+  mkdir(packed.c_str(), 0777);
+  CopyConfig(ReadTestFile(folder + "/config.json"), packed);
+  PackOptions options;
+  options.column_blocks = DefaultColumnBlockRules();
+  EXPECT_THAT(Pack(folder + "/model.safetensors", packed + "/model.safetensors",
+                   options),
+              IsOk());
+  return packed;
+}
+
+// The logits after a text read in two calls, and after one token more.
+std::vector<float> LogitsOf(const std::string& folder, WeightBackend backend,
+                            int workers, int64_t budget,
+                            const std::vector<int32_t>& ids) {
+  std::vector<float> all;
+  const auto decoder = Decoder::Open(folder, backend);
+  EXPECT_THAT(decoder, IsOk());
+  if (!decoder.ok()) return all;
+  EXPECT_THAT(UnusedTensors((*decoder)->store(),
+                            TensorsToPin((*decoder)->weights())),
+              IsEmpty());
+  const auto positions = static_cast<int64_t>(ids.size());
+  const int64_t least = *(*decoder)->MinBudgetBytes(positions, workers);
+  const auto plan =
+      (*decoder)->Plan(positions, workers, std::max(least, budget));
+  EXPECT_THAT(plan, IsOk());
+  const auto run = (*decoder)->Start(*plan);
+  EXPECT_THAT(run, IsOk());
+  if (!run.ok()) return all;
+  const size_t cuts[] = {0, ids.size() - 18, ids.size() - 1, ids.size()};
+  for (size_t i = 0; i + 1 < 4; ++i) {
+    const auto logits = (*run)->Append(
+        absl::MakeConstSpan(ids).subspan(cuts[i], cuts[i + 1] - cuts[i]));
+    EXPECT_THAT(logits, IsOk());
+    if (!logits.ok()) return all;
+    all.insert(all.end(), logits->begin(), logits->end());
+  }
+  EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
+  return all;
+}
+
+class DecoderFamiliesTest : public testing::TestWithParam<ModelFamily> {};
+
+TEST_P(DecoderFamiliesTest, HasTheSameBitsForEveryBackendBudgetAndWorkers) {
+  std::mt19937 random(1);
+  const CheckpointShape shape = SmallShape(GetParam());
+  for (const DType type : {DType::kF32, DType::kBF16}) {
+    const std::string plain = WriteModel(shape, type, std::string(DTypeName(type)));
+    const std::string packed = PackModel(plain);
+    // The last part of a chunk is a token alone.
+    const auto ids = RandomIds(random, 67, shape.vocabulary);
+    const std::vector<float> expected =
+        LogitsOf(plain, WeightBackend::kResident, 1, kPlenty, ids);
+    ASSERT_EQ(expected.size(), 3 * 130u);
+    for (const WeightBackend backend : kWeightBackends) {
+      for (const std::string& folder : {plain, packed}) {
+        // A read of the disk for each row, whoever computes.
+        const bool reads_rows =
+            backend == WeightBackend::kDirect && folder == plain;
+        if (reads_rows && type == DType::kF32) continue;
+        for (const int workers : {1, 4}) {
+          for (const int64_t budget : {int64_t{0}, int64_t{600} << 10, kPlenty}) {
+            if (reads_rows && (workers > 1 || budget > 0)) continue;
+            if (type == DType::kF32 && workers > 1) continue;
+            EXPECT_EQ(LogitsOf(folder, backend, workers, budget, ids), expected)
+                << folder << ", " << WeightBackendName(backend) << ", "
+                << workers << " workers, " << budget << " bytes";
+          }
+        }
+      }
+    }
+  }
+}
+
+// More memory is never worse, and the least is what the plan takes.
+TEST_P(DecoderFamiliesTest, KeepsToItsBudgets) {
+  const std::string folder =
+      WriteModel(SmallShape(GetParam()), DType::kF16, "budget");
+  const auto decoder = Decoder::Open(folder, WeightBackend::kDirect);
+  ASSERT_THAT(decoder, IsOk());
+  const int64_t least = *(*decoder)->MinBudgetBytes(100, 2);
+  EXPECT_THAT((*decoder)->Plan(100, 2, least - 1),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  int64_t tile_bytes = 0;
+  for (int64_t budget = least; budget < 16 << 20; budget += budget / 3) {
+    const auto plan = (*decoder)->Plan(100, 2, budget);
+    ASSERT_THAT(plan, IsOk());
+    EXPECT_LE(plan->peak_bytes, budget);
+    EXPECT_GE(plan->tile_bytes, tile_bytes);
+    tile_bytes = plan->tile_bytes;
+    EXPECT_GT(*(*decoder)->PredictSeconds(*plan, 90, 10), 0);
+  }
+  EXPECT_THAT((*decoder)->ChooseBudget(90, 10, 2), IsOk());
+}
+
+TEST_P(DecoderFamiliesTest, NamesATensorThatIsMissing) {
+  CheckpointShape shape = SmallShape(GetParam());
+  const std::string folder = WriteModel(shape, DType::kF32, "missing");
+  shape.layers += 1;
+  CopyConfig(CheckpointConfig(shape, DType::kF32), folder);
+  const auto decoder = Decoder::Open(folder, WeightBackend::kPread);
+  EXPECT_THAT(decoder, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(decoder.status().message(),
+              HasSubstr(absl::StrCat("layers.", shape.layers - 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Families, DecoderFamiliesTest,
+    testing::Values(ModelFamily::kLlama, ModelFamily::kMistral,
+                    ModelFamily::kQwen2, ModelFamily::kQwen3,
+                    ModelFamily::kGemma3, ModelFamily::kPhi3),
+    [](const auto& info) { return std::string(ModelFamilyName(info.param)); });
+
+}  // namespace
+}  // namespace footprint
