@@ -217,6 +217,20 @@ def _library_repositories():
 
     _maybe(
         system_repository,
+        name = "pcre2",
+        build_files = {"": _overlay("pcre2/root.BUILD")},
+        debian_package = "libpcre2-dev",
+        system_files = {"include/pcre2.h": "/usr/include/pcre2.h"},
+    )
+    _maybe(
+        system_repository,
+        name = "utf8proc",
+        build_files = {"": _overlay("utf8proc/root.BUILD")},
+        debian_package = "libutf8proc-dev",
+        system_files = {"include/utf8proc.h": "/usr/include/utf8proc.h"},
+    )
+    _maybe(
+        system_repository,
         name = "sqlite3",
         build_files = {"": _overlay("sqlite3/root.BUILD")},
         debian_package = "libsqlite3-dev",

@@ -39,8 +39,10 @@ REPOSITORIES = {
     "leveldb": "leveldb",
     "liburing.h": "liburing",
     "nlohmann": "nlohmann_json",
+    "pcre2.h": "pcre2",
     "rocksdb": "rocksdb",
     "sqlite3.h": "sqlite3",
+    "utf8proc.h": "utf8proc",
 }
 
 # Folders of the system's own headers.

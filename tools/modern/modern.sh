@@ -18,7 +18,7 @@ readonly PACKAGES=(
   bazel-rules-proto bazel-rules-java bazel-rules-shell g++ clang git python3 python3-yaml zip file
   libabsl-dev libprotobuf-dev protobuf-compiler googletest libbenchmark-dev
   libjemalloc-dev libeigen3-dev zlib1g-dev python-matplotlib-data
-  nlohmann-json3-dev liburing-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
+  nlohmann-json3-dev liburing-dev libutf8proc-dev libpcre2-dev libhwy-dev libdw-dev libbz2-dev libzstd-dev
   libarchive-dev
   libsqlite3-dev libcpp-httplib-dev
   python3-clang

@@ -46,7 +46,7 @@ else
   readonly CONSOLE=ttyS0
   GUEST_PACKAGES+=(
     linux-image-cloud-amd64 libabsl20220623 libprotobuf32 libjemalloc2 libarchive13
-    libsqlite3-0 liburing2 libbenchmark1debian libdw1 libcpp-httplib0.11 python3-numpy
+    libsqlite3-0 liburing2 libutf8proc2 libpcre2-8-0 libbenchmark1debian libdw1 libcpp-httplib0.11 python3-numpy
   )
 fi
 readonly ROOT=$VM/root
