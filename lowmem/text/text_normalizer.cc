@@ -1,0 +1,188 @@
+#include "footprint/lowmem/text/text_normalizer.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/text/json_pattern.h"
+#include "footprint/lowmem/text/unicode_text.h"
+
+namespace footprint {
+namespace {
+
+std::string Without(bool (*is_dropped)(int32_t), absl::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const int32_t character = TakeCharacter(&text);
+    if (!is_dropped(character)) AppendCharacter(character, &kept);
+  }
+  return kept;
+}
+
+// BERT drops the accents that other letters are decomposed into, the step of
+// that name all marks.
+std::string WithoutAccents(const std::string& text) {
+  return Without(IsNonspacingMark, ToNormalForm(NormalForm::kNfd, text));
+}
+
+std::string WithoutMarks(const std::string& text) {
+  return Without(IsMark, text);
+}
+
+// Drops controls, and makes each whitespace a space.
+std::string Cleaned(absl::string_view text) {
+  constexpr int32_t kReplacement = 0xfffd;
+  std::string clean;
+  while (!text.empty()) {
+    const int32_t character = TakeCharacter(&text);
+    if (character == 0 || character == kReplacement || IsControl(character)) {
+      continue;
+    }
+    if (IsWhitespace(character)) {
+      clean += ' ';
+    } else {
+      AppendCharacter(character, &clean);
+    }
+  }
+  return clean;
+}
+
+std::string WithSpacesAroundIdeographs(absl::string_view text) {
+  std::string spaced;
+  while (!text.empty()) {
+    const int32_t character = TakeCharacter(&text);
+    const char* const space = IsCjkIdeograph(character) ? " " : "";
+    spaced += space;
+    AppendCharacter(character, &spaced);
+    spaced += space;
+  }
+  return spaced;
+}
+
+std::string Stripped(absl::string_view text, bool left, bool right) {
+  const absl::string_view whole = text;
+  size_t begin = whole.size();
+  size_t end = 0;
+  while (!text.empty()) {
+    const size_t at = whole.size() - text.size();
+    if (IsWhitespace(TakeCharacter(&text))) continue;
+    if (begin == whole.size()) begin = at;
+    end = whole.size() - text.size();
+  }
+  if (!left) begin = 0;
+  if (!right) end = whole.size();
+  return begin < end ? std::string(whole.substr(begin, end - begin)) : "";
+}
+
+}  // namespace
+
+absl::StatusOr<TextNormalizer> TextNormalizer::Parse(
+    const nlohmann::json& json) {
+  TextNormalizer normalizer;
+  if (json.is_null()) return normalizer;
+  const absl::Status status = normalizer.Add(json);
+  if (!status.ok()) return status;
+  return normalizer;
+}
+
+absl::Status TextNormalizer::AddReplace(const nlohmann::json& json) {
+  absl::StatusOr<TextPattern> pattern =
+      ParseJsonPattern(JsonMember(json, "pattern"));
+  if (!pattern.ok()) return pattern.status();
+  const std::string content = JsonTextOr(json, "content", "");
+  steps_.push_back([pattern = *std::move(pattern),
+                    content](const std::string& text)
+                       -> absl::StatusOr<std::string> {
+    const auto parts = pattern.Cut(text);
+    if (!parts.ok()) return parts.status();
+    std::string replaced;
+    for (const TextPart& part : *parts) {
+      absl::StrAppend(&replaced, part.is_match ? content : part.text);
+    }
+    return replaced;
+  });
+  return absl::OkStatus();
+}
+
+void TextNormalizer::AddBert(const nlohmann::json& json) {
+  const bool lowers = JsonFlagOr(json, "lowercase", true);
+  // Unless it is said, accents go where capitals do.
+  const bool strips = JsonFlagOr(json, "strip_accents", lowers);
+  if (JsonFlagOr(json, "clean_text", true)) steps_.push_back(Cleaned);
+  if (JsonFlagOr(json, "handle_chinese_chars", true)) {
+    steps_.push_back(WithSpacesAroundIdeographs);
+  }
+  if (strips) {
+    steps_.push_back(WithoutAccents);
+  }
+  if (lowers) steps_.push_back(ToLowerCase);
+}
+
+absl::Status TextNormalizer::Add(const nlohmann::json& json) {
+  struct Form {
+    const char* type;
+    NormalForm form;
+  };
+  constexpr Form kForms[] = {{"NFC", NormalForm::kNfc},
+                             {"NFD", NormalForm::kNfd},
+                             {"NFKC", NormalForm::kNfkc},
+                             {"NFKD", NormalForm::kNfkd}};
+  const std::string type = JsonTextOr(json, "type", "");
+  for (const Form& form : kForms) {
+    if (type != form.type) continue;
+    steps_.push_back([form = form.form](const std::string& text) {
+      return ToNormalForm(form, text);
+    });
+    return absl::OkStatus();
+  }
+  if (type == "Sequence") {
+    for (const nlohmann::json& step :
+         JsonMember(json, "normalizers")) {
+      const absl::Status status = Add(step);
+      if (!status.ok()) return status;
+    }
+  } else if (type == "Lowercase") {
+    steps_.push_back(ToLowerCase);
+  } else if (type == "StripAccents") {
+    steps_.push_back(WithoutMarks);
+  } else if (type == "Strip") {
+    const bool left = JsonFlagOr(json, "strip_left", true);
+    const bool right = JsonFlagOr(json, "strip_right", true);
+    strips_left_ |= left;
+    steps_.push_back([left, right](const std::string& text) {
+      return Stripped(text, left, right);
+    });
+  } else if (type == "Replace") {
+    return AddReplace(json);
+  } else if (type == "Prepend") {
+    steps_.push_back(
+        [prefix = JsonTextOr(json, "prepend", "")](const std::string& text) {
+          return text.empty() ? text : prefix + text;
+        });
+  } else if (type == "BertNormalizer") {
+    AddBert(json);
+  } else {
+    return absl::UnimplementedError(absl::StrCat(
+        "normalizer \"", type,
+        "\" is unknown; known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, "
+        "StripAccents, Strip, Replace, Prepend and BertNormalizer"));
+  }
+  return absl::OkStatus();
+}
+
+bool TextNormalizer::DropsBeginning(absl::string_view text) const {
+  return strips_left_ && !text.empty() && IsWhitespace(TakeCharacter(&text));
+}
+
+absl::StatusOr<std::string> TextNormalizer::Apply(
+    absl::string_view text) const {
+  std::string normal(text);
+  for (const Step& step : steps_) {
+    absl::StatusOr<std::string> next = step(normal);
+    if (!next.ok()) return next;
+    normal = *std::move(next);
+  }
+  return normal;
+}
+
+}  // namespace footprint

@@ -1,0 +1,54 @@
+// What a tokenizer does to a text before it is cut: "normalizer" of
+// tokenizer.json.
+//
+//   absl::StatusOr<footprint::TextNormalizer> normalizer =
+//       footprint::TextNormalizer::Parse(json["normalizer"]);
+//   std::string normal = normalizer->Apply("Über  uns");
+//
+// Known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip,
+// Replace, Prepend and BertNormalizer; null changes nothing.
+//
+// Movable; thread-safe. Memory: its steps, and texts while they are normalised.
+// Unimplemented: another type; says which. InvalidArgument: a step without what
+// it needs.
+
+#ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
+#define FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+
+class TextNormalizer {
+ public:
+  static absl::StatusOr<TextNormalizer> Parse(const nlohmann::json& json);
+
+  // ResourceExhausted: as TextPattern.
+  absl::StatusOr<std::string> Apply(absl::string_view text) const;
+  // Returns whether it drops whitespace that the text begins with: what follows
+  // is no beginning of a text then.
+  bool DropsBeginning(absl::string_view text) const;
+
+ private:
+  using Step = std::function<absl::StatusOr<std::string>(const std::string&)>;
+
+  absl::Status Add(const nlohmann::json& json);
+  absl::Status AddReplace(const nlohmann::json& json);
+  void AddBert(const nlohmann::json& json);
+
+  std::vector<Step> steps_;
+  bool strips_left_ = false;
+};
+
+}  // namespace footprint
+
+// Tested by tokenizer_test.
+
+#endif  // FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_

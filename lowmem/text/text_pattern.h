@@ -1,0 +1,51 @@
+// A pattern of a tokenizer, which cuts a text where it matches.
+//
+//   absl::StatusOr<footprint::TextPattern> pattern =
+//       footprint::TextPattern::Compile("\\p{N}{1,3}| ?\\p{L}+");
+//   absl::StatusOr<std::vector<footprint::TextPart>> parts =
+//       pattern->Cut("see 1234");
+//
+// PCRE2 matches characters of UTF-8 with Unicode's classes, from the left, each
+// match as the pattern prefers it. The parts cover the text without a gap: what
+// matched, and what lies between. A match of nothing is none.
+//
+// Movable; thread-safe. Memory: the compiled pattern, some KiB, and the parts.
+// InvalidArgument: no pattern of PCRE2; says at which byte. ResourceExhausted: a
+// text on which the pattern does not end within PCRE2's limit.
+
+#ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
+#define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+struct TextPart {
+  absl::string_view text;
+  bool is_match = false;
+};
+
+class TextPattern {
+ public:
+  static absl::StatusOr<TextPattern> Compile(absl::string_view pattern);
+  // A pattern that matches these very characters.
+  static TextPattern Literal(absl::string_view text);
+
+  // `text` is UTF-8 and outlives the parts.
+  absl::StatusOr<std::vector<TextPart>> Cut(absl::string_view text) const;
+
+ private:
+  struct Compiled;
+  explicit TextPattern(std::shared_ptr<const Compiled> compiled)
+      : compiled_(std::move(compiled)) {}
+
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_

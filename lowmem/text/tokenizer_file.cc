@@ -1,0 +1,298 @@
+#include "footprint/lowmem/text/tokenizer_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/lowmem/text/byte_alphabet.h"
+#include "footprint/lowmem/text/json_pattern.h"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::json;
+using Event = Json::parse_event_t;
+
+// Far above any tokenizer.
+constexpr int64_t kLargestFileBytes = 256 << 20;
+// An object or a list within it, deeper than any tokenizer has.
+constexpr int kDeepest = 64;
+
+struct CloseFile {
+  void operator()(FILE* file) const { fclose(file); }
+};
+using File = std::unique_ptr<FILE, CloseFile>;
+
+absl::StatusOr<File> OpenFile(const std::string& path) {
+  absl::StatusOr<FileDescriptor> descriptor = OpenRegularFile(path);
+  if (!descriptor.ok()) return descriptor.status();
+  struct stat status;
+  if (fstat(descriptor->get(), &status) == 0 &&
+      status.st_size > kLargestFileBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": has ", status.st_size,
+                     " bytes; a tokenizer has at most ", kLargestFileBytes));
+  }
+  File file(fdopen(dup(descriptor->get()), "rb"));
+  if (file == nullptr) return FileError(errno, path, "cannot be read");
+  return file;
+}
+
+// What is done with the parts of "model" that are large.
+class LargeParts {
+ public:
+  virtual ~LargeParts() = default;
+  virtual void AddWord(const std::string& /*word*/, const Json& /*id*/) {}
+  virtual void AddMerge(const std::string& /*left*/,
+                        const std::string& /*right*/) {}
+};
+
+// Follows the parser: hands on words and merges, which are not kept.
+class Follower {
+ public:
+  explicit Follower(LargeParts* parts) : parts_(parts) {}
+
+  bool operator()(int depth, Event event, const Json& parsed) {
+    if (depth > kDeepest) is_too_deep_ = true;
+    if (is_too_deep_) return false;
+    if (event == Event::key) return FollowKey(depth, parsed);
+    if (IsIn("vocab") && depth == 3 && event == Event::value) {
+      parts_->AddWord(word_, parsed);
+      return true;
+    }
+    return IsIn("merges") ? FollowMerge(depth, event, parsed) : true;
+  }
+
+  bool is_too_deep() const { return is_too_deep_; }
+
+ private:
+  bool IsIn(absl::string_view part) const {
+    return top_key_ == "model" && model_key_ == part;
+  }
+
+  bool FollowKey(int depth, const Json& key) {
+    if (depth == 1) top_key_ = key.get<std::string>();
+    if (depth == 1) model_key_.clear();
+    if (depth == 2) model_key_ = key.get<std::string>();
+    if (depth != 3 || !IsIn("vocab")) return true;
+    word_ = key.get<std::string>();
+    return false;
+  }
+
+  // Merges are "a b", or in newer files ["a", "b"].
+  bool FollowMerge(int depth, Event event, const Json& parsed) {
+    if (depth == 3 && event == Event::value && parsed.is_string()) {
+      const std::string& text = parsed.get_ref<const std::string&>();
+      const size_t space = text.find(' ', 1);
+      if (space != std::string::npos) {
+        parts_->AddMerge(text.substr(0, space), text.substr(space + 1));
+      }
+      return false;
+    }
+    if (depth == 4 && event == Event::value && parsed.is_string()) {
+      if (left_.empty()) {
+        left_ = parsed.get<std::string>();
+      } else {
+        parts_->AddMerge(left_, parsed.get<std::string>());
+        left_.clear();
+      }
+      return false;
+    }
+    return !(depth == 3 && event == Event::array_end);
+  }
+
+  LargeParts* parts_;
+  std::string top_key_;
+  std::string model_key_;
+  std::string word_;
+  std::string left_;
+  bool is_too_deep_ = false;
+};
+
+// Returns what is kept of the file.
+absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
+  const absl::StatusOr<File> file = OpenFile(path);
+  if (!file.ok()) return file.status();
+  Follower follower(parts);
+  const Json json = Json::parse(
+      file->get(),
+      [&follower](int depth, Event event, Json& parsed) {
+        return follower(depth, event, parsed);
+      },
+      /*allow_exceptions=*/false);
+  if (follower.is_too_deep() || !json.is_object()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is no JSON object of a tokenizer"));
+  }
+  return json;
+}
+
+// Fills the tables; of faults the first counts.
+class Filler : public LargeParts {
+ public:
+  Filler(TokenizerFile* file, bool is_byte_level)
+      : file_(file), is_byte_level_(is_byte_level) {}
+
+  void AddWord(const std::string& word, const Json& id) override {
+    if (has_words_) return;
+    if (!id.is_number_integer()) {
+      status_.Update(absl::InvalidArgumentError(
+          absl::StrCat("the id of word \"", word, "\" is no whole number")));
+      return;
+    }
+    if (word.empty()) return;
+    status_.Update(file_->words->Add(id.get<int64_t>(), Bytes(word)));
+  }
+
+  // Merges that stand before the words wait for the next time.
+  void AddMerge(const std::string& left, const std::string& right) override {
+    if (!EndWords()) {
+      misses_merges_ = true;
+    } else if (status_.ok()) {
+      status_.Update(file_->merges->Add(Bytes(left), Bytes(right)));
+    }
+  }
+
+  // Returns whether there are words; no more are added then.
+  bool EndWords() {
+    if (!has_words_ && file_->words->size() > 0) {
+      has_words_ = true;
+      status_.Update(file_->words->Index());
+    }
+    return has_words_;
+  }
+
+  bool misses_merges() const { return misses_merges_; }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  std::string Bytes(const std::string& word) const {
+    if (!is_byte_level_) return word;
+    return FromByteAlphabet(word).value_or(word);
+  }
+
+  TokenizerFile* file_;
+  const bool is_byte_level_;
+  bool has_words_ = false;
+  bool misses_merges_ = false;
+  absl::Status status_;
+};
+
+bool IsByteLevel(const Json& step) {
+  if (JsonTextOr(step, "type", "") == "ByteLevel") return true;
+  for (const char* list : {"pretokenizers", "decoders"}) {
+    for (const Json& part : JsonMember(step, list)) {
+      if (JsonTextOr(part, "type", "") == "ByteLevel") return true;
+    }
+  }
+  return false;
+}
+
+// Older files do not say which model it is.
+std::string ModelType(const Json& settings) {
+  const Json model = JsonMember(settings, "model");
+  const std::string otherwise =
+      !JsonMember(model, "continuing_subword_prefix").is_null() &&
+              !JsonMember(model, "max_input_chars_per_word").is_null()
+          ? "WordPiece"
+          : "BPE";
+  return JsonTextOr(model, "type", otherwise);
+}
+
+absl::Status At(const std::string& path, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(path, ": ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
+  LargeParts nothing;
+  absl::StatusOr<Json> settings = ParseFile(path, &nothing);
+  if (!settings.ok()) return settings.status();
+  TokenizerFile file;
+  file.settings = *std::move(settings);
+  const std::string type = ModelType(file.settings);
+  if (type != "BPE" && type != "WordPiece") {
+    return absl::UnimplementedError(
+        absl::StrCat(path, ": model is \"", type,
+                     "\"; known are \"BPE\" and \"WordPiece\""));
+  }
+  // Without a model of its own it has no words either, which is said below.
+  if (JsonMember(file.settings, "model").is_object()) {
+    file.settings["model"]["type"] = type;
+  }
+  file.words = std::make_unique<TokenTable>();
+  file.merges = std::make_unique<MergeTable>(file.words.get());
+  Filler filler(&file, IsByteLevel(JsonMember(file.settings, "pre_tokenizer")) ||
+                           IsByteLevel(JsonMember(file.settings, "decoder")));
+  absl::Status status = ParseFile(path, &filler).status();
+  if (!filler.EndWords()) {
+    status.Update(
+        absl::InvalidArgumentError("model has no \"vocab\" with words"));
+  } else if (filler.misses_merges()) {
+    status.Update(ParseFile(path, &filler).status());
+  }
+  status.Update(filler.status());
+  if (status.ok()) status = file.merges->Index();
+  if (!status.ok()) return At(path, status);
+  return file;
+}
+
+absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
+                                                 bool lowers) {
+  const absl::StatusOr<std::string> text =
+      ReadWholeFile(path, kLargestFileBytes);
+  if (!text.ok()) return text.status();
+  TokenizerFile file;
+  file.words = std::make_unique<TokenTable>();
+  file.merges = std::make_unique<MergeTable>(file.words.get());
+  absl::Status status;
+  int64_t id = 0;
+  for (absl::string_view word : absl::StrSplit(*text, '\n')) {
+    absl::ConsumeSuffix(&word, "\r");
+    if (!word.empty()) status.Update(file.words->Add(id, word));
+    ++id;
+  }
+  status.Update(file.words->Index());
+  if (!status.ok()) return At(path, status);
+  const auto cls = file.words->Find("[CLS]");
+  const auto sep = file.words->Find("[SEP]");
+  if (!cls.has_value() || !sep.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": has no words [CLS] and [SEP], so it is not BERT's"));
+  }
+  Json added = Json::array();
+  for (const char* special : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+    const auto id = file.words->Find(special);
+    if (!id.has_value()) continue;
+    added.push_back({{"id", *id}, {"content", special}, {"special", true}});
+  }
+  file.settings = {
+      {"added_tokens", added},
+      {"normalizer", {{"type", "BertNormalizer"}, {"lowercase", lowers}}},
+      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+      {"post_processor",
+       {{"type", "BertProcessing"},
+        {"cls", {"[CLS]", *cls}},
+        {"sep", {"[SEP]", *sep}}}},
+      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+      {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}}}};
+  return file;
+}
+
+}  // namespace footprint

@@ -1,0 +1,254 @@
+// The tokenizer against Hugging Face's own: ids and texts of 220 texts for each
+// small tokenizer that testdata/make_tokenizers.py made.
+
+#include "footprint/lowmem/text/tokenizer.h"
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/files/whole_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kTestData[] = "lowmem/text/testdata/";
+
+class TokenizerGoldenTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TokenizerGoldenTest, GivesTheIdsAndTextsOfHuggingFace) {
+  const std::string folder = absl::StrCat(kTestData, GetParam());
+  const auto tokenizer = Tokenizer::Open(folder);
+  ASSERT_THAT(tokenizer, IsOk());
+  int texts = 0;
+  const std::string expected = ReadTestFile(folder + "/expected.jsonl");
+  for (const absl::string_view line : absl::StrSplit(expected, '\n')) {
+    if (line.empty()) continue;
+    const nlohmann::json entry = nlohmann::json::parse(line);
+    const std::string text = entry[0];
+    const std::vector<int32_t> ids = entry[1];
+    const auto actual = (*tokenizer)->Encode(text, SpecialIds::kInclude);
+    ASSERT_THAT(actual, IsOk()) << line;
+    EXPECT_EQ(*actual, ids) << line;
+    // Where the ids end within a character, the bytes stay as they are.
+    const std::string with = (*tokenizer)->Decode(ids, SpecialIds::kInclude);
+    const std::string without = (*tokenizer)->Decode(ids, SpecialIds::kLeaveOut);
+    EXPECT_EQ(with, entry[2].get<std::string>()) << line;
+    EXPECT_EQ(without, entry[3].get<std::string>()) << line;
+    ++texts;
+  }
+  EXPECT_EQ(texts, 220);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, TokenizerGoldenTest,
+                         testing::Values("byte_level", "gpt2", "marked",
+                                         "metaspace", "word_pieces",
+                                         "word_pieces_cased", "split_kinds"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
+// A folder of the test's own with this tokenizer.json.
+std::string Folder(const std::string& name, const std::string& json) {
+  const std::string folder = TestPath(name);
+  mkdir(folder.c_str(), 0777);
+  EXPECT_THAT(ReplaceFile(folder + "/tokenizer.json", json, ToDisk::kNoFsync),
+              IsOk());
+  return folder;
+}
+
+constexpr char kSmall[] = R"({
+  "added_tokens": [{"id": 5, "content": "<s>", "special": true}],
+  "normalizer": null, "pre_tokenizer": null, "post_processor": null,
+  "decoder": null,
+  "model": {"type": "BPE", "unk_token": null,
+            "vocab": {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4},
+            "merges": ["a b", "ab c"]}})";
+
+TEST(TokenizerTest, JoinsTheMostUrgentPairFirst) {
+  const auto tokenizer = Tokenizer::Open(Folder("small", kSmall));
+  ASSERT_THAT(tokenizer, IsOk());
+  EXPECT_THAT(*(*tokenizer)->Encode("ababcx<s>bab", SpecialIds::kInclude),
+              ElementsAre(2, 4, 5, 1, 2));
+  EXPECT_THAT(*(*tokenizer)->Encode("", SpecialIds::kInclude), IsEmpty());
+  EXPECT_EQ((*tokenizer)->Decode({2, 5, 3}, SpecialIds::kInclude), "ab <s> c");
+  EXPECT_EQ((*tokenizer)->Decode({2, 5, 3}, SpecialIds::kLeaveOut), "ab c");
+  EXPECT_EQ((*tokenizer)->size(), 6);
+  EXPECT_EQ((*tokenizer)->FindWord("<s>"), 5);
+  EXPECT_EQ((*tokenizer)->FindWord("abc"), 4);
+  EXPECT_FALSE((*tokenizer)->FindWord("cab").has_value());
+}
+
+// Merges before the words, and in the newer form.
+TEST(TokenizerTest, ReadsMergesWhereverTheyStand) {
+  const std::string json =
+      R"({"model": {"merges": [["a", "b"], ["ab", "c"]], "type": "BPE",
+          "vocab": {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4}}})";
+  const auto tokenizer = Tokenizer::Open(Folder("order", json));
+  ASSERT_THAT(tokenizer, IsOk());
+  EXPECT_THAT(*(*tokenizer)->Encode("abcab", SpecialIds::kLeaveOut),
+              ElementsAre(4, 2));
+}
+
+TEST(TokenizerTest, IsFastOnAPieceWithoutAnEnd) {
+  const auto tokenizer = Tokenizer::Open(Folder("long", kSmall));
+  ASSERT_THAT(tokenizer, IsOk());
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += "ab";
+  const auto ids = (*tokenizer)->Encode(text, SpecialIds::kLeaveOut);
+  ASSERT_THAT(ids, IsOk());
+  EXPECT_EQ(ids->size(), 200000u);
+}
+
+TEST(TokenizerTest, ReadsBertsOlderForm) {
+  const std::string folder = TestPath("bert");
+  mkdir(folder.c_str(), 0777);
+  const std::string words =
+      "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\r\nwor\n##ld\n,\nHello\n";
+  ASSERT_THAT(ReplaceFile(folder + "/vocab.txt", words, ToDisk::kNoFsync),
+              IsOk());
+  const auto encode = [&](absl::string_view text) {
+    const auto tokenizer = Tokenizer::Open(folder);
+    EXPECT_THAT(tokenizer, IsOk());
+    return *(*tokenizer)->Encode(text, SpecialIds::kInclude);
+  };
+  EXPECT_THAT(encode("Hello, world x"), ElementsAre(2, 5, 8, 6, 7, 1, 3));
+  EXPECT_THAT(encode("hello[MASK]"), ElementsAre(2, 5, 4, 3));
+  ASSERT_THAT(ReplaceFile(folder + "/tokenizer_config.json",
+                          R"({"do_lower_case": false})", ToDisk::kNoFsync),
+              IsOk());
+  EXPECT_THAT(encode("Hello"), ElementsAre(2, 9, 3));
+}
+
+TEST(TokenizerTest, RefusesATextThatIsNotUtf8) {
+  const auto tokenizer = Tokenizer::Open(Folder("utf8", kSmall));
+  ASSERT_THAT(tokenizer, IsOk());
+  const auto ids = (*tokenizer)->Encode("ab\xff", SpecialIds::kLeaveOut);
+  EXPECT_THAT(ids, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(ids.status().message(), HasSubstr("byte 2 begins no character"));
+}
+
+TEST(TokenizerTest, SaysWhatAFolderMustHold) {
+  const auto nothing = Tokenizer::Open("/nowhere");
+  EXPECT_THAT(nothing, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(nothing.status().message(),
+              HasSubstr("tokenizer.json of the published checkpoint"));
+}
+
+TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* said;
+  };
+  const Case cases[] = {
+      {R"("type": "BPE")", R"("type": "Unigram")", "model is \"Unigram\""},
+      {R"("normalizer": null)", R"("normalizer": {"type": "Nmt"})",
+       "normalizer \"Nmt\""},
+      {R"("pre_tokenizer": null)", R"("pre_tokenizer": {"type": "Odd"})",
+       "pre_tokenizer \"Odd\""},
+      {R"("post_processor": null)", R"("post_processor": {"type": "Odd"})",
+       "post_processor \"Odd\""},
+      {R"("decoder": null)", R"("decoder": {"type": "CTC"})",
+       "decoder \"CTC\""},
+      {R"("unk_token": null)", R"("end_of_word_suffix": "</w>")",
+       "end_of_word_suffix"},
+      {R"("pre_tokenizer": null)",
+       R"("pre_tokenizer": {"type": "Split", "behavior": "Odd",
+                            "pattern": {"String": " "}})",
+       "behavior \"Odd\""},
+      {R"("pre_tokenizer": null)",
+       R"("pre_tokenizer": {"type": "Split", "behavior": "Isolated",
+                            "pattern": {"Regex": "(a"}})",
+       "the pattern \"(a\" cannot be used"},
+      {R"("pre_tokenizer": null)",
+       R"("pre_tokenizer": {"type": "Split", "behavior": "Isolated"})",
+       "neither a \"String\" nor a \"Regex\""},
+      {R"("ab": 2)", R"("ab": 1)", "id 1 has two words"},
+      {R"("ab": 2)", R"("ab": -1)", "id -1 is not within"},
+      {R"("ab": 2)", R"("ab": "2")", "is no whole number"},
+      {R"("a b",)", R"("a x",)", "merge 0"},
+      {R"("c": 3,)", "", "merge 1"},
+      {R"("id": 5,)", "", "an entry without a content and an id"},
+      {R"("vocab")", R"("words")", "no \"vocab\""},
+      {R"("post_processor": null)",
+       R"("post_processor": {"type": "TemplateProcessing",
+          "single": [{"SpecialToken": {"id": "<x>"}}]})",
+       "no ids of its special token \"<x>\""},
+  };
+  for (const Case& one : cases) {
+    const std::string json =
+        absl::StrReplaceAll(kSmall, {{one.from, one.to}});
+    ASSERT_NE(json, kSmall) << one.from;
+    const auto tokenizer = Tokenizer::Open(Folder("unknown", json));
+    EXPECT_FALSE(tokenizer.ok()) << json;
+    EXPECT_THAT(tokenizer.status().message(), HasSubstr(one.said));
+    EXPECT_THAT(tokenizer.status().message(), HasSubstr("tokenizer.json"));
+  }
+}
+
+// What is cut short, nested or of another type is refused and never crashes.
+TEST(TokenizerTest, SurvivesHostileFiles) {
+  const std::string whole = kSmall;
+  for (size_t length = 0; length < whole.size(); length += 3) {
+    EXPECT_FALSE(Tokenizer::Open(Folder("cut", whole.substr(0, length))).ok());
+  }
+  std::string deep = R"({"model": )";
+  for (int i = 0; i < 100000; ++i) deep += "[";
+  EXPECT_FALSE(Tokenizer::Open(Folder("deep", deep)).ok());
+  std::string sequences = "null";
+  for (int i = 0; i < 1000; ++i) {
+    sequences = absl::StrCat(R"({"type": "Sequence", "normalizers": [)",
+                             sequences, "]}");
+  }
+  EXPECT_FALSE(
+      Tokenizer::Open(
+          Folder("nested", absl::StrReplaceAll(
+                               kSmall, {{R"("normalizer": null)",
+                                         absl::StrCat("\"normalizer\": ",
+                                                      sequences)}})))
+          .ok());
+  const char* const values[] = {"1", "\"x\"", "[]", "{}", "true", "[[1]]",
+                                R"({"type": 3})", R"([null])", "-1", "1e99"};
+  const nlohmann::json small = nlohmann::json::parse(kSmall);
+  for (const auto& item : small.items()) {
+    for (const char* value : values) {
+      nlohmann::json changed = small;
+      changed[item.key()] = nlohmann::json::parse(value);
+      const auto tokenizer = Tokenizer::Open(Folder("type", changed.dump()));
+      if (!tokenizer.ok()) continue;
+      EXPECT_THAT((*tokenizer)->Encode("ab<s>", SpecialIds::kInclude), IsOk());
+      (*tokenizer)->Decode({0, 5, 7, -1}, SpecialIds::kInclude);
+    }
+  }
+  for (const auto& item : small["model"].items()) {
+    for (const char* value : values) {
+      nlohmann::json changed = small;
+      changed["model"][item.key()] = nlohmann::json::parse(value);
+      const auto tokenizer = Tokenizer::Open(Folder("type", changed.dump()));
+      if (!tokenizer.ok()) continue;
+      EXPECT_THAT((*tokenizer)->Encode("ab<s>", SpecialIds::kInclude), IsOk());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace footprint
