@@ -121,6 +121,12 @@ std::vector<double> ConfigReader::NumbersOr(
   return numbers;
 }
 
+std::vector<double> ConfigReader::NumberOrNumbers(const char* key) {
+  const nlohmann::json* const value = Find(key);
+  if (value != nullptr && value->is_number()) return {value->get<double>()};
+  return NumbersOr(key, {});
+}
+
 ConfigReader ConfigReader::EmptySection(const char* key) const {
   ConfigReader section(nlohmann::json::object(),
                        absl::StrCat(name_, ": ", key));

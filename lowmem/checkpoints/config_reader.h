@@ -63,6 +63,9 @@ class ConfigReader {
   // A list of numbers.
   std::vector<double> NumbersOr(const char* key,
                                 const std::vector<double>& otherwise);
+  // A list of numbers, or one number as a list of it; none where there is no
+  // such key.
+  std::vector<double> NumberOrNumbers(const char* key);
 
   // Returns a reader of the object that is the key's value, which begins with
   // this one's fault; an empty one, and a fault, where it is none. What it finds

@@ -1,5 +1,6 @@
-// A GPT-2-family decoder whose weights are read a tile at a time, inside a
-// budget of bytes that holds the keys and values of what was read, too.
+// A decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3: see decoder_config.h)
+// whose weights are read a tile at a time, inside a budget of bytes that holds
+// the keys and values of what was read, too.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Decoder>> decoder =
 //       footprint::Decoder::Open("gpt2-large",
@@ -12,9 +13,11 @@
 //       **run, prompt, /*count=*/20, [](int32_t id) { ... });
 //
 // The output's bits are the same for every backend, budget, number of workers
-// and packing of the file, and for every way to cut the tokens into calls: a
-// token read by itself gives what it gives in a prompt (on instruction sets
-// with fused multiply-add, and on those without).
+// and packing of the file (on instruction sets with fused multiply-add, and on
+// those without). GPT-2's are the same for every way to cut the tokens into
+// calls, too; of other families a token that a call reads by itself may differ
+// in its last bits from one that is read among others, because a row of their
+// matrices is summed in another order then.
 //
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a

@@ -246,7 +246,7 @@ absl::Status DecoderPass::ReadLayerVectors(int64_t layer, int worker) {
 absl::Status DecoderPass::EmbedToken(int64_t token, float* scratch,
                                      float* lane) {
   float* const sum = scratch + config_.hidden;
-  absl::Status status = ReadRow(*store_, weights_.words, part_.ids[token], sum);
+  absl::Status status = ReadRow(*store_, weights_.words, part_.id(token), sum);
   if (!status.ok()) return status;
   if (!config_.has_position_table()) {
     for (int64_t i = 0; i < config_.hidden; ++i) {

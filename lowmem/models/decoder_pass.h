@@ -33,13 +33,22 @@ namespace footprint::lowmem_internal {
 
 // Tokens that are read together.
 struct DecoderPart {
+  // Tokens that were read before and are read again, so that the part begins
+  // where a panel of the cache does.
+  absl::Span<const int32_t> again;
   absl::Span<const int32_t> ids;
-  int64_t position = 0;  // of the first
+  int64_t position = 0;  // of the first of all
   bool is_last = false;  // of an Append
   // One token, multiplied as a vector.
   bool is_single = false;
 
-  int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
+  int64_t tokens() const {
+    return static_cast<int64_t>(again.size() + ids.size());
+  }
+  int32_t id(int64_t token) const {
+    const auto before = static_cast<int64_t>(again.size());
+    return token < before ? again[token] : ids[token - before];
+  }
 };
 
 class DecoderPass : public LayerPass {

@@ -1,6 +1,7 @@
 #include "footprint/lowmem/models/decoder_run.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -25,9 +26,15 @@ class Run
 
  private:
   absl::Status CheckInput(absl::Span<const int32_t> ids) const;
-  int64_t NextPartTokens(int64_t position, int64_t left) const;
+  // The next part of the tokens that are left, after `position` of all.
+  DecoderPart NextPart(absl::Span<const int32_t> left, int64_t position,
+                       bool is_only_one) const;
+  // Keeps the ids of the panel that the tokens end in.
+  void Remember(absl::Span<const int32_t> ids);
 
   int64_t tokens_ = 0;
+  // The last ids, of the panel of the cache that is not full.
+  std::array<int32_t, kPanelTokens> last_ids_ = {};
 };
 
 absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
@@ -42,11 +49,22 @@ absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
   return absl::OkStatus();
 }
 
-// Whole panels begin where panels of the cache do; others are read by
-// themselves.
-int64_t Run::NextPartTokens(int64_t position, int64_t left) const {
-  if (position % kPanelTokens != 0) return 1;
-  return std::min(left, plan_.chunk_tokens);
+// A single token is a vector. Others are whole panels, which begin where panels
+// of the cache do: within one, its tokens are read again.
+DecoderPart Run::NextPart(absl::Span<const int32_t> left, int64_t position,
+                          bool is_only_one) const {
+  DecoderPart part;
+  part.is_single = is_only_one;
+  const int64_t within = is_only_one ? 0 : position % kPanelTokens;
+  part.again = absl::MakeConstSpan(last_ids_).first(within);
+  part.position = position - within;
+  part.ids = left.first(std::min(static_cast<int64_t>(left.size()),
+                                 plan_.chunk_tokens - within));
+  return part;
+}
+
+void Run::Remember(absl::Span<const int32_t> ids) {
+  for (const int32_t id : ids) last_ids_[tokens_++ % kPanelTokens] = id;
 }
 
 absl::StatusOr<absl::Span<const float>> Run::Append(
@@ -54,23 +72,20 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
   absl::Status status = CheckInput(ids);
   if (!status.ok()) return status;
   pass_.step_times().Clear();
-  const int64_t tokens = static_cast<int64_t>(ids.size());
-  for (int64_t begin = 0; begin < tokens;) {
-    const int64_t count = NextPartTokens(tokens_ + begin, tokens - begin);
-    DecoderPart part;
-    part.ids = ids.subspan(begin, count);
-    part.position = tokens_ + begin;
-    begin += count;
+  const size_t tokens = ids.size();
+  for (size_t begin = 0; begin < tokens;) {
+    DecoderPart part =
+        NextPart(ids.subspan(begin), tokens_ + static_cast<int64_t>(begin),
+                 /*is_only_one=*/tokens == 1);
+    begin += part.ids.size();
     part.is_last = begin == tokens;
-    part.is_single =
-        count == 1 && (tokens == 1 || part.position % kPanelTokens != 0);
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }
   // Weights that were used where they lie may have changed in the meantime.
   status = store_->CheckFile();
   if (!status.ok()) return status;
-  tokens_ += tokens;
+  Remember(ids);
   return logits();
 }
 

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -25,7 +24,6 @@
 
 #include "absl/flags/flag.h"
 #include "absl/flags/usage.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -42,7 +40,6 @@
 #include "footprint/base/safetensors/safetensors.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/text/format_bytes.h"
-#include "footprint/base/text/parse_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
@@ -55,8 +52,8 @@
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
-#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -103,8 +100,7 @@ struct Request {
   std::vector<Ids> sequences;  // or drawn at random:
   int64_t random_tokens = 0;
   int64_t random_sequences = 0;
-  absl::optional<int64_t> budget_bytes;  // chosen unless given
-  bool takes_least_budget = false;
+  lowmem_internal::BudgetRequest budget;
   absl::optional<int64_t> generate;
 
   bool is_random() const { return random_tokens > 0; }
@@ -199,44 +195,15 @@ absl::Status ReadFlags(Request* request) {
   if (request->generate.has_value() && *request->generate < 1) {
     return absl::InvalidArgumentError("--generate: at least 1 token");
   }
-  const std::string budget = absl::GetFlag(FLAGS_budget);
-  if (budget == "least") {
-    request->takes_least_budget = true;
-  } else if (!budget.empty()) {
-    const absl::StatusOr<int64_t> bytes = ParseBytes(budget);
-    if (!bytes.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--budget: ", bytes.status().message()));
-    }
-    request->budget_bytes = *bytes;
-  }
+  const auto budget =
+      lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget));
+  if (!budget.ok()) return budget.status();
+  request->budget = *budget;
   return ReadInput(request);
 }
 
 std::string WeightFile(const Request& request) {
   return request.directory + "/model.safetensors";
-}
-
-// 0 where there is none, which opening it says.
-int64_t FileBytes(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
-}
-
-// The way of reading that was asked for, or the one that the memory is good
-// for. ResourceExhausted: all weights at once have no room.
-absl::StatusOr<WeightBackend> FindBackend(const Request& request,
-                                          const RunMemory& memory) {
-  const int64_t bytes = FileBytes(WeightFile(request));
-  if (!request.backend.has_value()) return memory.ChooseBackend(bytes);
-  if (*request.backend == WeightBackend::kResident) {
-    const absl::Status room = memory.CheckRoom("all weights at once", bytes);
-    if (!room.ok()) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          room.message(), "; --backend=direct reads them in parts"));
-    }
-  }
-  return *request.backend;
 }
 
 // The memory that a run would take must be free: the system kills a process
@@ -319,62 +286,9 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
   fflush(stdout);
 }
 
-// The budget that was asked for, or a chosen one and why.
-struct Budget {
-  int64_t bytes = 0;
-  absl::optional<BudgetChoice> choice;
-  std::string limited_by;  // set: it is all that is free there
-};
-
-// `choose` is asked only where the command line names no budget.
-absl::StatusOr<Budget> FindBudget(
-    const Request& request, const RunMemory& memory,
-    const absl::StatusOr<int64_t>& least,
-    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose) {
-  if (!least.ok()) return least.status();
-  Budget budget;
-  budget.bytes = request.budget_bytes.value_or(*least);
-  // The plan refuses a budget that is too small for it, and says why.
-  if (request.budget_bytes.has_value() && *request.budget_bytes < *least) {
-    return budget;
-  }
-  const bool is_chosen =
-      !request.budget_bytes.has_value() && !request.takes_least_budget;
-  if (is_chosen) {
-    const absl::StatusOr<BudgetChoice> choice = choose();
-    if (!choice.ok()) return choice.status();
-    budget.bytes = choice->budget_bytes;
-    budget.choice = *choice;
-  }
-  const absl::StatusOr<int64_t> limited =
-      memory.LimitBudget(budget.bytes, *least, is_chosen);
-  if (!limited.ok()) return limited.status();
-  if (*limited == budget.bytes) return budget;
-  budget.bytes = *limited;
-  budget.choice = absl::nullopt;
-  budget.limited_by = memory.limited_by();
-  return budget;
-}
-
-void PrintBudget(const Budget& budget) {
-  printf("budget       %s", FormatRoundedBytes(budget.bytes).c_str());
-  if (budget.choice.has_value()) {
-    printf(", predicted to take %.2f of the time with %s; least %s, %.2f",
-           budget.choice->slowdown,
-           FormatRoundedBytes(budget.choice->ample_bytes).c_str(),
-           FormatRoundedBytes(budget.choice->least_bytes).c_str(),
-           budget.choice->least_slowdown);
-  }
-  if (!budget.limited_by.empty()) {
-    printf(", all that a plan may take of what is free in %s",
-           budget.limited_by.c_str());
-  }
-  printf("\n");
-}
-
-void PrintArena(const Budget& budget, int64_t peak_bytes,
+void PrintArena(const lowmem_internal::Budget& budget, int64_t peak_bytes,
                 int64_t resident_bytes, const std::string& choice) {
-  PrintBudget(budget);
+  printf("%s\n", lowmem_internal::BudgetLine(budget).c_str());
   printf("arena        %s planned, %s resident; %s\n",
          FormatRoundedBytes(peak_bytes).c_str(),
          FormatRoundedBytes(resident_bytes).c_str(), choice.c_str());
@@ -449,7 +363,7 @@ void PrintUnused(const std::vector<std::string>& names) {
 // Says where each pass reads the file anew, since its pages do not stay.
 void PrintThrashing(const WeightStore& store, const RunMemory& memory,
                     int64_t plan_bytes) {
-  const int64_t file_bytes = FileBytes(store.index().file_name());
+  const int64_t file_bytes = lowmem_internal::FileBytes(store.index().file_name());
   if (!memory.Thrashes(store.backend(), file_bytes, plan_bytes)) return;
   printf(
       "advice       the file's %s do not stay in the page cache, for which %s "
@@ -523,15 +437,16 @@ absl::Status RunEncoder(const Request& request) {
         "is an encoder: it gives states of the tokens it is given"));
   }
   const RunMemory memory = RunMemory::Read();
-  const auto backend = FindBackend(request, memory);
+  const auto backend = lowmem_internal::FindBackend(
+      request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
   const auto encoder = Encoder::Open(request.directory, *backend);
   if (!encoder.ok()) return encoder.status();
   const EncoderConfig& config = (*encoder)->config();
   const int64_t tokens = request.tokens();
   const int64_t count = request.sequence_count();
-  const auto budget = FindBudget(
-      request, memory,
+  const auto budget = lowmem_internal::FindBudget(
+      request.budget, memory,
       (*encoder)->MinBudgetBytes(tokens, request.threads, count),
       [&] { return (*encoder)->ChooseBudget(tokens, request.threads, count); });
   if (!budget.ok()) return budget.status();
@@ -645,7 +560,8 @@ absl::Status RunDecoder(const Request& request) {
                      "reads one; run it once for each"));
   }
   const RunMemory memory = RunMemory::Read();
-  const auto backend = FindBackend(request, memory);
+  const auto backend = lowmem_internal::FindBackend(
+      request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
   const auto decoder = Decoder::Open(request.directory, *backend);
   if (!decoder.ok()) return decoder.status();
@@ -655,8 +571,8 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status counts = CheckCounts(request, generated, config.positions);
   if (!counts.ok()) return counts;
   const int64_t positions = request.tokens() + generated - 1;
-  const auto budget = FindBudget(
-      request, memory, (*decoder)->MinBudgetBytes(positions, threads), [&] {
+  const auto budget = lowmem_internal::FindBudget(
+      request.budget, memory, (*decoder)->MinBudgetBytes(positions, threads), [&] {
         return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
       });
   if (!budget.ok()) return budget.status();

@@ -1,0 +1,36 @@
+#include "footprint/lowmem/models/stop_ids.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoints/config_reader.h"
+
+namespace footprint {
+
+absl::StatusOr<std::vector<int32_t>> ReadStopIds(const std::string& directory) {
+  std::vector<int32_t> stops;
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    const std::string path = absl::StrCat(directory, "/", name);
+    const absl::StatusOr<std::string> text = ReadConfigText(path);
+    if (text.status().code() == absl::StatusCode::kNotFound) continue;
+    if (!text.ok()) return text.status();
+    absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, path);
+    if (!reader.ok()) return reader.status();
+    for (const double id : reader->NumberOrNumbers("eos_token_id")) {
+      const bool is_id = id >= 0 && id <= std::numeric_limits<int32_t>::max() &&
+                         id == static_cast<double>(static_cast<int32_t>(id));
+      if (!is_id) reader->Fail("eos_token_id", "is not an id");
+      if (!reader->status().ok()) return reader->status();
+      const auto stop = static_cast<int32_t>(id);
+      if (std::find(stops.begin(), stops.end(), stop) == stops.end()) {
+        stops.push_back(stop);
+      }
+    }
+    if (!reader->status().ok()) return reader->status();
+  }
+  return stops;
+}
+
+}  // namespace footprint

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# lowmem_chat and lowmem_tokenize as a user calls them, on a small model with
+# weights from a seed and a real tokenizer of 704 words.
+set -uo pipefail
+readonly BIN=$PWD/lowmem/programs TOKENIZER=$PWD/lowmem/text/testdata/byte_level
+failures=0
+cd "$TEST_TMPDIR" || exit 1
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  failures=$((failures + 1))
+}
+# expect_error STATUS TEXT COMMAND...: the exit code, and what standard error says.
+expect_error() {
+  local status=$1 text=$2 got=0
+  shift 2
+  "$@" >out 2>err </dev/null || got=$?
+  [[ $got == "$status" ]] || fail "$*: exit code $got, wanted $status"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
+}
+
+"$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=704 --hidden=64 --layers=2 \
+  --heads=4 --key_value_heads=2 --head_features=16 --intermediate=96 --positions=256 \
+  model 2>/dev/null || fail "no model"
+cp "$TOKENIZER/tokenizer.json" model/
+chat() { "$BIN/lowmem_chat" model "$@"; }
+
+# The same answer in every budget and way of reading, and again.
+chat --prompt="the " --generate=12 --budget=least --backend=direct >least 2>err ||
+  fail "least: $(cat err)"
+chat --prompt="the " --generate=12 --threads=1 --backend=resident >resident 2>/dev/null
+cmp -s least resident || fail "another budget, another answer"
+grep -q 'tokens read in .* generated in .* a second' err || fail "statistics: $(cat err)"
+
+# What it says is what lowmem_run says of the same ids.
+ids=$("$BIN/lowmem_tokenize" model --text="the ")
+run=$("$BIN/lowmem_run" model --ids="$ids" --generate=12 | sed -n 's/^tokens *//p' | tr ' ' ',')
+"$BIN/lowmem_tokenize" model --ids="$run" --nospecial >text
+cmp -s least text || fail "lowmem_run says '$(cat text)', lowmem_chat '$(cat least)'"
+
+# By chance, and by the seed.
+chat --prompt=a --generate=8 --temperature=1 --seed=3 >one 2>/dev/null
+chat --prompt=a --generate=8 --temperature=1 --seed=3 >two 2>/dev/null
+chat --prompt=a --generate=8 --temperature=1 --seed=4 >three 2>/dev/null
+cmp -s one two || fail "one seed, two answers"
+cmp -s one three && fail "two seeds, one answer"
+
+# A conversation, a line each; it ends with the input, or where there is no room.
+printf 'hello\n\nand you?\n' | chat --generate=3 --context=64 >out 2>err ||
+  fail "a conversation: $(cat err)"
+[[ $(grep -c 'tokens read' err) == 2 ]] || fail "two turns: $(cat err)"
+printf 'hello\nagain and again\n' | chat --generate=3 --context=8 >out 2>err &&
+  fail "eight tokens had room for two turns"
+grep -q 'give a --context of more' err || fail "no room: $(cat err)"
+
+# An id that ends the answer.
+first=${run%%,*}
+sed -i "s/^{/{\"eos_token_id\": $first,/" model/config.json
+chat --prompt="the " --generate=12 >out 2>err || fail "a stop: $(cat err)"
+[[ $(cat out) == "" ]] || fail "it went on after the stop: $(cat out)"
+grep -q '1 generated' err || fail "a stop: $(cat err)"
+
+# A family's own turns, told by a word of the tokenizer.
+mkdir chatml
+cp model/config.json model/model.safetensors chatml/
+sed 's/"<|start|>"/"<|im_start|>"/; s/"<|end|>"/"<|im_end|>"/' model/tokenizer.json \
+  >chatml/tokenizer.json
+"$BIN/lowmem_chat" chatml --prompt=hi --generate=1 2>err >out || fail "ChatML: $(cat err)"
+turn=$("$BIN/lowmem_tokenize" chatml --nospecial \
+  --text=$'<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n' | tr ',' '\n' | wc -l)
+grep -q "chat: $turn tokens read" err || fail "ChatML's turn has $turn tokens: $(cat err)"
+"$BIN/lowmem_chat" chatml --prompt=hi --generate=1 --raw 2>err >out
+grep -q "chat: $turn tokens read" err && fail "--raw: $(cat err)"
+
+# What is wrong is said, with the exit code of its kind.
+expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"
+expect_error 2 '--generate: at least 1 token' "$BIN/lowmem_chat" model --generate=0
+expect_error 2 '--temperature: 0 or more' "$BIN/lowmem_chat" model --temperature=-1
+expect_error 2 '--top_p: above 0' "$BIN/lowmem_chat" model --top_p=0
+expect_error 2 '--top_k: 0 or more' "$BIN/lowmem_chat" model --top_k=-1
+expect_error 2 '--threads: from 1' "$BIN/lowmem_chat" model --threads=0
+expect_error 2 '--budget' "$BIN/lowmem_chat" model --budget=many
+expect_error 2 'backend' "$BIN/lowmem_chat" model --backend=tape
+expect_error 1 'is too small' "$BIN/lowmem_chat" model --prompt=a --budget=4KiB
+expect_error 1 'but the model has 256 positions' "$BIN/lowmem_chat" model --prompt=a --context=300
+expect_error 1 'the text is not UTF-8' "$BIN/lowmem_chat" model --prompt=$'\xff'
+expect_error 1 'no words for a system' "$BIN/lowmem_chat" model --prompt=a --system=b
+expect_error 1 'tokenizer.json of the published checkpoint' "$BIN/lowmem_chat" . --prompt=a
+"$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=300 --hidden=64 --layers=1 \
+  --heads=4 --key_value_heads=2 --head_features=16 --intermediate=96 other 2>/dev/null
+cp model/tokenizer.json other/
+expect_error 1 'they are not of one checkpoint' "$BIN/lowmem_chat" other --prompt="the and"
+
+# Ids and texts.
+expect_error 2 'one of --text, --file and --ids' "$BIN/lowmem_tokenize" model
+expect_error 1 '"x" is not a number' "$BIN/lowmem_tokenize" model --ids=1,x
+expect_error 1 'but there are 704 words' "$BIN/lowmem_tokenize" model --ids=704
+printf 'one\n\ntwo\n' >lines
+[[ $("$BIN/lowmem_tokenize" model --file=lines | wc -l) == 3 ]] || fail "three lines"
+printf '"a\\nb"\nno\n' >json
+expect_error 1 'json: line 2: is no JSON string' "$BIN/lowmem_tokenize" model --file=json --json
+[[ $failures == 0 ]] && echo "lowmem_chat_test: passed"
+exit "$((failures > 0))"

@@ -1,0 +1,93 @@
+#include "footprint/lowmem/programs/run_budget.h"
+
+#include <sys/stat.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/parse_bytes.h"
+
+namespace footprint::lowmem_internal {
+
+absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag) {
+  BudgetRequest request;
+  if (flag.empty()) return request;
+  if (flag == "least") {
+    request.takes_least = true;
+    return request;
+  }
+  const absl::StatusOr<int64_t> bytes = ParseBytes(flag);
+  if (!bytes.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--budget: ", bytes.status().message()));
+  }
+  request.bytes = *bytes;
+  return request;
+}
+
+absl::StatusOr<Budget> FindBudget(
+    const BudgetRequest& request, const RunMemory& memory,
+    const absl::StatusOr<int64_t>& least,
+    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose) {
+  if (!least.ok()) return least.status();
+  Budget budget;
+  budget.bytes = request.bytes.value_or(*least);
+  // The plan refuses a budget that is too small for it, and says why.
+  if (request.bytes.has_value() && *request.bytes < *least) return budget;
+  const bool is_chosen = !request.bytes.has_value() && !request.takes_least;
+  if (is_chosen) {
+    const absl::StatusOr<BudgetChoice> choice = choose();
+    if (!choice.ok()) return choice.status();
+    budget.bytes = choice->budget_bytes;
+    budget.choice = *choice;
+  }
+  const absl::StatusOr<int64_t> limited =
+      memory.LimitBudget(budget.bytes, *least, is_chosen);
+  if (!limited.ok()) return limited.status();
+  if (*limited == budget.bytes) return budget;
+  budget.bytes = *limited;
+  budget.choice = absl::nullopt;
+  budget.limited_by = memory.limited_by();
+  return budget;
+}
+
+std::string BudgetLine(const Budget& budget) {
+  std::string line =
+      absl::StrCat("budget       ", FormatRoundedBytes(budget.bytes));
+  if (budget.choice.has_value()) {
+    absl::StrAppendFormat(
+        &line, ", predicted to take %.2f of the time with %s; least %s, %.2f",
+        budget.choice->slowdown,
+        FormatRoundedBytes(budget.choice->ample_bytes),
+        FormatRoundedBytes(budget.choice->least_bytes),
+        budget.choice->least_slowdown);
+  }
+  if (!budget.limited_by.empty()) {
+    absl::StrAppend(&line, ", all that a plan may take of what is free in ",
+                    budget.limited_by);
+  }
+  return line;
+}
+
+absl::StatusOr<WeightBackend> FindBackend(
+    const absl::optional<WeightBackend>& backend, int64_t file_bytes,
+    const RunMemory& memory) {
+  if (!backend.has_value()) return memory.ChooseBackend(file_bytes);
+  if (*backend == WeightBackend::kResident) {
+    const absl::Status room =
+        memory.CheckRoom("all weights at once", file_bytes);
+    if (!room.ok()) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          room.message(), "; --backend=direct reads them in parts"));
+    }
+  }
+  return *backend;
+}
+
+int64_t FileBytes(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? status.st_size : 0;
+}
+
+}  // namespace footprint::lowmem_internal

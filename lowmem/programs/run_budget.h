@@ -1,0 +1,65 @@
+// How a program finds the budget and the way of reading that a model runs with:
+// as the command line says, or as the memory that is free allows.
+//
+//   absl::StatusOr<BudgetRequest> request = ParseBudget("64MiB");
+//   absl::StatusOr<Budget> budget = FindBudget(
+//       *request, memory, decoder->MinBudgetBytes(positions, threads),
+//       [&] { return decoder->ChooseBudget(prompt, generated, threads); });
+//
+// Plain data and functions for one thread. Memory: none. Errors are those of
+// RunMemory, of `least` and of `choose`. InvalidArgument: a budget that is no
+// number of bytes.
+
+#ifndef FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
+#define FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "footprint/lowmem/programs/run_memory.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint::lowmem_internal {
+
+struct BudgetRequest {
+  absl::optional<int64_t> bytes;  // chosen unless given
+  bool takes_least = false;
+};
+
+// A flag's value: a number of bytes, "least", or empty where it is to be chosen.
+absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
+
+// The budget that was asked for, or a chosen one and why.
+struct Budget {
+  int64_t bytes = 0;
+  absl::optional<BudgetChoice> choice;
+  std::string limited_by;  // set: it is all that is free there
+};
+
+// `choose` is asked only where the request leaves the choice.
+absl::StatusOr<Budget> FindBudget(
+    const BudgetRequest& request, const RunMemory& memory,
+    const absl::StatusOr<int64_t>& least,
+    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose);
+
+// "budget       10.9 MiB, predicted to take ...".
+std::string BudgetLine(const Budget& budget);
+
+// The way of reading that was asked for, or the one that the memory is good
+// for. ResourceExhausted: all weights at once have no room.
+absl::StatusOr<WeightBackend> FindBackend(
+    const absl::optional<WeightBackend>& backend, int64_t file_bytes,
+    const RunMemory& memory);
+
+// Returns 0 where there is no such file, which opening it says.
+int64_t FileBytes(const std::string& path);
+
+}  // namespace footprint::lowmem_internal
+
+// Tested by lowmem_run_test.
+
+#endif  // FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_

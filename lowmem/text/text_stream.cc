@@ -1,0 +1,51 @@
+#include "footprint/lowmem/text/text_stream.h"
+
+#include <algorithm>
+
+#include "absl/strings/string_view.h"
+#include "footprint/lowmem/text/unicode_text.h"
+
+namespace footprint {
+namespace {
+
+// Returns how many bytes at the end may be the beginning of a character.
+size_t UnfinishedBytes(absl::string_view text) {
+  const size_t most = std::min<size_t>(3, text.size());
+  for (size_t count = 1; count <= most; ++count) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - count]);
+    if ((byte & 0xc0) == 0x80) continue;
+    const size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return bytes > count ? count : 0;
+  }
+  return 0;
+}
+
+// The text with U+FFFD for bytes that are no character.
+std::string Mended(absl::string_view text) {
+  std::string mended;
+  while (!text.empty()) AppendCharacter(TakeCharacter(&text), &mended);
+  return mended;
+}
+
+}  // namespace
+
+std::string TextStream::Add(int32_t id) {
+  ids_.push_back(id);
+  const std::string text = tokenizer_->Decode(ids_, SpecialIds::kLeaveOut);
+  const size_t certain = text.size() - UnfinishedBytes(text);
+  if (certain <= shown_) return "";
+  const std::string added = text.substr(shown_, certain - shown_);
+  shown_ = certain;
+  return Mended(added);
+}
+
+std::string TextStream::Finish() {
+  const std::string text = tokenizer_->Decode(ids_, SpecialIds::kLeaveOut);
+  const std::string rest =
+      text.size() > shown_ ? text.substr(shown_) : std::string();
+  ids_.clear();
+  shown_ = 0;
+  return Mended(rest);
+}
+
+}  // namespace footprint

@@ -1,0 +1,57 @@
+// Chooses the next word of a text from a model's logits.
+//
+//   SamplingOptions options;
+//   options.temperature = 0.7;
+//   options.top_p = 0.9;
+//   footprint::TokenSampler sampler(options);
+//   int32_t id = sampler.Choose(*run->Append(ids));
+//
+// With a temperature of 0 the most likely word is chosen, the first of equals.
+// Else words are weighed by exp(logit / temperature); only the `top_k` most
+// likely count, and of those the fewest that have `top_p` of the weight. The
+// same options and logits give the same words.
+//
+// Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless the
+// temperature is 0. Time: a pass through the logits, and sorting what counts.
+//
+// Source: Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
+
+#ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_SAMPLER_H_
+#define FOOTPRINT_LOWMEM_TEXT_TOKEN_SAMPLER_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "footprint/base/random/random_sequence.h"
+
+namespace footprint {
+
+struct SamplingOptions {
+  double temperature = 0;  // finite, at least 0
+  int64_t top_k = 0;       // 0: all words
+  double top_p = 1;        // above 0, at most 1
+  uint64_t seed = 1;
+};
+
+class TokenSampler {
+ public:
+  explicit TokenSampler(const SamplingOptions& options) : options_(options) {}
+
+  // `logits` is not empty and finite.
+  int32_t Choose(absl::Span<const float> logits);
+
+ private:
+  // Keeps the words that count, the most likely first.
+  void KeepLikely(absl::Span<const float> logits);
+  double NextShare();  // from 0 to below 1
+
+  const SamplingOptions options_;
+  uint64_t drawn_ = 0;
+  std::vector<std::pair<float, int32_t>> words_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_TEXT_TOKEN_SAMPLER_H_
