@@ -1,0 +1,405 @@
+// Makes vectors of texts with a sentence-transformers model from its folder,
+// inside a budget of bytes.
+//
+//   lowmem_embed all-MiniLM-L6-v2 --text="A cat sat on the mat."
+//   lowmem_embed all-MiniLM-L6-v2 --file=lines.txt --output=vectors.npy
+//
+// A line of JSON for each text goes to standard output, or with --output a file
+// of all: .npy (for numpy), .f32 (bare floats, as the machine has them) or
+// .jsonl. What it took goes to standard error. Lines are read one by one: a
+// million take no more memory than one. Exit codes are those of command_line.h:
+// 0; 1 the model, a text or the budget cannot be run (the error says why); 2 the
+// command line is wrong.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/base/files/atomic_file.h"
+#include "footprint/base/files/regular_file.h"
+#include "footprint/base/files/same_file.h"
+#include "footprint/base/memory/resident_bytes.h"
+#include "footprint/base/text/format_bytes.h"
+#include "footprint/base/text/progress_bar.h"
+#include "footprint/lowmem/models/text_embedder.h"
+#include "footprint/lowmem/programs/command_line.h"
+#include "footprint/lowmem/programs/program_pages.h"
+#include "footprint/lowmem/programs/run_budget.h"
+#include "footprint/lowmem/programs/run_memory.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+ABSL_FLAG(absl::optional<std::string>, text, absl::nullopt, "the text");
+ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
+ABSL_FLAG(std::string, output, "",
+          "file for the vectors: .npy, .f32 or .jsonl; standard output gets "
+          "JSON lines unless given");
+ABSL_FLAG(bool, force, false, "replace the file that --output names");
+ABSL_FLAG(std::string, budget, "",
+          "bytes for activations, workspace and weights in flight, such as "
+          "4MiB, or \"least\"; chosen unless given, as by lowmem_run");
+ABSL_FLAG(std::string, backend, "auto",
+          "resident, pread, direct or mmap; chosen unless given");
+ABSL_FLAG(int, threads, 2, "threads that compute");
+ABSL_FLAG(bool, statistics, true, "say on standard error what it took");
+
+namespace footprint {
+namespace {
+
+using lowmem_internal::RunMemory;
+
+// The texts, one after the other; may be gone through more than once.
+class Texts {
+ public:
+  virtual ~Texts() = default;
+  // Calls visit(number of the line, text) until it fails.
+  virtual absl::Status ForEach(
+      const std::function<absl::Status(int64_t, absl::string_view)>& visit)
+      const = 0;
+  // "lines.txt: line 7: ", for an error.
+  virtual std::string Place(int64_t line) const = 0;
+};
+
+class OneText : public Texts {
+ public:
+  explicit OneText(std::string text) : text_(std::move(text)) {}
+  absl::Status ForEach(
+      const std::function<absl::Status(int64_t, absl::string_view)>& visit)
+      const override {
+    return visit(1, text_);
+  }
+  std::string Place(int64_t /*line*/) const override { return "--text: "; }
+
+ private:
+  const std::string text_;
+};
+
+class Lines : public Texts {
+ public:
+  explicit Lines(std::string path) : path_(std::move(path)) {}
+  absl::Status ForEach(
+      const std::function<absl::Status(int64_t, absl::string_view)>& visit)
+      const override {
+    const absl::Status regular = OpenRegularFile(path_).status();
+    if (!regular.ok()) return regular;
+    std::ifstream stream(path_, std::ios::binary);
+    std::string line;
+    for (int64_t number = 1; std::getline(stream, line); ++number) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      const absl::Status status = visit(number, line);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+  std::string Place(int64_t line) const override {
+    return absl::StrCat(path_, ": line ", line, ": ");
+  }
+
+ private:
+  const std::string path_;
+};
+
+// Where vectors go.
+class VectorOutput {
+ public:
+  virtual ~VectorOutput() = default;
+  virtual absl::Status Add(absl::Span<const float> vector) = 0;
+  virtual absl::Status Finish() { return absl::OkStatus(); }
+};
+
+// Nine digits are enough to tell any two floats apart.
+std::string JsonLine(absl::Span<const float> vector) {
+  std::string line;
+  for (const float x : vector) {
+    absl::StrAppendFormat(&line, "%s%.9g", line.empty() ? "[" : ", ", x);
+  }
+  return line + "]\n";
+}
+
+class StandardOutput : public VectorOutput {
+ public:
+  absl::Status Add(absl::Span<const float> vector) override {
+    fputs(JsonLine(vector).c_str(), stdout);
+    return absl::OkStatus();
+  }
+};
+
+class FileOutput : public VectorOutput {
+ public:
+  FileOutput(AtomicFile file, bool is_json)
+      : file_(std::move(file)), is_json_(is_json) {}
+
+  absl::Status Add(absl::Span<const float> vector) override {
+    if (is_json_) return file_.Append(JsonLine(vector));
+    return file_.Append({reinterpret_cast<const char*>(vector.data()),
+                         vector.size() * sizeof(float)});
+  }
+  absl::Status Finish() override { return file_.Commit(); }
+
+ private:
+  AtomicFile file_;
+  const bool is_json_;
+};
+
+// The beginning of a file of numpy, version 1: of 64 bytes, or a multiple.
+std::string NumpyHeader(int64_t rows, int64_t columns) {
+  std::string header = absl::StrFormat(
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows,
+      columns);
+  constexpr size_t kBefore = 10;
+  constexpr size_t kAlignment = 64;
+  const size_t whole =
+      (kBefore + header.size() + kAlignment) / kAlignment * kAlignment;
+  header.resize(whole - kBefore - 1, ' ');
+  header += '\n';
+  std::string bytes = "\x93NUMPY\x01";
+  bytes += '\0';
+  bytes += static_cast<char>(header.size() & 0xff);
+  bytes += static_cast<char>(header.size() >> 8);
+  return bytes + header;
+}
+
+absl::Status CheckOutput(const std::string& directory) {
+  const std::string path = absl::GetFlag(FLAGS_output);
+  if (path.empty()) return absl::OkStatus();
+  for (const std::string& input :
+       {absl::GetFlag(FLAGS_file), directory + "/model.safetensors"}) {
+    if (input.empty() || !IsSameFile(path, input)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--output: ", path, " is an input, which it would replace"));
+  }
+  return lowmem_internal::CheckNotThere(path, absl::GetFlag(FLAGS_force));
+}
+
+absl::StatusOr<std::unique_ptr<VectorOutput>> OpenOutput(int64_t texts,
+                                                         int64_t features) {
+  const std::string path = absl::GetFlag(FLAGS_output);
+  if (path.empty()) {
+    return std::unique_ptr<VectorOutput>(std::make_unique<StandardOutput>());
+  }
+  AtomicFileOptions options;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, options);
+  if (!file.ok()) return file.status();
+  if (absl::EndsWith(path, ".npy")) {
+    const absl::Status status = file->Append(NumpyHeader(texts, features));
+    if (!status.ok()) return status;
+  }
+  return std::unique_ptr<VectorOutput>(std::make_unique<FileOutput>(
+      *std::move(file), absl::EndsWith(path, ".jsonl")));
+}
+
+absl::Status CheckFlags() {
+  const bool has_text = absl::GetFlag(FLAGS_text).has_value();
+  if (has_text == !absl::GetFlag(FLAGS_file).empty()) {
+    return absl::InvalidArgumentError(
+        "give one of --text and --file; see --help");
+  }
+  const std::string output = absl::GetFlag(FLAGS_output);
+  bool is_known = output.empty();
+  for (const char* end : {".npy", ".f32", ".jsonl"}) {
+    is_known |= absl::EndsWith(output, end);
+  }
+  if (!is_known) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--output: ", output, " ends in none of .npy, .f32 and "
+                     ".jsonl"));
+  }
+  const int threads = absl::GetFlag(FLAGS_threads);
+  if (threads < 1 || threads > kMostWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
+  }
+  if (absl::GetFlag(FLAGS_backend) != "auto") {
+    const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+    if (!backend.ok()) return backend.status();
+  }
+  return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
+}
+
+// What all texts need.
+struct Extent {
+  int64_t texts = 0;
+  int64_t cut = 0;
+  int64_t tokens = 0;   // of all
+  int64_t longest = 0;  // of one
+};
+
+absl::StatusOr<Extent> Measure(const TextEmbedder& embedder,
+                               const Texts& texts) {
+  Extent extent;
+  const absl::Status status =
+      texts.ForEach([&](int64_t line, absl::string_view text) {
+        bool is_cut = false;
+        const auto ids = embedder.Encode(text, &is_cut);
+        if (!ids.ok()) {
+          return absl::Status(
+              ids.status().code(),
+              absl::StrCat(texts.Place(line), ids.status().message()));
+        }
+        const auto tokens = static_cast<int64_t>(ids->size());
+        ++extent.texts;
+        extent.cut += is_cut ? 1 : 0;
+        extent.tokens += tokens;
+        extent.longest = std::max(extent.longest, tokens);
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  if (extent.texts == 0) {
+    return absl::InvalidArgumentError("--file: there is no line");
+  }
+  return extent;
+}
+
+absl::Status StartEmbedder(const RunMemory& memory, int64_t tokens,
+                           TextEmbedder* embedder) {
+  const int threads = absl::GetFlag(FLAGS_threads);
+  const Encoder& encoder = embedder->encoder();
+  const auto budget = lowmem_internal::FindBudget(
+      *lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)), memory,
+      encoder.MinBudgetBytes(tokens, threads),
+      [&] { return encoder.ChooseBudget(tokens, threads); });
+  if (!budget.ok()) return budget.status();
+  const auto plan = encoder.Plan(tokens, threads, budget->bytes);
+  if (!plan.ok()) return plan.status();
+  const absl::Status room = memory.CheckRoom(
+      absl::StrCat("a text of ", tokens, " tokens"), plan->peak_bytes);
+  if (!room.ok()) return room;
+  return embedder->Start(*plan);
+}
+
+absl::Status EmbedAll(const Texts& texts, const Extent& extent,
+                      TextEmbedder* embedder, VectorOutput* output) {
+  ProgressBar bar(stderr, "embedding", "texts");
+  int64_t done = 0;
+  const absl::Status status = texts.ForEach([&](int64_t line,
+                                                absl::string_view text) {
+    const auto ids = embedder->Encode(text);
+    if (!ids.ok()) return ids.status();
+    const auto vector = embedder->Embed(*ids);
+    if (!vector.ok()) {
+      return absl::Status(
+          vector.status().code(),
+          absl::StrCat(texts.Place(line), vector.status().message()));
+    }
+    ++done;
+    if (extent.texts > 1) bar.Update(done, extent.texts);
+    return output->Add(*vector);
+  });
+  if (!status.ok() || done == extent.texts) return status;
+  return absl::DataLossError(
+      absl::StrCat("--file: had ", extent.texts, " lines, and then ", done,
+                   ": it was written to meanwhile"));
+}
+
+void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
+                     double seconds) {
+  if (!absl::GetFlag(FLAGS_statistics)) return;
+  fprintf(stderr,
+          "lowmem_embed: %lld texts of %lld tokens in %.2f s, vectors of %lld; "
+          "process %s at most, %s read from the file\n",
+          static_cast<long long>(extent.texts),
+          static_cast<long long>(extent.tokens), seconds,
+          static_cast<long long>(embedder.features()),
+          FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
+          FormatRoundedBytes(embedder.encoder().store().counters().bytes_read)
+              .c_str());
+  if (extent.cut > 0) {
+    fprintf(stderr,
+            "lowmem_embed: %lld texts have more than the %lld tokens that the "
+            "model takes: their ends do not count\n",
+            static_cast<long long>(extent.cut),
+            static_cast<long long>(embedder.most_tokens()));
+  }
+  if (!embedder.pooling().is_stated) {
+    fprintf(stderr,
+            "lowmem_embed: the folder has no modules.json: vectors are means, "
+            "not normalised\n");
+  }
+}
+
+absl::Status Run(const std::string& directory) {
+  const absl::Status free = CheckOutput(directory);
+  if (!free.ok()) return free;
+  const RunMemory memory = RunMemory::Read();
+  absl::optional<WeightBackend> asked;
+  if (absl::GetFlag(FLAGS_backend) != "auto") {
+    asked = *WeightBackendFromName(absl::GetFlag(FLAGS_backend));
+  }
+  const auto backend = lowmem_internal::FindBackend(
+      asked, lowmem_internal::FileBytes(directory + "/model.safetensors"),
+      memory);
+  if (!backend.ok()) return backend.status();
+  const auto embedder = TextEmbedder::Open(directory, *backend);
+  if (!embedder.ok()) return embedder.status();
+  const absl::optional<std::string> text = absl::GetFlag(FLAGS_text);
+  std::unique_ptr<Texts> texts;
+  if (text.has_value()) {
+    texts = std::make_unique<OneText>(*text);
+  } else {
+    texts = std::make_unique<Lines>(absl::GetFlag(FLAGS_file));
+  }
+  const absl::StatusOr<Extent> extent = Measure(**embedder, *texts);
+  if (!extent.ok()) return extent.status();
+  absl::Status status =
+      StartEmbedder(memory, extent->longest, embedder->get());
+  if (!status.ok()) return status;
+  const auto output = OpenOutput(extent->texts, (*embedder)->features());
+  if (!output.ok()) return output.status();
+  ReleaseProgramPages();
+  const auto begin = std::chrono::steady_clock::now();
+  status = EmbedAll(*texts, *extent, embedder->get(), output->get());
+  if (status.ok()) status = (*output)->Finish();
+  if (!status.ok()) return status;
+  PrintStatistics(
+      **embedder, *extent,
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count());
+  return absl::OkStatus();
+}
+
+int Main(const std::vector<char*>& arguments) {
+  using lowmem_internal::ExitCode;
+  using lowmem_internal::Fail;
+  constexpr char kProgram[] = "lowmem_embed";
+  if (arguments.size() != 2) {
+    return Fail(kProgram, ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("takes one MODEL_DIR, got ",
+                                 arguments.size() - 1, "; see --help")));
+  }
+  const absl::Status flags = CheckFlags();
+  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
+  const absl::Status status = Run(arguments[1]);
+  return status.ok() ? lowmem_internal::Finish(kProgram)
+                     : Fail(kProgram, ExitCode::kFailed, status);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage(
+      "lowmem_embed MODEL_DIR --text=TEXT | --file=LINES "
+      "[--output=vectors.npy]\n"
+      "MODEL_DIR is a sentence-transformers model's folder with "
+      "model.safetensors");
+  return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# lowmem_embed as a user calls it, on the golden model of text_embedder_test.
+set -uo pipefail
+readonly EMBED=$PWD/lowmem/programs/lowmem_embed
+readonly MODEL=$PWD/lowmem/models/testdata/golden_embedder
+failures=0
+cd "$TEST_TMPDIR" || exit 1
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  failures=$((failures + 1))
+}
+# expect_error STATUS TEXT COMMAND...: the exit code, and what standard error says.
+expect_error() {
+  local status=$1 text=$2 got=0
+  shift 2
+  "$@" >out 2>err || got=$?
+  [[ $got == "$status" ]] || fail "$*: exit code $got, wanted $status"
+  grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
+}
+
+# One text and many give the same vector; a file of numpy has the same numbers.
+printf 'the cat\nA cat sat on the mat.\r\n\nthe cat\n' >lines
+"$EMBED" "$MODEL" --text='the cat' >one 2>err || fail "one text: $(cat err)"
+grep -q '1 texts of .* tokens .* process .* at most' err || fail "statistics: $(cat err)"
+"$EMBED" "$MODEL" --file=lines --threads=1 --budget=least --backend=direct >all 2>err ||
+  fail "lines: $(cat err)"
+[[ $(wc -l <all) == 4 ]] || fail "four lines gave $(wc -l <all)"
+[[ $(sed -n 1p all) == "$(cat one)" && $(sed -n 4p all) == "$(cat one)" ]] ||
+  fail "a text among others has another vector"
+[[ $(sed -n 2p all) != "$(cat one)" ]] || fail "two texts have one vector"
+for name in vectors.npy vectors.f32 vectors.jsonl; do
+  "$EMBED" "$MODEL" --file=lines --output=$name --nostatistics 2>err || fail "$name: $(cat err)"
+done
+cmp -s vectors.jsonl all || fail "another file of JSON than standard output"
+[[ $(wc -c <vectors.f32) == 512 ]] || fail "4 x 32 floats have $(wc -c <vectors.f32) bytes"
+cmp -s <(tail -c 512 vectors.npy) vectors.f32 || fail "numpy's file has other numbers"
+header=$(head -c 128 vectors.npy | tr -d '\0')
+[[ $header == *"'descr': '<f4'"*"'shape': (4, 32)"* && $(wc -c <vectors.npy) == 640 ]] ||
+  fail "numpy's header: $header"
+
+# A text that is too long is cut, and that is said.
+long=$(printf 'the %.0s' {1..60})
+"$EMBED" "$MODEL" --text="$long" >out 2>err || fail "a long text: $(cat err)"
+grep -q '1 texts have more than the 24 tokens' err || fail "a long text: $(cat err)"
+mkdir -p bare
+cp "$MODEL"/{config.json,model.safetensors,tokenizer.json} bare/
+"$EMBED" bare --text=the >out 2>err || fail "no modules.json: $(cat err)"
+grep -q 'vectors are means, not normalised' err || fail "no modules.json: $(cat err)"
+
+expect_error 2 'takes one MODEL_DIR' "$EMBED"
+expect_error 2 'one of --text and --file' "$EMBED" "$MODEL"
+expect_error 2 'one of --text and --file' "$EMBED" "$MODEL" --text=a --file=lines
+expect_error 2 'ends in none of .npy' "$EMBED" "$MODEL" --text=a --output=vectors.txt
+expect_error 2 '--threads: from 1' "$EMBED" "$MODEL" --text=a --threads=0
+expect_error 2 '--budget' "$EMBED" "$MODEL" --text=a --budget=many
+expect_error 1 'is there' "$EMBED" "$MODEL" --text=a --output=vectors.npy
+expect_error 1 'an input, which it would replace' "$EMBED" "$MODEL" --file=vectors.jsonl \
+  --output=vectors.jsonl --force
+expect_error 1 'no_lines: cannot be opened' "$EMBED" "$MODEL" --file=no_lines
+printf 'good\nb\xffd\n' >bad
+expect_error 1 'bad: line 2: the text is not UTF-8' "$EMBED" "$MODEL" --file=bad
+expect_error 1 'not a regular file' "$EMBED" "$MODEL" --file=/dev/null
+: >empty
+expect_error 1 'there is no line' "$EMBED" "$MODEL" --file=empty
+expect_error 1 'is too small' "$EMBED" "$MODEL" --text=a --budget=4KiB
+expect_error 1 'tokenizer.json of the published checkpoint' "$EMBED" . --text=a
+[[ $failures == 0 ]] && echo "lowmem_embed_test: passed"
+exit "$((failures > 0))"
