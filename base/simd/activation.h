@@ -9,8 +9,8 @@
 
 namespace footprint {
 
-// kGeluTanh is the approximation by a hyperbolic tangent, as GPT-2 has it; kSilu
-// is x / (1 + exp(-x)), as Llama has it.
+// kGeluTanh is the approximation by a hyperbolic tangent, as GPT-2 has it;
+// kSilu is x / (1 + exp(-x)), as Llama has it.
 enum class Activation { kNone, kGelu, kGeluTanh, kRelu, kSilu };
 
 }  // namespace footprint

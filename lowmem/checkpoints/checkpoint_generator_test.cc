@@ -71,8 +71,7 @@ TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
 
 TEST(CheckpointGeneratorTest, WritesPublicNamesAndShapes) {
   for (const ModelFamily family :
-       {ModelFamily::kBert, ModelFamily::kDistilBert,
-        ModelFamily::kGpt2}) {
+       {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2}) {
     const std::string folder = Folder("names");
     ASSERT_THAT(WriteCheckpoint(folder, Tiny(family), {}), IsOk());
     absl::StatusOr<SafetensorsIndex> index =

@@ -17,18 +17,14 @@ struct NamedShape {
 
 constexpr NamedShape kNamedShapes[] = {
     {"bert-base", {ModelFamily::kBert, 30522, 512, 768, 12, 12, 3072, 2}},
-    {"bert-large",
-     {ModelFamily::kBert, 30522, 512, 1024, 24, 16, 4096, 2}},
+    {"bert-large", {ModelFamily::kBert, 30522, 512, 1024, 24, 16, 4096, 2}},
     {"bert-large-multilingual",
      {ModelFamily::kBert, 119547, 512, 1024, 24, 16, 4096, 2}},
     {"minilm", {ModelFamily::kBert, 30522, 512, 384, 6, 12, 1536, 2}},
-    {"distilbert",
-     {ModelFamily::kDistilBert, 30522, 512, 768, 6, 12, 3072, 0}},
+    {"distilbert", {ModelFamily::kDistilBert, 30522, 512, 768, 6, 12, 3072, 0}},
     {"gpt2", {ModelFamily::kGpt2, 50257, 1024, 768, 12, 12, 3072, 0}},
-    {"gpt2-medium",
-     {ModelFamily::kGpt2, 50257, 1024, 1024, 24, 16, 4096, 0}},
-    {"gpt2-large",
-     {ModelFamily::kGpt2, 50257, 1024, 1280, 36, 20, 5120, 0}},
+    {"gpt2-medium", {ModelFamily::kGpt2, 50257, 1024, 1024, 24, 16, 4096, 0}},
+    {"gpt2-large", {ModelFamily::kGpt2, 50257, 1024, 1280, 36, 20, 5120, 0}},
     {"gpt2-xl", {ModelFamily::kGpt2, 50257, 1024, 1600, 48, 25, 6400, 0}},
     {"smollm2-135m",
      {ModelFamily::kLlama, 49152, 8192, 576, 30, 9, 1536, 0, 3, 64, true}},
@@ -334,10 +330,10 @@ nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
       {"num_attention_heads", shape.heads},
       {"num_hidden_layers", shape.layers},
       {"num_key_value_heads", shape.key_value_heads},
-      {"rms_norm_eps", shape.family == ModelFamily::kLlama ||
-                               shape.family == ModelFamily::kPhi3
-                           ? 1e-5
-                           : 1e-6},
+      {"rms_norm_eps",
+       shape.family == ModelFamily::kLlama || shape.family == ModelFamily::kPhi3
+           ? 1e-5
+           : 1e-6},
       {"rope_scaling", LlamaScaling(shape)},
       {"rope_theta", LlamaTheta(shape)},
       {"tie_word_embeddings", shape.ties_output},

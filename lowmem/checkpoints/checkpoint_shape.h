@@ -9,8 +9,8 @@
 // Shapes of any other extents are made by changing one's fields. Plain data and
 // pure functions, thread-safe. Memory: about 100 bytes a tensor.
 //
-// NotFound: no shape of that name; the text lists them. InvalidArgument: a shape
-// that no model can have, or a type that weights are not stored in.
+// NotFound: no shape of that name; the text lists them. InvalidArgument: a
+// shape that no model can have, or a type that weights are not stored in.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_

@@ -68,8 +68,8 @@ class ConfigReader {
   std::vector<double> NumberOrNumbers(const char* key);
 
   // Returns a reader of the object that is the key's value, which begins with
-  // this one's fault; an empty one, and a fault, where it is none. What it finds
-  // wrong is its own: see Take.
+  // this one's fault; an empty one, and a fault, where it is none. What it
+  // finds wrong is its own: see Take.
   ConfigReader Section(const char* key);
   ConfigReader EmptySection(const char* key) const;
   // Takes over the fault of a section, if it is the first.

@@ -158,7 +158,8 @@ TEST(ConfigReaderTest, SaysWhatIsNoObjectNoListAndNoCount) {
   EXPECT_THAT(fault(R"({"a": 1})", section), HasSubstr("a is not an object"));
   EXPECT_THAT(fault(R"({})", section), HasSubstr("a is not an object"));
   const auto numbers = [](ConfigReader& reader) { reader.NumbersOr("a", {}); };
-  for (const char* json : {R"({"a": 1})", R"({"a": ["1"]})", R"({"a": {"b": 1}})"}) {
+  for (const char* json :
+       {R"({"a": 1})", R"({"a": ["1"]})", R"({"a": {"b": 1}})"}) {
     EXPECT_THAT(fault(json, numbers), HasSubstr("a is not a list of numbers"));
   }
   EXPECT_EQ(Reader(R"({"a": 0})").CountOr("a", 3), 0);

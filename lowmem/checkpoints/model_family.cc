@@ -18,8 +18,8 @@ struct FamilyNames {
   ModelFamily family;
   const char* model_type;
   const char* classes;  // how the names of its classes begin
-  // Other families' classes begin with these letters, too, as Qwen2Moe's: what
-  // follows them is one of kClassEnds.
+  // Classes of other families, as of mixtures, begin with these letters, too:
+  // what follows them is one of kClassEnds.
   bool shares_classes = true;
 };
 
@@ -35,10 +35,12 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kPhi3, "phi3", "Phi3"},
 };
 
-constexpr const char* kClassEnds[] = {
-    "Model",          "TextModel",
-    "ForCausalLM",    "ForSequenceClassification",
-    "ForQuestionAnswering", "ForTokenClassification"};
+constexpr const char* kClassEnds[] = {"Model",
+                                      "TextModel",
+                                      "ForCausalLM",
+                                      "ForSequenceClassification",
+                                      "ForQuestionAnswering",
+                                      "ForTokenClassification"};
 
 // Classes with BERT's keys whose positions do not begin at 0.
 constexpr const char* kRobertaClasses[] = {

@@ -42,7 +42,8 @@ const char* ModelFamilyName(ModelFamily family);
 // Returns whether models of the family go on with a text.
 bool IsDecoderFamily(ModelFamily family);
 
-// Returns the names of those families, for messages: "\"gpt2\", \"llama\" and ...".
+// Returns the names of those families, for messages: "\"gpt2\", \"llama\" and
+// ...".
 std::string DecoderFamilyNames();
 
 // Returns the family, or any after a fault.

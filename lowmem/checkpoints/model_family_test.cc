@@ -111,10 +111,11 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
         R"("architectures": [], "pad_token_id": 1,)"}) {
     const absl::Status status = Family(keys).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << keys;
-    EXPECT_THAT(status.message(),
-                AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
-                      HasSubstr("\"bert\", \"distilbert\", \"gpt2\", \"llama\""),
-                      HasSubstr("\"gemma3_text\" and \"phi3\"")))
+    EXPECT_THAT(
+        status.message(),
+        AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
+              HasSubstr("\"bert\", \"distilbert\", \"gpt2\", \"llama\""),
+              HasSubstr("\"gemma3_text\" and \"phi3\"")))
         << keys;
   }
   EXPECT_THAT(Family(R"("pad_token_id": "0",)").status().message(),

@@ -315,10 +315,10 @@ absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text) {
 std::vector<ColumnBlockRule> DefaultColumnBlockRules() {
   return {
       {"*attention.output.dense.weight", 0, true},
-      {"*layer.*.output.dense.weight", 256, true},  // BERT
-      {"*layer.*.ffn.lin2.weight", 256, true},      // DistilBERT
+      {"*layer.*.output.dense.weight", 256, true},    // BERT
+      {"*layer.*.ffn.lin2.weight", 256, true},        // DistilBERT
       {"*layers.*.mlp.down_proj.weight", 256, true},  // Llama and after
-      {"*h.*.attn.c_attn.weight", 64, true},        // GPT-2, [in, out]
+      {"*h.*.attn.c_attn.weight", 64, true},          // GPT-2, [in, out]
       {"*h.*.attn.c_proj.weight", 64, true},
       {"*h.*.mlp.c_fc.weight", 64, true},
       {"*h.*.mlp.c_proj.weight", 64, true},

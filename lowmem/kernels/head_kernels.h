@@ -1,6 +1,6 @@
 // What decoders do to the queries and keys of one head before attention: RMS
 // norm over the head's features, and the rotation that tells a token's position
-// (RoPE; Su et al., "RoFormer", 2021).
+// (RoPE; Su et al., 2021).
 //
 //   const HeadView head = {queries, kPanelTokens, kPanelTokens};
 //   footprint::NormaliseHead(64, gain, 1e-6f, head);

@@ -33,7 +33,8 @@ TEST(NormaliseHeadTest, DividesByTheRootOfTheMeanSquare) {
       for (int64_t lane = 0; lane < kStride; ++lane) {
         double squares = 0;
         for (int64_t i = 0; i < features; ++i) {
-          squares += std::pow(static_cast<double>(input[i * kStride + lane]), 2);
+          squares +=
+              std::pow(static_cast<double>(input[i * kStride + lane]), 2);
         }
         const double root =
             std::sqrt(squares / static_cast<double>(features) + 1e-6);
@@ -102,9 +103,9 @@ TEST(HeadKernelsTest, GiveALaneTheBitsThatItHasAlone) {
       NormaliseHead(kFeatures, gain.data(), 1e-5f, head);
       RotateHead({cosines.data() + lane, sines.data() + lane, 32}, head);
     }
-    EXPECT_EQ(std::memcmp(panel.data(), alone.data(),
-                          panel.size() * sizeof(float)),
-              0);
+    EXPECT_EQ(
+        std::memcmp(panel.data(), alone.data(), panel.size() * sizeof(float)),
+        0);
   });
 }
 

@@ -171,9 +171,9 @@ HWY_INLINE void SoftmaxColumn(int64_t rows, const SeenKeys& seen,
   const auto all_see = [=](int64_t row) HWY_ATTR {
     return row >= common_begin && row < common_end;
   };
-  FloatVector largest =
-      all_see(0) ? hn::Load(d, scores)
-                 : hn::Set(d, std::numeric_limits<float>::lowest());
+  FloatVector largest = all_see(0)
+                            ? hn::Load(d, scores)
+                            : hn::Set(d, std::numeric_limits<float>::lowest());
   for (int64_t row = 0; row < rows; ++row) {
     const FloatVector x = hn::Load(d, scores + row * kPanelTokens);
     const FloatVector larger = hn::Max(largest, x);

@@ -178,9 +178,10 @@ TEST(ScaledSoftmaxTest, SeesAWindowOfKeysOnly) {
             seen.push_back(scores[row].lane[lane]);
           }
           const std::vector<double> expected =
-              seen.empty() ? seen
-                           : SoftmaxReference(
-                                 seen, static_cast<int64_t>(seen.size()), 0.125);
+              seen.empty()
+                  ? seen
+                  : SoftmaxReference(seen, static_cast<int64_t>(seen.size()),
+                                     0.125);
           for (int64_t row = 0; row < rows; ++row) {
             const bool is_seen = row >= begin && row < end;
             ASSERT_NEAR(shares[row].lane[lane],
@@ -276,9 +277,9 @@ TEST(ScaledSoftmaxTest, PassesOnWhatIsNoNumber) {
 }
 
 TEST(ActivateTest, PassesOnWhatIsNoNumber) {
-  for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
-                                      Activation::kRelu, Activation::kSilu,
-                                      Activation::kNone}) {
+  for (const Activation activation :
+       {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
+        Activation::kSilu, Activation::kNone}) {
     ForEachVectorTarget([&](bool) {
       std::vector<float> numbers(21, 1.0f);
       for (const int i : {0, 5, 20}) {
@@ -306,9 +307,9 @@ std::vector<float> Sweep() {
 
 TEST(ActivateTest, IsWithinItsStatedErrorOfDoublePrecision) {
   const std::vector<float> input = Sweep();
-  for (const Activation activation : {Activation::kGelu, Activation::kGeluTanh,
-                                      Activation::kRelu, Activation::kSilu,
-                                      Activation::kNone}) {
+  for (const Activation activation :
+       {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
+        Activation::kSilu, Activation::kNone}) {
     std::vector<double> expected;
     for (const float x : input) {
       expected.push_back(ReferenceActivation(activation, x));

@@ -109,11 +109,12 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
     for (int64_t done = 0; done < prompt_tokens; done += plan.chunk_tokens) {
       const int64_t tokens = std::min(plan.chunk_tokens, prompt_tokens - done);
       const bool is_single = prompt_tokens == 1;
-      own += predict(
-          is_single ? tiles.single_token_work : tiles.many_tokens_work, tokens,
-          done + tokens, is_single);
+      own +=
+          predict(is_single ? tiles.single_token_work : tiles.many_tokens_work,
+                  tokens, done + tokens, is_single);
     }
-    own += static_cast<double>(generated) * predict(tiles.output_work, 1, 0, true);
+    own +=
+        static_cast<double>(generated) * predict(tiles.output_work, 1, 0, true);
     own += static_cast<double>(generated - 1) *
            predict(tiles.single_token_work, 1, request.positions, true);
     seconds = std::max(seconds, own);

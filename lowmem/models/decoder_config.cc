@@ -76,9 +76,9 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
   const std::vector<std::string> types = reader.TextsOr("layer_types", {});
   if (!types.empty()) {
     if (static_cast<int64_t>(types.size()) != layers) {
-      reader.Fail("layer_types", absl::StrCat("names ", types.size(),
-                                              " layers, but there are ",
-                                              layers));
+      reader.Fail("layer_types",
+                  absl::StrCat("names ", types.size(),
+                               " layers, but there are ", layers));
       return sliding;
     }
     for (const std::string& type : types) {
@@ -98,7 +98,8 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
 }
 
 void RefuseCaps(ConfigReader& reader) {
-  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+  for (const char* key :
+       {"attn_logit_softcapping", "final_logit_softcapping"}) {
     if (reader.Has(key)) reader.Refuse(key, "set", "configs without it");
   }
   if (reader.FlagOr("use_bidirectional_attention", false)) {
@@ -151,10 +152,9 @@ void ReadHeads(ConfigReader& reader, const LlamaDefaults& defaults,
   config->heads = reader.Extent("num_attention_heads");
   config->key_value_heads_or_zero =
       reader.ExtentOr("num_key_value_heads", config->heads);
-  config->head_features_or_zero =
-      reader.ExtentOr("head_dim", defaults.head_features > 0
-                                      ? defaults.head_features
-                                      : config->hidden / config->heads);
+  config->head_features_or_zero = reader.ExtentOr(
+      "head_dim", defaults.head_features > 0 ? defaults.head_features
+                                             : config->hidden / config->heads);
   if (config->heads % config->key_value_heads() != 0) {
     reader.Fail("num_attention_heads",
                 absl::StrCat(config->heads, " is not a multiple of the ",
@@ -199,8 +199,7 @@ DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
   const bool may_have_bias = family == ModelFamily::kLlama ||
                              family == ModelFamily::kQwen3 ||
                              family == ModelFamily::kGemma3;
-  const bool has_bias =
-      may_have_bias && reader.FlagOr("attention_bias", false);
+  const bool has_bias = may_have_bias && reader.FlagOr("attention_bias", false);
   config.has_attention_bias = family == ModelFamily::kQwen2 || has_bias;
   config.has_output_bias = has_bias;
   config.has_feed_bias =

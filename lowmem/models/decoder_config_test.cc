@@ -155,7 +155,8 @@ TEST(ParseDecoderConfigTest, ReadsLlamasConfig) {
 TEST(ParseDecoderConfigTest, ReadsConfigsOfTransformers4And5Alike) {
   const std::string old = kLlama;
   const std::string now = absl::StrReplaceAll(
-      old, {{"\"rope_scaling\": {", "\"rope_parameters\": {\"rope_theta\": 500000.0, "},
+      old, {{"\"rope_scaling\": {",
+             "\"rope_parameters\": {\"rope_theta\": 500000.0, "},
             {"\"rope_theta\": 500000.0, \"tie", "\"tie"}});
   ASSERT_NE(now, old);
   EXPECT_TRUE(*ParseDecoderConfig(now, "c") == *ParseDecoderConfig(old, "c"));
@@ -188,17 +189,16 @@ TEST(ParseDecoderConfigTest, ReadsGemmasLayers) {
 }
 
 TEST(ParseDecoderConfigTest, FindsWhichLayersSlide) {
-  const std::string mistral =
-      absl::StrReplaceAll(kLlama, {{"\"llama\"", "\"mistral\""},
-                                   {"Llama", "Mistral"}});
+  const std::string mistral = absl::StrReplaceAll(
+      kLlama, {{"\"llama\"", "\"mistral\""}, {"Llama", "Mistral"}});
   EXPECT_EQ(ParseDecoderConfig(mistral, "c")->sliding.window, 4096);
   EXPECT_EQ(With(mistral, R"("sliding_window": null)")->sliding.window, 0);
   EXPECT_TRUE(With(mistral, R"("sliding_window": 8)")->sliding.slides(3));
   const std::string qwen = absl::StrReplaceAll(
       kLlama, {{"\"llama\"", "\"qwen2\""}, {"Llama", "Qwen2"}});
   EXPECT_EQ(With(qwen, R"("sliding_window": 8)")->sliding.window, 0);
-  const auto late = With(
-      qwen, R"("use_sliding_window": true, "sliding_window": 8,
+  const auto late =
+      With(qwen, R"("use_sliding_window": true, "sliding_window": 8,
                "max_window_layers": 3)");
   EXPECT_FALSE(late->sliding.slides(2));
   EXPECT_TRUE(late->sliding.slides(3));
@@ -217,21 +217,22 @@ TEST(ParseDecoderConfigTest, RefusesWhatItWouldComputeWrongly) {
               HasSubstr("attn_logit_softcapping"));
   EXPECT_THAT(fault(kGemma, R"("use_bidirectional_attention": true)"),
               HasSubstr("use_bidirectional_attention"));
-  EXPECT_THAT(std::string(
-                  ParseDecoderConfig(
-                      absl::StrReplaceAll(kLlama, {{"\"llama3\"", "\"dynamic\""}}),
-                      "config.json")
-                      .status()
-                      .message()),
+  EXPECT_THAT(std::string(ParseDecoderConfig(
+                              absl::StrReplaceAll(
+                                  kLlama, {{"\"llama3\"", "\"dynamic\""}}),
+                              "config.json")
+                              .status()
+                              .message()),
               HasSubstr("rope_scaling: rope_type is \"dynamic\"; known are"));
   const auto changed = [&](const char* from, const char* to) {
-    return std::string(ParseDecoderConfig(
-                           absl::StrReplaceAll(kLlama, {{from, to}}), "c")
-                           .status()
-                           .message());
+    return std::string(
+        ParseDecoderConfig(absl::StrReplaceAll(kLlama, {{from, to}}), "c")
+            .status()
+            .message());
   };
-  EXPECT_THAT(changed("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),
-              HasSubstr("32 is not a multiple of the 5 heads of keys"));
+  EXPECT_THAT(
+      changed("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),
+      HasSubstr("32 is not a multiple of the 5 heads of keys"));
   EXPECT_THAT(changed("\"head_dim\": 64", "\"head_dim\": 63"),
               HasSubstr("63 features to rotate"));
   EXPECT_THAT(changed("\"head_dim\": 64", "\"head_dim\": 1000000000"),

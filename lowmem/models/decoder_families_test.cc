@@ -66,8 +66,8 @@ std::string WriteModel(const CheckpointShape& shape, DType type,
 }
 
 void CopyConfig(const std::string& text, const std::string& folder) {
-  EXPECT_THAT(
-      ReplaceFile(folder + "/config.json", text, ToDisk::kNoFsync), IsOk());
+  EXPECT_THAT(ReplaceFile(folder + "/config.json", text, ToDisk::kNoFsync),
+              IsOk());
 }
 
 std::string PackModel(const std::string& folder) {
@@ -90,9 +90,9 @@ std::vector<float> LogitsOf(const std::string& folder, WeightBackend backend,
   const auto decoder = Decoder::Open(folder, backend);
   EXPECT_THAT(decoder, IsOk());
   if (!decoder.ok()) return all;
-  EXPECT_THAT(UnusedTensors((*decoder)->store(),
-                            TensorsToPin((*decoder)->weights())),
-              IsEmpty());
+  EXPECT_THAT(
+      UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())),
+      IsEmpty());
   const auto positions = static_cast<int64_t>(ids.size());
   const int64_t least = *(*decoder)->MinBudgetBytes(positions, workers);
   const auto plan =
@@ -119,7 +119,8 @@ TEST_P(DecoderFamiliesTest, HasTheSameBitsForEveryBackendBudgetAndWorkers) {
   std::mt19937 random(1);
   const CheckpointShape shape = SmallShape(GetParam());
   for (const DType type : {DType::kF32, DType::kBF16}) {
-    const std::string plain = WriteModel(shape, type, std::string(DTypeName(type)));
+    const std::string plain =
+        WriteModel(shape, type, std::string(DTypeName(type)));
     const std::string packed = PackModel(plain);
     // The last part of a chunk is a token alone.
     const auto ids = RandomIds(random, 67, shape.vocabulary);
@@ -133,7 +134,8 @@ TEST_P(DecoderFamiliesTest, HasTheSameBitsForEveryBackendBudgetAndWorkers) {
             backend == WeightBackend::kDirect && folder == plain;
         if (reads_rows && type == DType::kF32) continue;
         for (const int workers : {1, 4}) {
-          for (const int64_t budget : {int64_t{0}, int64_t{600} << 10, kPlenty}) {
+          for (const int64_t budget :
+               {int64_t{0}, int64_t{600} << 10, kPlenty}) {
             if (reads_rows && (workers > 1 || budget > 0)) continue;
             if (type == DType::kF32 && workers > 1) continue;
             EXPECT_EQ(LogitsOf(folder, backend, workers, budget, ids), expected)

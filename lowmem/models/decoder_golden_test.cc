@@ -43,8 +43,8 @@ struct Expected {
 };
 
 Expected ReadExpected(const std::string& folder) {
-  const auto store =
-      WeightStore::Open(folder + "/expected.safetensors", WeightBackend::kPread);
+  const auto store = WeightStore::Open(folder + "/expected.safetensors",
+                                       WeightBackend::kPread);
   EXPECT_THAT(store, IsOk());
   Expected expected;
   for (const int64_t id : ReadAll<int64_t>(**store, "ids")) {
@@ -83,14 +83,14 @@ TEST_P(DecoderGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
     double largest = 0;
     for (size_t i = 0; i < expected.after.size(); ++i) {
       const int64_t begin = (*run)->tokens();
-      const auto actual = (*run)->Append(
-          absl::MakeConstSpan(expected.ids)
-              .subspan(begin, expected.after[i] + 1 - begin));
+      const auto actual =
+          (*run)->Append(absl::MakeConstSpan(expected.ids)
+                             .subspan(begin, expected.after[i] + 1 - begin));
       ASSERT_THAT(actual, IsOk());
       for (size_t j = 0; j < vocabulary; ++j) {
-        largest =
-            std::max(largest, std::abs((*actual)[j] -
-                                       expected.logits[i * vocabulary + j]));
+        largest = std::max(
+            largest,
+            std::abs((*actual)[j] - expected.logits[i * vocabulary + j]));
       }
     }
     EXPECT_LE(largest, 2 * expected.torch_error);

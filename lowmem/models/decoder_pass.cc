@@ -21,8 +21,8 @@ namespace {
 
 float RoundToType(DType type, float value) {
   if (type == DType::kF32) return value;
-  const uint16_t half = type == DType::kBF16 ? RoundToBfloat16(value)
-                                             : RoundToFloat16(value);
+  const uint16_t half =
+      type == DType::kBF16 ? RoundToBfloat16(value) : RoundToFloat16(value);
   WidenToFloat(type, &half, 1, &value);
   return value;
 }
@@ -202,8 +202,7 @@ void DecoderPass::RunFeed(const DecoderLayerWeights& weights, int worker) {
   feed.activation = config_.activation;
   feed.input = normed_;
   feed.chunk = work_;
-  feed.gated_chunk =
-      work_ + plan_.chunk_features * plan_.chunk_tokens;
+  feed.gated_chunk = work_ + plan_.chunk_features * plan_.chunk_tokens;
   feed.output = adds ? hidden_ : branch_;
   feed.adds_to_output = adds;
   RunFeedForward(feed, worker);
@@ -306,8 +305,8 @@ void DecoderPass::SetAngles(int64_t panel) {
 }
 
 RotaryAngles DecoderPass::AnglesOf(int64_t panel, int64_t layer) const {
-  const bool is_sliding = config_.sliding.slides(layer) &&
-                          config_.sliding_rotary.pairs() > 0;
+  const bool is_sliding =
+      config_.sliding.slides(layer) && config_.sliding_rotary.pairs() > 0;
   const int64_t full_pairs = config_.rotary.pairs();
   RotaryAngles angles;
   angles.pairs = is_sliding ? config_.sliding_rotary.pairs() : full_pairs;
@@ -372,10 +371,10 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
       epilogue.bias = biases + heads.begin * parts[i].features;
       biases += config_.key_value_heads() * parts[i].features;
     }
-    const absl::Status status = MultiplyOwn(
-        parts[i].linear->weights.matrix, parts[i].OutputsOf(heads),
-        {0, config_.hidden}, {normed_, HiddenStride()}, epilogue, outputs[i],
-        worker);
+    const absl::Status status =
+        MultiplyOwn(parts[i].linear->weights.matrix, parts[i].OutputsOf(heads),
+                    {0, config_.hidden}, {normed_, HiddenStride()}, epilogue,
+                    outputs[i], worker);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -412,8 +411,7 @@ void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
 void DecoderPass::AttendHead(int64_t layer, int64_t head,
                              const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
-  const int64_t in_cache =
-      head / config_.group() * features * cache_stride_;
+  const int64_t in_cache = head / config_.group() * features * cache_stride_;
   const int64_t tokens_end = part_.position + tokens();
   for (int64_t panel = 0; panel < panels(); ++panel) {
     // The panel's queries, then its context.

@@ -75,10 +75,9 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
       LargestShare(config.vocabulary, kPanelTokens, workers);
   const int64_t widest =
       std::max({heads_share, hidden_share, chunk_share, words_share});
-  const int64_t elements =
-      std::max(config.hidden * widest,
-               std::max(choice.chunk_features, config.query_features()) *
-                   hidden_share);
+  const int64_t elements = std::max(
+      config.hidden * widest,
+      std::max(choice.chunk_features, config.query_features()) * hidden_share);
   return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
 }
 
@@ -98,9 +97,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t tile_bytes = LargestTileBytes(request, choice);
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
-  plan.cache =
-      layout.Take(config.layers * 2 * config.key_value_features() * positions *
-                  float_bytes);
+  plan.cache = layout.Take(config.layers * 2 * config.key_value_features() *
+                           positions * float_bytes);
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
   const int64_t chunks = config.is_gated ? 2 : 1;
@@ -108,8 +106,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
       std::max(config.query_features(), chunks * choice.chunk_features) *
       choice.chunk_tokens * float_bytes);
   if (config.has_norms_after) plan.branch = layout.Take(state_bytes);
-  plan.angles = layout.Take(plan.angle_floats() * PanelCount(plan.chunk_tokens) *
-                            float_bytes);
+  plan.angles = layout.Take(plan.angle_floats() *
+                            PanelCount(plan.chunk_tokens) * float_bytes);
   plan.vectors = layout.Take(VectorsBytes(config));
   plan.logits = layout.Take(config.vocabulary * float_bytes);
   plan.scores =
@@ -118,8 +116,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
     // The narrowest has half a float's size.
     plan.wide = layout.TakeParts(workers, tile_bytes * 2);
   }
-  const int64_t longest = std::max(
-      {config.hidden, choice.chunk_features, config.query_features()});
+  const int64_t longest =
+      std::max({config.hidden, choice.chunk_features, config.query_features()});
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
   if (config.is_transposed) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
@@ -153,11 +151,11 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t most_tokens =
       std::min(kLargestChunkTokens, Padded(request.positions));
   // A row of a chunk's features is a tile, unless it lies transposed.
-  const int64_t tile_features =
-      request.config.is_transposed
-          ? request.config.intermediate
-          : choice.tile_bytes / request.needs.element_bytes / kSumBlock *
-                kSumBlock;
+  const int64_t tile_features = request.config.is_transposed
+                                    ? request.config.intermediate
+                                    : choice.tile_bytes /
+                                          request.needs.element_bytes /
+                                          kSumBlock * kSumBlock;
   const int64_t most_features = std::min(
       std::min(request.config.intermediate, tile_features),
       std::max(kSumBlock,

@@ -58,8 +58,8 @@ DecoderPart Run::NextPart(absl::Span<const int32_t> left, int64_t position,
   const int64_t within = is_only_one ? 0 : position % kPanelTokens;
   part.again = absl::MakeConstSpan(last_ids_).first(within);
   part.position = position - within;
-  part.ids = left.first(std::min(static_cast<int64_t>(left.size()),
-                                 plan_.chunk_tokens - within));
+  part.ids = left.first(
+      std::min(static_cast<int64_t>(left.size()), plan_.chunk_tokens - within));
   return part;
 }
 

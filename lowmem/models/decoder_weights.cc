@@ -140,8 +140,8 @@ std::vector<const LinearWeights*> DecoderLayerWeights::linears() const {
 
 std::vector<const NormTensors*> DecoderLayerWeights::norms() const {
   std::vector<const NormTensors*> all;
-  for (const NormTensors* norm : {&attention_norm, &after_attention_norm,
-                                  &feed_norm, &after_feed_norm}) {
+  for (const NormTensors* norm :
+       {&attention_norm, &after_attention_norm, &feed_norm, &after_feed_norm}) {
     if (norm->gain.exists()) all.push_back(norm);
   }
   return all;
@@ -177,8 +177,9 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   const bool only_head = config.ties_output && !binder.Has(names.words) &&
                          head.Has("lm_head.weight");
   weights.words =
-      only_head ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
-                : binder.Matrix(names.words, config.vocabulary, config.hidden);
+      only_head
+          ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
+          : binder.Matrix(names.words, config.vocabulary, config.hidden);
   if (config.has_position_table()) {
     weights.positions =
         binder.Matrix("wpe.weight", config.positions, config.hidden);
@@ -190,12 +191,12 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                      : FindLlamaLayer(binder, config, begin));
   }
   binder.CheckNoLayer(LayerName(config, config.layers), config.layers);
-  weights.norm = config.has_rms_norms
-                     ? NormTensors{binder.Vector(
-                                       absl::StrCat(names.norm, ".weight"),
-                                       config.hidden),
-                                   Weight()}
-                     : binder.Norm(names.norm, config.hidden);
+  weights.norm =
+      config.has_rms_norms
+          ? NormTensors{binder.Vector(absl::StrCat(names.norm, ".weight"),
+                                      config.hidden),
+                        Weight()}
+          : binder.Norm(names.norm, config.hidden);
   weights.output =
       config.ties_output
           ? weights.words

@@ -116,8 +116,7 @@ absl::Status GenerateOnce(const std::string& folder, WeightBackend backend,
 }
 
 template <class Once>
-void RunModel(benchmark::State& state, ModelFamily family,
-              const Once& once) {
+void RunModel(benchmark::State& state, ModelFamily family, const Once& once) {
   const Checkpoint checkpoint(Shape(family));
   absl::Status status = checkpoint.status();
   const auto backend = static_cast<WeightBackend>(state.range(0));

@@ -18,8 +18,7 @@ constexpr char kScalings[] =
 std::vector<float> Periods(double theta, int64_t features) {
   std::vector<float> periods;
   for (int64_t i = 0; i < features; i += 2) {
-    const float exponent =
-        static_cast<float>(i) / static_cast<float>(features);
+    const float exponent = static_cast<float>(i) / static_cast<float>(features);
     periods.push_back(
         static_cast<float>(std::pow(theta, static_cast<double>(exponent))));
   }
@@ -60,9 +59,9 @@ void ScaleAsLlama3(ConfigReader& parameters, const RotaryDefaults& defaults,
       frequency /= factor;
       continue;
     }
-    const float smooth = (static_cast<float>(original) / wave_length -
-                          static_cast<float>(low)) /
-                         static_cast<float>(high - low);
+    const float smooth =
+        (static_cast<float>(original) / wave_length - static_cast<float>(low)) /
+        static_cast<float>(high - low);
     frequency = (1 - smooth) * frequency / factor + smooth * frequency;
   }
 }
@@ -115,8 +114,7 @@ void ScaleAsYarn(ConfigReader& parameters, const RotaryDefaults& defaults,
     const float slow = 1 / (static_cast<float>(factor) * periods[i]);
     rotary->frequencies[i] = slow * (1 - kept) + 1 / periods[i] * kept;
   }
-  rotary->scale =
-      static_cast<float>(YarnAttentionFactor(parameters, factor));
+  rotary->scale = static_cast<float>(YarnAttentionFactor(parameters, factor));
 }
 
 void ScaleAsLongRope(ConfigReader& parameters, const RotaryDefaults& defaults,
@@ -124,9 +122,9 @@ void ScaleAsLongRope(ConfigReader& parameters, const RotaryDefaults& defaults,
                      RotaryPositions* rotary) {
   const std::vector<double> factors = parameters.NumbersOr("short_factor", {});
   if (factors.size() != periods.size()) {
-    parameters.Fail("short_factor", absl::StrCat("has ", factors.size(),
-                                                 " numbers, not the ",
-                                                 periods.size(), " of a head"));
+    parameters.Fail("short_factor",
+                    absl::StrCat("has ", factors.size(), " numbers, not the ",
+                                 periods.size(), " of a head"));
     return;
   }
   const double original = OriginalPositions(parameters, defaults);
@@ -176,8 +174,8 @@ RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
     parameters.Fail("partial_rotary_factor", "is not above 0 and at most 1");
   }
   if (!parameters.status().ok()) return rotary;
-  const auto features = static_cast<int64_t>(
-      static_cast<double>(defaults.head_features) * share);
+  const auto features =
+      static_cast<int64_t>(static_cast<double>(defaults.head_features) * share);
   if (features < 2 || features % 2 != 0) {
     parameters.Fail("head_dim", absl::StrCat("leaves ", features,
                                              " features to rotate, which are "
@@ -187,15 +185,15 @@ RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
   // Far above any head, and low enough that the list stays small.
   constexpr int64_t kMostFeatures = 1 << 16;
   if (features > kMostFeatures) {
-    parameters.Fail("head_dim", absl::StrCat("of ", features,
-                                             " features is no head's"));
+    parameters.Fail("head_dim",
+                    absl::StrCat("of ", features, " features is no head's"));
     return rotary;
   }
   const std::vector<float> periods = Periods(theta, features);
   for (const float period : periods) rotary.frequencies.push_back(1 / period);
   // Older configs say "type".
-  const std::string type = parameters.TextOr(
-      "rope_type", parameters.TextOr("type", "default"));
+  const std::string type =
+      parameters.TextOr("rope_type", parameters.TextOr("type", "default"));
   if (type == "linear") {
     const auto factor = static_cast<float>(Positive(parameters, "factor"));
     for (float& frequency : rotary.frequencies) frequency /= factor;

@@ -30,8 +30,8 @@ absl::StatusOr<RotaryPositions> Read(const std::string& json,
 }
 
 double Plain(double theta, int64_t pair, int64_t features) {
-  return std::pow(theta, -2.0 * static_cast<double>(pair) /
-                             static_cast<double>(features));
+  return std::pow(
+      theta, -2.0 * static_cast<double>(pair) / static_cast<double>(features));
 }
 
 TEST(RotaryPositionsTest, FallGeometrically) {
@@ -48,11 +48,11 @@ TEST(RotaryPositionsTest, FallGeometrically) {
 TEST(RotaryPositionsTest, HasTransformersBits) {
   const auto rotary = Read(R"({"rope_theta": 500000.0})");
   ASSERT_THAT(rotary, IsOk());
-  EXPECT_EQ(rotary->frequencies,
-            (std::vector<float>{1.0f, 0x1.8d2760p-3f, 0x1.341190p-5f,
-                                0x1.ddee9ep-8f, 0x1.72ba42p-10f,
-                                0x1.1f91f0p-12f, 0x1.be2188p-15f,
-                                0x1.5a0f4ep-17f}));
+  EXPECT_EQ(
+      rotary->frequencies,
+      (std::vector<float>{1.0f, 0x1.8d2760p-3f, 0x1.341190p-5f, 0x1.ddee9ep-8f,
+                          0x1.72ba42p-10f, 0x1.1f91f0p-12f, 0x1.be2188p-15f,
+                          0x1.5a0f4ep-17f}));
 }
 
 TEST(RotaryPositionsTest, ReadsThetaAndScalingWhereverTheyStand) {
@@ -110,7 +110,8 @@ TEST(RotaryPositionsTest, LongRopeEndsWhereItsShortFactorsDo) {
       R"("short_factor": [1, 1, 2, 2], "long_factor": [9, 9, 9, 9])";
   const auto rotary = Read(
       R"({"original_max_position_embeddings": 4096, "rope_scaling":
-          {"type": "su", )" + factors + "}}",
+          {"type": "su", )" +
+          factors + "}}",
       8);
   ASSERT_THAT(rotary, IsOk());
   EXPECT_EQ(rotary->most_positions, 4096);

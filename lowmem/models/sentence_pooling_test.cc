@@ -54,11 +54,11 @@ std::string Folder(const std::string& modules, const std::string& mode) {
   const std::string folder = TestPath("sentence");
   mkdir(folder.c_str(), 0777);
   mkdir((folder + "/1_Pooling").c_str(), 0777);
-  EXPECT_THAT(
-      ReplaceFile(folder + "/modules.json", modules, ToDisk::kNoFsync), IsOk());
-  EXPECT_THAT(ReplaceFile(folder + "/1_Pooling/config.json", mode,
-                          ToDisk::kNoFsync),
+  EXPECT_THAT(ReplaceFile(folder + "/modules.json", modules, ToDisk::kNoFsync),
               IsOk());
+  EXPECT_THAT(
+      ReplaceFile(folder + "/1_Pooling/config.json", mode, ToDisk::kNoFsync),
+      IsOk());
   return folder;
 }
 
@@ -71,8 +71,8 @@ constexpr char kNormalised[] = R"([
   {"path": "2_Normalize", "type": "Normalize"}])";
 
 TEST(ReadSentencePoolingTest, ReadsWhatTheModulesSay) {
-  const auto cls = ReadSentencePooling(Folder(
-      kModules, R"({"pooling_mode_cls_token": true,
+  const auto cls =
+      ReadSentencePooling(Folder(kModules, R"({"pooling_mode_cls_token": true,
                     "pooling_mode_mean_tokens": false})"));
   ASSERT_THAT(cls, IsOk());
   EXPECT_EQ(cls->kind, Kind::kFirst);

@@ -3,11 +3,11 @@
 //   absl::StatusOr<std::vector<int32_t>> stops =
 //       footprint::ReadStopIds("Llama-3.2-1B-Instruct");
 //
-// "eos_token_id" of `directory`/generation_config.json and config.json, a number
-// or a list. Neither file need be there, nor say any.
+// "eos_token_id" of `directory`/generation_config.json and config.json, a
+// number or a list. Neither file need be there, nor say any.
 //
-// Pure but for the files; thread-safe. Memory: the files' text while it is read.
-// InvalidArgument: no JSON object, or what is no id; names the file.
+// Pure but for the files; thread-safe. Memory: the files' text while it is
+// read. InvalidArgument: no JSON object, or what is no id; names the file.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_
 #define FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_

@@ -39,9 +39,9 @@ TEST(ReadStopIdsTest, ReadsBothFiles) {
 }
 
 TEST(ReadStopIdsTest, SaysWhatIsNoId) {
-  for (const char* bad : {R"({"eos_token_id": -1})", R"({"eos_token_id": "2"})",
-                          R"({"eos_token_id": 1.5})",
-                          R"({"eos_token_id": 5000000000})"}) {
+  for (const char* bad :
+       {R"({"eos_token_id": -1})", R"({"eos_token_id": "2"})",
+        R"({"eos_token_id": 1.5})", R"({"eos_token_id": 5000000000})"}) {
     const auto stops = ReadStopIds(Folder("{}", bad));
     EXPECT_THAT(stops, StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
     EXPECT_THAT(stops.status().message(),

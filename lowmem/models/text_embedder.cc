@@ -39,16 +39,16 @@ absl::StatusOr<std::vector<int32_t>> TextEmbedder::Encode(
   const int64_t vocabulary = encoder_->config().vocabulary;
   for (const int32_t id : *ids) {
     if (id < vocabulary) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the tokenizer gives id ", id, ", but the model has ", vocabulary,
-        " words: they are not of one checkpoint"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the tokenizer gives id ", id, ", but the model has ",
+                     vocabulary, " words: they are not of one checkpoint"));
   }
   const bool is_long = static_cast<int64_t>(ids->size()) > most_tokens_;
   if (is_cut != nullptr) *is_cut = is_long;
   if (!is_long) return ids;
   const std::vector<int32_t>& suffix = tokenizer_->suffix();
-  const int64_t kept = std::max<int64_t>(
-      0, most_tokens_ - static_cast<int64_t>(suffix.size()));
+  const int64_t kept =
+      std::max<int64_t>(0, most_tokens_ - static_cast<int64_t>(suffix.size()));
   ids->resize(kept);
   ids->insert(ids->end(), suffix.begin(), suffix.end());
   return ids;

@@ -1,5 +1,5 @@
-// Vectors of texts, by an encoder from a checkpoint's folder, inside a budget of
-// bytes.
+// Vectors of texts, by an encoder from a checkpoint's folder, inside a budget
+// of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::TextEmbedder>> embedder =
 //       footprint::TextEmbedder::Open("all-MiniLM-L6-v2",

@@ -58,8 +58,8 @@ std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
   return matrices;
 }
 
-// Adds every tensor of the layers, of linears() and norms(). Weights that do not
-// exist are left out.
+// Adds every tensor of the layers, of linears() and norms(). Weights that do
+// not exist are left out.
 template <class Layer>
 void AddLayerTensors(const std::vector<Layer>& layers,
                      std::vector<Weight>* tensors) {

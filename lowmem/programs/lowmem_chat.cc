@@ -1,5 +1,5 @@
-// Answers a question, or goes on with a text, with a decoder from a checkpoint's
-// folder, inside a budget of bytes.
+// Answers a question, or goes on with a text, with a decoder from a
+// checkpoint's folder, inside a budget of bytes.
 //
 //   lowmem_chat Qwen3-0.6B --prompt="Why is the sky blue?" --budget=32MiB
 //   lowmem_chat Llama-3.2-1B-Instruct        # a conversation, line by line
@@ -7,8 +7,8 @@
 //
 // The answer goes to standard output as it is made, what it took to standard
 // error. MODEL_DIR holds config.json, model.safetensors and tokenizer.json.
-// Exit codes are those of command_line.h: 0; 1 the model, the text or the budget
-// cannot be run (the error says why); 2 the command line is wrong.
+// Exit codes are those of command_line.h: 0; 1 the model, the text or the
+// budget cannot be run (the error says why); 2 the command line is wrong.
 
 #include <unistd.h>
 
@@ -49,7 +49,8 @@
 ABSL_FLAG(absl::optional<std::string>, prompt, absl::nullopt,
           "the question, or the text to go on with; unless given, each line of "
           "standard input is a turn of one conversation");
-ABSL_FLAG(std::string, system, "", "what the model is told before the question");
+ABSL_FLAG(std::string, system, "",
+          "what the model is told before the question");
 ABSL_FLAG(bool, raw, false,
           "go on with the prompt as it stands, whatever the model was trained "
           "to answer");
@@ -72,8 +73,7 @@ ABSL_FLAG(std::string, budget, "",
 ABSL_FLAG(std::string, backend, "auto",
           "resident, pread, direct or mmap; chosen unless given");
 ABSL_FLAG(int, threads, 2, "threads that compute");
-ABSL_FLAG(bool, statistics, true,
-          "say on standard error what the answer took");
+ABSL_FLAG(bool, statistics, true, "say on standard error what the answer took");
 
 namespace footprint {
 namespace {
@@ -212,9 +212,9 @@ absl::StatusOr<Ids> Chat::Encode(absl::string_view text,
   const int64_t vocabulary = decoder_->config().vocabulary;
   for (const int32_t id : *ids) {
     if (id < vocabulary) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the tokenizer gives id ", id, ", but the model has ", vocabulary,
-        " words: they are not of one checkpoint"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the tokenizer gives id ", id, ", but the model has ",
+                     vocabulary, " words: they are not of one checkpoint"));
   }
   return ids;
 }
@@ -272,10 +272,10 @@ absl::StatusOr<Answer> Chat::Say(const Ids& ids) {
   Answer answer;
   answer.read = static_cast<int64_t>(ids.size());
   if (run_->tokens() + answer.read > planned_tokens_) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the conversation has ", run_->tokens() + answer.read,
-        " tokens, and room is for ", planned_tokens_, ": give a --context of ",
-        "more, up to ", positions()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the conversation has ", run_->tokens() + answer.read,
+                     " tokens, and room is for ", planned_tokens_,
+                     ": give a --context of ", "more, up to ", positions()));
   }
   TextStream stream(tokenizer_.get());
   double begin = Seconds();
@@ -327,9 +327,8 @@ absl::Status AnswerOnce(Chat& chat, const std::string& prompt) {
   const auto tokens = static_cast<int64_t>(ids->size());
   const int64_t needed =
       std::min(chat.positions(), tokens + absl::GetFlag(FLAGS_generate) - 1);
-  const absl::Status started =
-      chat.Start(tokens, absl::GetFlag(FLAGS_context).value_or(
-                             std::max(tokens, needed)));
+  const absl::Status started = chat.Start(
+      tokens, absl::GetFlag(FLAGS_context).value_or(std::max(tokens, needed)));
   if (!started.ok()) return started;
   const absl::StatusOr<Answer> answer = chat.Say(*ids);
   if (!answer.ok()) return answer.status();
@@ -347,8 +346,9 @@ bool ReadTurn(std::string* line) {
 }
 
 absl::Status Converse(Chat& chat) {
-  const int64_t tokens = absl::GetFlag(FLAGS_context).value_or(
-      std::min(chat.positions(), kConversationTokens));
+  const int64_t tokens =
+      absl::GetFlag(FLAGS_context)
+          .value_or(std::min(chat.positions(), kConversationTokens));
   const absl::Status started = chat.Start(tokens / 4 + 1, tokens);
   if (!started.ok()) return started;
   bool is_first = true;

@@ -19,21 +19,26 @@ expect_error() {
   grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
 }
 
+lowmem_chat() { "$BIN/lowmem_chat" "$@"; }
+lowmem_tokenize() { "$BIN/lowmem_tokenize" "$@"; }
+
 "$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=704 --hidden=64 --layers=2 \
   --heads=4 --key_value_heads=2 --head_features=16 --intermediate=96 --positions=256 \
   model 2>/dev/null || fail "no model"
 cp "$TOKENIZER/tokenizer.json" model/
-chat() { "$BIN/lowmem_chat" model "$@"; }
+chat() { lowmem_chat model "$@"; }
 
-# The same answer in every budget and way of reading, and again.
-chat --prompt="the " --generate=12 --budget=least --backend=direct >least 2>err ||
+# The README's commands; the same answer in every budget and way of reading.
+lowmem_chat model --prompt="the " --generate=12 --budget=least >least 2>err ||
   fail "least: $(cat err)"
 chat --prompt="the " --generate=12 --threads=1 --backend=resident >resident 2>/dev/null
+chat --prompt="the " --generate=12 --budget=least --backend=direct >direct 2>/dev/null
+cmp -s least direct || fail "another way of reading, another answer"
 cmp -s least resident || fail "another budget, another answer"
 grep -q 'tokens read in .* generated in .* a second' err || fail "statistics: $(cat err)"
 
 # What it says is what lowmem_run says of the same ids.
-ids=$("$BIN/lowmem_tokenize" model --text="the ")
+ids=$(lowmem_tokenize model --text="the ")
 run=$("$BIN/lowmem_run" model --ids="$ids" --generate=12 | sed -n 's/^tokens *//p' | tr ' ' ',')
 "$BIN/lowmem_tokenize" model --ids="$run" --nospecial >text
 cmp -s least text || fail "lowmem_run says '$(cat text)', lowmem_chat '$(cat least)'"

@@ -8,8 +8,8 @@
 // of all: .npy (for numpy), .f32 (bare floats, as the machine has them) or
 // .jsonl. What it took goes to standard error. Lines are read one by one: a
 // million take no more memory than one. Exit codes are those of command_line.h:
-// 0; 1 the model, a text or the budget cannot be run (the error says why); 2 the
-// command line is wrong.
+// 0; 1 the model, a text or the budget cannot be run (the error says why); 2
+// the command line is wrong.
 
 #include <algorithm>
 #include <chrono>
@@ -219,7 +219,8 @@ absl::Status CheckFlags() {
   }
   if (!is_known) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--output: ", output, " ends in none of .npy, .f32 and "
+        absl::StrCat("--output: ", output,
+                     " ends in none of .npy, .f32 and "
                      ".jsonl"));
   }
   const int threads = absl::GetFlag(FLAGS_threads);
@@ -289,24 +290,24 @@ absl::Status EmbedAll(const Texts& texts, const Extent& extent,
                       TextEmbedder* embedder, VectorOutput* output) {
   ProgressBar bar(stderr, "embedding", "texts");
   int64_t done = 0;
-  const absl::Status status = texts.ForEach([&](int64_t line,
-                                                absl::string_view text) {
-    const auto ids = embedder->Encode(text);
-    if (!ids.ok()) return ids.status();
-    const auto vector = embedder->Embed(*ids);
-    if (!vector.ok()) {
-      return absl::Status(
-          vector.status().code(),
-          absl::StrCat(texts.Place(line), vector.status().message()));
-    }
-    ++done;
-    if (extent.texts > 1) bar.Update(done, extent.texts);
-    return output->Add(*vector);
-  });
+  const absl::Status status =
+      texts.ForEach([&](int64_t line, absl::string_view text) {
+        const auto ids = embedder->Encode(text);
+        if (!ids.ok()) return ids.status();
+        const auto vector = embedder->Embed(*ids);
+        if (!vector.ok()) {
+          return absl::Status(
+              vector.status().code(),
+              absl::StrCat(texts.Place(line), vector.status().message()));
+        }
+        ++done;
+        if (extent.texts > 1) bar.Update(done, extent.texts);
+        return output->Add(*vector);
+      });
   if (!status.ok() || done == extent.texts) return status;
-  return absl::DataLossError(
-      absl::StrCat("--file: had ", extent.texts, " lines, and then ", done,
-                   ": it was written to meanwhile"));
+  return absl::DataLossError(absl::StrCat("--file: had ", extent.texts,
+                                          " lines, and then ", done,
+                                          ": it was written to meanwhile"));
 }
 
 void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
@@ -358,8 +359,7 @@ absl::Status Run(const std::string& directory) {
   }
   const absl::StatusOr<Extent> extent = Measure(**embedder, *texts);
   if (!extent.ok()) return extent.status();
-  absl::Status status =
-      StartEmbedder(memory, extent->longest, embedder->get());
+  absl::Status status = StartEmbedder(memory, extent->longest, embedder->get());
   if (!status.ok()) return status;
   const auto output = OpenOutput(extent->texts, (*embedder)->features());
   if (!output.ok()) return output.status();

@@ -1,6 +1,6 @@
 // Runs a model from a checkpoint's folder inside a budget of bytes: an encoder
-// (BERT, DistilBERT), or a decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3)
-// that goes on with its input.
+// (BERT, DistilBERT), or a decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3,
+// Phi-3) that goes on with its input.
 //
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
@@ -195,8 +195,7 @@ absl::Status ReadFlags(Request* request) {
   if (request->generate.has_value() && *request->generate < 1) {
     return absl::InvalidArgumentError("--generate: at least 1 token");
   }
-  const auto budget =
-      lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget));
+  const auto budget = lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget));
   if (!budget.ok()) return budget.status();
   request->budget = *budget;
   return ReadInput(request);
@@ -363,7 +362,8 @@ void PrintUnused(const std::vector<std::string>& names) {
 // Says where each pass reads the file anew, since its pages do not stay.
 void PrintThrashing(const WeightStore& store, const RunMemory& memory,
                     int64_t plan_bytes) {
-  const int64_t file_bytes = lowmem_internal::FileBytes(store.index().file_name());
+  const int64_t file_bytes =
+      lowmem_internal::FileBytes(store.index().file_name());
   if (!memory.Thrashes(store.backend(), file_bytes, plan_bytes)) return;
   printf(
       "advice       the file's %s do not stay in the page cache, for which %s "
@@ -518,10 +518,9 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   const auto has_room = [&](int64_t budget_bytes) {
     const auto plan = decoder.Plan(positions, threads, budget_bytes);
     status.Update(plan.status());
-    return !plan.ok() ||
-           plan->tile_bytes >=
-               lowmem_internal::OutputUnit(plan->request.config) * kSumBlock *
-                   plan->request.needs.element_bytes;
+    return !plan.ok() || plan->tile_bytes >=
+                             lowmem_internal::OutputUnit(plan->request.config) *
+                                 kSumBlock * plan->request.needs.element_bytes;
   };
   const auto least = decoder.MinBudgetBytes(positions, threads);
   if (!least.ok() || has_room(*least)) return least;
@@ -572,7 +571,8 @@ absl::Status RunDecoder(const Request& request) {
   if (!counts.ok()) return counts;
   const int64_t positions = request.tokens() + generated - 1;
   const auto budget = lowmem_internal::FindBudget(
-      request.budget, memory, (*decoder)->MinBudgetBytes(positions, threads), [&] {
+      request.budget, memory, (*decoder)->MinBudgetBytes(positions, threads),
+      [&] {
         return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
       });
   if (!budget.ok()) return budget.status();

@@ -1,4 +1,5 @@
-// Says which ids a checkpoint's tokenizer makes of a text, or which text of ids.
+// Says which ids a checkpoint's tokenizer makes of a text, or which text of
+// ids.
 //
 //   lowmem_tokenize MODEL_DIR --text="Hello, world"
 //   lowmem_tokenize MODEL_DIR --file=lines.txt      # ids of each line
@@ -75,9 +76,8 @@ absl::Status PrintIdsOfLines(const Tokenizer& tokenizer,
     const absl::Status status =
         line.ok() ? PrintIds(tokenizer, *line) : line.status();
     if (!status.ok()) {
-      return absl::Status(
-          status.code(),
-          absl::StrCat(path, ": line ", i + 1, ": ", status.message()));
+      return absl::Status(status.code(), absl::StrCat(path, ": line ", i + 1,
+                                                      ": ", status.message()));
     }
   }
   return absl::OkStatus();
@@ -125,8 +125,9 @@ int Main(const std::vector<char*>& arguments) {
             "--help"));
   }
   const absl::Status status = Run(arguments[1]);
-  return status.ok() ? lowmem_internal::Finish(kProgram)
-                     : lowmem_internal::Fail(kProgram, ExitCode::kFailed, status);
+  return status.ok()
+             ? lowmem_internal::Finish(kProgram)
+             : lowmem_internal::Fail(kProgram, ExitCode::kFailed, status);
 }
 
 }  // namespace

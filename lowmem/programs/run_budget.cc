@@ -58,8 +58,7 @@ std::string BudgetLine(const Budget& budget) {
   if (budget.choice.has_value()) {
     absl::StrAppendFormat(
         &line, ", predicted to take %.2f of the time with %s; least %s, %.2f",
-        budget.choice->slowdown,
-        FormatRoundedBytes(budget.choice->ample_bytes),
+        budget.choice->slowdown, FormatRoundedBytes(budget.choice->ample_bytes),
         FormatRoundedBytes(budget.choice->least_bytes),
         budget.choice->least_slowdown);
   }

@@ -30,7 +30,8 @@ struct BudgetRequest {
   bool takes_least = false;
 };
 
-// A flag's value: a number of bytes, "least", or empty where it is to be chosen.
+// A flag's value: a number of bytes, "least", or empty where it is to be
+// chosen.
 absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
 
 // The budget that was asked for, or a chosen one and why.

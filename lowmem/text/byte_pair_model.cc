@@ -124,8 +124,7 @@ std::vector<int32_t> BytePairModel::Begin(absl::string_view piece) const {
     } else {
       TakeCharacter(&rest);
     }
-    const absl::string_view first =
-        piece.substr(0, piece.size() - rest.size());
+    const absl::string_view first = piece.substr(0, piece.size() - rest.size());
     const absl::optional<int32_t> id = words_->Find(first);
     if (id.has_value()) {
       ids.push_back(*id);

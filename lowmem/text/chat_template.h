@@ -1,8 +1,9 @@
 // How a turn of a conversation is written for a model that was trained to
 // answer, in the form of its family.
 //
-//   const footprint::ChatTemplate* chat = footprint::FindChatTemplate(tokenizer);
-//   std::string text = footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
+//   const footprint::ChatTemplate* chat =
+//   footprint::FindChatTemplate(tokenizer); std::string text =
+//   footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
 //
 // Families are told by their words: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
 // Phi-3 and Mistral. The text holds the words that begin it, so it is encoded
@@ -34,8 +35,8 @@ struct ChatTemplate {
   const char* after_end;
 };
 
-// Returns null where the words are of no family that is known: the model goes on
-// with a text.
+// Returns null where the words are of no family that is known: the model goes
+// on with a text.
 const ChatTemplate* FindChatTemplate(const Tokenizer& tokenizer);
 
 // The conversation's first turn; `system` may be empty.

@@ -50,17 +50,17 @@ TEST(ChatTemplateTest, WritesWhatTheModelsTemplatesWrite) {
             "\n<|im_start|>assistant\n");
   chat = FindChatTemplate(*WithWord("<|start_header_id|>"));
   ASSERT_NE(chat, nullptr);
-  EXPECT_EQ(
-      Conversation(*chat),
-      "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS"
-      "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nU1<|eot_id|>"
-      "<|start_header_id|>assistant<|end_header_id|>\n\nA<|eot_id|>"
-      "<|start_header_id|>user<|end_header_id|>\n\nU2<|eot_id|>"
-      "<|start_header_id|>assistant<|end_header_id|>\n\n");
+  EXPECT_EQ(Conversation(*chat),
+            "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nS"
+            "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nU1<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\nA<|eot_id|>"
+            "<|start_header_id|>user<|end_header_id|>\n\nU2<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\n");
   chat = FindChatTemplate(*WithWord("<start_of_turn>"));
   ASSERT_NE(chat, nullptr);
-  EXPECT_EQ(FirstTurn(*chat, "", "U1"),
-            "<bos><start_of_turn>user\nU1<end_of_turn>\n<start_of_turn>model\n");
+  EXPECT_EQ(
+      FirstTurn(*chat, "", "U1"),
+      "<bos><start_of_turn>user\nU1<end_of_turn>\n<start_of_turn>model\n");
   EXPECT_EQ(Conversation(*chat),
             "<bos><start_of_turn>user\nS\n\nU1<end_of_turn>\n"
             "<start_of_turn>model\nA<end_of_turn>\n<start_of_turn>user\nU2"

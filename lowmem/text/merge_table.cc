@@ -66,10 +66,9 @@ size_t MergeTable::Slot(absl::string_view left, absl::string_view right) const {
            word.substr(0, left.size()) == left &&
            word.substr(left.size()) == right;
   };
-  size_t slot =
-      absl::Hash<std::pair<absl::string_view, absl::string_view>>()(
-          {left, right}) %
-      slots_.size();
+  size_t slot = absl::Hash<std::pair<absl::string_view, absl::string_view>>()(
+                    {left, right}) %
+                slots_.size();
   while (slots_[slot] != kFree && !is_same(merges_[slots_[slot]])) {
     slot = slot + 1 == slots_.size() ? 0 : slot + 1;
   }

@@ -5,9 +5,9 @@
 //   status.Update(merges.Index());
 //   absl::optional<footprint::Merge> merge = merges.Find(hel, lo);
 //
-// Merges are added in the order of their rank, the most urgent first; then Index
-// is called once; then merges are found. A merge is stored as the word that it
-// makes and the place where that is cut, 4 bytes.
+// Merges are added in the order of their rank, the most urgent first; then
+// Index is called once; then merges are found. A merge is stored as the word
+// that it makes and the place where that is cut, 4 bytes.
 //
 // Refers to the words, which are indexed before the first merge is added and
 // must outlive it. Thread-compatible; after Index thread-safe. Memory: about 9

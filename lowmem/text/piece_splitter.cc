@@ -167,8 +167,7 @@ absl::Status PieceSplitter::AddMetaspace(const nlohmann::json& json) {
 absl::Status PieceSplitter::Add(const nlohmann::json& json) {
   const std::string type = JsonTextOr(json, "type", "");
   if (type == "Sequence") {
-    for (const nlohmann::json& step :
-         JsonMember(json, "pretokenizers")) {
+    for (const nlohmann::json& step : JsonMember(json, "pretokenizers")) {
       const absl::Status status = Add(step);
       if (!status.ok()) return status;
     }

@@ -8,10 +8,11 @@
 //
 // Known are Sequence, Split, ByteLevel, BertPreTokenizer, Digits, Metaspace,
 // Punctuation, Whitespace and WhitespaceSplit; with null a text is one piece.
-// Bytes stay bytes: ByteLevel's alphabet is undone where the vocabulary is read.
+// Bytes stay bytes: ByteLevel's alphabet is undone where the vocabulary is
+// read.
 //
-// Movable; thread-safe. Memory: its steps, and the pieces. Unimplemented: another
-// type or behavior; says which. InvalidArgument: as TextPattern.
+// Movable; thread-safe. Memory: its steps, and the pieces. Unimplemented:
+// another type or behavior; says which. InvalidArgument: as TextPattern.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
 #define FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_

@@ -1,4 +1,5 @@
-// The words that are found in a text before it is cut: "<|im_start|>", "[MASK]".
+// The words that are found in a text before it is cut: "<|im_start|>",
+// "[MASK]".
 //
 //   footprint::SpecialWords words;
 //   words.Add({"<|im_end|>", 151645, /*is_special=*/true});

@@ -90,9 +90,8 @@ absl::Status TextNormalizer::AddReplace(const nlohmann::json& json) {
       ParseJsonPattern(JsonMember(json, "pattern"));
   if (!pattern.ok()) return pattern.status();
   const std::string content = JsonTextOr(json, "content", "");
-  steps_.push_back([pattern = *std::move(pattern),
-                    content](const std::string& text)
-                       -> absl::StatusOr<std::string> {
+  steps_.push_back([pattern = *std::move(pattern), content](
+                       const std::string& text) -> absl::StatusOr<std::string> {
     const auto parts = pattern.Cut(text);
     if (!parts.ok()) return parts.status();
     std::string replaced;
@@ -136,8 +135,7 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
     return absl::OkStatus();
   }
   if (type == "Sequence") {
-    for (const nlohmann::json& step :
-         JsonMember(json, "normalizers")) {
+    for (const nlohmann::json& step : JsonMember(json, "normalizers")) {
       const absl::Status status = Add(step);
       if (!status.ok()) return status;
     }

@@ -77,7 +77,8 @@ class Parts {
 
  private:
   void AddRest(size_t end) {
-    if (end > done_) parts_.push_back({text_.substr(done_, end - done_), false});
+    if (end > done_)
+      parts_.push_back({text_.substr(done_, end - done_), false});
   }
 
   const absl::string_view text_;
@@ -138,9 +139,9 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
         begin, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match.get(), nullptr);
     if (count == PCRE2_ERROR_NOMATCH) break;
     if (count < 0) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "the tokenizer's pattern does not end on this text: ",
-          ErrorText(count)));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the tokenizer's pattern does not end on this text: ",
+                       ErrorText(count)));
     }
     const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match.get());
     parts.AddMatch(range[0], range[1]);

@@ -10,8 +10,8 @@
 // matched, and what lies between. A match of nothing is none.
 //
 // Movable; thread-safe. Memory: the compiled pattern, some KiB, and the parts.
-// InvalidArgument: no pattern of PCRE2; says at which byte. ResourceExhausted: a
-// text on which the pattern does not end within PCRE2's limit.
+// InvalidArgument: no pattern of PCRE2; says at which byte. ResourceExhausted:
+// a text on which the pattern does not end within PCRE2's limit.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_

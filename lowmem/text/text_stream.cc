@@ -14,7 +14,10 @@ size_t UnfinishedBytes(absl::string_view text) {
   for (size_t count = 1; count <= most; ++count) {
     const auto byte = static_cast<unsigned char>(text[text.size() - count]);
     if ((byte & 0xc0) == 0x80) continue;
-    const size_t bytes = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    const size_t bytes = byte >= 0xf0   ? 4
+                         : byte >= 0xe0 ? 3
+                         : byte >= 0xc0 ? 2
+                                        : 1;
     return bytes > count ? count : 0;
   }
   return 0;

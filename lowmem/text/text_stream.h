@@ -6,8 +6,9 @@
 // A character that takes several ids comes when its last one does; what can be
 // no character comes as U+FFFD. Signs to the model are left out.
 //
-// The tokenizer outlives the stream. Thread-compatible. Memory: the ids. Time of
-// an id: that of decoding all before it, some microseconds for a page of text.
+// The tokenizer outlives the stream. Thread-compatible. Memory: the ids. Time
+// of an id: that of decoding all before it, some microseconds for a page of
+// text.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_STREAM_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_STREAM_H_

@@ -17,7 +17,9 @@ using testing::ElementsAre;
 TEST(TextStreamTest, ShowsCharactersWhenTheyAreWhole) {
   const auto tokenizer = Tokenizer::Open("lowmem/text/testdata/byte_level");
   ASSERT_THAT(tokenizer, IsOk());
-  const std::string text = "the \xf0\x9f\x98\x80 \xe4\xbd\xa0" "e\xcc\x81.";
+  const std::string text =
+      "the \xf0\x9f\x98\x80 \xe4\xbd\xa0"
+      "e\xcc\x81.";
   const auto ids = (*tokenizer)->Encode(text, SpecialIds::kInclude);
   ASSERT_THAT(ids, IsOk());
   TextStream stream(tokenizer->get());

@@ -31,8 +31,8 @@ void TokenSampler::KeepLikely(absl::Span<const float> logits) {
 
 int32_t TokenSampler::Choose(absl::Span<const float> logits) {
   if (options_.temperature <= 0) {
-    return static_cast<int32_t>(
-        std::max_element(logits.begin(), logits.end()) - logits.begin());
+    return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) -
+                                logits.begin());
   }
   KeepLikely(logits);
   const double largest = words_[0].first;

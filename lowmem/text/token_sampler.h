@@ -11,10 +11,12 @@
 // likely count, and of those the fewest that have `top_p` of the weight. The
 // same options and logits give the same words.
 //
-// Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless the
-// temperature is 0. Time: a pass through the logits, and sorting what counts.
+// Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless
+// the temperature is 0. Time: a pass through the logits, and sorting what
+// counts.
 //
-// Source: Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
+// Source: Holtzman et al., "The Curious Case of Neural Text Degeneration",
+// 2020.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_SAMPLER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKEN_SAMPLER_H_

@@ -19,8 +19,8 @@ absl::Status TokenTable::Add(int64_t id, absl::string_view word) {
         absl::StrCat("id ", id, " is not within 0 and ", kMostIds - 1));
   }
   if (word.empty() || word.size() > std::numeric_limits<uint16_t>::max()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the word of id ", id, " has ", word.size(), " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the word of id ", id, " has ", word.size(), " bytes"));
   }
   const auto index = static_cast<size_t>(id);
   if (index >= begins_.size()) {
@@ -79,10 +79,10 @@ absl::string_view TokenTable::word(int32_t id) const {
 }
 
 int64_t TokenTable::memory_bytes() const {
-  return static_cast<int64_t>(
-      bytes_.capacity() + begins_.capacity() * sizeof(uint32_t) +
-      lengths_.capacity() * sizeof(uint16_t) +
-      slots_.capacity() * sizeof(int32_t));
+  return static_cast<int64_t>(bytes_.capacity() +
+                              begins_.capacity() * sizeof(uint32_t) +
+                              lengths_.capacity() * sizeof(uint16_t) +
+                              slots_.capacity() * sizeof(int32_t));
 }
 
 }  // namespace footprint

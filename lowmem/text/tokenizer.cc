@@ -63,17 +63,16 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Open(
   auto tokenizer = absl::WrapUnique(new Tokenizer(*std::move(file)));
   const absl::Status status = tokenizer->Set();
   if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(directory, "/tokenizer.json: ",
-                                     status.message()));
+    return absl::Status(
+        status.code(),
+        absl::StrCat(directory, "/tokenizer.json: ", status.message()));
   }
   return tokenizer;
 }
 
 absl::Status Tokenizer::Set() {
   const Json& settings = file_.settings;
-  auto normalizer =
-      TextNormalizer::Parse(JsonMember(settings, "normalizer"));
+  auto normalizer = TextNormalizer::Parse(JsonMember(settings, "normalizer"));
   if (!normalizer.ok()) return normalizer.status();
   normalizer_ = *std::move(normalizer);
   auto splitter = PieceSplitter::Parse(JsonMember(settings, "pre_tokenizer"));
@@ -143,8 +142,7 @@ absl::Status Tokenizer::SetModel() {
     options.most_characters =
         ReadId(JsonMember(model, "max_input_chars_per_word"))
             .value_or(options.most_characters);
-    word_pieces_ =
-        std::make_unique<WordPieceModel>(file_.words.get(), options);
+    word_pieces_ = std::make_unique<WordPieceModel>(file_.words.get(), options);
     return absl::OkStatus();
   }
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {

@@ -4,18 +4,21 @@
 //       footprint::Tokenizer::Open("Qwen3-0.6B");
 //   absl::StatusOr<std::vector<int32_t>> ids =
 //       (*tokenizer)->Encode("Hello, world", footprint::SpecialIds::kInclude);
-//   std::string text = (*tokenizer)->Decode(*ids, footprint::SpecialIds::kLeaveOut);
+//   std::string text = (*tokenizer)->Decode(*ids,
+//   footprint::SpecialIds::kLeaveOut);
 //
 // Reads `directory`/tokenizer.json, or where there is none vocab.txt, BERT's
-// older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters (Llama
-// 2, Gemma), and WordPiece (BERT). What the file names and this does not know is
-// refused; nothing is guessed. Ids are those of Hugging Face's tokenizers.
+// older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters
+// (Llama 2, Gemma), and WordPiece (BERT). What the file names and this does not
+// know is refused; nothing is guessed. Ids are those of Hugging Face's
+// tokenizers.
 //
-// When not to use it: to train a tokenizer, or for offsets of words in the text.
+// When not to use it: to train a tokenizer, or for offsets of words in the
+// text.
 //
 // Thread-safe. Memory: for 128,000 words and 280,000 merges about 4.5 MiB, and
-// while a text is encoded some 50 bytes for each of its bytes. Time: about 30 ns
-// a byte of the file to open it, and a microsecond a word.
+// while a text is encoded some 50 bytes for each of its bytes. Time: about 30
+// ns a byte of the file to open it, and a microsecond a word.
 //
 // Errors: those of ReadTokenizerFile, TextNormalizer and PieceSplitter.
 // InvalidArgument: a text that is not UTF-8. Unimplemented: a decoder or

@@ -238,8 +238,9 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
   }
   file.words = std::make_unique<TokenTable>();
   file.merges = std::make_unique<MergeTable>(file.words.get());
-  Filler filler(&file, IsByteLevel(JsonMember(file.settings, "pre_tokenizer")) ||
-                           IsByteLevel(JsonMember(file.settings, "decoder")));
+  Filler filler(&file,
+                IsByteLevel(JsonMember(file.settings, "pre_tokenizer")) ||
+                    IsByteLevel(JsonMember(file.settings, "decoder")));
   absl::Status status = ParseFile(path, &filler).status();
   if (!filler.EndWords()) {
     status.Update(

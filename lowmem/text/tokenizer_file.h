@@ -6,9 +6,9 @@
 //
 // Words of a byte-level vocabulary are read as the bytes that they stand for.
 //
-// Plain data that owns itself; movable, thread-compatible. Memory: the tables and
-// the settings, at the peak as at the end but for the list of added words. Time:
-// about 30 ns a byte: the file is parsed two or three times.
+// Plain data that owns itself; movable, thread-compatible. Memory: the tables
+// and the settings, at the peak as at the end but for the list of added words.
+// Time: about 30 ns a byte: the file is parsed two or three times.
 //
 // NotFound: no such file. InvalidArgument: no regular file, no JSON of a
 // tokenizer, or tables that contradict themselves; names the file.

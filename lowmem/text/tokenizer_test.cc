@@ -50,7 +50,8 @@ TEST_P(TokenizerGoldenTest, GivesTheIdsAndTextsOfHuggingFace) {
     EXPECT_EQ(*actual, ids) << line;
     // Where the ids end within a character, the bytes stay as they are.
     const std::string with = (*tokenizer)->Decode(ids, SpecialIds::kInclude);
-    const std::string without = (*tokenizer)->Decode(ids, SpecialIds::kLeaveOut);
+    const std::string without =
+        (*tokenizer)->Decode(ids, SpecialIds::kLeaveOut);
     EXPECT_EQ(with, entry[2].get<std::string>()) << line;
     EXPECT_EQ(without, entry[3].get<std::string>()) << line;
     ++texts;
@@ -195,8 +196,7 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
        "no ids of its special token \"<x>\""},
   };
   for (const Case& one : cases) {
-    const std::string json =
-        absl::StrReplaceAll(kSmall, {{one.from, one.to}});
+    const std::string json = absl::StrReplaceAll(kSmall, {{one.from, one.to}});
     ASSERT_NE(json, kSmall) << one.from;
     const auto tokenizer = Tokenizer::Open(Folder("unknown", json));
     EXPECT_FALSE(tokenizer.ok()) << json;
@@ -221,13 +221,14 @@ TEST(TokenizerTest, SurvivesHostileFiles) {
   }
   EXPECT_FALSE(
       Tokenizer::Open(
-          Folder("nested", absl::StrReplaceAll(
-                               kSmall, {{R"("normalizer": null)",
-                                         absl::StrCat("\"normalizer\": ",
-                                                      sequences)}})))
+          Folder("nested",
+                 absl::StrReplaceAll(
+                     kSmall, {{R"("normalizer": null)",
+                               absl::StrCat("\"normalizer\": ", sequences)}})))
           .ok());
-  const char* const values[] = {"1", "\"x\"", "[]", "{}", "true", "[[1]]",
-                                R"({"type": 3})", R"([null])", "-1", "1e99"};
+  const char* const values[] = {
+      "1",     "\"x\"",          "[]",        "{}", "true",
+      "[[1]]", R"({"type": 3})", R"([null])", "-1", "1e99"};
   const nlohmann::json small = nlohmann::json::parse(kSmall);
   for (const auto& item : small.items()) {
     for (const char* value : values) {

@@ -99,10 +99,10 @@ bool IsCjkIdeograph(int32_t character) {
     int32_t first;
     int32_t last;
   };
-  static constexpr Block kBlocks[] = {
-      {0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df},
-      {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf},
-      {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
+  static constexpr Block kBlocks[] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},
+                                      {0x20000, 0x2a6df}, {0x2a700, 0x2b73f},
+                                      {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf},
+                                      {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
   for (const Block& block : kBlocks) {
     if (character >= block.first && character <= block.last) return true;
   }
@@ -127,8 +127,7 @@ std::string ToLowerCase(absl::string_view text) {
 
 std::string ToNormalForm(NormalForm form, absl::string_view text) {
   int options = UTF8PROC_STABLE;
-  const bool composes =
-      form == NormalForm::kNfc || form == NormalForm::kNfkc;
+  const bool composes = form == NormalForm::kNfc || form == NormalForm::kNfkc;
   options |= composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
   if (form == NormalForm::kNfkc || form == NormalForm::kNfkd) {
     options |= UTF8PROC_COMPAT;

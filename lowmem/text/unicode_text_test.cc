@@ -33,35 +33,42 @@ TEST(TakeCharacterTest, TakesOneAfterTheOther) {
   EXPECT_EQ(TakeCharacter(&text), 0xfffd);
   EXPECT_EQ(TakeCharacter(&text), 'A');
   std::string made;
-  for (const int32_t character : std::initializer_list<int32_t>{0x41, 0xe9, 0x1f600}) {
+  for (const int32_t character :
+       std::initializer_list<int32_t>{0x41, 0xe9, 0x1f600}) {
     AppendCharacter(character, &made);
   }
   EXPECT_EQ(made, "A\xc3\xa9\xf0\x9f\x98\x80");
 }
 
 TEST(CharacterClassTest, AreUnicodes) {
-  for (const int32_t space : std::initializer_list<int32_t>{' ', '\t', '\n', 0x85, 0xa0, 0x2028, 0x3000}) {
+  for (const int32_t space : std::initializer_list<int32_t>{
+           ' ', '\t', '\n', 0x85, 0xa0, 0x2028, 0x3000}) {
     EXPECT_TRUE(IsWhitespace(space)) << space;
   }
-  for (const int32_t other : std::initializer_list<int32_t>{'a', 0x180e, 0x200b}) {
+  for (const int32_t other :
+       std::initializer_list<int32_t>{'a', 0x180e, 0x200b}) {
     EXPECT_FALSE(IsWhitespace(other)) << other;
   }
-  for (const int32_t sign : std::initializer_list<int32_t>{'!', '/', ':', '@', '[', '`', '{', '~', '$',
-                             0x2014, 0x3001, 0xbf}) {
+  for (const int32_t sign : std::initializer_list<int32_t>{
+           '!', '/', ':', '@', '[', '`', '{', '~', '$', 0x2014, 0x3001, 0xbf}) {
     EXPECT_TRUE(IsPunctuation(sign)) << sign;
   }
-  for (const int32_t other : std::initializer_list<int32_t>{'a', '0', ' ', 0x20ac, 0xd7}) {
+  for (const int32_t other :
+       std::initializer_list<int32_t>{'a', '0', ' ', 0x20ac, 0xd7}) {
     EXPECT_FALSE(IsPunctuation(other)) << other;
   }
-  for (const int32_t control : std::initializer_list<int32_t>{0, 7, 0x7f, 0xad, 0x200d, 0xe000}) {
+  for (const int32_t control :
+       std::initializer_list<int32_t>{0, 7, 0x7f, 0xad, 0x200d, 0xe000}) {
     EXPECT_TRUE(IsControl(control)) << control;
   }
-  for (const int32_t other : std::initializer_list<int32_t>{'\t', '\n', '\r', ' ', 'a'}) {
+  for (const int32_t other :
+       std::initializer_list<int32_t>{'\t', '\n', '\r', ' ', 'a'}) {
     EXPECT_FALSE(IsControl(other)) << other;
   }
   EXPECT_TRUE(IsNonspacingMark(0x301));
   EXPECT_FALSE(IsNonspacingMark('a'));
-  for (const int32_t mark : std::initializer_list<int32_t>{0x301, 0x93f, 0x20dd}) {
+  for (const int32_t mark :
+       std::initializer_list<int32_t>{0x301, 0x93f, 0x20dd}) {
     EXPECT_TRUE(IsMark(mark)) << mark;
   }
   EXPECT_FALSE(IsMark('a'));
@@ -84,7 +91,9 @@ TEST(ToNormalFormTest, ComposesAndDecomposes) {
   EXPECT_EQ(ToNormalForm(NormalForm::kNfc, "e\xcc\x81"), "\xc3\xa9");
   EXPECT_EQ(ToNormalForm(NormalForm::kNfd, "\xc3\xa9"), "e\xcc\x81");
   EXPECT_EQ(ToNormalForm(NormalForm::kNfkc, "\xef\xac\x81"), "fi");
-  EXPECT_EQ(ToNormalForm(NormalForm::kNfkd, "\xc2\xbd"), "1\xe2\x81\x84" "2");
+  EXPECT_EQ(ToNormalForm(NormalForm::kNfkd, "\xc2\xbd"),
+            "1\xe2\x81\x84"
+            "2");
   EXPECT_EQ(ToNormalForm(NormalForm::kNfc, std::string("a\0b", 3)),
             std::string("a\0b", 3));
 }

@@ -38,8 +38,7 @@ absl::StatusOr<WordDecoder> WordDecoder::Parse(const nlohmann::json& json) {
 absl::Status WordDecoder::Add(const nlohmann::json& json) {
   const std::string type = JsonTextOr(json, "type", "");
   if (type == "Sequence") {
-    for (const nlohmann::json& step :
-         JsonMember(json, "decoders")) {
+    for (const nlohmann::json& step : JsonMember(json, "decoders")) {
       const absl::Status status = Add(step);
       if (!status.ok()) return status;
     }
@@ -62,8 +61,8 @@ absl::Status WordDecoder::Add(const nlohmann::json& json) {
     }
   } else if (type == "Replace") {
     kind_ = Kind::kMarked;
-    const std::string from = JsonTextOr(
-        JsonMember(json, "pattern"), "String", "");
+    const std::string from =
+        JsonTextOr(JsonMember(json, "pattern"), "String", "");
     if (from.empty()) {
       return absl::UnimplementedError(
           "decoder \"Replace\" has no \"String\" to replace");

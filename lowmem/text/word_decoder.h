@@ -38,11 +38,11 @@ class WordDecoder {
   std::string JoinMarked(const std::vector<absl::string_view>& words) const;
 
   Kind kind_ = Kind::kSpaced;
-  std::string prefix_;       // of words that go on with another
-  bool cleans_up_ = false;   // no space before signs
+  std::string prefix_;      // of words that go on with another
+  bool cleans_up_ = false;  // no space before signs
   std::vector<std::pair<std::string, std::string>> replacements_;
   bool has_byte_words_ = false;
-  std::string stripped_;     // at the beginning, at most `most_stripped_` times
+  std::string stripped_;  // at the beginning, at most `most_stripped_` times
   int64_t most_stripped_ = 0;
 };
 

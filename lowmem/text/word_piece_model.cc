@@ -28,8 +28,8 @@ int32_t WordPieceModel::TakeLongest(bool is_first,
   for (size_t end = text->size(); end > 0; --end) {
     // Only between characters.
     if (end < text->size() && !BeginsCharacter((*text)[end])) continue;
-    const absl::optional<int32_t> id = words_->Find(
-        absl::string_view(whole).substr(0, prefix_bytes + end));
+    const absl::optional<int32_t> id =
+        words_->Find(absl::string_view(whole).substr(0, prefix_bytes + end));
     if (!id.has_value()) continue;
     text->remove_prefix(end);
     return *id;
