@@ -9,7 +9,6 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/lowmem/checkpoints/half_float.h"
-#include "nlohmann/json.hpp"
 
 namespace footprint {
 namespace {

@@ -29,6 +29,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr char kTestData[] = "lowmem/text/testdata/";
 
@@ -199,7 +200,7 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
     const std::string json = absl::StrReplaceAll(kSmall, {{one.from, one.to}});
     ASSERT_NE(json, kSmall) << one.from;
     const auto tokenizer = Tokenizer::Open(Folder("unknown", json));
-    EXPECT_FALSE(tokenizer.ok()) << json;
+    EXPECT_THAT(tokenizer, Not(IsOk())) << json;
     EXPECT_THAT(tokenizer.status().message(), HasSubstr(one.said));
     EXPECT_THAT(tokenizer.status().message(), HasSubstr("tokenizer.json"));
   }
@@ -209,23 +210,25 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
 TEST(TokenizerTest, SurvivesHostileFiles) {
   const std::string whole = kSmall;
   for (size_t length = 0; length < whole.size(); length += 3) {
-    EXPECT_FALSE(Tokenizer::Open(Folder("cut", whole.substr(0, length))).ok());
+    EXPECT_THAT(Tokenizer::Open(Folder("cut", whole.substr(0, length))),
+                Not(IsOk()));
   }
   std::string deep = R"({"model": )";
   for (int i = 0; i < 100000; ++i) deep += "[";
-  EXPECT_FALSE(Tokenizer::Open(Folder("deep", deep)).ok());
+  EXPECT_THAT(Tokenizer::Open(Folder("deep", deep)), Not(IsOk()));
   std::string sequences = "null";
   for (int i = 0; i < 1000; ++i) {
     sequences = absl::StrCat(R"({"type": "Sequence", "normalizers": [)",
                              sequences, "]}");
   }
-  EXPECT_FALSE(
-      Tokenizer::Open(
-          Folder("nested",
-                 absl::StrReplaceAll(
-                     kSmall, {{R"("normalizer": null)",
-                               absl::StrCat("\"normalizer\": ", sequences)}})))
-          .ok());
+  const std::string nested = absl::StrReplaceAll(
+      kSmall,
+      {{R"("normalizer": null)", absl::StrCat("\"normalizer\": ", sequences)}});
+  EXPECT_THAT(Tokenizer::Open(Folder("nested", nested)), Not(IsOk()));
+}
+
+// A value of any type where another is expected.
+TEST(TokenizerTest, SurvivesValuesOfOtherTypes) {
   const char* const values[] = {
       "1",     "\"x\"",          "[]",        "{}", "true",
       "[[1]]", R"({"type": 3})", R"([null])", "-1", "1e99"};
