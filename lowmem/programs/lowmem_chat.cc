@@ -192,6 +192,8 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   auto decoder = Decoder::Open(directory, *backend);
   if (!decoder.ok()) return decoder.status();
   chat->decoder_ = *std::move(decoder);
+  // All weights are in memory now, if that is how they are read.
+  if (*backend == WeightBackend::kResident) chat->memory_ = RunMemory::Read();
   if (!absl::GetFlag(FLAGS_raw)) {
     chat->template_ = FindChatTemplate(*chat->tokenizer_);
   }

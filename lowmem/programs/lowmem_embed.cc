@@ -339,7 +339,7 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
 absl::Status Run(const std::string& directory) {
   const absl::Status free = CheckOutput(directory);
   if (!free.ok()) return free;
-  const RunMemory memory = RunMemory::Read();
+  RunMemory memory = RunMemory::Read();
   absl::optional<WeightBackend> asked;
   if (absl::GetFlag(FLAGS_backend) != "auto") {
     asked = *WeightBackendFromName(absl::GetFlag(FLAGS_backend));
@@ -350,6 +350,8 @@ absl::Status Run(const std::string& directory) {
   if (!backend.ok()) return backend.status();
   const auto embedder = TextEmbedder::Open(directory, *backend);
   if (!embedder.ok()) return embedder.status();
+  // All weights are in memory now, if that is how they are read.
+  if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const absl::optional<std::string> text = absl::GetFlag(FLAGS_text);
   std::unique_ptr<Texts> texts;
   if (text.has_value()) {

@@ -108,6 +108,10 @@ struct Request {
     return is_random() ? random_sequences
                        : static_cast<int64_t>(sequences.size());
   }
+  // Returns the bytes of all ids, were all sequences as long as the longest.
+  int64_t ids_bytes() const {
+    return tokens() * sequence_count() * static_cast<int64_t>(sizeof(int32_t));
+  }
   // Returns the tokens of the longest sequence.
   int64_t tokens() const {
     int64_t tokens = random_tokens;
@@ -209,12 +213,10 @@ std::string WeightFile(const Request& request) {
 // that takes more.
 absl::Status CheckMemory(const Request& request, const RunMemory& memory,
                          int64_t plan_bytes) {
-  const int64_t ids_bytes = request.tokens() * request.sequence_count() *
-                            static_cast<int64_t>(sizeof(int32_t));
   const absl::Status room =
       memory.CheckRoom(absl::StrCat(request.sequence_count(), " sequences of ",
                                     request.tokens(), " tokens"),
-                       ids_bytes + plan_bytes);
+                       request.ids_bytes() + plan_bytes);
   if (room.ok()) return room;
   return absl::ResourceExhaustedError(
       absl::StrCat(room.message(), "; run fewer, or in a smaller --budget"));
@@ -436,19 +438,22 @@ absl::Status RunEncoder(const Request& request) {
         ": --generate goes with a decoder, and this "
         "is an encoder: it gives states of the tokens it is given"));
   }
-  const RunMemory memory = RunMemory::Read();
+  RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
   const auto encoder = Encoder::Open(request.directory, *backend);
   if (!encoder.ok()) return encoder.status();
+  // All weights are in memory now, if that is how they are read.
+  if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const EncoderConfig& config = (*encoder)->config();
   const int64_t tokens = request.tokens();
   const int64_t count = request.sequence_count();
   const auto budget = lowmem_internal::FindBudget(
       request.budget, memory,
       (*encoder)->MinBudgetBytes(tokens, request.threads, count),
-      [&] { return (*encoder)->ChooseBudget(tokens, request.threads, count); });
+      [&] { return (*encoder)->ChooseBudget(tokens, request.threads, count); },
+      request.ids_bytes());
   if (!budget.ok()) return budget.status();
   const auto plan =
       (*encoder)->Plan(tokens, request.threads, budget->bytes, count);
@@ -558,12 +563,13 @@ absl::Status RunDecoder(const Request& request) {
                      ": several sequences, but a decoder "
                      "reads one; run it once for each"));
   }
-  const RunMemory memory = RunMemory::Read();
+  RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
   const auto decoder = Decoder::Open(request.directory, *backend);
   if (!decoder.ok()) return decoder.status();
+  if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
   const int threads = request.threads;
@@ -574,7 +580,8 @@ absl::Status RunDecoder(const Request& request) {
       request.budget, memory, (*decoder)->MinBudgetBytes(positions, threads),
       [&] {
         return (*decoder)->ChooseBudget(request.tokens(), generated, threads);
-      });
+      },
+      request.ids_bytes());
   if (!budget.ok()) return budget.status();
   const auto plan = (*decoder)->Plan(positions, threads, budget->bytes);
   if (!plan.ok()) return plan.status();

@@ -29,7 +29,8 @@ absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag) {
 absl::StatusOr<Budget> FindBudget(
     const BudgetRequest& request, const RunMemory& memory,
     const absl::StatusOr<int64_t>& least,
-    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose) {
+    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose,
+    int64_t beside_bytes) {
   if (!least.ok()) return least.status();
   Budget budget;
   budget.bytes = request.bytes.value_or(*least);
@@ -42,11 +43,11 @@ absl::StatusOr<Budget> FindBudget(
     budget.bytes = choice->budget_bytes;
     budget.choice = *choice;
   }
-  const absl::StatusOr<int64_t> limited =
-      memory.LimitBudget(budget.bytes, *least, is_chosen);
+  const absl::StatusOr<int64_t> limited = memory.LimitBudget(
+      budget.bytes + beside_bytes, *least + beside_bytes, is_chosen);
   if (!limited.ok()) return limited.status();
-  if (*limited == budget.bytes) return budget;
-  budget.bytes = *limited;
+  if (*limited == budget.bytes + beside_bytes) return budget;
+  budget.bytes = *limited - beside_bytes;
   budget.choice = absl::nullopt;
   budget.limited_by = memory.limited_by();
   return budget;

@@ -41,11 +41,13 @@ struct Budget {
   std::string limited_by;  // set: it is all that is free there
 };
 
-// `choose` is asked only where the request leaves the choice.
+// `choose` is asked only where the request leaves the choice. `beside_bytes`
+// are the caller's own besides the plan, as the ids of all sequences.
 absl::StatusOr<Budget> FindBudget(
     const BudgetRequest& request, const RunMemory& memory,
     const absl::StatusOr<int64_t>& least,
-    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose);
+    absl::FunctionRef<absl::StatusOr<BudgetChoice>()> choose,
+    int64_t beside_bytes = 0);
 
 // "budget       10.9 MiB, predicted to take ...".
 std::string BudgetLine(const Budget& budget);
