@@ -30,12 +30,14 @@ class ThisTreeTest(unittest.TestCase):
         self.assertEqual(faults, [])
         self.assertRegex(lines[0], r"^MODULE.bazel: \d+ modules$")
 
-    def test_one_library_alone_needs_at_most_thirty_modules(self):
-        for name in ("footprint_memo", "footprint_lowmem", "footprint_trainer_manager"):
+    def test_one_library_alone_needs_some_thirty_modules(self):
+        # lowmem reads tokenizers with two libraries of its own: decision 58.
+        for name, most in (("footprint_memo", 30), ("footprint_trainer_manager", 30),
+                           ("footprint_lowmem", 31)):
             for bazel in check_registry.BAZELS:
                 result = resolution.resolve(MODULES[name], FACTS, bazel)
                 self.assertEqual(result.faults, [])
-                self.assertLessEqual(len(result.selected), 30, name)
+                self.assertLessEqual(len(result.selected), most, name)
 
     def test_versions_that_were_wrong_once_are_refused(self):
         for name, version, wanted in (
