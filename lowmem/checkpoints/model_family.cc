@@ -26,6 +26,9 @@ struct FamilyNames {
 constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kBert, "bert", "Bert", false},
     {ModelFamily::kDistilBert, "distilbert", "DistilBert", false},
+    {ModelFamily::kRoberta, "roberta", "Roberta"},
+    {ModelFamily::kXlmRoberta, "xlm-roberta", "XLMRoberta"},
+    {ModelFamily::kCamembert, "camembert", "Camembert"},
     {ModelFamily::kGpt2, "gpt2", "GPT2", false},
     {ModelFamily::kLlama, "llama", "Llama"},
     {ModelFamily::kMistral, "mistral", "Mistral"},
@@ -36,6 +39,7 @@ constexpr FamilyNames kFamilies[] = {
 };
 
 constexpr const char* kClassEnds[] = {"Model",
+                                      "ForMaskedLM",
                                       "TextModel",
                                       "ForCausalLM",
                                       "ForSequenceClassification",
@@ -88,13 +92,21 @@ bool IsRoberta(absl::string_view name) {
   return false;
 }
 
+// Returns whether positions begin at 0.
+bool HasBertsPositions(ModelFamily family) {
+  return family != ModelFamily::kRoberta &&
+         family != ModelFamily::kXlmRoberta &&
+         family != ModelFamily::kCamembert;
+}
+
 // A class of another family is a contradiction; an unknown one, which many
 // export under, is none.
 void CheckClasses(const std::vector<std::string>& classes, ModelFamily family,
                   ConfigReader& reader) {
   for (const std::string& name : classes) {
     const absl::optional<ModelFamily> other = FamilyOfClass(name);
-    if (IsRoberta(name) || (other.has_value() && *other != family)) {
+    const bool is_odd = HasBertsPositions(family) && IsRoberta(name);
+    if (is_odd || (other.has_value() && *other != family)) {
       reader.Fail("model_type",
                   absl::StrCat("is \"", ModelFamilyName(family),
                                "\", but architectures name \"", name,
@@ -153,7 +165,7 @@ const char* ModelFamilyName(ModelFamily family) {
 }
 
 bool IsDecoderFamily(ModelFamily family) {
-  return family != ModelFamily::kBert && family != ModelFamily::kDistilBert;
+  return static_cast<int>(family) >= static_cast<int>(ModelFamily::kGpt2);
 }
 
 std::string DecoderFamilyNames() { return JoinNames(IsDecoderFamily); }

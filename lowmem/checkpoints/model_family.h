@@ -8,7 +8,8 @@
 // The key "model_type" decides; where it is missing, "architectures" does, the
 // class names of the model. A config with neither is BERT's where it has BERT's
 // keys and "pad_token_id" 0. Nothing is guessed beyond that: RoBERTa has the
-// keys and tensors of BERT, and other positions, so it would run and be wrong.
+// keys and tensors of BERT, and other positions, so it would run as BERT and be
+// wrong.
 //
 // The reader keeps the fault: Unimplemented for another family, InvalidArgument
 // where the keys contradict each other or none decides.
@@ -27,6 +28,9 @@ namespace footprint {
 enum class ModelFamily {
   kBert,
   kDistilBert,
+  kRoberta,
+  kXlmRoberta,
+  kCamembert,
   kGpt2,
   kLlama,  // Llama 2 and 3, and what is published in their form
   kMistral,

@@ -34,8 +34,10 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
   EXPECT_EQ(*Family(R"("model_type": "gpt2",)"), ModelFamily::kGpt2);
   for (const ModelFamily family :
        {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2,
-        ModelFamily::kLlama, ModelFamily::kMistral, ModelFamily::kQwen2,
-        ModelFamily::kQwen3, ModelFamily::kGemma3, ModelFamily::kPhi3}) {
+        ModelFamily::kRoberta, ModelFamily::kXlmRoberta,
+        ModelFamily::kCamembert, ModelFamily::kLlama, ModelFamily::kMistral,
+        ModelFamily::kQwen2, ModelFamily::kQwen3, ModelFamily::kGemma3,
+        ModelFamily::kPhi3}) {
     EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
                                    ModelFamilyName(family), "\",")),
               family);
@@ -54,6 +56,19 @@ TEST(FindModelFamilyTest, TakesTheArchitecturesWhereThereIsNoModelType) {
             ModelFamily::kDistilBert);
   EXPECT_EQ(*Family(R"("architectures": ["GPT2LMHeadModel"],)"),
             ModelFamily::kGpt2);
+}
+
+TEST(FindModelFamilyTest, KnowsRobertaByItsName) {
+  EXPECT_EQ(*Family(R"("model_type": "roberta",
+                       "architectures": ["RobertaForMaskedLM"],)"),
+            ModelFamily::kRoberta);
+  EXPECT_EQ(*Family(R"("architectures": ["XLMRobertaModel"],)"),
+            ModelFamily::kXlmRoberta);
+  EXPECT_EQ(*Family(R"("model_type": "camembert",)"), ModelFamily::kCamembert);
+  EXPECT_FALSE(IsDecoderFamily(ModelFamily::kXlmRoberta));
+  EXPECT_THAT(Family(R"("model_type": "roberta",
+                        "architectures": ["BertModel"],)"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 // The families of mixtures and of pictures begin with the same letters.
@@ -79,9 +94,9 @@ TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
 
 TEST(FindModelFamilyTest, RefusesOtherFamilies) {
   for (const char* keys :
-       {R"("model_type": "roberta",)", R"("model_type": "Bert",)",
-        R"("architectures": ["RobertaForMaskedLM"],)",
-        R"("architectures": ["XLMRobertaModel"], "pad_token_id": 0,)",
+       {R"("model_type": "mpnet",)", R"("model_type": "Bert",)",
+        R"("architectures": ["MPNetForMaskedLM"],)",
+        R"("architectures": ["XLMRobertaXLModel"], "pad_token_id": 0,)",
         R"("architectures": ["HF_ColBERT"], "pad_token_id": 0,)"}) {
     EXPECT_THAT(Family(keys), StatusIs(absl::StatusCode::kUnimplemented))
         << keys;
@@ -111,11 +126,10 @@ TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
         R"("architectures": [], "pad_token_id": 1,)"}) {
     const absl::Status status = Family(keys).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << keys;
-    EXPECT_THAT(
-        status.message(),
-        AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
-              HasSubstr("\"bert\", \"distilbert\", \"gpt2\", \"llama\""),
-              HasSubstr("\"gemma3_text\" and \"phi3\"")))
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("model_type is missing"), HasSubstr("RoBERTa"),
+                      HasSubstr("\"bert\", \"distilbert\", \"roberta\""),
+                      HasSubstr("\"gemma3_text\" and \"phi3\"")))
         << keys;
   }
   EXPECT_THAT(Family(R"("pad_token_id": "0",)").status().message(),

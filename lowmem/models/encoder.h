@@ -1,5 +1,5 @@
-// A BERT-family encoder whose weights are read a tile at a time, inside a
-// budget of bytes.
+// An encoder (BERT, DistilBERT, RoBERTa, XLM-R, CamemBERT) whose weights are
+// read a tile at a time, inside a budget of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Encoder>> encoder =
 //       footprint::Encoder::Open("bert-large-uncased",

@@ -26,6 +26,19 @@ void ReadBert(ConfigReader& reader, EncoderConfig& config) {
   }
 }
 
+// BERT's keys; positions begin after the padding's.
+void ReadRoberta(ConfigReader& reader, EncoderConfig& config) {
+  ReadBert(reader, config);
+  config.family = EncoderFamily::kRoberta;
+  config.padding_id = reader.CountOr("pad_token_id", 1);
+  config.first_position = config.padding_id + 1;
+  config.positions -= config.first_position;
+  if (config.positions < 1) {
+    reader.Fail("max_position_embeddings",
+                "leaves no position after pad_token_id");
+  }
+}
+
 void ReadDistilBert(ConfigReader& reader, EncoderConfig& config) {
   config.family = EncoderFamily::kDistilBert;
   config.layers = reader.Extent("n_layers");
@@ -44,6 +57,7 @@ bool operator==(const EncoderConfig& a, const EncoderConfig& b) {
   const auto all = [](const EncoderConfig& config) {
     return std::tie(config.family, config.layers, config.hidden, config.heads,
                     config.intermediate, config.vocabulary, config.positions,
+                    config.first_position, config.padding_id,
                     config.token_types, config.epsilon, config.activation);
   };
   return all(a) == all(b);
@@ -60,9 +74,12 @@ absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
     ReadBert(*reader, config);
   } else if (family == ModelFamily::kDistilBert) {
     ReadDistilBert(*reader, config);
+  } else if (!IsDecoderFamily(family)) {
+    ReadRoberta(*reader, config);
   } else {
     reader->Refuse("model_type", ModelFamilyName(family),
-                   "\"bert\" and \"distilbert\"");
+                   "the encoders \"bert\", \"distilbert\", \"roberta\", "
+                   "\"xlm-roberta\" and \"camembert\"");
   }
   const std::string position =
       reader->TextOr("position_embedding_type", "absolute");

@@ -26,7 +26,8 @@
 
 namespace footprint {
 
-enum class EncoderFamily { kBert, kDistilBert };
+// kRoberta stands for XLM-R and CamemBERT, too.
+enum class EncoderFamily { kBert, kDistilBert, kRoberta };
 
 struct EncoderConfig {
   EncoderFamily family = EncoderFamily::kBert;
@@ -35,12 +36,17 @@ struct EncoderConfig {
   int64_t heads = 0;
   int64_t intermediate = 0;
   int64_t vocabulary = 0;
-  int64_t positions = 0;
+  int64_t positions = 0;  // that a text has
+  // The row of the table of positions that the first token has. RoBERTa's begin
+  // after that of the padding, which each padding token has.
+  int64_t first_position = 0;
+  int64_t padding_id = -1;  // -1: padding has no position of its own
   int64_t token_types = 0;  // 0: the family has none
   float epsilon = 1e-12f;
   Activation activation = Activation::kGelu;
 
   int64_t head_features() const { return hidden / heads; }
+  int64_t position_rows() const { return first_position + positions; }
 };
 
 bool operator==(const EncoderConfig& a, const EncoderConfig& b);

@@ -75,8 +75,8 @@ TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
             "config.json: hidden_act is \"mish\"; known are \"gelu\", "
             "\"gelu_new\", \"gelu_pytorch_tanh\", \"relu\" and \"silu\"");
   EXPECT_TRUE(absl::StrContains(
-      Fault("\"bert\"", "\"roberta\"", absl::StatusCode::kUnimplemented),
-      "roberta"));
+      Fault("\"bert\"", "\"mpnet\"", absl::StatusCode::kUnimplemented),
+      "mpnet"));
   EXPECT_TRUE(absl::StrContains(Fault("\"absolute\"", "\"relative_key\"",
                                       absl::StatusCode::kUnimplemented),
                                 "relative_key"));
@@ -97,7 +97,7 @@ TEST(ParseEncoderConfigTest, RefusesADecoder) {
 }
 
 // RoBERTa's config has BERT's keys; without its name nothing else shows it.
-TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
+TEST(ParseEncoderConfigTest, KnowsRobertaByItsNameAlone) {
   constexpr char kRoberta[] = R"({KEYS
     "bos_token_id": 0, "eos_token_id": 2, "hidden_act": "gelu",
     "hidden_size": 768, "intermediate_size": 3072, "layer_norm_eps": 1e-05,
@@ -108,8 +108,17 @@ TEST(ParseEncoderConfigTest, RefusesRobertaWithoutItsName) {
     return ParseEncoderConfig(absl::StrReplaceAll(kRoberta, {{"KEYS", keys}}),
                               "config.json");
   };
-  for (const char* keys : {"", R"("architectures": ["RobertaForMaskedLM"],)"}) {
-    EXPECT_THAT(parse(keys), Not(IsOk())) << keys;
+  EXPECT_THAT(parse(""), Not(IsOk()));
+  for (const char* keys : {R"("architectures": ["RobertaForMaskedLM"],)",
+                           R"("model_type": "xlm-roberta",)"}) {
+    const auto roberta = parse(keys);
+    ASSERT_THAT(roberta, IsOk()) << keys;
+    EXPECT_EQ(roberta->family, EncoderFamily::kRoberta);
+    EXPECT_EQ(roberta->padding_id, 1);
+    EXPECT_EQ(roberta->first_position, 2);
+    EXPECT_EQ(roberta->positions, 512);
+    EXPECT_EQ(roberta->position_rows(), 514);
+    EXPECT_EQ(roberta->token_types, 1);
   }
   EXPECT_TRUE(absl::StrContains(parse("").status().message(), "RoBERTa"));
   // The same keys with BERT's name are BERT's.

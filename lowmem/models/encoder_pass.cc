@@ -156,10 +156,30 @@ absl::Status EncoderPass::ReadLayerVectors(int64_t layer, int worker) {
   return ReadVectors(loads, worker, workers(), store_);
 }
 
+absl::Status EncoderPass::ReadPositions(const IndexRange& tokens, float* rows) {
+  const auto is_padding = [this](int32_t id) {
+    return id == config_.padding_id;
+  };
+  const auto begin = ids_.begin() + tokens.begin;
+  const auto end = ids_.begin() + tokens.end;
+  // Padding does not count.
+  int64_t position = config_.first_position + tokens.begin -
+                     std::count_if(ids_.begin(), begin, is_padding);
+  if (std::none_of(begin, end, is_padding)) {
+    return ReadRows(*store_, weights_.positions, position, tokens.size(), rows);
+  }
+  for (auto id = begin; id != end; ++id, rows += config_.hidden) {
+    const absl::Status status =
+        ReadRow(*store_, weights_.positions,
+                is_padding(*id) ? config_.padding_id : position++, rows);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
                                       EmbeddingRows* rows) {
-  absl::Status status = ReadRows(*store_, weights_.positions, tokens.begin,
-                                 tokens.size(), rows->positions);
+  absl::Status status = ReadPositions(tokens, rows->positions);
   if (!status.ok()) return status;
   for (int64_t token = tokens.begin; token < tokens.end; ++token) {
     status = ReadRow(*store_, weights_.words, ids_[token], rows->word);

@@ -81,6 +81,8 @@ class EncoderPass : public LayerPass {
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   // Their sums of rows go to the panel's lanes from `lanes` on.
+  // The rows of the tokens' positions.
+  absl::Status ReadPositions(const IndexRange& tokens, float* rows);
   absl::Status EmbedTokens(const IndexRange& tokens, float* lanes,
                            EmbeddingRows* rows);
   absl::Status Attend(const EncoderLayerWeights& layer, int worker);

@@ -30,6 +30,16 @@ constexpr FamilyNames kBertNames = {"bert.",
                                     "intermediate.dense",
                                     "output.dense",
                                     "output.LayerNorm"};
+constexpr FamilyNames kRobertaNames = {"roberta.",
+                                       "encoder.layer.",
+                                       "attention.self.query",
+                                       "attention.self.key",
+                                       "attention.self.value",
+                                       "attention.output.dense",
+                                       "attention.output.LayerNorm",
+                                       "intermediate.dense",
+                                       "output.dense",
+                                       "output.LayerNorm"};
 constexpr FamilyNames kDistilBertNames = {
     "distilbert.",      "transformer.layer.", "attention.q_lin",
     "attention.k_lin",  "attention.v_lin",    "attention.out_lin",
@@ -37,6 +47,7 @@ constexpr FamilyNames kDistilBertNames = {
     "output_layer_norm"};
 
 const FamilyNames& FindFamilyNames(const EncoderConfig& config) {
+  if (config.family == EncoderFamily::kRoberta) return kRobertaNames;
   return config.family == EncoderFamily::kBert ? kBertNames : kDistilBertNames;
 }
 
@@ -84,7 +95,7 @@ absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
   weights.words = binder.Matrix(embeddings + "word_embeddings.weight",
                                 config.vocabulary, config.hidden);
   weights.positions = binder.Matrix(embeddings + "position_embeddings.weight",
-                                    config.positions, config.hidden);
+                                    config.position_rows(), config.hidden);
   if (config.token_types > 0) {
     weights.has_token_types = true;
     weights.token_types =
