@@ -41,7 +41,10 @@ void ParseAnyConfig(absl::string_view json) {
   Require(!encoder.ok(), "a model is of one family");
   RequireExtents({decoder->layers, decoder->hidden, decoder->intermediate,
                   decoder->vocabulary, decoder->positions});
-  RequireHeads(decoder->hidden, decoder->heads, decoder->epsilon);
+  RequireExtents(
+      {decoder->heads, decoder->key_value_heads(), decoder->head_features()});
+  RequireHeads(decoder->heads, decoder->key_value_heads(), decoder->epsilon);
+  Require(decoder->score_scale() > 0, "scores count");
 }
 
 }  // namespace

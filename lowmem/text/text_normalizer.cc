@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/text/character_map.h"
 #include "footprint/lowmem/text/json_pattern.h"
 #include "footprint/lowmem/text/unicode_text.h"
 
@@ -103,6 +105,22 @@ absl::Status TextNormalizer::AddReplace(const nlohmann::json& json) {
   return absl::OkStatus();
 }
 
+absl::Status TextNormalizer::AddMap(const nlohmann::json& json) {
+  std::string bytes;
+  if (!absl::Base64Unescape(JsonTextOr(json, "precompiled_charsmap", ""),
+                            &bytes)) {
+    return absl::InvalidArgumentError("precompiled_charsmap is not base64");
+  }
+  // Some models have none.
+  if (bytes.empty()) return absl::OkStatus();
+  absl::StatusOr<CharacterMap> map = CharacterMap::Parse(bytes);
+  if (!map.ok()) return map.status();
+  steps_.push_back([map = *std::move(map)](const std::string& text) {
+    return map.Apply(text);
+  });
+  return absl::OkStatus();
+}
+
 void TextNormalizer::AddBert(const nlohmann::json& json) {
   const bool lowers = JsonFlagOr(json, "lowercase", true);
   // Unless it is said, accents go where capitals do.
@@ -157,13 +175,16 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
         [prefix = JsonTextOr(json, "prepend", "")](const std::string& text) {
           return text.empty() ? text : prefix + text;
         });
+  } else if (type == "Precompiled") {
+    return AddMap(json);
   } else if (type == "BertNormalizer") {
     AddBert(json);
   } else {
     return absl::UnimplementedError(absl::StrCat(
         "normalizer \"", type,
         "\" is unknown; known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, "
-        "StripAccents, Strip, Replace, Prepend and BertNormalizer"));
+        "StripAccents, Strip, Replace, Prepend, BertNormalizer and "
+        "Precompiled"));
   }
   return absl::OkStatus();
 }

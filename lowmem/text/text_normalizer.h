@@ -6,7 +6,7 @@
 //   std::string normal = normalizer->Apply("Über  uns");
 //
 // Known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip,
-// Replace, Prepend and BertNormalizer; null changes nothing.
+// Replace, Prepend, BertNormalizer and Precompiled; null changes nothing.
 //
 // Movable; thread-safe. Memory: its steps, and texts while they are normalised.
 // Unimplemented: another type; says which. InvalidArgument: a step without what
@@ -40,6 +40,7 @@ class TextNormalizer {
   using Step = std::function<absl::StatusOr<std::string>(const std::string&)>;
 
   absl::Status Add(const nlohmann::json& json);
+  absl::Status AddMap(const nlohmann::json& json);
   absl::Status AddReplace(const nlohmann::json& json);
   void AddBert(const nlohmann::json& json);
 

@@ -127,6 +127,21 @@ absl::optional<int32_t> Tokenizer::FindUnknown() const {
   return word.empty() ? absl::nullopt : FindWord(word);
 }
 
+absl::Status Tokenizer::SetUnigram(const Json& model) {
+  UnigramOptions options;
+  options.falls_back_to_bytes = JsonFlagOr(model, "byte_fallback", false);
+  options.unknown = ReadId(JsonMember(model, "unk_id"));
+  if (options.unknown.has_value() && *options.unknown >= size_) {
+    return absl::InvalidArgumentError("model has an unk_id that no word has");
+  }
+  if (static_cast<int32_t>(file_.scores.size()) != file_.words->size()) {
+    return absl::InvalidArgumentError("model has words without a score");
+  }
+  unigram_ = std::make_unique<UnigramModel>(file_.words.get(),
+                                            std::move(file_.scores), options);
+  return absl::OkStatus();
+}
+
 absl::Status Tokenizer::SetModel() {
   const Json& model = JsonMember(file_.settings, "model");
   const absl::optional<int32_t> unknown = FindUnknown();
@@ -145,6 +160,7 @@ absl::Status Tokenizer::SetModel() {
     word_pieces_ = std::make_unique<WordPieceModel>(file_.words.get(), options);
     return absl::OkStatus();
   }
+  if (JsonTextOr(model, "type", "") == "Unigram") return SetUnigram(model);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (JsonTextOr(model, key, "").empty()) continue;
     return absl::UnimplementedError(
@@ -224,6 +240,8 @@ void Tokenizer::EncodePiece(absl::string_view piece,
                             std::vector<int32_t>* ids) const {
   if (word_pieces_ != nullptr) {
     word_pieces_->Encode(piece, ids);
+  } else if (unigram_ != nullptr) {
+    unigram_->Encode(piece, ids);
   } else {
     byte_pairs_->Encode(piece, ids);
   }

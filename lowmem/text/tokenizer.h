@@ -9,9 +9,9 @@
 //
 // Reads `directory`/tokenizer.json, or where there is none vocab.txt, BERT's
 // older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters
-// (Llama 2, Gemma), and WordPiece (BERT). What the file names and this does not
-// know is refused; nothing is guessed. Ids are those of Hugging Face's
-// tokenizers.
+// (Llama 2, Gemma), WordPiece (BERT), and Unigram (XLM-R). What the file names
+// and this does not know is refused; nothing is guessed. Ids are those of
+// Hugging Face's tokenizers.
 //
 // When not to use it: to train a tokenizer, or for offsets of words in the
 // text.
@@ -43,6 +43,7 @@
 #include "footprint/lowmem/text/special_words.h"
 #include "footprint/lowmem/text/text_normalizer.h"
 #include "footprint/lowmem/text/tokenizer_file.h"
+#include "footprint/lowmem/text/unigram_model.h"
 #include "footprint/lowmem/text/word_decoder.h"
 #include "footprint/lowmem/text/word_piece_model.h"
 
@@ -81,6 +82,7 @@ class Tokenizer {
   absl::Status Set();
   absl::Status AddSpecialWords();
   absl::Status SetModel();
+  absl::Status SetUnigram(const nlohmann::json& model);
   absl::Status AddPostProcessor(const nlohmann::json& json);
   absl::Status AddTemplate(const nlohmann::json& json);
   absl::optional<int32_t> FindUnknown() const;
@@ -94,7 +96,8 @@ class Tokenizer {
   TextNormalizer normalizer_;
   PieceSplitter splitter_;
   std::unique_ptr<BytePairModel> byte_pairs_;    // or
-  std::unique_ptr<WordPieceModel> word_pieces_;  // the other
+  std::unique_ptr<WordPieceModel> word_pieces_;  // another, or
+  std::unique_ptr<UnigramModel> unigram_;        // the third
   std::unique_ptr<WordDecoder> decoder_;
   SpecialWords raw_words_;     // found in the text as it is
   SpecialWords normal_words_;  // found after it was normalised

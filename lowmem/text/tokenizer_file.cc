@@ -56,6 +56,7 @@ class LargeParts {
  public:
   virtual ~LargeParts() = default;
   virtual void AddWord(const std::string& /*word*/, const Json& /*id*/) {}
+  virtual void AddScoredWord(const std::string& /*word*/, double /*score*/) {}
   virtual void AddMerge(const std::string& /*left*/,
                         const std::string& /*right*/) {}
 };
@@ -73,6 +74,7 @@ class Follower {
       parts_->AddWord(word_, parsed);
       return true;
     }
+    if (IsIn("vocab")) return FollowScoredWord(depth, event, parsed);
     return IsIn("merges") ? FollowMerge(depth, event, parsed) : true;
   }
 
@@ -90,6 +92,20 @@ class Follower {
     if (depth != 3 || !IsIn("vocab")) return true;
     word_ = key.get<std::string>();
     return false;
+  }
+
+  // Of a Unigram model words are a list of ["word", score].
+  bool FollowScoredWord(int depth, Event event, const Json& parsed) {
+    if (depth == 4 && event == Event::value) {
+      if (parsed.is_string()) {
+        word_ = parsed.get<std::string>();
+      } else if (parsed.is_number()) {
+        parts_->AddScoredWord(word_, parsed.get<double>());
+        word_.clear();
+      }
+      return false;
+    }
+    return !(depth == 3 && event == Event::array_end);
   }
 
   // Merges are "a b", or in newer files ["a", "b"].
@@ -155,6 +171,14 @@ class Filler : public LargeParts {
     }
     if (word.empty()) return;
     status_.Update(file_->words->Add(id.get<int64_t>(), Bytes(word)));
+  }
+
+  // Its id is its place.
+  void AddScoredWord(const std::string& word, double score) override {
+    if (has_words_) return;
+    const auto id = static_cast<int64_t>(file_->scores.size());
+    file_->scores.push_back(score);
+    status_.Update(file_->words->Add(id, word));
   }
 
   // Merges that stand before the words wait for the next time.
@@ -227,10 +251,10 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
   TokenizerFile file;
   file.settings = *std::move(settings);
   const std::string type = ModelType(file.settings);
-  if (type != "BPE" && type != "WordPiece") {
+  if (type != "BPE" && type != "WordPiece" && type != "Unigram") {
     return absl::UnimplementedError(
         absl::StrCat(path, ": model is \"", type,
-                     "\"; known are \"BPE\" and \"WordPiece\""));
+                     "\"; known are \"BPE\", \"WordPiece\" and \"Unigram\""));
   }
   // Without a model of its own it has no words either, which is said below.
   if (JsonMember(file.settings, "model").is_object()) {

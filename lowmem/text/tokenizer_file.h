@@ -12,13 +12,14 @@
 //
 // NotFound: no such file. InvalidArgument: no regular file, no JSON of a
 // tokenizer, or tables that contradict themselves; names the file.
-// Unimplemented: a model other than BPE and WordPiece.
+// Unimplemented: a model other than BPE, WordPiece and Unigram.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_FILE_H_
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "footprint/lowmem/text/merge_table.h"
@@ -31,6 +32,7 @@ struct TokenizerFile {
   nlohmann::json settings;
   std::unique_ptr<TokenTable> words;
   std::unique_ptr<MergeTable> merges;
+  std::vector<double> scores;  // of a Unigram model's words, by id
 };
 
 absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path);

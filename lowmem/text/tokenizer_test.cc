@@ -60,13 +60,11 @@ TEST_P(TokenizerGoldenTest, GivesTheIdsAndTextsOfHuggingFace) {
   EXPECT_EQ(texts, 220);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, TokenizerGoldenTest,
-                         testing::Values("byte_level", "gpt2", "marked",
-                                         "metaspace", "word_pieces",
-                                         "word_pieces_cased", "split_kinds"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, TokenizerGoldenTest,
+    testing::Values("byte_level", "gpt2", "marked", "metaspace", "word_pieces",
+                    "word_pieces_cased", "split_kinds", "unigram"),
+    [](const auto& info) { return std::string(info.param); });
 
 // A folder of the test's own with this tokenizer.json.
 std::string Folder(const std::string& name, const std::string& json) {
@@ -162,7 +160,14 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
     const char* said;
   };
   const Case cases[] = {
-      {R"("type": "BPE")", R"("type": "Unigram")", "model is \"Unigram\""},
+      {R"("type": "BPE")", R"("type": "WordLevel")", "model is \"WordLevel\""},
+      {R"("type": "BPE")", R"("type": "Unigram")", "words without a score"},
+      {R"("normalizer": null)",
+       R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="})",
+       "no map of characters"},
+      {R"("normalizer": null)",
+       R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "~"})",
+       "is not base64"},
       {R"("normalizer": null)", R"("normalizer": {"type": "Nmt"})",
        "normalizer \"Nmt\""},
       {R"("pre_tokenizer": null)", R"("pre_tokenizer": {"type": "Odd"})",

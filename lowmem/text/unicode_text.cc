@@ -44,6 +44,20 @@ int32_t TakeCharacter(absl::string_view* text) {
   return bytes < 1 ? kReplacement : character;
 }
 
+absl::string_view TakeGrapheme(absl::string_view* text) {
+  const absl::string_view whole = *text;
+  utf8proc_int32_t state = 0;
+  int32_t previous = TakeCharacter(text);
+  while (!text->empty()) {
+    absl::string_view rest = *text;
+    const int32_t next = TakeCharacter(&rest);
+    if (utf8proc_grapheme_break_stateful(previous, next, &state)) break;
+    previous = next;
+    *text = rest;
+  }
+  return whole.substr(0, whole.size() - text->size());
+}
+
 void AppendCharacter(int32_t character, std::string* text) {
   utf8proc_uint8_t bytes[4];
   const utf8proc_ssize_t count = utf8proc_encode_char(character, bytes);

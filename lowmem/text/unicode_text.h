@@ -28,6 +28,9 @@ absl::Status CheckUtf8(absl::string_view text);
 
 // Returns the first character and takes it off the text, which is not empty.
 int32_t TakeCharacter(absl::string_view* text);
+// Returns the characters that a reader takes for one, as a letter and its
+// accents, and takes them off the text, which is not empty.
+absl::string_view TakeGrapheme(absl::string_view* text);
 void AppendCharacter(int32_t character, std::string* text);
 
 // Unicode's White_Space.

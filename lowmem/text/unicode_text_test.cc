@@ -40,6 +40,15 @@ TEST(TakeCharacterTest, TakesOneAfterTheOther) {
   EXPECT_EQ(made, "A\xc3\xa9\xf0\x9f\x98\x80");
 }
 
+TEST(TakeGraphemeTest, TakesWhatBelongsTogether) {
+  absl::string_view text = "ae\xcc\x81\r\n\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa";
+  EXPECT_EQ(TakeGrapheme(&text), "a");
+  EXPECT_EQ(TakeGrapheme(&text), "e\xcc\x81");
+  EXPECT_EQ(TakeGrapheme(&text), "\r\n");
+  EXPECT_EQ(TakeGrapheme(&text), "\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa");
+  EXPECT_TRUE(text.empty());
+}
+
 TEST(CharacterClassTest, AreUnicodes) {
   for (const int32_t space : std::initializer_list<int32_t>{
            ' ', '\t', '\n', 0x85, 0xa0, 0x2028, 0x3000}) {

@@ -3,7 +3,8 @@
 checkpoints have, and beside it expected.jsonl: texts, their ids, and the texts
 that those become again, with and without the signs to the model.
 
-All of it comes from Hugging Face's tokenizers (python3-tokenizers of Debian sid):
+All of it comes from Hugging Face's tokenizers, and of the Unigram one the words from
+SentencePiece (python3-tokenizers, python3-sentencepiece and python3-protobuf of Debian sid):
 
     python3 lowmem/text/testdata/make_tokenizers.py lowmem/text/testdata
 
@@ -220,6 +221,87 @@ def split_kinds():
     return made
 
 
+RULES = {
+    # From, to: what a map of characters of SentencePiece may say.
+    "\uff26": "F", "\uff35": "U", "\uff2c": "L", "\ufb01": "fi", "\u337f": "\u682a",
+    "e\u0301": "\u00e9", "A\u030a": "\u00c5", "\t": " ", "\n": " ", "\u3000": " ",
+    "\u00a0": " ", "\u200b": "", "\u0301": "", "\u212a": "K",
+}
+
+
+def sentence_piece(size):
+    """The words, and the map of characters, of a model that SentencePiece trains."""
+    import base64
+    import io
+    import tempfile
+
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
+        for before, after in RULES.items():
+            hexes = [" ".join("%X" % ord(c) for c in text) for text in (before, after)]
+            rules.write("\t".join(hexes) + "\n")
+        rules.flush()
+        written = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(corpus()),
+            model_writer=written,
+            vocab_size=size,
+            model_type="unigram",
+            normalization_rule_tsv=rules.name,
+            minloglevel=2,
+            num_threads=1,
+        )
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString(written.getvalue())
+    words = [(piece.piece, piece.score) for piece in model.pieces]
+    charsmap = model.normalizer_spec.precompiled_charsmap
+    return words, base64.b64encode(charsmap).decode()
+
+
+def unigram():
+    """As XLM-R has it."""
+    words, charsmap = sentence_piece(400)
+    state = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": i, "content": words[i][0], "single_word": False, "lstrip": False,
+             "rstrip": False, "normalized": False, "special": True}
+            for i in range(3)
+        ],
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": charsmap},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "WhitespaceSplit"},
+                {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always",
+                 "split": True},
+            ],
+        },
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": "<s>", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+                {"SpecialToken": {"id": "</s>", "type_id": 0}},
+            ],
+            "pair": [{"Sequence": {"id": "A", "type_id": 0}},
+                     {"Sequence": {"id": "B", "type_id": 0}}],
+            "special_tokens": {
+                word: {"id": word, "ids": [i], "tokens": [word]}
+                for i, word in ((1, "<s>"), (2, "</s>"))
+            },
+        },
+        "decoder": {"type": "Metaspace", "replacement": MARK,
+                    "prepend_scheme": "always", "split": True},
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": words, "byte_fallback": False},
+    }
+    return Tokenizer.from_str(json.dumps(state))
+
+
 def expect(folder, tokenizer, count):
     with open(os.path.join(folder, "expected.jsonl"), "w") as file:
         for text in texts(count):
@@ -242,6 +324,7 @@ def main():
         "word_pieces": word_pieces(True),
         "word_pieces_cased": word_pieces(False),
         "split_kinds": split_kinds(),
+        "unigram": unigram(),
     }
     for name, tokenizer in made.items():
         folder = os.path.join(sys.argv[1], name)
