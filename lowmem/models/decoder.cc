@@ -29,14 +29,15 @@ Decoder::Decoder(const DecoderConfig& config,
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
 
 absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
-    absl::string_view directory, WeightBackend backend) {
+    absl::string_view directory, WeightBackend backend, DecoderUse use) {
   absl::StatusOr<DecoderConfig> config =
       ReadDecoderConfig(absl::StrCat(directory, "/config.json"));
   if (!config.ok()) return config.status();
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       OpenFolderWeights(directory, backend);
   if (!store.ok()) return store.status();
-  absl::StatusOr<DecoderWeights> weights = FindDecoderWeights(**store, *config);
+  absl::StatusOr<DecoderWeights> weights =
+      FindDecoderWeights(**store, *config, use);
   if (!weights.ok()) return weights.status();
   return absl::WrapUnique(
       new Decoder(*config, *std::move(store), *std::move(weights)));
@@ -48,7 +49,7 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.positions = positions;
   request.workers = workers;
   std::vector<Weight> matrices = LayerMatrices(weights_.layers);
-  matrices.push_back(weights_.output);
+  if (weights_.output.exists()) matrices.push_back(weights_.output);
   request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_));
   request.count_tiles = [this](const DecoderPlan& plan) {
     return lowmem_internal::MostTiles(

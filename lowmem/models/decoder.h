@@ -19,6 +19,9 @@
 // in its last bits from one that is read among others, because a row of their
 // matrices is summed in another order then.
 //
+// Opened for states (DecoderUse::kStates), a decoder needs no output's matrix,
+// and its runs give the last token's state (AppendForState) alone.
+//
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
 // time and has workers of its own. Memory: the plan's arena, which holds keys,
@@ -57,7 +60,8 @@ class Decoder {
  public:
   // Reads `directory`/config.json and opens `directory`/model.safetensors.
   static absl::StatusOr<std::unique_ptr<Decoder>> Open(
-      absl::string_view directory, WeightBackend backend);
+      absl::string_view directory, WeightBackend backend,
+      DecoderUse use = DecoderUse::kLogits);
 
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;

@@ -23,8 +23,10 @@
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/checkpoints/pack.h"
 #include "footprint/lowmem/models/decoder.h"
+#include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/testing/test_checkpoint.h"
+#include "footprint/lowmem/weights/float_reader.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -178,6 +180,47 @@ TEST_P(DecoderFamiliesTest, NamesATensorThatIsMissing) {
   EXPECT_THAT(decoder, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(decoder.status().message(),
               HasSubstr(absl::StrCat("layers.", shape.layers - 1)));
+}
+
+// States need no output's matrix, and are what the logits are made of.
+TEST_P(DecoderFamiliesTest, GivesTheLastTokensState) {
+  std::mt19937 random(2);
+  const CheckpointShape shape = SmallShape(GetParam());
+  const std::string folder = WriteModel(shape, DType::kF32, "states");
+  const auto ids = RandomIds(random, 35, shape.vocabulary);
+  std::vector<float> expected;
+  for (const WeightBackend backend : kWeightBackends) {
+    const auto decoder = Decoder::Open(folder, backend, DecoderUse::kStates);
+    ASSERT_THAT(decoder, IsOk());
+    const int64_t least = *(*decoder)->MinBudgetBytes(35, 2);
+    const auto run = (*decoder)->Start(*(*decoder)->Plan(35, 2, least));
+    ASSERT_THAT(run, IsOk());
+    const auto state = (*run)->AppendForState(ids);
+    ASSERT_THAT(state, IsOk());
+    ASSERT_EQ(static_cast<int64_t>(state->size()), shape.hidden);
+    const std::vector<float> actual(state->begin(), state->end());
+    if (expected.empty()) expected = actual;
+    EXPECT_EQ(actual, expected);
+    EXPECT_THAT((*run)->Append({1}),
+                StatusIs(absl::StatusCode::kFailedPrecondition));
+  }
+  // The logits are the words' products with the state.
+  const auto decoder = Decoder::Open(folder, WeightBackend::kPread);
+  ASSERT_THAT(decoder, IsOk());
+  const auto run = (*decoder)->Start(*(*decoder)->Plan(35, 1, kPlenty));
+  ASSERT_THAT(run, IsOk());
+  const auto logits = (*run)->Append(ids);
+  ASSERT_THAT(logits, IsOk());
+  const Weight& output = (*decoder)->weights().output;
+  std::vector<float> row(shape.hidden);
+  for (const int64_t word : {int64_t{0}, shape.vocabulary - 1}) {
+    ASSERT_THAT(ReadRow((*decoder)->store(), output, word, row.data()), IsOk());
+    double sum = 0;
+    for (size_t i = 0; i < row.size(); ++i) {
+      sum += static_cast<double>(row[i]) * expected[i];
+    }
+    EXPECT_NEAR((*logits)[word], sum, 1e-5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -448,7 +448,21 @@ void DecoderPass::RunOutput(int worker) {
   team_.RunPhase([&] {
     return NormaliseAfter(config_.layers, vectors_.attention_norm, worker);
   });
-  team_.RunPhase([&] { return MultiplyOutput(worker); });
+  team_.RunPhase([&] {
+    if (!part_.wants_state) return MultiplyOutput(worker);
+    if (worker == 0) CopyState();
+    return absl::OkStatus();
+  });
+}
+
+// Nothing else is in the work's place after the last layer.
+void DecoderPass::CopyState() {
+  const int64_t last = tokens() - 1;
+  const float* const from =
+      normed_ + last / kPanelTokens * HiddenStride() + last % kPanelTokens;
+  for (int64_t i = 0; i < config_.hidden; ++i) {
+    work_[i] = from[i * kPanelTokens];
+  }
 }
 
 // Multiplies the last token alone.

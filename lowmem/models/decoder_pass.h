@@ -39,6 +39,8 @@ struct DecoderPart {
   absl::Span<const int32_t> ids;
   int64_t position = 0;  // of the first of all
   bool is_last = false;  // of an Append
+  // The last token's state is wanted, not its logits.
+  bool wants_state = false;
   // One token, multiplied as a vector.
   bool is_single = false;
 
@@ -63,6 +65,12 @@ class DecoderPass : public LayerPass {
   // The tokens' keys and values, and of a last part the logits. More than one
   // token begins at a multiple of a panel's.
   absl::Status Read(const DecoderPart& part);
+
+  // Returns the state of the last token, after the last norm, of a last part
+  // that wanted it. The next Read overwrites it.
+  absl::Span<const float> state() const {
+    return absl::MakeConstSpan(work_, config_.hidden);
+  }
 
   // Returns the logits of the last part that was the last of an Append.
   absl::Span<const float> logits() const {
@@ -134,6 +142,7 @@ class DecoderPass : public LayerPass {
                   const WorkerScratch& worker_scratch);
   void RunOutput(int worker);
   absl::Status MultiplyOutput(int worker);
+  void CopyState();
 
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;

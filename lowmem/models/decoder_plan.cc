@@ -102,9 +102,12 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
   const int64_t chunks = config.is_gated ? 2 : 1;
+  // The last token's state has room there, too.
   plan.work = layout.Take(
-      std::max(config.query_features(), chunks * choice.chunk_features) *
-      choice.chunk_tokens * float_bytes);
+      std::max(config.hidden, std::max(config.query_features(),
+                                       chunks * choice.chunk_features) *
+                                  choice.chunk_tokens) *
+      float_bytes);
   if (config.has_norms_after) plan.branch = layout.Take(state_bytes);
   plan.angles = layout.Take(plan.angle_floats() *
                             PanelCount(plan.chunk_tokens) * float_bytes);

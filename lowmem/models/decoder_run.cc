@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -16,9 +17,15 @@ namespace {
 class Run
     : public PlannedRun<DecoderRun, DecoderConfig, DecoderPlan, DecoderPass> {
  public:
-  using PlannedRun::PlannedRun;
+  template <class... Arguments>
+  Run(const DecoderConfig& config, const DecoderWeights& weights,
+      Arguments&&... arguments)
+      : PlannedRun(config, weights, std::forward<Arguments>(arguments)...),
+        has_output_(weights.output.exists()) {}
 
   absl::StatusOr<absl::Span<const float>> Append(
+      absl::Span<const int32_t> ids) override;
+  absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) override;
   absl::Span<const float> logits() const override { return pass_.logits(); }
   void Clear() override { tokens_ = 0; }
@@ -26,12 +33,14 @@ class Run
 
  private:
   absl::Status CheckInput(absl::Span<const int32_t> ids) const;
+  absl::Status ReadAll(absl::Span<const int32_t> ids, bool wants_state);
   // The next part of the tokens that are left, after `position` of all.
   DecoderPart NextPart(absl::Span<const int32_t> left, int64_t position,
                        bool is_only_one) const;
   // Keeps the ids of the panel that the tokens end in.
   void Remember(absl::Span<const int32_t> ids);
 
+  const bool has_output_;
   int64_t tokens_ = 0;
   // The last ids, of the panel of the cache that is not full.
   std::array<int32_t, kPanelTokens> last_ids_ = {};
@@ -67,8 +76,7 @@ void Run::Remember(absl::Span<const int32_t> ids) {
   for (const int32_t id : ids) last_ids_[tokens_++ % kPanelTokens] = id;
 }
 
-absl::StatusOr<absl::Span<const float>> Run::Append(
-    absl::Span<const int32_t> ids) {
+absl::Status Run::ReadAll(absl::Span<const int32_t> ids, bool wants_state) {
   absl::Status status = CheckInput(ids);
   if (!status.ok()) return status;
   pass_.step_times().Clear();
@@ -79,6 +87,7 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
                  /*is_only_one=*/tokens == 1);
     begin += part.ids.size();
     part.is_last = begin == tokens;
+    part.wants_state = wants_state;
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }
@@ -86,7 +95,25 @@ absl::StatusOr<absl::Span<const float>> Run::Append(
   status = store_->CheckFile();
   if (!status.ok()) return status;
   Remember(ids);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<absl::Span<const float>> Run::Append(
+    absl::Span<const int32_t> ids) {
+  if (!has_output_) {
+    return absl::FailedPreconditionError(
+        "the decoder was opened for states: it has no logits");
+  }
+  const absl::Status status = ReadAll(ids, /*wants_state=*/false);
+  if (!status.ok()) return status;
   return logits();
+}
+
+absl::StatusOr<absl::Span<const float>> Run::AppendForState(
+    absl::Span<const int32_t> ids) {
+  const absl::Status status = ReadAll(ids, /*wants_state=*/true);
+  if (!status.ok()) return status;
+  return pass_.state();
 }
 
 }  // namespace

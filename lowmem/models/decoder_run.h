@@ -35,6 +35,12 @@ class DecoderRun {
   virtual absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) = 0;
 
+  // Reads tokens in the same way. Returns the last token's state after the last
+  // norm, a number for each hidden feature, which the next call overwrites; the
+  // output's matrix is not read. For models that make vectors of texts.
+  virtual absl::StatusOr<absl::Span<const float>> AppendForState(
+      absl::Span<const int32_t> ids) = 0;
+
   // The numbers that the last Append returned.
   virtual absl::Span<const float> logits() const = 0;
 

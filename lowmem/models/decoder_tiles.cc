@@ -75,9 +75,11 @@ absl::StatusOr<DecoderTiles> RecordDecoderTiles(const DecoderWeights& weights,
   absl::Status status = RecordLayers(weights, config, &recorder);
   starts.output = list->count;
   starts.single_token_work = std::exchange(list->work, TileWork());
-  status.Update(recorder.product().Multiply(
-      weights.output, recorder.Share(config.vocabulary, kPanelTokens),
-      {0, config.hidden}, {}, 1, {}, {}));
+  if (weights.output.exists()) {
+    status.Update(recorder.product().Multiply(
+        weights.output, recorder.Share(config.vocabulary, kPanelTokens),
+        {0, config.hidden}, {}, 1, {}, {}));
+  }
   starts.many_tokens = list->count;
   starts.output_work = std::exchange(list->work, TileWork());
   recorder.product().UsePanels();

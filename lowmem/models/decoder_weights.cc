@@ -161,12 +161,15 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   AddLayerTensors(weights.layers, &tensors);
   add(weights.output);
   add(weights.positions);
-  if (&weights.words.tensor() != &weights.output.tensor()) add(weights.words);
+  const bool is_tied = weights.output.exists() &&
+                       &weights.words.tensor() == &weights.output.tensor();
+  if (!is_tied) add(weights.words);
   return tensors;
 }
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
-                                                  const DecoderConfig& config) {
+                                                  const DecoderConfig& config,
+                                                  DecoderUse use) {
   const DecoderNames names = FindNames(config.family);
   const bool is_gpt2 = config.family == ModelFamily::kGpt2;
   WeightBinder binder(store, names.prefix, names.sample);
@@ -197,10 +200,12 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                       config.hidden),
                         Weight()}
           : binder.Norm(names.norm, config.hidden);
-  weights.output =
-      config.ties_output
-          ? weights.words
-          : head.Matrix("lm_head.weight", config.vocabulary, config.hidden);
+  if (use == DecoderUse::kLogits) {
+    weights.output =
+        config.ties_output
+            ? weights.words
+            : head.Matrix("lm_head.weight", config.vocabulary, config.hidden);
+  }
   if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();
   return weights;

@@ -52,15 +52,20 @@ struct DecoderWeights {
   Weight positions;  // none where positions are rotations
   std::vector<DecoderLayerWeights> layers;
   NormTensors norm;
-  Weight output;  // [vocabulary, hidden]
+  Weight output;  // [vocabulary, hidden]; none for states
 };
 
 // Every tensor once, those that a run reads as a whole first: in this order
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 
-absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
-                                                  const DecoderConfig& config);
+// What a decoder is used for: the likelihood of the next word, or the states of
+// the tokens, for which no output's matrix is looked for.
+enum class DecoderUse { kLogits, kStates };
+
+absl::StatusOr<DecoderWeights> FindDecoderWeights(
+    const WeightStore& store, const DecoderConfig& config,
+    DecoderUse use = DecoderUse::kLogits);
 
 }  // namespace footprint
 

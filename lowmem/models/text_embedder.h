@@ -1,25 +1,26 @@
-// Vectors of texts, by an encoder from a checkpoint's folder, inside a budget
-// of bytes.
+// Vectors of texts, by an encoder or a decoder from a checkpoint's folder,
+// inside a budget of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::TextEmbedder>> embedder =
 //       footprint::TextEmbedder::Open("all-MiniLM-L6-v2",
 //                                     footprint::WeightBackend::kDirect);
 //   absl::StatusOr<std::vector<int32_t>> ids = (*embedder)->Encode("Hello");
-//   absl::StatusOr<footprint::EncoderPlan> plan =
-//       (*embedder)->encoder().Plan(128, /*workers=*/2, 4 << 20);
-//   absl::Status status = (*embedder)->Start(*plan);
+//   absl::Status status =
+//       (*embedder)->Start(/*tokens=*/128, /*workers=*/2, 4 << 20);
 //   absl::StatusOr<absl::Span<const float>> vector = (*embedder)->Embed(*ids);
 //
 // The folder is that of a sentence-transformers model: config.json,
 // model.safetensors, tokenizer.json or vocab.txt, and modules.json (see
 // sentence_pooling.h). A text of more tokens than the model takes is cut, as
-// sentence-transformers cut it: the last ids around it stay.
+// sentence-transformers cut it: the last ids around it stay. A decoder
+// (Qwen3-Embedding) pools by its last token; other poolings are refused there,
+// and so are decoders that look both ways.
 //
 // Used by one thread at a time; Encode may be called from any. Memory: the
 // plan's arena, the tokenizer's tables and one vector. Time: each text reads
 // every weight once.
 //
-// Errors are those of Encoder, Tokenizer and ReadSentencePooling.
+// Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_
 #define FOOTPRINT_LOWMEM_MODELS_TEXT_EMBEDDER_H_
@@ -30,14 +31,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/models/decoder.h"
+#include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/encoder.h"
-#include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/sentence_pooling.h"
+#include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/text/tokenizer.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -48,9 +52,9 @@ class TextEmbedder {
   static absl::StatusOr<std::unique_ptr<TextEmbedder>> Open(
       const std::string& directory, WeightBackend backend);
 
-  const Encoder& encoder() const { return *encoder_; }
   const SentencePooling& pooling() const { return pooling_; }
-  int64_t features() const { return encoder_->config().hidden; }
+  int64_t features() const { return static_cast<int64_t>(vector_.size()); }
+  WeightStore& store() const;
   // The most tokens of a text that is not cut.
   int64_t most_tokens() const { return most_tokens_; }
 
@@ -59,8 +63,18 @@ class TextEmbedder {
   absl::StatusOr<std::vector<int32_t>> Encode(absl::string_view text,
                                               bool* is_cut = nullptr) const;
 
-  // Allocates what a plan of encoder() says.
-  absl::Status Start(const EncoderPlan& plan);
+  // The smallest budget for texts of up to so many tokens, and the least whose
+  // predicted time is next to that of an ample one.
+  absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers) const;
+  absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers) const;
+
+  // Allocates what a plan within the budget says, for texts of up to so many
+  // tokens. `check` is asked first, with the plan's peak.
+  absl::Status Start(
+      int64_t tokens, int workers, int64_t budget_bytes,
+      absl::FunctionRef<absl::Status(int64_t peak_bytes)> check = [](int64_t) {
+        return absl::OkStatus();
+      });
 
   // Returns the vector of a text's ids, which the next call overwrites. After
   // Start.
@@ -69,11 +83,18 @@ class TextEmbedder {
  private:
   TextEmbedder() = default;
 
-  std::unique_ptr<Encoder> encoder_;
+  absl::Status OpenModel(const std::string& directory, WeightBackend backend);
+  absl::StatusOr<absl::Span<const float>> EmbedByDecoder(
+      absl::Span<const int32_t> ids);
+  int64_t vocabulary() const;
+
+  std::unique_ptr<Encoder> encoder_;  // or
+  std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<Tokenizer> tokenizer_;
   SentencePooling pooling_;
   int64_t most_tokens_ = 0;
-  std::unique_ptr<EncoderRun> run_;
+  std::unique_ptr<EncoderRun> run_;  // of the encoder, or
+  std::unique_ptr<DecoderRun> decoder_run_;
   std::vector<float> vector_;
 };
 

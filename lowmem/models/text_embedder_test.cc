@@ -3,17 +3,20 @@
 
 #include "footprint/lowmem/models/text_embedder.h"
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/files/whole_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,18 +27,20 @@ namespace {
 
 constexpr char kFolder[] = "lowmem/models/testdata/golden_embedder";
 
-TEST(TextEmbedderTest, GivesTheVectorsOfTransformers) {
-  const std::string expected =
-      ReadTestFile(std::string(kFolder) + "/expected.jsonl");
+class TextEmbedderGoldenTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TextEmbedderGoldenTest, GivesTheVectorsOfTransformers) {
+  const std::string folder =
+      absl::StrCat("lowmem/models/testdata/", GetParam());
+  const std::string expected = ReadTestFile(folder + "/expected.jsonl");
   for (const WeightBackend backend : kWeightBackends) {
-    const auto embedder = TextEmbedder::Open(kFolder, backend);
+    const auto embedder = TextEmbedder::Open(folder, backend);
     ASSERT_THAT(embedder, IsOk());
     EXPECT_EQ((*embedder)->most_tokens(), 24);
     EXPECT_EQ((*embedder)->features(), 32);
-    const int64_t least = *(*embedder)->encoder().MinBudgetBytes(24, 2);
-    const auto plan = (*embedder)->encoder().Plan(24, 2, least);
-    ASSERT_THAT(plan, IsOk());
-    ASSERT_THAT((*embedder)->Start(*plan), IsOk());
+    const int64_t least = *(*embedder)->MinBudgetBytes(24, 2);
+    EXPECT_EQ((*embedder)->ChooseBudget(24, 2)->least_bytes, least);
+    ASSERT_THAT((*embedder)->Start(24, 2, least), IsOk());
     int cut_texts = 0;
     for (const absl::string_view line : absl::StrSplit(expected, '\n')) {
       if (line.empty()) continue;
@@ -57,6 +62,27 @@ TEST(TextEmbedderTest, GivesTheVectorsOfTransformers) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Kinds, TextEmbedderGoldenTest,
+                         testing::Values("golden_embedder",
+                                         "golden_decoder_embedder"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
+TEST(TextEmbedderTest, RefusesABudgetThatHasNoRoom) {
+  const auto embedder = TextEmbedder::Open(kFolder, WeightBackend::kPread);
+  ASSERT_THAT(embedder, IsOk());
+  const int64_t least = *(*embedder)->MinBudgetBytes(24, 1);
+  EXPECT_THAT((*embedder)->Start(24, 1, least - 1),
+              StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_THAT((*embedder)->Start(24, 1, least,
+                                 [&](int64_t peak_bytes) {
+                                   EXPECT_EQ(peak_bytes, least);
+                                   return absl::CancelledError("no");
+                                 }),
+              StatusIs(absl::StatusCode::kCancelled));
+}
+
 TEST(TextEmbedderTest, EmbedsNothingBeforeItStarts) {
   const auto embedder = TextEmbedder::Open(kFolder, WeightBackend::kPread);
   ASSERT_THAT(embedder, IsOk());
@@ -64,6 +90,22 @@ TEST(TextEmbedderTest, EmbedsNothingBeforeItStarts) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT((*embedder)->Encode("\xff"),
               StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(TextEmbedderTest, WantsTheLastTokenOfADecoder) {
+  const std::string folder = TestPath("decoder_without_modules");
+  mkdir(folder.c_str(), 0777);
+  for (const char* name : {"config.json", "tokenizer.json"}) {
+    const std::string text = ReadTestFile(
+        absl::StrCat("lowmem/models/testdata/golden_decoder_embedder/", name));
+    ASSERT_THAT(
+        ReplaceFile(absl::StrCat(folder, "/", name), text, ToDisk::kNoFsync),
+        IsOk());
+  }
+  const auto embedder = TextEmbedder::Open(folder, WeightBackend::kPread);
+  EXPECT_THAT(embedder, StatusIs(absl::StatusCode::kUnimplemented));
+  EXPECT_THAT(embedder.status().message(),
+              testing::HasSubstr("known by the last token alone"));
 }
 
 }  // namespace

@@ -272,18 +272,16 @@ absl::StatusOr<Extent> Measure(const TextEmbedder& embedder,
 absl::Status StartEmbedder(const RunMemory& memory, int64_t tokens,
                            TextEmbedder* embedder) {
   const int threads = absl::GetFlag(FLAGS_threads);
-  const Encoder& encoder = embedder->encoder();
   const auto budget = lowmem_internal::FindBudget(
       *lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)), memory,
-      encoder.MinBudgetBytes(tokens, threads),
-      [&] { return encoder.ChooseBudget(tokens, threads); });
+      embedder->MinBudgetBytes(tokens, threads),
+      [&] { return embedder->ChooseBudget(tokens, threads); });
   if (!budget.ok()) return budget.status();
-  const auto plan = encoder.Plan(tokens, threads, budget->bytes);
-  if (!plan.ok()) return plan.status();
-  const absl::Status room = memory.CheckRoom(
-      absl::StrCat("a text of ", tokens, " tokens"), plan->peak_bytes);
-  if (!room.ok()) return room;
-  return embedder->Start(*plan);
+  return embedder->Start(
+      tokens, threads, budget->bytes, [&](int64_t peak_bytes) {
+        return memory.CheckRoom(absl::StrCat("a text of ", tokens, " tokens"),
+                                peak_bytes);
+      });
 }
 
 absl::Status EmbedAll(const Texts& texts, const Extent& extent,
@@ -320,8 +318,7 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
           static_cast<long long>(extent.tokens), seconds,
           static_cast<long long>(embedder.features()),
           FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
-          FormatRoundedBytes(embedder.encoder().store().counters().bytes_read)
-              .c_str());
+          FormatRoundedBytes(embedder.store().counters().bytes_read).c_str());
   if (extent.cut > 0) {
     fprintf(stderr,
             "lowmem_embed: %lld texts have more than the %lld tokens that the "
