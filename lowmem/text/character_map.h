@@ -14,7 +14,7 @@
 // maps nothing there.
 //
 // Source of the format: a double array of Darts-clone, then strings that end
-// with a zero byte; google/sentencepiece, normalizer.cc.
+// with a zero byte; the normalizer of google/sentencepiece.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_CHARACTER_MAP_H_
 #define FOOTPRINT_LOWMEM_TEXT_CHARACTER_MAP_H_
