@@ -188,6 +188,28 @@ TEST(ParseDecoderConfigTest, ReadsGemmasLayers) {
             config->sliding_rotary.frequencies[1]);
 }
 
+TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
+  const std::string llama =
+      absl::StrReplaceAll(kLlama, {{"\"head_dim\": 64,", ""}});
+  EXPECT_EQ(ParseDecoderConfig(llama, "c")->head_features(), 64);
+  EXPECT_THAT(ParseDecoderConfig(
+                  absl::StrReplaceAll(llama, {{"\"hidden_size\": 2048",
+                                               "\"hidden_size\": 2050"}}),
+                  "c")
+                  .status()
+                  .message(),
+              HasSubstr("2050 is not a multiple of the 32 heads"));
+  const std::string qwen = absl::StrReplaceAll(
+      llama, {{"\"llama\"", "\"qwen3\""}, {"Llama", "Qwen3"}});
+  EXPECT_EQ(ParseDecoderConfig(qwen, "c")->head_features(), 128);
+  // What a head has need not share the hidden features.
+  EXPECT_THAT(
+      ParseDecoderConfig(absl::StrReplaceAll(qwen, {{"\"hidden_size\": 2048",
+                                                     "\"hidden_size\": 2050"}}),
+                         "c"),
+      IsOk());
+}
+
 TEST(ParseDecoderConfigTest, FindsWhichLayersSlide) {
   const std::string mistral = absl::StrReplaceAll(
       kLlama, {{"\"llama\"", "\"mistral\""}, {"Llama", "Mistral"}});

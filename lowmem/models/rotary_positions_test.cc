@@ -105,6 +105,36 @@ TEST(RotaryPositionsTest, ScalesAsYarn) {
             1.0f);
 }
 
+// Of transformers 5.12, where the ramp begins before the first pair.
+TEST(RotaryPositionsTest, ScalesAsTransformersYarn) {
+  const auto expect = [](const char* json, int64_t features,
+                         const std::vector<float>& expected) {
+    const auto rotary = Read(json, features);
+    ASSERT_THAT(rotary, IsOk());
+    EXPECT_EQ(rotary->scale, 1.138629436111989f);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(rotary->frequencies[i] / expected[i], 1, 2e-7) << i;
+    }
+  };
+  expect(R"({"rope_theta": 1e6, "rope_scaling": {"type": "yarn", "factor": 4,
+             "original_max_position_embeddings": 64}})",
+         64,
+         {0x1p+0f, 0x1.22ec48p-1f, 0x1.43dce8p-2f, 0x1.5e848ap-3f,
+          0x1.6c310ep-4f, 0x1.62bfc2p-5f, 0x1.33281ap-6f, 0x1.8eec7ep-7f,
+          0x1.030dc6p-7f, 0x1.507316p-8f});
+  expect(R"({"rope_theta": 1e6, "rope_scaling": {"type": "yarn", "factor": 4,
+             "original_max_position_embeddings": 2048}})",
+         64,
+         {0x1p+0f, 0x1.4c7bc0p-1f, 0x1.afd136p-2f, 0x1.186a08p-2f,
+          0x1.6c310ep-3f, 0x1.d8ffacp-4f, 0x1.198f6ep-4f, 0x1.4c6fc0p-5f,
+          0x1.8494a8p-6f, 0x1.c09974p-7f, 0x1.fdcbdep-8f, 0x1.1bc258p-8f});
+  expect(R"({"rope_scaling": {"type": "yarn", "factor": 4,
+             "original_max_position_embeddings": 8}})",
+         16,
+         {0x1p+0f, 0x1.43d136p-4f, 0x1.99999ap-6f, 0x1.030dc6p-7f,
+          0x1.47ae14p-9f, 0x1.9e7c70p-11f, 0x1.0624dep-12f, 0x1.4b96c0p-14f});
+}
+
 TEST(RotaryPositionsTest, LongRopeEndsWhereItsShortFactorsDo) {
   const std::string factors =
       R"("short_factor": [1, 1, 2, 2], "long_factor": [9, 9, 9, 9])";

@@ -49,5 +49,15 @@ TEST(ReadStopIdsTest, SaysWhatIsNoId) {
   }
 }
 
+TEST(ReadStopIdsTest, SaysWhatIsNoFile) {
+  const std::string folder = TestPath("odd");
+  mkdir(folder.c_str(), 0777);
+  mkdir((folder + "/generation_config.json").c_str(), 0777);
+  EXPECT_THAT(ReadStopIds(folder).status().message(),
+              HasSubstr("generation_config.json"));
+  EXPECT_THAT(ReadStopIds(folder),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 }  // namespace
 }  // namespace footprint
