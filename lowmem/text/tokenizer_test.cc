@@ -108,6 +108,24 @@ TEST(TokenizerTest, ReadsMergesWhereverTheyStand) {
               ElementsAre(4, 2));
 }
 
+// A character becomes its bytes where all of them are words.
+TEST(TokenizerTest, FallsBackToBytesWhereAllAreThere) {
+  const std::string json =
+      R"({"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true,
+          "vocab": [["<unk>", 0], ["a", -1], ["<0xC3>", -5], ["<0xA9>", -5],
+                    ["aa", -1.5]]}})";
+  const auto tokenizer = Tokenizer::Open(Folder("bytes", json));
+  ASSERT_THAT(tokenizer, IsOk());
+  const auto encode = [&](absl::string_view text) {
+    return *(*tokenizer)->Encode(text, SpecialIds::kInclude);
+  };
+  EXPECT_THAT(encode("a\xc3\xa9"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(encode("a\xc3\xbc"), ElementsAre(1, 0));
+  // Unknown characters side by side are one, also between others.
+  EXPECT_THAT(encode("\xc3\xbcxya"), ElementsAre(0, 1));
+  EXPECT_THAT(encode("aaa"), ElementsAre(1, 4));
+}
+
 TEST(TokenizerTest, IsFastOnAPieceWithoutAnEnd) {
   const auto tokenizer = Tokenizer::Open(Folder("long", kSmall));
   ASSERT_THAT(tokenizer, IsOk());
@@ -196,6 +214,9 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
       {R"("c": 3,)", "", "merge 1"},
       {R"("id": 5,)", "", "an entry without a content and an id"},
       {R"("vocab")", R"("words")", "no \"vocab\""},
+      {R"("post_processor": null)",
+       R"("post_processor": {"type": "BertProcessing", "cls": ["a", 0]})",
+       "no cls and sep"},
       {R"("post_processor": null)",
        R"("post_processor": {"type": "TemplateProcessing",
           "single": [{"SpecialToken": {"id": "<x>"}}]})",
