@@ -298,7 +298,9 @@ std::string Tokenizer::Decode(absl::Span<const int32_t> ids,
   for (const int32_t id : ids) {
     const auto found = special_by_id_.find(id);
     if (found == special_by_id_.end()) {
-      words.push_back(file_.words->word(id));
+      // An id that is no word's adds nothing.
+      const absl::string_view word = file_.words->word(id);
+      if (!word.empty()) words.push_back(word);
     } else if (!found->second.is_special || special == SpecialIds::kInclude) {
       words.push_back(found->second.content);
     }
