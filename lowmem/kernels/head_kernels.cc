@@ -44,15 +44,16 @@ HWY_INLINE hn::Vec<D> SumOfSquares(D d, const float* column, int64_t features,
 
 template <class D>
 HWY_INLINE void NormaliseLanes(D d, int64_t features, const float* gain,
-                               float epsilon, int64_t stride, float* column) {
-  const auto mean = hn::Div(SumOfSquares(d, column, features, stride),
+                               float epsilon, int64_t stride,
+                               const float* input, float* output) {
+  const auto mean = hn::Div(SumOfSquares(d, input, features, stride),
                             hn::Set(d, static_cast<float>(features)));
   const auto scale =
       hn::Div(hn::Set(d, 1.0f), hn::Sqrt(hn::Add(mean, hn::Set(d, epsilon))));
   for (int64_t row = 0; row < features; ++row) {
-    float* const at = column + row * stride;
-    hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, at), scale), hn::Set(d, gain[row])),
-               d, at);
+    const auto x = hn::LoadU(d, input + row * stride);
+    hn::StoreU(hn::Mul(hn::Mul(x, scale), hn::Set(d, gain[row])), d,
+               output + row * stride);
   }
 }
 
@@ -89,8 +90,20 @@ void NormaliseHead(int64_t features, const float* gain, float epsilon,
                    const HeadView& head) {
   ForEachVector(head.lanes, [&](auto d, int64_t lane) HWY_ATTR {
     NormaliseLanes(d, features, gain, epsilon, head.feature_stride,
-                   head.data + lane);
+                   head.data + lane, head.data + lane);
   });
+}
+
+void RmsNorm(int64_t features, int64_t panels, const float* gain, float epsilon,
+             const float* input, float* output) {
+  const int64_t panel_floats = features * kPanelTokens;
+  for (int64_t first = 0; first < panels * panel_floats;
+       first += panel_floats) {
+    ForEachVector(kPanelTokens, [&](auto d, int64_t lane) HWY_ATTR {
+      NormaliseLanes(d, features, gain, epsilon, kPanelTokens,
+                     input + first + lane, output + first + lane);
+    });
+  }
 }
 
 void RotateHead(const RotaryAngles& angles, const HeadView& head) {
@@ -108,8 +121,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace footprint {
 
+HWY_EXPORT(RmsNorm);
 HWY_EXPORT(NormaliseHead);
 HWY_EXPORT(RotateHead);
+
+void RmsNorm(int64_t features, int64_t panels, const float* gain, float epsilon,
+             const float* input, float* output) {
+  HWY_DYNAMIC_DISPATCH(RmsNorm)
+  (features, panels, gain, epsilon, input, output);
+}
 
 void NormaliseHead(int64_t features, const float* gain, float epsilon,
                    const HeadView& head) {

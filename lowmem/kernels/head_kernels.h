@@ -1,15 +1,16 @@
-// What decoders do to the queries and keys of one head before attention: RMS
-// norm over the head's features, and the rotation that tells a token's position
-// (RoPE; Su et al., 2021).
+// The RMS norm of tokens and of heads (Zhang and Sennrich, 2019), and the
+// rotation of queries and keys that tells a token's position (RoPE; Su et al.,
+// 2021).
 //
+//   footprint::RmsNorm(2048, panels, gain, 1e-6f, states, normed);
 //   const HeadView head = {queries, kPanelTokens, kPanelTokens};
 //   footprint::NormaliseHead(64, gain, 1e-6f, head);
 //   footprint::RotateHead({cosines, sines, 32}, head);
 //
-// A head is a feature in each row; its lanes are tokens. Both functions work in
-// place, on queries in panels and on keys where the cache has them.
+// A head is a feature in each row; its lanes are tokens. The functions of heads
+// work in place, on queries in panels and on keys where the cache has them.
 //
-// NormaliseHead sums as the norms of token_kernels.h do. RotateHead turns pairs
+// The norms sum as the norms of token_kernels.h do. RotateHead turns pairs
 // (i, i + pairs) of features: x(i) cos - x(i + pairs) sin, and x(i + pairs) cos
 // + x(i) sin, each with one product rounded before a fused multiply-add.
 // Features beyond 2 * pairs stay as they are. A lane has the same bits whether
@@ -41,6 +42,11 @@ struct RotaryAngles {
   const float* sines = nullptr;
   int64_t pairs = 0;
 };
+
+// output = gain * input / sqrt(mean of squares + epsilon), for each token of
+// the panels. `output` may be `input`.
+void RmsNorm(int64_t features, int64_t panels, const float* gain, float epsilon,
+             const float* input, float* output);
 
 // x = gain * x / sqrt(mean of squares + epsilon) for each lane.
 void NormaliseHead(int64_t features, const float* gain, float epsilon,

@@ -20,6 +20,38 @@ std::vector<float> Numbers(std::mt19937& random, int64_t count) {
   return numbers;
 }
 
+TEST(RmsNormTest, DividesByTheRootOfTheMeanSquare) {
+  std::mt19937 random(4);
+  constexpr int64_t kPanels = 2;
+  for (const int64_t features : {1, 8, 53, 600}) {
+    const int64_t panel_floats = features * kPanelTokens;
+    const std::vector<float> input = Numbers(random, kPanels * panel_floats);
+    const std::vector<float> gain = Numbers(random, features);
+    ForEachVectorTarget([&](bool) {
+      std::vector<float> output(input.size());
+      RmsNorm(features, kPanels, gain.data(), 1e-5f, input.data(),
+              output.data());
+      for (int64_t column = 0; column < kPanels * kPanelTokens; ++column) {
+        const auto at = [&](int64_t feature) {
+          return column / kPanelTokens * panel_floats + feature * kPanelTokens +
+                 column % kPanelTokens;
+        };
+        double squares = 0;
+        for (int64_t i = 0; i < features; ++i) {
+          squares += std::pow(static_cast<double>(input[at(i)]), 2);
+        }
+        const double root =
+            std::sqrt(squares / static_cast<double>(features) + 1e-5);
+        for (int64_t i = 0; i < features; ++i) {
+          const double expected = gain[i] * input[at(i)] / root;
+          ASSERT_NEAR(output[at(i)], expected,
+                      5e-7 * std::abs(expected) + 1e-12);
+        }
+      }
+    });
+  }
+}
+
 TEST(NormaliseHeadTest, DividesByTheRootOfTheMeanSquare) {
   std::mt19937 random(1);
   constexpr int64_t kStride = 48;  // as in a cache of positions

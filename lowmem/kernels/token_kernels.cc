@@ -105,32 +105,6 @@ void NormPanels(const float* input, int64_t features, int64_t panels,
   }
 }
 
-void RmsNorm(const float* input, int64_t features, int64_t panels,
-             const NormWeights& weights, float* output) {
-  const FloatTag d;
-  const int64_t panel_stride = features * kPanelTokens;
-  for (int64_t panel = 0; panel < panels; ++panel) {
-    for (int64_t lane = 0; lane < kPanelTokens; lane += kLanes) {
-      const float* const from = input + panel * panel_stride + lane;
-      float* const to = output + panel * panel_stride + lane;
-      const FloatVector sum = SumRows(features, [=](int64_t row) HWY_ATTR {
-        const FloatVector x = hn::Load(d, from + row * kPanelTokens);
-        return hn::Mul(x, x);
-      });
-      const FloatVector mean =
-          hn::Div(sum, hn::Set(d, static_cast<float>(features)));
-      const FloatVector scale =
-          hn::Div(hn::Set(d, 1.0f),
-                  hn::Sqrt(hn::Add(mean, hn::Set(d, weights.epsilon))));
-      for (int64_t row = 0; row < features; ++row) {
-        const FloatVector x = hn::Load(d, from + row * kPanelTokens);
-        hn::Store(hn::Mul(hn::Mul(x, scale), hn::Set(d, weights.gain[row])), d,
-                  to + row * kPanelTokens);
-      }
-    }
-  }
-}
-
 void MultiplyVectors(const float* factors, int64_t count, float* values) {
   const FloatTag d;
   for (int64_t i = 0; i < count; i += kLanes) {
@@ -293,7 +267,6 @@ namespace footprint {
 
 HWY_EXPORT(NormPanels);
 HWY_EXPORT(AddLayerNorm);
-HWY_EXPORT(RmsNorm);
 HWY_EXPORT(AddVectors);
 HWY_EXPORT(MultiplyVectors);
 HWY_EXPORT(ScaledSoftmax);
@@ -310,11 +283,6 @@ void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
 void LayerNorm(const float* input, int64_t features, int64_t panels,
                const NormWeights& weights, float* output) {
   HWY_DYNAMIC_DISPATCH(NormPanels)(input, features, panels, weights, output);
-}
-
-void RmsNorm(const float* input, int64_t features, int64_t panels,
-             const NormWeights& weights, float* output) {
-  HWY_DYNAMIC_DISPATCH(RmsNorm)(input, features, panels, weights, output);
 }
 
 void AddPanels(const float* addend, int64_t features, int64_t panels,

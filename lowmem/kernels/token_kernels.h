@@ -41,11 +41,6 @@ void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
 void LayerNorm(const float* input, int64_t features, int64_t panels,
                const NormWeights& weights, float* output);
 
-// output = gain * input / sqrt(mean of squares + epsilon), for each token, as
-// Llama normalises; `weights.bias` is not looked at. `output` may be `input`.
-void RmsNorm(const float* input, int64_t features, int64_t panels,
-             const NormWeights& weights, float* output);
-
 // sum += addend.
 void AddPanels(const float* addend, int64_t features, int64_t panels,
                float* sum);

@@ -33,7 +33,7 @@ DecoderConfig ReadGpt2(ConfigReader& reader) {
   return config;
 }
 
-// What a family's configs leave out.
+// The values that hold where a family's configs leave them out.
 struct LlamaDefaults {
   double epsilon = 1e-6;
   double theta = 10000.0;

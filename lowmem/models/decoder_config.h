@@ -34,7 +34,8 @@
 
 namespace footprint {
 
-// Which layers let a token see only the last `window` tokens, its own included.
+// The layers that let a token see only the last `window` tokens, its own
+// included.
 struct SlidingLayers {
   int64_t window = 0;      // 0: no layer does
   int64_t first = 0;       // the layers before it see all tokens
@@ -77,8 +78,8 @@ struct DecoderConfig {
   bool adds_one_to_gains = false;
   // Queries and keys are normalised head by head.
   bool has_head_norms = false;
-  // What attention and the feed-forward part give is normalised before it is
-  // added.
+  // The outputs of attention and of the feed-forward part are normalised before
+  // they are added.
   bool has_norms_after = false;
   // The feed-forward part is contract(activation(gate(x)) expand(x)).
   bool is_gated = false;
@@ -89,7 +90,8 @@ struct DecoderConfig {
   bool has_joined_matrices = true;
   // Matrices lie as [inputs, outputs].
   bool is_transposed = true;
-  // Without pairs, positions are rows of a table.
+  // The rotation of queries and keys; with no pairs, positions are rows of a
+  // table.
   RotaryPositions rotary;
   SlidingLayers sliding;
   // The angles of sliding layers, where they have their own.

@@ -202,7 +202,7 @@ TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
   const std::string qwen = absl::StrReplaceAll(
       llama, {{"\"llama\"", "\"qwen3\""}, {"Llama", "Qwen3"}});
   EXPECT_EQ(ParseDecoderConfig(qwen, "c")->head_features(), 128);
-  // What a head has need not share the hidden features.
+  // A head's features need not be a share of the hidden ones.
   EXPECT_THAT(
       ParseDecoderConfig(absl::StrReplaceAll(qwen, {{"\"hidden_size\": 2048",
                                                      "\"hidden_size\": 2050"}}),

@@ -1,4 +1,4 @@
-// What every family of decoders promises beyond its numbers, which
+// The promises of every family of decoders beyond its numbers, which
 // decoder_golden_test compares: the same bits for every backend, budget, number
 // of workers and packing, inside the plan's memory.
 

@@ -33,7 +33,7 @@ std::vector<T> ReadAll(WeightStore& store, const std::string& name) {
   return values;
 }
 
-// What the reference computed.
+// The numbers that the reference computed.
 struct Expected {
   std::vector<int32_t> ids;
   // The tokens after which there are logits, in order.

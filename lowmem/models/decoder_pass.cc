@@ -318,11 +318,11 @@ RotaryAngles DecoderPass::AnglesOf(int64_t panel, int64_t layer) const {
 
 void DecoderPass::Normalise(const float* input, const NormVectors& norm,
                             int64_t panels, float* output) const {
-  const NormWeights weights = {norm.gain, norm.bias, config_.epsilon};
   if (config_.has_rms_norms) {
-    RmsNorm(input, config_.hidden, panels, weights, output);
+    RmsNorm(config_.hidden, panels, norm.gain, config_.epsilon, input, output);
   } else {
-    LayerNorm(input, config_.hidden, panels, weights, output);
+    LayerNorm(input, config_.hidden, panels,
+              {norm.gain, norm.bias, config_.epsilon}, output);
   }
 }
 

@@ -166,7 +166,7 @@ class DecoderPass : public LayerPass {
   float* const logits_;
   float* const branch_;
   float* const angles_;
-  // What rows of the table of words are multiplied by.
+  // The factor of the rows of the table of words.
   const float word_scale_;
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;

@@ -72,7 +72,7 @@ struct DecoderPlan : ModelPlan {
   // Queries and their context, or a chunk of intermediate features and what it
   // is multiplied by.
   ArenaRange work;
-  // What the feed-forward part or attention gives, where that is normalised
+  // The output of attention or of the feed-forward part, where it is normalised
   // before it is added.
   ArenaRange branch;
   // Cosines and sines of the tokens' angles: see angle_floats.

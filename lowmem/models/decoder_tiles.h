@@ -31,7 +31,8 @@ namespace footprint::lowmem_internal {
 // The queries, the keys or the values of a layer.
 struct HeadPart {
   const LinearPart* linear;
-  // Of one head of keys, or of the heads of queries that share one.
+  // The features of one head of keys, or of all heads of queries that share
+  // one.
   int64_t features;
 
   // Returns the outputs of the matrix that belong to these heads of keys.

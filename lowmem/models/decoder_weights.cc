@@ -107,8 +107,8 @@ DecoderLayerWeights FindLlamaLayer(WeightBinder& binder,
   DecoderLayerWeights weights;
   weights.attention_norm = norm("input_layernorm");
   FindLlamaHeads(binder, config, begin + "self_attn.", &weights);
-  // Without norms after the parts, the feed-forward part's own norm has the
-  // name that lies between them.
+  // The feed-forward part's own norm is called "post_attention_layernorm"
+  // unless there are norms after the parts, one of which has that name then.
   if (config.has_norms_after) {
     weights.after_attention_norm = norm("post_attention_layernorm");
     weights.feed_norm = norm("pre_feedforward_layernorm");

@@ -59,8 +59,8 @@ struct DecoderWeights {
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 
-// What a decoder is used for: the likelihood of the next word, or the states of
-// the tokens, for which no output's matrix is looked for.
+// The use that a decoder is opened for: the likelihood of the next word, or the
+// states of the tokens, for which no output's matrix is looked for.
 enum class DecoderUse { kLogits, kStates };
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(

@@ -30,16 +30,12 @@ constexpr FamilyNames kBertNames = {"bert.",
                                     "intermediate.dense",
                                     "output.dense",
                                     "output.LayerNorm"};
-constexpr FamilyNames kRobertaNames = {"roberta.",
-                                       "encoder.layer.",
-                                       "attention.self.query",
-                                       "attention.self.key",
-                                       "attention.self.value",
-                                       "attention.output.dense",
-                                       "attention.output.LayerNorm",
-                                       "intermediate.dense",
-                                       "output.dense",
-                                       "output.LayerNorm"};
+constexpr FamilyNames WithPrefix(FamilyNames names, const char* prefix) {
+  names.prefix = prefix;
+  return names;
+}
+
+constexpr FamilyNames kRobertaNames = WithPrefix(kBertNames, "roberta.");
 constexpr FamilyNames kDistilBertNames = {
     "distilbert.",      "transformer.layer.", "attention.q_lin",
     "attention.k_lin",  "attention.v_lin",    "attention.out_lin",

@@ -48,7 +48,7 @@ struct RotaryPositions {
 
 bool operator==(const RotaryPositions& a, const RotaryPositions& b);
 
-// What the angles depend on besides the keys.
+// The figures that the angles depend on besides the keys.
 struct RotaryDefaults {
   int64_t head_features = 0;
   int64_t positions = 0;

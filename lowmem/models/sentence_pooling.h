@@ -3,7 +3,7 @@
 //
 //   absl::StatusOr<footprint::SentencePooling> pooling =
 //       footprint::ReadSentencePooling("all-MiniLM-L6-v2");
-//   footprint::PoolStates(*pooling, states, tokens, vector);
+//   footprint::PoolStates(*pooling, states, absl::MakeSpan(vector));
 //
 // Known are poolings by the mean, by the first token ([CLS]), by the largest
 // number and by the last token, each alone, and Normalize. A folder without

@@ -34,34 +34,20 @@ for argument in "$@"; do
   esac
 done
 bin=$PWD/lowmem/programs
+# shellcheck source=lowmem/programs/memory_cgroup.sh
+source "$bin/memory_cgroup.sh"
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/footprint_cgroup.XXXXXX")
-cgroup=
 
 fail() {
   printf 'cgroup_bench: %s\n' "$*" >&2
   exit 1
 }
 clean() {
-  [[ -z $cgroup ]] || rmdir "$cgroup" || true
+  remove_cgroup
   rm -rf "$work"
 }
 trap clean EXIT
 
-# A group of our own with the limit: version 2, or 1's memory controller.
-make_cgroup() {
-  local name=footprint.$$ error limit=$((limit_mib << 20))
-  if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
-    cgroup=/sys/fs/cgroup/$name
-    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
-    [[ -f $cgroup/memory.max ]] || fail "no memory controller in $cgroup"
-    printf '%s' "$limit" >"$cgroup/memory.max"
-    [[ ! -f $cgroup/memory.swap.max ]] || printf 0 >"$cgroup/memory.swap.max"
-  else
-    cgroup=/sys/fs/cgroup/memory/$name
-    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
-    printf '%s' "$limit" >"$cgroup/memory.limit_in_bytes"
-  fi
-}
 peak_bytes() {
   cat "$cgroup/memory.peak" 2>/dev/null || cat "$cgroup/memory.max_usage_in_bytes"
 }
@@ -91,7 +77,7 @@ pass_gigabytes() {
 seconds_of() { awk '$1 == "time" { print $2 }' "$1"; }
 
 main() {
-  make_cgroup
+  make_cgroup "$limit_mib"
   mkdir "$work/plain" "$work/model"
   "$bin/lowmem_generate" --shape="$shape" "$work/plain" 2>/dev/null
   "$bin/lowmem_pack" "$work/plain/model.safetensors" "$work/model/model.safetensors" 2>/dev/null
@@ -106,8 +92,7 @@ main() {
     "$bin/lowmem_run" "$work/model" --random_ids="$tokens" --backend=resident \
       --budget=1GiB --repeat=3 --output="$work/resident.out" >"$work/resident.$pair"
     drop_from_cache "$model"
-    bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' bash "$cgroup" \
-      "$bin/lowmem_run" "$work/model" --random_ids="$tokens" --backend=direct \
+    run_in_cgroup "$bin/lowmem_run" "$work/model" --random_ids="$tokens" --backend=direct \
       --budget="$budget" --repeat=3 --output="$work/direct.out" >"$work/direct.$pair" ||
       fail "the limited run failed: $(cat "$work/direct.$pair")"
     cmp "$work/resident.out" "$work/direct.out" || fail "other bits than the resident run's"

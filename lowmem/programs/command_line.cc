@@ -34,4 +34,20 @@ absl::Status CheckNotThere(const std::string& path, bool force) {
 
 int Finish(absl::string_view program) { return FinishStandardOutput(program); }
 
+int RunOnFolder(absl::string_view program, const std::vector<char*>& arguments,
+                absl::FunctionRef<absl::Status()> read_flags,
+                absl::FunctionRef<absl::Status(const std::string&)> run) {
+  if (arguments.size() != 2) {
+    return Fail(program, ExitCode::kWrongUsage,
+                absl::InvalidArgumentError(
+                    absl::StrCat("takes one MODEL_DIR, got ",
+                                 arguments.size() - 1, "; see --help")));
+  }
+  const absl::Status flags = read_flags();
+  if (!flags.ok()) return Fail(program, ExitCode::kWrongUsage, flags);
+  const absl::Status status = run(arguments[1]);
+  return status.ok() ? Finish(program)
+                     : Fail(program, ExitCode::kFailed, status);
+}
+
 }  // namespace footprint::lowmem_internal

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -44,6 +45,13 @@ absl::Status CheckNotThere(const std::string& path, bool force);
 // The exit code of a program that did all it was asked: 0, or that of kFailed,
 // and says why, where not all that it printed reached standard output.
 int Finish(absl::string_view program);
+
+// The whole of a program that takes one MODEL_DIR: reads its flags, then runs
+// on the folder. Returns the exit code: kWrongUsage where there is not one
+// argument or a flag is wrong, kFailed where the run fails.
+int RunOnFolder(absl::string_view program, const std::vector<char*>& arguments,
+                absl::FunctionRef<absl::Status()> read_flags,
+                absl::FunctionRef<absl::Status(const std::string&)> run);
 
 }  // namespace footprint::lowmem_internal
 

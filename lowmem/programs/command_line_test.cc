@@ -47,6 +47,30 @@ TEST(FailTest, SaysWhoAndWhatInOneLine) {
   EXPECT_EQ(Fail("x", ExitCode::kWrongUsage, status), 2);
 }
 
+TEST(RunOnFolderTest, TellsTheCommandLinesFaultsFromTheRuns) {
+  std::string program = "program";
+  std::string folder = "model";
+  const auto run = [&](const std::vector<char*>& arguments,
+                       const absl::Status& flags, const absl::Status& result) {
+    testing::internal::CaptureStderr();
+    const int code = RunOnFolder(
+        "lowmem_run", arguments, [&] { return flags; },
+        [&](const std::string& directory) {
+          EXPECT_EQ(directory, "model");
+          return result;
+        });
+    testing::internal::GetCapturedStderr();
+    return code;
+  };
+  const absl::Status good;
+  const absl::Status bad = absl::NotFoundError("no");
+  EXPECT_EQ(run({&program[0], &folder[0]}, good, good), 0);
+  EXPECT_EQ(run({&program[0], &folder[0]}, good, bad), 1);
+  EXPECT_EQ(run({&program[0], &folder[0]}, bad, good), 2);
+  EXPECT_EQ(run({&program[0]}, good, good), 2);
+  EXPECT_EQ(run({&program[0], &folder[0], &folder[0]}, good, good), 2);
+}
+
 TEST(CheckNotThereTest, AFileWithBytesStaysUnlessForced) {
   const std::string path = testing::TempDir() + "/output";
   EXPECT_THAT(CheckNotThere(path, false), IsOk());

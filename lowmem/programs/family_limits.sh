@@ -23,12 +23,13 @@ for argument in "$@"; do
   esac
 done
 readonly BIN=$PWD/lowmem/programs
+# shellcheck source=lowmem/programs/memory_cgroup.sh
+source "$BIN/memory_cgroup.sh"
 readonly LIMITS_MIB=(8 16 32 64 128)
 readonly ENCODERS=(minilm bert-base distilbert)
 readonly DECODERS=(gpt2 smollm2-135m llama-3.2-1b mistral-7b qwen2.5-0.5b qwen3-0.6b
   gemma-3-1b phi-3-mini)
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/footprint_family.XXXXXX")
-cgroup=
 failures=0
 
 fail() {
@@ -36,37 +37,16 @@ fail() {
   exit 1
 }
 clean() {
-  [[ -z $cgroup ]] || rmdir "$cgroup" || true
+  remove_cgroup
   rm -rf "$work"
 }
 trap clean EXIT
-
-# A group of its own for each limit: version 2, or 1's memory controller.
-make_cgroup() {
-  local name=footprint.family.$$ limit=$(($1 << 20)) error
-  if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
-    cgroup=/sys/fs/cgroup/$name
-    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
-    [[ -f $cgroup/memory.max ]] || fail "no memory controller in $cgroup"
-    printf '%s' "$limit" >"$cgroup/memory.max"
-    [[ ! -f $cgroup/memory.swap.max ]] || printf 0 >"$cgroup/memory.swap.max"
-  else
-    cgroup=/sys/fs/cgroup/memory/$name
-    error=$(mkdir "$cgroup" 2>&1) || { cgroup=; fail "no cgroup: $error"; }
-    printf '%s' "$limit" >"$cgroup/memory.limit_in_bytes"
-  fi
-}
-remove_cgroup() {
-  rmdir "$cgroup"
-  cgroup=
-}
 
 # One run in the group: "ends", "least N" or what went wrong.
 run_limited() {
   local model=$1 flags=$2 status=0
   # shellcheck disable=SC2086  # flags are several words.
-  bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' bash "$cgroup" \
-    "$BIN/lowmem_run" "$model" --random_ids="$tokens" $flags --force \
+  run_in_cgroup "$BIN/lowmem_run" "$model" --random_ids="$tokens" $flags --force \
     --output="$work/limited" >"$work/log" 2>&1 || status=$?
   if [[ $status == 0 ]]; then
     cmp -s "$work/limited" "$work/expected" && echo ends || echo "OTHER BITS"

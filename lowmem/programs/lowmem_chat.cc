@@ -39,7 +39,6 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
-#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/text/chat_template.h"
 #include "footprint/lowmem/text/text_stream.h"
 #include "footprint/lowmem/text/token_sampler.h"
@@ -101,15 +100,11 @@ absl::Status CheckFlags() {
   if (absl::GetFlag(FLAGS_top_k) < 0) return wrong("--top_k: 0 or more");
   const double top_p = absl::GetFlag(FLAGS_top_p);
   if (!(top_p > 0 && top_p <= 1)) return wrong("--top_p: above 0, at most 1");
-  const int threads = absl::GetFlag(FLAGS_threads);
-  if (threads < 1 || threads > kMostWorkers) {
-    return wrong(
-        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
-  }
-  if (absl::GetFlag(FLAGS_backend) != "auto") {
-    const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-    if (!backend.ok()) return backend.status();
-  }
+  absl::Status status =
+      lowmem_internal::CheckThreads(absl::GetFlag(FLAGS_threads));
+  status.Update(
+      lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)).status());
+  if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
 }
 
@@ -181,12 +176,9 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   auto tokenizer = Tokenizer::Open(directory);
   if (!tokenizer.ok()) return tokenizer.status();
   chat->tokenizer_ = *std::move(tokenizer);
-  absl::optional<WeightBackend> asked;
-  if (absl::GetFlag(FLAGS_backend) != "auto") {
-    asked = *WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-  }
   const auto backend = lowmem_internal::FindBackend(
-      asked, lowmem_internal::FileBytes(directory + "/model.safetensors"),
+      *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
+      lowmem_internal::FileBytes(directory + "/model.safetensors"),
       chat->memory_);
   if (!backend.ok()) return backend.status();
   auto decoder = Decoder::Open(directory, *backend);
@@ -379,23 +371,6 @@ absl::Status Run(const std::string& directory) {
   return prompt.has_value() ? AnswerOnce(**chat, *prompt) : Converse(**chat);
 }
 
-int Main(const std::vector<char*>& arguments) {
-  using lowmem_internal::ExitCode;
-  using lowmem_internal::Fail;
-  constexpr char kProgram[] = "lowmem_chat";
-  if (arguments.size() != 2) {
-    return Fail(kProgram, ExitCode::kWrongUsage,
-                absl::InvalidArgumentError(
-                    absl::StrCat("takes one MODEL_DIR, got ",
-                                 arguments.size() - 1, "; see --help")));
-  }
-  const absl::Status flags = CheckFlags();
-  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
-  const absl::Status status = Run(arguments[1]);
-  return status.ok() ? lowmem_internal::Finish(kProgram)
-                     : Fail(kProgram, ExitCode::kFailed, status);
-}
-
 }  // namespace
 }  // namespace footprint
 
@@ -405,5 +380,7 @@ int main(int argc, char** argv) {
       "MODEL_DIR holds config.json, model.safetensors and tokenizer.json. Pack "
       "the weights first, once:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
-  return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
+  return footprint::lowmem_internal::RunOnFolder(
+      "lowmem_chat", footprint::lowmem_internal::ParseFlags(argc, argv),
+      footprint::CheckFlags, footprint::Run);
 }

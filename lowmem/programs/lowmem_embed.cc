@@ -44,7 +44,6 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
-#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(absl::optional<std::string>, text, absl::nullopt, "the text");
@@ -223,15 +222,11 @@ absl::Status CheckFlags() {
                      " ends in none of .npy, .f32 and "
                      ".jsonl"));
   }
-  const int threads = absl::GetFlag(FLAGS_threads);
-  if (threads < 1 || threads > kMostWorkers) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
-  }
-  if (absl::GetFlag(FLAGS_backend) != "auto") {
-    const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-    if (!backend.ok()) return backend.status();
-  }
+  absl::Status status =
+      lowmem_internal::CheckThreads(absl::GetFlag(FLAGS_threads));
+  status.Update(
+      lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)).status());
+  if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
 }
 
@@ -337,13 +332,9 @@ absl::Status Run(const std::string& directory) {
   const absl::Status free = CheckOutput(directory);
   if (!free.ok()) return free;
   RunMemory memory = RunMemory::Read();
-  absl::optional<WeightBackend> asked;
-  if (absl::GetFlag(FLAGS_backend) != "auto") {
-    asked = *WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-  }
   const auto backend = lowmem_internal::FindBackend(
-      asked, lowmem_internal::FileBytes(directory + "/model.safetensors"),
-      memory);
+      *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
+      lowmem_internal::FileBytes(directory + "/model.safetensors"), memory);
   if (!backend.ok()) return backend.status();
   const auto embedder = TextEmbedder::Open(directory, *backend);
   if (!embedder.ok()) return embedder.status();
@@ -374,23 +365,6 @@ absl::Status Run(const std::string& directory) {
   return absl::OkStatus();
 }
 
-int Main(const std::vector<char*>& arguments) {
-  using lowmem_internal::ExitCode;
-  using lowmem_internal::Fail;
-  constexpr char kProgram[] = "lowmem_embed";
-  if (arguments.size() != 2) {
-    return Fail(kProgram, ExitCode::kWrongUsage,
-                absl::InvalidArgumentError(
-                    absl::StrCat("takes one MODEL_DIR, got ",
-                                 arguments.size() - 1, "; see --help")));
-  }
-  const absl::Status flags = CheckFlags();
-  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
-  const absl::Status status = Run(arguments[1]);
-  return status.ok() ? lowmem_internal::Finish(kProgram)
-                     : Fail(kProgram, ExitCode::kFailed, status);
-}
-
 }  // namespace
 }  // namespace footprint
 
@@ -400,5 +374,7 @@ int main(int argc, char** argv) {
       "[--output=vectors.npy]\n"
       "MODEL_DIR is a sentence-transformers model's folder with "
       "model.safetensors");
-  return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
+  return footprint::lowmem_internal::RunOnFolder(
+      "lowmem_embed", footprint::lowmem_internal::ParseFlags(argc, argv),
+      footprint::CheckFlags, footprint::Run);
 }

@@ -54,7 +54,6 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
-#include "footprint/lowmem/streaming/plan_growth.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(std::string, ids, "",
@@ -181,16 +180,13 @@ absl::Status ReadInput(Request* request) {
 }
 
 absl::Status ReadFlags(Request* request) {
-  if (absl::GetFlag(FLAGS_backend) != "auto") {
-    const auto backend = WeightBackendFromName(absl::GetFlag(FLAGS_backend));
-    if (!backend.ok()) return backend.status();
-    request->backend = *backend;
-  }
+  const auto backend =
+      lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend));
+  if (!backend.ok()) return backend.status();
+  request->backend = *backend;
   request->threads = absl::GetFlag(FLAGS_threads);
-  if (request->threads < 1 || request->threads > kMostWorkers) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
-  }
+  const absl::Status threads = lowmem_internal::CheckThreads(request->threads);
+  if (!threads.ok()) return threads;
   request->repeat = absl::GetFlag(FLAGS_repeat);
   if (request->repeat < 1) {
     return absl::InvalidArgumentError("--repeat: at least 1 pass");
@@ -629,22 +625,13 @@ absl::Status Run(const Request& request) {
 }
 
 int Main(const std::vector<char*>& arguments) {
-  using lowmem_internal::ExitCode;
-  using lowmem_internal::Fail;
-  constexpr char kProgram[] = "lowmem_run";
-  if (arguments.size() != 2) {
-    return Fail(kProgram, ExitCode::kWrongUsage,
-                absl::InvalidArgumentError(
-                    absl::StrCat("takes one MODEL_DIR, got ",
-                                 arguments.size() - 1, "; see --help")));
-  }
   Request request;
-  request.directory = arguments[1];
-  const absl::Status flags = ReadFlags(&request);
-  if (!flags.ok()) return Fail(kProgram, ExitCode::kWrongUsage, flags);
-  const absl::Status status = Run(request);
-  return status.ok() ? lowmem_internal::Finish(kProgram)
-                     : Fail(kProgram, ExitCode::kFailed, status);
+  return lowmem_internal::RunOnFolder(
+      "lowmem_run", arguments, [&] { return ReadFlags(&request); },
+      [&](const std::string& directory) {
+        request.directory = directory;
+        return Run(request);
+      });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/lowmem/streaming/plan_growth.h"
 
 namespace footprint::lowmem_internal {
 
@@ -24,6 +25,22 @@ absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag) {
   }
   request.bytes = *bytes;
   return request;
+}
+
+absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
+    const std::string& flag) {
+  absl::optional<WeightBackend> chosen;
+  if (flag == "auto") return chosen;
+  const absl::StatusOr<WeightBackend> backend = WeightBackendFromName(flag);
+  if (!backend.ok()) return backend.status();
+  chosen = *backend;
+  return chosen;
+}
+
+absl::Status CheckThreads(int threads) {
+  if (threads >= 1 && threads <= kMostWorkers) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--threads: from 1 to ", kMostWorkers, " threads"));
 }
 
 absl::StatusOr<Budget> FindBudget(

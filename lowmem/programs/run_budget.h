@@ -17,6 +17,7 @@
 #include <string>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "footprint/lowmem/programs/run_memory.h"
@@ -33,6 +34,14 @@ struct BudgetRequest {
 // A flag's value: a number of bytes, "least", or empty where it is to be
 // chosen.
 absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
+
+// A flag's value: the name of a way of reading, or "auto" where it is to be
+// chosen.
+absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
+    const std::string& flag);
+
+// InvalidArgument: a number of threads that no plan has.
+absl::Status CheckThreads(int threads);
 
 // The budget that was asked for, or a chosen one and why.
 struct Budget {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -110,31 +111,34 @@ class Follower {
 
   // Merges are "a b", or in newer files ["a", "b"].
   bool FollowMerge(int depth, Event event, const Json& parsed) {
-    if (depth == 3 && event == Event::value && parsed.is_string()) {
-      const std::string& text = parsed.get_ref<const std::string&>();
+    const std::string text =
+        parsed.is_string() ? parsed.get<std::string>() : std::string();
+    if (depth == 3 && event == Event::value) {
       const size_t space = text.find(' ', 1);
-      if (space != std::string::npos) {
-        parts_->AddMerge(text.substr(0, space), text.substr(space + 1));
-      }
+      // A merge of an empty word is refused, and so is what is no merge.
+      const bool has_two = space != std::string::npos;
+      parts_->AddMerge(text.substr(0, space),
+                       has_two ? text.substr(space + 1) : std::string());
       return false;
     }
-    if (depth == 4 && event == Event::value && parsed.is_string()) {
-      if (left_.empty()) {
-        left_ = parsed.get<std::string>();
-      } else {
-        parts_->AddMerge(left_, parsed.get<std::string>());
-        left_.clear();
-      }
+    if (depth == 4 && event == Event::value) {
+      merge_.push_back(text);
       return false;
     }
-    return !(depth == 3 && event == Event::array_end);
+    if (depth == 3 && event == Event::array_end) {
+      merge_.resize(2);
+      parts_->AddMerge(merge_[0], merge_[1]);
+      merge_.clear();
+      return false;
+    }
+    return true;
   }
 
   LargeParts* parts_;
   std::string top_key_;
   std::string model_key_;
   std::string word_;
-  std::string left_;
+  std::vector<std::string> merge_;
   bool is_too_deep_ = false;
 };
 
