@@ -8,9 +8,11 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <numeric>
+#include <map>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,7 +20,6 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/read_write.h"
 #include "footprint/base/files/regular_file.h"
-#include "footprint/base/text/near_names.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -426,55 +427,16 @@ absl::Status SafetensorsIndex::CheckRanges() {
 
 // No name stands twice; afterwards padding is out of the way.
 absl::Status SafetensorsIndex::CheckNames() {
-  SortByName();
-  for (size_t i = 1; i < by_name_.size(); ++i) {
-    const TensorInfo& tensor = tensors_[by_name_[i]];
-    if (tensor.name != tensors_[by_name_[i - 1]].name) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(file_name_, ": the tensor \"", tensor.name,
-                     "\" stands twice, the second at byte ",
-                     tensor.offset_bytes, ": export the file again"));
-  }
+  absl::Status status = SortByName();
+  if (!status.ok()) return status;
   const auto is_padding = [](const TensorInfo& tensor) {
     return absl::StartsWith(tensor.name, kPaddingPrefix);
   };
   const auto kept =
       std::remove_if(tensors_.begin(), tensors_.end(), is_padding);
-  if (kept == tensors_.end()) return absl::OkStatus();
+  if (kept == tensors_.end()) return status;
   tensors_.erase(kept, tensors_.end());
-  SortByName();
-  return absl::OkStatus();
-}
-
-void SafetensorsIndex::SortByName() {
-  by_name_.resize(tensors_.size());
-  std::iota(by_name_.begin(), by_name_.end(), 0);
-  std::sort(by_name_.begin(), by_name_.end(), [this](int32_t a, int32_t b) {
-    const int order = tensors_[a].name.compare(tensors_[b].name);
-    return order != 0 ? order < 0
-                      : tensors_[a].offset_bytes < tensors_[b].offset_bytes;
-  });
-}
-
-const TensorInfo* SafetensorsIndex::FindOrNull(absl::string_view name) const {
-  const auto found =
-      std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                       [this](int32_t position, absl::string_view wanted) {
-                         return tensors_[position].name < wanted;
-                       });
-  if (found == by_name_.end() || tensors_[*found].name != name) return nullptr;
-  return &tensors_[*found];
-}
-
-absl::StatusOr<const TensorInfo*> SafetensorsIndex::Find(
-    absl::string_view name) const {
-  const TensorInfo* tensor = FindOrNull(name);
-  if (tensor != nullptr) return tensor;
-  std::vector<absl::string_view> names;
-  for (const TensorInfo& other : tensors_) names.push_back(other.name);
-  return absl::NotFoundError(absl::StrCat(file_name_, ": no tensor \"", name,
-                                          "\" among ", tensors_.size(),
-                                          NearNamesText(name, names)));
+  return SortByName();
 }
 
 }  // namespace footprint

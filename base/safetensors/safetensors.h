@@ -12,9 +12,9 @@
 // or disagrees with itself is refused, so whatever an index says can be read
 // without further checks as long as the file stays as it was.
 //
-// An index owns its strings and refers to no file. Thread-safe once made.
-// Memory: while reading, the header's text besides the index; then about 150
-// bytes a tensor and its name. Time: O(n log n) in tensors.
+// tensors() leaves padding out. Thread-safe once made. Memory: the index's
+// (tensor_index.h), and while reading the header's text besides. Time: O(n log
+// n) in tensors.
 //
 // InvalidArgument: not a safetensors file, one that breaks the format, or more
 // tensors than kMaximumTensors; the text names the file, the tensor, and the
@@ -26,32 +26,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
-#include "footprint/base/tensor/dtype.h"
-#include "footprint/base/tensor/shape.h"
+#include "footprint/base/tensor/tensor_index.h"
 
 namespace footprint {
-
-struct TensorInfo {
-  std::string name;
-  DType dtype = DType::kF32;
-  Shape shape;
-  int64_t offset_bytes = 0;  // from the beginning of the file
-  int64_t size_bytes = 0;
-};
 
 // Tensors whose name begins so hold no values: they fill the file up to the
 // next page, since the format allows no gaps.
 inline constexpr absl::string_view kPaddingPrefix = "__padding__";
 
-class SafetensorsIndex {
+class SafetensorsIndex : public TensorIndex {
  public:
   // The format's own limit for a header.
   static constexpr int64_t kMaximumHeaderBytes = 100'000'000;
@@ -71,34 +57,14 @@ class SafetensorsIndex {
                                                 int64_t file_bytes,
                                                 absl::string_view name);
 
-  // Returns the tensors in the order of the data, without padding.
-  absl::Span<const TensorInfo> tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const {
-    return metadata_;
-  }
-  const std::string& file_name() const { return file_name_; }
-  int64_t file_bytes() const { return file_bytes_; }
   int64_t data_offset_bytes() const { return data_offset_bytes_; }
-
-  // The tensor, which lives as long as the index; NotFound names the closest
-  // names there are.
-  absl::StatusOr<const TensorInfo*> Find(absl::string_view name) const;
-
-  // Returns null if there is none: for tensors that may be missing.
-  const TensorInfo* FindOrNull(absl::string_view name) const;
 
  private:
   absl::Status CheckLayout();
   absl::Status CheckRanges();
   absl::Status CheckNames();
-  void SortByName();
 
-  std::string file_name_;
-  int64_t file_bytes_ = 0;
   int64_t data_offset_bytes_ = 0;
-  std::vector<TensorInfo> tensors_;
-  std::vector<int32_t> by_name_;  // positions in tensors_
-  std::map<std::string, std::string> metadata_;
 };
 
 }  // namespace footprint

@@ -2,6 +2,10 @@
 //
 //   footprint::DTypeBytes(footprint::DType::kBF16);  // 2
 //   footprint::DTypeFromName("F32");                 // DType::kF32
+//   footprint::BlockOf(footprint::DType::kQ8_0);     // 32 elements, 34 bytes
+//
+// Quantised types store a block of elements together: a scale and small whole
+// numbers. An element of them has no bytes of its own.
 //
 // Arithmetic is for those who compute: a kernel or layer that knows some of
 // them only says so.
@@ -38,16 +42,43 @@ enum class DType : uint8_t {
   kU16,
   kU8,
   kBool,
+  // The quantised types of the GGUF format, with its names.
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ5_1,
+  kQ8_0,
+  kQ4K,
+  kQ5K,
+  kQ6K,
+};
+
+// The elements that are stored together, and the bytes that they take. One
+// element, unless the type is quantised.
+struct DTypeBlock {
+  int64_t elements = 1;
+  int64_t bytes = 0;
 };
 
 // Returns the name as files spell it: "F32".
 absl::string_view DTypeName(DType dtype);
 
-// Nothing for a name that is none of them; "f32" is none.
+// Returns the type of the safetensors format that has this name: nothing for
+// "f32", and nothing for a quantised type, which that format has not.
 absl::optional<DType> DTypeFromName(absl::string_view name);
 
-// The bytes of one element.
+bool IsQuantised(DType dtype);
+
+// Returns the bytes of one element; 0 for a quantised type.
 int64_t DTypeBytes(DType dtype);
+
+DTypeBlock BlockOf(DType dtype);
+
+// Returns the bytes of elements that are whole blocks.
+int64_t BytesOfElements(DType dtype, int64_t elements);
+
+// Returns how many elements have these bytes, which are whole blocks.
+int64_t ElementsOfBytes(DType dtype, int64_t bytes);
 
 }  // namespace footprint
 

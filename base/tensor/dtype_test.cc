@@ -30,6 +30,37 @@ TEST(DTypeTest, KnowsTheSizeOfAnElement) {
   EXPECT_EQ(DTypeBytes(DType::kBool), 1);
 }
 
+TEST(DTypeTest, KnowsTheBlocksOfQuantisedTypes) {
+  struct Case {
+    DType dtype;
+    const char* name;
+    int64_t elements;
+    int64_t bytes;
+  };
+  // The sizes of the GGUF format's own table.
+  for (const Case& known :
+       {Case{DType::kQ4_0, "Q4_0", 32, 18}, Case{DType::kQ4_1, "Q4_1", 32, 20},
+        Case{DType::kQ5_0, "Q5_0", 32, 22}, Case{DType::kQ5_1, "Q5_1", 32, 24},
+        Case{DType::kQ8_0, "Q8_0", 32, 34}, Case{DType::kQ4K, "Q4_K", 256, 144},
+        Case{DType::kQ5K, "Q5_K", 256, 176},
+        Case{DType::kQ6K, "Q6_K", 256, 210}}) {
+    EXPECT_EQ(DTypeName(known.dtype), known.name);
+    EXPECT_TRUE(IsQuantised(known.dtype)) << known.name;
+    EXPECT_EQ(BlockOf(known.dtype).elements, known.elements) << known.name;
+    EXPECT_EQ(BlockOf(known.dtype).bytes, known.bytes) << known.name;
+    EXPECT_EQ(BytesOfElements(known.dtype, 512),
+              512 / known.elements * known.bytes)
+        << known.name;
+    EXPECT_EQ(ElementsOfBytes(known.dtype, 3 * known.bytes), 3 * known.elements)
+        << known.name;
+    // A safetensors file has no such type.
+    EXPECT_EQ(DTypeFromName(known.name), absl::nullopt) << known.name;
+  }
+  EXPECT_FALSE(IsQuantised(DType::kBool));
+  EXPECT_EQ(BytesOfElements(DType::kBF16, 7), 14);
+  EXPECT_EQ(ElementsOfBytes(DType::kBF16, 14), 7);
+}
+
 TEST(DTypeTest, TakesOneByte) { EXPECT_EQ(sizeof(DType), 1u); }
 
 }  // namespace

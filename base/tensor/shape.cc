@@ -24,13 +24,21 @@ absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape) {
   const absl::Span<const int64_t> extents = shape.extents();
   // An extent of zero makes the product zero whatever the others are.
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
-  absl::uint128 bytes = static_cast<uint64_t>(DTypeBytes(dtype));
-  for (const int64_t extent : extents) {
+  const DTypeBlock block = BlockOf(dtype);
+  if (shape.columns() % block.elements != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shape ", shape.ToString(), " of ", DTypeName(dtype),
+        " has rows that are not whole blocks of ", block.elements));
+  }
+  absl::uint128 bytes = static_cast<uint64_t>(block.bytes);
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    const int64_t extent = extents[axis];
     if (extent < 0) {
       return absl::OutOfRangeError(
           absl::StrCat("shape ", shape.ToString(), " has a negative extent"));
     }
-    bytes *= static_cast<uint64_t>(extent);
+    const bool is_last = axis + 1 == extents.size();
+    bytes *= static_cast<uint64_t>(is_last ? extent / block.elements : extent);
     if (bytes > std::numeric_limits<int64_t>::max()) {
       return absl::OutOfRangeError(
           absl::StrCat("shape ", shape.ToString(), " of ", DTypeName(dtype),

@@ -65,8 +65,9 @@ class Shape {
   absl::InlinedVector<int64_t, 4> extents_;
 };
 
-// The bytes of a dense tensor. OutOfRange: more than 2^63 - 1 bytes, or a
-// negative extent. The text shows the shape.
+// Returns the bytes of a dense tensor. OutOfRange: more than 2^63 - 1 bytes, or
+// a negative extent. InvalidArgument: rows of a quantised type that are not
+// whole blocks. The text shows the shape.
 absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape);
 
 }  // namespace footprint

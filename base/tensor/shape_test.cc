@@ -66,6 +66,15 @@ TEST(TensorBytesTest, TakesNothingIfAnExtentIsZero) {
   EXPECT_EQ(*TensorBytes(DType::kF64, {kMaximum, kMaximum, 0}), 0);
 }
 
+TEST(TensorBytesTest, CountsTheBlocksOfAQuantisedType) {
+  EXPECT_THAT(TensorBytes(DType::kQ8_0, {3, 64}), IsOkAndHolds(3 * 2 * 34));
+  EXPECT_THAT(TensorBytes(DType::kQ6K, {2, 5, 256}), IsOkAndHolds(10 * 210));
+  const absl::Status status = TensorBytes(DType::kQ4K, {256, 96}).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("rows that are not whole blocks of 256"));
+}
+
 TEST(TensorBytesTest, RefusesANegativeExtent) {
   const absl::Status status = TensorBytes(DType::kF32, {2, -1}).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));

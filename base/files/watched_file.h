@@ -1,0 +1,70 @@
+// A file that is open for reading, and the means to notice that it changed.
+//
+//   absl::StatusOr<footprint::WatchedFile> file =
+//       footprint::WatchedFile::Open("model.gguf");
+//   absl::Status status = file->Read(offset_bytes, size_bytes, values);
+//   if (status.ok()) status = file->CheckUnchanged();
+//
+// Owns its descriptor. Movable; thread-safe once opened. Nothing is allocated
+// after Open, unless there is an error.
+
+#ifndef FOOTPRINT_BASE_FILES_WATCHED_FILE_H_
+#define FOOTPRINT_BASE_FILES_WATCHED_FILE_H_
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/file_descriptor.h"
+
+namespace footprint {
+
+// A write in the same few milliseconds as the one before leaves no trace.
+enum class Watch {
+  kLoosely,   // such a write may be missed
+  kStrictly,  // Open waits until those of the last write are over
+};
+
+class WatchedFile {
+ public:
+  // Errors as of OpenRegularFile (regular_file.h).
+  static absl::StatusOr<WatchedFile> Open(absl::string_view path,
+                                          Watch watch = Watch::kLoosely);
+
+  int descriptor() const { return file_.get(); }
+  const std::string& name() const { return name_; }
+  // Returns the size when it was opened.
+  int64_t size_bytes() const { return opened_.st_size; }
+
+  // Reads `size_bytes` from `offset_bytes` of the file on, through the page
+  // cache. FailedPrecondition: the file was shortened; else FileError's.
+  absl::Status Read(int64_t offset_bytes, int64_t size_bytes,
+                    void* destination) const;
+
+  // FailedPrecondition if the file was removed, replaced, resized or written to
+  // since Open. Asked after a read it guarantees what was read: the system
+  // stamps a write before its bytes can be seen. One fstat.
+  absl::Status CheckUnchanged() const;
+
+  // The error of a file that ends at `end_bytes` although its index says
+  // otherwise.
+  absl::Status ShortenedError(int64_t end_bytes) const;
+
+ protected:
+  WatchedFile() = default;
+
+ private:
+  std::string name_;
+  FileDescriptor file_;
+  struct stat opened_ = {};
+};
+
+}  // namespace footprint
+
+// Tested by safetensors_file_test.
+
+#endif  // FOOTPRINT_BASE_FILES_WATCHED_FILE_H_

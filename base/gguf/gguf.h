@@ -1,0 +1,120 @@
+// The keys of a GGUF file, and the place of each of its tensors, found after
+// checking every bound.
+//
+//   absl::StatusOr<footprint::GgufIndex> index =
+//       footprint::GgufIndex::Open("model-Q4_K_M.gguf");
+//   absl::StatusOr<std::string> kind = index->Text("general.architecture");
+//   absl::StatusOr<int64_t> layers = index->Integer("llama.block_count");
+//   absl::StatusOr<const footprint::TensorInfo*> words =
+//       index->Find("token_embd.weight");
+//
+// Reads versions 2 and 3 of the format (ggml/docs/gguf.md), little-endian. Only
+// the header is read, never the tensors, and of lists (a tokenizer's words) the
+// place alone: GgufValue says where their elements lie in the file. A tensor's
+// shape has the fastest dimension last, as everywhere in this tree.
+//
+// An index owns its strings and refers to no file. Thread-safe once made.
+// Memory: 64 KiB while reading; then the index's (tensor_index.h), about 150
+// bytes a key, and the texts. Time: O(n log n) in tensors, and the header is
+// read once.
+//
+// InvalidArgument: not a GGUF file, or one that breaks the format; the text
+// names the file and the byte, and the key or the tensor. Unimplemented:
+// another version, or a type of tensor that is not in DType, by name. NotFound:
+// no such file, key or tensor. DataLoss: the file was shortened while it was
+// read. Otherwise as FileError.
+
+#ifndef FOOTPRINT_BASE_GGUF_GGUF_H_
+#define FOOTPRINT_BASE_GGUF_GGUF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/tensor/tensor_index.h"
+
+namespace footprint {
+
+// The format's own numbers.
+enum class GgufType : uint32_t {
+  kU8 = 0,
+  kI8 = 1,
+  kU16 = 2,
+  kI16 = 3,
+  kU32 = 4,
+  kI32 = 5,
+  kF32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kU64 = 10,
+  kI64 = 11,
+  kF64 = 12,
+};
+
+// Returns "u32", "string", "array".
+absl::string_view GgufTypeName(GgufType type);
+
+// The value of a key. What of it counts depends on the type.
+struct GgufValue {
+  GgufType type = GgufType::kU8;
+  // A whole number or a truth value. Numbers of 64 bits without a sign that are
+  // beyond 63 bits are the largest that there is.
+  int64_t integer = 0;
+  double number = 0;
+  std::string text;
+  // A list: what it is of, how many, and the bytes that they lie in.
+  GgufType element_type = GgufType::kU8;
+  int64_t count = 0;
+  int64_t offset_bytes = 0;
+  int64_t size_bytes = 0;
+};
+
+class GgufIndex : public TensorIndex {
+ public:
+  // Limits of this reader: a chat template has some 10 KiB, the largest models
+  // some thousand tensors and a hundred keys.
+  static constexpr int64_t kMaximumTextBytes = 1 << 20;
+  static constexpr int64_t kMaximumKeys = 1 << 16;
+  static constexpr int64_t kMaximumTensors = 1 << 19;
+
+  // Returns whether a file that begins with these bytes says that it is one.
+  static bool HasMagic(absl::string_view begin);
+
+  static absl::StatusOr<GgufIndex> Open(absl::string_view path);
+
+  // Reads from a descriptor that stays the caller's; `name` is for messages.
+  static absl::StatusOr<GgufIndex> Read(int descriptor, absl::string_view name);
+
+  const std::map<std::string, GgufValue>& values() const { return values_; }
+
+  // Returns null for a key that is not there.
+  const GgufValue* FindValue(absl::string_view key) const;
+  bool Has(absl::string_view key) const { return FindValue(key) != nullptr; }
+
+  // InvalidArgument: the value is of another kind.
+  absl::StatusOr<int64_t> Integer(absl::string_view key) const;
+  absl::StatusOr<double> Number(absl::string_view key) const;
+  absl::StatusOr<std::string> Text(absl::string_view key) const;
+  absl::StatusOr<bool> Flag(absl::string_view key) const;
+  // A list of this type; its elements lie where it says.
+  absl::StatusOr<const GgufValue*> List(absl::string_view key,
+                                        GgufType element_type) const;
+
+ private:
+  friend class GgufReader;
+  absl::StatusOr<const GgufValue*> FindOfKind(absl::string_view key,
+                                              absl::string_view kind,
+                                              bool (*is_kind)(GgufType)) const;
+
+  std::map<std::string, GgufValue> values_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_GGUF_GGUF_H_

@@ -1,0 +1,74 @@
+// The header of a GGUF file, put together key by key and tensor by tensor.
+//
+//   footprint::GgufHeader header;
+//   header.AddText("general.architecture", "llama");
+//   header.AddInteger("llama.block_count", 16);
+//   header.AddTensor("token_embd.weight", footprint::DType::kQ8_0, {256, 64});
+//   std::string bytes = header.Build();
+//   // The first tensor's values follow, then zeros up to the next multiple of
+//   // GgufHeader::kAlignmentBytes, then the next tensor's values.
+//
+// Writes version 3. Keys and names are taken as they are: what is written twice
+// is refused by GgufIndex, not here. A tensor's shape has the fastest dimension
+// last, as everywhere in this tree; it must be one that TensorBytes accepts.
+//
+// Owns copies of everything. Thread-compatible. Memory: the header's bytes,
+// twice while Build runs.
+
+#ifndef FOOTPRINT_BASE_GGUF_GGUF_HEADER_H_
+#define FOOTPRINT_BASE_GGUF_GGUF_HEADER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/base/gguf/gguf.h"
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/base/tensor/shape.h"
+
+namespace footprint {
+
+class GgufHeader {
+ public:
+  // The data and each tensor begin at multiples of it: the format's default.
+  static constexpr int64_t kAlignmentBytes = 32;
+
+  void AddText(absl::string_view key, absl::string_view text);
+  // As u32.
+  void AddInteger(absl::string_view key, uint32_t value);
+  // As f32.
+  void AddNumber(absl::string_view key, float value);
+  void AddFlag(absl::string_view key, bool value);
+  void AddTexts(absl::string_view key, absl::Span<const std::string> texts);
+  // As i32.
+  void AddIntegers(absl::string_view key, absl::Span<const int32_t> values);
+  // As f32.
+  void AddNumbers(absl::string_view key, absl::Span<const float> values);
+
+  // Returns where the tensor's values begin, counted from the data.
+  int64_t AddTensor(absl::string_view name, DType dtype, const Shape& shape);
+
+  // Returns the header, filled up with zeros to where the data begins.
+  std::string Build() const;
+
+  // Returns the bytes of all tensors, with the zeros after each.
+  int64_t data_bytes() const { return data_bytes_; }
+
+ private:
+  void BeginKey(absl::string_view key, GgufType type);
+  void BeginList(absl::string_view key, GgufType type, size_t count);
+
+  std::string keys_;
+  std::string tensors_;
+  uint64_t key_count_ = 0;
+  uint64_t tensor_count_ = 0;
+  int64_t data_bytes_ = 0;
+};
+
+}  // namespace footprint
+
+// Tested by gguf_test.
+
+#endif  // FOOTPRINT_BASE_GGUF_GGUF_HEADER_H_
