@@ -67,12 +67,15 @@ BENCHMARK(BM_MultiplyPanels)
     ->Args({64, 1024, 32});
 
 void BM_MultiplyVector(benchmark::State& state) {
-  constexpr DType kTypes[] = {DType::kF32, DType::kBF16, DType::kF16};
+  constexpr DType kTypes[] = {DType::kF32,  DType::kBF16, DType::kF16,
+                              DType::kQ8_0, DType::kQ4_0, DType::kQ5_0,
+                              DType::kQ4K,  DType::kQ5K,  DType::kQ6K};
   const DType type = kTypes[state.range(0)];
   const int64_t megabytes = state.range(1);
   const int64_t columns = 1024;
   const std::vector<float> weights = Numbers(megabytes * 1000000 / 4);
-  const int64_t rows = megabytes * 1000000 / DTypeBytes(type) / columns;
+  const int64_t row_bytes = BytesOfElements(type, columns);
+  const int64_t rows = megabytes * 1000000 / row_bytes;
   const std::vector<float> input = Numbers(columns);
   std::vector<float> output(rows);
   const double peak = MeasureReadBandwidth(weights);
@@ -82,9 +85,11 @@ void BM_MultiplyVector(benchmark::State& state) {
                    {}, output.data(), 1);
     benchmark::ClobberMemory();
   }
-  const double bandwidth =
-      static_cast<double>(rows * columns * DTypeBytes(type)) *
-      static_cast<double>(state.iterations()) / (ThreadSeconds() - begin);
+  const double seconds = (ThreadSeconds() - begin) /
+                         static_cast<double>(state.iterations());
+  const double bandwidth = static_cast<double>(rows * row_bytes) / seconds;
+  state.counters["giga_weights_per_second"] =
+      1e-9 * static_cast<double>(rows * columns) / seconds;
   state.counters["gigabytes_per_second"] = 1e-9 * bandwidth;
   state.counters["peak_gigabytes_per_second"] = 1e-9 * peak;
   state.counters["share_of_peak"] = bandwidth / peak;
@@ -93,7 +98,13 @@ BENCHMARK(BM_MultiplyVector)
     ->ArgNames({"type", "megabytes"})
     ->Args({0, 200})
     ->Args({1, 200})
-    ->Args({2, 200});
+    ->Args({2, 200})
+    ->Args({3, 100})
+    ->Args({4, 100})
+    ->Args({5, 100})
+    ->Args({6, 100})
+    ->Args({7, 100})
+    ->Args({8, 100});
 
 void BM_AddLayerNorm(benchmark::State& state) {
   const int64_t features = state.range(0);

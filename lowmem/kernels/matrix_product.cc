@@ -7,6 +7,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
+#include "footprint/lowmem/kernels/quantised_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,16 +16,13 @@
 // After foreach_target.h.
 #include "footprint/base/simd/dense_tile-inl.h"
 #include "footprint/base/simd/math-inl.h"
+#include "footprint/lowmem/kernels/sixteen_sums-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace footprint {
 namespace HWY_NAMESPACE {
 
-using FloatTag = hn::CappedTag<float, kPanelTokens>;
-using FloatVector = hn::Vec<FloatTag>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
-constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
 // Sums of a strip of columns that fit in registers.
 constexpr int kStripVectors = kLanes == 16 ? 4 : 8;
 
@@ -111,20 +109,6 @@ HWY_INLINE FloatVector LoadAsFloat(const hwy::float16_t* at) {
 HWY_INLINE FloatVector LoadAsFloat(const hwy::bfloat16_t* at) {
   const hn::Rebind<hwy::bfloat16_t, FloatTag> d;
   return hn::PromoteTo(FloatTag(), hn::LoadU(d, at));
-}
-
-// Sixteen sums to one: halves are added until one is left, in registers as long
-// as they are whole vectors.
-HWY_INLINE float SumLanes(FloatVector (&sum)[kVectors]) {
-  for (int half = kVectors / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) sum[i] = hn::Add(sum[i], sum[i + half]);
-  }
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(sum[0], FloatTag(), lanes);
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
 }
 
 // One block of columns of kRows rows.
@@ -255,7 +239,8 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
                           output_stride);
       break;
     default:
-      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
+      MultiplyQuantisedVector(type, matrix, row_stride, rows, columns, input,
+                              epilogue, output, output_stride);
   }
   ActivateVector(epilogue.activation, rows, output, output_stride);
 }
@@ -390,7 +375,7 @@ void WidenToFloat(DType type, const void* source, int64_t count,
       Widen(static_cast<const hwy::float16_t*>(source), count, destination);
       break;
     default:
-      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
+      WidenQuantised(type, source, count, destination);
   }
 }
 
