@@ -1,10 +1,15 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 
+#include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace footprint {
@@ -12,6 +17,21 @@ namespace {
 
 bool IsThere(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
+}
+
+// Returns the names that end in ".gguf", in order.
+std::vector<std::string> FindGgufFiles(absl::string_view directory) {
+  std::vector<std::string> names;
+  DIR* const folder = opendir(std::string(directory).c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* const entry = readdir(folder)) {
+    if (absl::EndsWith(entry->d_name, ".gguf")) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  closedir(folder);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // Advice on a folder without model.safetensors; empty where there is none.
@@ -28,6 +48,11 @@ std::string Advice(absl::string_view directory, const std::string& path) {
     return "; it has pytorch_model.bin: save it as safetensors first "
            "(save_pretrained with safe_serialization=True)";
   }
+  const std::vector<std::string> models = FindGgufFiles(directory);
+  if (!models.empty()) {
+    return absl::StrCat("; it has GGUF files, each a model by itself: name ",
+                        directory, "/", models[0]);
+  }
   return "";
 }
 
@@ -39,8 +64,16 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       WeightStore::Open(path, backend);
   if (!absl::IsNotFound(store.status())) return store;
+  const std::string gguf = absl::StrCat(directory, "/model.gguf");
+  if (IsThere(gguf)) return WeightStore::Open(gguf, backend);
   return absl::NotFoundError(
       absl::StrCat(store.status().message(), Advice(directory, path)));
+}
+
+bool IsModelFile(absl::string_view path) {
+  struct stat status;
+  return stat(std::string(path).c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode);
 }
 
 }  // namespace footprint

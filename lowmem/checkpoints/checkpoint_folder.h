@@ -4,8 +4,10 @@
 //       footprint::OpenFolderWeights("bert-base-uncased",
 //                                    footprint::WeightBackend::kPread);
 //
-// Opens `directory`/model.safetensors. Where there is none, the error says what
-// the folder has instead, shards or a pickle, and how to make one file of it.
+// Opens `directory`/model.safetensors or, where there is none, `directory`/
+// model.gguf, as lowmem_pack --quantize writes it. Where there is neither, the
+// error says what the folder has instead, shards, a pickle or GGUF files of
+// other names, and what to do.
 //
 // Errors are otherwise WeightStore's.
 //
@@ -25,6 +27,10 @@ namespace footprint {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend);
+
+// Returns whether the path is a file, which is a whole model if it is GGUF, and
+// not a folder.
+bool IsModelFile(absl::string_view path);
 
 }  // namespace footprint
 

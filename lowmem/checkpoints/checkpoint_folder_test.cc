@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/gguf/gguf_header.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -49,6 +50,31 @@ TEST(OpenFolderWeightsTest, SaysWhatToDoWithAPickle) {
   WriteTestFile(folder + "/pytorch_model.bin", "");
   EXPECT_TRUE(absl::StrContains(Open(folder).message(), "safe_serialization"))
       << Open(folder);
+}
+
+TEST(OpenFolderWeightsTest, OpensQuantisedWeights) {
+  const std::string folder = Folder("quantised");
+  WriteTestFile(folder + "/model.gguf", GgufHeader().Build());
+  EXPECT_THAT(Open(folder), IsOk());
+  // A whole checkpoint beside them is what is meant.
+  WriteTestFile(folder + "/model.safetensors", "no header");
+  EXPECT_THAT(Open(folder), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(OpenFolderWeightsTest, NamesAModelOfItsOwn) {
+  const std::string folder = Folder("ggufs");
+  WriteTestFile(folder + "/b-Q8_0.gguf", "");
+  WriteTestFile(folder + "/a-Q4_0.gguf", "");
+  EXPECT_TRUE(absl::StrContains(Open(folder).message(), "ggufs/a-Q4_0.gguf"))
+      << Open(folder);
+}
+
+TEST(OpenFolderWeightsTest, TellsFilesFromFolders) {
+  const std::string folder = Folder("kinds");
+  const std::string file = WriteTestFile(folder + "/model.gguf", "GGUF");
+  EXPECT_TRUE(IsModelFile(file));
+  EXPECT_FALSE(IsModelFile(TestPath(folder)));
+  EXPECT_FALSE(IsModelFile(TestPath("missing")));
 }
 
 TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {

@@ -71,7 +71,7 @@ absl::Status CheckRule(const ColumnBlockRule& rule, const Stores& stores) {
                             weight->shape().ToString());
     }
   }
-  const SafetensorsIndex& index = stores[0]->index();
+  const TensorIndex& index = stores[0]->index();
   if (!others.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "rule \"", rule.pattern, "\" matches no matrix of ", index.file_name(),

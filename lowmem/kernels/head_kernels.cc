@@ -58,17 +58,20 @@ HWY_INLINE void NormaliseLanes(D d, int64_t features, const float* gain,
 }
 
 template <class D>
-HWY_INLINE void RotateLanes(D d, const float* cosines, const float* sines,
-                            int64_t pairs, int64_t stride, float* column) {
-  for (int64_t pair = 0; pair < pairs; ++pair) {
-    float* const low = column + pair * stride;
-    float* const high = column + (pair + pairs) * stride;
-    const auto cosine = hn::LoadU(d, cosines + pair * kPanelTokens);
-    const auto sine = hn::LoadU(d, sines + pair * kPanelTokens);
-    const auto a = hn::LoadU(d, low);
-    const auto b = hn::LoadU(d, high);
-    hn::StoreU(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), d, low);
-    hn::StoreU(hn::MulAdd(a, sine, hn::Mul(b, cosine)), d, high);
+HWY_INLINE void RotateLanes(D d, const RotaryAngles& angles, int64_t lane,
+                            int64_t stride, float* column) {
+  const int64_t step = angles.are_neighbours ? 2 : 1;
+  const int64_t between = angles.are_neighbours ? 1 : angles.pairs;
+  for (int64_t pair = 0; pair < angles.pairs; ++pair) {
+    float* const first = column + pair * step * stride;
+    float* const second = first + between * stride;
+    const auto cosine =
+        hn::LoadU(d, angles.cosines + pair * kPanelTokens + lane);
+    const auto sine = hn::LoadU(d, angles.sines + pair * kPanelTokens + lane);
+    const auto a = hn::LoadU(d, first);
+    const auto b = hn::LoadU(d, second);
+    hn::StoreU(hn::NegMulAdd(b, sine, hn::Mul(a, cosine)), d, first);
+    hn::StoreU(hn::MulAdd(a, sine, hn::Mul(b, cosine)), d, second);
   }
 }
 
@@ -108,8 +111,7 @@ void RmsNorm(int64_t features, int64_t panels, const float* gain, float epsilon,
 
 void RotateHead(const RotaryAngles& angles, const HeadView& head) {
   ForEachVector(head.lanes, [&](auto d, int64_t lane) HWY_ATTR {
-    RotateLanes(d, angles.cosines + lane, angles.sines + lane, angles.pairs,
-                head.feature_stride, head.data + lane);
+    RotateLanes(d, angles, lane, head.feature_stride, head.data + lane);
   });
 }
 

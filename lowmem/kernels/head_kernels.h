@@ -11,9 +11,10 @@
 // work in place, on queries in panels and on keys where the cache has them.
 //
 // The norms sum as the norms of token_kernels.h do. RotateHead turns pairs
-// (i, i + pairs) of features: x(i) cos - x(i + pairs) sin, and x(i + pairs) cos
-// + x(i) sin, each with one product rounded before a fused multiply-add.
-// Features beyond 2 * pairs stay as they are. A lane has the same bits whether
+// (i, i + pairs) of features, or neighbours (2 i, 2 i + 1): the first becomes
+// first cos - second sin, and the second becomes second cos + first sin, each
+// with one product rounded before a fused multiply-add. Features beyond 2 *
+// pairs stay as they are. A lane has the same bits whether
 // it is alone or one of a panel's.
 //
 // Thread-safe: the functions keep nothing and allocate nothing.
@@ -41,6 +42,9 @@ struct RotaryAngles {
   const float* cosines = nullptr;
   const float* sines = nullptr;
   int64_t pairs = 0;
+  // Pairs are neighbours, as in GGUF files of Llama's kind, whose rows of
+  // queries and keys are in another order.
+  bool are_neighbours = false;
 };
 
 // output = gain * input / sqrt(mean of squares + epsilon), for each token of

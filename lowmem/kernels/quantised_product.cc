@@ -428,8 +428,15 @@ HWY_NOINLINE void MultiplyTyped(const QuantisedRows& matrix, int64_t rows,
 template <DType kType>
 HWY_NOINLINE void WidenTyped(const uint8_t* source, int64_t block_bytes,
                              int64_t count, float* destination) {
+  // Values may be written over a block of several groups while it is read.
+  uint8_t copy[Layout<kType>::kElements];
   for (int64_t i = 0; i < count; i += Layout<kType>::kElements) {
-    const Block<kType> block(source);
+    const uint8_t* at = source;
+    if (Layout<kType>::kIsLarge) {
+      std::memcpy(copy, source, static_cast<size_t>(block_bytes));
+      at = copy;
+    }
+    const Block<kType> block(at);
     for (int group = 0; group < Layout<kType>::kGroups; ++group) {
       Group values;
       block.Decode(group, values);

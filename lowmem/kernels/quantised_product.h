@@ -33,7 +33,8 @@ void MultiplyQuantisedVector(DType type, const void* matrix, int64_t row_stride,
                              const Epilogue& epilogue, float* output,
                              int64_t output_stride);
 
-// Writes `count` values, which are whole blocks.
+// Writes `count` values, which are whole blocks. The source may be the last
+// bytes of the destination.
 void WidenQuantised(DType type, const void* source, int64_t count,
                     float* destination);
 

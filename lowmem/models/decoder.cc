@@ -6,9 +6,11 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/gguf/gguf.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
+#include "footprint/lowmem/models/gguf_config.h"
 #include "footprint/lowmem/models/weight_binder.h"
 #include "footprint/lowmem/streaming/model_run.h"
 #include "footprint/lowmem/streaming/pass_time.h"
@@ -22,6 +24,15 @@ namespace {
 // Besides those of the feed-forward part's chunks.
 constexpr int64_t kStepsOfLayer = 5;
 
+absl::StatusOr<DecoderConfig> ReadConfigOfGguf(
+    absl::string_view path,
+    const absl::StatusOr<std::unique_ptr<WeightStore>>& store) {
+  if (!store.ok()) return store.status();
+  const absl::StatusOr<GgufIndex> index = GgufIndex::Open(path);
+  if (!index.ok()) return index.status();
+  return ReadGgufConfig(*index, **store);
+}
+
 }  // namespace
 
 Decoder::Decoder(const DecoderConfig& config,
@@ -29,12 +40,15 @@ Decoder::Decoder(const DecoderConfig& config,
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
 
 absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
-    absl::string_view directory, WeightBackend backend, DecoderUse use) {
-  absl::StatusOr<DecoderConfig> config =
-      ReadDecoderConfig(absl::StrCat(directory, "/config.json"));
-  if (!config.ok()) return config.status();
+    absl::string_view path, WeightBackend backend, DecoderUse use) {
+  const bool is_gguf = IsModelFile(path);
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
-      OpenFolderWeights(directory, backend);
+      is_gguf ? WeightStore::Open(path, backend)
+              : OpenFolderWeights(path, backend);
+  absl::StatusOr<DecoderConfig> config =
+      is_gguf ? ReadConfigOfGguf(path, store)
+              : ReadDecoderConfig(absl::StrCat(path, "/config.json"));
+  if (!config.ok()) return config.status();
   if (!store.ok()) return store.status();
   absl::StatusOr<DecoderWeights> weights =
       FindDecoderWeights(**store, *config, use);

@@ -31,7 +31,7 @@
 // allocates nothing. Time: every Append reads every weight, once for each
 // plan.chunk_tokens.
 //
-// Errors are those of ReadDecoderConfig, FindDecoderWeights, PlanDecoder and
+// Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights, PlanDecoder and
 // WeightStore; InvalidArgument: no token, a token outside of the vocabulary,
 // more tokens than planned. DataLoss: weights that make numbers that are NaN or
 // infinite, which no output holds; the text names the first layer.
@@ -58,9 +58,10 @@ namespace footprint {
 
 class Decoder {
  public:
-  // Reads `directory`/config.json and opens `directory`/model.safetensors.
+  // Opens a GGUF file, or a folder of which it reads config.json and opens the
+  // weights (see checkpoint_folder.h).
   static absl::StatusOr<std::unique_ptr<Decoder>> Open(
-      absl::string_view directory, WeightBackend backend,
+      absl::string_view path, WeightBackend backend,
       DecoderUse use = DecoderUse::kLogits);
 
   Decoder(const Decoder&) = delete;

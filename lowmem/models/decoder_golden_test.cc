@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,47 +64,82 @@ Expected ReadExpected(const std::string& folder) {
   return expected;
 }
 
-class DecoderGoldenTest : public testing::TestWithParam<const char*> {};
+// Returns a run of the least budget that reads all of the text.
+std::unique_ptr<DecoderRun> StartRun(const Decoder& decoder,
+                                     const Expected& expected) {
+  EXPECT_GT(expected.torch_error, 1e-8);
+  EXPECT_EQ(
+      static_cast<int64_t>(expected.logits.size()),
+      static_cast<int64_t>(expected.after.size()) * decoder.config().vocabulary);
+  const auto tokens = static_cast<int64_t>(expected.ids.size());
+  const auto budget = decoder.MinBudgetBytes(tokens, 2);
+  EXPECT_THAT(budget, IsOk());
+  auto run = decoder.Start(*decoder.Plan(tokens, 2, *budget));
+  EXPECT_THAT(run, IsOk());
+  return *std::move(run);
+}
 
 // Between the tokens whose logits are asked for, the text is read in one call.
+void ExpectTwiceTorchsError(DecoderRun& run, const Expected& expected) {
+  run.Clear();
+  double largest = 0;
+  for (size_t i = 0; i < expected.after.size(); ++i) {
+    const int64_t begin = run.tokens();
+    const auto actual =
+        run.Append(absl::MakeConstSpan(expected.ids)
+                       .subspan(begin, expected.after[i] + 1 - begin));
+    ASSERT_THAT(actual, IsOk());
+    for (size_t j = 0; j < actual->size(); ++j) {
+      largest = std::max(
+          largest,
+          std::abs((*actual)[j] - expected.logits[i * actual->size() + j]));
+    }
+  }
+  EXPECT_LE(largest, 2 * expected.torch_error);
+  testing::Test::RecordProperty("largest_error", absl::StrCat(largest));
+  testing::Test::RecordProperty("torch_error",
+                                absl::StrCat(expected.torch_error));
+}
+
+class DecoderGoldenTest : public testing::TestWithParam<const char*> {};
+
 TEST_P(DecoderGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
   const std::string folder = absl::StrCat(kTestData, GetParam());
   const Expected expected = ReadExpected(folder);
-  ASSERT_GT(expected.torch_error, 1e-8);
   const auto decoder = Decoder::Open(folder, WeightBackend::kPread);
   ASSERT_THAT(decoder, IsOk());
-  const size_t vocabulary = (*decoder)->config().vocabulary;
-  ASSERT_EQ(expected.logits.size(), expected.after.size() * vocabulary);
-  const auto tokens = static_cast<int64_t>(expected.ids.size());
-  const auto budget = (*decoder)->MinBudgetBytes(tokens, 2);
-  ASSERT_THAT(budget, IsOk());
-  const auto run = (*decoder)->Start(*(*decoder)->Plan(tokens, 2, *budget));
-  ASSERT_THAT(run, IsOk());
-  ForEachVectorTarget([&](bool) {
-    (*run)->Clear();
-    double largest = 0;
-    for (size_t i = 0; i < expected.after.size(); ++i) {
-      const int64_t begin = (*run)->tokens();
-      const auto actual =
-          (*run)->Append(absl::MakeConstSpan(expected.ids)
-                             .subspan(begin, expected.after[i] + 1 - begin));
-      ASSERT_THAT(actual, IsOk());
-      for (size_t j = 0; j < vocabulary; ++j) {
-        largest = std::max(
-            largest,
-            std::abs((*actual)[j] - expected.logits[i * vocabulary + j]));
-      }
-    }
-    EXPECT_LE(largest, 2 * expected.torch_error);
-    RecordProperty("largest_error", absl::StrCat(largest));
-    RecordProperty("torch_error", absl::StrCat(expected.torch_error));
-  });
+  const std::unique_ptr<DecoderRun> run = StartRun(**decoder, expected);
+  ForEachVectorTarget([&](bool) { ExpectTwiceTorchsError(*run, expected); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, DecoderGoldenTest,
                          testing::Values("gpt2", "llama", "llama_biases",
                                          "mistral", "qwen2", "qwen2_yarn",
                                          "qwen3", "gemma3_text", "phi3"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
+class GgufGoldenTest : public testing::TestWithParam<const char*> {};
+
+// The file's weights in PyTorch are the measure. That every set of instructions
+// has the bits of the widened weights, quantised_product_test says.
+TEST_P(GgufGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
+  const std::string folder = absl::StrCat(kTestData, "gguf_", GetParam());
+  const Expected expected = ReadExpected(folder);
+  for (const WeightBackend backend :
+       {WeightBackend::kDirect, WeightBackend::kMmap}) {
+    const auto decoder = Decoder::Open(folder + "/model.gguf", backend);
+    ASSERT_THAT(decoder, IsOk());
+    const std::unique_ptr<DecoderRun> run = StartRun(**decoder, expected);
+    ExpectTwiceTorchsError(*run, expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, GgufGoldenTest,
+                         testing::Values("gemma3", "gpt2", "llama",
+                                         "llama_q5_k", "mistral", "phi3",
+                                         "qwen2", "qwen3"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -20,7 +20,7 @@ namespace footprint::lowmem_internal {
 namespace {
 
 float RoundToType(DType type, float value) {
-  if (type == DType::kF32) return value;
+  if (type != DType::kBF16 && type != DType::kF16) return value;
   const uint16_t half =
       type == DType::kBF16 ? RoundToBfloat16(value) : RoundToFloat16(value);
   WidenToFloat(type, &half, 1, &value);
@@ -313,6 +313,7 @@ RotaryAngles DecoderPass::AnglesOf(int64_t panel, int64_t layer) const {
   angles.cosines = angles_ + panel * plan_.angle_floats() +
                    (is_sliding ? 2 * full_pairs * kPanelTokens : 0);
   angles.sines = angles.cosines + angles.pairs * kPanelTokens;
+  angles.are_neighbours = config_.rotary.has_neighbours;
   return angles;
 }
 

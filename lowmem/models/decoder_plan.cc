@@ -78,7 +78,7 @@ int64_t LargestTileBytes(const DecoderPlanRequest& request,
   const int64_t elements = std::max(
       config.hidden * widest,
       std::max(choice.chunk_features, config.query_features()) * hidden_share);
-  return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
+  return std::min(choice.tile_bytes, request.needs.BytesOf(elements));
 }
 
 DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
@@ -115,12 +115,10 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.logits = layout.Take(config.vocabulary * float_bytes);
   plan.scores =
       layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
-  if (request.needs.has_narrow_weights) {
-    // The narrowest has half a float's size.
-    plan.wide = layout.TakeParts(workers, tile_bytes * 2);
-  }
   const int64_t longest =
       std::max({config.hidden, choice.chunk_features, config.query_features()});
+  plan.wide = layout.TakeParts(
+      workers, WideBytes(request.needs, tile_bytes, longest));
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
   if (config.is_transposed) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
@@ -143,8 +141,8 @@ Choice Smallest(const DecoderPlanRequest& request) {
   Choice choice;
   choice.chunk_tokens = kPanelTokens;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
-  choice.tile_bytes = std::max(kSumBlock * kPanelTokens, LongestRow(config)) *
-                      request.needs.element_bytes;
+  choice.tile_bytes = request.needs.BytesOf(
+      std::max(kSumBlock * kPanelTokens, LongestRow(config)));
   return choice;
 }
 
@@ -156,8 +154,8 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   // A row of a chunk's features is a tile, unless it lies transposed.
   const int64_t tile_features = request.config.is_transposed
                                     ? request.config.intermediate
-                                    : choice.tile_bytes /
-                                          request.needs.element_bytes /
+                                    : request.needs.ElementsIn(
+                                          choice.tile_bytes) /
                                           kSumBlock * kSumBlock;
   const int64_t most_features = std::min(
       std::min(request.config.intermediate, tile_features),

@@ -8,117 +8,177 @@
 namespace footprint {
 namespace {
 
-// How a family names what every decoder has.
+// The names of a decoder's tensors, without ".weight" and ".bias". Those of a
+// layer follow its number.
 struct DecoderNames {
   const char* prefix;
   const char* words;
+  const char* positions;
   const char* layer;  // followed by its number and a dot
   const char* norm;
-  const char* sample;  // which says whether the file has the prefix
+  const char* output;
+
+  const char* attention_norm;
+  const char* joined_heads;
+  const char* query;
+  const char* key;
+  const char* value;
+  const char* query_norm;
+  const char* key_norm;
+  const char* attention_output;
+  const char* after_attention_norm;
+  const char* feed_norm;
+  const char* joined_gate;  // and what it gates
+  const char* gate;
+  const char* expand;
+  const char* contract;
+  const char* after_feed_norm;
 };
 
-DecoderNames FindNames(ModelFamily family) {
-  if (family == ModelFamily::kGpt2) {
-    return {"transformer.", "wte.weight", "h.", "ln_f", "wpe.weight"};
+constexpr DecoderNames kGpt2Names = {
+    "transformer.", "wte",           "wpe",     "h.",        "ln_f",
+    "lm_head",      "ln_1",          "attn.c_attn", "",      "",
+    "",             "",              "",        "attn.c_proj", "",
+    "ln_2",         "",              "",        "mlp.c_fc",  "mlp.c_proj",
+    ""};
+
+constexpr DecoderNames kLlamaNames = {"model.",
+                                      "embed_tokens",
+                                      "",
+                                      "layers.",
+                                      "norm",
+                                      "lm_head",
+                                      "input_layernorm",
+                                      "self_attn.qkv_proj",
+                                      "self_attn.q_proj",
+                                      "self_attn.k_proj",
+                                      "self_attn.v_proj",
+                                      "self_attn.q_norm",
+                                      "self_attn.k_norm",
+                                      "self_attn.o_proj",
+                                      "",
+                                      "post_attention_layernorm",
+                                      "mlp.gate_up_proj",
+                                      "mlp.gate_proj",
+                                      "mlp.up_proj",
+                                      "mlp.down_proj",
+                                      ""};
+
+constexpr DecoderNames kGgufNames = {
+    "",           "token_embd",  "position_embd",       "blk.",
+    "output_norm", "output",     "attn_norm",           "attn_qkv",
+    "attn_q",     "attn_k",      "attn_v",              "attn_q_norm",
+    "attn_k_norm", "attn_output", "post_attention_norm", "ffn_norm",
+    "ffn_up",     "ffn_gate",    "ffn_up",              "ffn_down",
+    "post_ffw_norm"};
+
+DecoderNames FindNames(const WeightStore& store, const DecoderConfig& config) {
+  if (store.index().FindOrNull("token_embd.weight") != nullptr) {
+    return kGgufNames;
   }
-  return {"model.", "embed_tokens.weight", "layers.", "norm", "norm.weight"};
-}
-
-std::string LayerName(const DecoderConfig& config, int64_t layer) {
-  return absl::StrCat(FindNames(config.family).layer, layer, ".");
-}
-
-DecoderLayerWeights FindGpt2Layer(WeightBinder& binder,
-                                  const DecoderConfig& config,
-                                  const std::string& begin) {
-  const int64_t hidden = config.hidden;
-  DecoderLayerWeights weights;
-  weights.attention_norm = binder.Norm(begin + "ln_1", hidden);
-  const LinearWeights attention =
-      binder.TransposedLinear(begin + "attn.c_attn", hidden, 3 * hidden);
-  weights.query = {attention, 0};
-  weights.key = {attention, hidden};
-  weights.value = {attention, 2 * hidden};
-  weights.attention_output =
-      binder.TransposedLinear(begin + "attn.c_proj", hidden, hidden);
-  weights.feed_norm = binder.Norm(begin + "ln_2", hidden);
-  weights.expand.weights =
-      binder.TransposedLinear(begin + "mlp.c_fc", hidden, config.intermediate);
-  weights.contract = binder.TransposedLinear(begin + "mlp.c_proj",
-                                             config.intermediate, hidden);
-  return weights;
-}
-
-void FindLlamaHeads(WeightBinder& binder, const DecoderConfig& config,
-                    const std::string& begin, DecoderLayerWeights* weights) {
-  const int64_t queries = config.query_features();
-  const int64_t keys = config.key_value_features();
-  const auto find = [&](const char* name, int64_t outputs) {
-    return binder.LinearWithBias(begin + name, outputs, config.hidden,
-                                 config.has_attention_bias);
-  };
-  if (config.has_joined_matrices) {
-    const LinearWeights joined = find("qkv_proj", queries + 2 * keys);
-    weights->query = {joined, 0};
-    weights->key = {joined, queries};
-    weights->value = {joined, queries + keys};
-  } else {
-    weights->query = {find("q_proj", queries), 0};
-    weights->key = {find("k_proj", keys), 0};
-    weights->value = {find("v_proj", keys), 0};
-  }
-  if (config.has_head_norms) {
-    weights->query_gain =
-        binder.Vector(begin + "q_norm.weight", config.head_features());
-    weights->key_gain =
-        binder.Vector(begin + "k_norm.weight", config.head_features());
-  }
-  weights->attention_output = binder.LinearWithBias(
-      begin + "o_proj", config.hidden, queries, config.has_output_bias);
-}
-
-void FindLlamaFeedForward(WeightBinder& binder, const DecoderConfig& config,
-                          const std::string& begin,
-                          DecoderLayerWeights* weights) {
-  const int64_t inner = config.intermediate;
-  const auto find = [&](const char* name, int64_t outputs, int64_t inputs) {
-    return binder.LinearWithBias(begin + name, outputs, inputs,
-                                 config.has_feed_bias);
-  };
-  if (config.has_joined_matrices) {
-    const LinearWeights joined = find("gate_up_proj", 2 * inner, config.hidden);
-    weights->gate = {joined, 0};
-    weights->expand = {joined, inner};
-  } else {
-    weights->gate = {find("gate_proj", inner, config.hidden), 0};
-    weights->expand = {find("up_proj", inner, config.hidden), 0};
-  }
-  weights->contract = find("down_proj", config.hidden, inner);
-}
-
-DecoderLayerWeights FindLlamaLayer(WeightBinder& binder,
-                                   const DecoderConfig& config,
-                                   const std::string& begin) {
-  const auto norm = [&](const char* name) {
-    return NormTensors{
-        binder.Vector(absl::StrCat(begin, name, ".weight"), config.hidden),
-        Weight()};
-  };
-  DecoderLayerWeights weights;
-  weights.attention_norm = norm("input_layernorm");
-  FindLlamaHeads(binder, config, begin + "self_attn.", &weights);
+  if (config.family == ModelFamily::kGpt2) return kGpt2Names;
+  DecoderNames names = kLlamaNames;
   // The feed-forward part's own norm is called "post_attention_layernorm"
   // unless there are norms after the parts, one of which has that name then.
   if (config.has_norms_after) {
-    weights.after_attention_norm = norm("post_attention_layernorm");
-    weights.feed_norm = norm("pre_feedforward_layernorm");
-    weights.after_feed_norm = norm("post_feedforward_layernorm");
-  } else {
-    weights.feed_norm = norm("post_attention_layernorm");
+    names.after_attention_norm = "post_attention_layernorm";
+    names.feed_norm = "pre_feedforward_layernorm";
+    names.after_feed_norm = "post_feedforward_layernorm";
   }
-  FindLlamaFeedForward(binder, config, begin + "mlp.", &weights);
-  return weights;
+  return names;
 }
+
+// Finds the weights of one layer.
+class LayerFinder {
+ public:
+  LayerFinder(WeightBinder& binder, const DecoderConfig& config,
+              const DecoderNames& names, int64_t layer)
+      : binder_(binder),
+        config_(config),
+        names_(names),
+        begin_(absl::StrCat(names.layer, layer, ".")) {}
+
+  DecoderLayerWeights Find() {
+    DecoderLayerWeights weights;
+    weights.attention_norm = Norm(names_.attention_norm);
+    FindHeads(&weights);
+    weights.attention_output =
+        Linear(names_.attention_output, config_.hidden,
+               config_.query_features(), config_.has_output_bias);
+    weights.feed_norm = Norm(names_.feed_norm);
+    if (config_.has_norms_after) {
+      weights.after_attention_norm = Norm(names_.after_attention_norm);
+      weights.after_feed_norm = Norm(names_.after_feed_norm);
+    }
+    FindFeedForward(&weights);
+    return weights;
+  }
+
+ private:
+  NormTensors Norm(const char* name) {
+    if (!config_.has_rms_norms) {
+      return binder_.Norm(begin_ + name, config_.hidden);
+    }
+    return {binder_.Vector(absl::StrCat(begin_, name, ".weight"),
+                           config_.hidden),
+            Weight()};
+  }
+
+  LinearWeights Linear(const char* name, int64_t outputs, int64_t inputs,
+                       bool has_bias) {
+    return config_.is_transposed
+               ? binder_.TransposedLinear(begin_ + name, inputs, outputs)
+               : binder_.LinearWithBias(begin_ + name, outputs, inputs,
+                                        has_bias);
+  }
+
+  void FindHeads(DecoderLayerWeights* weights) {
+    const int64_t queries = config_.query_features();
+    const int64_t keys = config_.key_value_features();
+    const auto find = [&](const char* name, int64_t outputs) {
+      return Linear(name, outputs, config_.hidden, config_.has_attention_bias);
+    };
+    if (config_.has_joined_matrices) {
+      const LinearWeights joined =
+          find(names_.joined_heads, queries + 2 * keys);
+      weights->query = {joined, 0};
+      weights->key = {joined, queries};
+      weights->value = {joined, queries + keys};
+    } else {
+      weights->query = {find(names_.query, queries), 0};
+      weights->key = {find(names_.key, keys), 0};
+      weights->value = {find(names_.value, keys), 0};
+    }
+    if (!config_.has_head_norms) return;
+    const int64_t features = config_.head_features();
+    weights->query_gain = binder_.Vector(
+        absl::StrCat(begin_, names_.query_norm, ".weight"), features);
+    weights->key_gain = binder_.Vector(
+        absl::StrCat(begin_, names_.key_norm, ".weight"), features);
+  }
+
+  void FindFeedForward(DecoderLayerWeights* weights) {
+    const int64_t inner = config_.intermediate;
+    const auto find = [&](const char* name, int64_t outputs) {
+      return Linear(name, outputs, config_.hidden, config_.has_feed_bias);
+    };
+    if (config_.is_gated && config_.has_joined_matrices) {
+      const LinearWeights joined = find(names_.joined_gate, 2 * inner);
+      weights->gate = {joined, 0};
+      weights->expand = {joined, inner};
+    } else {
+      if (config_.is_gated) weights->gate = {find(names_.gate, inner), 0};
+      weights->expand = {find(names_.expand, inner), 0};
+    }
+    weights->contract =
+        Linear(names_.contract, config_.hidden, inner, config_.has_feed_bias);
+  }
+
+  WeightBinder& binder_;
+  const DecoderConfig& config_;
+  const DecoderNames& names_;
+  const std::string begin_;
+};
 
 }  // namespace
 
@@ -170,41 +230,43 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                                                   const DecoderConfig& config,
                                                   DecoderUse use) {
-  const DecoderNames names = FindNames(config.family);
-  const bool is_gpt2 = config.family == ModelFamily::kGpt2;
-  WeightBinder binder(store, names.prefix, names.sample);
+  const DecoderNames names = FindNames(store, config);
+  const auto weight_of = [](const char* name) {
+    return absl::StrCat(name, ".weight");
+  };
+  WeightBinder binder(store, names.prefix, weight_of(names.norm));
   // The head stands beside the transformer, not below it.
-  WeightBinder head(store, "", "lm_head.weight");
+  const std::string output = weight_of(names.output);
+  WeightBinder head(store, "", output);
   DecoderWeights weights;
   // A file holds one of two tied matrices, mostly the words.
-  const bool only_head = config.ties_output && !binder.Has(names.words) &&
-                         head.Has("lm_head.weight");
+  const std::string words = weight_of(names.words);
+  const bool only_head =
+      config.ties_output && !binder.Has(words) && head.Has(output);
   weights.words =
-      only_head
-          ? head.Matrix("lm_head.weight", config.vocabulary, config.hidden)
-          : binder.Matrix(names.words, config.vocabulary, config.hidden);
+      only_head ? head.Matrix(output, config.vocabulary, config.hidden)
+                : binder.Matrix(words, config.vocabulary, config.hidden);
   if (config.has_position_table()) {
-    weights.positions =
-        binder.Matrix("wpe.weight", config.positions, config.hidden);
+    weights.positions = binder.Matrix(weight_of(names.positions),
+                                      config.positions, config.hidden);
   }
   for (int64_t layer = 0; layer < config.layers && binder.status().ok();
        ++layer) {
-    const std::string begin = LayerName(config, layer);
-    weights.layers.push_back(is_gpt2 ? FindGpt2Layer(binder, config, begin)
-                                     : FindLlamaLayer(binder, config, begin));
+    weights.layers.push_back(
+        LayerFinder(binder, config, names, layer).Find());
   }
-  binder.CheckNoLayer(LayerName(config, config.layers), config.layers);
+  binder.CheckNoLayer(absl::StrCat(names.layer, config.layers, "."),
+                      config.layers);
   weights.norm =
       config.has_rms_norms
-          ? NormTensors{binder.Vector(absl::StrCat(names.norm, ".weight"),
-                                      config.hidden),
+          ? NormTensors{binder.Vector(weight_of(names.norm), config.hidden),
                         Weight()}
           : binder.Norm(names.norm, config.hidden);
   if (use == DecoderUse::kLogits) {
     weights.output =
         config.ties_output
             ? weights.words
-            : head.Matrix("lm_head.weight", config.vocabulary, config.hidden);
+            : head.Matrix(output, config.vocabulary, config.hidden);
   }
   if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();

@@ -4,10 +4,10 @@
 //       footprint::FindDecoderWeights(*store, config);
 //
 // Names are those of public checkpoints, with or without the family's prefix
-// ("transformer." of GPT-2, "model." of the others). Where the config ties the
-// output to the words, one matrix is both: the table of words, or
-// lm_head.weight where the file has no other. Else lm_head.weight is the
-// output's matrix. UnusedTensors names what the file has besides, as a head
+// ("transformer." of GPT-2, "model." of the others), or those of GGUF files.
+// Where the config ties the output to the words, one matrix is both: the table
+// of words, or lm_head.weight where the file has no other. Else lm_head.weight
+// is the output's matrix. UnusedTensors names what the file has besides, as a head
 // that the config does not use.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 4

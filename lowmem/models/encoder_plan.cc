@@ -59,7 +59,7 @@ int64_t LargestTileBytes(const EncoderPlanRequest& request,
   const int64_t elements = std::max(
       {config.head_features() * config.hidden, hidden_share * config.hidden,
        chunk_share * config.hidden, hidden_share * choice.chunk_features});
-  return std::min(choice.tile_bytes, elements * request.needs.element_bytes);
+  return std::min(choice.tile_bytes, request.needs.BytesOf(elements));
 }
 
 EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
@@ -88,12 +88,11 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   plan.work = layout.Take(std::max(
       AttentionBytes(plan), choice.chunk_features * tokens * float_bytes));
   plan.vectors = layout.Take(VectorsBytes(config));
-  if (request.needs.has_narrow_weights && request.tokens > 1) {
-    // The narrowest has half a float's size.
-    plan.wide = layout.TakeParts(workers, tile_bytes * 2);
-  }
-  if (request.tokens == 1) {
-    const int64_t longest = std::max(config.hidden, choice.chunk_features);
+  const int64_t longest = std::max(config.hidden, choice.chunk_features);
+  if (request.tokens > 1) {
+    plan.wide = layout.TakeParts(
+        workers, WideBytes(request.needs, tile_bytes, longest));
+  } else {
     plan.dense = layout.TakeParts(workers, longest * float_bytes);
   }
   plan.output =
@@ -107,8 +106,8 @@ Choice Smallest(const EncoderPlanRequest& request) {
   const EncoderConfig& config = request.config;
   Choice choice;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
-  choice.tile_bytes = std::max(config.hidden, choice.chunk_features) *
-                      request.needs.element_bytes;
+  choice.tile_bytes = request.needs.BytesOf(
+      std::max(config.hidden, choice.chunk_features));
   return choice;
 }
 
@@ -146,7 +145,7 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
         std::min(largest_chunk, choice.chunk_features + kSumBlock);
     // A tile holds at least one row of a chunk.
     next.tile_bytes = std::max(
-        next.tile_bytes, next.chunk_features * request.needs.element_bytes);
+        next.tile_bytes, request.needs.BytesOf(next.chunk_features));
   } else if (choice.tile_bytes < kLargestTileBytes) {
     next.tile_bytes = std::min(
         kLargestTileBytes, std::max(choice.tile_bytes + choice.tile_bytes / 4,

@@ -105,9 +105,9 @@ void ExpectSound(const EncoderPlan& plan) {
   const EncoderConfig& config = plan.request.config;
   EXPECT_TRUE(plan.chunk_features == config.intermediate ||
               plan.chunk_features % 256 == 0);
-  EXPECT_GE(plan.tile_bytes, config.hidden * plan.request.needs.element_bytes);
+  EXPECT_GE(plan.tile_bytes, plan.request.needs.BytesOf(config.hidden));
   EXPECT_GE(plan.tile_bytes,
-            plan.chunk_features * plan.request.needs.element_bytes);
+            plan.request.needs.BytesOf(plan.chunk_features));
 }
 
 TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
@@ -121,8 +121,11 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.config.hidden = request.config.heads * between(1, 128);
     request.config.intermediate = between(1, 5000);
     request.workers = static_cast<int>(between(1, 8));
-    request.needs.element_bytes = between(1, 2) * 2;
-    request.needs.has_narrow_weights = between(0, 1) == 1;
+    // Floats or halves, and the types of GGUF.
+    constexpr int64_t kBlockBytes[] = {1024, 512, 272, 210, 144};
+    const int64_t widest = between(0, 4);
+    request.needs.largest_block_bytes = kBlockBytes[widest];
+    request.needs.smallest_block_bytes = kBlockBytes[between(widest, 4)];
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;
     request.needs.reads_ahead = request.needs.slot_overhead_bytes > 0;

@@ -161,6 +161,7 @@ absl::optional<ConfigReader> FindParameters(ConfigReader& config) {
 
 bool operator==(const RotaryPositions& a, const RotaryPositions& b) {
   return a.frequencies == b.frequencies && a.scale == b.scale &&
+         a.has_neighbours == b.has_neighbours &&
          a.most_positions == b.most_positions;
 }
 

@@ -40,6 +40,8 @@ struct RotaryPositions {
   std::vector<float> frequencies;
   // Cosines and sines are multiplied by this.
   float scale = 1;
+  // The features of a pair are neighbours (see RotaryAngles).
+  bool has_neighbours = false;
   // The positions that the scaling is meant for, or 0 for all of the model's.
   int64_t most_positions = 0;
 

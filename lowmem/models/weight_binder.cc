@@ -80,8 +80,11 @@ LinearWeights WeightBinder::LinearWithBias(const std::string& name,
 LinearWeights WeightBinder::TransposedLinear(const std::string& name,
                                              int64_t inputs, int64_t outputs) {
   // Panels cut between outputs: any width will do.
-  return {Shaped(name + ".weight", {inputs, outputs}),
-          Vector(name + ".bias", outputs)};
+  const Weight matrix = Shaped(name + ".weight", {inputs, outputs});
+  if (matrix.exists() && IsQuantised(matrix.dtype())) {
+    Fail(absl::StrCat(prefix_, name, ".weight is quantised along its outputs"));
+  }
+  return {matrix, Vector(name + ".bias", outputs)};
 }
 
 NormTensors WeightBinder::Norm(const std::string& name, int64_t count) {
@@ -117,9 +120,11 @@ Weight WeightBinder::Shaped(const std::string& name, const Shape& shape) {
                       ", but the config asks for ", shape.ToString()));
   }
   const DType type = weight->dtype();
-  if (type != DType::kF32 && type != DType::kBF16 && type != DType::kF16) {
+  if (type != DType::kF32 && type != DType::kBF16 && type != DType::kF16 &&
+      !IsQuantised(type)) {
     Fail(absl::StrCat(prefix_, name, " holds ", DTypeName(type),
-                      "; F32, BF16 and F16 can be computed with"));
+                      "; F32, BF16, F16 and GGUF's quantised types can be "
+                      "computed with"));
   }
   return *weight;
 }

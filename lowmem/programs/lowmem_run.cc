@@ -519,9 +519,11 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   const auto has_room = [&](int64_t budget_bytes) {
     const auto plan = decoder.Plan(positions, threads, budget_bytes);
     status.Update(plan.status());
-    return !plan.ok() || plan->tile_bytes >=
-                             lowmem_internal::OutputUnit(plan->request.config) *
-                                 kSumBlock * plan->request.needs.element_bytes;
+    return !plan.ok() ||
+           plan->tile_bytes >=
+               plan->request.needs.BytesOf(
+                   lowmem_internal::OutputUnit(plan->request.config) *
+                   kSumBlock);
   };
   const auto least = decoder.MinBudgetBytes(positions, threads);
   if (!least.ok() || has_room(*least)) return least;

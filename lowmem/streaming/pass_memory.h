@@ -49,6 +49,7 @@ ProductMemory FindProductMemory(const MappedBlock& arena, const Plan& plan,
   memory.slot = FindPart<char>(arena, plan, plan.slots, worker);
   memory.slot_bytes = plan.part_bytes(plan.slots) / slots;
   memory.wide = FindPart<float>(arena, plan, plan.wide, worker);
+  memory.wide_count = plan.part_bytes(plan.wide) / int64_t{sizeof(float)};
   memory.dense = FindPart<float>(arena, plan, plan.dense, worker);
   return memory;
 }

@@ -25,10 +25,15 @@ inline constexpr int kMostWorkers = 1024;
 
 // Needs of the matrices that are streamed, which a plan meets.
 struct StreamingNeeds {
-  // The largest element of a matrix as stored, and whether any is narrower than
-  // a float, so that tiles are widened before use.
-  int64_t element_bytes = 4;
-  bool has_narrow_weights = false;
+  // Elements that every type stores in whole blocks.
+  static constexpr int64_t kBlockElements = 256;
+  static constexpr int64_t kFloatBlockBytes =
+      kBlockElements * static_cast<int64_t>(sizeof(float));
+
+  // The stored bytes of so many elements of a matrix, of the widest type and of
+  // the narrowest.
+  int64_t largest_block_bytes = kFloatBlockBytes;
+  int64_t smallest_block_bytes = kFloatBlockBytes;
   // Weights are copied into slots; false where they are used where they lie.
   bool uses_slots = true;
   // Bytes that a slot needs beyond its tile: direct reads fetch whole pages.
@@ -38,11 +43,25 @@ struct StreamingNeeds {
   // Bytes that each tensor that is read takes to stay in memory, in the order
   // in which spare room is given to them.
   std::vector<int64_t> pinnable_bytes;
+
+  // Returns whether tiles are widened before use.
+  bool has_narrow_weights() const {
+    return smallest_block_bytes < kFloatBlockBytes;
+  }
+  // Returns the bytes that suffice for so many elements of any matrix.
+  int64_t BytesOf(int64_t elements) const {
+    return (elements * largest_block_bytes + kBlockElements - 1) /
+           kBlockElements;
+  }
+  // Returns the elements that fit into so many bytes whatever the matrix.
+  int64_t ElementsIn(int64_t bytes) const {
+    return bytes * kBlockElements / largest_block_bytes;
+  }
 };
 
 inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
-  return a.element_bytes == b.element_bytes &&
-         a.has_narrow_weights == b.has_narrow_weights &&
+  return a.largest_block_bytes == b.largest_block_bytes &&
+         a.smallest_block_bytes == b.smallest_block_bytes &&
          a.uses_slots == b.uses_slots &&
          a.slot_overhead_bytes == b.slot_overhead_bytes &&
          a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
@@ -73,6 +92,22 @@ inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
   const int64_t slot_bytes =
       AlignUp(tile_bytes + needs.slot_overhead_bytes, kPageBytes);
   return layout->Take(slots * slot_bytes, kPageBytes);
+}
+
+// Returns the bytes of the room where the rows of a tile become floats, where
+// they are stored narrower. A tile of halves fits as a whole; of quantised
+// tiles, whose floats would leave the caches, some rows at a time do.
+inline int64_t WideBytes(const StreamingNeeds& needs, int64_t tile_bytes,
+                         int64_t longest_row) {
+  constexpr int64_t kRowsAtOnce = 16;
+  if (!needs.has_narrow_weights()) return 0;
+  const int64_t whole =
+      (tile_bytes * StreamingNeeds::kFloatBlockBytes +
+       needs.smallest_block_bytes - 1) /
+      needs.smallest_block_bytes;
+  const int64_t some = kRowsAtOnce * longest_row *
+                       static_cast<int64_t>(sizeof(float));
+  return std::min(whole, std::max(2 * tile_bytes, some));
 }
 
 // The plan with slots where it has none, since all its tensors are pinned: what

@@ -21,12 +21,13 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
                             absl::Span<const Weight> matrices,
                             absl::Span<const Weight> tensors) {
   StreamingNeeds needs;
-  needs.element_bytes = 0;
+  needs.largest_block_bytes = 0;
   needs.uses_slots = false;
   for (const Weight& matrix : matrices) {
-    const int64_t bytes = DTypeBytes(matrix.dtype());
-    needs.element_bytes = std::max(needs.element_bytes, bytes);
-    needs.has_narrow_weights |= bytes < 4;
+    const int64_t bytes =
+        BytesOfElements(matrix.dtype(), StreamingNeeds::kBlockElements);
+    needs.largest_block_bytes = std::max(needs.largest_block_bytes, bytes);
+    needs.smallest_block_bytes = std::min(needs.smallest_block_bytes, bytes);
     // Also where weights are used where they lie: a tensor that begins in the
     // middle of an element must be copied.
     const absl::StatusOr<Tile> tile = matrix.Block(
@@ -54,7 +55,7 @@ void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
 absl::StatusOr<Tile> StreamedProduct::NextTile(
     const Weight& matrix, int64_t row, int64_t row_end,
     const IndexRange& columns) const {
-  const int64_t row_bytes = columns.size() * DTypeBytes(matrix.dtype());
+  const int64_t row_bytes = BytesOfElements(matrix.dtype(), columns.size());
   int64_t rows = std::min(row_end - row,
                           std::max<int64_t>(1, memory_.tile_bytes / row_bytes));
   while (true) {
@@ -72,16 +73,14 @@ absl::StatusOr<Tile> StreamedProduct::NextTile(
   }
 }
 
-// A tile's elements as floats, row after row.
-MatrixView StreamedProduct::Widened(DType type, const Tile& tile,
+// Rows of a tile as floats, one after the other.
+MatrixView StreamedProduct::Widened(DType type, int64_t rows, int64_t columns,
                                     const TileView& view) {
-  const int64_t element_bytes = DTypeBytes(type);
   if (type == DType::kF32) {
     return {static_cast<const float*>(view.data),
-            view.row_stride_bytes / element_bytes, 1};
+            view.row_stride_bytes / static_cast<int64_t>(sizeof(float)), 1};
   }
-  const int64_t columns = tile.row_bytes / element_bytes;
-  for (int64_t row = 0; row < tile.rows; ++row) {
+  for (int64_t row = 0; row < rows; ++row) {
     WidenToFloat(
         type, static_cast<const char*>(view.data) + row * view.row_stride_bytes,
         columns, memory_.wide + row * columns);
@@ -95,18 +94,42 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                                    const ProductEpilogue& epilogue,
                                    const PanelOutput& output) {
   const DType type = matrix.dtype();
-  const int64_t element_bytes = DTypeBytes(type);
-  const int64_t columns = tile.row_bytes / element_bytes;
-  const int64_t stride = view.row_stride_bytes / element_bytes;
+  const int64_t columns = ElementsOfBytes(type, tile.row_bytes);
   if (single_token_) {
-    MultiplyVector(type, view.data, stride, tile.rows, columns,
-                   memory_.dense + first_column, epilogue, output.data,
+    MultiplyVector(type, view.data,
+                   ElementsOfBytes(type, view.row_stride_bytes), tile.rows,
+                   columns, memory_.dense + first_column, epilogue, output.data,
                    output.row_stride);
     return;
   }
-  MultiplyPanels(Widened(type, tile, view), tile.rows, columns,
-                 {input.data + first_column * kPanelTokens, input.panel_stride},
-                 panels, epilogue, output);
+  MultiplyRows(type, tile.rows, columns, view,
+               {input.data + first_column * kPanelTokens, input.panel_stride},
+               panels, epilogue, output);
+}
+
+// As many rows at a time as there is room for as floats.
+void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
+                                   const TileView& view, const PanelView& input,
+                                   int64_t panels,
+                                   const ProductEpilogue& epilogue,
+                                   const PanelOutput& output) {
+  const int64_t most =
+      type == DType::kF32
+          ? rows
+          : std::max<int64_t>(1, memory_.wide_count / std::max<int64_t>(
+                                                          1, columns));
+  for (int64_t row = 0; row < rows; row += most) {
+    const int64_t count = std::min(most, rows - row);
+    TileView part = view;
+    part.data =
+        static_cast<const char*>(view.data) + row * view.row_stride_bytes;
+    ProductEpilogue part_epilogue = epilogue;
+    if (epilogue.bias != nullptr) part_epilogue.bias = epilogue.bias + row;
+    MultiplyPanels(Widened(type, count, columns, part), count, columns, input,
+                   panels, part_epilogue,
+                   {output.data + row * output.row_stride, output.row_stride,
+                    output.panel_stride});
+  }
 }
 
 absl::Status StreamedProduct::Multiply(const Weight& matrix,
@@ -297,7 +320,7 @@ absl::Status StreamedProduct::MultiplyTransposedStrip(
     if (!tile.ok()) return tile.status();
     const absl::StatusOr<TileView> view = LoadTile(*tile);
     if (!view.ok()) return view.status();
-    const MatrixView weights = Widened(type, *tile, *view);
+    const MatrixView weights = Widened(type, rows, outputs.size(), *view);
     const bool first = row == inputs.begin;
     ProductEpilogue tile_epilogue;
     if (first) tile_epilogue.bias = epilogue.bias;

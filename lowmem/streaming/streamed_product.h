@@ -56,8 +56,10 @@ struct ProductMemory {
   int64_t slot_bytes = 0;
   // The most stored bytes in a tile.
   int64_t tile_bytes = 0;
-  // Room for a tile as floats, where weights are stored narrower.
+  // Room for rows of a tile as floats, where weights are stored narrower: for
+  // all of a tile of halves, for at least a row of a quantised one.
   float* wide = nullptr;
+  int64_t wide_count = 0;
   // Room for one token's input, where there is only one.
   float* dense = nullptr;
   // Room for the sums of one token's product with a transposed matrix.
@@ -123,7 +125,12 @@ class StreamedProduct {
   void RecordTile(const Tile& tile, int64_t outputs, int64_t inputs);
   absl::StatusOr<TileView> NextOfStream(const Tile& tile);
   absl::StatusOr<TileView> LoadTile(const Tile& tile);
-  MatrixView Widened(DType type, const Tile& tile, const TileView& view);
+  MatrixView Widened(DType type, int64_t rows, int64_t columns,
+                     const TileView& view);
+  void MultiplyRows(DType type, int64_t rows, int64_t columns,
+                    const TileView& view, const PanelView& input,
+                    int64_t panels, const ProductEpilogue& epilogue,
+                    const PanelOutput& output);
   absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, int64_t most_rows);
   absl::Status AddTransposedStrip(const Weight& matrix,

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/gguf/gguf_header.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -117,7 +118,7 @@ TEST_F(StreamedProductTest, MultipliesPartOfTheRowsForASingleToken) {
   std::vector<float> dense(kColumns);
   const AlignedBytes slot = Allocate(4096);
   StreamedProduct product(store->get(),
-                          {slot.get(), 4096, 4096, nullptr, dense.data()});
+                          {slot.get(), 4096, 4096, nullptr, 0, dense.data()});
   product.UseSingleToken(Floats(input_), kColumns);
   std::vector<float> actual(20 * kPanelTokens, -1.0f);
   ASSERT_THAT(
@@ -140,11 +141,85 @@ TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
   const auto weight = (*store)->Find("m");
   const AlignedBytes slot = Allocate(4096);
   StreamedProduct product(store->get(),
-                          {slot.get(), 2799, 2800, nullptr, nullptr});
+                          {slot.get(), 2799, 2800, nullptr, 0, nullptr});
   std::vector<float> output(kPanelTokens);
   EXPECT_THAT(product.Multiply(*weight, {0, 1}, {0, kColumns}, Input(0), 1, {},
                                {output.data(), kPanelTokens, 0}),
               StatusIs(absl::StatusCode::kInternal));
+}
+
+// Quantised rows: those of a tile become floats a few at a time, and what comes
+// out has the bits of the product with all of them as floats.
+TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
+  constexpr int64_t kBlocks = 768;  // columns
+  std::mt19937 random(3);
+  for (const DType type : {DType::kQ8_0, DType::kQ4_0, DType::kQ6K}) {
+    GgufHeader header;
+    header.AddTensor("m", type, {kRows, kBlocks});
+    std::string data(static_cast<size_t>(header.data_bytes()), '\0');
+    const DTypeBlock block = BlockOf(type);
+    for (size_t i = 0; i < data.size(); ++i) {
+      // Scales of at most 1: they are the first half of a block, or its last.
+      const size_t place = i % static_cast<size_t>(block.bytes);
+      const bool is_scale = type == DType::kQ6K ? place == 209 : place == 1;
+      data[i] = static_cast<char>(is_scale ? random() % 0x3c : random() % 256);
+    }
+    const std::string path =
+        WriteTestFile("quantised.gguf", header.Build() + data);
+    std::vector<float> wide(kRows * kBlocks);
+    WidenToFloat(type, data.data(), kRows * kBlocks, wide.data());
+    const AlignedBytes input =
+        Allocate(kBlocks * kPanels * kPanelTokens * sizeof(float));
+    for (int64_t i = 0; i < kBlocks * kPanels * kPanelTokens; ++i) {
+      Floats(input)[i] = static_cast<float>(random() % 1000) / 1000 - 0.5f;
+    }
+    const PanelView panels = {Floats(input), kBlocks * kPanelTokens};
+    const int64_t count = kRows * kPanels * kPanelTokens;
+    const AlignedBytes expected = Allocate(count * sizeof(float));
+    const ProductEpilogue epilogue = {{bias_.data(), false},
+                                      Activation::kSilu};
+    MultiplyPanels({wide.data(), kBlocks, 1}, kRows, kBlocks, panels, kPanels,
+                   epilogue,
+                   {Floats(expected), kPanelTokens, kRows * kPanelTokens});
+    for (const WeightBackend backend : kWeightBackends) {
+      const auto store = WeightStore::Open(path, backend);
+      ASSERT_THAT(store, IsOk());
+      const auto weight = (*store)->Find("m");
+      ASSERT_THAT(weight, IsOk());
+      for (const int64_t rows_at_once : {1, 3, 100}) {
+        ProductMemory memory;
+        memory.tile_bytes = BytesOfElements(type, 7 * kBlocks);
+        memory.slot_bytes = memory.tile_bytes + 2 * 4096;
+        const AlignedBytes slot = Allocate(memory.slot_bytes);
+        memory.slot = slot.get();
+        std::vector<float> room(rows_at_once * kBlocks);
+        memory.wide = room.data();
+        memory.wide_count = static_cast<int64_t>(room.size());
+        std::vector<float> dense(kBlocks);
+        memory.dense = dense.data();
+        StreamedProduct product(store->get(), memory);
+        const AlignedBytes actual = Allocate(count * sizeof(float));
+        ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kBlocks}, panels,
+                                     kPanels, epilogue,
+                                     {Floats(actual), kPanelTokens,
+                                      kRows * kPanelTokens}),
+                    IsOk());
+        EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + count,
+                               Floats(expected)))
+            << DTypeName(type) << " " << WeightBackendName(backend);
+        product.UseSingleToken(Floats(input), kBlocks);
+        std::vector<float> one(kRows);
+        ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kBlocks}, {}, 1,
+                                     epilogue, {one.data(), 1, 0}),
+                    IsOk());
+        std::vector<float> expected_one(kRows);
+        MultiplyVector(DType::kF32, wide.data(), kBlocks, kRows, kBlocks,
+                       dense.data(), epilogue, expected_one.data(), 1);
+        EXPECT_EQ(one, expected_one)
+            << DTypeName(type) << " " << WeightBackendName(backend);
+      }
+    }
+  }
 }
 
 // A matrix of a file seen as transposed: its rows are what is summed over, 300
@@ -236,7 +311,7 @@ TEST_F(TransposedProductTest, HasTheBitsOfTheWholeTransposedProduct) {
       std::vector<float> sums(177);
       StreamedProduct product(
           store->get(),
-          {slot.get(), tile_bytes, tile_bytes, nullptr, Floats(dense),
+          {slot.get(), tile_bytes, tile_bytes, nullptr, 0, Floats(dense),
            sums.data(), static_cast<int64_t>(sums.size())});
       ExpectTheBitsOfAll(&product, *weight);
       ExpectTheBitsOfTheFirstToken(&product, *weight);

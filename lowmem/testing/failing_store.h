@@ -34,7 +34,7 @@ class FailingStore final : public WeightStore {
 
   WeightBackend backend() const override { return store_.backend(); }
   std::string Description() const override { return store_.Description(); }
-  const SafetensorsIndex& index() const override { return store_.index(); }
+  const TensorIndex& index() const override { return store_.index(); }
   WeightCounters counters() const override { return store_.counters(); }
   absl::Status Read(const Tile& tile, void* destination) override;
   absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override;

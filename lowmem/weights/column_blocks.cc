@@ -38,7 +38,7 @@ std::string ColumnBlocksText(int64_t rows, int64_t columns,
   return absl::StrCat(rows, "x", columns, "/", block_columns);
 }
 
-absl::StatusOr<ColumnBlocks> FindColumnBlocks(const SafetensorsIndex& index,
+absl::StatusOr<ColumnBlocks> FindColumnBlocks(const TensorIndex& index,
                                               const TensorInfo& tensor) {
   ColumnBlocks blocks;
   const auto entry = index.metadata().find(ColumnBlocksKey(tensor.name));

@@ -20,7 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/tensor/tensor_index.h"
 
 namespace footprint {
 
@@ -35,7 +35,7 @@ std::string ColumnBlocksText(int64_t rows, int64_t columns,
 
 // The shape as it stands and one block for a tensor without such an entry.
 // InvalidArgument: an entry that is no such text, or disagrees with the tensor.
-absl::StatusOr<ColumnBlocks> FindColumnBlocks(const SafetensorsIndex& index,
+absl::StatusOr<ColumnBlocks> FindColumnBlocks(const TensorIndex& index,
                                               const TensorInfo& tensor);
 
 }  // namespace footprint

@@ -26,7 +26,7 @@ constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
  public:
-  DirectStore(SafetensorsFile file, FileDescriptor direct,
+  DirectStore(WeightFile file, FileDescriptor direct,
               std::string description)
       : FileStore(std::move(file)),
         direct_(std::move(direct)),
@@ -159,7 +159,7 @@ class DirectStore final : public FileStore {
 };
 
 // A descriptor of the same file that reads past the page cache; or why not.
-absl::StatusOr<FileDescriptor> OpenPastCache(const SafetensorsFile& file) {
+absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
   FileDescriptor direct(
       open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
   if (!direct.is_open()) return absl::UnimplementedError(strerror(errno));
@@ -182,7 +182,7 @@ absl::StatusOr<FileDescriptor> OpenPastCache(const SafetensorsFile& file) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(SafetensorsFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file) {
   absl::StatusOr<FileDescriptor> direct = OpenPastCache(file);
   std::string description = "direct: O_DIRECT";
   if (absl::IsUnimplemented(direct.status())) {

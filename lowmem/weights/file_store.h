@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/lowmem/weights/weight_file.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -45,9 +45,9 @@ int64_t NowNanoseconds();
 
 class FileStore : public WeightStore {
  public:
-  explicit FileStore(SafetensorsFile file) : file_(std::move(file)) {}
+  explicit FileStore(WeightFile file) : file_(std::move(file)) {}
 
-  const SafetensorsIndex& index() const override { return file_.index(); }
+  const TensorIndex& index() const override { return file_.index(); }
   WeightCounters counters() const override { return counters_.Snapshot(); }
   absl::Status CheckFile() const override { return file_.CheckUnchanged(); }
   void Count(const WeightCounters& more) override { counters_.Add(more); }
@@ -62,7 +62,7 @@ class FileStore : public WeightStore {
   // cache; looks at the file afterwards and counts.
   absl::Status ReadRows(const Tile& tile, void* destination);
 
-  SafetensorsFile file_;
+  WeightFile file_;
   SharedCounters counters_;
 };
 

@@ -13,9 +13,10 @@ absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
                           float* destination) {
   // Stored in the upper part of their place, narrow numbers are widened from
   // the first to the last without overtaking those still to be read.
-  const int64_t count = tile.size_bytes() / DTypeBytes(type);
+  const int64_t count = ElementsOfBytes(type, tile.size_bytes());
   char* stored = reinterpret_cast<char*>(destination) +
-                 count * (sizeof(float) - DTypeBytes(type));
+                 count * static_cast<int64_t>(sizeof(float)) -
+                 tile.size_bytes();
   const absl::Status status = store.Read(tile, stored);
   if (status.ok() && type != DType::kF32) {
     WidenToFloat(type, stored, count, destination);

@@ -99,7 +99,7 @@ GuardedMapping* ClaimGuard() {
 
 class MmapStore final : public FileStore {
  public:
-  explicit MmapStore(SafetensorsFile file) : FileStore(std::move(file)) {}
+  explicit MmapStore(WeightFile file) : FileStore(std::move(file)) {}
 
   ~MmapStore() override {
     if (guard_ != nullptr) {
@@ -229,7 +229,7 @@ class MmapStore final : public FileStore {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(SafetensorsFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(WeightFile file) {
   auto store = std::make_unique<MmapStore>(std::move(file));
   absl::Status mapped = store->Map();
   if (!mapped.ok()) return mapped;

@@ -24,7 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/tensor/tensor_index.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -44,7 +44,7 @@ class PinnedStore final : public WeightStore {
 
   WeightBackend backend() const override { return base_->backend(); }
   std::string Description() const override { return base_->Description(); }
-  const SafetensorsIndex& index() const override { return base_->index(); }
+  const TensorIndex& index() const override { return base_->index(); }
   WeightCounters counters() const override { return base_->counters(); }
   absl::Status Read(const Tile& tile, void* destination) override;
   absl::StatusOr<TileView> Load(const Tile& tile, void* slot) override;

@@ -10,7 +10,7 @@ namespace {
 
 class PreadStore final : public FileStore {
  public:
-  explicit PreadStore(SafetensorsFile file) : FileStore(std::move(file)) {}
+  explicit PreadStore(WeightFile file) : FileStore(std::move(file)) {}
 
   WeightBackend backend() const override { return WeightBackend::kPread; }
   std::string Description() const override {
@@ -39,7 +39,7 @@ class PreadStore final : public FileStore {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenPread(SafetensorsFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenPread(WeightFile file) {
   return std::make_unique<PreadStore>(std::move(file));
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 class ResidentStore final : public FileStore {
  public:
-  explicit ResidentStore(SafetensorsFile file) : FileStore(std::move(file)) {}
+  explicit ResidentStore(WeightFile file) : FileStore(std::move(file)) {}
 
   // The image begins with the header, so that an offset in the file is one in
   // memory.
@@ -70,7 +70,7 @@ class ResidentStore final : public FileStore {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(
-    SafetensorsFile file) {
+    WeightFile file) {
   auto store = std::make_unique<ResidentStore>(std::move(file));
   absl::Status read = store->ReadAll();
   if (!read.ok()) return read;

@@ -11,15 +11,15 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "footprint/base/safetensors/safetensors_file.h"
+#include "footprint/lowmem/weights/weight_file.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint::lowmem_internal {
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(SafetensorsFile file);
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenPread(SafetensorsFile file);
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(SafetensorsFile file);
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(SafetensorsFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenPread(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file);
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenMmap(WeightFile file);
 
 }  // namespace footprint::lowmem_internal
 

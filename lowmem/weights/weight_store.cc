@@ -1,12 +1,13 @@
 #include "footprint/lowmem/weights/weight_store.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/lowmem/weights/column_blocks.h"
 #include "footprint/lowmem/weights/weight_backends.h"
+#include "footprint/lowmem/weights/weight_file.h"
 
 namespace footprint {
 namespace {
@@ -56,8 +57,14 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
     return OutOfRange(*this, "columns of a block", column_in_block,
                       column_count, block_columns_);
   }
-  const int64_t element_bytes = DTypeBytes(dtype());
-  const int64_t row_stride_bytes = block_columns_ * element_bytes;
+  const int64_t stored_together = BlockOf(dtype()).elements;
+  if (column_in_block % stored_together != 0 ||
+      column_count % stored_together != 0) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "tensor \"", tensor_->name, "\": ", column_count, " columns from ",
+        column, " are not whole blocks of ", stored_together));
+  }
+  const int64_t row_stride_bytes = BytesOfElements(dtype(), block_columns_);
   constexpr int64_t kMaximum = std::numeric_limits<int32_t>::max();
   if (row_stride_bytes > kMaximum || row_count > kMaximum) {
     return OutOfRange(*this, "bytes of a row", 0, row_stride_bytes, kMaximum);
@@ -65,11 +72,14 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
   Tile tile;
   tile.offset_bytes = tensor_->offset_bytes +
                       (block * rows_ + row) * row_stride_bytes +
-                      column_in_block * element_bytes;
+                      BytesOfElements(dtype(), column_in_block);
   tile.row_stride_bytes = row_stride_bytes;
-  tile.row_bytes = static_cast<int32_t>(column_count * element_bytes);
+  tile.row_bytes =
+      static_cast<int32_t>(BytesOfElements(dtype(), column_count));
   tile.rows = static_cast<int32_t>(row_count);
-  tile.alignment_bytes = static_cast<int32_t>(element_bytes);
+  // Blocks are read byte by byte.
+  tile.alignment_bytes =
+      static_cast<int32_t>(std::max<int64_t>(1, DTypeBytes(dtype())));
   return tile;
 }
 
@@ -94,8 +104,8 @@ absl::Status WeightStore::CheckTile(const Tile& tile) const {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
     absl::string_view path, WeightBackend backend) {
-  absl::StatusOr<SafetensorsFile> file =
-      SafetensorsFile::Open(path, Watch::kStrictly);
+  absl::StatusOr<WeightFile> file =
+      WeightFile::Open(path);
   if (!file.ok()) return file.status();
   switch (backend) {
     case WeightBackend::kResident:

@@ -37,7 +37,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/memory/alignment.h"
-#include "footprint/base/safetensors/safetensors.h"
+#include "footprint/base/tensor/tensor_index.h"
 #include "footprint/lowmem/weights/tile.h"
 
 namespace footprint {
@@ -76,7 +76,7 @@ class Weight {
   // Every column of rows [row, row + row_count); OutOfRange in blocks narrower
   // than the matrix.
   absl::StatusOr<Tile> Rows(int64_t row, int64_t row_count) const;
-  // Columns must be of one block.
+  // Columns must be of one block, and whole blocks of a quantised type.
   absl::StatusOr<Tile> Block(int64_t row, int64_t row_count, int64_t column,
                              int64_t column_count) const;
 
@@ -118,7 +118,7 @@ class WeightStore {
   // How bytes are read, for a report: "direct: O_DIRECT", or what was refused
   // and what is done instead.
   virtual std::string Description() const = 0;
-  virtual const SafetensorsIndex& index() const = 0;
+  virtual const TensorIndex& index() const = 0;
   virtual WeightCounters counters() const = 0;
 
   // NotFound names the closest names there are.

@@ -1,0 +1,292 @@
+#include "footprint/lowmem/models/gguf_config.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/lowmem/weights/float_reader.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kKnown[] =
+    "\"llama\", \"qwen2\", \"qwen3\", \"gemma3\", \"phi3\" and \"gpt2\"";
+
+// Tells the keys of a file as those of a config.json, and keeps the first
+// fault.
+class ConfigTeller {
+ public:
+  ConfigTeller(const GgufIndex& index, std::string architecture)
+      : index_(index), architecture_(std::move(architecture)) {}
+
+  const absl::Status& status() const { return status_; }
+  std::string text() const { return json_.dump(); }
+  const std::string& architecture() const { return architecture_; }
+  bool Is(const char* name) const { return architecture_ == name; }
+
+  std::string Key(const char* name) const {
+    return absl::StrCat(architecture_, ".", name);
+  }
+  bool HasKey(const char* name) const { return index_.Has(Key(name)); }
+  bool HasTensor(const char* name) const {
+    return index_.FindOrNull(name) != nullptr;
+  }
+
+  int64_t Integer(const char* name) {
+    return Keep(index_.Integer(Key(name)), int64_t{1});
+  }
+  int64_t IntegerOr(const char* name, int64_t otherwise) {
+    return HasKey(name) ? Integer(name) : otherwise;
+  }
+  double NumberOr(const char* name, double otherwise) {
+    return HasKey(name) ? Keep(index_.Number(Key(name)), otherwise) : otherwise;
+  }
+  std::string TextOr(const char* name, const std::string& otherwise) {
+    return HasKey(name) ? Keep(index_.Text(Key(name)), otherwise) : otherwise;
+  }
+
+  template <class T>
+  void Tell(const char* key, const T& value) {
+    json_[key] = value;
+  }
+  void TellInteger(const char* key, const char* name) {
+    Tell(key, Integer(name));
+  }
+
+  void Fail(absl::Status status) { status_.Update(std::move(status)); }
+  void Refuse(absl::string_view what) {
+    Fail(absl::UnimplementedError(absl::StrCat(index_.file_name(), ": ", what)));
+  }
+
+ private:
+  template <class T>
+  T Keep(const absl::StatusOr<T>& value, const T& otherwise) {
+    status_.Update(value.status());
+    return value.ok() ? *value : otherwise;
+  }
+
+  const GgufIndex& index_;
+  const std::string architecture_;
+  Json json_ = Json::object();
+  absl::Status status_;
+};
+
+void TellVocabulary(const GgufIndex& index, ConfigTeller& teller) {
+  const absl::StatusOr<const TensorInfo*> words =
+      index.Find("token_embd.weight");
+  if (!words.ok()) {
+    teller.Fail(words.status());
+    return;
+  }
+  teller.Tell("vocab_size", (*words)->shape.rows());
+  teller.Tell("tie_word_embeddings", !teller.HasTensor("output.weight"));
+}
+
+void TellGpt2(ConfigTeller& teller) {
+  teller.Tell("model_type", "gpt2");
+  teller.TellInteger("n_layer", "block_count");
+  teller.TellInteger("n_embd", "embedding_length");
+  teller.TellInteger("n_head", "attention.head_count");
+  teller.TellInteger("n_inner", "feed_forward_length");
+  teller.TellInteger("n_positions", "context_length");
+  teller.Tell("layer_norm_epsilon",
+              teller.NumberOr("attention.layer_norm_epsilon", 1e-5));
+}
+
+// The angles of "yarn" and "linear"; those that are factors in tensors are
+// applied to the config afterwards.
+void TellScaling(ConfigTeller& teller) {
+  Json parameters = Json::object();
+  parameters["rope_theta"] = teller.NumberOr("rope.freq_base", 10000.0);
+  const std::string type = teller.TextOr("rope.scaling.type", "none");
+  const double factor = teller.NumberOr("rope.scaling.factor", 1);
+  if ((type == "linear" || type == "yarn") && factor != 1) {
+    parameters["rope_type"] = type;
+    parameters["factor"] = factor;
+    if (teller.HasKey("rope.scaling.original_context_length")) {
+      parameters["original_max_position_embeddings"] =
+          teller.Integer("rope.scaling.original_context_length");
+    }
+  } else if (type != "none" && type != "linear" && type != "yarn" &&
+             type != "longrope") {
+    teller.Refuse(absl::StrCat("rope.scaling.type \"", type,
+                               "\" is not calculated; \"none\", \"linear\", "
+                               "\"yarn\" and \"longrope\" are"));
+  }
+  if (teller.HasKey("rope.dimension_count")) {
+    const int64_t head = teller.IntegerOr(
+        "attention.key_length",
+        teller.Integer("embedding_length") /
+            std::max<int64_t>(1, teller.Integer("attention.head_count")));
+    parameters["partial_rotary_factor"] =
+        static_cast<double>(teller.Integer("rope.dimension_count")) /
+        static_cast<double>(std::max<int64_t>(1, head));
+  }
+  if (teller.Is("gemma3")) {
+    // Sliding layers have angles of their own, without the scaling.
+    Json sliding = {{"rope_theta", teller.NumberOr("rope.freq_base_swa", 1e4)}};
+    parameters = {{"full_attention", parameters},
+                  {"sliding_attention", sliding}};
+  }
+  teller.Tell("rope_parameters", parameters);
+}
+
+void TellGemma(ConfigTeller& teller) {
+  teller.Tell("hidden_activation", "gelu_pytorch_tanh");
+  // The largest model divides scores by the root of the features that a head
+  // would have if heads shared the hidden ones, the others by a head's.
+  constexpr int64_t kLargestLayers = 62;
+  const int64_t hidden = teller.Integer("embedding_length");
+  const int64_t heads =
+      std::max<int64_t>(1, teller.Integer("attention.head_count"));
+  const bool is_largest = teller.Integer("block_count") == kLargestLayers;
+  teller.Tell("query_pre_attn_scalar",
+              is_largest
+                  ? hidden / heads
+                  : teller.IntegerOr("attention.key_length", hidden / heads));
+}
+
+void TellWindow(ConfigTeller& teller) {
+  const int64_t window = teller.IntegerOr("attention.sliding_window", 0);
+  if (window == 0) {
+    teller.Tell("sliding_window", nullptr);
+    return;
+  }
+  teller.Tell("sliding_window", window);
+  teller.Tell("use_sliding_window", true);
+  if (teller.HasKey("attention.sliding_window_pattern")) {
+    teller.TellInteger("sliding_window_pattern",
+                       "attention.sliding_window_pattern");
+  }
+}
+
+void TellLlama(ConfigTeller& teller) {
+  teller.Tell("model_type", teller.Is("gemma3") ? std::string("gemma3_text")
+                                                : teller.architecture());
+  teller.TellInteger("num_hidden_layers", "block_count");
+  teller.TellInteger("hidden_size", "embedding_length");
+  teller.TellInteger("num_attention_heads", "attention.head_count");
+  teller.Tell("num_key_value_heads",
+              teller.IntegerOr("attention.head_count_kv",
+                               teller.Integer("attention.head_count")));
+  teller.TellInteger("intermediate_size", "feed_forward_length");
+  teller.TellInteger("max_position_embeddings", "context_length");
+  teller.Tell("rms_norm_eps",
+              teller.NumberOr("attention.layer_norm_rms_epsilon", 1e-5));
+  const int64_t heads =
+      std::max<int64_t>(1, teller.Integer("attention.head_count"));
+  const int64_t key_length = teller.IntegerOr(
+      "attention.key_length", teller.Integer("embedding_length") / heads);
+  teller.Tell("head_dim", key_length);
+  if (teller.IntegerOr("attention.value_length", key_length) != key_length) {
+    teller.Refuse("keys and values have heads of different lengths");
+  }
+  if (teller.IntegerOr("expert_count", 0) > 0) {
+    teller.Refuse("a mixture of experts is not calculated");
+  }
+  if (teller.Is("gemma3")) TellGemma(teller);
+  if (!teller.Is("llama")) TellWindow(teller);
+  TellScaling(teller);
+}
+
+// Divides the angles by the numbers of a tensor.
+absl::Status DivideAngles(WeightStore& store, const char* tensor,
+                          RotaryPositions* rotary) {
+  const absl::StatusOr<Weight> weight = store.Find(tensor);
+  if (!weight.ok()) return weight.status();
+  std::vector<float>& frequencies = rotary->frequencies;
+  if (weight->dtype() != DType::kF32 ||
+      weight->shape() != Shape({rotary->pairs()})) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        store.index().file_name(), ": ", tensor, " is ",
+        weight->shape().ToString(), " of ", DTypeName(weight->dtype()),
+        ", not the ", frequencies.size(), " floats of a head's pairs"));
+  }
+  std::vector<float> factors(frequencies.size());
+  const absl::Status status =
+      ReadRows(store, *weight, 0, 1, factors.data());
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < factors.size(); ++i) {
+    if (!(factors[i] > 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(store.index().file_name(), ": ", tensor,
+                       " has a number that is not above zero"));
+    }
+    frequencies[i] /= factors[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyFactors(ConfigTeller& teller, WeightStore& store,
+                          DecoderConfig* config) {
+  if (teller.HasTensor("rope_freqs.weight")) {
+    return DivideAngles(store, "rope_freqs.weight", &config->rotary);
+  }
+  if (!teller.HasTensor("rope_factors_short.weight")) return absl::OkStatus();
+  // Longer texts have other factors, so positions end where these do.
+  config->rotary.most_positions = teller.IntegerOr(
+      "rope.scaling.original_context_length", config->positions);
+  config->positions =
+      std::min(config->positions, config->rotary.most_positions);
+  config->rotary.scale =
+      static_cast<float>(teller.NumberOr("rope.scaling.attn_factor", 1));
+  if (!teller.status().ok()) return teller.status();
+  return DivideAngles(store, "rope_factors_short.weight", &config->rotary);
+}
+
+void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
+  config->has_attention_bias = teller.HasTensor("blk.0.attn_q.bias") ||
+                               teller.HasTensor("blk.0.attn_qkv.bias");
+  config->has_output_bias = teller.HasTensor("blk.0.attn_output.bias");
+  config->has_feed_bias = teller.HasTensor("blk.0.ffn_down.bias");
+  config->has_joined_matrices = teller.HasTensor("blk.0.attn_qkv.weight");
+  config->is_transposed = false;
+  config->adds_one_to_gains = false;
+  config->rotary.has_neighbours = teller.Is("llama");
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
+                                             WeightStore& store) {
+  const absl::StatusOr<std::string> architecture =
+      index.Text("general.architecture");
+  if (!architecture.ok()) return architecture.status();
+  ConfigTeller teller(index, *architecture);
+  if (index.Has("split.count")) {
+    const absl::StatusOr<int64_t> parts = index.Integer("split.count");
+    if (parts.ok() && *parts > 1) {
+      teller.Refuse(absl::StrCat(
+          "the model is in ", *parts,
+          " files; make one of them: llama-gguf-split --merge"));
+    }
+  }
+  if (teller.Is("gpt2")) {
+    TellGpt2(teller);
+  } else if (teller.Is("llama") || teller.Is("qwen2") || teller.Is("qwen3") ||
+             teller.Is("gemma3") || teller.Is("phi3")) {
+    TellLlama(teller);
+  } else {
+    teller.Refuse(absl::StrCat("general.architecture \"", *architecture,
+                               "\" is not calculated; ", kKnown, " are"));
+  }
+  if (teller.status().ok()) TellVocabulary(index, teller);
+  if (!teller.status().ok()) return teller.status();
+  absl::StatusOr<DecoderConfig> config =
+      ParseDecoderConfig(teller.text(), index.file_name());
+  if (!config.ok()) return config;
+  SetWhatTensorsSay(teller, &*config);
+  const absl::Status status = ApplyFactors(teller, store, &*config);
+  if (!status.ok()) return status;
+  return config;
+}
+
+}  // namespace footprint

@@ -1,0 +1,37 @@
+#include "footprint/lowmem/weights/weight_file.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "footprint/base/gguf/gguf.h"
+#include "footprint/base/safetensors/safetensors.h"
+
+namespace footprint {
+namespace {
+
+absl::StatusOr<TensorIndex> ReadIndex(const WatchedFile& file) {
+  char begin[4] = {};
+  const absl::Status status = file.Read(
+      0, std::min<int64_t>(sizeof(begin), file.size_bytes()), begin);
+  if (!status.ok()) return status;
+  if (GgufIndex::HasMagic({begin, sizeof(begin)})) {
+    return GgufIndex::Read(file.descriptor(), file.name());
+  }
+  return SafetensorsIndex::Read(file.descriptor(), file.name());
+}
+
+}  // namespace
+
+absl::StatusOr<WeightFile> WeightFile::Open(absl::string_view path) {
+  absl::StatusOr<WatchedFile> opened =
+      WatchedFile::Open(path, Watch::kStrictly);
+  if (!opened.ok()) return opened.status();
+  absl::StatusOr<TensorIndex> index = ReadIndex(*opened);
+  if (!index.ok()) return index.status();
+  WeightFile file(*std::move(opened), *std::move(index));
+  const absl::Status unchanged = file.CheckUnchanged();
+  if (!unchanged.ok()) return unchanged;
+  return file;
+}
+
+}  // namespace footprint

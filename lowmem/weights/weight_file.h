@@ -1,0 +1,43 @@
+// A file of weights that is open, in whichever of the formats that are read.
+//
+//   absl::StatusOr<footprint::WeightFile> file =
+//       footprint::WeightFile::Open("model.gguf");
+//   const footprint::TensorInfo* words =
+//       file->index().FindOrNull("token_embd.weight");
+//
+// A file that begins with "GGUF" is GGUF, any other safetensors.
+//
+// Movable; thread-safe once opened. Memory: the index.
+//
+// Errors are those of WatchedFile, and of SafetensorsIndex or GgufIndex.
+
+#ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_FILE_H_
+#define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_FILE_H_
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/files/watched_file.h"
+#include "footprint/base/tensor/tensor_index.h"
+
+namespace footprint {
+
+class WeightFile : public WatchedFile {
+ public:
+  static absl::StatusOr<WeightFile> Open(absl::string_view path);
+
+  const TensorIndex& index() const { return index_; }
+
+ private:
+  WeightFile(WatchedFile file, TensorIndex index)
+      : WatchedFile(std::move(file)), index_(std::move(index)) {}
+
+  TensorIndex index_;
+};
+
+}  // namespace footprint
+
+// Tested by weight_store_test.
+
+#endif  // FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_FILE_H_
