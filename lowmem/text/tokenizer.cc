@@ -8,6 +8,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/lowmem/text/gguf_tokenizer_file.h"
 #include "footprint/lowmem/text/json_pattern.h"
 #include "footprint/lowmem/text/unicode_text.h"
 
@@ -15,6 +16,11 @@ namespace footprint {
 namespace {
 
 using Json = nlohmann::json;
+
+bool IsFile(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
 bool IsThere(const std::string& path) {
   struct stat status;
@@ -30,6 +36,7 @@ bool LowersCase(const std::string& directory) {
 }
 
 absl::StatusOr<TokenizerFile> ReadFile(const std::string& directory) {
+  if (IsFile(directory)) return ReadGgufTokenizer(directory);
   const std::string path = directory + "/tokenizer.json";
   const std::string words = directory + "/vocab.txt";
   if (IsThere(path) || !IsThere(words)) {
@@ -65,7 +72,8 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Open(
   if (!status.ok()) {
     return absl::Status(
         status.code(),
-        absl::StrCat(directory, "/tokenizer.json: ", status.message()));
+        absl::StrCat(directory, IsFile(directory) ? "" : "/tokenizer.json",
+                     ": ", status.message()));
   }
   return tokenizer;
 }

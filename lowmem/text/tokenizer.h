@@ -7,8 +7,8 @@
 //   std::string text = (*tokenizer)->Decode(*ids,
 //   footprint::SpecialIds::kLeaveOut);
 //
-// Reads `directory`/tokenizer.json, or where there is none vocab.txt, BERT's
-// older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters
+// Reads a GGUF file's keys, or of a folder tokenizer.json or, where there is
+// none, vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters
 // (Llama 2, Gemma), WordPiece (BERT), and Unigram (XLM-R). What the file names
 // and this does not know is refused; nothing is guessed. Ids are those of
 // Hugging Face's tokenizers.
@@ -56,7 +56,7 @@ enum class SpecialIds { kLeaveOut, kInclude };
 class Tokenizer {
  public:
   static absl::StatusOr<std::unique_ptr<Tokenizer>> Open(
-      const std::string& directory);
+      const std::string& path);
 
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;

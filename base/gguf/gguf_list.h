@@ -1,0 +1,60 @@
+// The elements of a list in a GGUF file, of which an index keeps the place.
+//
+//   absl::StatusOr<const footprint::GgufValue*> list =
+//       index.List("tokenizer.ggml.tokens", footprint::GgufType::kString);
+//   footprint::GgufTexts texts(file, **list);
+//   std::string text;
+//   while (texts.Next(&text)) Use(text);
+//   if (!texts.status().ok()) return texts.status();
+//
+// The file must outlive a reader, and the reader refers to nothing else.
+// Thread-compatible. Memory: 64 KiB for texts; numbers come as a whole.
+//
+// DataLoss: the list is not what it was when the index was made. Otherwise the
+// errors of WatchedFile::Read.
+
+#ifndef FOOTPRINT_BASE_GGUF_GGUF_LIST_H_
+#define FOOTPRINT_BASE_GGUF_GGUF_LIST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/base/files/watched_file.h"
+#include "footprint/base/gguf/gguf.h"
+
+namespace footprint {
+
+class GgufTexts {
+ public:
+  // `list` is one of kString.
+  GgufTexts(const WatchedFile& file, const GgufValue& list);
+
+  // Returns false after the last text or a fault; see status().
+  bool Next(std::string* text);
+  const absl::Status& status() const { return status_; }
+
+ private:
+  // Returns the next bytes, at most the buffer's; null after a fault.
+  const char* Take(int64_t count);
+
+  const WatchedFile& file_;
+  int64_t left_;
+  int64_t position_;
+  const int64_t end_;
+  absl::Status status_;
+  std::string buffer_;
+  int64_t buffer_begin_ = 0;
+};
+
+// Lists of i32 or u32, and of f32.
+absl::StatusOr<std::vector<int32_t>> ReadGgufIntegers(const WatchedFile& file,
+                                                      const GgufValue& list);
+absl::StatusOr<std::vector<float>> ReadGgufNumbers(const WatchedFile& file,
+                                                   const GgufValue& list);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_BASE_GGUF_GGUF_LIST_H_

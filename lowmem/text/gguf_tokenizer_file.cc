@@ -1,0 +1,415 @@
+#include "footprint/lowmem/text/gguf_tokenizer_file.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "footprint/base/files/watched_file.h"
+#include "footprint/base/gguf/gguf.h"
+#include "footprint/base/gguf/gguf_list.h"
+#include "footprint/lowmem/text/byte_alphabet.h"
+
+namespace footprint {
+namespace {
+
+using Json = nlohmann::json;
+
+// The kinds of words, "tokenizer.ggml.token_type".
+enum WordKind : int32_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6,
+};
+
+// How published tokenizers cut texts, as regular expressions. All of a kind
+// have the same one.
+constexpr char kLlama3Pattern[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
+    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+constexpr char kQwen2Pattern[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"
+    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+constexpr char kGpt4oPattern[] =
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*"
+    "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+"
+    "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}|"
+    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+constexpr char kDeepseekPattern[] =
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|"
+    "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+    "\\s*[\r\n]+|\\s+(?!\\S)|\\s+";
+constexpr char kKnownCuts[] =
+    "\"llama-bpe\", \"qwen2\", \"gpt-2\", \"smollm\", \"gpt-4o\" and "
+    "\"deepseek-v3\"";
+
+Json Split(absl::string_view pattern) {
+  return {{"type", "Split"},
+          {"pattern", {{"Regex", std::string(pattern)}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
+}
+
+Json ByteLevel(bool cuts) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", false},
+          {"trim_offsets", true},
+          {"use_regex", cuts}};
+}
+
+Json Sequence(const char* list, Json steps) {
+  return {{"type", "Sequence"}, {list, std::move(steps)}};
+}
+
+// The cut that `name` means; null where it is not known.
+Json PreTokenizer(const std::string& name) {
+  const char* const list = "pretokenizers";
+  if (name == "gpt-2") return ByteLevel(true);
+  if (name == "smollm") {
+    const Json digits = {{"type", "Digits"}, {"individual_digits", true}};
+    return Sequence(list, Json::array({digits, ByteLevel(true)}));
+  }
+  if (name == "deepseek-v3") {
+    return Sequence(
+        list, Json::array({Split("\\p{N}{1,3}"),
+                           Split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
+                           Split(kDeepseekPattern), ByteLevel(false)}));
+  }
+  const char* pattern = nullptr;
+  if (name == "llama-bpe") pattern = kLlama3Pattern;
+  if (name == "qwen2") pattern = kQwen2Pattern;
+  if (name == "gpt-4o") pattern = kGpt4oPattern;
+  if (pattern == nullptr) return Json();
+  return Sequence(list, Json::array({Split(pattern), ByteLevel(false)}));
+}
+
+// Reads the keys of one file into tables; keeps the first fault.
+class Filler {
+ public:
+  Filler(const GgufIndex& index, const WatchedFile& file)
+      : index_(index), file_(file) {
+    tokenizer_.words = std::make_unique<TokenTable>();
+    tokenizer_.merges = std::make_unique<MergeTable>(tokenizer_.words.get());
+    tokenizer_.settings = Json::object();
+  }
+
+  absl::StatusOr<TokenizerFile> Fill() {
+    const absl::StatusOr<std::string> model =
+        index_.Text("tokenizer.ggml.model");
+    if (!model.ok()) return model.status();
+    if (*model != "gpt2" && *model != "llama") {
+      return absl::UnimplementedError(absl::StrCat(
+          index_.file_name(), ": tokenizer.ggml.model is \"", *model,
+          "\"; \"gpt2\" and \"llama\" are read"));
+    }
+    is_byte_level_ = *model == "gpt2";
+    ReadKinds();
+    ReadWords();
+    if (is_byte_level_) {
+      SetByteLevel();
+      ReadMerges();
+    } else {
+      SetSentencePiece();
+      DeriveMerges();
+    }
+    AddFrame();
+    if (status_.ok()) status_ = tokenizer_.merges->Index();
+    if (!status_.ok()) return status_;
+    return std::move(tokenizer_);
+  }
+
+ private:
+  void Fail(absl::string_view what) {
+    status_.Update(absl::InvalidArgumentError(
+        absl::StrCat(index_.file_name(), ": ", what)));
+  }
+
+  // A list that the words have an element each of; none where there is no key.
+  template <class T, class Read>
+  std::vector<T> ReadBesideWords(const char* key, GgufType type, Read read) {
+    if (!index_.Has(key) || !status_.ok()) return {};
+    const auto list = index_.List(key, type);
+    if (!list.ok()) {
+      status_ = list.status();
+      return {};
+    }
+    absl::StatusOr<std::vector<T>> values = read(file_, **list);
+    status_.Update(values.status());
+    return values.ok() ? *std::move(values) : std::vector<T>();
+  }
+
+  void ReadKinds() {
+    kinds_ = ReadBesideWords<int32_t>("tokenizer.ggml.token_type",
+                                      GgufType::kI32, ReadGgufIntegers);
+    scores_ = ReadBesideWords<float>("tokenizer.ggml.scores", GgufType::kF32,
+                                     ReadGgufNumbers);
+  }
+
+  int32_t KindOf(size_t id) const {
+    return id < kinds_.size() ? kinds_[id] : kNormal;
+  }
+
+  void ReadWords() {
+    const auto list =
+        index_.List("tokenizer.ggml.tokens", GgufType::kString);
+    status_.Update(list.status());
+    if (!status_.ok()) return;
+    const auto count = static_cast<size_t>((*list)->count);
+    if ((!kinds_.empty() && kinds_.size() != count) ||
+        (!scores_.empty() && scores_.size() != count)) {
+      Fail(absl::StrCat("there are ", count, " words, but ", kinds_.size(),
+                        " kinds and ", scores_.size(), " scores"));
+      return;
+    }
+    Json added = Json::array();
+    GgufTexts texts(file_, **list);
+    std::string word;
+    for (size_t id = 0; texts.Next(&word) && status_.ok(); ++id) {
+      AddWord(id, word, &added);
+    }
+    status_.Update(texts.status());
+    if (status_.ok()) status_ = tokenizer_.words->Index();
+    tokenizer_.settings["added_tokens"] = std::move(added);
+  }
+
+  void AddWord(size_t id, const std::string& word, Json* added) {
+    const int32_t kind = KindOf(id);
+    if (kind == kControl || kind == kUserDefined) {
+      added->push_back({{"id", id},
+                        {"content", word},
+                        {"special", kind == kControl},
+                        {"normalized", false},
+                        {"single_word", false},
+                        {"lstrip", false},
+                        {"rstrip", false}});
+    }
+    // Texts never become words that are signs to a model from bytes.
+    if (word.empty() || (is_byte_level_ && kind == kControl)) return;
+    status_.Update(tokenizer_.words->Add(static_cast<int64_t>(id),
+                                         Bytes(word)));
+  }
+
+  std::string Bytes(const std::string& word) const {
+    if (!is_byte_level_) return word;
+    return FromByteAlphabet(word).value_or(word);
+  }
+
+  void SetByteLevel() {
+    Json& settings = tokenizer_.settings;
+    const absl::StatusOr<std::string> cut = index_.Text("tokenizer.ggml.pre");
+    if (!cut.ok()) {
+      Fail(absl::StrCat(
+          "no key \"tokenizer.ggml.pre\" says how a text is cut into words; an "
+          "old program made the file: convert the model again"));
+      return;
+    }
+    settings["pre_tokenizer"] = PreTokenizer(*cut);
+    if (settings["pre_tokenizer"].is_null()) {
+      status_.Update(absl::UnimplementedError(absl::StrCat(
+          index_.file_name(), ": tokenizer.ggml.pre is \"", *cut,
+          "\", a way to cut texts that is not known; ", kKnownCuts, " are")));
+    }
+    if (*cut == "qwen2") settings["normalizer"] = {{"type", "NFC"}};
+    settings["decoder"] = ByteLevel(true);
+    settings["model"] = {{"type", "BPE"},
+                         {"ignore_merges", *cut == "llama-bpe"}};
+    adds_bos_ = *cut == "llama-bpe";
+  }
+
+  void ReadMerges() {
+    const auto list =
+        index_.List("tokenizer.ggml.merges", GgufType::kString);
+    status_.Update(list.status());
+    if (!status_.ok()) return;
+    GgufTexts texts(file_, **list);
+    std::string merge;
+    while (texts.Next(&merge) && status_.ok()) {
+      const size_t space = merge.find(' ', 1);
+      if (space == std::string::npos) {
+        Fail(absl::StrCat("\"", merge, "\" is no merge of two words"));
+        return;
+      }
+      status_.Update(tokenizer_.merges->Add(Bytes(merge.substr(0, space)),
+                                            Bytes(merge.substr(space + 1))));
+    }
+    status_.Update(texts.status());
+  }
+
+  void SetSentencePiece() {
+    const char kSpace[] = "\u2581";
+    const auto replace = [](const char* from, const char* to) {
+      return Json({{"type", "Replace"},
+                   {"pattern", {{"String", from}}},
+                   {"content", to}});
+    };
+    Json& settings = tokenizer_.settings;
+    Json decoders = Json::array({replace(kSpace, " "),
+                                 {{"type", "ByteFallback"}},
+                                 {{"type", "Fuse"}}});
+    settings["normalizer"] = replace(" ", kSpace);
+    if (FlagOr("tokenizer.ggml.add_space_prefix", true)) {
+      settings["normalizer"] = Sequence(
+          "normalizers",
+          Json::array({{{"type", "Prepend"}, {"prepend", kSpace}},
+                       settings["normalizer"]}));
+      decoders.push_back({{"type", "Strip"},
+                          {"content", " "},
+                          {"start", 1},
+                          {"stop", 0}});
+    }
+    settings["decoder"] = Sequence("decoders", std::move(decoders));
+    settings["model"] = {
+        {"type", "BPE"}, {"fuse_unk", true}, {"byte_fallback", true}};
+    const auto unknown = FindWord("tokenizer.ggml.unknown_token_id", 0);
+    if (unknown.has_value()) settings["model"]["unk_token"] = unknown->second;
+    adds_bos_ = true;
+  }
+
+  // Every cut of a word into two is a merge, of the urgency of the word's score.
+  // Of the cuts of one word, those whose left part has the lower id come first.
+  void DeriveMerges() {
+    if (scores_.empty()) {
+      Fail("no key \"tokenizer.ggml.scores\" says which words are joined first");
+    }
+    if (!status_.ok()) return;
+    std::vector<int32_t> order(scores_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [this](int32_t a, int32_t b) {
+      return scores_[a] > scores_[b];
+    });
+    for (const int32_t id : order) {
+      if (KindOf(id) != kNormal && KindOf(id) != kUserDefined) continue;
+      if (!AddCuts(tokenizer_.words->word(id))) return;
+    }
+  }
+
+  bool AddCuts(absl::string_view word) {
+    struct Cut {
+      int32_t left;
+      int32_t right;
+      size_t place;
+    };
+    // Longer words are not made by joining.
+    constexpr size_t kLongestWord = 255;
+    if (word.size() > kLongestWord) return true;
+    std::vector<Cut> cuts;
+    for (size_t place = 1; place < word.size(); ++place) {
+      const auto left = tokenizer_.words->Find(word.substr(0, place));
+      const auto right = tokenizer_.words->Find(word.substr(place));
+      if (left.has_value() && right.has_value()) {
+        cuts.push_back({*left, *right, place});
+      }
+    }
+    std::sort(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) {
+      return std::make_pair(a.left, a.right) < std::make_pair(b.left, b.right);
+    });
+    for (const Cut& cut : cuts) {
+      status_.Update(tokenizer_.merges->Add(word.substr(0, cut.place),
+                                            word.substr(cut.place)));
+    }
+    return status_.ok();
+  }
+
+  bool FlagOr(const char* key, bool otherwise) {
+    if (!index_.Has(key)) return otherwise;
+    const absl::StatusOr<bool> flag = index_.Flag(key);
+    status_.Update(flag.status());
+    return flag.ok() ? *flag : otherwise;
+  }
+
+  // Returns the id that a key says and its word; nothing where it has none.
+  absl::optional<std::pair<int32_t, std::string>> FindWord(const char* key,
+                                                           int64_t otherwise) {
+    int64_t id = otherwise;
+    if (index_.Has(key)) {
+      const absl::StatusOr<int64_t> value = index_.Integer(key);
+      status_.Update(value.status());
+      if (!value.ok()) return absl::nullopt;
+      id = *value;
+    }
+    if (id < 0) return absl::nullopt;
+    for (const Json& word : tokenizer_.settings["added_tokens"]) {
+      if (word["id"].get<int64_t>() == id) {
+        return std::make_pair(static_cast<int32_t>(id),
+                              word["content"].get<std::string>());
+      }
+    }
+    if (id >= tokenizer_.words->size()) return absl::nullopt;
+    const auto number = static_cast<int32_t>(id);
+    return std::make_pair(number, std::string(tokenizer_.words->word(number)));
+  }
+
+  // The words before and after a text.
+  void AddFrame() {
+    if (!status_.ok()) return;
+    Json single = Json::array();
+    Json words = Json::object();
+    const auto add = [&](const char* flag, bool otherwise, const char* key) {
+      if (!FlagOr(flag, otherwise)) return;
+      const auto word = FindWord(key, -1);
+      if (!word.has_value()) {
+        Fail(absl::StrCat(flag, " is set, but ", key, " names no word"));
+        return;
+      }
+      single.push_back({{"SpecialToken", {{"id", word->second}}}});
+      words[word->second] = {{"id", word->second}, {"ids", {word->first}}};
+    };
+    add("tokenizer.ggml.add_bos_token", adds_bos_,
+        "tokenizer.ggml.bos_token_id");
+    single.push_back({{"Sequence", {{"id", "A"}}}});
+    add("tokenizer.ggml.add_eos_token", false, "tokenizer.ggml.eos_token_id");
+    tokenizer_.settings["post_processor"] = {{"type", "TemplateProcessing"},
+                                             {"single", single},
+                                             {"special_tokens", words}};
+  }
+
+  const GgufIndex& index_;
+  const WatchedFile& file_;
+  TokenizerFile tokenizer_;
+  absl::Status status_;
+  bool is_byte_level_ = false;
+  bool adds_bos_ = false;
+  std::vector<int32_t> kinds_;
+  std::vector<float> scores_;
+};
+
+}  // namespace
+
+absl::StatusOr<TokenizerFile> ReadGgufTokenizer(const std::string& path) {
+  const absl::StatusOr<WatchedFile> file = WatchedFile::Open(path);
+  if (!file.ok()) return file.status();
+  const absl::StatusOr<GgufIndex> index =
+      GgufIndex::Read(file->descriptor(), path);
+  if (!index.ok()) return index.status();
+  return Filler(*index, *file).Fill();
+}
+
+absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path) {
+  const absl::StatusOr<GgufIndex> index = GgufIndex::Open(path);
+  if (!index.ok()) return index.status();
+  std::vector<int32_t> stops;
+  for (const char* key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+        "tokenizer.ggml.eom_token_id"}) {
+    if (!index->Has(key)) continue;
+    const absl::StatusOr<int64_t> id = index->Integer(key);
+    if (!id.ok()) return id.status();
+    constexpr int64_t kMostIds = 1 << 24;
+    if (*id < 0 || *id >= kMostIds) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": ", key, " is ", *id, ", which is no id"));
+    }
+    stops.push_back(static_cast<int32_t>(*id));
+  }
+  return stops;
+}
+
+}  // namespace footprint
