@@ -60,14 +60,19 @@ std::string Advice(absl::string_view directory, const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend) {
-  const std::string path = absl::StrCat(directory, "/model.safetensors");
+  const std::string path = FindWeightFile(directory);
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       WeightStore::Open(path, backend);
   if (!absl::IsNotFound(store.status())) return store;
-  const std::string gguf = absl::StrCat(directory, "/model.gguf");
-  if (IsThere(gguf)) return WeightStore::Open(gguf, backend);
   return absl::NotFoundError(
       absl::StrCat(store.status().message(), Advice(directory, path)));
+}
+
+std::string FindWeightFile(absl::string_view path) {
+  if (IsModelFile(path)) return std::string(path);
+  const std::string whole = absl::StrCat(path, "/model.safetensors");
+  const std::string quantised = absl::StrCat(path, "/model.gguf");
+  return !IsThere(whole) && IsThere(quantised) ? quantised : whole;
 }
 
 bool IsModelFile(absl::string_view path) {

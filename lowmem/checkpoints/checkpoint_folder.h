@@ -18,6 +18,7 @@
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_FOLDER_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -27,6 +28,10 @@ namespace footprint {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend);
+
+// Returns the file that the weights of a folder, or of a file, are read from,
+// whether it is there or not.
+std::string FindWeightFile(absl::string_view path);
 
 // Returns whether the path is a file, which is a whole model if it is GGUF, and
 // not a folder.

@@ -75,6 +75,9 @@ TEST(OpenFolderWeightsTest, TellsFilesFromFolders) {
   EXPECT_TRUE(IsModelFile(file));
   EXPECT_FALSE(IsModelFile(TestPath(folder)));
   EXPECT_FALSE(IsModelFile(TestPath("missing")));
+  EXPECT_EQ(FindWeightFile(file), file);
+  EXPECT_EQ(FindWeightFile(TestPath(folder)), file);
+  EXPECT_EQ(FindWeightFile("missing"), "missing/model.safetensors");
 }
 
 TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {

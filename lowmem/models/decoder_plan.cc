@@ -146,6 +146,17 @@ Choice Smallest(const DecoderPlanRequest& request) {
   return choice;
 }
 
+// The choice with all intermediate features at a time, where a chunk of them
+// would read more than its columns of the file.
+Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
+  const DecoderConfig& config = request.config;
+  if (!request.needs.reads_around_blocks || config.is_transposed) return choice;
+  choice.chunk_features = config.intermediate;
+  choice.tile_bytes = std::max(choice.tile_bytes,
+                               request.needs.BytesOf(config.intermediate));
+  return choice;
+}
+
 // The next larger choice; the same if there is none. Tokens save the most: each
 // pass reads every weight.
 Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
@@ -205,7 +216,9 @@ absl::StatusOr<DecoderPlan> PlanDecoder(const DecoderPlanRequest& request,
   const absl::Status status = CheckPlannedSize(
       request.positions, request.config.positions, request.workers);
   if (!status.ok()) return status;
-  const Choice smallest = Smallest(request);
+  const Choice whole_rows = WithWholeRows(request, Smallest(request));
+  const bool has_room = Lay(request, whole_rows).peak_bytes <= budget_bytes;
+  const Choice smallest = has_room ? whole_rows : Smallest(request);
   const DecoderPlan least = Lay(request, smallest);
   if (least.peak_bytes > budget_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(

@@ -111,6 +111,7 @@ TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     constexpr int64_t kBlockBytes[] = {1024, 512, 272, 210, 144};
     const int64_t widest = between(0, 4);
     request.needs.largest_block_bytes = kBlockBytes[widest];
+    request.needs.reads_around_blocks = between(0, 1) == 1;
     request.needs.smallest_block_bytes = kBlockBytes[between(widest, 4)];
     request.needs.uses_slots = between(0, 3) > 0;
     request.needs.slot_overhead_bytes = between(0, 1) * 8192;

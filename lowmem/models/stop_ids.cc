@@ -5,18 +5,22 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
+#include "footprint/lowmem/text/gguf_tokenizer_file.h"
 
 namespace footprint {
 
-absl::StatusOr<std::vector<int32_t>> ReadStopIds(const std::string& directory) {
+absl::StatusOr<std::vector<int32_t>> ReadStopIds(
+    const std::string& path) {
+  if (IsModelFile(path)) return ReadGgufStopIds(path);
   std::vector<int32_t> stops;
   for (const char* name : {"generation_config.json", "config.json"}) {
-    const std::string path = absl::StrCat(directory, "/", name);
-    const absl::StatusOr<std::string> text = ReadConfigText(path);
+    const std::string file = absl::StrCat(path, "/", name);
+    const absl::StatusOr<std::string> text = ReadConfigText(file);
     if (text.status().code() == absl::StatusCode::kNotFound) continue;
     if (!text.ok()) return text.status();
-    absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, path);
+    absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, file);
     if (!reader.ok()) return reader.status();
     for (const double id : reader->NumberOrNumbers("eos_token_id")) {
       const bool is_id = id >= 0 && id <= std::numeric_limits<int32_t>::max() &&

@@ -3,8 +3,9 @@
 //   absl::StatusOr<std::vector<int32_t>> stops =
 //       footprint::ReadStopIds("Llama-3.2-1B-Instruct");
 //
-// "eos_token_id" of `directory`/generation_config.json and config.json, a
-// number or a list. Neither file need be there, nor say any.
+// "eos_token_id" of the folder's generation_config.json and config.json, a
+// number or a list; neither file need be there, nor say any. Of a GGUF file its
+// keys: see ReadGgufStopIds.
 //
 // Pure but for the files; thread-safe. Memory: the files' text while it is
 // read. InvalidArgument: no JSON object, or what is no id; names the file.
@@ -20,7 +21,7 @@
 
 namespace footprint {
 
-absl::StatusOr<std::vector<int32_t>> ReadStopIds(const std::string& directory);
+absl::StatusOr<std::vector<int32_t>> ReadStopIds(const std::string& path);
 
 }  // namespace footprint
 

@@ -15,7 +15,8 @@ bool IsBuffer(absl::string_view name) {
          absl::EndsWith(name, "embeddings.token_type_ids") ||
          absl::EndsWith(name, ".attn.bias") ||
          absl::EndsWith(name, ".attn.masked_bias") ||
-         absl::EndsWith(name, "rotary_emb.inv_freq");
+         absl::EndsWith(name, "rotary_emb.inv_freq") ||
+         absl::StartsWith(name, "rope_f");  // of GGUF: freqs, factors
 }
 
 }  // namespace

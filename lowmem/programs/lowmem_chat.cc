@@ -32,6 +32,7 @@
 #include "absl/types/optional.h"
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/format_bytes.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/stop_ids.h"
@@ -178,7 +179,7 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   chat->tokenizer_ = *std::move(tokenizer);
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      lowmem_internal::FileBytes(directory + "/model.safetensors"),
+      lowmem_internal::FileBytes(FindWeightFile(directory)),
       chat->memory_);
   if (!backend.ok()) return backend.status();
   auto decoder = Decoder::Open(directory, *backend);
@@ -377,7 +378,8 @@ absl::Status Run(const std::string& directory) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_chat MODEL_DIR [--prompt=TEXT] [--budget=32MiB]\n"
-      "MODEL_DIR holds config.json, model.safetensors and tokenizer.json. Pack "
+      "MODEL_DIR holds config.json, model.safetensors and tokenizer.json, or it "
+      "is a GGUF file. Pack "
       "the weights first, once:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   return footprint::lowmem_internal::RunOnFolder(

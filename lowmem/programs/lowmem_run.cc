@@ -41,6 +41,7 @@
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/kernels/token_panel.h"
@@ -202,7 +203,7 @@ absl::Status ReadFlags(Request* request) {
 }
 
 std::string WeightFile(const Request& request) {
-  return request.directory + "/model.safetensors";
+  return FindWeightFile(request.directory);
 }
 
 // The memory that a run would take must be free: the system kills a process
@@ -614,6 +615,10 @@ absl::Status RunDecoder(const Request& request) {
 }
 
 absl::Status Run(const Request& request) {
+  const absl::Status output = CheckOutput(request);
+  if (!output.ok()) return output;
+  // Of the models in GGUF files decoders are read.
+  if (IsModelFile(request.directory)) return RunDecoder(request);
   const std::string path = request.directory + "/config.json";
   const auto text = ReadConfigText(path);
   if (!text.ok()) return text.status();
@@ -621,8 +626,6 @@ absl::Status Run(const Request& request) {
   if (!config.ok()) return config.status();
   const ModelFamily family = FindModelFamily(*config);
   if (!config->status().ok()) return config->status();
-  const absl::Status output = CheckOutput(request);
-  if (!output.ok()) return output;
   return IsDecoderFamily(family) ? RunDecoder(request) : RunEncoder(request);
 }
 
@@ -643,7 +646,7 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
       "[--generate=20]\n"
-      "MODEL_DIR holds config.json and model.safetensors. Pack the weights "
+      "MODEL_DIR holds config.json and model.safetensors, or it is a GGUF file. Pack the weights "
       "first, once: in a file as it was\npublished, a block of columns is read "
       "row by row, by --backend=direct in whole pages, which is many\ntimes "
       "slower.\n"

@@ -36,6 +36,9 @@ struct StreamingNeeds {
   int64_t smallest_block_bytes = kFloatBlockBytes;
   // Weights are copied into slots; false where they are used where they lie.
   bool uses_slots = true;
+  // Blocks of a few columns lie among others, and reading them would fetch the
+  // pages around each of their rows: direct reads of a file without panels.
+  bool reads_around_blocks = false;
   // Bytes that a slot needs beyond its tile: direct reads fetch whole pages.
   int64_t slot_overhead_bytes = 0;
   // Tiles are read ahead into further slots, where there is room for them.
@@ -63,6 +66,7 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
   return a.largest_block_bytes == b.largest_block_bytes &&
          a.smallest_block_bytes == b.smallest_block_bytes &&
          a.uses_slots == b.uses_slots &&
+         a.reads_around_blocks == b.reads_around_blocks &&
          a.slot_overhead_bytes == b.slot_overhead_bytes &&
          a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
 }

@@ -33,6 +33,10 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
     const absl::StatusOr<Tile> tile = matrix.Block(
         0, std::min<int64_t>(2, matrix.rows()), 0, matrix.block_columns());
     needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
+    needs.reads_around_blocks |=
+        store.backend() == WeightBackend::kDirect &&
+        matrix.block_columns() == matrix.columns() &&
+        matrix.columns() > kSumBlock;
   }
   if (store.backend() == WeightBackend::kDirect) {
     needs.slot_overhead_bytes = kDirectOverheadBytes;

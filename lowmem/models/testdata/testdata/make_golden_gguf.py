@@ -134,6 +134,7 @@ def models():
     yield "gpt2", GPT2LMHeadModel, GPT2Config(
         vocab_size=VOCABULARY,
         n_positions=8192,
+        n_ctx=8192,
         n_embd=64,
         n_layer=2,
         n_head=4,
