@@ -101,9 +101,45 @@ void TellGpt2(ConfigTeller& teller) {
               teller.NumberOr("attention.layer_norm_epsilon", 1e-5));
 }
 
-// The angles of "yarn" and "linear"; those that are factors in tensors are
-// applied to the config afterwards.
-void TellScaling(ConfigTeller& teller) {
+// Returns the numbers of a tensor, by which angles are divided.
+absl::StatusOr<std::vector<float>> ReadFactors(WeightStore& store,
+                                               const char* tensor) {
+  const absl::StatusOr<Weight> weight = store.Find(tensor);
+  if (!weight.ok()) return weight.status();
+  constexpr int64_t kMostPairs = 1 << 15;
+  if (weight->dtype() != DType::kF32 || weight->rows() != 1 ||
+      weight->columns() > kMostPairs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        store.index().file_name(), ": ", tensor, " is ",
+        weight->shape().ToString(), " of ", DTypeName(weight->dtype()),
+        ", not the floats of a head's pairs"));
+  }
+  std::vector<float> factors(static_cast<size_t>(weight->columns()));
+  const absl::Status status = ReadRows(store, *weight, 0, 1, factors.data());
+  if (!status.ok()) return status;
+  return factors;
+}
+
+// Longer texts have other factors, so positions end where these do.
+void TellLongRope(ConfigTeller& teller, WeightStore& store, Json* parameters) {
+  const absl::StatusOr<std::vector<float>> factors =
+      ReadFactors(store, "rope_factors_short.weight");
+  if (!factors.ok()) {
+    teller.Fail(factors.status());
+    return;
+  }
+  (*parameters)["rope_type"] = "longrope";
+  (*parameters)["short_factor"] = *factors;
+  (*parameters)["original_max_position_embeddings"] = teller.IntegerOr(
+      "rope.scaling.original_context_length", teller.Integer("context_length"));
+  if (teller.HasKey("rope.scaling.attn_factor")) {
+    (*parameters)["attention_factor"] =
+        teller.NumberOr("rope.scaling.attn_factor", 1);
+  }
+}
+
+// The angles of each scaling but Llama 3's, which is applied afterwards.
+void TellScaling(ConfigTeller& teller, WeightStore& store) {
   Json parameters = Json::object();
   parameters["rope_theta"] = teller.NumberOr("rope.freq_base", 10000.0);
   const std::string type = teller.TextOr("rope.scaling.type", "none");
@@ -115,6 +151,8 @@ void TellScaling(ConfigTeller& teller) {
       parameters["original_max_position_embeddings"] =
           teller.Integer("rope.scaling.original_context_length");
     }
+  } else if (teller.HasTensor("rope_factors_short.weight")) {
+    TellLongRope(teller, store, &parameters);
   } else if (type != "none" && type != "linear" && type != "yarn" &&
              type != "longrope") {
     teller.Refuse(absl::StrCat("rope.scaling.type \"", type,
@@ -168,7 +206,7 @@ void TellWindow(ConfigTeller& teller) {
   }
 }
 
-void TellLlama(ConfigTeller& teller) {
+void TellLlama(ConfigTeller& teller, WeightStore& store) {
   teller.Tell("model_type", teller.Is("gemma3") ? std::string("gemma3_text")
                                                 : teller.architecture());
   teller.TellInteger("num_hidden_layers", "block_count");
@@ -194,52 +232,29 @@ void TellLlama(ConfigTeller& teller) {
   }
   if (teller.Is("gemma3")) TellGemma(teller);
   if (!teller.Is("llama")) TellWindow(teller);
-  TellScaling(teller);
+  TellScaling(teller, store);
 }
 
-// Divides the angles by the numbers of a tensor.
-absl::Status DivideAngles(WeightStore& store, const char* tensor,
-                          RotaryPositions* rotary) {
-  const absl::StatusOr<Weight> weight = store.Find(tensor);
-  if (!weight.ok()) return weight.status();
-  std::vector<float>& frequencies = rotary->frequencies;
-  if (weight->dtype() != DType::kF32 ||
-      weight->shape() != Shape({rotary->pairs()})) {
+// Llama 3's scaling, of which the file has the factor of each pair.
+absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
+  const char* const tensor = "rope_freqs.weight";
+  const absl::StatusOr<std::vector<float>> factors =
+      ReadFactors(store, tensor);
+  if (!factors.ok()) return factors.status();
+  if (factors->size() != rotary->frequencies.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        store.index().file_name(), ": ", tensor, " is ",
-        weight->shape().ToString(), " of ", DTypeName(weight->dtype()),
-        ", not the ", frequencies.size(), " floats of a head's pairs"));
+        store.index().file_name(), ": ", tensor, " has ", factors->size(),
+        " numbers, not the ", rotary->pairs(), " of a head"));
   }
-  std::vector<float> factors(frequencies.size());
-  const absl::Status status =
-      ReadRows(store, *weight, 0, 1, factors.data());
-  if (!status.ok()) return status;
-  for (size_t i = 0; i < factors.size(); ++i) {
-    if (!(factors[i] > 0)) {
+  for (size_t i = 0; i < factors->size(); ++i) {
+    if (!((*factors)[i] > 0)) {
       return absl::InvalidArgumentError(
           absl::StrCat(store.index().file_name(), ": ", tensor,
                        " has a number that is not above zero"));
     }
-    frequencies[i] /= factors[i];
+    rotary->frequencies[i] /= (*factors)[i];
   }
   return absl::OkStatus();
-}
-
-absl::Status ApplyFactors(ConfigTeller& teller, WeightStore& store,
-                          DecoderConfig* config) {
-  if (teller.HasTensor("rope_freqs.weight")) {
-    return DivideAngles(store, "rope_freqs.weight", &config->rotary);
-  }
-  if (!teller.HasTensor("rope_factors_short.weight")) return absl::OkStatus();
-  // Longer texts have other factors, so positions end where these do.
-  config->rotary.most_positions = teller.IntegerOr(
-      "rope.scaling.original_context_length", config->positions);
-  config->positions =
-      std::min(config->positions, config->rotary.most_positions);
-  config->rotary.scale =
-      static_cast<float>(teller.NumberOr("rope.scaling.attn_factor", 1));
-  if (!teller.status().ok()) return teller.status();
-  return DivideAngles(store, "rope_factors_short.weight", &config->rotary);
 }
 
 void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
@@ -273,7 +288,7 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
     TellGpt2(teller);
   } else if (teller.Is("llama") || teller.Is("qwen2") || teller.Is("qwen3") ||
              teller.Is("gemma3") || teller.Is("phi3")) {
-    TellLlama(teller);
+    TellLlama(teller, store);
   } else {
     teller.Refuse(absl::StrCat("general.architecture \"", *architecture,
                                "\" is not calculated; ", kKnown, " are"));
@@ -284,7 +299,8 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
       ParseDecoderConfig(teller.text(), index.file_name());
   if (!config.ok()) return config;
   SetWhatTensorsSay(teller, &*config);
-  const absl::Status status = ApplyFactors(teller, store, &*config);
+  if (!teller.HasTensor("rope_freqs.weight")) return config;
+  const absl::Status status = DivideAngles(store, &config->rotary);
   if (!status.ok()) return status;
   return config;
 }
