@@ -76,6 +76,29 @@ HWY_INLINE FloatVector ScaledAndMoved(IntVector number, float scale,
   return hn::Add(Scaled(number, scale), hn::Set(FloatTag(), least));
 }
 
+// The sixteen values that four bits stand for, where a vector holds them all:
+// they are looked up, not calculated for each weight. `first` is what 0 stands
+// for, in steps.
+class SixteenValues {
+ public:
+  static constexpr bool kFits = kLanes == 16;
+
+  HWY_INLINE SixteenValues(int first, float scale, float least)
+      : values_(ScaledAndMoved(Numbers(first), scale, least)) {}
+  HWY_INLINE SixteenValues(int first, float scale)
+      : values_(Scaled(Numbers(first), scale)) {}
+  HWY_INLINE FloatVector Find(IntVector nibbles) const {
+    return hn::TableLookupLanes(values_,
+                                hn::IndicesFromVec(FloatTag(), nibbles));
+  }
+
+ private:
+  static HWY_INLINE IntVector Numbers(int first) {
+    return hn::Iota(IntTag(), first);
+  }
+  FloatVector values_;
+};
+
 // A block whose values are asked for a group at a time.
 template <DType kType>
 class Block;
@@ -105,6 +128,13 @@ class Block<DType::kQ4_0> {
   HWY_INLINE explicit Block(const uint8_t* at)
       : numbers_(at + 2), scale_(LoadHalf(at)) {}
   HWY_INLINE void Decode(int, Group& group) const {
+    if (SixteenValues::kFits) {
+      const SixteenValues values(-8, scale_);
+      const IntVector bytes = LoadBytes(numbers_);
+      group[0] = values.Find(Nibbles<false>(bytes));
+      group[kHalfVectors] = values.Find(Nibbles<true>(bytes));
+      return;
+    }
     const IntVector eight = hn::Set(IntTag(), 8);
     for (int i = 0; i < kHalfVectors; ++i) {
       const IntVector bytes = LoadBytes(numbers_ + i * kLanes);
@@ -125,6 +155,13 @@ class Block<DType::kQ4_1> {
   HWY_INLINE explicit Block(const uint8_t* at)
       : numbers_(at + 4), scale_(LoadHalf(at)), least_(LoadHalf(at + 2)) {}
   HWY_INLINE void Decode(int, Group& group) const {
+    if (SixteenValues::kFits) {
+      const SixteenValues values(0, scale_, least_);
+      const IntVector bytes = LoadBytes(numbers_);
+      group[0] = values.Find(Nibbles<false>(bytes));
+      group[kHalfVectors] = values.Find(Nibbles<true>(bytes));
+      return;
+    }
     for (int i = 0; i < kHalfVectors; ++i) {
       const IntVector bytes = LoadBytes(numbers_ + i * kLanes);
       group[i] = ScaledAndMoved(Nibbles<false>(bytes), scale_, least_);
@@ -251,9 +288,11 @@ class Block<DType::kQ4K> {
   HWY_INLINE void Decode(int group, Group& values) const {
     const float scale = scales_.scale(group);
     const float least = scales_.least(group);
+    const SixteenValues sixteen(0, scale, least);
     for (int i = 0; i < kGroupVectors; ++i) {
-      values[i] =
-          ScaledAndMoved(PairedNibbles(numbers_, group, i), scale, least);
+      const IntVector nibbles = PairedNibbles(numbers_, group, i);
+      values[i] = SixteenValues::kFits ? sixteen.Find(nibbles)
+                                       : ScaledAndMoved(nibbles, scale, least);
     }
   }
 
