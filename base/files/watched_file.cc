@@ -70,7 +70,7 @@ absl::Status WatchedFile::CheckUnchanged() const {
 }
 
 absl::Status WatchedFile::Read(int64_t offset_bytes, int64_t size_bytes,
-                                   void* destination) const {
+                               void* destination) const {
   const absl::Status status =
       ReadFully(descriptor(), name(), offset_bytes, size_bytes, destination);
   if (!absl::IsDataLoss(status)) return status;

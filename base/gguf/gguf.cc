@@ -40,22 +40,38 @@ struct TensorType {
 
 // The types that published files have, those that are refused among them.
 constexpr TensorType kTensorTypes[] = {
-    {0, "F32", DType::kF32},    {1, "F16", DType::kF16},
-    {2, "Q4_0", DType::kQ4_0},  {3, "Q4_1", DType::kQ4_1},
-    {6, "Q5_0", DType::kQ5_0},  {7, "Q5_1", DType::kQ5_1},
-    {8, "Q8_0", DType::kQ8_0},  {9, "Q8_1"},
-    {10, "Q2_K"},               {11, "Q3_K"},
-    {12, "Q4_K", DType::kQ4K},  {13, "Q5_K", DType::kQ5K},
-    {14, "Q6_K", DType::kQ6K},  {15, "Q8_K"},
-    {16, "IQ2_XXS"},            {17, "IQ2_XS"},
-    {18, "IQ3_XXS"},            {19, "IQ1_S"},
-    {20, "IQ4_NL"},             {21, "IQ3_S"},
-    {22, "IQ2_S"},              {23, "IQ4_XS"},
-    {24, "I8", DType::kI8},     {25, "I16", DType::kI16},
-    {26, "I32", DType::kI32},   {27, "I64", DType::kI64},
-    {28, "F64", DType::kF64},   {29, "IQ1_M"},
-    {30, "BF16", DType::kBF16}, {34, "TQ1_0"},
-    {35, "TQ2_0"},              {39, "MXFP4"},
+    {0, "F32", DType::kF32},
+    {1, "F16", DType::kF16},
+    {2, "Q4_0", DType::kQ4_0},
+    {3, "Q4_1", DType::kQ4_1},
+    {6, "Q5_0", DType::kQ5_0},
+    {7, "Q5_1", DType::kQ5_1},
+    {8, "Q8_0", DType::kQ8_0},
+    {9, "Q8_1"},
+    {10, "Q2_K"},
+    {11, "Q3_K"},
+    {12, "Q4_K", DType::kQ4K},
+    {13, "Q5_K", DType::kQ5K},
+    {14, "Q6_K", DType::kQ6K},
+    {15, "Q8_K"},
+    {16, "IQ2_XXS"},
+    {17, "IQ2_XS"},
+    {18, "IQ3_XXS"},
+    {19, "IQ1_S"},
+    {20, "IQ4_NL"},
+    {21, "IQ3_S"},
+    {22, "IQ2_S"},
+    {23, "IQ4_XS"},
+    {24, "I8", DType::kI8},
+    {25, "I16", DType::kI16},
+    {26, "I32", DType::kI32},
+    {27, "I64", DType::kI64},
+    {28, "F64", DType::kF64},
+    {29, "IQ1_M"},
+    {30, "BF16", DType::kBF16},
+    {34, "TQ1_0"},
+    {35, "TQ2_0"},
+    {39, "MXFP4"},
 };
 
 bool IsInteger(GgufType type) {
@@ -111,9 +127,8 @@ void SetNumber(const char* bytes, GgufValue* value) {
       value->integer = FromBytes<int32_t>(bytes);
       break;
     case GgufType::kU64:
-      value->integer = static_cast<int64_t>(
-          std::min<uint64_t>(FromBytes<uint64_t>(bytes),
-                             std::numeric_limits<int64_t>::max()));
+      value->integer = static_cast<int64_t>(std::min<uint64_t>(
+          FromBytes<uint64_t>(bytes), std::numeric_limits<int64_t>::max()));
       break;
     case GgufType::kI64:
       value->integer = FromBytes<int64_t>(bytes);
@@ -128,7 +143,8 @@ void SetNumber(const char* bytes, GgufValue* value) {
     case GgufType::kArray:
       break;
   }
-  if (!IsFloat(value->type)) value->number = static_cast<double>(value->integer);
+  if (!IsFloat(value->type))
+    value->number = static_cast<double>(value->integer);
 }
 
 }  // namespace
@@ -232,9 +248,10 @@ class GgufReader {
   void ReadCounts() {
     const char* const magic = Take(kMagic.size());
     if (magic == nullptr || !GgufIndex::HasMagic({magic, kMagic.size()})) {
-      status_ = absl::InvalidArgumentError(absl::StrCat(
-          index_.file_name_, ": does not begin with \"GGUF\", so it is no "
-                             "GGUF file"));
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat(index_.file_name_,
+                       ": does not begin with \"GGUF\", so it is no "
+                       "GGUF file"));
       return;
     }
     const auto version = TakeNumber<uint32_t>();
@@ -251,10 +268,9 @@ class GgufReader {
     keys_ = TakeCount(13, "keys");
     if (tensors_ > GgufIndex::kMaximumTensors ||
         keys_ > GgufIndex::kMaximumKeys) {
-      Fail(absl::StrCat(tensors_, " tensors and ", keys_,
-                        " keys are above the limits of ",
-                        GgufIndex::kMaximumTensors, " and ",
-                        GgufIndex::kMaximumKeys));
+      Fail(absl::StrCat(
+          tensors_, " tensors and ", keys_, " keys are above the limits of ",
+          GgufIndex::kMaximumTensors, " and ", GgufIndex::kMaximumKeys));
     }
   }
 
@@ -294,8 +310,7 @@ class GgufReader {
 
   void ReadList(GgufValue* value) {
     value->element_type = TakeType();
-    const int64_t least =
-        std::max<int64_t>(1, LeastBytes(value->element_type));
+    const int64_t least = std::max<int64_t>(1, LeastBytes(value->element_type));
     value->count = TakeCount(least, "elements of a list");
     value->offset_bytes = position_;
     SkipElements(value->element_type, value->count, /*depth=*/1);
@@ -320,7 +335,8 @@ class GgufReader {
       return;
     }
     if (depth == kMostListDepth) {
-      Fail(absl::StrCat("lists are nested more than ", kMostListDepth, " deep"));
+      Fail(
+          absl::StrCat("lists are nested more than ", kMostListDepth, " deep"));
     }
     for (int64_t i = 0; i < count && status_.ok(); ++i) {
       const GgufType inner = TakeType();
@@ -361,7 +377,8 @@ class GgufReader {
       }
       extents[i] = static_cast<int64_t>(extent);
     }
-    for (uint32_t i = dimensions; i > 0; --i) tensor.shape.Append(extents[i - 1]);
+    for (uint32_t i = dimensions; i > 0; --i)
+      tensor.shape.Append(extents[i - 1]);
     SetType(TakeNumber<uint32_t>(), &tensor);
     const auto offset = TakeNumber<uint64_t>();
     if (!status_.ok()) return;
@@ -402,8 +419,7 @@ class GgufReader {
 
   // Offsets count from where the data begins; no byte is of two tensors.
   void PlaceTensors() {
-    const int64_t data =
-        (position_ + alignment_ - 1) / alignment_ * alignment_;
+    const int64_t data = (position_ + alignment_ - 1) / alignment_ * alignment_;
     std::stable_sort(index_.tensors_.begin(), index_.tensors_.end(),
                      [](const TensorInfo& a, const TensorInfo& b) {
                        return a.offset_bytes < b.offset_bytes;
@@ -519,10 +535,10 @@ absl::StatusOr<const GgufValue*> GgufIndex::List(absl::string_view key,
   const auto value = FindOfKind(key, "a list", IsList);
   if (!value.ok()) return value.status();
   if ((*value)->element_type != element_type) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        file_name(), ": key \"", key, "\" is a list of ",
-        GgufTypeName((*value)->element_type), ", not of ",
-        GgufTypeName(element_type)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name(), ": key \"", key, "\" is a list of ",
+                     GgufTypeName((*value)->element_type), ", not of ",
+                     GgufTypeName(element_type)));
   }
   return *value;
 }

@@ -36,8 +36,7 @@ void ReadAnyFile(absl::string_view bytes) {
     Require(*index->Find(tensor.name) == &tensor, "a tensor has its name");
   }
   Require(end <= file_bytes, "tensors lie within the file");
-  for (const std::pair<const std::string, GgufValue>& entry :
-       index->values()) {
+  for (const std::pair<const std::string, GgufValue>& entry : index->values()) {
     const GgufValue& value = entry.second;
     Require(value.offset_bytes >= 0 && value.size_bytes >= 0 &&
                 value.size_bytes <= file_bytes - value.offset_bytes,

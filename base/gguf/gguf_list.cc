@@ -45,8 +45,7 @@ const char* GgufTexts::Take(int64_t count) {
     buffer_begin_ = position_;
     buffer_.resize(static_cast<size_t>(
         std::max(count, std::min(kBufferBytes, end_ - position_))));
-    status_.Update(file_.Read(position_,
-                              static_cast<int64_t>(buffer_.size()),
+    status_.Update(file_.Read(position_, static_cast<int64_t>(buffer_.size()),
                               &buffer_[0]));
     if (!status_.ok()) return nullptr;
   }

@@ -126,8 +126,7 @@ TEST(GgufTest, SaysWhatAKeyIsNot) {
   const absl::StatusOr<GgufIndex> index = Open(SmallFile());
   ASSERT_THAT(index, IsOk());
   EXPECT_FALSE(index->Has("missing"));
-  EXPECT_THAT(index->Integer("missing"),
-              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(index->Integer("missing"), StatusIs(absl::StatusCode::kNotFound));
   const absl::Status text = index->Text("llama.block_count").status();
   EXPECT_THAT(text, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(text.message()),
@@ -170,10 +169,12 @@ std::vector<Fault> Faults() {
   const std::string data(4096, '\0');
   const std::string alignment = LongText("general.alignment");
   std::string nested;
-  for (int i = 0; i < 6; ++i) absl::StrAppend(&nested, list, Bytes(uint64_t{1}));
+  for (int i = 0; i < 6; ++i)
+    absl::StrAppend(&nested, list, Bytes(uint64_t{1}));
   return {
       {"magic", "GGML" + data, "no GGUF file"},
-      {"many tensors", Begin(uint64_t{1} << 60, 0) + data, "tensors do not fit"},
+      {"many tensors", Begin(uint64_t{1} << 60, 0) + data,
+       "tensors do not fit"},
       {"all tensors", Begin(~uint64_t{0}, 0) + data, "tensors do not fit"},
       {"many keys", Begin(0, uint64_t{1} << 60) + data, "keys do not fit"},
       {"long key", Begin(0, 1) + Bytes(~uint64_t{0}) + data,
@@ -187,8 +188,8 @@ std::vector<Fault> Faults() {
            "x" + data,
        "key \"k\": it stands twice"},
       {"long list",
-       Begin(0, 1) + key + list + Bytes(uint32_t{4}) + Bytes(uint64_t{1} << 62) +
-           data,
+       Begin(0, 1) + key + list + Bytes(uint32_t{4}) +
+           Bytes(uint64_t{1} << 62) + data,
        "elements of a list do not fit"},
       {"long list of texts",
        Begin(0, 1) + key + list + Bytes(uint32_t{8}) + Bytes(uint64_t{3}) +
@@ -209,8 +210,7 @@ std::vector<Fault> Faults() {
       {"alignment as text",
        Begin(0, 1) + alignment + Bytes(uint32_t{8}) + LongText("32") + data,
        "general.alignment"},
-      {"dimensions",
-       Begin(1, 0) + LongText("t") + Bytes(uint32_t{5}) + data,
+      {"dimensions", Begin(1, 0) + LongText("t") + Bytes(uint32_t{5}) + data,
        "tensor \"t\": it has 5 dimensions"},
       {"no columns", Begin(1, 0) + TensorEntry("t", 0, 0, 0) + data,
        "a dimension is 0"},
@@ -270,10 +270,9 @@ TEST(GgufTest, RefusesWhatItDoesNotReadByName) {
 }
 
 TEST(GgufTest, KeepsAnAlignmentOfItsOwn) {
-  const std::string bytes =
-      absl::StrCat(Begin(1, 1), LongText("general.alignment"),
-                   Bytes(uint32_t{4}), Bytes(uint32_t{256}),
-                   TensorEntry("t", 4, 0, 0), std::string(512, '\0'));
+  const std::string bytes = absl::StrCat(
+      Begin(1, 1), LongText("general.alignment"), Bytes(uint32_t{4}),
+      Bytes(uint32_t{256}), TensorEntry("t", 4, 0, 0), std::string(512, '\0'));
   const absl::StatusOr<GgufIndex> index = Open(bytes);
   ASSERT_THAT(index, IsOk());
   EXPECT_EQ(index->tensors()[0].offset_bytes, 256);

@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

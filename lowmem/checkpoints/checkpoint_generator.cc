@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/random/random_sequence.h"
-#include "footprint/lowmem/checkpoints/half_float.h"
+#include "footprint/lowmem/kernels/half_float.h"
 
 namespace footprint {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/lowmem/checkpoints/half_float.h"
+#include "footprint/lowmem/kernels/half_float.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -13,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
-#include "footprint/base/safetensors/shard_index.h"
+#include "footprint/lowmem/checkpoints/checkpoint_inputs.h"
 #include "footprint/lowmem/weights/column_blocks.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -42,26 +41,11 @@ int64_t BlockColumns(const std::vector<ColumnBlockRule>& rules,
   return weight.columns();
 }
 
-using Stores = std::vector<std::unique_ptr<WeightStore>>;
-
-// The files, and where there are several whose each tensor is.
-struct Inputs {
-  Stores stores;
-  // As an index says it; empty without one.
-  std::map<std::string, const WeightStore*> owners;
-
-  // Returns whether the copy of the tensor in `store` counts, where other files
-  // have it as well.
-  bool Counts(const std::string& name, const WeightStore& store) const {
-    const auto owner = owners.find(name);
-    return owner == owners.end() || owner->second == &store;
-  }
-};
-
 // A rule that picks no matrix is a mistake.
-absl::Status CheckRule(const ColumnBlockRule& rule, const Stores& stores) {
+absl::Status CheckRule(const ColumnBlockRule& rule,
+                       const CheckpointInputs& inputs) {
   std::string others;
-  for (const std::unique_ptr<WeightStore>& store : stores) {
+  for (const std::unique_ptr<WeightStore>& store : inputs.stores()) {
     for (const TensorInfo& tensor : store->index().tensors()) {
       if (!Matches(rule, tensor.name)) continue;
       const absl::StatusOr<Weight> weight = store->Find(tensor.name);
@@ -71,7 +55,7 @@ absl::Status CheckRule(const ColumnBlockRule& rule, const Stores& stores) {
                             weight->shape().ToString());
     }
   }
-  const TensorIndex& index = stores[0]->index();
+  const TensorIndex& index = inputs.stores()[0]->index();
   if (!others.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "rule \"", rule.pattern, "\" matches no matrix of ", index.file_name(),
@@ -84,48 +68,13 @@ absl::Status CheckRule(const ColumnBlockRule& rule, const Stores& stores) {
 }
 
 absl::Status CheckRulesMatch(const std::vector<ColumnBlockRule>& rules,
-                             const Stores& stores) {
+                             const CheckpointInputs& inputs) {
   for (const ColumnBlockRule& rule : rules) {
     if (rule.optional) continue;
-    const absl::Status status = CheckRule(rule, stores);
+    const absl::Status status = CheckRule(rule, inputs);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
-}
-
-absl::Status Add(absl::string_view path, Stores* stores) {
-  absl::StatusOr<std::unique_ptr<WeightStore>> store =
-      WeightStore::Open(path, WeightBackend::kPread);
-  if (!store.ok()) return store.status();
-  stores->push_back(*std::move(store));
-  return absl::OkStatus();
-}
-
-// Opens the file, or all files that an index names.
-absl::StatusOr<Inputs> OpenInputs(absl::string_view path) {
-  Inputs inputs;
-  if (!absl::EndsWith(path, ".json")) {
-    const absl::Status added = Add(path, &inputs.stores);
-    if (!added.ok()) return added;
-    return inputs;
-  }
-  const absl::StatusOr<std::vector<Shard>> shards = ReadShardIndex(path);
-  if (!shards.ok()) return shards.status();
-  for (const Shard& shard : *shards) {
-    const absl::Status added = Add(shard.path, &inputs.stores);
-    if (!added.ok()) return added;
-    const WeightStore* const store = inputs.stores.back().get();
-    for (const std::string& tensor : shard.tensors) {
-      const auto found = store->index().Find(tensor);
-      if (!found.ok()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            path, ": promises a tensor that is not there: ",
-            found.status().message(), ". Download all files again"));
-      }
-      inputs.owners[tensor] = store;
-    }
-  }
-  return inputs;
 }
 
 // One weight on its way from one file to the other.
@@ -142,7 +91,7 @@ struct PackedWeight {
 
 class Packer {
  public:
-  Packer(const Inputs& inputs, const PackOptions& options)
+  Packer(const CheckpointInputs& inputs, const PackOptions& options)
       : inputs_(inputs), options_(options) {}
 
   absl::Status Run(absl::string_view output_path) {
@@ -164,48 +113,39 @@ class Packer {
  private:
   absl::Status Plan() {
     writer_options_.alignment_bytes = kPageBytes;
-    for (const std::unique_ptr<WeightStore>& store : inputs_.stores) {
-      const absl::Status planned = PlanFile(store.get());
-      if (!planned.ok()) return planned;
+    for (const std::unique_ptr<WeightStore>& store : inputs_.stores()) {
+      for (const auto& [key, value] : store->index().metadata()) {
+        if (!absl::StartsWith(key, ColumnBlocksKey(""))) {
+          writer_options_.metadata[key] = value;
+        }
+      }
+    }
+    const absl::StatusOr<std::vector<InputWeight>> weights = inputs_.Weights();
+    if (!weights.ok()) return weights.status();
+    for (const InputWeight& input : *weights) {
+      PlanWeight(input);
     }
     return absl::OkStatus();
   }
 
-  absl::Status PlanFile(WeightStore* store) {
-    for (const auto& [key, value] : store->index().metadata()) {
-      if (!absl::StartsWith(key, ColumnBlocksKey(""))) {
-        writer_options_.metadata[key] = value;
-      }
+  void PlanWeight(const InputWeight& input) {
+    const Weight& weight = input.weight;
+    const std::string& name = weight.tensor().name;
+    const int64_t columns = BlockColumns(options_.column_blocks, weight);
+    PackedWeight packed;
+    packed.store = input.store;
+    packed.weight = weight;
+    packed.block_columns = columns;
+    TensorSpec spec = {name, weight.dtype(), weight.shape()};
+    if (packed.in_column_blocks()) {
+      const int64_t panels = (weight.columns() + columns - 1) / columns;
+      spec.shape = {panels, weight.rows(), columns};
+      writer_options_.metadata[ColumnBlocksKey(name)] =
+          ColumnBlocksText(weight.rows(), weight.columns(), columns);
     }
-    for (const TensorInfo& tensor : store->index().tensors()) {
-      if (!inputs_.Counts(tensor.name, *store)) continue;
-      const auto [first, is_new] = planned_.emplace(tensor.name, store);
-      if (!is_new) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "the tensor \"", tensor.name, "\" is in ",
-            first->second->index().file_name(), " and in ",
-            store->index().file_name(),
-            ", and the index does not say which counts: add it there"));
-      }
-      const absl::StatusOr<Weight> weight = store->Find(tensor.name);
-      if (!weight.ok()) return weight.status();
-      const int64_t columns = BlockColumns(options_.column_blocks, *weight);
-      PackedWeight packed;
-      packed.store = store;
-      packed.weight = *weight;
-      packed.block_columns = columns;
-      TensorSpec spec = {tensor.name, tensor.dtype, weight->shape()};
-      if (packed.in_column_blocks()) {
-        const int64_t panels = (weight->columns() + columns - 1) / columns;
-        spec.shape = {panels, weight->rows(), columns};
-        writer_options_.metadata[ColumnBlocksKey(tensor.name)] =
-            ColumnBlocksText(weight->rows(), weight->columns(), columns);
-      }
-      total_bytes_ += *TensorBytes(spec.dtype, spec.shape);
-      specs_.push_back(std::move(spec));
-      weights_.push_back(std::move(packed));
-    }
-    return absl::OkStatus();
+    total_bytes_ += *TensorBytes(spec.dtype, spec.shape);
+    specs_.push_back(std::move(spec));
+    weights_.push_back(std::move(packed));
   }
 
   absl::Status CopyBytes(const PackedWeight& packed,
@@ -283,9 +223,8 @@ class Packer {
     return status;
   }
 
-  const Inputs& inputs_;
+  const CheckpointInputs& inputs_;
   const PackOptions& options_;
-  std::map<std::string, const WeightStore*> planned_;
   SafetensorsWriterOptions writer_options_;
   std::vector<TensorSpec> specs_;
   std::vector<PackedWeight> weights_;
@@ -327,9 +266,10 @@ std::vector<ColumnBlockRule> DefaultColumnBlockRules() {
 
 absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
                   const PackOptions& options) {
-  const absl::StatusOr<Inputs> inputs = OpenInputs(input_path);
+  const absl::StatusOr<CheckpointInputs> inputs =
+      CheckpointInputs::Open(input_path);
   if (!inputs.ok()) return inputs.status();
-  absl::Status rules = CheckRulesMatch(options.column_blocks, inputs->stores);
+  absl::Status rules = CheckRulesMatch(options.column_blocks, *inputs);
   if (!rules.ok()) return rules;
   return Packer(*inputs, options).Run(output_path);
 }

@@ -85,8 +85,8 @@ void BM_MultiplyVector(benchmark::State& state) {
                    {}, output.data(), 1);
     benchmark::ClobberMemory();
   }
-  const double seconds = (ThreadSeconds() - begin) /
-                         static_cast<double>(state.iterations());
+  const double seconds =
+      (ThreadSeconds() - begin) / static_cast<double>(state.iterations());
   const double bandwidth = static_cast<double>(rows * row_bytes) / seconds;
   state.counters["giga_weights_per_second"] =
       1e-9 * static_cast<double>(rows * columns) / seconds;

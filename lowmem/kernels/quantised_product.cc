@@ -250,11 +250,10 @@ class SixBitScales {
     constexpr uint32_t kFour = 0x0f0f0f0f;
     constexpr uint32_t kTwo = 0x03030303;
     const uint32_t scales[] = {
-        packed[0] & kSix,
-        (packed[2] & kFour) | (packed[0] >> 6 & kTwo) << 4};
+        packed[0] & kSix, (packed[2] & kFour) | (packed[0] >> 6 & kTwo) << 4};
     const uint32_t leasts[] = {
-        packed[1] & kSix,
-        (packed[2] >> 4 & kFour) | (packed[1] >> 6 & kTwo) << 4};
+        packed[1] & kSix, (packed[2] >> 4 & kFour) | (packed[1] >> 6 & kTwo)
+                                                         << 4};
     uint8_t scale_bytes[8];
     uint8_t least_bytes[8];
     std::memcpy(scale_bytes, scales, sizeof(scale_bytes));
@@ -314,8 +313,7 @@ class Block<DType::kQ5K> {
     const IntVector sixteen = hn::Set(d, 16);
     for (int i = 0; i < kGroupVectors; ++i) {
       const IntVector bits = hn::And(LoadBytes(fifth_ + i * kLanes), mask);
-      const IntVector fifth =
-          hn::IfThenElseZero(hn::Eq(bits, mask), sixteen);
+      const IntVector fifth = hn::IfThenElseZero(hn::Eq(bits, mask), sixteen);
       values[i] = ScaledAndMoved(
           hn::Or(PairedNibbles(numbers_, group, i), fifth), scale, least);
     }
@@ -353,8 +351,7 @@ class Block<DType::kQ6K> {
       const IntVector four =
           part < 2 ? Nibbles<false>(bytes) : Nibbles<true>(bytes);
       const IntVector pairs = LoadBytes(high + i * kLanes);
-      const IntVector two =
-          hn::And(hn::ShiftRightSame(pairs, 2 * part), three);
+      const IntVector two = hn::And(hn::ShiftRightSame(pairs, 2 * part), three);
       const IntVector number =
           hn::Sub(hn::Or(four, hn::ShiftLeft<4>(two)), middle);
       values[i] = Scaled(number, scales[i / HWY_MAX(1, kHalfVectors)]);
@@ -368,8 +365,8 @@ class Block<DType::kQ6K> {
 
 template <DType kType>
 struct Layout {
-  static constexpr bool kIsLarge = kType == DType::kQ4K ||
-                                   kType == DType::kQ5K || kType == DType::kQ6K;
+  static constexpr bool kIsLarge =
+      kType == DType::kQ4K || kType == DType::kQ5K || kType == DType::kQ6K;
   static constexpr int64_t kElements = kIsLarge ? 256 : 32;
   static constexpr int kGroups = static_cast<int>(kElements / kGroup);
 };
@@ -396,9 +393,8 @@ HWY_INLINE void MultiplySums(const uint8_t* HWY_RESTRICT matrix,
         Group weights;
         block.Decode(group, weights);
         for (int i = 0; i < kGroupVectors; ++i) {
-          sum[row][i % kVectors] =
-              hn::MulAdd(weights[i], hn::LoadU(d, x + i * kLanes),
-                         sum[row][i % kVectors]);
+          sum[row][i % kVectors] = hn::MulAdd(
+              weights[i], hn::LoadU(d, x + i * kLanes), sum[row][i % kVectors]);
         }
       }
     }

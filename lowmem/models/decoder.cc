@@ -39,8 +39,9 @@ Decoder::Decoder(const DecoderConfig& config,
                  std::unique_ptr<WeightStore> store, DecoderWeights weights)
     : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
 
-absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
-    absl::string_view path, WeightBackend backend, DecoderUse use) {
+absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(absl::string_view path,
+                                                       WeightBackend backend,
+                                                       DecoderUse use) {
   const bool is_gguf = IsModelFile(path);
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       is_gguf ? WeightStore::Open(path, backend)

@@ -31,10 +31,11 @@
 // allocates nothing. Time: every Append reads every weight, once for each
 // plan.chunk_tokens.
 //
-// Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights, PlanDecoder and
-// WeightStore; InvalidArgument: no token, a token outside of the vocabulary,
-// more tokens than planned. DataLoss: weights that make numbers that are NaN or
-// infinite, which no output holds; the text names the first layer.
+// Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights,
+// PlanDecoder and WeightStore; InvalidArgument: no token, a token outside of
+// the vocabulary, more tokens than planned. DataLoss: weights that make numbers
+// that are NaN or infinite, which no output holds; the text names the first
+// layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_H_

@@ -68,9 +68,9 @@ Expected ReadExpected(const std::string& folder) {
 std::unique_ptr<DecoderRun> StartRun(const Decoder& decoder,
                                      const Expected& expected) {
   EXPECT_GT(expected.torch_error, 1e-8);
-  EXPECT_EQ(
-      static_cast<int64_t>(expected.logits.size()),
-      static_cast<int64_t>(expected.after.size()) * decoder.config().vocabulary);
+  EXPECT_EQ(static_cast<int64_t>(expected.logits.size()),
+            static_cast<int64_t>(expected.after.size()) *
+                decoder.config().vocabulary);
   const auto tokens = static_cast<int64_t>(expected.ids.size());
   const auto budget = decoder.MinBudgetBytes(tokens, 2);
   EXPECT_THAT(budget, IsOk());

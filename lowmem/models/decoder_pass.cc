@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/dense_product.h"
-#include "footprint/lowmem/checkpoints/half_float.h"
+#include "footprint/lowmem/kernels/half_float.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/kernels/token_kernels.h"
 #include "footprint/lowmem/streaming/pass_memory.h"

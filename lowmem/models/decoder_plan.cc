@@ -117,8 +117,8 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
       layout.TakeParts(workers, positions * kPanelTokens * float_bytes);
   const int64_t longest =
       std::max({config.hidden, choice.chunk_features, config.query_features()});
-  plan.wide = layout.TakeParts(
-      workers, WideBytes(request.needs, tile_bytes, longest));
+  plan.wide =
+      layout.TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
   if (config.is_transposed) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
@@ -152,8 +152,8 @@ Choice WithWholeRows(const DecoderPlanRequest& request, Choice choice) {
   const DecoderConfig& config = request.config;
   if (!request.needs.reads_around_blocks || config.is_transposed) return choice;
   choice.chunk_features = config.intermediate;
-  choice.tile_bytes = std::max(choice.tile_bytes,
-                               request.needs.BytesOf(config.intermediate));
+  choice.tile_bytes =
+      std::max(choice.tile_bytes, request.needs.BytesOf(config.intermediate));
   return choice;
 }
 
@@ -163,11 +163,10 @@ Choice Grow(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t most_tokens =
       std::min(kLargestChunkTokens, Padded(request.positions));
   // A row of a chunk's features is a tile, unless it lies transposed.
-  const int64_t tile_features = request.config.is_transposed
-                                    ? request.config.intermediate
-                                    : request.needs.ElementsIn(
-                                          choice.tile_bytes) /
-                                          kSumBlock * kSumBlock;
+  const int64_t tile_features =
+      request.config.is_transposed
+          ? request.config.intermediate
+          : request.needs.ElementsIn(choice.tile_bytes) / kSumBlock * kSumBlock;
   const int64_t most_features = std::min(
       std::min(request.config.intermediate, tile_features),
       std::max(kSumBlock,

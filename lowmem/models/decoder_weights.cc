@@ -35,12 +35,27 @@ struct DecoderNames {
   const char* after_feed_norm;
 };
 
-constexpr DecoderNames kGpt2Names = {
-    "transformer.", "wte",           "wpe",     "h.",        "ln_f",
-    "lm_head",      "ln_1",          "attn.c_attn", "",      "",
-    "",             "",              "",        "attn.c_proj", "",
-    "ln_2",         "",              "",        "mlp.c_fc",  "mlp.c_proj",
-    ""};
+constexpr DecoderNames kGpt2Names = {"transformer.",
+                                     "wte",
+                                     "wpe",
+                                     "h.",
+                                     "ln_f",
+                                     "lm_head",
+                                     "ln_1",
+                                     "attn.c_attn",
+                                     "",
+                                     "",
+                                     "",
+                                     "",
+                                     "",
+                                     "attn.c_proj",
+                                     "",
+                                     "ln_2",
+                                     "",
+                                     "",
+                                     "mlp.c_fc",
+                                     "mlp.c_proj",
+                                     ""};
 
 constexpr DecoderNames kLlamaNames = {"model.",
                                       "embed_tokens",
@@ -64,13 +79,27 @@ constexpr DecoderNames kLlamaNames = {"model.",
                                       "mlp.down_proj",
                                       ""};
 
-constexpr DecoderNames kGgufNames = {
-    "",           "token_embd",  "position_embd",       "blk.",
-    "output_norm", "output",     "attn_norm",           "attn_qkv",
-    "attn_q",     "attn_k",      "attn_v",              "attn_q_norm",
-    "attn_k_norm", "attn_output", "post_attention_norm", "ffn_norm",
-    "ffn_up",     "ffn_gate",    "ffn_up",              "ffn_down",
-    "post_ffw_norm"};
+constexpr DecoderNames kGgufNames = {"",
+                                     "token_embd",
+                                     "position_embd",
+                                     "blk.",
+                                     "output_norm",
+                                     "output",
+                                     "attn_norm",
+                                     "attn_qkv",
+                                     "attn_q",
+                                     "attn_k",
+                                     "attn_v",
+                                     "attn_q_norm",
+                                     "attn_k_norm",
+                                     "attn_output",
+                                     "post_attention_norm",
+                                     "ffn_norm",
+                                     "ffn_up",
+                                     "ffn_gate",
+                                     "ffn_up",
+                                     "ffn_down",
+                                     "post_ffw_norm"};
 
 DecoderNames FindNames(const WeightStore& store, const DecoderConfig& config) {
   if (store.index().FindOrNull("token_embd.weight") != nullptr) {
@@ -119,9 +148,9 @@ class LayerFinder {
     if (!config_.has_rms_norms) {
       return binder_.Norm(begin_ + name, config_.hidden);
     }
-    return {binder_.Vector(absl::StrCat(begin_, name, ".weight"),
-                           config_.hidden),
-            Weight()};
+    return {
+        binder_.Vector(absl::StrCat(begin_, name, ".weight"), config_.hidden),
+        Weight()};
   }
 
   LinearWeights Linear(const char* name, int64_t outputs, int64_t inputs,
@@ -243,17 +272,16 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
   const std::string words = weight_of(names.words);
   const bool only_head =
       config.ties_output && !binder.Has(words) && head.Has(output);
-  weights.words =
-      only_head ? head.Matrix(output, config.vocabulary, config.hidden)
-                : binder.Matrix(words, config.vocabulary, config.hidden);
+  weights.words = only_head
+                      ? head.Matrix(output, config.vocabulary, config.hidden)
+                      : binder.Matrix(words, config.vocabulary, config.hidden);
   if (config.has_position_table()) {
     weights.positions = binder.Matrix(weight_of(names.positions),
                                       config.positions, config.hidden);
   }
   for (int64_t layer = 0; layer < config.layers && binder.status().ok();
        ++layer) {
-    weights.layers.push_back(
-        LayerFinder(binder, config, names, layer).Find());
+    weights.layers.push_back(LayerFinder(binder, config, names, layer).Find());
   }
   binder.CheckNoLayer(absl::StrCat(names.layer, config.layers, "."),
                       config.layers);
@@ -263,10 +291,9 @@ absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,
                         Weight()}
           : binder.Norm(names.norm, config.hidden);
   if (use == DecoderUse::kLogits) {
-    weights.output =
-        config.ties_output
-            ? weights.words
-            : head.Matrix(output, config.vocabulary, config.hidden);
+    weights.output = config.ties_output ? weights.words
+                                        : head.Matrix(output, config.vocabulary,
+                                                      config.hidden);
   }
   if (!binder.status().ok()) return binder.status();
   if (!head.status().ok()) return head.status();

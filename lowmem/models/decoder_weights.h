@@ -7,8 +7,8 @@
 // ("transformer." of GPT-2, "model." of the others), or those of GGUF files.
 // Where the config ties the output to the words, one matrix is both: the table
 // of words, or lm_head.weight where the file has no other. Else lm_head.weight
-// is the output's matrix. UnusedTensors names what the file has besides, as a head
-// that the config does not use.
+// is the output's matrix. UnusedTensors names what the file has besides, as a
+// head that the config does not use.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 4
 // KiB a layer. Errors are those of WeightBinder.

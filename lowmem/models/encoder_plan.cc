@@ -90,8 +90,8 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
   plan.vectors = layout.Take(VectorsBytes(config));
   const int64_t longest = std::max(config.hidden, choice.chunk_features);
   if (request.tokens > 1) {
-    plan.wide = layout.TakeParts(
-        workers, WideBytes(request.needs, tile_bytes, longest));
+    plan.wide = layout.TakeParts(workers,
+                                 WideBytes(request.needs, tile_bytes, longest));
   } else {
     plan.dense = layout.TakeParts(workers, longest * float_bytes);
   }
@@ -106,8 +106,8 @@ Choice Smallest(const EncoderPlanRequest& request) {
   const EncoderConfig& config = request.config;
   Choice choice;
   choice.chunk_features = std::min(kSumBlock, config.intermediate);
-  choice.tile_bytes = request.needs.BytesOf(
-      std::max(config.hidden, choice.chunk_features));
+  choice.tile_bytes =
+      request.needs.BytesOf(std::max(config.hidden, choice.chunk_features));
   return choice;
 }
 
@@ -144,8 +144,8 @@ Choice Grow(const EncoderPlanRequest& request, const Choice& choice) {
     next.chunk_features =
         std::min(largest_chunk, choice.chunk_features + kSumBlock);
     // A tile holds at least one row of a chunk.
-    next.tile_bytes = std::max(
-        next.tile_bytes, request.needs.BytesOf(next.chunk_features));
+    next.tile_bytes =
+        std::max(next.tile_bytes, request.needs.BytesOf(next.chunk_features));
   } else if (choice.tile_bytes < kLargestTileBytes) {
     next.tile_bytes = std::min(
         kLargestTileBytes, std::max(choice.tile_bytes + choice.tile_bytes / 4,

@@ -106,8 +106,7 @@ void ExpectSound(const EncoderPlan& plan) {
   EXPECT_TRUE(plan.chunk_features == config.intermediate ||
               plan.chunk_features % 256 == 0);
   EXPECT_GE(plan.tile_bytes, plan.request.needs.BytesOf(config.hidden));
-  EXPECT_GE(plan.tile_bytes,
-            plan.request.needs.BytesOf(plan.chunk_features));
+  EXPECT_GE(plan.tile_bytes, plan.request.needs.BytesOf(plan.chunk_features));
 }
 
 TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {

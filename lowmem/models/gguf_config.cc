@@ -63,7 +63,8 @@ class ConfigTeller {
 
   void Fail(absl::Status status) { status_.Update(std::move(status)); }
   void Refuse(absl::string_view what) {
-    Fail(absl::UnimplementedError(absl::StrCat(index_.file_name(), ": ", what)));
+    Fail(
+        absl::UnimplementedError(absl::StrCat(index_.file_name(), ": ", what)));
   }
 
  private:
@@ -238,8 +239,7 @@ void TellLlama(ConfigTeller& teller, WeightStore& store) {
 // Llama 3's scaling, of which the file has the factor of each pair.
 absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
   const char* const tensor = "rope_freqs.weight";
-  const absl::StatusOr<std::vector<float>> factors =
-      ReadFactors(store, tensor);
+  const absl::StatusOr<std::vector<float>> factors = ReadFactors(store, tensor);
   if (!factors.ok()) return factors.status();
   if (factors->size() != rotary->frequencies.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -279,9 +279,9 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
   if (index.Has("split.count")) {
     const absl::StatusOr<int64_t> parts = index.Integer("split.count");
     if (parts.ok() && *parts > 1) {
-      teller.Refuse(absl::StrCat(
-          "the model is in ", *parts,
-          " files; make one of them: llama-gguf-split --merge"));
+      teller.Refuse(
+          absl::StrCat("the model is in ", *parts,
+                       " files; make one of them: llama-gguf-split --merge"));
     }
   }
   if (teller.Is("gpt2")) {

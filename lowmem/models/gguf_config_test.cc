@@ -119,8 +119,7 @@ TEST(GgufConfigTest, DividesAnglesByTheFactorsOfTheFile) {
   ASSERT_THAT(after, IsOk());
   ASSERT_EQ(after->rotary.pairs(), 8);
   for (size_t i = 0; i < 8; ++i) {
-    EXPECT_EQ(after->rotary.frequencies[i],
-              before->rotary.frequencies[i] / 4);
+    EXPECT_EQ(after->rotary.frequencies[i], before->rotary.frequencies[i] / 4);
   }
 }
 

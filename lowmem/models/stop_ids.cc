@@ -11,8 +11,7 @@
 
 namespace footprint {
 
-absl::StatusOr<std::vector<int32_t>> ReadStopIds(
-    const std::string& path) {
+absl::StatusOr<std::vector<int32_t>> ReadStopIds(const std::string& path) {
   if (IsModelFile(path)) return ReadGgufStopIds(path);
   std::vector<int32_t> stops;
   for (const char* name : {"generation_config.json", "config.json"}) {

@@ -179,8 +179,7 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   chat->tokenizer_ = *std::move(tokenizer);
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      lowmem_internal::FileBytes(FindWeightFile(directory)),
-      chat->memory_);
+      lowmem_internal::FileBytes(FindWeightFile(directory)), chat->memory_);
   if (!backend.ok()) return backend.status();
   auto decoder = Decoder::Open(directory, *backend);
   if (!decoder.ok()) return decoder.status();
@@ -378,7 +377,8 @@ absl::Status Run(const std::string& directory) {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_chat MODEL_DIR [--prompt=TEXT] [--budget=32MiB]\n"
-      "MODEL_DIR holds config.json, model.safetensors and tokenizer.json, or it "
+      "MODEL_DIR holds config.json, model.safetensors and tokenizer.json, or "
+      "it "
       "is a GGUF file. Pack "
       "the weights first, once:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");

@@ -21,6 +21,7 @@ expect_error() {
 
 lowmem_chat() { "$BIN/lowmem_chat" "$@"; }
 lowmem_tokenize() { "$BIN/lowmem_tokenize" "$@"; }
+lowmem_pack() { "$BIN/lowmem_pack" "$@"; }
 
 "$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=704 --hidden=64 --layers=2 \
   --heads=4 --key_value_heads=2 --head_features=16 --intermediate=96 --positions=256 \
@@ -42,6 +43,32 @@ ids=$(lowmem_tokenize model --text="the ")
 run=$("$BIN/lowmem_run" model --ids="$ids" --generate=12 | sed -n 's/^tokens *//p' | tr ' ' ',')
 "$BIN/lowmem_tokenize" model --ids="$run" --nospecial >text
 cmp -s least text || fail "lowmem_run says '$(cat text)', lowmem_chat '$(cat least)'"
+
+# The same model in one GGUF file, as it is: its answer and its prompt's ids.
+"$BIN/gguf_of_checkpoint.py" model model.gguf || fail "no GGUF file"
+lowmem_chat model.gguf --prompt="the " --generate=12 --budget=least >gguf 2>err ||
+  fail "GGUF: $(cat err)"
+cmp -s least gguf || fail "the folder answers '$(cat least)', the file '$(cat gguf)'"
+[[ $(lowmem_tokenize model.gguf --text="the ") == "$ids" ]] || fail "other ids from the file"
+"$BIN/lowmem_run" model.gguf --ids="$ids" --generate=2 --backend=direct >out 2>err ||
+  fail "lowmem_run of a file: $(cat err)"
+grep -q advice out && fail "advice to pack what is read as it is: $(cat out)"
+
+# Quantised: a folder like the published one, and the same answer in every budget.
+mkdir small && cp model/config.json model/tokenizer.json small/
+lowmem_pack --quantize=q4_0 model/model.safetensors small/model.gguf 2>err ||
+  fail "quantising: $(cat err)"
+[[ $(stat -c %s small/model.gguf) -lt $(($(stat -c %s model/model.safetensors) / 6)) ]] ||
+  fail "a quantised file is not small: $(stat -c %s small/model.gguf)"
+lowmem_chat small --prompt="the " --generate=12 --budget=least >one 2>err || fail "q4_0: $(cat err)"
+lowmem_chat small --prompt="the " --generate=12 --backend=resident --threads=1 >two 2>/dev/null
+cmp -s one two || fail "quantised: another budget, another answer"
+expect_error 2 'there are q8_0 and q4_0' "$BIN/lowmem_pack" --quantize=q3 model/model.safetensors x
+expect_error 2 'goes without --panels' "$BIN/lowmem_pack" --quantize=q8_0 --no_panels a b
+expect_error 1 'is there already' "$BIN/lowmem_pack" --quantize=q8_0 model/model.safetensors small/model.gguf
+expect_error 1 'needs no packing' "$BIN/lowmem_pack" model.gguf packed.safetensors
+head -c 100000 model.gguf >cut.gguf
+expect_error 1 'The file is damaged: download it again' "$BIN/lowmem_chat" cut.gguf --prompt=a
 
 # By chance, and by the seed.
 chat --prompt=a --generate=8 --temperature=1 --seed=3 >one 2>/dev/null

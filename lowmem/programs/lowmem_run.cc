@@ -646,7 +646,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
       "[--generate=20]\n"
-      "MODEL_DIR holds config.json and model.safetensors, or it is a GGUF file. Pack the weights "
+      "MODEL_DIR holds config.json and model.safetensors, or it is a GGUF "
+      "file. Pack the weights "
       "first, once: in a file as it was\npublished, a block of columns is read "
       "row by row, by --backend=direct in whole pages, which is many\ntimes "
       "slower.\n"

@@ -105,12 +105,11 @@ inline int64_t WideBytes(const StreamingNeeds& needs, int64_t tile_bytes,
                          int64_t longest_row) {
   constexpr int64_t kRowsAtOnce = 16;
   if (!needs.has_narrow_weights()) return 0;
-  const int64_t whole =
-      (tile_bytes * StreamingNeeds::kFloatBlockBytes +
-       needs.smallest_block_bytes - 1) /
-      needs.smallest_block_bytes;
-  const int64_t some = kRowsAtOnce * longest_row *
-                       static_cast<int64_t>(sizeof(float));
+  const int64_t whole = (tile_bytes * StreamingNeeds::kFloatBlockBytes +
+                         needs.smallest_block_bytes - 1) /
+                        needs.smallest_block_bytes;
+  const int64_t some =
+      kRowsAtOnce * longest_row * static_cast<int64_t>(sizeof(float));
   return std::min(whole, std::max(2 * tile_bytes, some));
 }
 

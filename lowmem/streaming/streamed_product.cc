@@ -33,10 +33,9 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
     const absl::StatusOr<Tile> tile = matrix.Block(
         0, std::min<int64_t>(2, matrix.rows()), 0, matrix.block_columns());
     needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
-    needs.reads_around_blocks |=
-        store.backend() == WeightBackend::kDirect &&
-        matrix.block_columns() == matrix.columns() &&
-        matrix.columns() > kSumBlock;
+    needs.reads_around_blocks |= store.backend() == WeightBackend::kDirect &&
+                                 matrix.block_columns() == matrix.columns() &&
+                                 matrix.columns() > kSumBlock;
   }
   if (store.backend() == WeightBackend::kDirect) {
     needs.slot_overhead_bytes = kDirectOverheadBytes;
@@ -120,8 +119,8 @@ void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
   const int64_t most =
       type == DType::kF32
           ? rows
-          : std::max<int64_t>(1, memory_.wide_count / std::max<int64_t>(
-                                                          1, columns));
+          : std::max<int64_t>(
+                1, memory_.wide_count / std::max<int64_t>(1, columns));
   for (int64_t row = 0; row < rows; row += most) {
     const int64_t count = std::min(most, rows - row);
     TileView part = view;

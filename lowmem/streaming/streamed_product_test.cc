@@ -176,8 +176,7 @@ TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
     const PanelView panels = {Floats(input), kBlocks * kPanelTokens};
     const int64_t count = kRows * kPanels * kPanelTokens;
     const AlignedBytes expected = Allocate(count * sizeof(float));
-    const ProductEpilogue epilogue = {{bias_.data(), false},
-                                      Activation::kSilu};
+    const ProductEpilogue epilogue = {{bias_.data(), false}, Activation::kSilu};
     MultiplyPanels({wide.data(), kBlocks, 1}, kRows, kBlocks, panels, kPanels,
                    epilogue,
                    {Floats(expected), kPanelTokens, kRows * kPanelTokens});
@@ -199,11 +198,11 @@ TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
         memory.dense = dense.data();
         StreamedProduct product(store->get(), memory);
         const AlignedBytes actual = Allocate(count * sizeof(float));
-        ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kBlocks}, panels,
-                                     kPanels, epilogue,
-                                     {Floats(actual), kPanelTokens,
-                                      kRows * kPanelTokens}),
-                    IsOk());
+        ASSERT_THAT(
+            product.Multiply(
+                *weight, {0, kRows}, {0, kBlocks}, panels, kPanels, epilogue,
+                {Floats(actual), kPanelTokens, kRows * kPanelTokens}),
+            IsOk());
         EXPECT_TRUE(std::equal(Floats(actual), Floats(actual) + count,
                                Floats(expected)))
             << DTypeName(type) << " " << WeightBackendName(backend);

@@ -106,9 +106,9 @@ class Filler {
         index_.Text("tokenizer.ggml.model");
     if (!model.ok()) return model.status();
     if (*model != "gpt2" && *model != "llama") {
-      return absl::UnimplementedError(absl::StrCat(
-          index_.file_name(), ": tokenizer.ggml.model is \"", *model,
-          "\"; \"gpt2\" and \"llama\" are read"));
+      return absl::UnimplementedError(
+          absl::StrCat(index_.file_name(), ": tokenizer.ggml.model is \"",
+                       *model, "\"; \"gpt2\" and \"llama\" are read"));
     }
     is_byte_level_ = *model == "gpt2";
     ReadKinds();
@@ -158,8 +158,7 @@ class Filler {
   }
 
   void ReadWords() {
-    const auto list =
-        index_.List("tokenizer.ggml.tokens", GgufType::kString);
+    const auto list = index_.List("tokenizer.ggml.tokens", GgufType::kString);
     status_.Update(list.status());
     if (!status_.ok()) return;
     const auto count = static_cast<size_t>((*list)->count);
@@ -193,8 +192,8 @@ class Filler {
     }
     // Texts never become words that are signs to a model from bytes.
     if (word.empty() || (is_byte_level_ && kind == kControl)) return;
-    status_.Update(tokenizer_.words->Add(static_cast<int64_t>(id),
-                                         Bytes(word)));
+    status_.Update(
+        tokenizer_.words->Add(static_cast<int64_t>(id), Bytes(word)));
   }
 
   std::string Bytes(const std::string& word) const {
@@ -225,8 +224,7 @@ class Filler {
   }
 
   void ReadMerges() {
-    const auto list =
-        index_.List("tokenizer.ggml.merges", GgufType::kString);
+    const auto list = index_.List("tokenizer.ggml.merges", GgufType::kString);
     status_.Update(list.status());
     if (!status_.ok()) return;
     GgufTexts texts(file_, **list);
@@ -251,19 +249,16 @@ class Filler {
                    {"content", to}});
     };
     Json& settings = tokenizer_.settings;
-    Json decoders = Json::array({replace(kSpace, " "),
-                                 {{"type", "ByteFallback"}},
-                                 {{"type", "Fuse"}}});
+    Json decoders = Json::array(
+        {replace(kSpace, " "), {{"type", "ByteFallback"}}, {{"type", "Fuse"}}});
     settings["normalizer"] = replace(" ", kSpace);
     if (FlagOr("tokenizer.ggml.add_space_prefix", true)) {
-      settings["normalizer"] = Sequence(
-          "normalizers",
-          Json::array({{{"type", "Prepend"}, {"prepend", kSpace}},
-                       settings["normalizer"]}));
-      decoders.push_back({{"type", "Strip"},
-                          {"content", " "},
-                          {"start", 1},
-                          {"stop", 0}});
+      settings["normalizer"] =
+          Sequence("normalizers",
+                   Json::array({{{"type", "Prepend"}, {"prepend", kSpace}},
+                                settings["normalizer"]}));
+      decoders.push_back(
+          {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
     }
     settings["decoder"] = Sequence("decoders", std::move(decoders));
     settings["model"] = {
@@ -273,11 +268,13 @@ class Filler {
     adds_bos_ = true;
   }
 
-  // Every cut of a word into two is a merge, of the urgency of the word's score.
-  // Of the cuts of one word, those whose left part has the lower id come first.
+  // Every cut of a word into two is a merge, of the urgency of the word's
+  // score. Of the cuts of one word, those whose left part has the lower id come
+  // first.
   void DeriveMerges() {
     if (scores_.empty()) {
-      Fail("no key \"tokenizer.ggml.scores\" says which words are joined first");
+      Fail(
+          "no key \"tokenizer.ggml.scores\" says which words are joined first");
     }
     if (!status_.ok()) return;
     std::vector<int32_t> order(scores_.size());

@@ -3,9 +3,9 @@
 //   absl::StatusOr<footprint::TokenizerFile> file =
 //       footprint::ReadGgufTokenizer("Llama-3.2-1B-Q4_0.gguf");
 //
-// Models: "gpt2", BPE from bytes, where "tokenizer.ggml.pre" names how a text is
-// cut ("llama-bpe", "qwen2", "gpt-2", "smollm", "gpt-4o", "deepseek-v3"), and
-// "llama", SentencePiece's BPE from characters, whose merges are the words'
+// Models: "gpt2", BPE from bytes, where "tokenizer.ggml.pre" names how a text
+// is cut ("llama-bpe", "qwen2", "gpt-2", "smollm", "gpt-4o", "deepseek-v3"),
+// and "llama", SentencePiece's BPE from characters, whose merges are the words'
 // scores. The settings are those that the published tokenizer.json of such a
 // model has, so ids are Hugging Face's.
 //

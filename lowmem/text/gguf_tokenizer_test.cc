@@ -52,8 +52,8 @@ Words WordsOf(const Json& tokenizer) {
     words.kinds[id] = kind;
   };
   for (const auto& word : tokenizer["model"]["vocab"].items()) {
-    const bool is_byte = word.key().size() == 6 && word.key()[0] == '<' &&
-                         word.key()[1] == '0';
+    const bool is_byte =
+        word.key().size() == 6 && word.key()[0] == '<' && word.key()[1] == '0';
     set(word.value(), word.key(), is_byte ? 6 : 1);
   }
   for (const Json& word : tokenizer["added_tokens"]) {

@@ -8,10 +8,10 @@
 //   footprint::SpecialIds::kLeaveOut);
 //
 // Reads a GGUF file's keys, or of a folder tokenizer.json or, where there is
-// none, vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama 3, Qwen) or characters
-// (Llama 2, Gemma), WordPiece (BERT), and Unigram (XLM-R). What the file names
-// and this does not know is refused; nothing is guessed. Ids are those of
-// Hugging Face's tokenizers.
+// none, vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama 3,
+// Qwen) or characters (Llama 2, Gemma), WordPiece (BERT), and Unigram (XLM-R).
+// What the file names and this does not know is refused; nothing is guessed.
+// Ids are those of Hugging Face's tokenizers.
 //
 // When not to use it: to train a tokenizer, or for offsets of words in the
 // text.

@@ -26,8 +26,7 @@ constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
  public:
-  DirectStore(WeightFile file, FileDescriptor direct,
-              std::string description)
+  DirectStore(WeightFile file, FileDescriptor direct, std::string description)
       : FileStore(std::move(file)),
         direct_(std::move(direct)),
         description_(std::move(description)) {}

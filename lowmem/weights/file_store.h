@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "footprint/lowmem/weights/weight_file.h"
 #include "footprint/lowmem/weights/tile.h"
+#include "footprint/lowmem/weights/weight_file.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint::lowmem_internal {

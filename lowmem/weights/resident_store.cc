@@ -69,8 +69,7 @@ class ResidentStore final : public FileStore {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(
-    WeightFile file) {
+absl::StatusOr<std::unique_ptr<WeightStore>> OpenResident(WeightFile file) {
   auto store = std::make_unique<ResidentStore>(std::move(file));
   absl::Status read = store->ReadAll();
   if (!read.ok()) return read;

@@ -9,18 +9,29 @@
 namespace footprint {
 namespace {
 
-absl::StatusOr<TensorIndex> ReadIndex(const WatchedFile& file) {
+absl::StatusOr<bool> BeginsAsGguf(const WatchedFile& file) {
   char begin[4] = {};
-  const absl::Status status = file.Read(
-      0, std::min<int64_t>(sizeof(begin), file.size_bytes()), begin);
+  const absl::Status status =
+      file.Read(0, std::min<int64_t>(sizeof(begin), file.size_bytes()), begin);
   if (!status.ok()) return status;
-  if (GgufIndex::HasMagic({begin, sizeof(begin)})) {
-    return GgufIndex::Read(file.descriptor(), file.name());
-  }
+  return GgufIndex::HasMagic({begin, sizeof(begin)});
+}
+
+absl::StatusOr<TensorIndex> ReadIndex(const WatchedFile& file) {
+  const absl::StatusOr<bool> is_gguf = BeginsAsGguf(file);
+  if (!is_gguf.ok()) return is_gguf.status();
+  if (*is_gguf) return GgufIndex::Read(file.descriptor(), file.name());
   return SafetensorsIndex::Read(file.descriptor(), file.name());
 }
 
 }  // namespace
+
+bool IsGgufFile(absl::string_view path) {
+  const absl::StatusOr<WatchedFile> file = WatchedFile::Open(path);
+  if (!file.ok()) return false;
+  const absl::StatusOr<bool> is_gguf = BeginsAsGguf(*file);
+  return is_gguf.ok() && *is_gguf;
+}
 
 absl::StatusOr<WeightFile> WeightFile::Open(absl::string_view path) {
   absl::StatusOr<WatchedFile> opened =

@@ -36,6 +36,9 @@ class WeightFile : public WatchedFile {
   TensorIndex index_;
 };
 
+// Returns whether the file is there and begins as GGUF does.
+bool IsGgufFile(absl::string_view path);
+
 }  // namespace footprint
 
 // Tested by weight_store_test.

@@ -74,8 +74,7 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
                       (block * rows_ + row) * row_stride_bytes +
                       BytesOfElements(dtype(), column_in_block);
   tile.row_stride_bytes = row_stride_bytes;
-  tile.row_bytes =
-      static_cast<int32_t>(BytesOfElements(dtype(), column_count));
+  tile.row_bytes = static_cast<int32_t>(BytesOfElements(dtype(), column_count));
   tile.rows = static_cast<int32_t>(row_count);
   // Blocks are read byte by byte.
   tile.alignment_bytes =
@@ -104,8 +103,7 @@ absl::Status WeightStore::CheckTile(const Tile& tile) const {
 
 absl::StatusOr<std::unique_ptr<WeightStore>> WeightStore::Open(
     absl::string_view path, WeightBackend backend) {
-  absl::StatusOr<WeightFile> file =
-      WeightFile::Open(path);
+  absl::StatusOr<WeightFile> file = WeightFile::Open(path);
   if (!file.ok()) return file.status();
   switch (backend) {
     case WeightBackend::kResident:

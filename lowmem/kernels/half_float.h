@@ -6,8 +6,8 @@
 // Pure, thread-safe; nothing is allocated. The way back is WidenToFloat
 // (matrix_product.h).
 
-#ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_HALF_FLOAT_H_
-#define FOOTPRINT_LOWMEM_CHECKPOINTS_HALF_FLOAT_H_
+#ifndef FOOTPRINT_LOWMEM_KERNELS_HALF_FLOAT_H_
+#define FOOTPRINT_LOWMEM_KERNELS_HALF_FLOAT_H_
 
 #include <cstdint>
 
@@ -21,4 +21,4 @@ uint16_t RoundToFloat16(float value);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_LOWMEM_CHECKPOINTS_HALF_FLOAT_H_
+#endif  // FOOTPRINT_LOWMEM_KERNELS_HALF_FLOAT_H_

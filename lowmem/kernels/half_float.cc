@@ -1,4 +1,4 @@
-#include "footprint/lowmem/checkpoints/half_float.h"
+#include "footprint/lowmem/kernels/half_float.h"
 
 #include <cmath>
 #include <cstring>

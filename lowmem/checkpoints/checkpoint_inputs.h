@@ -1,0 +1,61 @@
+// The weights of a checkpoint, in one file or in several that an index names.
+//
+//   absl::StatusOr<footprint::CheckpointInputs> inputs =
+//       footprint::CheckpointInputs::Open("model.safetensors.index.json");
+//   absl::StatusOr<std::vector<footprint::InputWeight>> weights =
+//       inputs->Weights();
+//
+// A path that ends in ".json" is an index. A tensor that several files have
+// counts where the index says.
+//
+// Owns the stores, to which weights refer. Movable, thread-compatible. Memory:
+// the files' indices.
+//
+// Errors are those of WeightStore and ReadShardIndex. InvalidArgument: a tensor
+// that the index names and its file does not have, or that several files have
+// and the index does not name; a GGUF file, which is no checkpoint's.
+
+#ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
+#define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+struct InputWeight {
+  WeightStore* store = nullptr;
+  Weight weight;
+};
+
+class CheckpointInputs {
+ public:
+  static absl::StatusOr<CheckpointInputs> Open(absl::string_view path);
+
+  absl::Span<const std::unique_ptr<WeightStore>> stores() const {
+    return stores_;
+  }
+  // Returns every weight that counts, in the order of the files.
+  absl::StatusOr<std::vector<InputWeight>> Weights() const;
+
+ private:
+  absl::Status Add(absl::string_view path);
+  bool Counts(const std::string& name, const WeightStore& store) const;
+
+  std::vector<std::unique_ptr<WeightStore>> stores_;
+  // The file that a tensor counts of, as an index says it; empty without one.
+  std::map<std::string, const WeightStore*> owners_;
+};
+
+}  // namespace footprint
+
+// Tested by pack_test and quantise_test.
+
+#endif  // FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_

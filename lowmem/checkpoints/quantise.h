@@ -1,0 +1,53 @@
+// Rewrites a checkpoint with quantised matrices, as a GGUF file with the
+// checkpoint's own names.
+//
+//   footprint::QuantiseOptions options;
+//   options.type = footprint::DType::kQ4_0;
+//   absl::Status status = footprint::Quantise("model.safetensors",
+//                                             "model.gguf", options);
+//
+// Beside the checkpoint's config.json and tokenizer.json, as model.gguf in
+// place of model.safetensors, it is the same model for Decoder and Encoder. It
+// has none of the keys that llama.cpp reads a model by.
+//
+// Quantised are matrices of floats whose rows are whole blocks of 32, but not
+// GPT-2's, which lie transposed, and not tables of positions and of kinds of
+// tokens. All else keeps its values: F32, BF16 and F16 as they are.
+//
+// The input is as in pack.h. Atomic (see AtomicFile). `progress` is called by
+// the thread that calls, which keeps nothing. Memory: 1 MiB, or a row of the
+// widest matrix, and the headers. Time: one pass through the file.
+//
+// Errors: those of CheckpointInputs and AtomicFile. InvalidArgument: a type
+// other than Q8_0 and Q4_0, a matrix with a number that is not finite, or no
+// matrix that can be quantised.
+
+#ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_
+#define FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/base/tensor/dtype.h"
+
+namespace footprint {
+
+struct QuantiseOptions {
+  DType type = DType::kQ8_0;
+  // Called now and then with the bytes written and to be written.
+  std::function<void(int64_t, int64_t)> progress;
+};
+
+// "q8_0" or "q4_0".
+absl::StatusOr<DType> ParseQuantisedType(absl::string_view name);
+
+absl::Status Quantise(absl::string_view input_path,
+                      absl::string_view output_path,
+                      const QuantiseOptions& options);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_

@@ -1,0 +1,151 @@
+// Models with quantised matrices against the same models with the quantised
+// matrices' values as floats: the bits are the same, whatever the backend, the
+// budget and the threads.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/safetensors/safetensors_writer.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/checkpoints/quantise.h"
+#include "footprint/lowmem/models/decoder.h"
+#include "footprint/lowmem/models/encoder.h"
+#include "footprint/lowmem/weights/float_reader.h"
+#include "footprint/lowmem/weights/weight_store.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+std::string NewFolder(const std::string& name, const std::string& config) {
+  mkdir(TestPath(name).c_str(), 0777);
+  WriteTestFile(name + "/config.json", config);
+  return TestPath(name);
+}
+
+// Writes every tensor of `from` as floats.
+void WriteAsFloats(const std::string& from, const std::string& to) {
+  const auto store = WeightStore::Open(from, WeightBackend::kPread);
+  ASSERT_THAT(store, IsOk());
+  std::vector<TensorSpec> specs;
+  std::vector<float> all;
+  for (const TensorInfo& tensor : (*store)->index().tensors()) {
+    specs.push_back({tensor.name, DType::kF32, tensor.shape});
+    const auto weight = (*store)->Find(tensor.name);
+    const size_t first = all.size();
+    all.resize(first + weight->rows() * weight->columns());
+    ASSERT_THAT(
+        ReadRows(**store, *weight, 0, weight->rows(), all.data() + first),
+        IsOk());
+  }
+  auto writer = SafetensorsWriter::Create(to, specs);
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT(writer->Append(all.data(), all.size() * sizeof(float)), IsOk());
+  ASSERT_THAT(writer->Finish(), IsOk());
+}
+
+// The golden model quantised, and what that is as floats.
+struct Folders {
+  std::string quantised;
+  std::string floats;
+};
+
+Folders MakeFolders(const std::string& golden, DType type) {
+  const std::string from =
+      absl::StrCat("lowmem/models/testdata/golden_", golden);
+  const std::string config = ReadTestFile(from + "/config.json");
+  const std::string name = absl::StrCat(golden, DTypeName(type));
+  Folders folders = {NewFolder(name, config),
+                     NewFolder(name + "_floats", config)};
+  QuantiseOptions options;
+  options.type = type;
+  EXPECT_THAT(Quantise(from + "/model.safetensors",
+                       folders.quantised + "/model.gguf", options),
+              IsOk());
+  WriteAsFloats(folders.quantised + "/model.gguf",
+                folders.floats + "/model.safetensors");
+  return folders;
+}
+
+// Logits after a text, and after one more token.
+std::vector<float> Logits(const std::string& folder, WeightBackend backend,
+                          int workers, int64_t more_budget) {
+  const auto decoder = Decoder::Open(folder, backend);
+  EXPECT_THAT(decoder, IsOk());
+  const auto least = (*decoder)->MinBudgetBytes(40, workers);
+  EXPECT_THAT(least, IsOk());
+  const auto run =
+      (*decoder)->Start(*(*decoder)->Plan(40, workers, *least + more_budget));
+  EXPECT_THAT(run, IsOk());
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 37; ++i) ids.push_back(i * 7 % 31);
+  std::vector<float> logits;
+  for (const auto& part : {ids, std::vector<int32_t>{5}}) {
+    const auto now = (*run)->Append(part);
+    EXPECT_THAT(now, IsOk());
+    logits.insert(logits.end(), now->begin(), now->end());
+  }
+  return logits;
+}
+
+TEST(QuantisedModelsTest, DecodersHaveTheBitsOfTheirWidenedWeights) {
+  for (const char* golden : {"llama", "gemma3_text", "phi3"}) {
+    for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+      const Folders folders = MakeFolders(golden, type);
+      const std::vector<float> expected =
+          Logits(folders.floats, WeightBackend::kPread, 1, 0);
+      for (const WeightBackend backend : kWeightBackends) {
+        for (const int workers : {1, 3}) {
+          for (const int64_t more : {0, 100 << 10, 8 << 20}) {
+            ASSERT_EQ(Logits(folders.quantised, backend, workers, more),
+                      expected)
+                << golden << " " << DTypeName(type) << " "
+                << WeightBackendName(backend) << " " << workers << " " << more;
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<float> States(const std::string& folder, WeightBackend backend,
+                          int workers, int64_t more_budget) {
+  const auto encoder = Encoder::Open(folder, backend);
+  EXPECT_THAT(encoder, IsOk());
+  const auto least = (*encoder)->MinBudgetBytes(20, workers);
+  const auto run =
+      (*encoder)->Start(*(*encoder)->Plan(20, workers, *least + more_budget));
+  EXPECT_THAT(run, IsOk());
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 20; ++i) ids.push_back(i + 3);
+  const auto states = (*run)->Forward(ids, {});
+  EXPECT_THAT(states, IsOk());
+  return {states->begin(), states->end()};
+}
+
+TEST(QuantisedModelsTest, EncodersHaveTheBitsOfTheirWidenedWeights) {
+  for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+    const Folders folders = MakeFolders("bert", type);
+    const std::vector<float> expected =
+        States(folders.floats, WeightBackend::kPread, 1, 0);
+    for (const WeightBackend backend : kWeightBackends) {
+      for (const int workers : {1, 3}) {
+        for (const int64_t more : {0, 100 << 10, 8 << 20}) {
+          ASSERT_EQ(States(folders.quantised, backend, workers, more), expected)
+              << DTypeName(type) << " " << WeightBackendName(backend) << " "
+              << workers << " " << more;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace footprint
