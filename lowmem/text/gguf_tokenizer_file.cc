@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -276,6 +277,12 @@ class Filler {
       Fail(
           "no key \"tokenizer.ggml.scores\" says which words are joined first");
     }
+    const auto range = std::minmax_element(scores_.begin(), scores_.end());
+    if (scores_.size() > 1 && *range.first == *range.second) {
+      Fail(
+          "all of tokenizer.ggml.scores are equal, so nothing says which words "
+          "are joined first; convert the model with its tokenizer.model");
+    }
     if (!status_.ok()) return;
     std::vector<int32_t> order(scores_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -386,7 +393,12 @@ absl::StatusOr<TokenizerFile> ReadGgufTokenizer(const std::string& path) {
   const absl::StatusOr<GgufIndex> index =
       GgufIndex::Read(file->descriptor(), path);
   if (!index.ok()) return index.status();
-  return Filler(*index, *file).Fill();
+  absl::StatusOr<TokenizerFile> tokenizer = Filler(*index, *file).Fill();
+  if (tokenizer.ok() || absl::StrContains(tokenizer.status().message(), path)) {
+    return tokenizer;
+  }
+  return absl::Status(tokenizer.status().code(),
+                      absl::StrCat(path, ": ", tokenizer.status().message()));
 }
 
 absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path) {

@@ -196,10 +196,14 @@ TEST(GgufTokenizerTest, SaysWhatIsWrong) {
       {"\"ab\" is no merge", kInvalid, Begin("gpt2", "gpt-2")},
       {"no key \"tokenizer.ggml.scores\"", kInvalid, Begin("llama", nullptr)},
       {"names no word", kInvalid, Begin("gpt2", "gpt-2")},
+      {"scores are equal", kInvalid, Begin("llama", nullptr)},
+      {"ids 1 and 2 have the same word", kInvalid, Begin("gpt2", "gpt-2")},
   };
-  for (size_t i = 3; i < faults.size(); ++i) {
+  faults[9].header.AddNumbers("tokenizer.ggml.scores", {-1000, -1000});
+  for (size_t i = 3; i < 10; ++i) {
     faults[i].header.AddTexts("tokenizer.ggml.tokens", {"a", "b"});
   }
+  faults[10].header.AddTexts("tokenizer.ggml.tokens", {"a", "b", "b"});
   faults[5].header.AddIntegers("tokenizer.ggml.token_type", {1});
   faults[6].header.AddTexts("tokenizer.ggml.merges", {"ab"});
   faults[8].header.AddTexts("tokenizer.ggml.merges", {});
