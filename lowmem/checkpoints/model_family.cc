@@ -29,6 +29,7 @@ constexpr FamilyNames kFamilies[] = {
     {ModelFamily::kRoberta, "roberta", "Roberta"},
     {ModelFamily::kXlmRoberta, "xlm-roberta", "XLMRoberta"},
     {ModelFamily::kCamembert, "camembert", "Camembert"},
+    {ModelFamily::kMpnet, "mpnet", "MPNet"},
     {ModelFamily::kGpt2, "gpt2", "GPT2", false},
     {ModelFamily::kLlama, "llama", "Llama"},
     {ModelFamily::kMistral, "mistral", "Mistral"},
@@ -96,7 +97,7 @@ bool IsRoberta(absl::string_view name) {
 bool HasBertsPositions(ModelFamily family) {
   return family != ModelFamily::kRoberta &&
          family != ModelFamily::kXlmRoberta &&
-         family != ModelFamily::kCamembert;
+         family != ModelFamily::kCamembert && family != ModelFamily::kMpnet;
 }
 
 // A class of another family is a contradiction; an unknown one, which many

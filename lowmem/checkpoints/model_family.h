@@ -31,6 +31,7 @@ enum class ModelFamily {
   kRoberta,
   kXlmRoberta,
   kCamembert,
+  kMpnet,
   kGpt2,
   kLlama,  // Llama 2 and 3, and what is published in their form
   kMistral,

@@ -35,9 +35,9 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
   for (const ModelFamily family :
        {ModelFamily::kBert, ModelFamily::kDistilBert, ModelFamily::kGpt2,
         ModelFamily::kRoberta, ModelFamily::kXlmRoberta,
-        ModelFamily::kCamembert, ModelFamily::kLlama, ModelFamily::kMistral,
-        ModelFamily::kQwen2, ModelFamily::kQwen3, ModelFamily::kGemma3,
-        ModelFamily::kPhi3}) {
+        ModelFamily::kCamembert, ModelFamily::kMpnet, ModelFamily::kLlama,
+        ModelFamily::kMistral, ModelFamily::kQwen2, ModelFamily::kQwen3,
+        ModelFamily::kGemma3, ModelFamily::kPhi3}) {
     EXPECT_EQ(*Family(absl::StrCat("\"model_type\": \"",
                                    ModelFamilyName(family), "\",")),
               family);
@@ -65,6 +65,9 @@ TEST(FindModelFamilyTest, KnowsRobertaByItsName) {
   EXPECT_EQ(*Family(R"("architectures": ["XLMRobertaModel"],)"),
             ModelFamily::kXlmRoberta);
   EXPECT_EQ(*Family(R"("model_type": "camembert",)"), ModelFamily::kCamembert);
+  EXPECT_EQ(*Family(R"("model_type": "mpnet",)"), ModelFamily::kMpnet);
+  EXPECT_EQ(*Family(R"("architectures": ["MPNetForMaskedLM"],)"),
+            ModelFamily::kMpnet);
   EXPECT_FALSE(IsDecoderFamily(ModelFamily::kXlmRoberta));
   EXPECT_THAT(Family(R"("model_type": "roberta",
                         "architectures": ["BertModel"],)"),
@@ -94,8 +97,8 @@ TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
 
 TEST(FindModelFamilyTest, RefusesOtherFamilies) {
   for (const char* keys :
-       {R"("model_type": "mpnet",)", R"("model_type": "Bert",)",
-        R"("architectures": ["MPNetForMaskedLM"],)",
+       {R"("model_type": "Bert",)",
+        R"("architectures": ["MPNetForMultipleChoices"],)",
         R"("architectures": ["XLMRobertaXLModel"], "pad_token_id": 0,)",
         R"("architectures": ["HF_ColBERT"], "pad_token_id": 0,)"}) {
     EXPECT_THAT(Family(keys), StatusIs(absl::StatusCode::kUnimplemented))

@@ -39,6 +39,18 @@ void ReadRoberta(ConfigReader& reader, EncoderConfig& config) {
   }
 }
 
+// RoBERTa's positions, no types of tokens, and scores that depend on distances.
+void ReadMpnet(ConfigReader& reader, EncoderConfig& config) {
+  ReadRoberta(reader, config);
+  config.family = EncoderFamily::kMpnet;
+  config.token_types = 0;
+  config.distances = reader.CountOr("relative_attention_num_buckets", 32);
+  if (config.distances != 32) {
+    reader.Refuse("relative_attention_num_buckets",
+                  std::to_string(config.distances), "32");
+  }
+}
+
 void ReadDistilBert(ConfigReader& reader, EncoderConfig& config) {
   config.family = EncoderFamily::kDistilBert;
   config.layers = reader.Extent("n_layers");
@@ -58,7 +70,8 @@ bool operator==(const EncoderConfig& a, const EncoderConfig& b) {
     return std::tie(config.family, config.layers, config.hidden, config.heads,
                     config.intermediate, config.vocabulary, config.positions,
                     config.first_position, config.padding_id,
-                    config.token_types, config.epsilon, config.activation);
+                    config.token_types, config.distances, config.epsilon,
+                    config.activation);
   };
   return all(a) == all(b);
 }
@@ -74,12 +87,14 @@ absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
     ReadBert(*reader, config);
   } else if (family == ModelFamily::kDistilBert) {
     ReadDistilBert(*reader, config);
+  } else if (family == ModelFamily::kMpnet) {
+    ReadMpnet(*reader, config);
   } else if (!IsDecoderFamily(family)) {
     ReadRoberta(*reader, config);
   } else {
     reader->Refuse("model_type", ModelFamilyName(family),
                    "the encoders \"bert\", \"distilbert\", \"roberta\", "
-                   "\"xlm-roberta\" and \"camembert\"");
+                   "\"xlm-roberta\", \"camembert\" and \"mpnet\"");
   }
   const std::string position =
       reader->TextOr("position_embedding_type", "absolute");

@@ -75,8 +75,8 @@ TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
             "config.json: hidden_act is \"mish\"; known are \"gelu\", "
             "\"gelu_new\", \"gelu_pytorch_tanh\", \"relu\" and \"silu\"");
   EXPECT_TRUE(absl::StrContains(
-      Fault("\"bert\"", "\"mpnet\"", absl::StatusCode::kUnimplemented),
-      "mpnet"));
+      Fault("\"bert\"", "\"deberta\"", absl::StatusCode::kUnimplemented),
+      "deberta"));
   EXPECT_TRUE(absl::StrContains(Fault("\"absolute\"", "\"relative_key\"",
                                       absl::StatusCode::kUnimplemented),
                                 "relative_key"));
@@ -171,6 +171,26 @@ TEST(ReadEncoderConfigTest, SaysWhatAFolderHolds) {
   EXPECT_THAT(config, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(
       absl::StrContains(config.status().message(), "/nowhere/config.json"));
+}
+
+TEST(EncoderConfigTest, ReadsMpnet) {
+  const auto config = [](const std::string& more) {
+    return ParseEncoderConfig(
+        absl::StrCat(R"({"model_type": "mpnet", "hidden_size": 8,
+                         "num_hidden_layers": 1, "num_attention_heads": 2,
+                         "intermediate_size": 8, "vocab_size": 5,
+                         "max_position_embeddings": 514)",
+                     more, "}"),
+        "config.json");
+  };
+  const auto mpnet = config("");
+  ASSERT_THAT(mpnet, IsOk());
+  EXPECT_EQ(mpnet->family, EncoderFamily::kMpnet);
+  EXPECT_EQ(mpnet->positions, 512);
+  EXPECT_EQ(mpnet->token_types, 0);
+  EXPECT_EQ(mpnet->distances, 32);
+  EXPECT_THAT(config(R"(, "relative_attention_num_buckets": 16)"),
+              StatusIs(absl::StatusCode::kUnimplemented));
 }
 
 }  // namespace

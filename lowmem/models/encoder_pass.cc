@@ -1,7 +1,9 @@
 #include "footprint/lowmem/models/encoder_pass.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -22,6 +24,19 @@ constexpr int kLayerVectors = 10;
 constexpr int64_t kPositionRows = 8;
 constexpr int64_t kEmbeddingRows = 2 + kPositionRows;
 static_assert(kEmbeddingRows <= kPanelTokens);
+
+// The kind of a distance, of 32: short ones have their own, longer ones share
+// more and more of them; keys after the query have the second half (T5's rule).
+int64_t DistanceKind(int64_t distance) {
+  constexpr int64_t kOwn = 8;
+  constexpr int64_t kHalf = 16;
+  // 8 * sqrt(2)^i, up.
+  constexpr std::array<int64_t, 7> kBegins = {12, 16, 23, 32, 46, 64, 91};
+  const int64_t length = std::abs(distance);
+  int64_t kind = std::min(length, kOwn);
+  for (const int64_t begin : kBegins) kind += length >= begin ? 1 : 0;
+  return distance > 0 ? kind + kHalf : kind;
+}
 
 }  // namespace
 
@@ -50,6 +65,7 @@ void EncoderPass::SetVectors() {
                              config_.epsilon};
   vectors_.output_norm = {run.Take(hidden), run.Take(hidden), config_.epsilon};
   vectors_.expand = run.Take(config_.intermediate);
+  vectors_.distances = run.Take(config_.distances * config_.heads);
 }
 
 void EncoderPass::AddScratch(int worker) {
@@ -131,6 +147,11 @@ void EncoderPass::RunLayer(int64_t layer, int worker) {
 }
 
 absl::Status EncoderPass::ReadNormVectors(int worker) {
+  if (config_.distances > 0 && worker == 0) {
+    const absl::Status status = ReadRows(*store_, weights_.distances, 0,
+                                         config_.distances, vectors_.distances);
+    if (!status.ok()) return status;
+  }
   const std::array<VectorLoad, 2> loads = {
       {{&weights_.norm.gain, const_cast<float*>(vectors_.output_norm.gain)},
        {&weights_.norm.bias, const_cast<float*>(vectors_.output_norm.bias)}}};
@@ -292,10 +313,27 @@ void EncoderPass::AttendHead(int64_t head,
           {worker_scratch.scores + keys * kPanelTokens * kPanelTokens,
            kPanelTokens, 0});
     }
+    if (config_.distances > 0) {
+      AddDistances(head, panel, worker_scratch.scores);
+    }
     ScaledSoftmax(tokens(), tokens(), scale, worker_scratch.scores);
     MultiplyPanels({worker_scratch.value, panels() * kPanelTokens, 1}, features,
                    tokens(), {worker_scratch.scores, 0}, 1, {},
                    {place, kPanelTokens, 0});
+  }
+}
+
+// Scores are scaled afterwards, so what is added here is divided by that.
+void EncoderPass::AddDistances(int64_t head, int64_t panel,
+                               float* scores) const {
+  const float scale = std::sqrt(static_cast<float>(config_.head_features()));
+  const int64_t first = panel * kPanelTokens;
+  for (int64_t key = 0; key < tokens(); ++key) {
+    for (int64_t lane = 0; lane < kPanelTokens; ++lane) {
+      const int64_t kind = DistanceKind(key - (first + lane));
+      scores[key * kPanelTokens + lane] +=
+          scale * vectors_.distances[kind * config_.heads + head];
+    }
   }
 }
 

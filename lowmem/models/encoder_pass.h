@@ -55,6 +55,7 @@ class EncoderPass : public LayerPass {
     float* expand;
     float* contract;
     NormWeights output_norm;
+    float* distances;  // of all layers: by kind of distance, then by head
   };
 
   // Rows of the tables that a worker adds up.
@@ -89,6 +90,7 @@ class EncoderPass : public LayerPass {
   absl::Status ProjectHead(const EncoderLayerWeights& layer, int64_t head,
                            int worker);
   void AttendHead(int64_t head, const WorkerScratch& worker_scratch);
+  void AddDistances(int64_t head, int64_t panel, float* scores) const;
   void Normalise(const float* addend, const NormWeights& norm, int worker);
   void WriteOutput(int worker);
 

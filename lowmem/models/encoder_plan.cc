@@ -40,7 +40,9 @@ int64_t AttentionBytes(const EncoderPlan& plan) {
 }
 
 int64_t VectorsBytes(const EncoderConfig& config) {
-  return (9 * config.hidden + config.intermediate) * sizeof(float);
+  return (9 * config.hidden + config.intermediate +
+          config.distances * config.heads) *
+         sizeof(float);
 }
 
 int64_t OutputBytes(const EncoderPlanRequest& request) {

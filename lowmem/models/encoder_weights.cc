@@ -42,7 +42,19 @@ constexpr FamilyNames kDistilBertNames = {
     "sa_layer_norm",    "ffn.lin1",           "ffn.lin2",
     "output_layer_norm"};
 
+constexpr FamilyNames kMpnetNames = {"mpnet.",
+                                     "encoder.layer.",
+                                     "attention.attn.q",
+                                     "attention.attn.k",
+                                     "attention.attn.v",
+                                     "attention.attn.o",
+                                     "attention.LayerNorm",
+                                     "intermediate.dense",
+                                     "output.dense",
+                                     "output.LayerNorm"};
+
 const FamilyNames& FindFamilyNames(const EncoderConfig& config) {
+  if (config.family == EncoderFamily::kMpnet) return kMpnetNames;
   if (config.family == EncoderFamily::kRoberta) return kRobertaNames;
   return config.family == EncoderFamily::kBert ? kBertNames : kDistilBertNames;
 }
@@ -75,6 +87,7 @@ EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
 
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
   std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
+  if (weights.distances.exists()) tensors.push_back(weights.distances);
   AddLayerTensors(weights.layers, &tensors);
   if (weights.has_token_types) tensors.push_back(weights.token_types);
   tensors.push_back(weights.positions);
@@ -99,6 +112,10 @@ absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                       config.token_types, config.hidden);
   }
   weights.norm = binder.Norm(embeddings + "LayerNorm", config.hidden);
+  if (config.distances > 0) {
+    weights.distances = binder.Matrix("encoder.relative_attention_bias.weight",
+                                      config.distances, config.heads);
+  }
   for (int64_t layer = 0; layer < config.layers && binder.status().ok();
        ++layer) {
     weights.layers.push_back(FindLayer(binder, config, layer));

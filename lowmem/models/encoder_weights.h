@@ -48,6 +48,7 @@ struct EncoderWeights {
   bool has_token_types = false;
   Weight token_types;  // only if there are
   NormTensors norm;
+  Weight distances;  // [kinds of distance, heads], only if there are
   std::vector<EncoderLayerWeights> layers;
 };
 
