@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
@@ -18,7 +19,8 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kLargestFileBytes = 1 << 20;
+// Settings of tokenizers with many added words take some MiB.
+constexpr int64_t kLargestFileBytes = 16 << 20;
 
 bool IsThere(const std::string& path) {
   struct stat status;
@@ -34,24 +36,47 @@ constexpr PoolingMode kModes[] = {
     {"pooling_mode_mean_tokens", SentencePooling::Kind::kMean},
     {"pooling_mode_cls_token", SentencePooling::Kind::kFirst},
     {"pooling_mode_max_tokens", SentencePooling::Kind::kLargest},
-    {"pooling_mode_lasttoken", SentencePooling::Kind::kLast}};
+    {"pooling_mode_lasttoken", SentencePooling::Kind::kLast},
+    {"pooling_mode_mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
+    {"pooling_mode_weightedmean_tokens", SentencePooling::Kind::kWeightedMean}};
+
+// The same in newer files, as the value of one key.
+constexpr PoolingMode kNamedModes[] = {
+    {"mean", SentencePooling::Kind::kMean},
+    {"cls", SentencePooling::Kind::kFirst},
+    {"max", SentencePooling::Kind::kLargest},
+    {"lasttoken", SentencePooling::Kind::kLast},
+    {"mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
+    {"weightedmean", SentencePooling::Kind::kWeightedMean}};
+
+// Settings of the model's module; older models have them by other names.
+constexpr const char* kSettings[] = {
+    "sentence_bert_config.json", "sentence_roberta_config.json",
+    "sentence_distilbert_config.json", "sentence_camembert_config.json",
+    "sentence_xlm-roberta_config.json"};
 
 absl::Status ReadMode(const std::string& path, SentencePooling* pooling) {
   const absl::StatusOr<std::string> text = ReadConfigText(path);
   if (!text.ok()) return text.status();
   absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, path);
   if (!reader.ok()) return reader.status();
+  const std::string name = reader->TextOr("pooling_mode", "");
   int modes = 0;
-  for (const PoolingMode& mode : kModes) {
-    if (!reader->FlagOr(mode.key, false)) continue;
+  for (const PoolingMode& mode : kNamedModes) {
+    if (name != mode.key) continue;
     pooling->kind = mode.kind;
     ++modes;
   }
-  for (const char* other : {"pooling_mode_mean_sqrt_len_tokens",
-                            "pooling_mode_weightedmean_tokens"}) {
-    if (reader->FlagOr(other, false)) {
-      reader->Refuse(other, "true", "the mean, cls, max and last token");
-    }
+  if (!name.empty() && modes == 0) {
+    reader->Refuse("pooling_mode", name, "the mean, cls, max and last token");
+  }
+  for (const PoolingMode& mode : kModes) {
+    if (!name.empty() || !reader->FlagOr(mode.key, false)) continue;
+    pooling->kind = mode.kind;
+    ++modes;
+  }
+  if (!pooling->prompt.empty() && !reader->FlagOr("include_prompt", true)) {
+    reader->Refuse("include_prompt", "false", "poolings that count the prompt");
   }
   if (modes != 1 && reader->status().ok()) {
     return absl::UnimplementedError(
@@ -84,26 +109,122 @@ absl::Status ReadModules(const std::string& directory,
       return has ? module[name].get<std::string>() : std::string();
     };
     const std::string type = key("type");
-    if (IsModule(type, "Transformer")) continue;
-    if (IsModule(type, "Pooling")) {
-      const absl::Status status = ReadMode(
-          absl::StrCat(directory, "/", key("path"), "/config.json"), pooling);
+    const std::string folder = absl::StrCat(directory, "/", key("path"));
+    if (IsModule(type, "Transformer")) {
+      if (!key("path").empty()) pooling->model_folder = folder;
+    } else if (IsModule(type, "Pooling")) {
+      const absl::Status status = ReadMode(folder + "/config.json", pooling);
       if (!status.ok()) return status;
       has_pooling = true;
-    } else if (IsModule(type, "Normalize")) {
+    } else if (IsModule(type, "Dense") && has_pooling && !pooling->normalises) {
+      pooling->dense.push_back(folder);
+    } else if (IsModule(type, "Normalize") && has_pooling) {
       pooling->normalises = true;
-    } else {
+    } else if (!IsModule(type, "Dropout")) {
       return absl::UnimplementedError(
           absl::StrCat(path, ": module \"", type,
-                       "\" is unknown; known are Transformer, Pooling and "
-                       "Normalize"));
+                       "\" is unknown there; known are Transformer, Pooling, "
+                       "Dense and Normalize, in this order"));
     }
   }
   if (has_pooling) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(path, ": has no Pooling"));
 }
 
-void Normalise(absl::Span<float> vector) {
+// Returns the JSON of a file that may be missing; null then.
+absl::StatusOr<nlohmann::json> ReadJson(const std::string& path) {
+  if (!IsThere(path)) return nlohmann::json();
+  const absl::StatusOr<std::string> text =
+      ReadWholeFile(path, kLargestFileBytes);
+  if (!text.ok()) return text.status();
+  nlohmann::json json =
+      nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object()) return json;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON object"));
+}
+
+absl::Status ReadPrompt(const std::string& directory,
+                        const std::string& prompt_name, std::string* prompt) {
+  const std::string path = directory + "/config_sentence_transformers.json";
+  const absl::StatusOr<nlohmann::json> json = ReadJson(path);
+  if (!json.ok()) return json.status();
+  std::string name = prompt_name;
+  if (name.empty() && json->contains("default_prompt_name") &&
+      (*json)["default_prompt_name"].is_string()) {
+    name = (*json)["default_prompt_name"].get<std::string>();
+  }
+  if (name.empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  if (json->contains("prompts") && (*json)["prompts"].is_object()) {
+    for (const auto& entry : (*json)["prompts"].items()) {
+      if (!entry.value().is_string()) continue;
+      names.push_back(entry.key());
+      if (entry.key() != name) continue;
+      *prompt = entry.value().get<std::string>();
+      return absl::OkStatus();
+    }
+  }
+  return absl::NotFoundError(
+      absl::StrCat(path, ": has no prompt \"", name, "\"; it has ",
+                   names.empty() ? "none" : absl::StrJoin(names, ", ")));
+}
+
+// The tokenizer's own limit, where the model's module does not say one.
+absl::StatusOr<int64_t> ReadTokenizersMost(const std::string& folder) {
+  const absl::StatusOr<nlohmann::json> json =
+      ReadJson(folder + "/tokenizer_config.json");
+  if (!json.ok()) return json.status();
+  if (!json->contains("model_max_length")) return 0;
+  const nlohmann::json& most = (*json)["model_max_length"];
+  // Without a limit it is a number of thirty digits.
+  constexpr double kLargest = 1 << 30;
+  if (!most.is_number() || most.get<double>() < 1 ||
+      most.get<double>() > kLargest) {
+    return 0;
+  }
+  return most.get<int64_t>();
+}
+
+absl::Status ReadSettings(SentencePooling* pooling) {
+  for (const char* name : kSettings) {
+    const std::string path = absl::StrCat(pooling->model_folder, "/", name);
+    if (!IsThere(path)) continue;
+    const absl::StatusOr<std::string> text = ReadConfigText(path);
+    if (!text.ok()) return text.status();
+    absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, path);
+    if (!reader.ok()) return reader.status();
+    pooling->most_tokens = reader->CountOr("max_seq_length", 0);
+    pooling->lowers = reader->FlagOr("do_lower_case", false);
+    if (!reader->status().ok()) return reader->status();
+    break;
+  }
+  if (pooling->most_tokens > 0) return absl::OkStatus();
+  const absl::StatusOr<int64_t> most =
+      ReadTokenizersMost(pooling->model_folder);
+  if (!most.ok()) return most.status();
+  pooling->most_tokens = *most;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SentencePooling> ReadSentencePooling(
+    const std::string& directory, const std::string& prompt_name) {
+  SentencePooling pooling;
+  pooling.model_folder = directory;
+  absl::Status status = ReadPrompt(directory, prompt_name, &pooling.prompt);
+  if (!status.ok()) return status;
+  if (IsThere(directory + "/modules.json")) {
+    status = ReadModules(directory, &pooling);
+  } else {
+    pooling.is_stated = false;
+  }
+  if (status.ok()) status = ReadSettings(&pooling);
+  if (!status.ok()) return status;
+  return pooling;
+}
+
+void NormaliseVector(absl::Span<float> vector) {
   double squares = 0;
   for (const float x : vector) squares += static_cast<double>(x) * x;
   // As torch has it, so that a vector of zeros stays one.
@@ -111,29 +232,7 @@ void Normalise(absl::Span<float> vector) {
   for (float& x : vector) x = static_cast<float>(x / length);
 }
 
-}  // namespace
-
-absl::StatusOr<SentencePooling> ReadSentencePooling(
-    const std::string& directory) {
-  SentencePooling pooling;
-  if (IsThere(directory + "/modules.json")) {
-    const absl::Status status = ReadModules(directory, &pooling);
-    if (!status.ok()) return status;
-  } else {
-    pooling.is_stated = false;
-  }
-  const std::string path = directory + "/sentence_bert_config.json";
-  if (!IsThere(path)) return pooling;
-  const absl::StatusOr<std::string> text = ReadConfigText(path);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<ConfigReader> reader = ConfigReader::Parse(*text, path);
-  if (!reader.ok()) return reader.status();
-  pooling.most_tokens = reader->CountOr("max_seq_length", 0);
-  if (!reader->status().ok()) return reader->status();
-  return pooling;
-}
-
-void PoolStates(const SentencePooling& pooling, absl::Span<const float> states,
+void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
                 absl::Span<float> vector) {
   const size_t features = vector.size();
   const size_t tokens = states.size() / features;
@@ -141,7 +240,7 @@ void PoolStates(const SentencePooling& pooling, absl::Span<const float> states,
     return states[token * features + feature];
   };
   for (size_t i = 0; i < features; ++i) {
-    switch (pooling.kind) {
+    switch (kind) {
       case SentencePooling::Kind::kFirst:
         vector[i] = at(0, i);
         break;
@@ -160,9 +259,26 @@ void PoolStates(const SentencePooling& pooling, absl::Span<const float> states,
         vector[i] = static_cast<float>(sum / static_cast<double>(tokens));
         break;
       }
+      case SentencePooling::Kind::kMeanByRoot: {
+        double sum = 0;
+        for (size_t token = 0; token < tokens; ++token) sum += at(token, i);
+        vector[i] =
+            static_cast<float>(sum / std::sqrt(static_cast<double>(tokens)));
+        break;
+      }
+      case SentencePooling::Kind::kWeightedMean: {
+        double sum = 0;
+        double weights = 0;
+        for (size_t token = 0; token < tokens; ++token) {
+          const auto weight = static_cast<double>(token + 1);
+          sum += weight * at(token, i);
+          weights += weight;
+        }
+        vector[i] = static_cast<float>(sum / weights);
+        break;
+      }
     }
   }
-  if (pooling.normalises) Normalise(vector);
 }
 
 }  // namespace footprint

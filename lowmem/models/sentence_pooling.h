@@ -3,24 +3,27 @@
 //
 //   absl::StatusOr<footprint::SentencePooling> pooling =
 //       footprint::ReadSentencePooling("all-MiniLM-L6-v2");
-//   footprint::PoolStates(*pooling, states, absl::MakeSpan(vector));
+//   footprint::PoolStates(pooling->kind, states, absl::MakeSpan(vector));
 //
-// Known are poolings by the mean, by the first token ([CLS]), by the largest
-// number and by the last token, each alone, and Normalize. A folder without
+// Known are poolings by the mean (also by the root of the number of tokens, and
+// weighted by position), by the first token ([CLS]), by the largest number and
+// by the last token, each alone, then Dense, then Normalize. A folder without
 // modules.json has the mean, not normalised, as sentence-transformers take it
 // then; `is_stated` is false.
 //
 // Plain data and pure functions; thread-safe. Memory: the files' texts while
 // they are read. Sums are double precision.
 //
-// Unimplemented: another module, as Dense, or several poolings side by side;
-// names the file. InvalidArgument: a file that is no JSON of its kind.
+// Unimplemented: another module or another order of them, or several poolings
+// side by side; names the file. InvalidArgument: a file that is no JSON of its
+// kind. NotFound: there is no prompt of that name; says which there are.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 #define FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -28,21 +31,42 @@
 namespace footprint {
 
 struct SentencePooling {
-  enum class Kind { kMean, kFirst, kLargest, kLast };
+  enum class Kind {
+    kMean,
+    kFirst,
+    kLargest,
+    kLast,
+    kMeanByRoot,    // the sum by the root of the number of tokens
+    kWeightedMean,  // the first token counts once, the second twice
+  };
   Kind kind = Kind::kMean;
+  // Folders of modules that are applied to the pooled vector.
+  std::vector<std::string> dense;
   // The vector's length is 1 afterwards.
   bool normalises = false;
+  // The folder of the model itself.
+  std::string model_folder;
   // The most tokens of a text, those around it included; 0: not said.
   int64_t most_tokens = 0;
+  // Texts are made lower case before the tokenizer sees them.
+  bool lowers = false;
+  // What is put before each text.
+  std::string prompt;
   bool is_stated = true;
 };
 
+// `prompt_name`: a key of the prompts in config_sentence_transformers.json;
+// empty: the one that it names as default, if it does.
 absl::StatusOr<SentencePooling> ReadSentencePooling(
-    const std::string& directory);
+    const std::string& directory, const std::string& prompt_name = "");
 
 // `states`: tokens x features, at least one token. `vector` has the features.
-void PoolStates(const SentencePooling& pooling, absl::Span<const float> states,
+// It is neither normalised nor put through Dense.
+void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
                 absl::Span<float> vector);
+
+// Makes the vector's length 1; one of zeros stays.
+void NormaliseVector(absl::Span<float> vector);
 
 }  // namespace footprint
 

@@ -7,20 +7,60 @@
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
 #include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/models/encoder_head.h"
+#include "footprint/lowmem/text/unicode_text.h"
 
 namespace footprint {
 
+namespace {
+
+// What Python's strip() takes off both ends.
+absl::string_view Stripped(absl::string_view text) {
+  const auto is_space = [](int32_t character) {
+    return IsWhitespace(character) || (character >= 0x1c && character <= 0x1f);
+  };
+  const absl::string_view whole = text;
+  size_t begin = whole.size();
+  size_t end = 0;
+  while (!text.empty()) {
+    const size_t at = whole.size() - text.size();
+    if (is_space(TakeCharacter(&text))) continue;
+    begin = std::min(begin, at);
+    end = whole.size() - text.size();
+  }
+  return begin < end ? whole.substr(begin, end - begin) : "";
+}
+
+// Cuts the longer of two texts first, so that both have `most` ids together.
+void CutPair(int64_t most, std::vector<int32_t>* first,
+             std::vector<int32_t>* second) {
+  if (first->size() > second->size()) std::swap(first, second);
+  const auto shorter = static_cast<int64_t>(first->size());
+  if (shorter + std::max(shorter, most - shorter) > most) {
+    first->resize(most / 2);
+    second->resize(most - most / 2);
+  } else {
+    second->resize(most - shorter);
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<TextEmbedder>> TextEmbedder::Open(
-    const std::string& directory, WeightBackend backend) {
+    const std::string& directory, WeightBackend backend,
+    const TextEmbedderOptions& options) {
   auto embedder = absl::WrapUnique(new TextEmbedder());
-  absl::StatusOr<SentencePooling> pooling = ReadSentencePooling(directory);
+  embedder->gives_scores_ = options.gives_scores;
+  absl::StatusOr<SentencePooling> pooling =
+      ReadSentencePooling(directory, options.prompt_name);
   if (!pooling.ok()) return pooling.status();
   embedder->pooling_ = *pooling;
-  auto tokenizer = Tokenizer::Open(directory);
+  auto tokenizer = Tokenizer::Open(pooling->model_folder);
   if (!tokenizer.ok()) return tokenizer.status();
   embedder->tokenizer_ = *std::move(tokenizer);
-  const absl::Status opened = embedder->OpenModel(directory, backend);
-  if (!opened.ok()) return opened;
+  absl::Status status = embedder->OpenModel(pooling->model_folder, backend);
+  if (status.ok()) status = embedder->OpenLayers();
+  if (!status.ok()) return status;
   const int64_t positions = embedder->encoder_ != nullptr
                                 ? embedder->encoder_->config().positions
                                 : embedder->decoder_->config().positions;
@@ -28,6 +68,33 @@ absl::StatusOr<std::unique_ptr<TextEmbedder>> TextEmbedder::Open(
                                ? std::min(positions, pooling->most_tokens)
                                : positions;
   return embedder;
+}
+
+// What is applied to the pooled vector.
+absl::Status TextEmbedder::OpenLayers() {
+  if (gives_scores_) {
+    auto head = FindEncoderHead(encoder_->config(), &encoder_->store());
+    if (!head.ok()) return head.status();
+    layers_ = *std::move(head);
+  } else {
+    for (const std::string& folder : pooling_.dense) {
+      auto dense = DenseModule::Open(folder);
+      if (!dense.ok()) return dense.status();
+      dense_.push_back(*std::move(dense));
+      layers_.push_back(dense_.back().layer());
+    }
+  }
+  int64_t features = static_cast<int64_t>(pooled_.size());
+  for (const DenseLayer& layer : layers_) {
+    if (layer.inputs() != features) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a Dense module takes vectors of ", layer.inputs(),
+                       ", but gets vectors of ", features));
+    }
+    features = layer.outputs();
+  }
+  vector_.resize(features);
+  return absl::OkStatus();
 }
 
 absl::Status TextEmbedder::OpenModel(const std::string& directory,
@@ -43,8 +110,12 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
     auto encoder = Encoder::Open(directory, backend);
     if (!encoder.ok()) return encoder.status();
     encoder_ = *std::move(encoder);
-    vector_.resize(encoder_->config().hidden);
+    pooled_.resize(encoder_->config().hidden);
     return absl::OkStatus();
+  }
+  if (gives_scores_) {
+    return absl::UnimplementedError(absl::StrCat(
+        directory, ": is a decoder; scores are those of encoders' heads"));
   }
   if (pooling_.kind != SentencePooling::Kind::kLast) {
     return absl::UnimplementedError(absl::StrCat(
@@ -55,7 +126,7 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   auto decoder = Decoder::Open(directory, backend, DecoderUse::kStates);
   if (!decoder.ok()) return decoder.status();
   decoder_ = *std::move(decoder);
-  vector_.resize(decoder_->config().hidden);
+  pooled_.resize(decoder_->config().hidden);
   return absl::OkStatus();
 }
 
@@ -81,29 +152,64 @@ absl::StatusOr<BudgetChoice> TextEmbedder::ChooseBudget(int64_t tokens,
              : decoder_->ChooseBudget(tokens, /*generated=*/1, workers);
 }
 
-absl::StatusOr<std::vector<int32_t>> TextEmbedder::Encode(
-    absl::string_view text, bool* is_cut) const {
-  absl::StatusOr<std::vector<int32_t>> ids =
-      tokenizer_->Encode(text, SpecialIds::kInclude);
-  if (!ids.ok()) return ids;
-  if (ids->empty()) {
+absl::StatusOr<std::vector<int32_t>> TextEmbedder::EncodeBare(
+    absl::string_view text) const {
+  // Before the text is looked at as characters.
+  absl::Status status = CheckUtf8(text);
+  if (!status.ok()) return status;
+  std::string shown(Stripped(absl::StrCat(pooling_.prompt, text)));
+  if (pooling_.lowers) shown = ToLowerCase(shown);
+  return tokenizer_->Encode(shown, SpecialIds::kLeaveOut);
+}
+
+absl::StatusOr<TypedIds> TextEmbedder::Encode(absl::string_view text,
+                                              bool* is_cut) const {
+  absl::StatusOr<std::vector<int32_t>> ids = EncodeBare(text);
+  if (!ids.ok()) return ids.status();
+  const int64_t most = most_tokens_ - tokenizer_->around().CountAdded(false);
+  const bool is_long = static_cast<int64_t>(ids->size()) > most;
+  if (is_cut != nullptr) *is_cut = is_long;
+  if (is_long) ids->resize(std::max<int64_t>(0, most));
+  return Checked(tokenizer_->around().Join(*ids));
+}
+
+absl::StatusOr<TypedIds> TextEmbedder::EncodePair(absl::string_view first,
+                                                  absl::string_view second,
+                                                  bool* is_cut) const {
+  absl::StatusOr<std::vector<int32_t>> a = EncodeBare(first);
+  if (!a.ok()) return a.status();
+  absl::StatusOr<std::vector<int32_t>> b = EncodeBare(second);
+  if (!b.ok()) return b.status();
+  const int64_t most = std::max<int64_t>(
+      0, most_tokens_ - tokenizer_->around().CountAdded(true));
+  const bool is_long = static_cast<int64_t>(a->size() + b->size()) > most;
+  if (is_cut != nullptr) *is_cut = is_long;
+  if (is_long) CutPair(most, &*a, &*b);
+  absl::StatusOr<TypedIds> ids = tokenizer_->around().Join(*a, *b);
+  if (!ids.ok()) return ids.status();
+  return Checked(*std::move(ids));
+}
+
+absl::StatusOr<TypedIds> TextEmbedder::Checked(TypedIds ids) const {
+  if (ids.ids.empty()) {
     return absl::InvalidArgumentError(
         "an empty text has no tokens, and so no vector");
   }
-  for (const int32_t id : *ids) {
+  if (static_cast<int64_t>(ids.ids.size()) > most_tokens_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the tokenizer adds ", ids.ids.size(),
+                     " ids to any text, but the model takes ", most_tokens_));
+  }
+  for (const int32_t id : ids.ids) {
     if (id < vocabulary()) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the tokenizer gives id ", id, ", but the model has ",
                      vocabulary(), " words: they are not of one checkpoint"));
   }
-  const bool is_long = static_cast<int64_t>(ids->size()) > most_tokens_;
-  if (is_cut != nullptr) *is_cut = is_long;
-  if (!is_long) return ids;
-  const std::vector<int32_t>& suffix = tokenizer_->suffix();
-  const int64_t kept =
-      std::max<int64_t>(0, most_tokens_ - static_cast<int64_t>(suffix.size()));
-  ids->resize(kept);
-  ids->insert(ids->end(), suffix.begin(), suffix.end());
+  // A model without types of tokens does not get any.
+  if (encoder_ == nullptr || encoder_->config().token_types < 2) {
+    ids.types.clear();
+  }
   return ids;
 }
 
@@ -130,24 +236,30 @@ absl::Status TextEmbedder::Start(
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<const float>> TextEmbedder::EmbedByDecoder(
-    absl::Span<const int32_t> ids) {
-  decoder_run_->Clear();
-  const auto state = decoder_run_->AppendForState(ids);
-  if (!state.ok()) return state.status();
-  PoolStates(pooling_, *state, absl::MakeSpan(vector_));
-  return absl::MakeConstSpan(vector_);
-}
-
-absl::StatusOr<absl::Span<const float>> TextEmbedder::Embed(
-    absl::Span<const int32_t> ids) {
-  if (decoder_run_ != nullptr) return EmbedByDecoder(ids);
+absl::StatusOr<absl::Span<const float>> TextEmbedder::RunModel(
+    const TypedIds& ids) {
+  if (decoder_run_ != nullptr) {
+    decoder_run_->Clear();
+    return decoder_run_->AppendForState(ids.ids);
+  }
   if (run_ == nullptr) {
     return absl::FailedPreconditionError("Embed is called before Start");
   }
-  const auto states = run_->Forward(ids, {});
+  return run_->Forward(ids.ids, ids.types);
+}
+
+absl::StatusOr<absl::Span<const float>> TextEmbedder::Embed(
+    const TypedIds& ids) {
+  const auto states = RunModel(ids);
   if (!states.ok()) return states.status();
-  PoolStates(pooling_, *states, absl::MakeSpan(vector_));
+  PoolStates(gives_scores_ ? SentencePooling::Kind::kFirst : pooling_.kind,
+             *states, absl::MakeSpan(pooled_));
+  const auto vector = ApplyLayers(layers_, pooled_);
+  if (!vector.ok()) return vector.status();
+  vector_ = *vector;
+  if (pooling_.normalises && !gives_scores_) {
+    NormaliseVector(absl::MakeSpan(vector_));
+  }
   return absl::MakeConstSpan(vector_);
 }
 

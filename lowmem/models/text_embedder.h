@@ -1,10 +1,10 @@
-// Vectors of texts, by an encoder or a decoder from a checkpoint's folder,
-// inside a budget of bytes.
+// Vectors or scores of texts, by an encoder or a decoder from a checkpoint's
+// folder, inside a budget of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::TextEmbedder>> embedder =
 //       footprint::TextEmbedder::Open("all-MiniLM-L6-v2",
 //                                     footprint::WeightBackend::kDirect);
-//   absl::StatusOr<std::vector<int32_t>> ids = (*embedder)->Encode("Hello");
+//   absl::StatusOr<footprint::TypedIds> ids = (*embedder)->Encode("Hello");
 //   absl::Status status =
 //       (*embedder)->Start(/*tokens=*/128, /*workers=*/2, 4 << 20);
 //   absl::StatusOr<absl::Span<const float>> vector = (*embedder)->Embed(*ids);
@@ -14,7 +14,11 @@
 // sentence_pooling.h). A text of more tokens than the model takes is cut, as
 // sentence-transformers cut it: the last ids around it stay. A decoder
 // (Qwen3-Embedding) pools by its last token; other poolings are refused there,
-// and so are decoders that look both ways.
+// and so are decoders that look both ways. Whitespace around a text goes, as it
+// does there, and capitals where the folder says so.
+//
+// With `gives_scores` the vector has the logits of a classifier or reranker
+// (encoder_head.h), of a text or of a pair.
 //
 // Used by one thread at a time; Encode may be called from any. Memory: the
 // plan's arena, the tokenizer's tables and one vector. Time: each text reads
@@ -38,19 +42,29 @@
 #include "absl/types/span.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_run.h"
+#include "footprint/lowmem/models/dense_layer.h"
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/sentence_pooling.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/text/text_template.h"
 #include "footprint/lowmem/text/tokenizer.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
 
+struct TextEmbedderOptions {
+  // The head's logits instead of the pooled vector.
+  bool gives_scores = false;
+  // See ReadSentencePooling.
+  std::string prompt_name;
+};
+
 class TextEmbedder {
  public:
   static absl::StatusOr<std::unique_ptr<TextEmbedder>> Open(
-      const std::string& directory, WeightBackend backend);
+      const std::string& directory, WeightBackend backend,
+      const TextEmbedderOptions& options = {});
 
   const SentencePooling& pooling() const { return pooling_; }
   int64_t features() const { return static_cast<int64_t>(vector_.size()); }
@@ -60,8 +74,13 @@ class TextEmbedder {
 
   // Returns the ids of a text, cut to what the model takes. `is_cut`, unless
   // null, says whether that was needed.
-  absl::StatusOr<std::vector<int32_t>> Encode(absl::string_view text,
-                                              bool* is_cut = nullptr) const;
+  absl::StatusOr<TypedIds> Encode(absl::string_view text,
+                                  bool* is_cut = nullptr) const;
+  // The same of two texts, as a question and an answer. The longer is cut
+  // first.
+  absl::StatusOr<TypedIds> EncodePair(absl::string_view first,
+                                      absl::string_view second,
+                                      bool* is_cut = nullptr) const;
 
   // The smallest budget for texts of up to so many tokens, and the least whose
   // predicted time is next to that of an ample one.
@@ -78,14 +97,17 @@ class TextEmbedder {
 
   // Returns the vector of a text's ids, which the next call overwrites. After
   // Start.
-  absl::StatusOr<absl::Span<const float>> Embed(absl::Span<const int32_t> ids);
+  absl::StatusOr<absl::Span<const float>> Embed(const TypedIds& ids);
 
  private:
   TextEmbedder() = default;
 
   absl::Status OpenModel(const std::string& directory, WeightBackend backend);
-  absl::StatusOr<absl::Span<const float>> EmbedByDecoder(
-      absl::Span<const int32_t> ids);
+  absl::Status OpenLayers();
+  absl::StatusOr<std::vector<int32_t>> EncodeBare(absl::string_view text) const;
+  absl::StatusOr<TypedIds> Checked(TypedIds ids) const;
+  // Returns the states of all tokens, or of the last.
+  absl::StatusOr<absl::Span<const float>> RunModel(const TypedIds& ids);
   int64_t vocabulary() const;
 
   std::unique_ptr<Encoder> encoder_;  // or
@@ -95,6 +117,10 @@ class TextEmbedder {
   int64_t most_tokens_ = 0;
   std::unique_ptr<EncoderRun> run_;  // of the encoder, or
   std::unique_ptr<DecoderRun> decoder_run_;
+  bool gives_scores_ = false;
+  std::vector<DenseModule> dense_;
+  std::vector<DenseLayer> layers_;  // of those modules, or of the head
+  std::vector<float> pooled_;
   std::vector<float> vector_;
 };
 

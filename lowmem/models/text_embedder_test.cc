@@ -5,12 +5,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -49,7 +51,7 @@ TEST_P(TextEmbedderGoldenTest, GivesTheVectorsOfTransformers) {
       const auto ids =
           (*embedder)->Encode(entry[0].get<std::string>(), &is_cut);
       ASSERT_THAT(ids, IsOk());
-      EXPECT_EQ(*ids, entry[1].get<std::vector<int32_t>>());
+      EXPECT_EQ(ids->ids, entry[1].get<std::vector<int32_t>>());
       cut_texts += is_cut ? 1 : 0;
       const auto vector = (*embedder)->Embed(*ids);
       ASSERT_THAT(vector, IsOk());
@@ -69,6 +71,73 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TextEmbedderGoldenTest,
                            return std::string(info.param);
                          });
 
+// Heads of classifiers and Dense modules: testdata/make_golden_heads.py.
+class TextEmbedderLayersTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TextEmbedderLayersTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
+  const std::string folder =
+      absl::StrCat("lowmem/models/testdata/", GetParam());
+  TextEmbedderOptions options;
+  options.gives_scores = absl::StrContains(folder, "head");
+  for (const WeightBackend backend : kWeightBackends) {
+    const auto embedder = TextEmbedder::Open(folder, backend, options);
+    ASSERT_THAT(embedder, IsOk());
+    EXPECT_EQ((*embedder)->most_tokens(), 24);
+    ASSERT_THAT((*embedder)->Start(24, 2, 1 << 20), IsOk());
+    double largest = 0;
+    double torch_error = 0;
+    const std::string expected = ReadTestFile(folder + "/expected.jsonl");
+    for (const absl::string_view line : absl::StrSplit(expected, '\n')) {
+      if (line.empty()) continue;
+      const nlohmann::json entry = nlohmann::json::parse(line);
+      const std::string text = entry[0];
+      const auto ids =
+          entry[1].is_null()
+              ? (*embedder)->Encode(text)
+              : (*embedder)->EncodePair(text, entry[1].get<std::string>());
+      ASSERT_THAT(ids, IsOk());
+      EXPECT_EQ(ids->ids, entry[2].get<std::vector<int32_t>>()) << line;
+      if (entry[3].is_null()) {
+        EXPECT_TRUE(ids->types.empty());
+      } else {
+        EXPECT_EQ(ids->types, entry[3].get<std::vector<int32_t>>()) << line;
+      }
+      const auto vector = (*embedder)->Embed(*ids);
+      ASSERT_THAT(vector, IsOk());
+      ASSERT_EQ(vector->size(), entry[4].size());
+      for (size_t i = 0; i < vector->size(); ++i) {
+        largest = std::max(largest,
+                           std::abs((*vector)[i] - entry[4][i].get<double>()));
+      }
+      torch_error = std::max(torch_error, entry[5].get<double>());
+    }
+    EXPECT_GT(torch_error, 1e-8);
+    EXPECT_LE(largest, 2 * torch_error);
+    RecordProperty("largest_error", absl::StrCat(largest));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, TextEmbedderLayersTest,
+    testing::Values("golden_head_bert", "golden_head_roberta",
+                    "golden_head_distilbert", "golden_head_mpnet",
+                    "golden_dense_embedder"),
+    [](const auto& info) { return std::string(info.param); });
+
+TEST(TextEmbedderTest, HasScoresOfHeadsAlone) {
+  TextEmbedderOptions options;
+  options.gives_scores = true;
+  const auto encoder =
+      TextEmbedder::Open(kFolder, WeightBackend::kPread, options);
+  EXPECT_THAT(encoder, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(encoder.status().message(),
+              testing::HasSubstr("scores need a model with a classifier"));
+  EXPECT_THAT(
+      TextEmbedder::Open("lowmem/models/testdata/golden_decoder_embedder",
+                         WeightBackend::kPread, options),
+      StatusIs(absl::StatusCode::kUnimplemented));
+}
+
 TEST(TextEmbedderTest, RefusesABudgetThatHasNoRoom) {
   const auto embedder = TextEmbedder::Open(kFolder, WeightBackend::kPread);
   ASSERT_THAT(embedder, IsOk());
@@ -86,7 +155,7 @@ TEST(TextEmbedderTest, RefusesABudgetThatHasNoRoom) {
 TEST(TextEmbedderTest, EmbedsNothingBeforeItStarts) {
   const auto embedder = TextEmbedder::Open(kFolder, WeightBackend::kPread);
   ASSERT_THAT(embedder, IsOk());
-  EXPECT_THAT((*embedder)->Embed({1}),
+  EXPECT_THAT((*embedder)->Embed({{1}, {}}),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT((*embedder)->Encode("\xff"),
               StatusIs(absl::StatusCode::kInvalidArgument));

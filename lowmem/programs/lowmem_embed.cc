@@ -1,8 +1,10 @@
-// Makes vectors of texts with a sentence-transformers model from its folder,
-// inside a budget of bytes.
+// Makes vectors of texts with a sentence-transformers model from its folder, or
+// scores of texts with a classifier or reranker, inside a budget of bytes.
 //
 //   lowmem_embed all-MiniLM-L6-v2 --text="A cat sat on the mat."
 //   lowmem_embed all-MiniLM-L6-v2 --file=lines.txt --output=vectors.npy
+//   lowmem_embed bge-reranker-base --scores=sigmoid --query="Which cat?"
+//       --file=answers.txt
 //
 // A line of JSON for each text goes to standard output, or with --output a file
 // of all: .npy (for numpy), .f32 (bare floats, as the machine has them) or
@@ -13,13 +15,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -44,10 +49,19 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
+#include "footprint/lowmem/text/text_template.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(absl::optional<std::string>, text, absl::nullopt, "the text");
 ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
+ABSL_FLAG(std::string, scores, "",
+          "give the scores of a classifier's or reranker's head instead of "
+          "vectors: logits, sigmoid (each by itself) or softmax (of all)");
+ABSL_FLAG(absl::optional<std::string>, query, absl::nullopt,
+          "score each text as the second of a pair with this one before it");
+ABSL_FLAG(std::string, prompt_name, "",
+          "put the prompt of this name before each text, one of those in "
+          "config_sentence_transformers.json, such as query");
 ABSL_FLAG(std::string, output, "",
           "file for the vectors: .npy, .f32 or .jsonl; standard output gets "
           "JSON lines unless given");
@@ -176,11 +190,27 @@ std::string NumpyHeader(int64_t rows, int64_t columns) {
   return bytes + header;
 }
 
+bool IsOutputName(absl::string_view path) {
+  for (const char* end : {".npy", ".f32", ".jsonl"}) {
+    if (absl::EndsWith(path, end)) return true;
+  }
+  return false;
+}
+
 absl::Status CheckOutput(const std::string& directory) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
-  for (const std::string& input :
-       {absl::GetFlag(FLAGS_file), directory + "/model.safetensors"}) {
+  std::vector<std::string> inputs = {absl::GetFlag(FLAGS_file)};
+  // Files of the model, which a link may lead to.
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(directory, error),
+       end;
+       !error && entry != end; entry.increment(error)) {
+    if (!IsOutputName(entry->path().string())) {
+      inputs.push_back(entry->path().string());
+    }
+  }
+  for (const std::string& input : inputs) {
     if (input.empty() || !IsSameFile(path, input)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "--output: ", path, " is an input, which it would replace"));
@@ -211,12 +241,18 @@ absl::Status CheckFlags() {
     return absl::InvalidArgumentError(
         "give one of --text and --file; see --help");
   }
-  const std::string output = absl::GetFlag(FLAGS_output);
-  bool is_known = output.empty();
-  for (const char* end : {".npy", ".f32", ".jsonl"}) {
-    is_known |= absl::EndsWith(output, end);
+  const std::string scores = absl::GetFlag(FLAGS_scores);
+  if (!scores.empty() && scores != "logits" && scores != "sigmoid" &&
+      scores != "softmax") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--scores: \"", scores, "\" is none of logits, sigmoid and softmax"));
   }
-  if (!is_known) {
+  if (scores.empty() && absl::GetFlag(FLAGS_query).has_value()) {
+    return absl::InvalidArgumentError(
+        "--query: a pair of texts has scores, no vector; give --scores, too");
+  }
+  const std::string output = absl::GetFlag(FLAGS_output);
+  if (!output.empty() && !IsOutputName(output)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--output: ", output,
                      " ends in none of .npy, .f32 and "
@@ -228,6 +264,32 @@ absl::Status CheckFlags() {
       lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)).status());
   if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
+}
+
+absl::StatusOr<TypedIds> EncodeText(const TextEmbedder& embedder,
+                                    absl::string_view text, bool* is_cut) {
+  const absl::optional<std::string> query = absl::GetFlag(FLAGS_query);
+  return query.has_value() ? embedder.EncodePair(*query, text, is_cut)
+                           : embedder.Encode(text, is_cut);
+}
+
+// The numbers that --scores asks for, of logits.
+std::vector<float> Scores(absl::Span<const float> logits) {
+  std::vector<float> scores(logits.begin(), logits.end());
+  const std::string kind = absl::GetFlag(FLAGS_scores);
+  if (kind == "sigmoid") {
+    for (float& x : scores) {
+      x = static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x))));
+    }
+  } else if (kind == "softmax") {
+    const double largest = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float x : logits) sum += std::exp(x - largest);
+    for (float& x : scores) {
+      x = static_cast<float>(std::exp(x - largest) / sum);
+    }
+  }
+  return scores;
 }
 
 // What all texts need.
@@ -244,13 +306,13 @@ absl::StatusOr<Extent> Measure(const TextEmbedder& embedder,
   const absl::Status status =
       texts.ForEach([&](int64_t line, absl::string_view text) {
         bool is_cut = false;
-        const auto ids = embedder.Encode(text, &is_cut);
+        const auto ids = EncodeText(embedder, text, &is_cut);
         if (!ids.ok()) {
           return absl::Status(
               ids.status().code(),
               absl::StrCat(texts.Place(line), ids.status().message()));
         }
-        const auto tokens = static_cast<int64_t>(ids->size());
+        const auto tokens = static_cast<int64_t>(ids->ids.size());
         ++extent.texts;
         extent.cut += is_cut ? 1 : 0;
         extent.tokens += tokens;
@@ -285,7 +347,8 @@ absl::Status EmbedAll(const Texts& texts, const Extent& extent,
   int64_t done = 0;
   const absl::Status status =
       texts.ForEach([&](int64_t line, absl::string_view text) {
-        const auto ids = embedder->Encode(text);
+        bool is_cut = false;
+        const auto ids = EncodeText(*embedder, text, &is_cut);
         if (!ids.ok()) return ids.status();
         const auto vector = embedder->Embed(*ids);
         if (!vector.ok()) {
@@ -295,7 +358,7 @@ absl::Status EmbedAll(const Texts& texts, const Extent& extent,
         }
         ++done;
         if (extent.texts > 1) bar.Update(done, extent.texts);
-        return output->Add(*vector);
+        return output->Add(Scores(*vector));
       });
   if (!status.ok() || done == extent.texts) return status;
   return absl::DataLossError(absl::StrCat("--file: had ", extent.texts,
@@ -307,10 +370,11 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
                      double seconds) {
   if (!absl::GetFlag(FLAGS_statistics)) return;
   fprintf(stderr,
-          "lowmem_embed: %lld texts of %lld tokens in %.2f s, vectors of %lld; "
+          "lowmem_embed: %lld texts of %lld tokens in %.2f s, %s of %lld; "
           "process %s at most, %s read from the file\n",
           static_cast<long long>(extent.texts),
           static_cast<long long>(extent.tokens), seconds,
+          absl::GetFlag(FLAGS_scores).empty() ? "vectors" : "scores",
           static_cast<long long>(embedder.features()),
           FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
           FormatRoundedBytes(embedder.store().counters().bytes_read).c_str());
@@ -321,7 +385,7 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
             static_cast<long long>(extent.cut),
             static_cast<long long>(embedder.most_tokens()));
   }
-  if (!embedder.pooling().is_stated) {
+  if (!embedder.pooling().is_stated && absl::GetFlag(FLAGS_scores).empty()) {
     fprintf(stderr,
             "lowmem_embed: the folder has no modules.json: vectors are means, "
             "not normalised\n");
@@ -336,7 +400,10 @@ absl::Status Run(const std::string& directory) {
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
       lowmem_internal::FileBytes(directory + "/model.safetensors"), memory);
   if (!backend.ok()) return backend.status();
-  const auto embedder = TextEmbedder::Open(directory, *backend);
+  TextEmbedderOptions options;
+  options.gives_scores = !absl::GetFlag(FLAGS_scores).empty();
+  options.prompt_name = absl::GetFlag(FLAGS_prompt_name);
+  const auto embedder = TextEmbedder::Open(directory, *backend, options);
   if (!embedder.ok()) return embedder.status();
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
@@ -372,6 +439,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_embed MODEL_DIR --text=TEXT | --file=LINES "
       "[--output=vectors.npy]\n"
+      "lowmem_embed MODEL_DIR --scores=logits|sigmoid|softmax [--query=TEXT] "
+      "--text=TEXT | --file=LINES\n"
       "MODEL_DIR is a sentence-transformers model's folder with "
       "model.safetensors");
   return footprint::lowmem_internal::RunOnFolder(

@@ -3,6 +3,8 @@
 set -uo pipefail
 readonly EMBED=$PWD/lowmem/programs/lowmem_embed
 readonly MODEL=$PWD/lowmem/models/testdata/golden_embedder
+readonly RERANKER=$PWD/lowmem/models/testdata/golden_head_roberta
+readonly CLASSIFIER=$PWD/lowmem/models/testdata/golden_head_bert
 failures=0
 cd "$TEST_TMPDIR" || exit 1
 
@@ -48,6 +50,32 @@ cp "$MODEL"/{config.json,model.safetensors,tokenizer.json} bare/
 "$EMBED" bare --text=the >out 2>err || fail "no modules.json: $(cat err)"
 grep -q 'vectors are means, not normalised' err || fail "no modules.json: $(cat err)"
 
+# Whitespace around a text changes nothing.
+"$EMBED" "$MODEL" --text='  the cat ' >out 2>err || fail "spaces: $(cat err)"
+cmp -s out one || fail "whitespace around a text gave another vector"
+
+# Scores of a pair, each way; those of a text by softmax add up to one.
+printf 'It sat.\nNo.\n' >answers
+"$EMBED" "$RERANKER" --scores=logits --query='Where?' --file=answers >logits 2>err ||
+  fail "logits: $(cat err)"
+grep -q 'scores of 1;' err || fail "scores: $(cat err)"
+"$EMBED" "$RERANKER" --scores=sigmoid --query='Where?' --file=answers >sigmoid 2>err ||
+  fail "sigmoid: $(cat err)"
+python3 - <<'PYTHON' || fail 'sigmoid is not that of the logits'
+import json, math
+read = lambda name: [json.loads(line) for line in open(name)]
+pairs = list(zip(read("logits"), read("sigmoid")))
+assert len(pairs) == 2 and pairs[0] != pairs[1]
+assert all(abs(1 / (1 + math.exp(-a[0])) - b[0]) < 1e-6 for a, b in pairs)
+PYTHON
+"$EMBED" "$CLASSIFIER" --scores=softmax --text='It sat.' >softmax 2>err || fail "softmax: $(cat err)"
+python3 -c 'import json; p = json.load(open("softmax")); assert len(p) == 3 and abs(sum(p) - 1) < 1e-6' ||
+  fail "softmax: $(cat softmax)"
+expect_error 2 'none of logits' "$EMBED" "$RERANKER" --scores=odd --text=a
+expect_error 2 'give --scores, too' "$EMBED" "$RERANKER" --query=b --text=a
+expect_error 1 "scores need a model with a classifier's head" "$EMBED" "$MODEL" --scores=logits --text=a
+expect_error 1 'has no prompt "query"; it has none' "$EMBED" "$MODEL" --prompt_name=query --text=a
+
 expect_error 2 'takes one MODEL_DIR' "$EMBED"
 expect_error 2 'one of --text and --file' "$EMBED" "$MODEL"
 expect_error 2 'one of --text and --file' "$EMBED" "$MODEL" --text=a --file=lines
@@ -57,6 +85,8 @@ expect_error 2 '--budget' "$EMBED" "$MODEL" --text=a --budget=many
 expect_error 1 'is there' "$EMBED" "$MODEL" --text=a --output=vectors.npy
 expect_error 1 'an input, which it would replace' "$EMBED" "$MODEL" --file=vectors.jsonl \
   --output=vectors.jsonl --force
+ln -s "$PWD/bare/tokenizer.json" link.npy
+expect_error 1 'an input, which it would replace' "$EMBED" bare --text=a --output=link.npy --force
 expect_error 1 'no_lines: cannot be opened' "$EMBED" "$MODEL" --file=no_lines
 printf 'good\nb\xffd\n' >bad
 expect_error 1 'bad: line 2: the text is not UTF-8' "$EMBED" "$MODEL" --file=bad

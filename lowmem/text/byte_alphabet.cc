@@ -27,6 +27,17 @@ std::array<char, kBytes> ListOthers(int32_t* count) {
   return others;
 }
 
+// The letters of all bytes, each in UTF-8.
+std::array<std::string, kBytes> ListLetters() {
+  std::array<std::string, kBytes> letters;
+  int32_t others = 0;
+  for (int32_t byte = 0; byte < kBytes; ++byte) {
+    AppendCharacter(StandsForItself(byte) ? byte : kFirstOther + others++,
+                    &letters[byte]);
+  }
+  return letters;
+}
+
 }  // namespace
 
 absl::optional<std::string> FromByteAlphabet(absl::string_view word) {
@@ -45,6 +56,16 @@ absl::optional<std::string> FromByteAlphabet(absl::string_view word) {
     }
   }
   return bytes;
+}
+
+std::string ToByteAlphabet(absl::string_view bytes) {
+  static const auto* const letters =
+      new std::array<std::string, kBytes>(ListLetters());
+  std::string word;
+  for (const char byte : bytes) {
+    word += (*letters)[static_cast<unsigned char>(byte)];
+  }
+  return word;
 }
 
 }  // namespace footprint

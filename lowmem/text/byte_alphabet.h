@@ -4,6 +4,8 @@
 //   absl::optional<std::string> bytes = footprint::FromByteAlphabet("Ġworld");
 //   // " world"
 //
+//   std::string word = footprint::ToByteAlphabet(" world");  // "Ġworld"
+//
 // Pure, thread-safe. Memory: the result.
 //
 // Source: GPT-2's encoder; Radford et al., 2019.
@@ -20,6 +22,9 @@ namespace footprint {
 
 // Returns nothing where a character is not of the alphabet.
 absl::optional<std::string> FromByteAlphabet(absl::string_view word);
+
+// The other way; of any bytes.
+std::string ToByteAlphabet(absl::string_view bytes);
 
 }  // namespace footprint
 

@@ -33,5 +33,14 @@ TEST(ByteAlphabetTest, HasEachByteOnce) {
   EXPECT_EQ(bytes.size(), 256u);
 }
 
+TEST(ByteAlphabetTest, WritesAnyByte) {
+  EXPECT_EQ(ToByteAlphabet(" a\n"),
+            "\xc4\xa0"
+            "a\xc4\x8a");
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(FromByteAlphabet(ToByteAlphabet(all)), all);
+}
+
 }  // namespace
 }  // namespace footprint

@@ -1,9 +1,11 @@
 #include "footprint/lowmem/text/byte_pair_model.h"
 
 #include <queue>
+#include <string>
 #include <tuple>
 
 #include "absl/strings/str_format.h"
+#include "footprint/lowmem/text/byte_alphabet.h"
 #include "footprint/lowmem/text/unicode_text.h"
 
 namespace footprint {
@@ -97,26 +99,37 @@ BytePairModel::BytePairModel(const TokenTable* words, const MergeTable* merges,
     const absl::optional<int32_t> id =
         words->Find(absl::StrFormat("<0x%02X>", byte));
     byte_words_[byte] = id.value_or(kNone);
-    has_all_byte_words_ &= id.has_value();
   }
 }
 
-void BytePairModel::AddUnknown(absl::string_view character,
-                               std::vector<int32_t>* ids) const {
-  if (options_.falls_back_to_bytes && has_all_byte_words_) {
-    for (const char byte : character) {
-      ids->push_back(byte_words_[static_cast<unsigned char>(byte)]);
+bool BytePairModel::AddBytes(absl::string_view character,
+                             std::vector<int32_t>* ids) const {
+  if (!options_.falls_back_to_bytes) return false;
+  const size_t begin = ids->size();
+  const std::string letters = options_.begins_with_bytes
+                                  ? ToByteAlphabet(character)
+                                  : std::string(character);
+  for (const char byte : letters) {
+    const int32_t id = byte_words_[static_cast<unsigned char>(byte)];
+    if (id == kNone) {
+      ids->resize(begin);
+      return false;
     }
-    return;
+    ids->push_back(id);
   }
-  if (!options_.unknown.has_value()) return;
-  const bool is_again = !ids->empty() && ids->back() == *options_.unknown;
-  if (!(options_.fuses_unknown && is_again)) ids->push_back(*options_.unknown);
+  return true;
 }
 
 std::vector<int32_t> BytePairModel::Begin(absl::string_view piece) const {
   std::vector<int32_t> ids;
   ids.reserve(piece.size());
+  // Hugging Face's library adds an unknown word only when the next one that is
+  // none of bytes is there, or the piece ends.
+  bool is_pending = false;
+  const auto add_unknown = [&] {
+    if (is_pending) ids.push_back(*options_.unknown);
+    is_pending = false;
+  };
   while (!piece.empty()) {
     absl::string_view rest = piece;
     if (options_.begins_with_bytes) {
@@ -125,14 +138,17 @@ std::vector<int32_t> BytePairModel::Begin(absl::string_view piece) const {
       TakeCharacter(&rest);
     }
     const absl::string_view first = piece.substr(0, piece.size() - rest.size());
+    piece = rest;
     const absl::optional<int32_t> id = words_->Find(first);
     if (id.has_value()) {
+      add_unknown();
       ids.push_back(*id);
-    } else {
-      AddUnknown(first, &ids);
+    } else if (!AddBytes(first, &ids) && options_.unknown.has_value()) {
+      if (!options_.fuses_unknown) add_unknown();
+      is_pending = true;
     }
-    piece = rest;
   }
+  add_unknown();
   return ids;
 }
 

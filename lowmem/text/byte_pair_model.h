@@ -48,13 +48,13 @@ class BytePairModel {
 
  private:
   std::vector<int32_t> Begin(absl::string_view piece) const;
-  void AddUnknown(absl::string_view character, std::vector<int32_t>* ids) const;
+  // Returns whether all of the character's bytes are words, and adds them then.
+  bool AddBytes(absl::string_view character, std::vector<int32_t>* ids) const;
 
   const TokenTable* words_;
   const MergeTable* merges_;
   const BytePairOptions options_;
   std::array<int32_t, 256> byte_words_;  // "<0xE4>"; -1: there is none
-  bool has_all_byte_words_ = true;
 };
 
 }  // namespace footprint

@@ -23,6 +23,14 @@ bool JsonFlagOr(const nlohmann::json& json, const char* key, bool otherwise) {
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
 
+absl::optional<int32_t> JsonId(const nlohmann::json& json) {
+  constexpr int64_t kMostIds = 1 << 24;
+  if (!json.is_number_integer()) return absl::nullopt;
+  const auto id = json.get<int64_t>();
+  if (id < 0 || id >= kMostIds) return absl::nullopt;
+  return static_cast<int32_t>(id);
+}
+
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json) {
   const std::string literal = JsonTextOr(json, "String", "");
   if (!literal.empty()) return TextPattern::Literal(literal);

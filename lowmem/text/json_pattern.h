@@ -9,13 +9,18 @@
 #ifndef FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "footprint/lowmem/text/text_pattern.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
+
+// The id of a word; nothing where it is none.
+absl::optional<int32_t> JsonId(const nlohmann::json& json);
 
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);
 

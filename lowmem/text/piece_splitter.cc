@@ -1,11 +1,13 @@
 #include "footprint/lowmem/text/piece_splitter.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "footprint/lowmem/text/byte_alphabet.h"
 #include "footprint/lowmem/text/json_pattern.h"
 #include "footprint/lowmem/text/unicode_text.h"
 
@@ -134,6 +136,21 @@ absl::Status PieceSplitter::AddPattern(const char* pattern,
   return AddStep(TextPattern::Compile(pattern), behavior, /*inverts=*/false);
 }
 
+// What follows ByteLevel sees its alphabet, as Falcon's digits do.
+absl::Status PieceSplitter::EnterAlphabet(const std::string& type) {
+  if (type == "ByteLevel" || type == "Metaspace") {
+    return absl::UnimplementedError(absl::StrCat(
+        "pre_tokenizer \"", type, "\" after \"ByteLevel\" is unknown"));
+  }
+  if (is_in_alphabet_) return absl::OkStatus();
+  is_in_alphabet_ = true;
+  steps_.push_back([](const std::string& text, bool, Pieces* pieces) {
+    pieces->push_back(ToByteAlphabet(text));
+    return absl::OkStatus();
+  });
+  return absl::OkStatus();
+}
+
 absl::Status PieceSplitter::AddByteLevel(const nlohmann::json& json) {
   is_byte_level_ = true;
   if (JsonFlagOr(json, "add_prefix_space", true)) {
@@ -173,12 +190,18 @@ absl::Status PieceSplitter::Add(const nlohmann::json& json) {
     }
     return absl::OkStatus();
   }
+  if (is_byte_level_) {
+    const absl::Status status = EnterAlphabet(type);
+    if (!status.ok()) return status;
+  }
   if (type == "Split") return AddSplit(json);
   if (type == "ByteLevel") return AddByteLevel(json);
   if (type == "Metaspace") return AddMetaspace(json);
   if (type == "Whitespace") {
-    return AddStep(TextPattern::Compile(R"(\w+|[^\w\s]+)"), "Removed",
-                   /*inverts=*/true);
+    // Its words hold what joins characters, too.
+    return AddStep(TextPattern::Compile(R"([[:word:]\x{200c}\x{200d}]+|)"
+                                        R"([^[:word:]\s\x{200c}\x{200d}]+)"),
+                   "Removed", /*inverts=*/true);
   }
   if (type == "WhitespaceSplit") return AddPattern(R"(\s)", "Removed");
   if (type == "Punctuation") {
@@ -218,7 +241,11 @@ absl::StatusOr<std::vector<std::string>> PieceSplitter::Split(
       const absl::Status status = step(pieces[i], is_first && i == 0, &next);
       if (!status.ok()) return status;
     }
+    next.erase(std::remove(next.begin(), next.end(), ""), next.end());
     pieces = std::move(next);
+  }
+  if (is_in_alphabet_) {
+    for (std::string& piece : pieces) piece = *FromByteAlphabet(piece);
   }
   return pieces;
 }

@@ -49,6 +49,7 @@ class PieceSplitter {
 
   absl::Status Add(const nlohmann::json& json);
   absl::Status AddSplit(const nlohmann::json& json);
+  absl::Status EnterAlphabet(const std::string& type);
   absl::Status AddByteLevel(const nlohmann::json& json);
   absl::Status AddPattern(const char* pattern, const char* behavior);
   absl::Status AddMetaspace(const nlohmann::json& json);
@@ -57,6 +58,7 @@ class PieceSplitter {
 
   std::vector<Step> steps_;
   bool is_byte_level_ = false;
+  bool is_in_alphabet_ = false;  // from here on steps see letters of bytes
 };
 
 }  // namespace footprint

@@ -2,20 +2,44 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/types/optional.h"
+#include "footprint/lowmem/text/unicode_text.h"
 
 namespace footprint {
 namespace {
 
-bool IsOfWord(char byte) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(byte)) || byte == '_' ||
-         static_cast<unsigned char>(byte) >= 0x80;
+// Returns the first character, or the last; nothing where there is none.
+absl::optional<int32_t> First(absl::string_view text) {
+  if (text.empty()) return absl::nullopt;
+  return TakeCharacter(&text);
+}
+absl::optional<int32_t> Last(absl::string_view text) {
+  if (text.empty()) return absl::nullopt;
+  size_t begin = text.size() - 1;
+  while (begin > 0 &&
+         (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) {
+    --begin;
+  }
+  return First(text.substr(begin));
+}
+
+size_t CharacterBytes(int32_t character) {
+  std::string bytes;
+  AppendCharacter(character, &bytes);
+  return bytes.size();
 }
 
 bool StandsAlone(absl::string_view text, size_t begin, size_t end) {
-  return (begin == 0 || !IsOfWord(text[begin - 1])) &&
-         (end == text.size() || !IsOfWord(text[end]));
+  const auto is_of_word = [](absl::optional<int32_t> character) {
+    return character.has_value() && IsWordCharacter(*character);
+  };
+  return !is_of_word(Last(text.substr(0, begin))) &&
+         !is_of_word(First(text.substr(end)));
+}
+
+bool IsSpace(absl::optional<int32_t> character) {
+  return character.has_value() && IsWhitespace(*character);
 }
 
 }  // namespace
@@ -37,11 +61,7 @@ const SpecialWord* SpecialWords::LongestAt(absl::string_view text,
   for (const int32_t index :
        by_first_byte_[static_cast<unsigned char>(text[at])]) {
     const SpecialWord& word = words_[index];
-    if (!absl::StartsWith(text.substr(at), word.content)) continue;
-    if (word.is_single && !StandsAlone(text, at, at + word.content.size())) {
-      continue;
-    }
-    return &word;
+    if (absl::StartsWith(text.substr(at), word.content)) return &word;
   }
   return nullptr;
 }
@@ -58,15 +78,21 @@ std::vector<SpecialWords::Part> SpecialWords::Cut(
     }
     size_t begin = at;
     size_t end = at + word->content.size();
-    const auto is_space = [&](size_t place) {
-      return absl::ascii_isspace(static_cast<unsigned char>(text[place]));
-    };
-    while (word->takes_left && begin > done && is_space(begin - 1)) --begin;
-    while (word->takes_right && end < text.size() && is_space(end)) ++end;
+    at = end;
+    if (word->is_single && !StandsAlone(text, begin, end)) continue;
+    while (word->takes_left && begin > done &&
+           IsSpace(Last(text.substr(0, begin)))) {
+      begin -= CharacterBytes(*Last(text.substr(0, begin)));
+    }
+    while (word->takes_right && IsSpace(First(text.substr(end)))) {
+      end += CharacterBytes(*First(text.substr(end)));
+    }
+    // The word before may have taken this one, as whitespace.
+    if (word->takes_left) begin = std::max(begin, done);
+    if (begin >= end) continue;
     if (begin > done) parts.push_back({text.substr(done, begin - done)});
     parts.push_back({text.substr(begin, end - begin), word});
     done = end;
-    at = end;
   }
   if (done < text.size()) parts.push_back({text.substr(done)});
   return parts;

@@ -5,7 +5,10 @@
 //   words.Add({"<|im_end|>", 151645, /*is_special=*/true});
 //   for (const SpecialWords::Part& part : words.Cut("Hi<|im_end|>")) ...
 //
-// Of the words that begin at a place the longest counts. Plain data of the
+// The longest counts of the words that begin at a place, and where it does not,
+// since it has to stand alone, none does. A word may begin within the
+// whitespace that the word before it took. All of it as in Hugging Face's
+// library. Plain data of the
 // words; thread-compatible, and thread-safe once all are added. Memory: the
 // words, and 8 bytes a part. Time: that of comparing the words that begin with
 // the byte at each place.

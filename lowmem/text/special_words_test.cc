@@ -60,6 +60,46 @@ TEST(SpecialWordsTest, LeavesASingleWordWithinAnother) {
   EXPECT_THAT(Cut(words, "cat concat cats cat."),
               ElementsAre(Pair("cat", 1), Pair(" concat cats ", -1),
                           Pair("cat", 1), Pair(".", -1)));
+  // A dash of three bytes is no letter, an accented letter is one.
+  EXPECT_THAT(Cut(words,
+                  "\xe2\x80\x94"
+                  "cat\xc3\xa9 \xe2\x80\x94"
+                  "cat\xe2\x80\x94"),
+              ElementsAre(Pair("\xe2\x80\x94"
+                               "cat\xc3\xa9 \xe2\x80\x94",
+                               -1),
+                          Pair("cat", 1), Pair("\xe2\x80\x94", -1)));
+}
+
+// No shorter word takes the place of one that would have to stand alone.
+TEST(SpecialWordsTest, TakesNoShorterWordInstead) {
+  SpecialWords words;
+  SpecialWord word = {"cats", 1};
+  word.is_single = true;
+  words.Add(word);
+  words.Add({"cat", 2});
+  EXPECT_THAT(Cut(words, "catsy cat"),
+              ElementsAre(Pair("catsy ", -1), Pair("cat", 2)));
+}
+
+// U+3000 and U+00A0 are whitespace, too; what one word took no other takes.
+TEST(SpecialWordsTest, TakesWhitespaceOfAnyKindOnce) {
+  SpecialWords words;
+  SpecialWord word = {"<m>", 1};
+  word.takes_left = true;
+  word.takes_right = true;
+  words.Add(word);
+  word.content = "\n";
+  word.id = 2;
+  words.Add(word);
+  word.content = " ";
+  word.id = 3;
+  word.takes_left = false;
+  words.Add(word);
+  EXPECT_THAT(Cut(words, "a\xe3\x80\x80<m>\xc2\xa0 \nb"),
+              ElementsAre(Pair("a", -1), Pair("\xe3\x80\x80<m>\xc2\xa0 \n", 1),
+                          Pair(" \n", 3), Pair("b", -1)));
+  EXPECT_THAT(Cut(words, "<m>\n"), ElementsAre(Pair("<m>\n", 1)));
 }
 
 }  // namespace

@@ -49,6 +49,25 @@ std::string Cleaned(absl::string_view text) {
   return clean;
 }
 
+// SentencePiece's rules of machine translation: some controls go, and what else
+// does not show is a space.
+std::string ForTranslation(absl::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const int32_t c = TakeCharacter(&text);
+    const bool is_dropped = (c >= 0x1 && c <= 0x8) || c == 0xb ||
+                            (c >= 0xe && c <= 0x1f) || c == 0x7f || c == 0x8f ||
+                            c == 0x9f;
+    if (is_dropped) continue;
+    const bool is_space = c == 0x9 || c == 0xa || c == 0xc || c == 0xd ||
+                          c == 0x1680 || (c >= 0x200b && c <= 0x200f) ||
+                          c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                          c == 0xfeff || c == 0xfffd;
+    AppendCharacter(is_space ? ' ' : c, &clean);
+  }
+  return clean;
+}
+
 std::string WithSpacesAroundIdeographs(absl::string_view text) {
   std::string spaced;
   while (!text.empty()) {
@@ -157,6 +176,8 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
       const absl::Status status = Add(step);
       if (!status.ok()) return status;
     }
+  } else if (type == "Nmt") {
+    steps_.push_back(ForTranslation);
   } else if (type == "Lowercase") {
     steps_.push_back(ToLowerCase);
   } else if (type == "StripAccents") {
@@ -164,7 +185,6 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
   } else if (type == "Strip") {
     const bool left = JsonFlagOr(json, "strip_left", true);
     const bool right = JsonFlagOr(json, "strip_right", true);
-    strips_left_ |= left;
     steps_.push_back([left, right](const std::string& text) {
       return Stripped(text, left, right);
     });
@@ -182,15 +202,22 @@ absl::Status TextNormalizer::Add(const nlohmann::json& json) {
   } else {
     return absl::UnimplementedError(absl::StrCat(
         "normalizer \"", type,
-        "\" is unknown; known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, "
-        "StripAccents, Strip, Replace, Prepend, BertNormalizer and "
+        "\" is unknown; known are Sequence, NFC, NFD, NFKC, NFKD, Nmt, "
+        "Lowercase, StripAccents, Strip, Replace, Prepend, BertNormalizer and "
         "Precompiled"));
   }
   return absl::OkStatus();
 }
 
 bool TextNormalizer::DropsBeginning(absl::string_view text) const {
-  return strips_left_ && !text.empty() && IsWhitespace(TakeCharacter(&text));
+  if (text.empty() || steps_.empty()) return false;
+  absl::string_view rest = text;
+  TakeCharacter(&rest);
+  // A letter stands for the rest, so that no step finds an end there.
+  const auto with =
+      Apply(absl::StrCat(text.substr(0, text.size() - rest.size()), "x"));
+  const auto without = Apply("x");
+  return with.ok() && without.ok() && *with == *without;
 }
 
 absl::StatusOr<std::string> TextNormalizer::Apply(

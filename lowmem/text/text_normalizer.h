@@ -32,8 +32,8 @@ class TextNormalizer {
 
   // ResourceExhausted: as TextPattern.
   absl::StatusOr<std::string> Apply(absl::string_view text) const;
-  // Returns whether it drops whitespace that the text begins with: what follows
-  // is no beginning of a text then.
+  // Returns whether it drops the text's first character, as whitespace or a
+  // control: what follows is no beginning of a text then.
   bool DropsBeginning(absl::string_view text) const;
 
  private:
@@ -45,7 +45,6 @@ class TextNormalizer {
   void AddBert(const nlohmann::json& json);
 
   std::vector<Step> steps_;
-  bool strips_left_ = false;
 };
 
 }  // namespace footprint

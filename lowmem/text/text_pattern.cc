@@ -1,10 +1,12 @@
 #include "footprint/lowmem/text/text_pattern.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/lowmem/text/pattern_syntax.h"
 #ifndef PCRE2_CODE_UNIT_WIDTH
 #define PCRE2_CODE_UNIT_WIDTH 8
 #endif
@@ -25,39 +27,6 @@ std::string ErrorText(int error) {
   PCRE2_UCHAR text[256];
   pcre2_get_error_message(error, text, sizeof(text));
   return reinterpret_cast<const char*>(text);
-}
-
-// Unicode's White_Space, for within brackets.
-constexpr char kWhitespace[] = R"(\t-\r\x{85}\p{Z})";
-
-// The pattern with \s and \S as Unicode and other engines have them: PCRE2's
-// would hold U+180E, too.
-std::string WithUnicodeWhitespace(absl::string_view pattern) {
-  std::string rewritten;
-  bool is_in_brackets = false;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '\\' || i + 1 == pattern.size()) {
-      if (pattern[i] == '[') is_in_brackets = true;
-      if (pattern[i] == ']') is_in_brackets = false;
-      rewritten += pattern[i];
-      continue;
-    }
-    const char escaped = pattern[++i];
-    if (escaped == 's') {
-      absl::StrAppend(&rewritten, is_in_brackets ? "" : "[", kWhitespace,
-                      is_in_brackets ? "" : "]");
-    } else if (escaped == 'S' && !is_in_brackets) {
-      absl::StrAppend(&rewritten, "[^", kWhitespace, "]");
-    } else if (escaped == 'S') {
-      // The same set as classes that may be joined with others.
-      rewritten += R"(\x{00}-\x{08}\x{0e}-\x{1f}\x{7f}-\x{84}\x{86}-\x{9f})"
-                   R"(\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Cn}\p{Co})";
-    } else {
-      rewritten += '\\';
-      rewritten += escaped;
-    }
-  }
-  return rewritten;
 }
 
 // Begins a part where one matches, and ends the one before it.
@@ -101,15 +70,16 @@ std::vector<TextPart> CutLiteral(absl::string_view text,
 absl::StatusOr<TextPattern> TextPattern::Compile(absl::string_view pattern) {
   int error = 0;
   PCRE2_SIZE offset = 0;
-  const std::string rewritten = WithUnicodeWhitespace(pattern);
+  const absl::StatusOr<std::string> translated = ToPcre2Pattern(pattern);
+  if (!translated.ok()) return translated.status();
   pcre2_code* const code = pcre2_compile(
-      reinterpret_cast<PCRE2_SPTR>(rewritten.data()), rewritten.size(),
-      PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
-      nullptr);
+      reinterpret_cast<PCRE2_SPTR>(translated->data()), translated->size(),
+      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
+      &offset, nullptr);
   if (code == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("the pattern \"", pattern, "\" cannot be used: byte ",
-                     offset, ": ", ErrorText(error)));
+                     offset, " of \"", *translated, "\": ", ErrorText(error)));
   }
   auto compiled = std::make_shared<Compiled>();
   compiled->code = code;
@@ -133,10 +103,12 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
       pcre2_match_data_free);
   if (match == nullptr) return absl::ResourceExhaustedError("no memory");
   Parts parts(text);
-  for (size_t begin = 0; begin < text.size();) {
+  size_t begin = 0;
+  size_t last_end = text.size() + 1;  // of the match before
+  while (begin <= text.size() && !text.empty()) {
     const int count = pcre2_match(
         compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-        begin, PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY, match.get(), nullptr);
+        begin, PCRE2_NO_UTF_CHECK, match.get(), nullptr);
     if (count == PCRE2_ERROR_NOMATCH) break;
     if (count < 0) {
       return absl::ResourceExhaustedError(
@@ -144,8 +116,16 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
                        ErrorText(count)));
     }
     const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match.get());
-    parts.AddMatch(range[0], range[1]);
+    if (range[0] >= range[1] && range[1] == last_end) {
+      // Nothing right after a match is none; the search goes on a character on.
+      do {
+        ++begin;
+      } while (begin < text.size() && (text[begin] & 0xc0) == 0x80);
+      continue;
+    }
+    parts.AddMatch(std::min(range[0], range[1]), range[1]);
     begin = range[1];
+    last_end = range[1];
   }
   return parts.Finish();
 }

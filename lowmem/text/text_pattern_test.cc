@@ -54,10 +54,23 @@ TEST(TextPatternTest, HasUnicodesWhitespace) {
               ElementsAre("[a\xe1\xa0\x8e]", " ", "[b]"));
 }
 
-TEST(TextPatternTest, TakesNoMatchOfNothing) {
+// As Oniguruma finds matches: not right after another one.
+TEST(TextPatternTest, CutsWhereNothingMatches) {
   const auto pattern = TextPattern::Compile("x*");
   ASSERT_THAT(pattern, IsOk());
-  EXPECT_THAT(Cut(*pattern, "axxb"), ElementsAre("a", "[xx]", "b"));
+  EXPECT_THAT(Cut(*pattern, "axx\xc3\xa9"),
+              ElementsAre("[]", "a", "[xx]", "\xc3\xa9", "[]"));
+  const auto thousands = TextPattern::Compile(R"((?=(\d{3})+(?!\d)))");
+  ASSERT_THAT(thousands, IsOk());
+  EXPECT_THAT(Cut(*thousands, "1234567a"),
+              ElementsAre("1", "[]", "234", "[]", "567a"));
+}
+
+TEST(TextPatternTest, BeginsAndEndsLines) {
+  const auto pattern = TextPattern::Compile("^a|c$");
+  ASSERT_THAT(pattern, IsOk());
+  EXPECT_THAT(Cut(*pattern, "abac\nabc"),
+              ElementsAre("[a]", "ba", "[c]", "\n", "[a]", "b", "[c]"));
 }
 
 TEST(TextPatternTest, TakesALiteralAsItStands) {

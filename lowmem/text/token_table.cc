@@ -1,6 +1,7 @@
 #include "footprint/lowmem/text/token_table.h"
 
 #include <limits>
+#include <set>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
@@ -40,7 +41,7 @@ absl::Status TokenTable::Add(int64_t id, absl::string_view word) {
   return absl::OkStatus();
 }
 
-absl::Status TokenTable::Index() {
+absl::Status TokenTable::Index(Repeated repeated) {
   bytes_.shrink_to_fit();
   begins_.shrink_to_fit();
   lengths_.shrink_to_fit();
@@ -49,12 +50,14 @@ absl::Status TokenTable::Index() {
   for (int32_t id = 0; id < size(); ++id) {
     if (lengths_[id] == 0) continue;
     const size_t slot = Slot(word(id));
-    if (slots_[slot] != kFree) {
+    if (slots_[slot] != kFree && repeated == Repeated::kRefused) {
       return absl::InvalidArgumentError(absl::StrCat(
           "ids ", slots_[slot], " and ", id, " have the same word"));
     }
     slots_[slot] = id;
   }
+  const std::set<uint16_t> sizes(lengths_.begin(), lengths_.end());
+  sizes_.assign(sizes.upper_bound(0), sizes.end());
   return absl::OkStatus();
 }
 
@@ -79,10 +82,10 @@ absl::string_view TokenTable::word(int32_t id) const {
 }
 
 int64_t TokenTable::memory_bytes() const {
-  return static_cast<int64_t>(bytes_.capacity() +
-                              begins_.capacity() * sizeof(uint32_t) +
-                              lengths_.capacity() * sizeof(uint16_t) +
-                              slots_.capacity() * sizeof(int32_t));
+  return static_cast<int64_t>(
+      bytes_.capacity() + begins_.capacity() * sizeof(uint32_t) +
+      (lengths_.capacity() + sizes_.capacity()) * sizeof(uint16_t) +
+      slots_.capacity() * sizeof(int32_t));
 }
 
 }  // namespace footprint

@@ -13,8 +13,8 @@
 // a word's bytes and about 11 more for each id.
 //
 // InvalidArgument: an id below zero or of 2^24 and more, an id that has a word
-// already, a word of 64 KiB or more, or two ids with one word; the text names
-// it.
+// already, a word of 64 KiB or more, or two ids with one word, unless that is
+// asked for; the text names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
@@ -29,16 +29,23 @@
 
 namespace footprint {
 
+// What becomes of a word that two ids have: it is an error, or the last id is
+// found.
+enum class Repeated { kRefused, kLast };
+
 class TokenTable {
  public:
   absl::Status Add(int64_t id, absl::string_view word);
-  absl::Status Index();
+  absl::Status Index(Repeated repeated = Repeated::kRefused);
 
   absl::optional<int32_t> Find(absl::string_view word) const;
   // Empty where there is no such id.
   absl::string_view word(int32_t id) const;
   // Returns the largest id and one.
   int32_t size() const { return static_cast<int32_t>(begins_.size()); }
+  // Returns how many bytes words have, each number once, from the least. After
+  // Index.
+  const std::vector<uint16_t>& sizes() const { return sizes_; }
   // Returns the bytes that the table holds.
   int64_t memory_bytes() const;
 
@@ -49,6 +56,7 @@ class TokenTable {
   std::string bytes_;
   std::vector<uint32_t> begins_;
   std::vector<uint16_t> lengths_;
+  std::vector<uint16_t> sizes_;
   std::vector<int32_t> slots_;  // ids by hash; -1: free
 };
 

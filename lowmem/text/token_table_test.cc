@@ -66,5 +66,16 @@ TEST(TokenTableTest, TakesElevenBytesAWordBesideItsOwn) {
   EXPECT_FALSE(table.Find("228000").has_value());
 }
 
+TEST(TokenTableTest, FindsTheLastOfRepeatedWordsWhereThatIsAskedFor) {
+  TokenTable table;
+  EXPECT_THAT(table.Add(0, "ab"), IsOk());
+  EXPECT_THAT(table.Add(1, "abcd"), IsOk());
+  EXPECT_THAT(table.Add(3, "ab"), IsOk());
+  ASSERT_THAT(table.Index(Repeated::kLast), IsOk());
+  EXPECT_EQ(table.Find("ab"), 3);
+  EXPECT_EQ(table.word(0), "ab");
+  EXPECT_EQ(table.sizes(), (std::vector<uint16_t>{2, 4}));
+}
+
 }  // namespace
 }  // namespace footprint

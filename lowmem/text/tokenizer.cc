@@ -27,12 +27,11 @@ bool IsThere(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-// BERT's tokenizer_config.json says whether capitals are kept.
-bool LowersCase(const std::string& directory) {
+// BERT's older files have these settings beside the vocabulary.
+Json ReadSettings(const std::string& directory) {
   const auto text = ReadWholeFile(directory + "/tokenizer_config.json");
-  if (!text.ok()) return true;
-  const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  return JsonFlagOr(json, "do_lower_case", true);
+  if (!text.ok()) return Json();
+  return Json::parse(*text, nullptr, /*allow_exceptions=*/false);
 }
 
 absl::StatusOr<TokenizerFile> ReadFile(const std::string& directory) {
@@ -49,16 +48,7 @@ absl::StatusOr<TokenizerFile> ReadFile(const std::string& directory) {
         "; texts are read with the tokenizer.json of the published checkpoint, "
         "or the vocab.txt of BERT"));
   }
-  return ReadVocabularyFile(words, LowersCase(directory));
-}
-
-// The id of a word; nothing where it is none.
-absl::optional<int32_t> ReadId(const Json& json) {
-  constexpr int64_t kMostIds = 1 << 24;
-  if (!json.is_number_integer()) return absl::nullopt;
-  const auto id = json.get<int64_t>();
-  if (id < 0 || id >= kMostIds) return absl::nullopt;
-  return static_cast<int32_t>(id);
+  return ReadVocabularyFile(words, ReadSettings(directory));
 }
 
 }  // namespace
@@ -92,9 +82,9 @@ absl::Status Tokenizer::Set() {
   size_ = file_.words->size();
   absl::Status status = AddSpecialWords();
   if (status.ok()) status = SetModel();
-  if (status.ok()) {
-    status = AddPostProcessor(JsonMember(settings, "post_processor"));
-  }
+  auto around = TextTemplate::Parse(JsonMember(settings, "post_processor"));
+  status.Update(around.status());
+  if (around.ok()) around_ = *std::move(around);
   file_.settings = Json();  // all is taken from it
   return status;
 }
@@ -103,7 +93,7 @@ absl::Status Tokenizer::AddSpecialWords() {
   for (const Json& json : JsonMember(file_.settings, "added_tokens")) {
     SpecialWord word;
     word.content = JsonTextOr(json, "content", "");
-    const absl::optional<int32_t> id = ReadId(JsonMember(json, "id"));
+    const absl::optional<int32_t> id = JsonId(JsonMember(json, "id"));
     if (word.content.empty() || !id.has_value()) {
       return absl::InvalidArgumentError(
           "added_tokens has an entry without a content and an id");
@@ -123,6 +113,11 @@ absl::Status Tokenizer::AddSpecialWords() {
     // It is looked for in a text that was normalised, so it is, too.
     const absl::StatusOr<std::string> normal = normalizer_.Apply(word.content);
     if (!normal.ok()) return normal.status();
+    if (normal->empty()) {
+      return absl::UnimplementedError(absl::StrCat(
+          "the added token \"", word.content,
+          "\" is nothing once it is normalised, so it is in no text"));
+    }
     word.content = *normal;
     normal_words_.Add(word);
   }
@@ -138,7 +133,7 @@ absl::optional<int32_t> Tokenizer::FindUnknown() const {
 absl::Status Tokenizer::SetUnigram(const Json& model) {
   UnigramOptions options;
   options.falls_back_to_bytes = JsonFlagOr(model, "byte_fallback", false);
-  options.unknown = ReadId(JsonMember(model, "unk_id"));
+  options.unknown = JsonId(JsonMember(model, "unk_id"));
   if (options.unknown.has_value() && *options.unknown >= size_) {
     return absl::InvalidArgumentError("model has an unk_id that no word has");
   }
@@ -152,6 +147,11 @@ absl::Status Tokenizer::SetUnigram(const Json& model) {
 
 absl::Status Tokenizer::SetModel() {
   const Json& model = JsonMember(file_.settings, "model");
+  if (splitter_.is_byte_level() && JsonTextOr(model, "type", "") != "BPE") {
+    return absl::UnimplementedError(absl::StrCat(
+        "model \"", JsonTextOr(model, "type", ""),
+        "\" is read from characters, not with pre_tokenizer \"ByteLevel\""));
+  }
   const absl::optional<int32_t> unknown = FindUnknown();
   if (JsonTextOr(model, "type", "") == "WordPiece") {
     if (!unknown.has_value()) {
@@ -163,7 +163,7 @@ absl::Status Tokenizer::SetModel() {
     options.continuing_prefix =
         JsonTextOr(model, "continuing_subword_prefix", "##");
     options.most_characters =
-        ReadId(JsonMember(model, "max_input_chars_per_word"))
+        JsonId(JsonMember(model, "max_input_chars_per_word"))
             .value_or(options.most_characters);
     word_pieces_ = std::make_unique<WordPieceModel>(file_.words.get(), options);
     return absl::OkStatus();
@@ -183,65 +183,6 @@ absl::Status Tokenizer::SetModel() {
   byte_pairs_ = std::make_unique<BytePairModel>(file_.words.get(),
                                                 file_.merges.get(), options);
   return absl::OkStatus();
-}
-
-// {"single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]}
-absl::Status Tokenizer::AddTemplate(const Json& json) {
-  bool is_before = true;
-  std::vector<int32_t> before;
-  for (const Json& part : JsonMember(json, "single")) {
-    if (!JsonMember(part, "Sequence").is_null()) {
-      is_before = false;
-      continue;
-    }
-    const std::string name =
-        JsonTextOr(JsonMember(part, "SpecialToken"), "id", "");
-    const Json& ids =
-        JsonMember(JsonMember(JsonMember(json, "special_tokens"), name), "ids");
-    for (const Json& json_id : ids) {
-      const absl::optional<int32_t> id = ReadId(json_id);
-      if (id.has_value()) (is_before ? before : suffix_).push_back(*id);
-    }
-    if (ids.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "post_processor has no ids of its special token \"", name, "\""));
-    }
-  }
-  prefix_.insert(prefix_.begin(), before.begin(), before.end());
-  return absl::OkStatus();
-}
-
-absl::Status Tokenizer::AddPostProcessor(const Json& json) {
-  if (json.is_null()) return absl::OkStatus();
-  const std::string type = JsonTextOr(json, "type", "");
-  if (type == "ByteLevel") return absl::OkStatus();
-  if (type == "Sequence") {
-    for (const Json& step : JsonMember(json, "processors")) {
-      const absl::Status status = AddPostProcessor(step);
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-  if (type == "TemplateProcessing") return AddTemplate(json);
-  if (type == "BertProcessing" || type == "RobertaProcessing") {
-    const auto id_of = [&json](const char* key) {
-      const Json& word = JsonMember(json, key);
-      return word.is_array() && word.size() == 2 ? ReadId(word[1])
-                                                 : absl::nullopt;
-    };
-    const absl::optional<int32_t> cls = id_of("cls");
-    const absl::optional<int32_t> sep = id_of("sep");
-    if (!cls.has_value() || !sep.has_value()) {
-      return absl::InvalidArgumentError("post_processor has no cls and sep");
-    }
-    prefix_.push_back(*cls);
-    suffix_.push_back(*sep);
-    return absl::OkStatus();
-  }
-  return absl::UnimplementedError(absl::StrCat(
-      "post_processor \"", type,
-      "\" is unknown; known are Sequence, ByteLevel, TemplateProcessing, "
-      "BertProcessing and RobertaProcessing"));
 }
 
 void Tokenizer::EncodePiece(absl::string_view piece,
@@ -285,7 +226,6 @@ absl::StatusOr<std::vector<int32_t>> Tokenizer::Encode(
   absl::Status status = CheckUtf8(text);
   if (!status.ok()) return status;
   std::vector<int32_t> ids;
-  if (special == SpecialIds::kInclude) ids = prefix_;
   for (const SpecialWords::Part& part : raw_words_.Cut(text)) {
     if (part.word != nullptr) {
       ids.push_back(part.word->id);
@@ -294,9 +234,7 @@ absl::StatusOr<std::vector<int32_t>> Tokenizer::Encode(
     status = EncodeText(part.text, part.text.data() == text.data(), &ids);
     if (!status.ok()) return status;
   }
-  if (special == SpecialIds::kInclude) {
-    ids.insert(ids.end(), suffix_.begin(), suffix_.end());
-  }
+  if (special == SpecialIds::kInclude) return around_.Join(ids).ids;
   return ids;
 }
 

@@ -42,6 +42,7 @@
 #include "footprint/lowmem/text/piece_splitter.h"
 #include "footprint/lowmem/text/special_words.h"
 #include "footprint/lowmem/text/text_normalizer.h"
+#include "footprint/lowmem/text/text_template.h"
 #include "footprint/lowmem/text/tokenizer_file.h"
 #include "footprint/lowmem/text/unigram_model.h"
 #include "footprint/lowmem/text/word_decoder.h"
@@ -72,9 +73,8 @@ class Tokenizer {
 
   // Returns the largest id and one.
   int32_t size() const { return size_; }
-  // Returns the ids that are put before and after a text.
-  const std::vector<int32_t>& prefix() const { return prefix_; }
-  const std::vector<int32_t>& suffix() const { return suffix_; }
+  // Returns what is put around a text, or a pair of them.
+  const TextTemplate& around() const { return around_; }
 
  private:
   explicit Tokenizer(TokenizerFile file) : file_(std::move(file)) {}
@@ -83,8 +83,6 @@ class Tokenizer {
   absl::Status AddSpecialWords();
   absl::Status SetModel();
   absl::Status SetUnigram(const nlohmann::json& model);
-  absl::Status AddPostProcessor(const nlohmann::json& json);
-  absl::Status AddTemplate(const nlohmann::json& json);
   absl::optional<int32_t> FindUnknown() const;
   void EncodePiece(absl::string_view piece, std::vector<int32_t>* ids) const;
   absl::Status EncodeText(absl::string_view text, bool is_first,
@@ -103,8 +101,7 @@ class Tokenizer {
   SpecialWords normal_words_;  // found after it was normalised
   absl::flat_hash_map<int32_t, SpecialWord> special_by_id_;
   absl::flat_hash_map<std::string, int32_t> special_by_word_;
-  std::vector<int32_t> prefix_;
-  std::vector<int32_t> suffix_;
+  TextTemplate around_;
   int32_t size_ = 0;
 };
 

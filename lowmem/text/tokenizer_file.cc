@@ -4,12 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -160,6 +164,38 @@ absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
   return json;
 }
 
+// Returns the score as Hugging Face's library reads it, which is not always the
+// nearest float: the digits as a whole number, then times a power of ten. Of
+// two ways that are as likely it decides which one is taken.
+double AsRead(double score) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof(text), std::fabs(score),
+                                 std::chars_format::scientific)
+                       .ptr;
+  uint64_t digits = 0;
+  int exponent = 0;
+  bool is_fraction = false;
+  const char* at = text;
+  for (; at < end && *at != 'e'; ++at) {
+    if (*at == '.') {
+      is_fraction = true;
+      continue;
+    }
+    digits = digits * 10 + static_cast<uint64_t>(*at - '0');
+    if (is_fraction) --exponent;
+  }
+  int written = 0;
+  if (!absl::SimpleAtoi(absl::string_view(at, end - at).substr(1), &written)) {
+    return score;  // infinity
+  }
+  exponent += written;
+  // Only these powers are floats themselves.
+  if (std::abs(exponent) > 22) return score;
+  const double power = std::pow(10.0, std::abs(exponent));
+  const auto whole = static_cast<double>(digits);
+  return std::copysign(exponent < 0 ? whole / power : whole * power, score);
+}
+
 // Fills the tables; of faults the first counts.
 class Filler : public LargeParts {
  public:
@@ -181,7 +217,8 @@ class Filler : public LargeParts {
   void AddScoredWord(const std::string& word, double score) override {
     if (has_words_) return;
     const auto id = static_cast<int64_t>(file_->scores.size());
-    file_->scores.push_back(score);
+    file_->scores.push_back(AsRead(score));
+    has_scores_ = true;
     status_.Update(file_->words->Add(id, word));
   }
 
@@ -198,7 +235,9 @@ class Filler : public LargeParts {
   bool EndWords() {
     if (!has_words_ && file_->words->size() > 0) {
       has_words_ = true;
-      status_.Update(file_->words->Index());
+      // Of a Unigram model's words several may be the same.
+      status_.Update(file_->words->Index(has_scores_ ? Repeated::kLast
+                                                     : Repeated::kRefused));
     }
     return has_words_;
   }
@@ -215,6 +254,7 @@ class Filler : public LargeParts {
   TokenizerFile* file_;
   const bool is_byte_level_;
   bool has_words_ = false;
+  bool has_scores_ = false;
   bool misses_merges_ = false;
   absl::Status status_;
 };
@@ -266,9 +306,13 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
   }
   file.words = std::make_unique<TokenTable>();
   file.merges = std::make_unique<MergeTable>(file.words.get());
-  Filler filler(&file,
-                IsByteLevel(JsonMember(file.settings, "pre_tokenizer")) ||
-                    IsByteLevel(JsonMember(file.settings, "decoder")));
+  const bool is_byte_level =
+      IsByteLevel(JsonMember(file.settings, "pre_tokenizer"));
+  if (!is_byte_level && IsByteLevel(JsonMember(file.settings, "decoder"))) {
+    return absl::UnimplementedError(absl::StrCat(
+        path, ": decoder \"ByteLevel\" without a pre_tokenizer of that name"));
+  }
+  Filler filler(&file, is_byte_level);
   absl::Status status = ParseFile(path, &filler).status();
   if (!filler.EndWords()) {
     status.Update(
@@ -283,7 +327,7 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
 }
 
 absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
-                                                 bool lowers) {
+                                                 const Json& settings) {
   const absl::StatusOr<std::string> text =
       ReadWholeFile(path, kLargestFileBytes);
   if (!text.ok()) return text.status();
@@ -311,9 +355,15 @@ absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
     if (!id.has_value()) continue;
     added.push_back({{"id", *id}, {"content", special}, {"special", true}});
   }
+  Json normalizer = {{"type", "BertNormalizer"},
+                     {"lowercase", JsonFlagOr(settings, "do_lower_case", true)},
+                     {"handle_chinese_chars",
+                      JsonFlagOr(settings, "tokenize_chinese_chars", true)}};
+  const Json& strips = JsonMember(settings, "strip_accents");
+  if (strips.is_boolean()) normalizer["strip_accents"] = strips;
   file.settings = {
       {"added_tokens", added},
-      {"normalizer", {{"type", "BertNormalizer"}, {"lowercase", lowers}}},
+      {"normalizer", normalizer},
       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
       {"post_processor",
        {{"type", "BertProcessing"},

@@ -38,10 +38,11 @@ struct TokenizerFile {
 absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path);
 
 // Reads one word a line, as older checkpoints of BERT have it: the line's
-// number is the id. The settings are those of BERT's tokenizer, with capitals
-// unless `lowers`.
-absl::StatusOr<TokenizerFile> ReadVocabularyFile(const std::string& path,
-                                                 bool lowers);
+// number is the id. `settings` are those of tokenizer_config.json, of which
+// do_lower_case, strip_accents and tokenize_chinese_chars are kept; null where
+// there is none.
+absl::StatusOr<TokenizerFile> ReadVocabularyFile(
+    const std::string& path, const nlohmann::json& settings);
 
 }  // namespace footprint
 

@@ -63,7 +63,8 @@ TEST_P(TokenizerGoldenTest, GivesTheIdsAndTextsOfHuggingFace) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, TokenizerGoldenTest,
     testing::Values("byte_level", "gpt2", "marked", "metaspace", "word_pieces",
-                    "word_pieces_cased", "split_kinds", "unigram"),
+                    "word_pieces_cased", "split_kinds", "unigram", "falcon",
+                    "odd_words", "odd_patterns"),
     [](const auto& info) { return std::string(info.param); });
 
 // A folder of the test's own with this tokenizer.json.
@@ -108,6 +109,60 @@ TEST(TokenizerTest, ReadsMergesWhereverTheyStand) {
               ElementsAre(4, 2));
 }
 
+// What would give other ids than Hugging Face's is refused.
+TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
+  const auto error = [](const std::string& name, const std::string& rest) {
+    return Tokenizer::Open(Folder(name, absl::StrCat("{", rest, "}"))).status();
+  };
+  const std::string pairs =
+      R"("model": {"type": "BPE", "vocab": {"a": 0}, "merges": []})";
+  const std::string pieces =
+      R"("model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0]]})";
+  const std::string bytes = R"({"type": "ByteLevel"})";
+  EXPECT_THAT(
+      error("decoder", absl::StrCat(R"("decoder": )", bytes, ", ", pairs))
+          .message(),
+      HasSubstr("without a pre_tokenizer of that name"));
+  EXPECT_THAT(
+      error("pieces", absl::StrCat(R"("pre_tokenizer": )", bytes, ", ", pieces))
+          .message(),
+      HasSubstr("\"Unigram\" is read from characters"));
+  EXPECT_THAT(
+      error("twice",
+            absl::StrCat(
+                R"("pre_tokenizer": {"type": "Sequence", "pretokenizers": [)",
+                bytes, ", ", bytes, "]}, ", pairs))
+          .message(),
+      HasSubstr("after \"ByteLevel\" is unknown"));
+  EXPECT_THAT(
+      error("nothing",
+            absl::StrCat(
+                R"("normalizer": {"type": "Strip"}, "added_tokens": [)",
+                R"({"id": 1, "content": " ", "normalized": true}], )", pairs))
+          .message(),
+      HasSubstr("is nothing once it is normalised"));
+}
+
+// A word may be as long as the text: no way is tried that no word has.
+TEST(TokenizerTest, EndsSoonOnLongWords) {
+  const std::string longest(60000, 'b');
+  const std::string text(80000, 'a');
+  const auto unigram = Tokenizer::Open(Folder(
+      "long_unigram", absl::StrCat(R"({"model": {"type": "Unigram", "unk_id": 0,
+                       "vocab": [["?", 0], ["a", 0], [")",
+                                   longest, R"(", -1]]}})")));
+  ASSERT_THAT(unigram, IsOk());
+  EXPECT_EQ((*unigram)->Encode(text, SpecialIds::kInclude)->size(), 80000u);
+  const auto pieces = Tokenizer::Open(
+      Folder("long_pieces",
+             absl::StrCat(R"({"model": {"type": "WordPiece", "unk_token": "a",
+                       "max_input_chars_per_word": 1000000,
+                       "vocab": {"a": 0, "##a": 1, ")",
+                          longest, R"(": 2}}})")));
+  ASSERT_THAT(pieces, IsOk());
+  EXPECT_EQ((*pieces)->Encode(text, SpecialIds::kInclude)->size(), 80000u);
+}
+
 // A character becomes its bytes where all of them are words.
 TEST(TokenizerTest, FallsBackToBytesWhereAllAreThere) {
   const std::string json =
@@ -140,7 +195,8 @@ TEST(TokenizerTest, ReadsBertsOlderForm) {
   const std::string folder = TestPath("bert");
   mkdir(folder.c_str(), 0777);
   const std::string words =
-      "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\r\nwor\n##ld\n,\nHello\n";
+      "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\r\nwor\n##ld\n,\nHello\n"
+      "\xc3\xa9\n\xe4\xb8\xad\xe4\xb8\xad\n";
   ASSERT_THAT(ReplaceFile(folder + "/vocab.txt", words, ToDisk::kNoFsync),
               IsOk());
   const auto encode = [&](absl::string_view text) {
@@ -154,6 +210,14 @@ TEST(TokenizerTest, ReadsBertsOlderForm) {
                           R"({"do_lower_case": false})", ToDisk::kNoFsync),
               IsOk());
   EXPECT_THAT(encode("Hello"), ElementsAre(2, 9, 3));
+  ASSERT_THAT(
+      ReplaceFile(
+          folder + "/tokenizer_config.json",
+          R"({"strip_accents": false, "tokenize_chinese_chars": false})",
+          ToDisk::kNoFsync),
+      IsOk());
+  EXPECT_THAT(encode("\xc3\x89 \xe4\xb8\xad\xe4\xb8\xad"),
+              ElementsAre(2, 10, 11, 3));
 }
 
 TEST(TokenizerTest, RefusesATextThatIsNotUtf8) {
@@ -186,8 +250,8 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
       {R"("normalizer": null)",
        R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "~"})",
        "is not base64"},
-      {R"("normalizer": null)", R"("normalizer": {"type": "Nmt"})",
-       "normalizer \"Nmt\""},
+      {R"("normalizer": null)", R"("normalizer": {"type": "Odd"})",
+       "normalizer \"Odd\""},
       {R"("pre_tokenizer": null)", R"("pre_tokenizer": {"type": "Odd"})",
        "pre_tokenizer \"Odd\""},
       {R"("post_processor": null)", R"("post_processor": {"type": "Odd"})",

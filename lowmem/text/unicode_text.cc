@@ -103,6 +103,31 @@ bool IsMark(int32_t character) {
   return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
+bool IsWordCharacter(int32_t character) {
+  switch (utf8proc_category(character)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      break;
+  }
+  const bool is_joiner = character == 0x200c || character == 0x200d;
+  // Letters in circles and squares are symbols, and alphabetic.
+  return is_joiner || (character >= 0x24b6 && character <= 0x24e9) ||
+         (character >= 0x1f130 && character <= 0x1f149) ||
+         (character >= 0x1f150 && character <= 0x1f169) ||
+         (character >= 0x1f170 && character <= 0x1f189);
+}
+
 bool IsNumber(int32_t character) {
   const utf8proc_category_t category = utf8proc_category(character);
   return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;

@@ -107,5 +107,16 @@ TEST(ToNormalFormTest, ComposesAndDecomposes) {
             std::string("a\0b", 3));
 }
 
+TEST(UnicodeTextTest, TellsWhatWordsAreMadeOf) {
+  for (const int32_t letter : {0x61, 0x5f, 0x37, 0xe9, 0x4f60, 0x301, 0x93f,
+                               0x2167, 0x203f, 0x200d, 0x24b6, 0x1f170}) {
+    EXPECT_TRUE(IsWordCharacter(letter)) << letter;
+  }
+  for (const int32_t other :
+       {0x20, 0x2d, 0xb2, 0xa0, 0x2014, 0x1f600, 0x2581}) {
+    EXPECT_FALSE(IsWordCharacter(other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace footprint

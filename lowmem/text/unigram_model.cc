@@ -22,9 +22,6 @@ UnigramModel::UnigramModel(const TokenTable* words, std::vector<double> scores,
     least = i == 0 ? scores_[i] : std::min(least, scores_[i]);
   }
   unknown_score_ = least - kUnknownPenalty;
-  for (int32_t id = 0; id < words->size(); ++id) {
-    longest_word_ = std::max(longest_word_, words->word(id).size());
-  }
 }
 
 std::vector<UnigramModel::Step> UnigramModel::FindWay(
@@ -41,12 +38,14 @@ std::vector<UnigramModel::Step> UnigramModel::FindWay(
       }
     };
     bool is_known = false;
-    const size_t most = std::min(piece.size(), begin + longest_word_);
-    for (size_t end = begin + 1; end <= most; ++end) {
+    for (const size_t size : words_->sizes()) {
+      const size_t end = begin + size;
+      if (end > piece.size()) break;
       const absl::optional<int32_t> id =
-          words_->Find(piece.substr(begin, end - begin));
+          words_->Find(piece.substr(begin, size));
       if (!id.has_value()) continue;
-      consider(end, scores_[*id], *id);
+      // The unknown word itself is joined with unknown characters, too.
+      consider(end, scores_[*id], id == options_.unknown ? kUnknown : *id);
       is_known |= end == character_end;
     }
     if (!is_known) consider(character_end, unknown_score_, kUnknown);
@@ -57,6 +56,11 @@ std::vector<UnigramModel::Step> UnigramModel::FindWay(
 
 void UnigramModel::AddUnknown(absl::string_view text,
                               std::vector<int32_t>* ids) const {
+  const absl::optional<int32_t> whole = words_->Find(text);
+  if (whole.has_value()) {
+    ids->push_back(*whole);
+    return;
+  }
   if (options_.falls_back_to_bytes) {
     std::vector<int32_t> bytes;
     for (const char byte : text) {

@@ -57,7 +57,6 @@ class UnigramModel {
   const std::vector<double> scores_;
   const UnigramOptions options_;
   double unknown_score_ = 0;
-  size_t longest_word_ = 0;  // bytes
 };
 
 }  // namespace footprint

@@ -25,11 +25,14 @@ int32_t WordPieceModel::TakeLongest(bool is_first,
       is_first ? std::string(*text)
                : absl::StrCat(options_.continuing_prefix, *text);
   const size_t prefix_bytes = whole.size() - text->size();
-  for (size_t end = text->size(); end > 0; --end) {
+  const std::vector<uint16_t>& sizes = words_->sizes();
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    if (*size > whole.size() || *size <= prefix_bytes) continue;
+    const size_t end = *size - prefix_bytes;
     // Only between characters.
     if (end < text->size() && !BeginsCharacter((*text)[end])) continue;
     const absl::optional<int32_t> id =
-        words_->Find(absl::string_view(whole).substr(0, prefix_bytes + end));
+        words_->Find(absl::string_view(whole).substr(0, *size));
     if (!id.has_value()) continue;
     text->remove_prefix(end);
     return *id;

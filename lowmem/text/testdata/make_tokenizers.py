@@ -221,6 +221,88 @@ def split_kinds():
     return made
 
 
+def falcon():
+    """As Falcon has it: what is cut after ByteLevel sees its alphabet."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Punctuation("contiguous"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Digits(individual_digits=False),
+            pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+        ]
+    )
+    made.decoder = decoders.ByteLevel()
+    made.train_from_iterator(
+        corpus(),
+        byte_pairs(500, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()),
+    )
+    return made
+
+
+def odd_words():
+    """Words of every flag, some bytes without a word, and spaces of all kinds."""
+    bytes_ = ["<0x%02X>" % i for i in range(256) if i % 7]
+    made = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True))
+    made.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC()])
+    made.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    made.train_from_iterator(
+        [line for line in corpus() if line.isascii()],
+        byte_pairs(600, special_tokens=["<unk>", "<s>", "</s>"] + bytes_),
+    )
+    state = json.loads(made.to_str())
+    state["added_tokens"] = state["added_tokens"][:3]
+    made = Tokenizer.from_str(json.dumps(state))
+    made.add_tokens(
+        [
+            AddedToken("[X]", lstrip=True, single_word=True, normalized=False),
+            AddedToken("<pad>", lstrip=True, rstrip=True, normalized=False),
+            AddedToken("<w>", single_word=True, normalized=True),
+            AddedToken("<\u00c9>", rstrip=True, normalized=True),
+            AddedToken("new york", single_word=True),
+            AddedToken("\n", lstrip=True, rstrip=True, normalized=False),
+            AddedToken(" ws ", normalized=True),
+        ]
+    )
+    return made
+
+
+def odd_patterns():
+    """Patterns that PCRE2 takes, and understands in another way."""
+    made = Tokenizer(models.WordPiece(unk_token="<unk>", max_input_chars_per_word=20))
+    made.normalizer = normalizers.Replace(Regex(r"^e|[[:punct:]&&[^.,!_<>]]$"), "_")
+    cuts = [
+        (r"[a-c&&[^b]]+", "isolated"), (r"(?=(\d{3})+(?!\d))", "isolated"),
+        (r"[x[yz]]", "merged_with_next"), (r"\p{N}{1,3}+", "isolated"),
+        (r"\h{,2}o", "merged_with_previous"), (r"[^\W\d_]+", "isolated"),
+        (r"(?m)\b.\B", "contiguous"),
+    ]
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(cut), kind) for cut, kind in cuts]
+        + [pre_tokenizers.Whitespace()]
+    )
+    made.train_from_iterator(
+        corpus(),
+        trainers.WordPieceTrainer(
+            vocab_size=500, special_tokens=["<unk>"], show_progress=False
+        ),
+    )
+    return made
+
+
+# For those three: texts that the others do not need.
+ODD = [
+    " \u2014[X]\u2014 [X] a[X] [X]b", "foo\u00a0<pad>\u00a0bar", "foo\u3000<pad>\u2003bar",
+    "\u00e9<w>\u00e9 ,<w>, <w>", "\u65e5<w>\u672c", "\u00b2<w>\u00bd", "<w><w> <w>",
+    "\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902", "\u0e01\u0e47\u0e44\u0e17\u0e22",
+    "a\u00b2b \u00bd \u2167", "x\u203fy", "A\u0301B\u0301", "<W> <w> <\u00c9> <\u00e9>",
+    "\u0130[X]", "tab\t<pad>\n\nnext", "<unk>", "a<unk>b", "abc\nenter\ndef!\nend$\n",
+    "\x1c\x1d\x1e\x1f a\x0bb\x0cc", "  \u00a0<pad>\u200b<pad>", "a\u00adb", "\u2060x",
+    "[x] [X][X]", "new york New York newyork", "<0x0A>", "\u0967\u0968\u0969 123 \uff11\uff12",
+    " ws  ws ", "\n\n \n", "fade0 c0ffee", "1234567 12345,678901", "\u24b6\u24d0 \u2581",
+]
+
+
 RULES = {
     # From, to: what a map of characters of SentencePiece may say.
     "\uff26": "F", "\uff35": "U", "\uff2c": "L", "\ufb01": "fi", "\u337f": "\u682a",
@@ -302,9 +384,9 @@ def unigram():
     return Tokenizer.from_str(json.dumps(state))
 
 
-def expect(folder, tokenizer, count):
+def expect(folder, tokenizer, chosen):
     with open(os.path.join(folder, "expected.jsonl"), "w") as file:
-        for text in texts(count):
+        for text in chosen:
             ids = tokenizer.encode(text).ids
             shown = [tokenizer.decode(ids, skip_special_tokens=s) for s in (False, True)]
             file.write(json.dumps([text, ids] + shown) + "\n")
@@ -314,7 +396,7 @@ def main():
     if sys.argv[1] == "--real":
         for folder in sys.argv[2:]:
             path = os.path.join(folder, "tokenizer.json")
-            expect(folder, Tokenizer.from_file(path), 1000)
+            expect(folder, Tokenizer.from_file(path), texts(1000))
         return
     made = {
         "byte_level": byte_level(),
@@ -325,12 +407,18 @@ def main():
         "word_pieces_cased": word_pieces(False),
         "split_kinds": split_kinds(),
         "unigram": unigram(),
+        "falcon": falcon(),
+        "odd_words": odd_words(),
+        "odd_patterns": odd_patterns(),
     }
     for name, tokenizer in made.items():
         folder = os.path.join(sys.argv[1], name)
         os.makedirs(folder, exist_ok=True)
         tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
-        expect(folder, tokenizer, 220)
+        # As users read it: floats of the file may be others than those in memory.
+        tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
+        more = ODD if name in ("falcon", "odd_words", "odd_patterns") else []
+        expect(folder, tokenizer, more + texts(220 - len(more)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,65 @@
+// A layer that is applied to one vector after a model: those of a classifier's
+// head, and Dense of sentence-transformers.
+//
+//   const footprint::DenseLayer layer = {store, weights, DenseKind::kTanh};
+//   absl::Status status = layer.Apply(pooled, absl::MakeSpan(features));
+//
+//   absl::StatusOr<footprint::DenseModule> dense =
+//       footprint::DenseModule::Open("LaBSE/2_Dense");
+//
+// The matrix stays in its file: rows are read one by one, each time. Sums are
+// double precision.
+//
+// A layer is plain data; the store is the caller's and outlives it. A module
+// owns its file. Thread-compatible. Memory: one row.
+//
+// Errors are the store's and, of a module, NotFound and InvalidArgument where
+// its files are missing or contradict each other, Unimplemented for another
+// activation; they name the file.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_DENSE_LAYER_H_
+#define FOOTPRINT_LOWMEM_MODELS_DENSE_LAYER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/models/weight_binder.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+// What is made of each sum.
+enum class DenseKind { kNone, kTanh, kRelu, kGelu, kSigmoid };
+
+struct DenseLayer {
+  WeightStore* store = nullptr;
+  LinearWeights weights;  // without a bias where there is none
+  DenseKind kind = DenseKind::kNone;
+
+  int64_t inputs() const { return weights.matrix.columns(); }
+  int64_t outputs() const { return weights.matrix.rows(); }
+
+  // `input` has the inputs, `output` the outputs; they do not overlap.
+  absl::Status Apply(absl::Span<const float> input,
+                     absl::Span<float> output) const;
+};
+
+class DenseModule {
+ public:
+  // Reads config.json and model.safetensors of the module's folder.
+  static absl::StatusOr<DenseModule> Open(const std::string& folder);
+
+  const DenseLayer& layer() const { return layer_; }
+
+ private:
+  std::unique_ptr<WeightStore> store_;
+  DenseLayer layer_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_DENSE_LAYER_H_

@@ -1,0 +1,43 @@
+// The head of a classifier or a reranker: its logits from the state of a text's
+// first token.
+//
+//   absl::StatusOr<std::vector<footprint::DenseLayer>> head =
+//       footprint::FindEncoderHead(encoder->config(), &encoder->store());
+//   absl::StatusOr<std::vector<float>> logits =
+//       footprint::ApplyLayers(*head, states.first(hidden));
+//
+// Heads are those of ...ForSequenceClassification of each family: BERT's pooler
+// and classifier, RoBERTa's, XLM-R's, CamemBERT's and MPNet's two layers of the
+// classifier, DistilBERT's with ReLU.
+//
+// Pure; layers refer to the store, which outlives them. Memory: one row and the
+// vectors between layers.
+//
+// NotFound: the checkpoint has no head; says so. InvalidArgument: a head of
+// another shape. Errors of ApplyLayers are the store's.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
+#define FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/lowmem/models/dense_layer.h"
+#include "footprint/lowmem/models/encoder_config.h"
+#include "footprint/lowmem/weights/weight_store.h"
+
+namespace footprint {
+
+absl::StatusOr<std::vector<DenseLayer>> FindEncoderHead(
+    const EncoderConfig& config, WeightStore* store);
+
+// Applies one after the other.
+absl::StatusOr<std::vector<float>> ApplyLayers(
+    absl::Span<const DenseLayer> layers, absl::Span<const float> vector);
+
+}  // namespace footprint
+
+// Tested by text_embedder_test.
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_

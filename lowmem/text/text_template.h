@@ -1,0 +1,75 @@
+// What a tokenizer puts around a text, or around a pair of texts: the
+// post_processor of tokenizer.json.
+//
+//   absl::StatusOr<footprint::TextTemplate> around =
+//       footprint::TextTemplate::Parse(json);
+//   // {{2, 17, 18, 3}, {0, 0, 0, 0}}: [CLS] and [SEP] around two ids
+//   footprint::TypedIds ids = around->Join({17, 18});
+//   absl::StatusOr<footprint::TypedIds> pair = around->Join({17}, {18});
+//
+// An id's type says to a model of BERT's family which of the two texts it
+// belongs to. Known are TemplateProcessing, BertProcessing, RobertaProcessing,
+// ByteLevel (which adds nothing) and a Sequence of them; without any a text
+// stays as it is, and the second of a pair has type 1.
+//
+// Plain data that owns itself; thread-compatible, const calls thread-safe.
+// Memory: the ids.
+//
+// InvalidArgument: a processor without the ids that it names. Unimplemented:
+// another processor; a pair where several templates are one after the other.
+
+#ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
+#define FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+
+struct TypedIds {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> types;  // one for each id
+};
+
+class TextTemplate {
+ public:
+  static absl::StatusOr<TextTemplate> Parse(const nlohmann::json& json);
+
+  TypedIds Join(absl::Span<const int32_t> text) const;
+  absl::StatusOr<TypedIds> Join(absl::Span<const int32_t> first,
+                                absl::Span<const int32_t> second) const;
+
+  // Returns how many ids are added to a text, and to a pair.
+  int64_t CountAdded(bool is_pair) const;
+
+ private:
+  // An id, or one of the texts.
+  struct Part {
+    enum class Kind { kId, kFirst, kSecond };
+    Kind kind = Kind::kFirst;
+    int32_t id = 0;
+    int32_t type = 0;
+  };
+  using Parts = std::vector<Part>;
+
+  static absl::StatusOr<Parts> ReadParts(const nlohmann::json& list,
+                                         const nlohmann::json& special);
+  absl::Status Add(const nlohmann::json& json);
+  absl::Status AddPairOfIds(const nlohmann::json& json, bool is_roberta);
+  void Surround(const Parts& text, const Parts& pair);
+  static TypedIds JoinParts(const Parts& parts, absl::Span<const int32_t> first,
+                            absl::Span<const int32_t> second);
+
+  Parts text_ = {{}};
+  Parts pair_ = {{}, {Part::Kind::kSecond, 0, 1}};
+  int templates_ = 0;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
