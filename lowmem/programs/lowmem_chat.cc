@@ -40,13 +40,14 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
+#include "footprint/lowmem/programs/text_flag.h"
 #include "footprint/lowmem/text/chat_template.h"
 #include "footprint/lowmem/text/text_stream.h"
 #include "footprint/lowmem/text/token_sampler.h"
 #include "footprint/lowmem/text/tokenizer.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
-ABSL_FLAG(absl::optional<std::string>, prompt, absl::nullopt,
+ABSL_FLAG(footprint::lowmem_internal::TextFlag, prompt, {},
           "the question, or the text to go on with; unless given, each line of "
           "standard input is a turn of one conversation");
 ABSL_FLAG(std::string, system, "",
@@ -367,7 +368,7 @@ absl::Status Run(const std::string& directory) {
     return absl::InvalidArgumentError(
         "--system: the model goes on with texts; it has no words for a system");
   }
-  const absl::optional<std::string> prompt = absl::GetFlag(FLAGS_prompt);
+  const absl::optional<std::string> prompt = absl::GetFlag(FLAGS_prompt).text;
   return prompt.has_value() ? AnswerOnce(**chat, *prompt) : Converse(**chat);
 }
 

@@ -104,6 +104,12 @@ grep -q "chat: $turn tokens read" err || fail "ChatML's turn has $turn tokens: $
 "$BIN/lowmem_chat" chatml --prompt=hi --generate=1 --raw 2>err >out
 grep -q "chat: $turn tokens read" err && fail "--raw: $(cat err)"
 
+# An empty prompt is one: nothing is read from standard input.
+chat --prompt= --generate=1 </dev/null >out 2>err || fail "an empty prompt: $(cat err)"
+grep -q 'chat: 1 tokens read' err || fail "an empty prompt: $(cat err)"
+[[ $("$BIN/lowmem_tokenize" model --text=) == "$("$BIN/lowmem_tokenize" model --text=a | cut -d, -f1)" ]] ||
+  fail "an empty text has other ids than the first one"
+
 # What is wrong is said, with the exit code of its kind.
 expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"
 expect_error 2 '--generate: at least 1 token' "$BIN/lowmem_chat" model --generate=0

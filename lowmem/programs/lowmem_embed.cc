@@ -49,15 +49,16 @@
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
 #include "footprint/lowmem/programs/run_memory.h"
+#include "footprint/lowmem/programs/text_flag.h"
 #include "footprint/lowmem/text/text_template.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
-ABSL_FLAG(absl::optional<std::string>, text, absl::nullopt, "the text");
+ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
 ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
 ABSL_FLAG(std::string, scores, "",
           "give the scores of a classifier's or reranker's head instead of "
           "vectors: logits, sigmoid (each by itself) or softmax (of all)");
-ABSL_FLAG(absl::optional<std::string>, query, absl::nullopt,
+ABSL_FLAG(footprint::lowmem_internal::TextFlag, query, {},
           "score each text as the second of a pair with this one before it");
 ABSL_FLAG(std::string, prompt_name, "",
           "put the prompt of this name before each text, one of those in "
@@ -236,7 +237,7 @@ absl::StatusOr<std::unique_ptr<VectorOutput>> OpenOutput(int64_t texts,
 }
 
 absl::Status CheckFlags() {
-  const bool has_text = absl::GetFlag(FLAGS_text).has_value();
+  const bool has_text = absl::GetFlag(FLAGS_text).text.has_value();
   if (has_text == !absl::GetFlag(FLAGS_file).empty()) {
     return absl::InvalidArgumentError(
         "give one of --text and --file; see --help");
@@ -247,7 +248,7 @@ absl::Status CheckFlags() {
     return absl::InvalidArgumentError(absl::StrCat(
         "--scores: \"", scores, "\" is none of logits, sigmoid and softmax"));
   }
-  if (scores.empty() && absl::GetFlag(FLAGS_query).has_value()) {
+  if (scores.empty() && absl::GetFlag(FLAGS_query).text.has_value()) {
     return absl::InvalidArgumentError(
         "--query: a pair of texts has scores, no vector; give --scores, too");
   }
@@ -268,7 +269,7 @@ absl::Status CheckFlags() {
 
 absl::StatusOr<TypedIds> EncodeText(const TextEmbedder& embedder,
                                     absl::string_view text, bool* is_cut) {
-  const absl::optional<std::string> query = absl::GetFlag(FLAGS_query);
+  const absl::optional<std::string> query = absl::GetFlag(FLAGS_query).text;
   return query.has_value() ? embedder.EncodePair(*query, text, is_cut)
                            : embedder.Encode(text, is_cut);
 }
@@ -407,7 +408,7 @@ absl::Status Run(const std::string& directory) {
   if (!embedder.ok()) return embedder.status();
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
-  const absl::optional<std::string> text = absl::GetFlag(FLAGS_text);
+  const absl::optional<std::string> text = absl::GetFlag(FLAGS_text).text;
   std::unique_ptr<Texts> texts;
   if (text.has_value()) {
     texts = std::make_unique<OneText>(*text);

@@ -54,6 +54,10 @@ grep -q 'vectors are means, not normalised' err || fail "no modules.json: $(cat 
 "$EMBED" "$MODEL" --text='  the cat ' >out 2>err || fail "spaces: $(cat err)"
 cmp -s out one || fail "whitespace around a text gave another vector"
 
+# An empty text is one, too: what the tokenizer puts around it.
+"$EMBED" "$MODEL" --text= >out 2>err || fail "an empty text: $(cat err)"
+cmp -s out <(sed -n 3p all) || fail "an empty text has another vector than an empty line"
+
 # Scores of a pair, each way; those of a text by softmax add up to one.
 printf 'It sat.\nNo.\n' >answers
 "$EMBED" "$RERANKER" --scores=logits --query='Where?' --file=answers >logits 2>err ||

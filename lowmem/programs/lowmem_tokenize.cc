@@ -27,10 +27,11 @@
 #include "absl/types/optional.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/lowmem/programs/command_line.h"
+#include "footprint/lowmem/programs/text_flag.h"
 #include "footprint/lowmem/text/tokenizer.h"
 #include "nlohmann/json.hpp"
 
-ABSL_FLAG(absl::optional<std::string>, text, absl::nullopt, "the text");
+ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
 ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
 ABSL_FLAG(bool, json, false,
           "lines of --file are JSON strings, which may hold ends of lines");
@@ -104,7 +105,7 @@ absl::Status PrintText(const Tokenizer& tokenizer, const std::string& list) {
 absl::Status Run(const std::string& directory) {
   const auto tokenizer = Tokenizer::Open(directory);
   if (!tokenizer.ok()) return tokenizer.status();
-  const absl::optional<std::string> text = absl::GetFlag(FLAGS_text);
+  const absl::optional<std::string> text = absl::GetFlag(FLAGS_text).text;
   if (text.has_value()) return PrintIds(**tokenizer, *text);
   const std::string file = absl::GetFlag(FLAGS_file);
   if (!file.empty()) return PrintIdsOfLines(**tokenizer, file);
@@ -114,7 +115,7 @@ absl::Status Run(const std::string& directory) {
 int Main(const std::vector<char*>& arguments) {
   using lowmem_internal::ExitCode;
   constexpr char kProgram[] = "lowmem_tokenize";
-  const int inputs = (absl::GetFlag(FLAGS_text).has_value() ? 1 : 0) +
+  const int inputs = (absl::GetFlag(FLAGS_text).text.has_value() ? 1 : 0) +
                      (absl::GetFlag(FLAGS_file).empty() ? 0 : 1) +
                      (absl::GetFlag(FLAGS_ids).empty() ? 0 : 1);
   if (arguments.size() != 2 || inputs != 1) {

@@ -90,6 +90,7 @@ absl::Status Tokenizer::Set() {
 }
 
 absl::Status Tokenizer::AddSpecialWords() {
+  std::vector<SpecialWord> changed;
   for (const Json& json : JsonMember(file_.settings, "added_tokens")) {
     SpecialWord word;
     word.content = JsonTextOr(json, "content", "");
@@ -118,9 +119,15 @@ absl::Status Tokenizer::AddSpecialWords() {
           "the added token \"", word.content,
           "\" is nothing once it is normalised, so it is in no text"));
     }
-    word.content = *normal;
-    normal_words_.Add(word);
+    if (*normal == word.content) {
+      normal_words_.Add(word);
+    } else {
+      word.content = *normal;
+      changed.push_back(word);
+    }
   }
+  // The first of equal words counts: one that no step changed.
+  for (const SpecialWord& word : changed) normal_words_.Add(word);
   return absl::OkStatus();
 }
 

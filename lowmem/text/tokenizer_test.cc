@@ -143,6 +143,19 @@ TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
       HasSubstr("is nothing once it is normalised"));
 }
 
+// Of two added words that become the same the one that stays itself is found.
+TEST(TokenizerTest, FindsTheWordThatNormalisingLeaves) {
+  const auto tokenizer =
+      Tokenizer::Open(Folder("lower",
+                             R"({"normalizer": {"type": "Lowercase"},
+          "added_tokens": [{"id": 1, "content": "<W>", "normalized": true},
+                           {"id": 2, "content": "<w>", "normalized": true}],
+          "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})"));
+  ASSERT_THAT(tokenizer, IsOk());
+  EXPECT_THAT(*(*tokenizer)->Encode("a<W><w>", SpecialIds::kInclude),
+              ElementsAre(0, 2, 2));
+}
+
 // A word may be as long as the text: no way is tried that no word has.
 TEST(TokenizerTest, EndsSoonOnLongWords) {
   const std::string longest(60000, 'b');
