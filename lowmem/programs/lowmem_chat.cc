@@ -4,6 +4,7 @@
 //   lowmem_chat Qwen3-0.6B --prompt="Why is the sky blue?" --budget=32MiB
 //   lowmem_chat Llama-3.2-1B-Instruct        # a conversation, line by line
 //   lowmem_chat gpt2 --prompt="Once upon a time" --generate=50
+//   lowmem_chat gpt2 --score="Once upon a time"   # how likely it is
 //
 // The answer goes to standard output as it is made, what it took to standard
 // error. MODEL_DIR holds config.json, model.safetensors and tokenizer.json.
@@ -36,6 +37,7 @@
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/stop_ids.h"
+#include "footprint/lowmem/models/token_scores.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
 #include "footprint/lowmem/programs/run_budget.h"
@@ -46,10 +48,15 @@
 #include "footprint/lowmem/text/token_sampler.h"
 #include "footprint/lowmem/text/tokenizer.h"
 #include "footprint/lowmem/weights/weight_store.h"
+#include "nlohmann/json.hpp"
 
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, prompt, {},
           "the question, or the text to go on with; unless given, each line of "
           "standard input is a turn of one conversation");
+ABSL_FLAG(footprint::lowmem_internal::TextFlag, score, {},
+          "say how likely the model finds this text: a line of JSON for each "
+          "token, with its log-likelihood after those before it. Each token "
+          "reads all weights once");
 ABSL_FLAG(std::string, system, "",
           "what the model is told before the question");
 ABSL_FLAG(bool, raw, false,
@@ -88,6 +95,10 @@ absl::Status CheckFlags() {
   const auto wrong = [](absl::string_view what) {
     return absl::InvalidArgumentError(what);
   };
+  if (absl::GetFlag(FLAGS_score).text.has_value() &&
+      absl::GetFlag(FLAGS_prompt).text.has_value()) {
+    return wrong("give one of --prompt and --score");
+  }
   if (absl::GetFlag(FLAGS_generate) < 1) {
     return wrong("--generate: at least 1 token");
   }
@@ -147,6 +158,9 @@ class Chat {
   absl::StatusOr<Ids> FirstIds(absl::string_view text) const;
   // Those of a later turn, after an answer.
   absl::StatusOr<Ids> NextIds(absl::string_view text) const;
+
+  // Says how likely each token of a text is; its turns are not the model's.
+  absl::Status Score(absl::string_view text);
 
   // Reads the ids and answers; says the text as it comes.
   absl::StatusOr<Answer> Say(const Ids& ids);
@@ -297,6 +311,47 @@ absl::StatusOr<Answer> Chat::Say(const Ids& ids) {
   return answer;
 }
 
+absl::Status Chat::Score(absl::string_view text) {
+  const absl::StatusOr<Ids> ids = Encode(text, SpecialIds::kInclude);
+  if (!ids.ok()) return ids.status();
+  if (ids->size() < 2) {
+    return absl::InvalidArgumentError(
+        "--score: a text of one token has none whose likelihood is known");
+  }
+  const auto tokens = static_cast<int64_t>(ids->size()) - 1;
+  const absl::Status started = Start(/*prompt_tokens=*/1, tokens);
+  if (!started.ok()) return started;
+  const absl::StatusOr<std::vector<double>> scores = ScoreTokens(*run_, *ids);
+  if (!scores.ok()) return scores.status();
+  double sum = 0;
+  for (size_t i = 0; i < ids->size(); ++i) {
+    const int32_t id = (*ids)[i];
+    nlohmann::json line = {
+        {"id", id},
+        {"text", tokenizer_->Decode({id}, SpecialIds::kInclude)},
+        // Nothing stands before the first one.
+        {"log_likelihood", nullptr}};
+    if (i > 0) {
+      line["log_likelihood"] = (*scores)[i - 1];
+      sum += (*scores)[i - 1];
+    }
+    printf("%s\n", line.dump(-1, ' ', /*ensure_ascii=*/false,
+                             nlohmann::json::error_handler_t::replace)
+                       .c_str());
+  }
+  if (absl::GetFlag(FLAGS_statistics)) {
+    fprintf(
+        stderr,
+        "lowmem_chat: %lld tokens have log-likelihood %.6g, perplexity "
+        "%.6g; process %s at most, %s read from the file\n",
+        static_cast<long long>(tokens), sum,
+        std::exp(-sum / static_cast<double>(tokens)),
+        FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
+        FormatRoundedBytes(decoder_->store().counters().bytes_read).c_str());
+  }
+  return absl::OkStatus();
+}
+
 void Chat::PrintStatistics(const Answer& answer) const {
   if (!absl::GetFlag(FLAGS_statistics)) return;
   const WeightCounters counters = decoder_->store().counters();
@@ -368,6 +423,8 @@ absl::Status Run(const std::string& directory) {
     return absl::InvalidArgumentError(
         "--system: the model goes on with texts; it has no words for a system");
   }
+  const absl::optional<std::string> score = absl::GetFlag(FLAGS_score).text;
+  if (score.has_value()) return (*chat)->Score(*score);
   const absl::optional<std::string> prompt = absl::GetFlag(FLAGS_prompt).text;
   return prompt.has_value() ? AnswerOnce(**chat, *prompt) : Converse(**chat);
 }
@@ -377,10 +434,9 @@ absl::Status Run(const std::string& directory) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_chat MODEL_DIR [--prompt=TEXT] [--budget=32MiB]\n"
-      "MODEL_DIR holds config.json, model.safetensors and tokenizer.json, or "
-      "it "
-      "is a GGUF file. Pack "
+      "lowmem_chat MODEL [--prompt=TEXT | --score=TEXT] [--budget=32MiB]\n"
+      "MODEL is a GGUF file, or a folder that holds config.json,\n"
+      "model.safetensors and tokenizer.json. Pack a folder's "
       "the weights first, once:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   return footprint::lowmem_internal::RunOnFolder(

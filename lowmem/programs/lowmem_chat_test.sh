@@ -2,6 +2,7 @@
 # lowmem_chat and lowmem_tokenize as a user calls them, on a small model with
 # weights from a seed and a real tokenizer of 704 words.
 set -uo pipefail
+readonly SCORED=$PWD/lowmem/models/testdata/golden_scores
 readonly BIN=$PWD/lowmem/programs TOKENIZER=$PWD/lowmem/text/testdata/byte_level
 failures=0
 cd "$TEST_TMPDIR" || exit 1
@@ -109,6 +110,22 @@ chat --prompt= --generate=1 </dev/null >out 2>err || fail "an empty prompt: $(ca
 grep -q 'chat: 1 tokens read' err || fail "an empty prompt: $(cat err)"
 [[ $("$BIN/lowmem_tokenize" model --text=) == "$("$BIN/lowmem_tokenize" model --text=a | cut -d, -f1)" ]] ||
   fail "an empty text has other ids than the first one"
+
+# The likelihood of a text, as transformers have it in double precision.
+"$BIN/lowmem_chat" "$SCORED" --score='A cat sat on the mat.' >scores 2>err || fail "scores: $(cat err)"
+python3 - "$SCORED/expected.jsonl" <<'PYTHON' || fail "other likelihoods: $(cat scores)"
+import json, sys
+text, ids, wanted, error = json.loads(open(sys.argv[1]).readline())
+lines = [json.loads(line) for line in open("scores")]
+assert [line["id"] for line in lines] == ids
+assert "".join(line["text"] for line in lines[1:]) == text
+assert lines[0]["log_likelihood"] is None
+pairs = zip(lines[1:], wanted)
+assert all(abs(line["log_likelihood"] - want) < 1e-4 for line, want in pairs)
+PYTHON
+grep -q '10 tokens have log-likelihood -.* perplexity' err || fail "scores: $(cat err)"
+expect_error 1 'a text of one token' "$BIN/lowmem_chat" "$SCORED" --score=
+expect_error 2 'one of --prompt and --score' "$BIN/lowmem_chat" "$SCORED" --score=a --prompt=b
 
 # What is wrong is said, with the exit code of its kind.
 expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"
