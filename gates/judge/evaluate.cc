@@ -22,6 +22,7 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/gates/judge/verdict_problem.h"
+#include "footprint/gates/judge/written_limit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
 
@@ -149,6 +150,10 @@ class Evaluation {
       selectors_.AddUnknownLabel(source, placed.location, selector.label());
       return false;
     }
+    if (AwaitsFigure(placed.threshold)) {
+      AddAwaited(placed);
+      return true;
+    }
     Findings findings;
     const size_t first = judgements_.size();
     for (int profile : labelled) JudgeProfile(placed, profile, &findings);
@@ -163,6 +168,18 @@ class Evaluation {
       selectors_.CheckCount(source, placed.number, findings.named_count);
     }
     return true;
+  }
+
+  void AddAwaited(const PlacedThreshold& placed) {
+    AddProblem(BAD_CONFIGURATION, placed.location,
+               absl::StrCat("max is \"", placed.threshold.max(),
+                            "\" above a figure that is not there yet; write "
+                            "it, as in \"24 MB ",
+                            placed.threshold.max(),
+                            "\", or let this write what is measured: bazel "
+                            "run ",
+                            command_.target),
+               &verdict_);
   }
 
   void JudgeProfile(const PlacedThreshold& placed, int profile,

@@ -13,6 +13,7 @@
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_numbers.h"
+#include "footprint/gates/judge/written_limit.h"
 
 namespace footprint {
 namespace {
@@ -249,7 +250,8 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
     minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
                If(entry.has_new_minimum(), entry.new_minimum()));
   }
-  limits.End(ReadNumbers(threshold).limit());
+  // The update command writes the first value of one that awaits it.
+  if (!AwaitsFigure(threshold)) limits.End(ReadNumbers(threshold).limit());
   ratios.End(FindRatio(threshold));
   minima.End(ReadNumbers(threshold).minimum);
   CheckTerms(threshold, is_recorded, &problems);
@@ -298,7 +300,8 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                      auto new_value) {
     return has_last ? last_value == new_value : !is_recorded;
   };
-  if (is_kept(last.has_new_value(), last.new_value(), missing.new_value())) {
+  if (AwaitsFigure(threshold) ||
+      is_kept(last.has_new_value(), last.new_value(), missing.new_value())) {
     missing.clear_new_value();
   } else if (missing.has_new_value() && last.has_new_value()) {
     missing.set_old_value(last.new_value());

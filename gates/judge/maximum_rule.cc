@@ -18,7 +18,9 @@ constexpr JudgementWords kWords[] = {{MAXIMUM, "max", "at most"}};
 class MaximumRule : public Rule {
  public:
   const char* name() const override { return "maximum"; }
-  const char* fields() const override { return "`max_bytes`, `max_count`"; }
+  const char* fields() const override {
+    return "`max_bytes`, `max_count`, `max`";
+  }
   const char* meaning() const override { return "at most this"; }
   const char* update_policy() const override {
     return "raises it to what was measured and the headroom; lowers it "

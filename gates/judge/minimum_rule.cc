@@ -34,7 +34,9 @@ std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
 class MinimumRule : public Rule {
  public:
   const char* name() const override { return "minimum"; }
-  const char* fields() const override { return "`min_bytes`, `min_count`"; }
+  const char* fields() const override {
+    return "`min_bytes`, `min_count`, `min`";
+  }
   const char* meaning() const override {
     return "at least this; beside a maximum it makes a band, so that a "
            "saving is kept";

@@ -13,12 +13,14 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/types/optional.h"
 #include "footprint/base/text/octal_numbers.h"
 #include "footprint/base/text/text_format_errors.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/limit_history.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/written_limit.h"
 #include "footprint/profiling/schema/metric_kind.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
@@ -50,19 +52,33 @@ class ProblemCollector : public TextFormatErrors {
   ThresholdSource* source_;
 };
 
-bool HasHeader(absl::string_view text, absl::string_view key,
-               const std::vector<std::string>& values) {
+// The value of "# KEY value" among the comments that a text begins with;
+// nullopt: there is none.
+absl::optional<std::string> FindHeader(absl::string_view text,
+                                       absl::string_view key) {
+  absl::ConsumePrefix(&text, kByteOrderMark);
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripAsciiWhitespace(line);
     if (line.empty()) continue;
-    if (!absl::ConsumePrefix(&line, "#")) return false;
+    if (!absl::ConsumePrefix(&line, "#")) break;
     line = absl::StripLeadingAsciiWhitespace(line);
     if (!absl::ConsumePrefix(&line, key)) continue;
-    const std::string value(absl::StripAsciiWhitespace(line));
-    return std::find(values.begin(), values.end(), value) != values.end();
+    return std::string(absl::StripAsciiWhitespace(line));
   }
-  return false;
+  return absl::nullopt;
 }
+
+constexpr char kSchemaKey[] = "proto-file:";
+constexpr char kMessageKey[] = "proto-message:";
+
+constexpr char kSchema[] = "gates/judge/gate.proto";
+constexpr char kMessage[] = "footprint.ThresholdFile";
+
+bool IsSchema(const std::string& name) {
+  return name == kSchema || name == absl::StrCat("footprint/", kSchema);
+}
+
+bool IsMessage(const std::string& name) { return name == kMessage; }
 
 // Before the parser looks at fields that it may not know. False: look no more.
 bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
@@ -74,11 +90,14 @@ bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
                   "might swallow what follows; save it with LF or CRLF");
     return false;
   }
-  if (!IsMarkedAsThresholds(text)) {
-    problems->Add(0, 0,
-                  "is not marked as a threshold file; begin it with the two "
-                  "lines \"# proto-file: gates/judge/gate.proto\" and \"# "
-                  "proto-message: footprint.ThresholdFile\"");
+  if (!IsSchema(FindHeader(text, kSchemaKey).value_or(kSchema)) ||
+      !IsMessage(FindHeader(text, kMessageKey).value_or(kMessage))) {
+    problems->Add(
+        0, 0,
+        absl::StrCat("is marked as another file; a threshold file "
+                     "says \"# ",
+                     kSchemaKey, " ", kSchema, "\" and \"# ", kMessageKey, " ",
+                     kMessage, "\" in its first lines, or nothing"));
     return false;
   }
   return true;
@@ -115,11 +134,12 @@ bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
 // field.
 class ThresholdChecker {
  public:
-  ThresholdChecker(const ThresholdFile& file,
+  // Sets the numbers of written limits in `file`.
+  ThresholdChecker(ThresholdFile* file,
                    const TextFormat::ParseInfoTree& locations,
                    bool is_history_checked, ThresholdSource* source,
                    ProblemCollector* problems)
-      : file_(file),
+      : file_(*file),
         locations_(locations),
         is_history_checked_(is_history_checked),
         source_(source),
@@ -140,17 +160,17 @@ class ThresholdChecker {
                        "own: threshold { ... }");
         return;
       }
-      Check(file_.threshold(i), i);
+      if (Resolve(file_.mutable_threshold(i))) Check(file_.threshold(i), i);
     }
     for (int i = 0; i < file_.exemption_size(); ++i) CheckExemption(i);
   }
 
  private:
   void CheckFile() {
-    if (file_.schema_version() < 1) {
+    if (file_.schema_version() < 0) {
       problems_->Add(-1, 0,
-                     "has no schema version; write \"schema_version: 1\" after "
-                     "the two header lines");
+                     "has a schema version below zero; write \"schema_version: "
+                     "1\", or leave it out");
     }
     if (file_.threshold_size() == 0 && file_.exemption_size() == 0) {
       problems_->Add(-1, 0,
@@ -204,6 +224,15 @@ class ThresholdChecker {
     if (!IsReason(exemption.reason())) {
       Add("", "gives no reason; say why this needs no limit");
     }
+  }
+
+  // Sets the numbers that written limits mean. Returns whether they mean any.
+  bool Resolve(Threshold* threshold) {
+    const std::vector<RuleMistake> mistakes = ResolveWrittenLimits(threshold);
+    for (const RuleMistake& mistake : mistakes) {
+      Add(mistake.field, mistake.message);
+    }
+    return mistakes.empty();
   }
 
   void Check(const Threshold& threshold, int index) {
@@ -313,7 +342,7 @@ class ThresholdChecker {
     problems_->Add(location.line, location.column, message);
   }
 
-  const ThresholdFile& file_;
+  ThresholdFile& file_;
   const TextFormat::ParseInfoTree& locations_;
   const bool is_history_checked_;
   ThresholdSource* const source_;
@@ -335,11 +364,8 @@ std::string ThresholdSource::LocationOfExemption(int exemption) const {
 }
 
 bool IsMarkedAsThresholds(absl::string_view text) {
-  absl::ConsumePrefix(&text, kByteOrderMark);
-  return HasHeader(
-             text, "proto-file:",
-             {"gates/judge/gate.proto", "footprint/gates/judge/gate.proto"}) &&
-         HasHeader(text, "proto-message:", {"footprint.ThresholdFile"});
+  return IsSchema(FindHeader(text, kSchemaKey).value_or("")) &&
+         IsMessage(FindHeader(text, kMessageKey).value_or(""));
 }
 
 int ByteOrderMarkLength(absl::string_view text) {
@@ -370,7 +396,7 @@ ThresholdSource ParseThresholdFile(absl::string_view path,
     if (source.problems.empty()) problems.Add(-1, 0, "cannot be parsed");
     return source;
   }
-  ThresholdChecker(source.file, *locations, is_history_checked, &source,
+  ThresholdChecker(&source.file, *locations, is_history_checked, &source,
                    &problems)
       .CheckAll();
   return source;

@@ -4,15 +4,16 @@
 //   ThresholdSource source = ParseThresholdFile("x.textproto", text);
 //   if (!source.problems.empty()) ...  // each says file:line:column and why
 //
-// The text must begin with the two comments that tell editors and other tools
-// what it is:
+// The text may begin with the two comments that tell editors and other tools
+// what it is, and no others of their kind:
 //
 //   # proto-file: gates/judge/gate.proto
 //   # proto-message: footprint.ThresholdFile
 //
 // A byte-order mark and CRLF line ends are accepted. Fields that this version
 // does not know, numbers without sense and rules that contradict each other are
-// problems, never passed over.
+// problems, never passed over. The file's written limits have their numbers
+// beside them (written_limit.h).
 //
 // Pure functions, thread-safe; the result owns copies. Memory: about 2 KiB a
 // threshold while parsing, the messages after. Time: linear in the text.

@@ -77,30 +77,50 @@ TEST(ThresholdFileTest, RefusesLoneCarriageReturns) {
               HasSubstr("save it with LF or CRLF"));
 }
 
-TEST(ThresholdFileTest, WantsBothHeaders) {
+TEST(ThresholdFileTest, HeadersAndVersionMayBeLeftOut) {
   const std::string body =
-      "schema_version: 1\n" +
       OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 100");
   for (const char* header :
-       {"", "# proto-file: gates/judge/gate.proto\n",
+       {"# Ours.\n", "schema_version: 1\n", "   ",
+        "# proto-file: gates/judge/gate.proto\n",
         "# proto-message: footprint.ThresholdFile\n",
-        "# proto-file: other.proto\n# proto-message: "
+        "# A title.\n\n#proto-file:footprint/gates/judge/gate.proto\n"
+        "# proto-message:   footprint.ThresholdFile  \n"}) {
+    const std::string text = header + body;
+    const ThresholdSource source = ParseThresholdFile("t", text);
+    EXPECT_THAT(source.problems, IsEmpty()) << header;
+    EXPECT_EQ(source.file.threshold(0).max_bytes(), 100);
+    EXPECT_EQ(IsMarkedAsThresholds(text), header[2] == 'A') << header;
+  }
+}
+
+TEST(ThresholdFileTest, RefusesAFileThatIsMarkedAsAnother) {
+  const std::string body =
+      OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 100");
+  for (const char* header :
+       {"# proto-file: other.proto\n# proto-message: "
         "footprint.ThresholdFile\n",
         "# proto-file: gates/judge/gate.proto\n# proto-message: "
         "footprint.Verdict\n",
-        "schema_version: 1 # proto-file: gates/judge/gate.proto\n"
-        "# proto-message: footprint.ThresholdFile\n"}) {
+        "# proto-message: footprint.Fleet\n"}) {
     EXPECT_THAT(OnlyProblem(ParseThresholdFile("t", header + body)),
-                HasSubstr("t:1:1: is not marked as a threshold file"))
+                HasSubstr("t:1:1: is marked as another file"))
         << header;
   }
-  EXPECT_THAT(ParseThresholdFile(
-                  "t",
-                  "# A title.\n\n#proto-file:footprint/gates/judge/gate.proto\n"
-                  "# proto-message:   footprint.ThresholdFile  \n" +
-                      body)
-                  .problems,
-              IsEmpty());
+  EXPECT_THAT(
+      OnlyProblem(ParseThresholdFile("t", "schema_version: -1\n" + body)),
+      HasSubstr("has a schema version below zero"));
+}
+
+TEST(ThresholdFileTest, WrittenLimitsHaveTheirNumbers) {
+  const ThresholdSource source = Parse(
+      OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max: '1.5 MiB' min: '1 "
+                   "MB'") +
+      OneThreshold("metric: ALLOCATION_COUNT max: '12 + 10 %'"));
+  EXPECT_THAT(source.problems, IsEmpty());
+  EXPECT_EQ(source.file.threshold(0).max_bytes(), 1572864);
+  EXPECT_EQ(source.file.threshold(0).min_bytes(), 1000000);
+  EXPECT_EQ(source.file.threshold(1).max_count(), 14);
 }
 
 TEST(ThresholdFileTest, CallsANewerFileNewer) {
@@ -121,15 +141,6 @@ TEST(ThresholdFileTest, RefusesWhatWouldJudgeNothing) {
   EXPECT_THAT(Parse("environment {}").problems, SizeIs(2));
 }
 
-TEST(ThresholdFileTest, WantsASchemaVersion) {
-  const std::string text =
-      "# proto-file: gates/judge/gate.proto\n"
-      "# proto-message: footprint.ThresholdFile\n" +
-      OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1");
-  EXPECT_THAT(OnlyProblem(ParseThresholdFile("t", text)),
-              HasSubstr("has no schema version"));
-}
-
 struct BadThreshold {
   const char* fields;   // at line 6, column 3
   const char* problem;  // with its location
@@ -137,6 +148,15 @@ struct BadThreshold {
 
 TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {
   const BadThreshold kCases[] = {
+      {"metric: PEAK_LIVE_USABLE_BYTES max: '24 Mb'",
+       "t.textproto:6:34: max is \"24 Mb\": \"24 Mb\" is no number of bytes: "
+       "\"Mb\" is not B"},
+      {"metric: ALLOCATION_COUNT max: '24 MB'",
+       "t.textproto:6:28: max is \"24 MB\": \"24 MB\" is no number of calls"},
+      {"metric: PEAK_LIVE_USABLE_BYTES max: '24 MB' max_bytes: 3",
+       "stands beside another maximum"},
+      {"metric: PEAK_LIVE_USABLE_BYTES max: '1 MB' min: '2 MB'",
+       "the minimum, 2000000, is above the maximum, 1000000"},
       {"metric: PEAK_LIVE_USABLE_BYTES max_bytes: -1",
        "t.textproto:6:34: "
        "max_bytes is -1, and peak_live_usable_bytes cannot be below zero"},

@@ -119,7 +119,16 @@ expect 2 'nothing.textproto: is empty' good.binpb nothing.textproto
 printf '# proto-file: gates/judge/gate.proto\n# proto-message: footprint.ThresholdFile\nschema_version: 2\nnew: 1\n' >future.textproto
 expect 2 'future.textproto: has schema version 2' good.binpb future.textproto
 printf 'schema_version: 1\n' >bare.textproto
-expect 2 'bare.textproto:1:1: is not marked' good.binpb bare.textproto
+expect 2 'bare.textproto: holds no threshold' good.binpb bare.textproto
+printf '# proto-message: footprint.Fleet\n' >fleet.textproto
+expect 2 'fleet.textproto:1:1: is marked as another file' good.binpb fleet.textproto
+# No first lines, and a limit as people write it.
+echo 'threshold { selector { label: "//a:b" } metric: PEAK_LIVE_USABLE_BYTES max: "1.5 GiB" }' >units.textproto
+expect 0 '^ACCEPT' good.binpb units.textproto
+sed 's/1.5 GiB/1.5 Gib/' units.textproto >none.textproto
+expect 2 'none.textproto:1:.*"Gib" is not B, KiB' good.binpb none.textproto
+sed 's/1.5 GiB/+ 10 %/' units.textproto >awaits.textproto
+expect 2 'max is "[+] 10 %" above a figure that is not there yet' good.binpb awaits.textproto
 bad() {
   rule bad "$2"
   expect 2 "bad.textproto:4:[0-9]+: .*$1" good.binpb bad.textproto

@@ -91,12 +91,28 @@ size_t SkipWord(absl::string_view text, size_t at) {
   return at;
 }
 
-// The number of the field "name: number" that begins at `at`.
-Splice NumberAt(absl::string_view text, size_t at) {
+// Where the quoted text at `at` ends, which may go on in further quotes.
+size_t SkipText(absl::string_view text, size_t at) {
+  size_t end = at;
+  while (at < text.size() && (text[at] == '"' || text[at] == '\'')) {
+    const char quote = text[at];
+    for (++at; at < text.size() && text[at] != quote; ++at) {
+      if (text[at] == '\\') ++at;
+    }
+    end = std::min(at + 1, text.size());
+    at = SkipSpaceAndComments(text, end);
+  }
+  return end;
+}
+
+// The value of the field "name: value" that begins at `at`.
+Splice ValueAt(absl::string_view text, size_t at) {
   Splice splice;
   at = SkipSpaceAndComments(text, SkipWord(text, at));
   at = SkipSpaceAndComments(text, at + 1);  // the colon
   splice.begin = at;
+  splice.end = SkipText(text, at);
+  if (splice.end > at) return splice;
   if (at < text.size() && text[at] == '-') {
     at = SkipSpaceAndComments(text, at + 1);
   }
@@ -172,12 +188,13 @@ class Editor {
     Threshold* threshold = source_.file.mutable_threshold(change.threshold);
     absl::Status status;
     if (change.limit.has_value()) {
-      status = SetNumber(change.threshold, *change.limit, FindLimit(*threshold),
-                         threshold);
+      status = SetNumber(change.threshold, *change.limit, change.written_limit,
+                         FindLimit(*threshold), threshold);
     }
     if (status.ok() && change.minimum.has_value()) {
-      status = SetNumber(change.threshold, *change.minimum,
-                         FindNumber(*threshold, MINIMUM), threshold);
+      status =
+          SetNumber(change.threshold, *change.minimum, change.written_minimum,
+                    FindNumber(*threshold, MINIMUM), threshold);
     }
     if (status.ok() && change.ratio.has_value()) {
       status = ReplaceNumber(change.threshold, "max_ratio",
@@ -199,16 +216,24 @@ class Editor {
     return status;
   }
 
-  // Returns null if the threshold has no such field.
-  absl::Status SetNumber(int number, int64_t value, const NumberField* field,
-                         Threshold* threshold) {
+  // Sets the number of `field`, and `written` in the field that means it.
+  absl::Status SetNumber(int number, int64_t value, const std::string& written,
+                         const NumberField* field, Threshold* threshold) {
     if (field == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrCat(source_.DescribeLocation(number),
                        ": has no maximum or exact value, or no minimum"));
     }
     field->Set(value, threshold);
-    return ReplaceNumber(number, field->name, absl::StrCat(value));
+    const bool is_minimum = field->kind == MINIMUM;
+    std::string* const text =
+        is_minimum ? threshold->mutable_min() : threshold->mutable_max();
+    if (text->empty()) {
+      return ReplaceNumber(number, field->name, absl::StrCat(value));
+    }
+    *text = written;
+    return ReplaceNumber(number, is_minimum ? "min" : "max",
+                         absl::StrCat("\"", written, "\""));
   }
 
   const FieldDescriptor* ThresholdField() const {
@@ -232,7 +257,7 @@ class Editor {
       return absl::InvalidArgumentError(absl::StrCat(
           source_.DescribeLocation(number), ": has no ", field, " to change"));
     }
-    splices_.push_back(NumberAt(text_, text_offsets_.FindOffset(location)));
+    splices_.push_back(ValueAt(text_, text_offsets_.FindOffset(location)));
     splices_.back().replacement = value;
     return absl::OkStatus();
   }
@@ -402,26 +427,6 @@ bool IsThresholdFileWithoutRules(absl::string_view text) {
   const absl::optional<ThresholdFile> file = ReadFields(text);
   return file.has_value() && file->threshold_size() == 0 &&
          file->exemption_size() == 0;
-}
-
-std::string WithFirstLines(absl::string_view text) {
-  const absl::optional<ThresholdFile> file = ReadFields(text);
-  if (!file.has_value()) return std::string(text);
-  if (file->ByteSizeLong() == 0 && absl::StripAsciiWhitespace(text).empty()) {
-    return NewThresholdText(absl::nullopt);
-  }
-  const std::string newline = FindNewline(text);
-  std::string whole;
-  if (!IsMarkedAsThresholds(text)) {
-    whole = absl::StrReplaceAll(kHeader, {{"\n", newline}});
-  }
-  absl::StrAppend(&whole, text);
-  if (!whole.empty() && whole.back() != '\n') whole += newline;
-  if (file->schema_version() == 0) {
-    absl::StrAppend(&whole, "schema_version: ", kThresholdSchemaVersion,
-                    newline);
-  }
-  return whole;
 }
 
 }  // namespace footprint

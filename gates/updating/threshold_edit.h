@@ -31,6 +31,10 @@ struct ThresholdChange {
   int threshold = 0;              // index in the file
   absl::optional<int64_t> limit;  // the maximum or the exact value
   absl::optional<int64_t> minimum;
+  // The texts of `max` and `min` that mean these numbers, where the threshold
+  // has them.
+  std::string written_limit;
+  std::string written_minimum;
   absl::optional<double> ratio;
   // The count; added if the text has none.
   absl::optional<int32_t> benchmark_count;
@@ -75,9 +79,6 @@ std::string NewThresholdText(const absl::optional<Environment>& environment);
 // Returns whether `text` is one that thresholds may be added to, and has none:
 // empty, or the lines that a threshold file begins with, or some of them.
 bool IsThresholdFileWithoutRules(absl::string_view text);
-
-// The same text with those of its first lines that it lacks.
-std::string WithFirstLines(absl::string_view text);
 
 }  // namespace footprint
 

@@ -301,11 +301,10 @@ TEST(ThresholdEditTest, AFileWithoutRulesTakesThresholds) {
   threshold.set_max_bytes(3);
   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "first");
   for (const std::string& text :
-       {std::string(), std::string("\n"), std::string("# ours\n"), headers,
+       {std::string(), std::string("\n"), std::string("# ours"), headers,
         headers + "schema_version: 1\n", headers + "schema_version: 1"}) {
     EXPECT_TRUE(IsThresholdFileWithoutRules(text)) << text;
-    const std::string edited =
-        AppendThresholds(WithFirstLines(text), {threshold});
+    const std::string edited = AppendThresholds(text, {threshold});
     EXPECT_THAT(ParseThresholdFile("t", edited).problems, IsEmpty()) << edited;
   }
   EXPECT_FALSE(IsThresholdFileWithoutRules(kText));
@@ -327,6 +326,26 @@ TEST(ThresholdEditTest, ACountIsAddedOrChanged) {
   EXPECT_THAT(changed,
               IsOkAndHolds(absl::StrReplaceAll(
                   *added, {{"benchmark_count: 5", "benchmark_count: 4"}})));
+}
+
+TEST(ThresholdEditTest, AWrittenLimitStaysOne) {
+  const std::string text =
+      "threshold { selector { label: '//x:y' } metric: PEAK_LIVE_USABLE_BYTES\n"
+      "  min:  '1'  # low\n    ' MB'  # the minimum\n"
+      "  max: \"2 MB\" severity: WARN }\n";
+  ThresholdChange change;
+  change.limit = 3500000;
+  change.written_limit = "3.5 MB";
+  change.minimum = 1250000;
+  change.written_minimum = "1.25 MB";
+  EXPECT_THAT(EditThresholds("t", text, {change}),
+              IsOkAndHolds(absl::StrReplaceAll(
+                  text, {{"\"2 MB\"", "\"3.5 MB\""},
+                         {"'1'  # low\n    ' MB'", "\"1.25 MB\""}})));
+  // A text that does not mean the number is seen.
+  change.written_limit = "3.6 MB";
+  EXPECT_THAT(EditThresholds("t", text, {change}),
+              StatusIs(absl::StatusCode::kInternal));
 }
 
 TEST(ThresholdEditTest, ANewFileTakesThresholds) {

@@ -30,6 +30,7 @@
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/judge/written_limit.h"
 #include "footprint/gates/updating/threshold_edit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_kind.h"
@@ -119,10 +120,12 @@ void WriteHistory(const UpdateOptions& options, const Threshold& threshold,
   entry.set_date(DateOfNextEntry(threshold, options.date));
   entry.set_reason(!options.reason.empty() ? options.reason
                    : is_increase           ? "measured more"
-                                           : "measured less");
+                   : change->limit.has_value() && !old_limit.has_value()
+                       ? "first measured"
+                       : "measured less");
   if (is_increase) entry.set_expires(options.expires);
   if (change->limit.has_value()) {
-    entry.set_old_value(*old_limit);
+    if (old_limit.has_value()) entry.set_old_value(*old_limit);
     entry.set_new_value(*change->limit);
   }
   if (change->minimum.has_value()) {
@@ -146,8 +149,12 @@ std::string DescribeChange(const ThresholdSource& source, int number,
                    DescribeSelector(threshold.selector()), " ",
                    absl::string_view(ShortNameOfMetric(metric)), ":");
   if (change.limit.has_value()) {
-    absl::StrAppend(&text, " limit ", FormatMetricValue(metric, *old_limit),
-                    " -> ", FormatMetricValue(metric, *change.limit));
+    absl::StrAppend(
+        &text, " limit ",
+        old_limit.has_value()
+            ? absl::StrCat(FormatMetricValue(metric, *old_limit), " -> ")
+            : "",
+        FormatMetricValue(metric, *change.limit));
   }
   if (change.minimum.has_value()) {
     absl::StrAppend(&text, " minimum ",
@@ -159,6 +166,51 @@ std::string DescribeChange(const ThresholdSource& source, int number,
                     *change.ratio);
   }
   return text;
+}
+
+// Returns the limit that the threshold has; of one that awaits its figure, the
+// last of its history, if there is any.
+absl::optional<int64_t> FindOldLimit(const Threshold& threshold) {
+  if (!AwaitsFigure(threshold)) return ReadNumbers(threshold).limit();
+  absl::optional<int64_t> last;
+  for (const HistoryEntry& entry : threshold.history()) {
+    if (entry.has_new_value()) last = entry.new_value();
+  }
+  return last;
+}
+
+// Writes numbers as the threshold's are written: rounded so that they hold. A
+// number that stays is no change.
+void WriteAsBefore(const Threshold& threshold, int64_t measured,
+                   ThresholdChange* change) {
+  const MetricKind metric = threshold.metric();
+  const ThresholdNumbers old = ReadNumbers(threshold);
+  Threshold written = threshold;
+  written.clear_rule();
+  written.clear_min_bytes();
+  written.clear_min_count();
+  if (change->limit.has_value() && !threshold.max().empty()) {
+    change->written_limit =
+        RewriteMaximum(threshold.max(), metric, measured, *change->limit);
+    written.set_max(change->written_limit);
+  }
+  if (change->minimum.has_value() && !threshold.min().empty()) {
+    change->written_minimum =
+        RewriteMinimum(threshold.min(), metric, *change->minimum);
+    written.set_min(change->written_minimum);
+  }
+  ResolveWrittenLimits(&written);
+  const ThresholdNumbers now = ReadNumbers(written);
+  if (!change->written_limit.empty()) {
+    change->limit = now.maximum;
+    if (change->limit == old.maximum && !AwaitsFigure(threshold)) {
+      change->limit = absl::nullopt;
+    }
+  }
+  if (!change->written_minimum.empty()) {
+    change->minimum = now.minimum;
+    if (change->minimum == old.minimum) change->minimum = absl::nullopt;
+  }
 }
 
 class Planner {
@@ -251,7 +303,17 @@ class Planner {
     }
   }
 
-  const Headroom& FindHeadroom(size_t source) const {
+  // What the limit itself states ("21.8 MB + 10 %") goes before what the file
+  // and the caller say.
+  Headroom FindHeadroom(size_t source, const Threshold& threshold) const {
+    if (!threshold.max().empty()) {
+      const absl::StatusOr<WrittenLimit> written =
+          ParseWrittenLimit(threshold.max(), threshold.metric());
+      if (written.ok() &&
+          written->above.above_case() != Headroom::ABOVE_NOT_SET) {
+        return written->above;
+      }
+    }
     return options_.headroom.has_value() ? *options_.headroom
                                          : sources_[source].file.headroom();
   }
@@ -262,7 +324,7 @@ class Planner {
     MeasuredRange range;
     range.lowest = low.metric->value();
     range.highest = high.metric->value();
-    range.headroom = FindHeadroom(source);
+    range.headroom = FindHeadroom(source, threshold);
     const Measurement* const baseline = FindMeasuredBaseline(threshold);
     if (baseline != nullptr) range.baseline = baseline->metric->value();
     const NumberChange wanted = ComputeUpdate(threshold, range);
@@ -281,7 +343,10 @@ class Planner {
     change.limit = wanted.limit;
     change.minimum = wanted.minimum;
     change.ratio = wanted.ratio;
-    Commit(source, number, change, ReadNumbers(threshold).limit());
+    // A figure of zero is to be written, too.
+    if (AwaitsFigure(threshold)) change.limit = wanted.limit.value_or(0);
+    WriteAsBefore(threshold, range.highest, &change);
+    Commit(source, number, change, FindOldLimit(threshold));
   }
 
   // Returns what the threshold's ratio compares with, or null. A bad baseline
@@ -329,7 +394,8 @@ class Planner {
     }
     const bool is_increase =
         change.ratio.has_value() ||
-        (change.limit.has_value() && *change.limit > *old_limit);
+        (change.limit.has_value() && old_limit.has_value() &&
+         *change.limit > *old_limit);
     const std::string description =
         DescribeChange(sources_[source], number, change, old_limit);
     const std::string refusal =
@@ -351,7 +417,8 @@ class Planner {
     if (!named_.doubt.empty()) {
       return absl::StrCat(" does not count, since ", named_.doubt);
     }
-    if (!is_increase && change.limit.has_value() && named_.has_weaker) {
+    if (!is_increase && change.limit.has_value() && named_.has_weaker &&
+        !AwaitsFigure(threshold)) {
       return " does not count, since a limit comes down only for EXACT figures";
     }
     const ThresholdNumbers old = ReadNumbers(threshold);
@@ -494,6 +561,9 @@ class EnvironmentPlanner {
     Threshold threshold = old;
     *threshold.mutable_selector() = selector;
     threshold.clear_history();
+    // The numbers that these mean stand beside them.
+    threshold.clear_max();
+    threshold.clear_min();
     if (threshold.rule_case() == Threshold::RULE_NOT_SET) {
       FindNumber(threshold, MINIMUM)->Set(value, &threshold);
     } else {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -105,6 +106,66 @@ TEST(ThresholdUpdateTest, LowersFreely) {
                 .source.file.threshold(0)
                 .max_bytes(),
             90);
+}
+
+// The threshold after the update.
+Threshold After(const std::string& rule, int64_t measured,
+                UpdateOptions options = UpdateOptions()) {
+  const Result result = Update(Profile(measured), rule, std::move(options));
+  return result.source.file.threshold_size() == 0
+             ? Threshold()
+             : result.source.file.threshold(0);
+}
+
+TEST(ThresholdUpdateTest, WritesALimitAsItWasWritten) {
+  EXPECT_EQ(After(Rule("max: '24 MB'"), 25123456, Increase()).max(), "25.2 MB");
+  EXPECT_EQ(After(kExactHeadroom + Rule("max: '24 MB'"), 1500000).max(),
+            "1.5 MB");
+  // Rounded up it is what it was.
+  EXPECT_THAT(Update(Profile(23999999), kExactHeadroom + Rule("max: '24 MB'"))
+                  .plan.descriptions,
+              IsEmpty());
+  EXPECT_THAT(Update(Profile(25123456), Rule("max: '24 MB'")).plan.refusals,
+              ElementsAre(HasSubstr("is an increase")));
+  const Threshold band =
+      After(Rule("max: '24 MB' min: '22 MB'"), 31234567, Increase());
+  EXPECT_EQ(band.max(), "32.3 MB");
+  EXPECT_EQ(band.min(), "30.2 MB");
+}
+
+TEST(ThresholdUpdateTest, ADistanceStays) {
+  const std::string rule = Rule("max: '20 MB + 10 %'");
+  // It holds, and is no further from what was measured than it says.
+  EXPECT_THAT(Update(Profile(21000000), rule).plan.descriptions, IsEmpty());
+  const Threshold lower = After(rule, 10111111);
+  EXPECT_EQ(lower.max(), "10.2 MB + 10 %");
+  EXPECT_EQ(lower.max_bytes(), 11220000);
+  ASSERT_THAT(lower.history(), SizeIs(1));
+  EXPECT_EQ(lower.history(0).old_value(), 22000000);
+  EXPECT_EQ(lower.history(0).new_value(), 11220000);
+  EXPECT_THAT(Update(Profile(30000000), rule).plan.refusals,
+              ElementsAre(HasSubstr("is an increase")));
+  EXPECT_EQ(After(rule, 30000000, Increase()).max(), "30 MB + 10 %");
+  // What the limit says goes before what the file says.
+  EXPECT_EQ(After(kExactHeadroom + rule, 10000000).max(), "10 MB + 10 %");
+}
+
+TEST(ThresholdUpdateTest, WritesTheFigureThatIsAwaited) {
+  const Threshold first = After(Rule("max: '+ 10 %'"), 21712345);
+  EXPECT_EQ(first.max(), "21.8 MB + 10 %");
+  ASSERT_THAT(first.history(), SizeIs(1));
+  EXPECT_FALSE(first.history(0).has_old_value());
+  EXPECT_EQ(first.history(0).new_value(), 23980000);
+  EXPECT_EQ(first.history(0).reason(), "first measured");
+  EXPECT_EQ(After("recorded: true\n" + Rule("max: '+ 1 kB'"), 7).max(),
+            "7 B + 1 kB");
+  // A figure that was there counts, so that this is no way to raise it.
+  const std::string raised = Rule(
+      "max: '+ 10 %' history { date: '2026-01-01' new_value: 100 reason: 'x' "
+      "}");
+  EXPECT_THAT(Update(Profile(1000), raised).plan.refusals,
+              ElementsAre(HasSubstr("limit 100 B -> 1.07 KiB")));
+  EXPECT_EQ(After(raised, 1000, Increase()).history(1).old_value(), 100);
 }
 
 // The new maximum in place of `maximum`.

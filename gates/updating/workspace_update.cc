@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
@@ -90,6 +91,13 @@ absl::optional<int> CountNamed(const WorkspaceUpdateRequest& request,
   return count;
 }
 
+// A file that is there and blank becomes a new one.
+std::string TextToAddTo(const std::string& text) {
+  return absl::StripAsciiWhitespace(text).empty()
+             ? NewThresholdText(absl::nullopt)
+             : text;
+}
+
 // Returns the path where new thresholds of the profile belong: beside those
 // that it has.
 absl::StatusOr<std::string> FindFileFor(
@@ -158,7 +166,7 @@ class WorkspacePlanner {
           IsThresholdFileWithoutRules(update_.files.back().text)) {
         // It gets rules, or is wrong as before.
         sources_.push_back(ParseThresholdFile(
-            source.path, WithFirstLines(update_.files.back().text)));
+            source.path, TextToAddTo(update_.files.back().text)));
         sources_.back().problems.clear();
         continue;
       }
@@ -267,10 +275,8 @@ class WorkspacePlanner {
                     ? ": is new; check it in"
                     : ": name it in the gate's `thresholds`, if no glob does"));
     }
-    const std::string edited = AppendThresholds(
-        IsThresholdFileWithoutRules(file->edited) ? WithFirstLines(file->edited)
-                                                  : file->edited,
-        thresholds);
+    const std::string edited =
+        AppendThresholds(TextToAddTo(file->edited), thresholds);
     const ThresholdSource source = ParseThresholdFile(path, edited);
     if (!source.problems.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
