@@ -74,6 +74,14 @@ class ExplanationText {
         "\n");
   }
 
+  void AddLines(const char* about, const std::vector<std::string>& lines) {
+    const size_t shown = std::min(lines.size(), kMostParts);
+    for (size_t i = 0; i < shown; ++i) Add(i == 0 ? about : "", lines[i]);
+    if (shown < lines.size()) {
+      Add("", absl::StrCat("and ", lines.size() - shown, " more"));
+    }
+  }
+
   void WriteHead() {
     const Outcome outcome = FindOutcome(judgement_);
     const char* const colour = outcome == Outcome::kHolds     ? "\x1b[32m"
@@ -96,6 +104,8 @@ class ExplanationText {
                              FormatMetricValue(metric, judgement_.limit()),
                              "; ", WordsOfSeverity(judgement_.severity())));
     Add("where", judgement_.threshold_location());
+    AddLines("wins over", explanation_.wins_over);
+    AddLines("gives way", explanation_.gives_way);
     Add("owner", explanation_.threshold.owner());
     Add("because", explanation_.threshold.reason());
     const std::string determinism(Determinism_Name(judgement_.determinism()));
@@ -224,6 +234,8 @@ Json ToJson(const GateExplanation& explanation) {
           {"threshold_location", judgement.threshold_location()},
           {"owner", explanation.threshold.owner()},
           {"reason", explanation.threshold.reason()},
+          {"wins_over", explanation.wins_over},
+          {"gives_way", explanation.gives_way},
           {"processes", explanation.process_count},
           {"history", history},
           {"phases", PartsToJson(explanation.phases)},

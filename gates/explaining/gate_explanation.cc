@@ -84,6 +84,14 @@ class Explaining {
   }
 
   absl::Status NamesNothing() const {
+    for (const Override& override : verdict_.overrides()) {
+      if (!NamesLocation(options_.gate, override.general_location())) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          EscapeForTerminal(override.general_location()),
+          " judges nothing that was measured: it gives way to more particular "
+          "thresholds, such as ",
+          EscapeForTerminal(override.judging_location()), "; explain that"));
+    }
     std::set<std::string> names;
     for (const Judgement& judgement : verdict_.judgements()) {
       names.insert(judgement.label());
@@ -132,7 +140,27 @@ class Explaining {
       }
     }
     AddExactValues(&explanation);
+    AddOverrides(&explanation);
     return explanation;
+  }
+
+  void AddOverrides(GateExplanation* explanation) const {
+    const Judgement& judgement = explanation->judgement;
+    for (const Override& override : verdict_.overrides()) {
+      if (override.general_location() == judgement.threshold_location()) {
+        explanation->gives_way.push_back(absl::StrCat(
+            DescribeMeasurement(override.label(), override.benchmark(),
+                                override.phase()),
+            ": ", override.judging_location()));
+      } else if (override.judging_location() ==
+                     judgement.threshold_location() &&
+                 override.label() == judgement.label() &&
+                 override.benchmark() == judgement.benchmark() &&
+                 override.phase() == judgement.phase() &&
+                 override.metric() == judgement.metric()) {
+        explanation->wins_over.push_back(override.general_location());
+      }
+    }
   }
 
   std::string CommandFor(const Judgement& judgement) const {

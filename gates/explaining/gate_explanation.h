@@ -45,6 +45,11 @@ struct GateExplanation {
   Judgement judgement;
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
+  // Places of more general thresholds in whose place this one judges.
+  std::vector<std::string> wins_over;
+  // Measurements that this threshold names and a more particular one judges:
+  // "//a:b BM_Load: x.textproto:12".
+  std::vector<std::string> gives_way;
 
   // Values of the judged metric by phase, and, where that is a peak of live
   // bytes, the holders of bytes at the peak of the whole: the largest first.

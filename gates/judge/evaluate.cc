@@ -1,5 +1,6 @@
 #include "footprint/gates/judge/evaluate.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "footprint/gates/judge/profile_check.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/selector_problems.h"
+#include "footprint/gates/judge/threshold_exceptions.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/update_command.h"
 #include "footprint/gates/judge/verdict_problem.h"
@@ -99,6 +101,7 @@ class Evaluation {
         samples_(options.samples),
         command_{options.update_target},
         index_(profiles),
+        exceptions_(sources),
         selectors_(profiles, index_, options.is_complete, &verdict_),
         environments_(profiles, sources, index_, command_),
         coverage_(profiles, index_),
@@ -210,6 +213,7 @@ class Evaluation {
                                         threshold.selector(),
                                         threshold.metric(), &found_);
     findings->names_something |= !found_.empty();
+    GiveWay(placed, is_for_it);
     if (!is_for_it) {
       environments_.NoteForeign(at, found_, placed.source, placed.number);
       return;
@@ -230,6 +234,29 @@ class Evaluation {
         JudgeMeasurement(placed, found);
       }
     }
+  }
+
+  // Leaves out of `found_` what a more particular threshold judges.
+  void GiveWay(const PlacedThreshold& placed, bool is_for_it) {
+    const auto judges_another = [&](const Measurement& found) {
+      const auto judging = exceptions_.Find(
+          placed.source, placed.number, index_.ProfileAt(found.profile),
+          index_.BenchmarkAt(found), index_.PhaseAt(found));
+      if (!judging.has_value()) return false;
+      if (is_for_it) {
+        Override* const entry = verdict_.add_overrides();
+        entry->set_label(index_.ProfileAt(found.profile).label());
+        entry->set_benchmark(index_.BenchmarkAt(found).name());
+        entry->set_phase(index_.PhaseAt(found));
+        entry->set_metric(placed.threshold.metric());
+        entry->set_judging_location(
+            sources_[judging->source].DescribeLocation(judging->number));
+        entry->set_general_location(placed.location);
+      }
+      return true;
+    };
+    found_.erase(std::remove_if(found_.begin(), found_.end(), judges_another),
+                 found_.end());
   }
 
   void JudgeSampled(const PlacedThreshold& placed, const Measurement& found) {
@@ -327,6 +354,7 @@ class Evaluation {
   const absl::Span<const MemorySamples> samples_;
   const UpdateCommand command_;
   const MeasurementIndex index_;
+  const ThresholdExceptions exceptions_;
   Verdict verdict_;
   SelectorProblems selectors_;
   EnvironmentCheck environments_;

@@ -157,6 +157,12 @@ class Oracle {
           if (!Fits(threshold.selector(), profile, benchmark)) continue;
           if (!is_own) named.insert(benchmark.name());
           for (const auto& one : Look(threshold, benchmark).found) {
+            const std::string phase =
+                one.phase < 0 ? "" : benchmark.phases(one.phase).name();
+            if (IsOverridden(profile, benchmark, sources, source, threshold,
+                             phase)) {
+              continue;
+            }
             seen[{benchmark.name(), one.phase, threshold.metric()}]
                 [is_own ? 0 : 1]
                     .push_back(&threshold);
@@ -203,11 +209,19 @@ class Oracle {
       for (int i = 0; i < source.file.threshold_size(); ++i) {
         const Threshold& threshold = source.file.threshold(i);
         if (!Fits(threshold.selector(), profile, benchmark)) continue;
-        is_limited |= Blocks(threshold) && LimitsHighest(threshold) &&
-                      threshold.metric() == PEAK_LIVE_USABLE_BYTES &&
-                      threshold.selector().phase().empty() &&
-                      !Look(threshold, benchmark).found.empty();
+        is_limited |=
+            Blocks(threshold) && LimitsHighest(threshold) &&
+            threshold.metric() == PEAK_LIVE_USABLE_BYTES &&
+            threshold.selector().phase().empty() &&
+            !Look(threshold, benchmark).found.empty() &&
+            !IsOverridden(profile, benchmark, sources, source, threshold, "");
         for (const auto& one : Look(threshold, benchmark).found) {
+          const std::string phase =
+              one.phase < 0 ? "" : benchmark.phases(one.phase).name();
+          if (IsOverridden(profile, benchmark, sources, source, threshold,
+                           phase)) {
+            continue;
+          }
           is_judged = true;
           is_blocked |= threshold.severity() <= BLOCK;
           if (one.metric == nullptr) {
@@ -229,6 +243,63 @@ class Oracle {
     if (is_judged && benchmark.forked_process_count() > 0) {
       verdict_.problems.insert(is_blocked ? INCONCLUSIVE : ACCEPT);
     }
+  }
+
+  // Returns whether a glob matches all that another one does: it matches that
+  // one's text with '#', which is in no glob, for each star.
+  static bool Holds(const std::string& glob, std::string part) {
+    std::replace(part.begin(), part.end(), '*', '#');
+    return OracleGlob(glob, part);
+  }
+
+  static bool IsPart(const Selector& part, const Selector& whole) {
+    const std::string part_name =
+        part.benchmark().empty() ? "*" : part.benchmark();
+    const std::string whole_name =
+        whole.benchmark().empty() ? "*" : whole.benchmark();
+    // At most one argument, of one name.
+    const bool has_arguments =
+        whole.arguments().empty() ||
+        (!part.arguments().empty() &&
+         part.arguments(0).value() == whole.arguments(0).value());
+    return Holds(whole.label(), part.label()) && Holds(whole_name, part_name) &&
+           part.phase().empty() == whole.phase().empty() &&
+           Holds(whole.phase(), part.phase()) && has_arguments;
+  }
+
+  static bool HaveOneSort(const Threshold& a, const Threshold& b) {
+    return (a.has_max_bytes() && b.has_max_bytes()) ||
+           (a.has_max_count() && b.has_max_count()) ||
+           (a.has_exact_bytes() && b.has_exact_bytes()) ||
+           (a.has_exact_count() && b.has_exact_count()) ||
+           (a.has_min_bytes() && b.has_min_bytes()) ||
+           (a.has_min_count() && b.has_min_count());
+  }
+
+  // Returns whether a more particular threshold judges the measurement, which
+  // `threshold` names.
+  static bool IsOverridden(const MemoryProfile& profile,
+                           const BenchmarkMemory& benchmark,
+                           const std::vector<ThresholdSource>& sources,
+                           const ThresholdSource& home,
+                           const Threshold& threshold,
+                           const std::string& phase) {
+    for (const ThresholdSource& source : sources) {
+      if (IsOwn(home, profile) ? !IsOwn(source, profile) : &source != &home) {
+        continue;
+      }
+      for (const Threshold& other : source.file.threshold()) {
+        if (HaveOneSort(other, threshold) &&
+            Fits(other.selector(), profile, benchmark) &&
+            other.selector().phase().empty() == phase.empty() &&
+            OracleGlob(other.selector().phase(), phase) &&
+            IsPart(other.selector(), threshold.selector()) &&
+            !IsPart(threshold.selector(), other.selector())) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   static bool IsExact(const Threshold& threshold) {

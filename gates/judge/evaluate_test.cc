@@ -551,6 +551,7 @@ TEST(EvaluateTest, TwoRulesOfOneSortForOneMetricAreNamedTogether) {
              Source("threshold { selector { label: '*' benchmark: 'BM_Load*' } "
                     "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2000 }",
                     "two.textproto")});
+  // Neither names a part of what the other names.
   EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
   EXPECT_THAT(OnlyProblem(verdict),
               AllOf(HasSubstr("two.textproto:10: is a second rule of the same "
@@ -562,6 +563,40 @@ TEST(EvaluateTest, TwoRulesOfOneSortForOneMetricAreNamedTogether) {
                                         Source(PeakRule("exact_bytes: 1000"))})
                 .decision(),
             ACCEPT);
+}
+
+TEST(EvaluateTest, AnExceptionJudgesInPlaceOfADefault) {
+  const std::string exception =
+      "threshold { selector { label: '//a:b' benchmark: 'BM_Load*' } "
+      "metric: PEAK_LIVE_USABLE_BYTES ";
+  const ThresholdSource general =
+      Source(PeakRule("max_bytes: 1"), "general.textproto");
+  const Verdict verdict = Judge(
+      {Profile(kProfile)},
+      {general, Source(exception + "max_bytes: 1000 }", "other.textproto")});
+  EXPECT_EQ(verdict.decision(), ACCEPT);
+  ASSERT_THAT(verdict.judgements(), SizeIs(1));
+  EXPECT_EQ(verdict.judgements(0).threshold_location(), "other.textproto:10");
+  ASSERT_THAT(verdict.overrides(), SizeIs(1));
+  EXPECT_EQ(verdict.overrides(0).benchmark(), "BM_Load/rows:10");
+  EXPECT_EQ(verdict.overrides(0).judging_location(), "other.textproto:10");
+  EXPECT_EQ(verdict.overrides(0).general_location(), "general.textproto:10");
+  // A default that gives way does not count as a limit.
+  const Verdict warned =
+      Judge({Profile(kProfile)},
+            {general, Source(exception + "max_bytes: 1000 severity: WARN }")});
+  EXPECT_EQ(warned.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(OnlyProblem(warned),
+              HasSubstr("no rule that blocks limits the peak"));
+}
+
+TEST(EvaluateTest, ALimitThatAwaitsItsFigureIsAMistake) {
+  const Verdict verdict =
+      Judge({Profile(kProfile)}, {Source(PeakRule("max: '+ 10 %'"))});
+  EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
+  EXPECT_THAT(verdict.problems(0).message(),
+              AllOf(HasSubstr("above a figure that is not there yet"),
+                    HasSubstr("bazel run //gates:update")));
 }
 
 TEST(EvaluateTest, ABenchmarkMeasuredTwiceIsNamed) {

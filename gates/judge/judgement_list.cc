@@ -63,7 +63,8 @@ void JudgementList::AddConflict(const Ruling& first, const Ruling& second,
                    SchemaNameOfMetric(ThresholdAt(second).metric()), " of ",
                    index_.Describe(second.measurement), "; the other is at ",
                    sources_[first.source].DescribeLocation(first.threshold),
-                   "; narrow one of the two selectors"),
+                   ", and neither selector names a part of what the other "
+                   "names; narrow one of the two"),
       verdict);
 }
 

@@ -127,8 +127,8 @@ TEST(RuleMistakesTest, AFamilyIsJudgedByAThresholdOfItsOwn) {
 }
 
 TEST(RuleMistakesTest, AThresholdWithoutARuleIsToldWhichThereAre) {
-  ExpectMistake("",
-                "has no rule; give one of max_bytes, max_count, exact_bytes");
+  ExpectMistake(
+      "", "has no rule; give one of max_bytes, max_count, max, exact_bytes");
   ExpectMistake("severity: WARN", "scaling { argument ... }");
 }
 

@@ -110,6 +110,51 @@ bool SelectsBenchmark(const Selector& selector,
          SelectsArguments(selector, benchmark);
 }
 
+namespace {
+
+// Returns whether `glob` matches all that `part` matches. It does if it matches
+// `part` with a character in the place of each star that is in no glob: a star
+// alone can match that, and matches whatever else stands there.
+bool Covers(absl::string_view glob, absl::string_view part) {
+  constexpr char kInNoGlob = '\0';
+  std::string text;
+  for (size_t at = 0; at < part.size(); at = After(part, at)) {
+    text += part[at] == '*' ? kInNoGlob : part[part[at] == '\\' ? at + 1 : at];
+  }
+  return GlobMatches(glob, text);
+}
+
+bool CoversBenchmarks(const Selector& general, const Selector& selector) {
+  return general.benchmark().empty() ||
+         Covers(general.benchmark(),
+                selector.benchmark().empty() ? "*" : selector.benchmark());
+}
+
+bool CoversPhases(const Selector& general, const Selector& selector) {
+  if (general.phase().empty() || selector.phase().empty()) {
+    return general.phase().empty() && selector.phase().empty();
+  }
+  return Covers(general.phase(), selector.phase());
+}
+
+bool CoversArguments(const Selector& general, const Selector& selector) {
+  BenchmarkMemory benchmark;
+  *benchmark.mutable_arguments() = selector.arguments();
+  return SelectsArguments(general, benchmark);
+}
+
+bool Covers(const Selector& general, const Selector& selector) {
+  return Covers(general.label(), selector.label()) &&
+         CoversBenchmarks(general, selector) &&
+         CoversPhases(general, selector) && CoversArguments(general, selector);
+}
+
+}  // namespace
+
+bool IsMoreParticular(const Selector& selector, const Selector& general) {
+  return Covers(general, selector) && !Covers(selector, general);
+}
+
 std::string DescribeSelector(const Selector& selector) {
   std::string arguments;
   for (const Argument& argument : selector.arguments()) {

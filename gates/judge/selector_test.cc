@@ -2,6 +2,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "footprint/gates/judge/gate.pb.h"
@@ -141,6 +142,72 @@ TEST(SelectorTest, AWholeProcessIsMeantOnlyByItsName) {
   for (const char* own : {"whole_process/*", "whole_process/load_profile"}) {
     selector.set_benchmark(own);
     EXPECT_TRUE(SelectsBenchmark(selector, whole)) << own;
+  }
+}
+
+Selector MakeSelector(const std::string& label, const std::string& benchmark,
+                      const std::string& phase = "") {
+  Selector selector;
+  selector.set_label(label);
+  selector.set_benchmark(benchmark);
+  selector.set_phase(phase);
+  return selector;
+}
+
+TEST(SelectorTest, MoreParticularIsAPart) {
+  const auto is_more = [](const Selector& a, const Selector& b) {
+    EXPECT_FALSE(IsMoreParticular(a, b) && IsMoreParticular(b, a));
+    return IsMoreParticular(a, b);
+  };
+  const Selector all = MakeSelector("*", "");
+  EXPECT_TRUE(is_more(MakeSelector("//a:b", ""), all));
+  EXPECT_TRUE(is_more(MakeSelector("*", "BM_X"), all));
+  EXPECT_TRUE(is_more(MakeSelector("*", "BM_X"), MakeSelector("*", "BM_*")));
+  EXPECT_FALSE(is_more(all, all));
+  EXPECT_FALSE(is_more(MakeSelector("*", "*"), all));  // the same
+  // Neither is a part of the other.
+  EXPECT_FALSE(is_more(MakeSelector("//a:b", ""), MakeSelector("*", "BM_X")));
+  EXPECT_FALSE(is_more(MakeSelector("*", "BM_X"), MakeSelector("//a:b", "")));
+  EXPECT_FALSE(is_more(MakeSelector("*", "*X"), MakeSelector("*", "BM*")));
+  // A phase is no part of the whole region, but of more phases.
+  EXPECT_FALSE(is_more(MakeSelector("*", "", "fit"), all));
+  EXPECT_FALSE(is_more(all, MakeSelector("*", "", "fit")));
+  EXPECT_TRUE(
+      is_more(MakeSelector("*", "", "fit"), MakeSelector("*", "", "*")));
+  // A star that is part of a name is none.
+  EXPECT_TRUE(is_more(MakeSelector("*", "a\\*"), MakeSelector("*", "a*")));
+  EXPECT_FALSE(is_more(MakeSelector("*", "a*"), MakeSelector("*", "a\\*")));
+  Selector rows = all;
+  rows.add_arguments()->set_name("rows");
+  EXPECT_TRUE(is_more(rows, all));
+}
+
+// All texts of up to five letters, of which one is in no glob, show whether one
+// glob is a part of the other.
+TEST(SelectorTest, MoreParticularAsAllTextsShow) {
+  std::vector<std::string> texts = {""};
+  for (size_t i = 0; texts[i].size() < 5; ++i) {
+    for (const char c : {'a', 'b', 'z'}) texts.push_back(texts[i] + c);
+  }
+  std::vector<std::string> globs = {""};
+  for (size_t i = 0; globs[i].size() < 3; ++i) {
+    for (const char c : {'a', 'b', '*'}) globs.push_back(globs[i] + c);
+  }
+  for (const std::string& part : globs) {
+    for (const std::string& whole : globs) {
+      int only_in_part = 0;
+      int only_in_whole = 0;
+      for (const std::string& text : texts) {
+        const bool in_part = GlobMatches(part, text);
+        const bool in_whole = GlobMatches(whole, text);
+        only_in_part += in_part && !in_whole ? 1 : 0;
+        only_in_whole += in_whole && !in_part ? 1 : 0;
+      }
+      ASSERT_EQ(
+          IsMoreParticular(MakeSelector(part, ""), MakeSelector(whole, "")),
+          only_in_part == 0 && only_in_whole > 0)
+          << part << " of " << whole;
+    }
   }
 }
 

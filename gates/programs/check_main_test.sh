@@ -151,7 +151,9 @@ expect 2 'save it with LF or CRLF' good.binpb old_mac.textproto
 # Two rules, none, and rules for what is not there.
 { cat limit.textproto; tail -n 1 tight.textproto; } >twice.textproto
 expect 2 'twice.textproto:5:1: is a second maximum' good.binpb twice.textproto
-{ cat limit.textproto; echo 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2000 }'; } >overlap.textproto
+{ cat limit.textproto; echo 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >exception.textproto
+expect 0 '^ACCEPT' good.binpb exception.textproto
+{ cat limit.textproto; echo 'threshold { selector { label: "*" benchmark: "BM_X" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2000 }'; } >overlap.textproto
 expect 2 'overlap.textproto:5: is a second rule .* the other is at overlap.textproto:4' good.binpb overlap.textproto
 thresholds renamed 'threshold { selector { label: "//a:b" benchmark: "BM_Y" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }'
 expect 2 'renamed.textproto:4: matches nothing: .*did you mean "BM_X"' good.binpb renamed.textproto

@@ -138,6 +138,16 @@ expect 1 '^accept //c:d' explain --manifest=manifest '*' --all
 expect 0 'bazel run //x:up -- --only=//c:d --benchmark=BM_Fit/rows:10 --headroom=exact' explain --manifest=manifest --update_target=//x:up //c:d
 expect 1 '"moved_exact_values"' explain --manifest=manifest --format=json //a:b
 python3 -c 'import json; assert json.load(open("out"))["gates"][0]["limit"] == 2097152' || fail "no JSON"
+# A default and its exception.
+{ cat t.textproto; echo 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >default.textproto
+sed 's/t.textproto/default.textproto/' manifest >with_default
+expect 1 'wins over   default.textproto:13' explain --manifest=with_default //a:b
+expect 2 'default.textproto:13 judges nothing that was measured: it gives way to .* default.textproto:4; explain that' explain --manifest=with_default default:13
+sed -i '12d' default.textproto
+expect 1 'gives way   //a:b BM_Fit/rows:10: default.textproto:4' explain --manifest=with_default default:12
+sed -i 's/max_bytes: 1 /max_bytes: 1000 /' default.textproto
+expect 0 'gives way   //a:b BM_Fit/rows:10: default.textproto:4' explain --manifest=with_default default:12
+expect 0 '"gives_way"' explain --manifest=with_default default:12 --format=json
 expect 2 'no rule that was judged is named //a:bb; did you mean "//a:b"' explain --manifest=manifest //a:bb
 expect 2 'with --benchmark=BM_No' explain --manifest=manifest //a:b --benchmark=BM_No
 expect 2 'name a gate' explain --manifest=manifest

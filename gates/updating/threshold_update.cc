@@ -27,6 +27,7 @@
 #include "footprint/gates/judge/peak_limit.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/selector.h"
+#include "footprint/gates/judge/threshold_exceptions.h"
 #include "footprint/gates/judge/threshold_file.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/judge/update_command.h"
@@ -221,7 +222,8 @@ class Planner {
       : profiles_(profiles),
         sources_(sources),
         options_(options),
-        index_(profiles) {
+        index_(profiles),
+        exceptions_(sources) {
     plan_.changes.resize(sources.size());
   }
 
@@ -246,7 +248,7 @@ class Planner {
       const std::vector<int> benchmarks =
           index_.FindBenchmarks(profile, threshold.selector());
       DoubtFailed(measured, threshold.selector(), benchmarks);
-      for (int benchmark : benchmarks) Find(threshold, profile, benchmark);
+      for (int benchmark : benchmarks) Find(source, number, profile, benchmark);
     }
     if (!named_.is_selected) return;
     if (named_.found.empty()) {
@@ -275,22 +277,31 @@ class Planner {
           " has benchmarks that failed, which the threshold may name");
   }
 
-  void Find(const Threshold& threshold, int profile, int benchmark) {
+  void Find(size_t source, int number, int profile, int benchmark) {
+    const Threshold& threshold = sources_[source].file.threshold(number);
     const MemoryProfile& measured = index_.ProfileAt(profile);
     const BenchmarkMemory& memory = measured.benchmarks(benchmark);
     const std::string name =
         DescribeMeasurement(measured.label(), memory.name(), "");
+    std::vector<Measurement> found;
+    const bool is_whole = index_.AppendMeasurements(
+        profile, benchmark, threshold.selector(), threshold.metric(), &found);
+    const size_t named_count = found.size();
+    const auto gives_way = [&](const Measurement& one) {
+      return exceptions_
+          .Find(source, number, measured, memory, index_.PhaseAt(one))
+          .has_value();
+    };
+    found.erase(std::remove_if(found.begin(), found.end(), gives_way),
+                found.end());
+    if (found.empty() && named_count > 0) return;
     if (IsSelected(options_, measured, memory)) {
       named_.is_selected = true;
     } else {
       named_.left_out = name;
     }
     Doubt(FindDoubt(measured, memory));
-    std::vector<Measurement> found;
-    if (!index_.AppendMeasurements(profile, benchmark, threshold.selector(),
-                                   threshold.metric(), &found)) {
-      Doubt(name + " lacks what the threshold judges");
-    }
+    if (!is_whole) Doubt(name + " lacks what the threshold judges");
     for (const Measurement& measurement : found) {
       if (measurement.metric == nullptr) {
         named_.is_unrepeated = true;
@@ -439,6 +450,7 @@ class Planner {
   const absl::Span<const ThresholdSource> sources_;
   const UpdateOptions& options_;
   const MeasurementIndex index_;
+  const ThresholdExceptions exceptions_;
   Named named_;                        // of the threshold that is planned
   std::vector<Measurement> baseline_;  // of its ratio
   UpdatePlan plan_;
@@ -593,19 +605,22 @@ class EnvironmentPlanner {
   NewThresholds added_;
 };
 
-// Returns whether a threshold that may judge the benchmark where it was
-// measured satisfies `is_wanted`.
+// Returns whether a threshold that judges the whole region of the benchmark
+// where it was measured satisfies `is_wanted`.
 template <typename IsWanted>
 bool HasThreshold(const MemoryProfile& profile,
                   const BenchmarkMemory& benchmark,
                   absl::Span<const ThresholdSource> sources,
-                  IsWanted is_wanted) {
-  for (const ThresholdSource& source : sources) {
-    if (!IsForEnvironment(profile, source)) continue;
-    for (const Threshold& threshold : source.file.threshold()) {
+                  const ThresholdExceptions& exceptions, IsWanted is_wanted) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (!IsForEnvironment(profile, sources[i])) continue;
+    for (int j = 0; j < sources[i].file.threshold_size(); ++j) {
+      const Threshold& threshold = sources[i].file.threshold(j);
       if (GlobMatches(threshold.selector().label(), profile.label()) &&
           SelectsBenchmark(threshold.selector(), benchmark) &&
-          is_wanted(threshold)) {
+          is_wanted(threshold) &&
+          !exceptions.Find(i, j, profile, benchmark, /*phase=*/"")
+               .has_value()) {
         return true;
       }
     }
@@ -629,9 +644,10 @@ bool IsExempt(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
 
 // Returns whether the benchmark needs no rule more (peak_limit.h).
 bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
-               absl::Span<const ThresholdSource> sources) {
+               absl::Span<const ThresholdSource> sources,
+               const ThresholdExceptions& exceptions) {
   return IsExempt(profile, benchmark, sources) ||
-         HasThreshold(profile, benchmark, sources,
+         HasThreshold(profile, benchmark, sources, exceptions,
                       [&benchmark](const Threshold& threshold) {
                         return LimitsPeak(threshold, benchmark);
                       });
@@ -639,12 +655,15 @@ bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
 
 // Returns whether a rule limits the metric over the whole measured region.
 bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
-               MetricKind metric, absl::Span<const ThresholdSource> sources) {
-  return HasThreshold(
-      profile, benchmark, sources, [metric](const Threshold& threshold) {
-        return threshold.metric() == metric && IsBlocking(threshold) &&
-               LimitsAbove(threshold) && threshold.selector().phase().empty();
-      });
+               MetricKind metric, absl::Span<const ThresholdSource> sources,
+               const ThresholdExceptions& exceptions) {
+  return HasThreshold(profile, benchmark, sources, exceptions,
+                      [metric](const Threshold& threshold) {
+                        return threshold.metric() == metric &&
+                               IsBlocking(threshold) &&
+                               LimitsAbove(threshold) &&
+                               threshold.selector().phase().empty();
+                      });
 }
 
 // Returns the metrics by which a new benchmark is limited: its peak, and the
@@ -733,10 +752,11 @@ NewThresholds ThresholdsForNewBenchmarks(
     absl::Span<const ThresholdSource> sources, const UpdateOptions& options,
     const ThresholdFile& file) {
   NewThresholds added;
+  const ThresholdExceptions exceptions(sources);
   for (const MemoryProfile& profile : profiles) {
     for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
       if (!IsSelected(options, profile, benchmark) ||
-          IsLimited(profile, benchmark, sources)) {
+          IsLimited(profile, benchmark, sources, exceptions)) {
         continue;
       }
       const std::vector<const Metric*> metrics = MetricsToLimit(benchmark);
@@ -750,7 +770,10 @@ NewThresholds ThresholdsForNewBenchmarks(
         continue;
       }
       for (const Metric* metric : metrics) {
-        if (IsLimited(profile, benchmark, metric->kind(), sources)) continue;
+        if (IsLimited(profile, benchmark, metric->kind(), sources,
+                      exceptions)) {
+          continue;
+        }
         added.thresholds.push_back(
             FirstThreshold(profile, benchmark, *metric, options, file));
       }

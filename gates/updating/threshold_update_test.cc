@@ -150,6 +150,29 @@ TEST(ThresholdUpdateTest, ADistanceStays) {
   EXPECT_EQ(After(kExactHeadroom + rule, 10000000).max(), "10 MB + 10 %");
 }
 
+TEST(ThresholdUpdateTest, ADefaultIsNotMovedByItsExceptions) {
+  const std::string rules =
+      Rule("max_bytes: 100") +
+      "threshold { selector { label: '//a:b' benchmark: 'BM_Y' } metric: "
+      "PEAK_LIVE_USABLE_BYTES max_bytes: 500 }\n";
+  const Result raised = Update(Profile(80, 700), rules, Increase());
+  EXPECT_EQ(raised.source.file.threshold(0).max_bytes(), 100);
+  EXPECT_EQ(raised.source.file.threshold(1).max_bytes(), 700);
+  const Result lowered = Update(Profile(80, 300), kExactHeadroom + rules);
+  EXPECT_EQ(lowered.source.file.threshold(0).max_bytes(), 80);
+  EXPECT_EQ(lowered.source.file.threshold(1).max_bytes(), 300);
+  // A benchmark whose exception only warns needs a limit.
+  const std::vector<ThresholdSource> sources = {ParseThresholdFile(
+      "t",
+      Rule("max_bytes: 100") +
+          "threshold { selector { label: '//a:b' benchmark: 'BM_Y' } "
+          "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 500 severity: WARN }")};
+  EXPECT_THAT(ThresholdsForNewBenchmarks({Profile(80, 300)}, sources,
+                                         UpdateOptions(), ThresholdFile())
+                  .thresholds,
+              SizeIs(1));
+}
+
 TEST(ThresholdUpdateTest, WritesTheFigureThatIsAwaited) {
   const Threshold first = After(Rule("max: '+ 10 %'"), 21712345);
   EXPECT_EQ(first.max(), "21.8 MB + 10 %");

@@ -1,0 +1,70 @@
+// Which threshold judges a measurement where one is a default and another an
+// exception from it.
+//
+//   const ThresholdExceptions exceptions(sources);
+//   // The third threshold of the first file, for a measurement that it names:
+//   const auto judging = exceptions.Find(0, 2, profile, benchmark, "fit");
+//   if (judging.has_value()) ...  // judging->source, judging->number
+//
+// Of two thresholds of the same metric and with a rule of the same sort, the
+// one whose selector is more particular (selector.h) judges, and the other
+// gives way. Rules over samples and rules over figures are different sorts, and
+// a scaling law is of its whole family, so that it neither gives way nor takes
+// another's place.
+//
+// Keeps the thresholds, which must outlive it. Thread-safe after construction.
+// Memory: about 100 bytes for each threshold from which there are exceptions.
+// Time: that of comparing each threshold with a star, or without a benchmark,
+// with those that may name the same label.
+
+#ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
+#define FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/threshold_file.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+class ThresholdExceptions {
+ public:
+  // The place of a threshold: its file, and its number there.
+  struct Place {
+    size_t source = 0;
+    int number = 0;
+  };
+
+  explicit ThresholdExceptions(absl::Span<const ThresholdSource> sources);
+
+  // Returns the threshold that judges a measurement in place of this one, which
+  // names it; nullopt if this one judges itself. The phase is empty for the
+  // whole region. Files of other environments than the profile's count only
+  // where this one is such a file itself.
+  absl::optional<Place> Find(size_t source, int number,
+                             const MemoryProfile& profile,
+                             const BenchmarkMemory& benchmark,
+                             absl::string_view phase) const;
+
+ private:
+  const Threshold& At(const Place& place) const {
+    return sources_[place.source].file.threshold(place.number);
+  }
+  void AddExceptionsFrom(const Place& general,
+                         const std::vector<Place>& others);
+
+  const absl::Span<const ThresholdSource> sources_;
+  // The exceptions from a threshold, by its place.
+  std::map<std::pair<size_t, int>, std::vector<Place>> exceptions_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
