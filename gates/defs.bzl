@@ -208,6 +208,7 @@ def _attributes(program, **kwargs):
 # Programs over a suite that change nothing, by name.
 _READING_PROGRAMS = {
     "audit": Label("//gates:audit_main"),
+    "compare": Label("//gates:compare_main"),
     "diff": Label("//gates:diff_main"),
     "explain": Label("//gates:explain_main"),
     "report": Label("//gates:report_main"),
@@ -306,7 +307,7 @@ def _reading_programs(names, profiles, thresholds, targets, tags, **kwargs):
     """Makes the programs that change nothing.
 
     Args:
-      names: from what they do ("audit", "diff", "explain", "report") to the names
+      names: from what they do ("audit", "compare", "diff", "explain", "report") to the names
         of their targets.
       profiles: memory_profile targets.
       thresholds: threshold files.
@@ -344,6 +345,7 @@ def memory_gate(
         bazel run :NAME.explain  # why the limits are what they are
         bazel run :NAME.report   # writes a page, memory_gates.html
         bazel run :NAME.diff -- --save=FOLDER   # and later -- FOLDER
+        bazel run :NAME.compare -- --base=origin/main   # what needs more since
 
     The first update writes the figures of this machine: exact values where
     every run agrees, and limits with room where runs differ. Check the file in.

@@ -175,12 +175,33 @@ class PhaseTree {
   std::map<std::string, std::string> parent_;
 };
 
+// What no figure shows: child processes, and threads that may overlap.
+std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
+                                          const BenchmarkMemory& after) {
+  std::vector<std::string> notes;
+  if (before.forked_process_count() != after.forked_process_count()) {
+    notes.push_back(absl::StrCat(
+        "child processes: ", before.forked_process_count(), " -> ",
+        after.forked_process_count(), "; their memory is in no figure here"));
+  }
+  const bool was_ordered = before.order_dependent().empty();
+  if (was_ordered != after.order_dependent().empty()) {
+    notes.push_back(
+        absl::StrCat("threads: ", was_ordered ? "none -> some" : "some -> none",
+                     " whose order makes other peaks"));
+  }
+  return notes;
+}
+
 DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kBenchmark;
   node.presence = pair.presence();
   node.name = pair.name;
   node.changes = FindChanges(pair.before, pair.after);
+  if (node.presence == Presence::kBoth) {
+    node.notes = FindProcessNotes(*pair.before, *pair.after);
+  }
   node.children = PhaseTree(pair.before, pair.after).Nodes();
   Pairs<Attribution> sites;
   for (const bool is_before : {true, false}) {

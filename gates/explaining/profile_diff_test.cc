@@ -152,6 +152,19 @@ TEST(ProfileDiffTest, TellsOfFailuresAndOtherEnvironments) {
               ElementsAre(HasSubstr("was killed by signal 9")));
 }
 
+TEST(ProfileDiffTest, TellsOfChildrenAndThreads) {
+  const ProfileDiff diff =
+      Diff({"label: '//a:b' " + Benchmark("BM_X", 1)},
+           {"label: '//a:b' " +
+            Benchmark("BM_X", 1,
+                      " forked_process_count: 2"
+                      " order_dependent: PEAK_LIVE_ABSOLUTE_USABLE_BYTES")});
+  ASSERT_EQ(diff.deployments.size(), 1);
+  EXPECT_THAT(diff.deployments[0].children[0].notes,
+              ElementsAre(HasSubstr("child processes: 0 -> 2"),
+                          HasSubstr("threads: none -> some")));
+}
+
 TEST(ProfileDiffTest, GrowthDoesNotOverflow) {
   DiffNode node;
   MetricChange change;

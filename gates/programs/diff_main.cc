@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,13 +12,11 @@
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/explaining/profile_folder.h"
-#include "footprint/gates/judge/gate_input.h"
-#include "footprint/gates/judge/selector.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/suite_profiles.h"
 #include "footprint/gates/programs/suite_program.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
-#include "footprint/profiling/schema/whole_process.h"
 
 namespace footprint {
 namespace {
@@ -53,47 +50,6 @@ constexpr char kProgram[] = "diff";
 constexpr int kSame = 0;
 constexpr int kDiffers = 1;
 
-// Profiles that this suite's manifest names.
-absl::StatusOr<std::vector<MemoryProfile>> SuiteProfiles(
-    const CommandFlags& flags) {
-  absl::StatusOr<GateInput> input = ReadSuite(flags);
-  if (!input.ok()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        input.status().message(), "; or name two sets of profiles"));
-  }
-  if (!input->problems.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(input->problems.front().location(), ": ",
-                     input->problems.front().message()));
-  }
-  // They are others in each run.
-  LeaveOutWholeProcesses(&input->profiles);
-  return std::move(input->profiles);
-}
-
-absl::Status KeepOnly(const std::string& glob,
-                      std::vector<MemoryProfile>* before,
-                      std::vector<MemoryProfile>* after) {
-  if (!IsGlob(glob)) {
-    return absl::InvalidArgumentError(
-        "--only= has a backslash before something else than a star or a "
-        "backslash");
-  }
-  bool names_one = false;
-  for (std::vector<MemoryProfile>* profiles : {before, after}) {
-    std::vector<MemoryProfile> kept;
-    for (MemoryProfile& profile : *profiles) {
-      if (GlobMatches(glob, profile.label()))
-        kept.push_back(std::move(profile));
-    }
-    names_one |= !kept.empty();
-    *profiles = std::move(kept);
-  }
-  if (names_one) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("no profile has a label that --only=", glob, " names"));
-}
-
 absl::StatusOr<ProfileDiff> Compare(const CommandFlags& flags) {
   const std::vector<std::string>& paths = flags.words();
   absl::StatusOr<std::vector<MemoryProfile>> before =
@@ -101,7 +57,7 @@ absl::StatusOr<ProfileDiff> Compare(const CommandFlags& flags) {
   if (!before.ok()) return before.status();
   absl::StatusOr<std::vector<MemoryProfile>> after =
       paths.size() > 1 ? ReadProfiles(PathOfCaller(paths[1]))
-                       : SuiteProfiles(flags);
+                       : ReadSuiteProfiles(flags);
   if (!after.ok()) return after.status();
   const absl::Status kept =
       KeepOnly(flags.Value("only", "*"), &*before, &*after);
@@ -111,7 +67,7 @@ absl::StatusOr<ProfileDiff> Compare(const CommandFlags& flags) {
 
 int Save(const CommandFlags& flags) {
   const absl::StatusOr<std::vector<MemoryProfile>> profiles =
-      SuiteProfiles(flags);
+      ReadSuiteProfiles(flags);
   if (!profiles.ok()) return Complain(kProgram, profiles.status().message());
   const std::string folder = PathOfCaller(flags.Value("save", ""));
   if (folder.empty()) return Complain(kProgram, "--save= names no folder");

@@ -25,7 +25,8 @@ absl::Status CheckVerdictFormat(absl::string_view format) {
 }
 
 absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
-    const std::vector<std::string>& values) {
+    const std::vector<std::string>& values,
+    absl::Status (*check_format)(absl::string_view)) {
   std::vector<VerdictFile> files;
   std::set<std::string> paths;
   for (const std::string& value : values) {
@@ -36,7 +37,7 @@ absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
                        " is no FORMAT:FILE, such as sarif:gates.sarif"));
     }
     VerdictFile file{value.substr(0, colon), value.substr(colon + 1)};
-    absl::Status status = CheckVerdictFormat(file.format);
+    absl::Status status = check_format(file.format);
     if (!status.ok()) return status;
     if (!paths.insert(file.path).second) {
       return absl::InvalidArgumentError(

@@ -31,13 +31,14 @@ struct VerdictFile {
   std::string path;  // as the caller typed it
 };
 
+// kInvalidArgument names the formats there are.
+absl::Status CheckVerdictFormat(absl::string_view format);
+
 // kInvalidArgument: a value that is no FORMAT:FILE, a format that there is not,
 // with those that there are, or a file that is named twice.
 absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
-    const std::vector<std::string>& values);
-
-// kInvalidArgument names the formats there are.
-absl::Status CheckVerdictFormat(absl::string_view format);
+    const std::vector<std::string>& values,
+    absl::Status (*check_format)(absl::string_view) = CheckVerdictFormat);
 
 // `format` is one that CheckVerdictFormat takes.
 std::string WriteVerdictAs(absl::string_view format, const GateInput& input,

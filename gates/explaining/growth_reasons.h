@@ -1,0 +1,34 @@
+// Where a benchmark's figure grew: the phase, the lines that hold more at the
+// peak, the calls that are new, and whether it is a leak.
+//
+//   for (const std::string& reason :
+//        FindGrowthReasons(benchmark, PEAK_LIVE_USABLE_BYTES)) {
+//     Show(reason);  // "phase read/parse +4.00 MiB"
+//   }
+//
+// `benchmark` is a node of DiffProfiles (profile_diff.h). Pure and thread-safe;
+// the texts are their own memory, a few short lines.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
+#define FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/explaining/profile_diff.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// The most telling first; at most a handful. Empty if nothing is known but the
+// figure itself.
+std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
+                                           MetricKind metric);
+
+// "a leak (NET_GROWTH): 64 B more are live at its end than at its start", or ""
+// of a figure that is none.
+std::string DescribeLeak(MetricKind metric, int64_t net_growth);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_

@@ -1,0 +1,95 @@
+#include "footprint/gates/explaining/growth_reasons.h"
+
+#include <string>
+#include <vector>
+
+#include "footprint/gates/explaining/profile_diff.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string Metrics(int64_t peak, int64_t calls = 5, int64_t left = 0) {
+  const auto metric = [](const char* kind, int64_t value) {
+    return std::string("metrics { kind: ") + kind +
+           " determinism: EXACT value: " + std::to_string(value) + " } ";
+  };
+  return metric("PEAK_LIVE_USABLE_BYTES", peak) +
+         metric("ALLOCATION_COUNT", calls) +
+         metric("NET_GROWTH_USABLE_BYTES", left);
+}
+
+std::string Phase(const std::string& name, int parent, int64_t peak) {
+  return "phases { name: '" + name + "' parent: " + std::to_string(parent) +
+         " " + Metrics(peak) + " } ";
+}
+
+std::string Site(const std::string& name, int64_t bytes) {
+  return "peak_attribution { site: '" + name +
+         "' live_bytes: " + std::to_string(bytes) + " } ";
+}
+
+std::vector<std::string> Reasons(const std::string& before,
+                                 const std::string& after,
+                                 MetricKind metric = PEAK_LIVE_USABLE_BYTES) {
+  std::vector<MemoryProfile> sides(2);
+  for (const bool is_after : {false, true}) {
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        "label: '//a:b' benchmarks { name: 'BM_X' " +
+            (is_after ? after : before) + " }",
+        &sides[is_after ? 1 : 0]));
+  }
+  const absl::StatusOr<ProfileDiff> diff = DiffProfiles({sides[0]}, {sides[1]});
+  EXPECT_TRUE(diff.ok() && diff->deployments.size() == 1);
+  return FindGrowthReasons(diff->deployments[0].children[0], metric);
+}
+
+TEST(GrowthReasonsTest, NamesTheInnermostPhaseTheLinesAndTheCalls) {
+  EXPECT_THAT(
+      Reasons(Metrics(1000) + Phase("read", -1, 900) + Phase("parse", 0, 500) +
+                  Phase("fit", -1, 100) + Site("Table::Read", 700),
+              Metrics(5096, 6) + Phase("read", -1, 4996) +
+                  Phase("parse", 0, 4596) + Phase("fit", -1, 150) +
+                  Site("Table::Read", 4796) + Site("Copy", 50)),
+      ElementsAre("phase parse +4.00 KiB", "+4.00 KiB held by Table::Read",
+                  "+50 B held by Copy, which is new", "1 call more"));
+}
+
+TEST(GrowthReasonsTest, StaysWhereTheGrowthIsSpread) {
+  EXPECT_THAT(
+      Reasons(Metrics(1000) + Phase("read", -1, 900) + Phase("parse", 0, 500),
+              Metrics(2000) + Phase("read", -1, 1900) + Phase("parse", 0, 600)),
+      ElementsAre("phase read +1000 B"));
+  EXPECT_THAT(Reasons(Metrics(1000), Metrics(2000) + Phase("sort", -1, 900)),
+              ElementsAre("new phase sort +900 B"));
+}
+
+TEST(GrowthReasonsTest, CallsALeakOne) {
+  EXPECT_THAT(
+      Reasons(Metrics(1000), Metrics(1064, 7, 64), NET_GROWTH_USABLE_BYTES),
+      ElementsAre("a leak (NET_GROWTH): 64 B more are live at its end "
+                  "than at its start",
+                  "2 calls more"));
+  EXPECT_EQ(DescribeLeak(NET_GROWTH_USABLE_BYTES, -1), "");
+  EXPECT_EQ(DescribeLeak(PEAK_LIVE_USABLE_BYTES, 64), "");
+}
+
+TEST(GrowthReasonsTest, SumsManyLines) {
+  std::string sites;
+  for (const char* name : {"A", "B", "C", "D", "E"}) sites += Site(name, 10);
+  EXPECT_THAT(Reasons(Metrics(1), Metrics(51) + sites),
+              ElementsAre("+10 B held by A, which is new",
+                          "+10 B held by B, which is new",
+                          "+10 B held by C, which is new", "and 2 more"));
+  EXPECT_THAT(Reasons(Metrics(1), Metrics(51) + sites, PEAK_MAPPED_BYTES),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace footprint

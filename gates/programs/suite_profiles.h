@@ -1,0 +1,37 @@
+// The profiles that a gate measures now, to compare with others.
+//
+//   absl::StatusOr<std::vector<MemoryProfile>> now = ReadSuiteProfiles(flags);
+//   if (!now.ok()) return Complain("diff", now.status().message());
+//
+// Thread-safe; the caller owns what was read. Memory: the profiles.
+
+#ifndef FOOTPRINT_GATES_PROGRAMS_SUITE_PROFILES_H_
+#define FOOTPRINT_GATES_PROGRAMS_SUITE_PROFILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// Returns the profiles that the suite's manifest names, without whole
+// processes. kFailedPrecondition if there is no manifest, or one cannot be
+// read.
+absl::StatusOr<std::vector<MemoryProfile>> ReadSuiteProfiles(
+    const CommandFlags& flags);
+
+// Keeps those whose label `glob` names. kInvalidArgument if it is no glob or
+// names none of both.
+absl::Status KeepOnly(const std::string& glob,
+                      std::vector<MemoryProfile>* before,
+                      std::vector<MemoryProfile>* after);
+
+}  // namespace footprint
+
+// Tested by explaining_programs_test and compare_main_test.
+
+#endif  // FOOTPRINT_GATES_PROGRAMS_SUITE_PROFILES_H_
