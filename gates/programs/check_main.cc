@@ -2,6 +2,7 @@
 // the exit status. Run through the rules of gates/defs.bzl, which give it a
 // manifest.
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/explaining/profile_folder.h"
+#include "footprint/gates/explaining/rejection_reasons.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/gate_input.h"
 #include "footprint/gates/programs/command_flags.h"
@@ -44,6 +47,8 @@ Flags
                                       deployment and what is not accepted
   --only=GLOB                         deployments whose label this names; '*'
                                       stands for any characters
+  --before=FOLDER                     profiles of an earlier time (//gates:diff --
+                                      --save=FOLDER): a rejection says what grew
   --format=FORMAT                     how the verdict is written (text); each
                                       tells the same
   --output=FILE                       where (standard output)
@@ -77,7 +82,8 @@ Exit status: the decision; of several, the first of this list
   4 INCONCLUSIVE          a metric that is judged did not repeat
   0 ACCEPT                every blocking rule holds
 
-Each line that is not accepted names the command that would accept it. Figures
+Each rejection names the phase in which the figure is highest, who holds the
+bytes at the peak, and the command that would accept it. Figures
 come from the profiles: bytes of heap that the program held at most ("peak
 live"), handed out in total ("allocated"), and so on; profiling/README.md
 explains each.
@@ -123,9 +129,22 @@ std::vector<std::string> ListLabels(const GateInput& input) {
   return labels;
 }
 
+// Names the next command beside the report, whatever its format is. A gate of
+// an importer without such a program gets none.
+void SayWhatComesNext(const Verdict& verdict) {
+  const std::string target = GateTarget("compare");
+  if (verdict.decision() != REJECT || absl::StartsWith(target, "//PACKAGE:")) {
+    return;
+  }
+  std::fprintf(stderr,
+               "check: what grew since a revision, and where: bazel run %s -- "
+               "--base=origin/main\n",
+               target.c_str());
+}
+
 int Main(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<CommandFlags> flags =
-      ParseSuiteFlags(arguments, {"format", "only", "write"}, {"all"});
+  const absl::StatusOr<CommandFlags> flags = ParseSuiteFlags(
+      arguments, {"before", "format", "only", "write"}, {"all"});
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help")) {
     return FinishProgram(kProgram, NameGateTargets(kHelp), "", ACCEPT);
@@ -135,8 +154,15 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<std::vector<VerdictFile>> files =
       ParseVerdictFiles(flags->Values("write"));
   if (!files.ok()) return Complain(kProgram, files.status().message());
-  const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
+  absl::StatusOr<std::vector<MemoryProfile>> before =
+      std::vector<MemoryProfile>();
+  if (flags->Has("before")) {
+    before = ReadProfiles(PathOfCaller(flags->Value("before", "")));
+  }
+  if (!before.ok()) return Complain(kProgram, before.status().message());
+  absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  ExplainRejections(suite->input, *before, &suite->verdict);
   absl::StatusOr<Verdict> verdict = suite->verdict;
   if (flags->Has("only")) {
     verdict = OnlyDeployments(*verdict, flags->Value("only", ""),
@@ -147,6 +173,7 @@ int Main(const std::vector<std::string>& arguments) {
   status.Update(
       WriteVerdict(suite->input, *verdict, *flags, *files, flags->Has("all")));
   if (!status.ok()) return Complain(kProgram, status.message());
+  SayWhatComesNext(*verdict);
   return verdict->decision();
 }
 

@@ -48,6 +48,26 @@ grep -q '^ACCEPT' report.txt || failures=$((failures + 1))
 rule tight 'metric: PEAK_LIVE_USABLE_BYTES max_bytes: 999'
 expect 1 '^REJECT //a:b BM_X: peak live is 1000 B, limit max 999 B, 1 B over \(tight.textproto:4\)' good.binpb tight.textproto
 expect 1 'bazel run //x:up -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_X' good.binpb tight.textproto --update_target=//x:up
+# Where it is held, whether it is a leak, and what grew since earlier profiles.
+profile held 'label: "//a:b" benchmarks { name: "BM_X"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 }
+  metrics { kind: NET_GROWTH_USABLE_BYTES determinism: EXACT value: 64 }
+  phases { name: "read" parent: -1 metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 900 } }
+  peak_attribution { site: "Table::Read" live_bytes: 900 } }'
+expect 1 'highest in phase read, 900 B; held at the peak: 900 B by Table::Read' held.binpb tight.textproto
+for format in json junit markdown sarif github gitlab; do
+  expect 1 'held at the peak: 900 B by Table' held.binpb tight.textproto --format=$format
+done
+FOOTPRINT_GATE_TARGETS=compare=//x:load.compare expect 1 'bazel run //x:load.compare -- --base=' held.binpb tight.textproto
+FOOTPRINT_GATE_TARGETS=compare=//x:load.compare expect 0 '^ACCEPT' held.binpb limit.textproto
+grep -q 'load.compare' err && { echo "a next command though all is well"; failures=$((failures + 1)); }
+rule leaky 'metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }
+threshold { selector { label: "//a:b" } metric: NET_GROWTH_USABLE_BYTES max_bytes: 0'
+expect 1 'a leak .NET_GROWTH.: 64 B more are live at its end' held.binpb leaky.textproto
+mkdir before && sed 's/900/836/' held.profile.textproto >before.profile.textproto &&
+  sed -i 's/value: 1000/value: 936/' before.profile.textproto && "$ENCODE" before.profile.textproto before/x.binpb
+expect 1 'since before: phase read [+]64 B, [+]64 B held by Table::Read' held.binpb tight.textproto --before=before
+expect 2 'nowhere' held.binpb tight.textproto --before=nowhere
 rule exact_more 'metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 min_bytes: 1001'
 expect 2 'the minimum, 1001, is above the maximum' good.binpb exact_more.textproto
 

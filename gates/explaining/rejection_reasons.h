@@ -1,0 +1,29 @@
+// Why a figure is above its limit, for the verdict itself: the phase in which
+// it is highest, who holds the bytes, whether it is a leak; and, against
+// profiles of an earlier time, what grew.
+//
+//   Verdict verdict = Judge(input, options);
+//   ExplainRejections(input, before, &verdict);
+//
+// The reasons become the explanations of judgements that reject or warn and
+// have none of their own. Thread-safe; the verdict owns the texts. Memory: a
+// few lines a rejection. Time: linear in the profiles that are rejected.
+
+#ifndef FOOTPRINT_GATES_EXPLAINING_REJECTION_REASONS_H_
+#define FOOTPRINT_GATES_EXPLAINING_REJECTION_REASONS_H_
+
+#include "absl/types/span.h"
+#include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/judge/gate_input.h"
+#include "footprint/profiling/schema/memory_profile.pb.h"
+
+namespace footprint {
+
+// `before` may be empty: then nothing is known of growth.
+void ExplainRejections(const GateInput& input,
+                       absl::Span<const MemoryProfile> before,
+                       Verdict* verdict);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_EXPLAINING_REJECTION_REASONS_H_
