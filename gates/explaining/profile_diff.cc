@@ -112,7 +112,8 @@ DiffNode DiffSite(const Pairs<Attribution>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kSite;
   node.presence = pair.presence();
-  node.name = pair.name;
+  // With the line that it has now.
+  node.name = (pair.after != nullptr ? pair.after : pair.before)->site();
   MetricChange change;
   change.metric = PEAK_LIVE_USABLE_BYTES;
   if (pair.before != nullptr) change.before = pair.before->live_bytes();
@@ -193,6 +194,21 @@ std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
   return notes;
 }
 
+// A site without the line that it may name, "Read (table.cc:41)", since an edit
+// above moves it.
+std::string SiteWithoutLine(const std::string& site) {
+  const size_t open = site.rfind(" (");
+  const size_t colon = site.rfind(':');
+  if (open == std::string::npos || colon == std::string::npos || colon < open ||
+      colon + 2 >= site.size() || site.back() != ')') {
+    return site;
+  }
+  const bool is_line =
+      std::all_of(site.begin() + static_cast<int64_t>(colon) + 1,
+                  site.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
+  return is_line ? site.substr(0, open) : site;
+}
+
 DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kBenchmark;
@@ -208,7 +224,7 @@ DiffNode DiffBenchmark(const Pairs<BenchmarkMemory>::Pair& pair) {
     const BenchmarkMemory* const side = is_before ? pair.before : pair.after;
     if (side == nullptr) continue;
     for (const Attribution& attribution : side->peak_attribution()) {
-      auto& site = sites.Of(attribution.site());
+      auto& site = sites.Of(SiteWithoutLine(attribution.site()));
       (is_before ? site.before : site.after) = &attribution;
     }
   }

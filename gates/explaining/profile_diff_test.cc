@@ -152,6 +152,32 @@ TEST(ProfileDiffTest, TellsOfFailuresAndOtherEnvironments) {
               ElementsAre(HasSubstr("was killed by signal 9")));
 }
 
+TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
+  const auto with_sites = [](const std::string& site, int bytes) {
+    return "label: '//a:b' " +
+           Benchmark("BM_X", 100,
+                     "peak_attribution { site: '" + site +
+                         "' live_bytes: " + std::to_string(bytes) + " }");
+  };
+  EXPECT_THAT(Diff({with_sites("site:Read (t.cc:41)", 9)},
+                   {with_sites("site:Read (t.cc:52)", 9)})
+                  .deployments,
+              IsEmpty());
+  const ProfileDiff grown = Diff({with_sites("site:Read (t.cc:41)", 9)},
+                                 {with_sites("site:Read (t.cc:52)", 10)});
+  EXPECT_THAT(Names(grown.deployments[0].children[0].children),
+              ElementsAre("site:Read (t.cc:52)"));
+  // These are no lines.
+  for (const char* other :
+       {"operator() (int)", "f (t.cc:)", "f (a:b)", "f:1"}) {
+    EXPECT_THAT(Names(Diff({with_sites(other, 9)}, {with_sites("g", 9)})
+                          .deployments[0]
+                          .children[0]
+                          .children),
+                testing::UnorderedElementsAre(other, "g"));
+  }
+}
+
 TEST(ProfileDiffTest, TellsOfChildrenAndThreads) {
   const ProfileDiff diff =
       Diff({"label: '//a:b' " + Benchmark("BM_X", 1)},

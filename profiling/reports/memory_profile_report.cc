@@ -221,6 +221,14 @@ void AddAttribution(const std::string& site, int64_t bytes,
   attribution->set_live_bytes(bytes);
 }
 
+// A function, and where its file and line are known, these: "Read
+// (table.cc:41)". Folders differ from one machine to the next.
+std::string DescribeSite(const CodeFrame& frame) {
+  if (frame.file().empty() || frame.line() <= 0) return frame.function();
+  return absl::StrCat(frame.function(), " (", FileName(frame.file()), ":",
+                      frame.line(), ")");
+}
+
 void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
                    const std::map<int, int>& phase_of,
                    BenchmarkMemory* memory) {
@@ -231,19 +239,28 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
     bytes = SaturatedSum(bytes, site.at_peak().bytes());
   }
-  std::map<std::string, int64_t> bytes_of;
+  // Of each function, what all its lines hold, and the line that holds most.
+  struct Holder {
+    int64_t bytes = 0;
+    int64_t line_bytes = 0;
+    std::string name;
+  };
+  std::map<std::string, Holder> holders;
   for (const auto& [key, place_bytes] : bytes_of_place) {
     const auto& [phase, place] = key;
     const std::string stage =
         phase < 0 ? ""
                   : absl::StrCat("phase:", memory->phases(phase).name(), "/");
-    int64_t& bytes = bytes_of[absl::StrCat(
-        stage, "site:", places.FindShownFrame(place).function())];
-    bytes = SaturatedSum(bytes, place_bytes);
+    const CodeFrame& frame = places.FindShownFrame(place);
+    Holder& holder = holders[absl::StrCat(stage, "site:", frame.function())];
+    holder.bytes = SaturatedSum(holder.bytes, place_bytes);
+    if (!holder.name.empty() && place_bytes <= holder.line_bytes) continue;
+    holder.line_bytes = place_bytes;
+    holder.name = absl::StrCat(stage, "site:", DescribeSite(frame));
   }
   std::vector<std::pair<int64_t, std::string>> sorted;
-  for (const auto& [site, bytes] : bytes_of) {
-    if (bytes > 0) sorted.emplace_back(-bytes, site);
+  for (const auto& [key, holder] : holders) {
+    if (holder.bytes > 0) sorted.emplace_back(-holder.bytes, holder.name);
   }
   std::sort(sorted.begin(), sorted.end());
   int64_t other_bytes = 0;

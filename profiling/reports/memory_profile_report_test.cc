@@ -229,6 +229,29 @@ TEST(MemoryProfileReportTest, TheAttributionAddsUpToThePeak) {
   EXPECT_EQ(sum, 60 * (100 + 41) / 2);
 }
 
+TEST(MemoryProfileReportTest, ASiteNamesTheLineThatHoldsMost) {
+  MeasuredRun run = MakeRun({"train"});
+  run.set_sampling_interval_bytes(0);
+  MeasuredImage* const image = AddImage(1, 3000, &run);
+  image->set_has_sites(true);
+  AddStage("", StageFigures::NONE, 0, 0, image);
+  for (const int line : {40, 41, 42}) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function("Table::Read");
+    frame->set_file("/home/someone/app/table.cc");
+    frame->set_line(line);
+    run.add_calls()->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(run.calls_size()));
+    site->mutable_at_peak()->set_bytes(line == 41 ? 500 : 100);
+  }
+  const BenchmarkMemory memory = MemoryProfileReport(run).benchmarks(0);
+  ASSERT_EQ(memory.peak_attribution_size(), 1);
+  EXPECT_EQ(memory.peak_attribution(0).site(),
+            "site:Table::Read (table.cc:41)");
+  EXPECT_EQ(memory.peak_attribution(0).live_bytes(), 700);
+}
+
 TEST(MemoryProfileReportTest, WhatIsNotTheWholeProgramIsAFailure) {
   MeasuredRun failed = MakeRun({"a"});
   AddImage(1, 3000, &failed);
