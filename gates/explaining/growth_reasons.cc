@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "footprint/base/text/format_bytes.h"
@@ -66,7 +67,7 @@ void AddPhase(const DiffNode& benchmark, MetricKind metric,
 void AddSites(const DiffNode& benchmark, std::vector<std::string>* reasons) {
   size_t count = 0;
   for (const DiffNode& child : benchmark.children) {
-    if (child.kind != Kind::kSite) continue;
+    if (child.kind != Kind::kSite || IsPhaseAlone(child.name)) continue;
     const int64_t growth = GrowthOf(child, PEAK_LIVE_USABLE_BYTES).value_or(0);
     if (growth <= 0 || ++count > kMostSites) continue;
     reasons->push_back(absl::StrCat(
@@ -83,6 +84,10 @@ bool IsOfHeap(MetricKind metric) {
 }
 
 }  // namespace
+
+bool IsPhaseAlone(const std::string& site) {
+  return absl::StartsWith(site, "phase:") && !absl::StrContains(site, "/site:");
+}
 
 std::string DescribeLeak(MetricKind metric, int64_t net_growth) {
   if (metric != NET_GROWTH_USABLE_BYTES || net_growth <= 0) return "";

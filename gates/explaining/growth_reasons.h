@@ -25,6 +25,10 @@ namespace footprint {
 std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
                                            MetricKind metric);
 
+// Returns whether a holder of bytes at the peak is a phase alone, which is said
+// as one already, and no line, layer or tensor.
+bool IsPhaseAlone(const std::string& site);
+
 // "a leak (NET_GROWTH): 64 B more are live at its end than at its start", or ""
 // of a figure that is none.
 std::string DescribeLeak(MetricKind metric, int64_t net_growth);

@@ -53,10 +53,12 @@ std::vector<std::string> Reasons(const std::string& before,
 TEST(GrowthReasonsTest, NamesTheInnermostPhaseTheLinesAndTheCalls) {
   EXPECT_THAT(
       Reasons(Metrics(1000) + Phase("read", -1, 900) + Phase("parse", 0, 500) +
-                  Phase("fit", -1, 100) + Site("Table::Read", 700),
+                  Phase("fit", -1, 100) + Site("Table::Read", 700) +
+                  Site("phase:fit", 1),
               Metrics(5096, 6) + Phase("read", -1, 4996) +
                   Phase("parse", 0, 4596) + Phase("fit", -1, 150) +
-                  Site("Table::Read", 4796) + Site("Copy", 50)),
+                  Site("Table::Read", 4796) + Site("Copy", 50) +
+                  Site("phase:fit", 9)),
       ElementsAre("phase parse +4.00 KiB", "+4.00 KiB held by Table::Read",
                   "+50 B held by Copy, which is new", "1 call more"));
 }
@@ -68,6 +70,12 @@ TEST(GrowthReasonsTest, StaysWhereTheGrowthIsSpread) {
       ElementsAre("phase read +1000 B"));
   EXPECT_THAT(Reasons(Metrics(1000), Metrics(2000) + Phase("sort", -1, 900)),
               ElementsAre("new phase sort +900 B"));
+}
+
+TEST(GrowthReasonsTest, APhaseIsNoLine) {
+  EXPECT_TRUE(IsPhaseAlone("phase:fit"));
+  EXPECT_FALSE(IsPhaseAlone("phase:fit/site:Read (t.cc:41)"));
+  EXPECT_FALSE(IsPhaseAlone("tensor:conv1"));
 }
 
 TEST(GrowthReasonsTest, CallsALeakOne) {

@@ -75,7 +75,7 @@ void AddHolders(const BenchmarkMemory& benchmark, const Judgement& judgement,
   if (!IsPeakOfHeap(judgement.metric())) return;
   std::vector<const Attribution*> sites;
   for (const Attribution& site : benchmark.peak_attribution()) {
-    sites.push_back(&site);
+    if (!IsPhaseAlone(site.site())) sites.push_back(&site);
   }
   std::stable_sort(sites.begin(), sites.end(),
                    [](const Attribution* a, const Attribution* b) {

@@ -89,6 +89,46 @@ bool CanBeJudged(const MeasurementIndex& index, const PlacedThreshold& placed,
   return false;
 }
 
+void AddAwaited(const PlacedThreshold& placed, const UpdateCommand& command,
+                Verdict* verdict) {
+  const std::string& max = placed.threshold.max();
+  AddProblem(
+      BAD_CONFIGURATION, placed.location,
+      absl::StrCat("max is \"", max,
+                   "\" above a figure that is not there yet; write it, "
+                   "as in \"24 MB ",
+                   max, "\", or let this write what is measured: bazel run ",
+                   command.target),
+      verdict);
+}
+
+// Leaves out of `found` what more particular thresholds judge, and notes it in
+// the verdict if there is one.
+void LeaveOutExceptions(const ThresholdExceptions& exceptions,
+                        const MeasurementIndex& index,
+                        const PlacedThreshold& placed, Verdict* verdict,
+                        std::vector<Measurement>* found) {
+  if (!exceptions.HasExceptions(placed.source, placed.number)) return;
+  const auto gives_way = [&](const Measurement& one) {
+    const BenchmarkMemory& benchmark = index.BenchmarkAt(one);
+    const MemoryProfile& profile = index.ProfileAt(one.profile);
+    const std::string phase = index.PhaseAt(one);
+    const auto judging = exceptions.Find(placed.source, placed.number, profile,
+                                         benchmark, phase);
+    if (!judging.has_value() || verdict == nullptr) return judging.has_value();
+    Override* const entry = verdict->add_overrides();
+    entry->set_label(profile.label());
+    entry->set_benchmark(benchmark.name());
+    entry->set_phase(phase);
+    entry->set_metric(placed.threshold.metric());
+    entry->set_judging_location(exceptions.DescribeLocation(*judging));
+    entry->set_general_location(placed.location);
+    return true;
+  };
+  found->erase(std::remove_if(found->begin(), found->end(), gives_way),
+               found->end());
+}
+
 // One call of Evaluate: walks over the thresholds and what they name, and asks
 // the rules (rules.h).
 class Evaluation {
@@ -154,7 +194,7 @@ class Evaluation {
       return false;
     }
     if (AwaitsFigure(placed.threshold)) {
-      AddAwaited(placed);
+      AddAwaited(placed, command_, &verdict_);
       return true;
     }
     Findings findings;
@@ -171,18 +211,6 @@ class Evaluation {
       selectors_.CheckCount(source, placed.number, findings.named_count);
     }
     return true;
-  }
-
-  void AddAwaited(const PlacedThreshold& placed) {
-    AddProblem(BAD_CONFIGURATION, placed.location,
-               absl::StrCat("max is \"", placed.threshold.max(),
-                            "\" above a figure that is not there yet; write "
-                            "it, as in \"24 MB ",
-                            placed.threshold.max(),
-                            "\", or let this write what is measured: bazel "
-                            "run ",
-                            command_.target),
-               &verdict_);
   }
 
   void JudgeProfile(const PlacedThreshold& placed, int profile,
@@ -213,7 +241,8 @@ class Evaluation {
                                         threshold.selector(),
                                         threshold.metric(), &found_);
     findings->names_something |= !found_.empty();
-    GiveWay(placed, is_for_it);
+    LeaveOutExceptions(exceptions_, index_, placed,
+                       is_for_it ? &verdict_ : nullptr, &found_);
     if (!is_for_it) {
       environments_.NoteForeign(at, found_, placed.source, placed.number);
       return;
@@ -234,29 +263,6 @@ class Evaluation {
         JudgeMeasurement(placed, found);
       }
     }
-  }
-
-  // Leaves out of `found_` what a more particular threshold judges.
-  void GiveWay(const PlacedThreshold& placed, bool is_for_it) {
-    const auto judges_another = [&](const Measurement& found) {
-      const auto judging = exceptions_.Find(
-          placed.source, placed.number, index_.ProfileAt(found.profile),
-          index_.BenchmarkAt(found), index_.PhaseAt(found));
-      if (!judging.has_value()) return false;
-      if (is_for_it) {
-        Override* const entry = verdict_.add_overrides();
-        entry->set_label(index_.ProfileAt(found.profile).label());
-        entry->set_benchmark(index_.BenchmarkAt(found).name());
-        entry->set_phase(index_.PhaseAt(found));
-        entry->set_metric(placed.threshold.metric());
-        entry->set_judging_location(
-            sources_[judging->source].DescribeLocation(judging->number));
-        entry->set_general_location(placed.location);
-      }
-      return true;
-    };
-    found_.erase(std::remove_if(found_.begin(), found_.end(), judges_another),
-                 found_.end());
   }
 
   void JudgeSampled(const PlacedThreshold& placed, const Measurement& found) {

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,11 @@ class ThresholdExceptions {
 
   explicit ThresholdExceptions(absl::Span<const ThresholdSource> sources);
 
+  // Returns whether another threshold may judge in place of this one.
+  bool HasExceptions(size_t source, int number) const {
+    return exceptions_.count({source, number}) > 0;
+  }
+
   // Returns the threshold that judges a measurement in place of this one, which
   // names it; nullopt if this one judges itself. The phase is empty for the
   // whole region. Files of other environments than the profile's count only
@@ -52,6 +58,11 @@ class ThresholdExceptions {
                              const MemoryProfile& profile,
                              const BenchmarkMemory& benchmark,
                              absl::string_view phase) const;
+
+  // "gates/thresholds/tabular.textproto:12".
+  std::string DescribeLocation(const Place& place) const {
+    return sources_[place.source].DescribeLocation(place.number);
+  }
 
  private:
   const Threshold& At(const Place& place) const {

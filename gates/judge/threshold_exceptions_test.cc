@@ -58,6 +58,9 @@ TEST_F(ThresholdExceptionsTest, TheMostParticularJudges) {
                      Rule("label: '*' benchmark: 'BM_*'", "max_bytes: 2") +
                      Rule("label: '//a:*' benchmark: 'BM_X*'", "max_bytes: 3") +
                      Rule("label: '//c:d'", "max_bytes: 4"))};
+  EXPECT_TRUE(ThresholdExceptions(sources_).HasExceptions(0, 0));
+  EXPECT_FALSE(ThresholdExceptions(sources_).HasExceptions(0, 2));
+  EXPECT_EQ(ThresholdExceptions(sources_).DescribeLocation({0, 1}), "t:2");
   EXPECT_EQ(JudgingFor(0, 0), "0:2");
   EXPECT_EQ(JudgingFor(0, 1), "0:2");
   EXPECT_EQ(JudgingFor(0, 2), "");

@@ -146,7 +146,7 @@ struct BadThreshold {
   const char* problem;  // with its location
 };
 
-TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {
+TEST(ThresholdFileTest, SaysWhatIsWrongWithAWrittenLimit) {
   const BadThreshold kCases[] = {
       {"metric: PEAK_LIVE_USABLE_BYTES max: '24 Mb'",
        "t.textproto:6:34: max is \"24 Mb\": \"24 Mb\" is no number of bytes: "
@@ -157,6 +157,15 @@ TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {
        "stands beside another maximum"},
       {"metric: PEAK_LIVE_USABLE_BYTES max: '1 MB' min: '2 MB'",
        "the minimum, 2000000, is above the maximum, 1000000"},
+  };
+  for (const BadThreshold& bad : kCases) {
+    EXPECT_THAT(OnlyProblem(Parse(OneThreshold(bad.fields))),
+                HasSubstr(bad.problem));
+  }
+}
+
+TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {
+  const BadThreshold kCases[] = {
       {"metric: PEAK_LIVE_USABLE_BYTES max_bytes: -1",
        "t.textproto:6:34: "
        "max_bytes is -1, and peak_live_usable_bytes cannot be below zero"},

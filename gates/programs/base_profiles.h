@@ -3,7 +3,7 @@
 //
 //   BaseRevision base;
 //   base.revision = "origin/main";
-//   base.diff_target = "//app:load.diff";
+//   base.diff_target = "//gates:diff";
 //   absl::StatusOr<std::vector<MemoryProfile>> profiles =
 //       MeasureBaseProfiles(base);
 //

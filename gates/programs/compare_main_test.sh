@@ -56,13 +56,15 @@ python3 -c 'import json; json.load(open("out"))' || fail "no JSON"
 expect 1 '"level": "error"' --base=base --change=change --format=sarif
 expect 1 'held by Table::Read' --base=base --change=change --format=sarif
 expect 1 '^REJECT' --base=base --change=change --write=markdown:comment.md --write=sarif:x.sarif
-grep -q 'REJECT' comment.md && grep -q '"2.1.0"' x.sarif || fail "no files"
+grep -q 'REJECT' comment.md || fail "no comment"
+grep -q '"2.1.0"' x.sarif || fail "no SARIF"
 
 # A label that was renamed.
 profile renamed/ab.binpb //a:new 1000
 profile renamed/cd.binpb //c:d 500
 expect 0 'hint: //a:b is gone, and //a:new is new' --base=base --change=renamed
-grep -q '^//a:b  (gone)' out && grep -q '^//a:new  (new)' out || fail "not gone and new"
+grep -q '^//a:b  (gone)' out || fail "not gone"
+grep -q '^//a:new  (new)' out || fail "not new"
 expect 0 '^ACCEPT 0 of 2' --base=base --change=renamed --renamed=//a:b=//a:new
 
 # Mistakes.
