@@ -291,5 +291,21 @@ eval "\"\$UPDATE\" --manifest=manifest $command" >"$TEST_TMPDIR/out" 2>&1 || fai
 grep -q 'benchmark: "BM_Y"' new.textproto || fail "nothing was added"
 accepted
 
+# Limits as people write them, in a file without first lines.
+printf 'profile\tp.binpb\t//a:b\nthresholds\tlimits.textproto\n' >manifest
+echo 'threshold { selector { label: "//a:b" } metric: PEAK_LIVE_USABLE_BYTES max: "+ 10 %" }  # room' >limits.textproto
+"$CHECK" --manifest=manifest >"$TEST_TMPDIR/out" 2>&1
+(($? == 2)) || fail "a limit without its figure judges"
+expect 0 'limit 1.07 KiB \(1,100 B\)$'
+grep -qE '^threshold .* max: "1 kB [+] 10 %" history \{ .* new_value: 1100 reason: "first measured" \} \}  # room$' limits.textproto ||
+  fail "not as it was written: $(cat limits.textproto)"
+accepted
+expect 0 'nothing to change'
+sed -i 's/1 kB/0.50 kB/; s/1100/550/' limits.textproto
+expect 1 'is an increase'
+expect 0 '550 B -> 1.07 KiB' --allow_increase --reason='a cache'
+grep -q 'max: "1.00 kB + 10 %"' limits.textproto || fail "another form: $(cat limits.textproto)"
+accepted
+
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"

@@ -712,8 +712,22 @@ TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
                        "e-1 baseline { "
                        "label: '//a:b' benchmark: '",
                        std::string(name) == "BM_X" ? "BM_Y" : "BM_X", "' } }"),
+          absl::StrCat("max: '0.", 1 + below(300), " kB'"),
+          absl::StrCat("max: '", below(300), " B + ", below(50), " %'"),
+          absl::StrCat("max: '+ ", below(50), below(2) == 0 ? " %'" : " B'"),
+          absl::StrCat("max: '", minimum + 1 + below(100), " B' min: '",
+                       minimum + 1, "'"),
       };
-      absl::StrAppend(&body, begin, rules[below(5)], " }\n");
+      absl::StrAppend(&body, begin, rules[below(9)], " }\n");
+    }
+    if (below(2) == 0) {
+      // A default, from which these may be exceptions.
+      absl::StrAppend(&body,
+                      "threshold { selector { label: '//a:b' } metric: "
+                      "PEAK_LIVE_USABLE_BYTES ",
+                      below(2) == 0 ? absl::StrCat("max: '", below(300), " B'")
+                                    : absl::StrCat("max_bytes: ", below(300)),
+                      " }\n");
     }
     absl::StrAppend(&body,
                     "exemption { selector { label: '//a:b' } reason: "
