@@ -181,6 +181,8 @@ def _memory_profile_impl(ctx):
     tools = [benchmark.files_to_run]
     if is_as_it_is:
         arguments.add(ctx.executable.memprof, format = "--memprof=%s")
+        if ctx.attr.sites:
+            arguments.add("--sites=yes")
         tools.append(ctx.attr.memprof[DefaultInfo].files_to_run)
     _add_program(ctx, arguments, executable, program_runfiles)
 
@@ -239,6 +241,7 @@ _memory_profile = rule(
         ),
         "data": attr.label_keyed_string_dict(allow_files = True),
         "process_count": attr.int(default = 3),
+        "sites": attr.bool(),
         "timeout_seconds": attr.int(default = 300),
         "whole_process_args": attr.string_list(),
         "whole_process_count": attr.int(default = 3),
@@ -269,6 +272,7 @@ def memory_profile(
         args = [],
         data = {},
         process_count = 3,
+        sites = False,
         timeout_seconds = 300,
         whole_process_args = [],
         whole_process_count = 3,
@@ -315,6 +319,9 @@ def memory_profile(
       data: files that it opens: labels, each found under its path in its
         repository, or a dictionary from label to the name by which it is opened.
       process_count: how many processes must agree; at least 3.
+      sites: of a `program`: whether its profile says which functions hold the bytes at
+        the peak, and in which lines if it has line numbers (copts = ["-g1"]). It
+        then takes up to ten times as long, and figures of the heap are the same.
       timeout_seconds: of each run of the program, with all its benchmarks.
       whole_process_args: further arguments of the runs that are measured from
         outside: a Google Benchmark program runs there for the time that its own
@@ -332,6 +339,8 @@ def memory_profile(
         fail("memory_profile %s: timeout_seconds %d must be at least 1" % (name, timeout_seconds))
     if (benchmark == None) == (program == None):
         fail("memory_profile %s: give either `benchmark`, which writes its profile by itself, or `program`, which is measured as it is" % name)
+    if sites and program == None:
+        fail("memory_profile %s: `sites` is for a `program`; a benchmark tells its phases" % name)
     _memory_profile(
         name = name,
         args = args,
@@ -340,6 +349,7 @@ def memory_profile(
         program = program,
         data = data if type(data) == type({}) else {label: "" for label in data},
         process_count = process_count,
+        sites = sites,
         tags = tags + ["measures_jemalloc"],
         timeout_seconds = timeout_seconds,
         whole_process_args = whole_process_args,

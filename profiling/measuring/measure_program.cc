@@ -95,9 +95,9 @@ FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
   const std::string name = ProgramName(measurement.label);
   FreshProcess process;
   process.executable = memprof;
-  process.arguments = {"memprof", "--sampling=none",
-                       absl::StrCat("--proto=", kProfileName), "--",
-                       absl::StrCat("./", name)};
+  process.arguments = {
+      "memprof", measurement.has_sites ? "--sampling=0" : "--sampling=none",
+      absl::StrCat("--proto=", kProfileName), "--", absl::StrCat("./", name)};
   process.environment = {
       "PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC",
       absl::StrCat("RUNFILES_DIR=", folder, "/", name, ".runfiles")};

@@ -4,7 +4,7 @@
 //   profile_runner --label=//package:target --output=x.profile.binpb
 //       --samples_output=x.samples.binpb [--process_count=3]
 //       [--timeout_seconds=300] [--data=PATH [--as=NAME]]...
-//       [--memprof=PATH [--runfile=PATH --as=NAME]...]
+//       [--memprof=PATH [--sites=yes] [--runfile=PATH --as=NAME]...]
 //       [--whole_process=NAME [--copy_program=yes]]
 //       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
 //
@@ -52,6 +52,12 @@ absl::Status SetNumber(absl::string_view name, absl::string_view value,
   if (absl::SimpleAtoi(value, number)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(name, "=", value, " must be a whole number"));
+}
+
+absl::Status SetYes(const char* name, absl::string_view value, bool* flag) {
+  *flag = value == "yes";
+  return *flag ? absl::OkStatus()
+               : absl::InvalidArgumentError(absl::StrCat(name, " is =yes"));
 }
 
 absl::Status SetText(absl::string_view value, std::string* text) {
@@ -103,12 +109,13 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
         }},
        {"--memprof",
         [&](Text value) { return SetText(value, &measurement.memprof); }},
+       {"--sites",
+        [&](Text value) {
+          return SetYes("--sites", value, &measurement.has_sites);
+        }},
        {"--copy_program",
         [&](Text value) {
-          measurement.is_copied = value == "yes";
-          return measurement.is_copied
-                     ? absl::OkStatus()
-                     : absl::InvalidArgumentError("--copy_program is =yes");
+          return SetYes("--copy_program", value, &measurement.is_copied);
         }},
        {"--whole_process",
         [&](Text value) { return SetText(value, &flags->whole_process); }},
