@@ -470,7 +470,8 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
       thresholds: threshold files.
       update: name of the program that updates.
       programs: further ones, which change nothing: from what they do ("audit",
-        "diff", "explain", "report") to the name of the target.
+        "compare", "diff", "explain", "report") to the name of the target. "compare"
+        runs the base's "diff".
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """
@@ -488,6 +489,8 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
     for program in programs:
         if program not in _READING_PROGRAMS:
             fail("memory_gate_suite %s: there is no program \"%s\"; use %s" % (name, program, ", ".join(sorted(_READING_PROGRAMS))))
+    if "compare" in programs and "diff" not in programs:
+        fail("memory_gate_suite %s: \"compare\" measures a base by its \"diff\"; name both" % name)
     _reading_programs(programs, profiles, thresholds, targets, tags + _MEASURED_TAGS, **kwargs)
     _memory_gate_update(
         name = update,
