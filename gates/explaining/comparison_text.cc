@@ -60,8 +60,12 @@ std::string SummarizeComparison(const BaseComparison& comparison) {
   const size_t differing = comparison.diff.deployments.size();
   const size_t all =
       differing + static_cast<size_t>(comparison.diff.same_count);
-  std::string text = absl::StrCat(word, " ", differing, " of ", all,
-                                  all == 1 ? " deployment" : " deployments",
+  const std::string deployments =
+      absl::StrCat(all, all == 1 ? " deployment" : " deployments");
+  if (differing == 0) {
+    return absl::StrCat(word, " nothing differs in ", deployments);
+  }
+  std::string text = absl::StrCat(word, " ", differing, " of ", deployments,
                                   differing == 1 ? " differs" : " differ");
   std::vector<std::string> counts;
   const auto over = std::count_if(

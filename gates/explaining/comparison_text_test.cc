@@ -50,9 +50,9 @@ TEST(ComparisonTextTest, NoChangeIsOneLine) {
   const BaseComparison same =
       Compare({Profile("//a:b", 100)}, {Profile("//a:b", 100)});
   EXPECT_EQ(WriteComparisonText(same, DiffTextOptions()),
-            "ACCEPT 0 of 1 deployment differ\n");
+            "ACCEPT nothing differs in 1 deployment\n");
   EXPECT_EQ(WriteComparisonMarkdown(same),
-            "## Memory: ACCEPT 0 of 1 deployment differ\n");
+            "## Memory: ACCEPT nothing differs in 1 deployment\n");
 }
 
 TEST(ComparisonTextTest, TextSaysWhatGrewAndWhy) {

@@ -60,7 +60,9 @@ Flags
   --worktree=FOLDER        where the revision is built; it is kept, so that the
                            next time builds less
                            (~/.cache/footprint/base-...)
-  --bazel=COMMAND          Bazel, with start-up flags (bazel)
+  --bazel=COMMAND          Bazel, with start-up flags (bazel). The worktree lacks
+                           what git ignores: name a file of flags that it needs,
+                           --bazel="bazel --bazelrc=$PWD/user.bazelrc"
   --help                   this text
 
 Limits are for the peak of each whole benchmark: of its heap, of what it maps,

@@ -41,14 +41,14 @@ profile change/cd.binpb //c:d 500
 
 # Two folders.
 expect 0 'Exit status' --help
-expect 0 '^ACCEPT 0 of 2 deployments differ$' --base=base --change=base
+expect 0 '^ACCEPT nothing differs in 2 deployments$' --base=base --change=base
 expect 1 '^REJECT //a:b BM_Load: peak live [+]1 B' --base=base --change=change
 grep -q '^    phase read +1 B$' out || fail "no phase"
 grep -q '^    +1 B held by Table::Read$' out || fail "no line of code"
 grep -q '^    1 call more$' out || fail "no calls"
 expect 0 '^ACCEPT 1 of 2' --base=base --change=change --limit='0.1 %'
 expect 1 '^REJECT 1 of 2' --base=base --change=change --limit='1 kB' --limit='//a:*=0 B'
-expect 0 '^ACCEPT 0 of 1' --base=base --change=change --only=//c:d
+expect 0 '^ACCEPT nothing differs in 1 deployment$' --base=base --change=change --only=//c:d
 expect 1 '^[|] [*][*]REJECT[*][*] [|] //a:b' --base=base --change=change --format=markdown
 grep -q '//c:d' out && fail "tells of what does not differ"
 expect 1 '"decision": "REJECT"' --base=base --change=change --format=json
@@ -65,7 +65,7 @@ profile renamed/cd.binpb //c:d 500
 expect 0 'hint: //a:b is gone, and //a:new is new' --base=base --change=renamed
 grep -q '^//a:b  (gone)' out || fail "not gone"
 grep -q '^//a:new  (new)' out || fail "not new"
-expect 0 '^ACCEPT 0 of 2' --base=base --change=renamed --renamed=//a:b=//a:new
+expect 0 '^ACCEPT nothing differs in 2' --base=base --change=renamed --renamed=//a:b=//a:new
 
 # Mistakes.
 mkdir none
