@@ -172,6 +172,20 @@ TEST(BaseComparisonTest, LimitsAreSharesOrBytesAndTheMostParticularHolds) {
   EXPECT_THAT(Compare({Profile()}, {change}, {"1 %"}).figures, SizeIs(1));
 }
 
+TEST(BaseComparisonTest, WhatIsOverItsLimitStandsFirst) {
+  MemoryProfile more = Profile("//a:more");
+  Grow(&more, PEAK_LIVE_USABLE_BYTES, 5000);
+  MemoryProfile less = Profile("//a:less");
+  Grow(&less, PEAK_LIVE_USABLE_BYTES, 1);
+  const BaseComparison comparison =
+      Compare({Profile("//a:more"), Profile("//a:less")}, {more, less},
+              {"//a:more=1 MB"});
+  ASSERT_THAT(comparison.figures, SizeIs(2));
+  EXPECT_EQ(comparison.figures[0].label, "//a:less");
+  EXPECT_TRUE(comparison.figures[0].is_over_limit);
+  EXPECT_FALSE(comparison.figures[1].is_over_limit);
+}
+
 TEST(BaseComparisonTest, ALeakAMappingAChildAThreadAndAPhaseAreNamed) {
   MemoryProfile leak = Profile();
   Grow(&leak, NET_GROWTH_USABLE_BYTES, 64);
@@ -210,6 +224,22 @@ TEST(BaseComparisonTest, ALeakAMappingAChildAThreadAndAPhaseAreNamed) {
   EXPECT_THAT(longer.figures[0].description, HasSubstr("phase sort is new"));
 }
 
+// The peak shrinks and what the threads need together grows.
+TEST(BaseComparisonTest, OfFiguresOfOneGrowthTheOneOverItsLimitIsJudged) {
+  const auto with_threads = [](int64_t peak, int64_t sum) {
+    return Parse(absl::StrCat("label: '//a:b' benchmarks { name: 'BM_X' ",
+                              MetricText("PEAK_LIVE_USABLE_BYTES", peak),
+                              MetricText("SUM_THREAD_PEAK_USABLE_BYTES", sum),
+                              "}"));
+  };
+  const BaseComparison comparison =
+      Compare({with_threads(100, 200)}, {with_threads(90, 300)});
+  ASSERT_THAT(comparison.figures, SizeIs(1));
+  EXPECT_THAT(comparison.figures[0].description,
+              HasSubstr("sum of thread peaks +100 B"));
+  EXPECT_EQ(comparison.verdict.decision(), REJECT);
+}
+
 TEST(BaseComparisonTest, AFigureThatIsNotKnownDecidesNothing) {
   MemoryProfile change = Profile();
   change.mutable_benchmarks(0)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
@@ -242,6 +272,13 @@ TEST(BaseComparisonTest, ARenamedLabelIsAHintAndMayBeSaid) {
   EXPECT_THAT(comparison.figures, SizeIs(2));
   EXPECT_THAT(comparison.hints,
               ElementsAre(HasSubstr("--renamed=//a:old=//a:new")));
+  // Without benchmarks nothing tells that they are one.
+  MemoryProfile gone;
+  gone.set_label("//a:gone");
+  gone.mutable_failure()->set_kind(ProducerFailure::EXITED);
+  MemoryProfile added = gone;
+  added.set_label("//a:added");
+  EXPECT_THAT(Compare({gone}, {added}).hints, IsEmpty());
   BaseComparisonOptions options;
   options.renamed = {{"//a:old", "//a:new"}};
   const absl::StatusOr<BaseComparison> renamed =
@@ -263,6 +300,12 @@ TEST(BaseComparisonTest, VaryingFiguresMustGrowByMore) {
   change.mutable_benchmarks(0)->mutable_peak_attribution(0)->set_live_bytes(3);
   EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());
   Grow(&change, PEAK_LIVE_USABLE_BYTES, 2000000);
+  EXPECT_EQ(Compare({base}, {change}).verdict.decision(), REJECT);
+  // Of small figures, 256 KiB.
+  Find(&base, PEAK_LIVE_USABLE_BYTES)->set_value(1000);
+  Find(&change, PEAK_LIVE_USABLE_BYTES)->set_value(1000 + (256 << 10));
+  EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());
+  Grow(&change, PEAK_LIVE_USABLE_BYTES, 1);
   EXPECT_EQ(Compare({base}, {change}).verdict.decision(), REJECT);
 }
 

@@ -88,6 +88,12 @@ TEST(GrowthReasonsTest, CallsALeakOne) {
   EXPECT_EQ(DescribeLeak(PEAK_LIVE_USABLE_BYTES, 64), "");
 }
 
+TEST(GrowthReasonsTest, LinesThatHoldLessAreNoReason) {
+  EXPECT_THAT(Reasons(Metrics(100) + Site("A", 90) + Site("B", 10),
+                      Metrics(110) + Site("A", 80) + Site("B", 30)),
+              ElementsAre("+20 B held by B"));
+}
+
 TEST(GrowthReasonsTest, SumsManyLines) {
   std::string sites;
   for (const char* name : {"A", "B", "C", "D", "E"}) sites += Site(name, 10);

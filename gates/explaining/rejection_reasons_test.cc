@@ -73,6 +73,17 @@ TEST(RejectionReasonsTest, CallsALeakOne) {
       "a leak (NET_GROWTH): 64 B more are live at its end than at its start");
 }
 
+TEST(RejectionReasonsTest, OfNestedPhasesTheInnermostIsNamed) {
+  const std::string peak =
+      "metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 64 } ";
+  EXPECT_EQ(
+      Explain(Input("name: 'BM_X' " + peak +
+                        "phases { name: 'loop' parent: -1 " + peak +
+                        "} phases { name: 'loop/read' parent: 0 " + peak + "}",
+                    "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1")),
+      "highest in phase loop/read, 64 B");
+}
+
 TEST(RejectionReasonsTest, AWholeProcessHasParts) {
   GateInput input = Input(
       "name: 'whole_process/x' metrics { kind: PEAK_RESIDENT_BYTES "
@@ -89,6 +100,26 @@ TEST(RejectionReasonsTest, AWholeProcessHasParts) {
       ->mutable_selector()
       ->set_benchmark("whole_process/*");
   EXPECT_EQ(Explain(input), "8.00 MiB of it are heap and mappings");
+}
+
+TEST(RejectionReasonsTest, APhaseIsNotExplainedByTheWhole) {
+  Verdict verdict = Judge(ExplainedInput(), EvaluationOptions());
+  ExplainRejections(ExplainedInput(), {}, &verdict);
+  int phases = 0;
+  for (const Judgement& judgement : verdict.judgements()) {
+    if (judgement.phase().empty()) continue;
+    ++phases;
+    EXPECT_EQ(judgement.explanation(), "");
+  }
+  EXPECT_EQ(phases, 2);
+}
+
+TEST(RejectionReasonsTest, AnExplanationStays) {
+  Verdict verdict = Judge(ExplainedInput(), EvaluationOptions());
+  verdict.mutable_judgements(0)->set_explanation("as samples show");
+  ExplainRejections(ExplainedInput(), {}, &verdict);
+  EXPECT_EQ(verdict.judgements(0).decision(), REJECT);
+  EXPECT_EQ(verdict.judgements(0).explanation(), "as samples show");
 }
 
 TEST(RejectionReasonsTest, WhatIsBelowAMinimumHasNone) {

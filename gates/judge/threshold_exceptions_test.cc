@@ -74,6 +74,25 @@ TEST_F(ThresholdExceptionsTest, TheMostParticularJudges) {
   EXPECT_EQ(JudgingFor(0, 3), "");
 }
 
+TEST_F(ThresholdExceptionsTest, TheOrderInTheFileDoesNotCount) {
+  sources_ = {Source(Rule("label: '//a:*' benchmark: 'BM_X*'", "max_bytes: 3") +
+                     Rule("label: '*' benchmark: 'BM_*'", "max_bytes: 2") +
+                     Rule("label: '*'", "max_bytes: 1"))};
+  EXPECT_EQ(JudgingFor(0, 2), "0:0");
+  EXPECT_EQ(JudgingFor(0, 1), "0:0");
+}
+
+TEST_F(ThresholdExceptionsTest, AStarInOnePartIsEnough) {
+  const std::string name = " benchmark: 'BM_X/rows:10'";
+  sources_ = {Source(Rule("label: '//a:*'" + name, "max_bytes: 1") +
+                     Rule("label: '//a:b'" + name, "max_bytes: 2"))};
+  EXPECT_EQ(JudgingFor(0, 0), "0:1");
+  sources_ = {
+      Source(Rule("label: '//a:b' phase: 'f*'" + name, "max_bytes: 1") +
+             Rule("label: '//a:b' phase: 'fit'" + name, "max_bytes: 2"))};
+  EXPECT_EQ(JudgingFor(0, 0, "fit"), "0:1");
+}
+
 TEST_F(ThresholdExceptionsTest, ArgumentsAndPhasesCount) {
   sources_ = {
       Source(Rule("label: '//a:b'", "max_bytes: 1") +
@@ -117,6 +136,11 @@ TEST_F(ThresholdExceptionsTest, FilesOfOtherEnvironmentsDoNotCount) {
   EXPECT_EQ(JudgingFor(0, 0), "");
   // Such a file's own exceptions do, in it.
   EXPECT_EQ(JudgingFor(1, 0), "1:1");
+  sources_.push_back(
+      Source(Rule("label: '//a:b' benchmark: 'BM_X/rows:10'", "max_bytes: 4")));
+  EXPECT_EQ(JudgingFor(1, 0), "1:1");
+  EXPECT_EQ(JudgingFor(1, 1), "");
+  sources_.pop_back();
   sources_[1].file.mutable_environment()->set_compiler("gcc");
   EXPECT_EQ(JudgingFor(0, 0), "1:1");
 }
