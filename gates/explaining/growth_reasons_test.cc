@@ -65,6 +65,11 @@ TEST(GrowthReasonsTest, NamesTheInnermostPhaseTheLinesAndTheCalls) {
 
 TEST(GrowthReasonsTest, StaysWhereTheGrowthIsSpread) {
   EXPECT_THAT(
+      Reasons(
+          Metrics(1000) + Phase("read", -1, 900) + Phase("parse", 0, 500),
+          Metrics(2000) + Phase("read", -1, 1900) + Phase("parse", 0, 1100)),
+      ElementsAre("phase parse +600 B"));
+  EXPECT_THAT(
       Reasons(Metrics(1000) + Phase("read", -1, 900) + Phase("parse", 0, 500),
               Metrics(2000) + Phase("read", -1, 1900) + Phase("parse", 0, 600)),
       ElementsAre("phase read +1000 B"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -168,13 +169,18 @@ TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
   EXPECT_THAT(Names(grown.deployments[0].children[0].children),
               ElementsAre("site:Read (t.cc:52)"));
   // These are no lines.
-  for (const char* other :
-       {"operator() (int)", "f (t.cc:)", "f (a:b)", "f:1"}) {
-    EXPECT_THAT(Names(Diff({with_sites(other, 9)}, {with_sites("g", 9)})
+  const std::pair<const char*, const char*> kOthers[] = {
+      {"operator() (int)", "operator() (char)"},
+      {"f (t.cc:)", "f (u.cc:)"},
+      {"f (a:b)", "f (a:c)"},
+      {"f (a:1x", "f (b:1y"},
+      {"f:1)", "f:2)"}};
+  for (const auto& [one, other] : kOthers) {
+    EXPECT_THAT(Names(Diff({with_sites(one, 9)}, {with_sites(other, 9)})
                           .deployments[0]
                           .children[0]
                           .children),
-                testing::UnorderedElementsAre(other, "g"));
+                testing::UnorderedElementsAre(one, other));
   }
 }
 
