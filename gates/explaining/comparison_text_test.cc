@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/explaining/base_comparison.h"
 #include "footprint/gates/explaining/diff_text.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -36,7 +37,7 @@ BaseComparison Compare(const std::vector<MemoryProfile>& base,
                        const std::vector<MemoryProfile>& change) {
   absl::StatusOr<BaseComparison> comparison =
       CompareWithBase(base, change, BaseComparisonOptions());
-  EXPECT_TRUE(comparison.ok());
+  EXPECT_THAT(comparison, IsOk());
   return *std::move(comparison);
 }
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "gmock/gmock.h"
@@ -46,7 +48,7 @@ std::vector<std::string> Reasons(const std::string& before,
         &sides[is_after ? 1 : 0]));
   }
   const absl::StatusOr<ProfileDiff> diff = DiffProfiles({sides[0]}, {sides[1]});
-  EXPECT_TRUE(diff.ok() && diff->deployments.size() == 1);
+  EXPECT_THAT(diff, IsOk());
   return FindGrowthReasons(diff->deployments[0].children[0], metric);
 }
 

@@ -30,7 +30,7 @@ _NO_DEPENDENTS = {"alias", "genquery"}
 _NO_CODE = {"config_setting", "precompiled_header"}
 # Programs by which a person works on the tree; they may run anything.
 _ENTRY_POINTS = {
-    "//gates:audit", "//gates:check", "//gates:diff", "//gates:explain",
+    "//gates:audit", "//gates:check", "//gates:compare", "//gates:diff", "//gates:explain",
     "//gates:fit", "//gates:report", "//gates:selftest", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
