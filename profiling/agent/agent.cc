@@ -32,6 +32,7 @@
 #include "footprint/profiling/heap/sample_schedule.h"
 #include "footprint/profiling/heap/thread_start.h"
 #include "footprint/profiling/malloc/next_allocator.h"
+#include "footprint/profiling/malloc/own_exports.h"
 #include "footprint/profiling/python/python_interpreter.h"
 #include "footprint/profiling/records/growth_record.h"
 #include "footprint/profiling/records/process_record.h"
@@ -78,13 +79,20 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   return static_cast<int32_t>(size);
 }
 
-// Returns whether new or delete is the program's own, or another allocator's.
+// Returns whether new or delete is the program's own, so that it may hand out
+// what no entry point of the agent's sees.
 bool HasForeignNew() {
   for (const char* name : {"_Znwm", "_ZdlPv"}) {
     void* const function = dlsym(RTLD_DEFAULT, name);
     Dl_info found;
-    if (function == nullptr || dladdr(function, &found) == 0) continue;
-    if (strstr(found.dli_fname, "libstdc++") == nullptr) return true;
+    if (function == nullptr || IsOfThisObject(function) ||
+        dladdr(function, &found) == 0) {
+      continue;
+    }
+    if (strstr(found.dli_fname, "libstdc++") == nullptr &&
+        strstr(found.dli_fname, "libc++") == nullptr) {
+      return true;
+    }
   }
   return false;
 }

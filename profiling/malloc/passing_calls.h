@@ -1,0 +1,108 @@
+// Passes calls on to the allocator that the program would have called, and
+// counts beside it: what passing_entry_points.cc, passing_operators.cc and
+// passing_extensions.cc have in common.
+//
+//   return Counted([size] { return next_allocator.malloc(size); });
+//   CountedFree(block, [block] { next_allocator.free(block); });
+//
+// An allocator that is not the C library's may come back to the agent's entry
+// points from inside the call; its block is counted once. Thread-safe; blocks
+// are the program's. Time: some ten instructions beside the call, unless a peak
+// or a sample is due. Nothing is allocated, and nothing fails: a call that
+// returns null is passed back uncounted, and an exception passes through.
+
+#ifndef FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
+#define FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "footprint/profiling/heap/heap_counters.h"
+#include "footprint/profiling/malloc/counted_blocks.h"
+#include "footprint/profiling/malloc/next_allocator.h"
+#include "footprint/profiling/sites/recorded_calls.h"
+
+namespace footprint::profiling_internal {
+
+// The block that this thread is giving back through an allocator that may call
+// `free` for it: it is not counted there again.
+extern __thread void* block_being_freed __asm__("footprint_block_being_freed")
+    __attribute__((tls_model("initial-exec")));
+
+inline int64_t NextSizeOf(const void* block) {
+  return static_cast<int64_t>(UsableSize(block));
+}
+
+// Counts what `call` hands out: a function of no argument that asks the next
+// allocator.
+template <typename Call>
+inline void* Counted(Call call) {
+  if (__builtin_expect(next_allocator.has_glibc_headers, 1)) {
+    void* const block = call();
+    if (__builtin_expect(block == nullptr, 0)) return nullptr;
+    CountBlock<NextSizeOf>(block, GlibcUsableSize(block));
+    return block;
+  }
+  const uint64_t before = counted_bytes.allocated;
+  void* const block = call();
+  if (block == nullptr) return nullptr;
+  const uint64_t bytes = UsableSize(block);
+  if (counted_bytes.allocated - before != bytes) {
+    CountBlock<NextSizeOf>(block, bytes);
+  }
+  return block;
+}
+
+// A thread that never called must not begin to count here for null: the C
+// library frees that at a thread's end, when nothing would close the counters
+// again.
+template <typename Call>
+inline void CountedFree(void* block, Call call) {
+  if (block == nullptr) return;
+  if (__builtin_expect(!next_allocator.has_glibc_headers, 0)) {
+    if (block == block_being_freed) return call();
+    block_being_freed = block;
+    ForgetBlock<NextSizeOf>(block, UsableSize(block));
+    call();
+    block_being_freed = nullptr;
+  } else {
+    ForgetBlock<NextSizeOf>(block, GlibcUsableSize(block));
+    if (ThreadIsRegistered()) return call();
+    call();
+  }
+  if (!ThreadIsRegistered()) CountFree();
+}
+
+// `call` may move the block, and returns where it is now, or null. If the
+// allocator frees the old block by the agent's `free`, that counts here.
+template <typename Call>
+void* CountedReallocation(void* block, bool null_frees, Call call) {
+  const uint64_t old_bytes = UsableSize(block);
+  const bool may_be_remapped = MayMoveWithoutCopy(block);
+  RecordedReallocation<NextSizeOf> recorded(block);
+  Reallocation reallocation;
+  const uint64_t allocated_before = counted_bytes.allocated;
+  block_being_freed = block;
+  void* const moved = call();
+  block_being_freed = nullptr;
+  const uint64_t new_bytes = moved == nullptr ? 0 : UsableSize(moved);
+  if (moved != nullptr || null_frees) {
+    if (counted_bytes.allocated - allocated_before != new_bytes) {
+      Raise(&counted_bytes.allocated, new_bytes);
+    }
+    Raise(&counted_bytes.deallocated, old_bytes);
+  }
+  const bool in_place =
+      moved == block ||
+      (moved != nullptr && may_be_remapped && MayMoveWithoutCopy(moved));
+  recorded.After(moved, null_frees, in_place, static_cast<int64_t>(old_bytes));
+  reallocation.After(in_place, /*succeeded=*/moved != nullptr);
+  recorded.AfterLook();
+  return moved;
+}
+
+}  // namespace footprint::profiling_internal
+
+// Tested by //profiling/memprof:linked_allocators_test.
+
+#endif  // FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
