@@ -42,7 +42,7 @@ caption span { display: inline-block; max-width: calc(100vw - 2.5rem); }
 .plain th, .plain td { padding: .3rem .9rem .3rem 0; text-align: right;
   border-bottom: 1px solid var(--rule); white-space: nowrap; }
 .plain .text { text-align: left; }
-.wrapping .text { white-space: normal;
+.wrapping .text { white-space: pre-line;
   min-width: 7rem; max-width: 30rem; }
 .plain thead th { color: var(--soft); font-weight: 500; }
 .plain tbody th { font-weight: 400; }

@@ -93,6 +93,11 @@ struct ReportColumn {
   std::string name;
   ReportUnit unit = ReportUnit::kText;
   bool is_detail = false;
+  // The longest text that a terminal shows; 0: as long as others.
+  size_t most_text_bytes = 0;
+  // A text that stands below that of the column before it, which is one, too,
+  // where there is little room for columns, as on a page.
+  bool is_below_previous = false;
 };
 
 struct ReportRow {

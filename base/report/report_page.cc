@@ -57,6 +57,7 @@ PageTable MakeGrid(const ReportTable& table) {
   grid.wraps_text = true;
   grid.text_columns = 0;
   for (size_t i : order) {
+    if (table.columns[i].is_below_previous) continue;
     grid.header.push_back(table.columns[i].name);
     if (table.columns[i].unit == ReportUnit::kText) ++grid.text_columns;
   }
@@ -71,7 +72,11 @@ PageTable MakeGrid(const ReportTable& table) {
         }
       }
       cell += WriteValue(row.cells[i], kMostCellBytes);
-      cells.push_back(std::move(cell));
+      if (!table.columns[i].is_below_previous) {
+        cells.push_back(std::move(cell));
+      } else if (!cell.empty()) {
+        absl::StrAppend(&cells.back(), "\n", cell);
+      }
     }
     grid.rows.push_back(std::move(cells));
   }

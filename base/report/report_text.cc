@@ -27,7 +27,9 @@ std::vector<std::string> FormatCells(const ReportTable& table,
   bool is_first_text = true;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].is_detail) continue;
-    std::string cell = WriteValue(row.cells[i], kMostCellBytes);
+    const size_t most_bytes = table.columns[i].most_text_bytes;
+    std::string cell =
+        WriteValue(row.cells[i], most_bytes == 0 ? kMostCellBytes : most_bytes);
     if (table.columns[i].unit == ReportUnit::kText && is_first_text) {
       cell.insert(0, 2 * row.depth, ' ');
       is_first_text = false;

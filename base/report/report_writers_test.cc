@@ -113,6 +113,27 @@ TEST(ReportWritersTest, APageHasTextsBeforeNumbersAndEveryColumn) {
   EXPECT_THAT(html, HasSubstr("kernel"));
 }
 
+TEST(ReportWritersTest, ATextMayStandBelowAnotherOnAPage) {
+  ReportTable table;
+  table.columns = {{"bytes", ReportUnit::kBytes},
+                   {"where"},
+                   {"source", ReportUnit::kText, false, /*most_text_bytes=*/8,
+                    /*is_below_previous=*/true}};
+  table.rows.push_back(
+      {{BytesValue(1), TextValue("a.py:1"), TextValue("x = [0] * 10")}});
+  table.rows.push_back({{BytesValue(2), TextValue("b.py:2"), TextValue("")}});
+  Page page("Title", "");
+  AddTable(table, 2, &page);
+  EXPECT_THAT(page.Html(),
+              HasSubstr(">a.py:1&#10;x = [0] * 10</th><td>1 B</td>"));
+  EXPECT_THAT(page.Html(), HasSubstr(">b.py:2</th><td>2 B</td>"));
+  EXPECT_THAT(page.Html(), Not(HasSubstr("source")));
+  EXPECT_EQ(TableText(table),
+            "bytes  where   source\n"
+            "  1 B  a.py:1  x = [...\n"
+            "  2 B  b.py:2\n");
+}
+
 TEST(ReportWritersTest, ABreakdownIsABarOnAPage) {
   ReportTable table = ExampleReport().tables[0];
   Page plain("Title", "");

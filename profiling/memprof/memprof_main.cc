@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,11 @@
 #include "footprint/profiling/memprof/measurable_program.h"
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
+#include "footprint/profiling/memprof/source_lines.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
+#include "footprint/profiling/reports/run_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
@@ -51,6 +54,12 @@ absl::Status CheckOutputs(const MemprofOptions& options) {
   return absl::OkStatus();
 }
 
+// What stands at a line, while the files are as they were when it ran.
+SourceOfFrame SourceOf(const MeasuredRun& run) {
+  const auto lines = std::make_shared<SourceLines>(run.begin_unix_time_ns());
+  return [lines](const CodeFrame& frame) { return lines->Read(frame); };
+}
+
 absl::Status WriteOutputs(const MeasuredRun& run,
                           const MemprofOptions& options) {
   absl::Status status;
@@ -61,7 +70,8 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(WriteOutputFile(options.json_path, JsonReport(run)));
   }
   if (!options.page_path.empty()) {
-    status.Update(WriteOutputFile(options.page_path, RunPage(run)));
+    status.Update(
+        WriteOutputFile(options.page_path, RunPage(run, SourceOf(run))));
   }
   if (!options.markdown_path.empty()) {
     status.Update(WriteOutputFile(options.markdown_path, MarkdownReport(run)));
@@ -78,8 +88,10 @@ absl::Status WriteOutputs(const MeasuredRun& run,
   return status;
 }
 
-TextOptions TextOptionsFor(const MemprofOptions& options, int descriptor) {
+TextOptions TextOptionsFor(const MeasuredRun& run,
+                           const MemprofOptions& options, int descriptor) {
   TextOptions text;
+  text.source = SourceOf(run);
   text.is_colored = isatty(descriptor) == 1;
   text.memory_threshold = options.memory_threshold;
   text.cpu_threshold = options.cpu_threshold;
@@ -128,7 +140,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!end.ok()) return end.status();
   const MeasuredRun run = NamedRun(options, *end);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
-            << TextReport(run, TextOptionsFor(options, STDERR_FILENO));
+            << TextReport(run, TextOptionsFor(run, options, STDERR_FILENO));
   const int program_status =
       run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.
@@ -157,7 +169,7 @@ absl::StatusOr<int> ReportRecord(const MemprofOptions& options) {
   absl::Status status = CheckOutputs(options);
   if (!status.ok()) return status;
   std::cout << "memprof: " << absl::StrJoin(run.program(), " ") << "\n"
-            << TextReport(run, TextOptionsFor(options, STDOUT_FILENO));
+            << TextReport(run, TextOptionsFor(run, options, STDOUT_FILENO));
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;
   return options.limit_bytes.has_value() ? Judge(run, *options.limit_bytes) : 0;

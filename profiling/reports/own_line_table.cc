@@ -58,6 +58,8 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
       {"allocated", ReportUnit::kBytes, true},
       {"function -> called"},
       {"where"}};
+  const bool has_sources = options.source != nullptr;
+  if (has_sources) table.columns.push_back(SourceColumn());
   table.compared = {{0, 2}};
   int64_t sum = 0;
   bool has_called = false;
@@ -78,8 +80,10 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
     const size_t function = row.cells.size();
     AddPlace(line.frame, &row);
     row.cells[function] = TextValue(DescribeCalls(line));
+    if (has_sources) row.cells.push_back(TextValue(options.source(line.frame)));
     table.rows.push_back(std::move(row));
   }
+  if (has_sources) DropEmptySources(&table);
   int64_t others = -sum;
   for (const SiteAmounts& site : image.sites()) {
     others = SaturatedSum(others, site.at_peak().bytes());

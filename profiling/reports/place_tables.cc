@@ -78,6 +78,8 @@ void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
                    {"allocated", ReportUnit::kBytes, true},
                    kFunction,
                    kWhere};
+  const bool has_sources = options.source != nullptr;
+  if (has_sources) table.columns.push_back(SourceColumn());
   table.compared = {{0, 2}};
   const auto at_peak = [](const SiteRow& row) { return row.at_peak.bytes(); };
   const std::vector<const SiteRow*> sorted = SortedBy(rows, at_peak);
@@ -95,6 +97,13 @@ void AddPeakPlaces(const MeasuredRun& run, const MeasuredImage& image,
                 BytesValue(row.allocated.bytes())};
       },
       at_peak, &table);
+  if (has_sources) {
+    for (size_t i = 0; i < table.rows.size(); ++i) {
+      table.rows[i].cells.push_back(
+          TextValue(options.source(sorted[i]->frame)));
+    }
+    DropEmptySources(&table);
+  }
   const std::string interval =
       FormatRoundedBytes(run.sampling_interval_bytes());
   if (!is_sampled) {
@@ -226,6 +235,20 @@ void AddPlace(const CodeFrame& frame, ReportRow* row) {
   row->cells.push_back(PathValue(DescribePlace(frame)));
   row->key = absl::StrCat(frame.function(), "\n", FileName(frame.file()), "\n",
                           FileName(frame.module()));
+}
+
+ReportColumn SourceColumn() {
+  constexpr size_t kMostTextBytes = 44;
+  return {"source", ReportUnit::kText, /*is_detail=*/false, kMostTextBytes,
+          /*is_below_previous=*/true};
+}
+
+void DropEmptySources(ReportTable* table) {
+  for (const ReportRow& row : table->rows) {
+    if (!row.cells.back().text.empty()) return;
+  }
+  table->columns.pop_back();
+  for (ReportRow& row : table->rows) row.cells.pop_back();
 }
 
 void AddPlaceTables(const MeasuredRun& run, const MeasuredImage& image,

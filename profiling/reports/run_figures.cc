@@ -7,6 +7,7 @@
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/reports/run_tables.h"
+#include "footprint/profiling/reports/unaccounted_memory.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/code_owner.h"
 #include "footprint/profiling/runs/measured_images.h"
@@ -59,6 +60,15 @@ std::string StageAtPeak(const MeasuredImage& image) {
   return "";
 }
 
+// Returns the bytes of the peak that cannot have been in memory all at once,
+// since the process never had as much; 0: they may have been.
+int64_t UntouchedBytes(const MeasuredImage& image) {
+  const int64_t resident_bytes = PeakResidentBytes(image);
+  if (resident_bytes <= 0) return 0;
+  return std::max<int64_t>(
+      0, SaturatedDifference(image.peak_live_bytes(), resident_bytes));
+}
+
 ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   ReportFigure figure = {"peak heap", BytesValue(image.peak_live_bytes())};
   figure.compared = BytesValue(OwnPeakBytes(image));
@@ -79,6 +89,12 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
         FormatRoundedBytes(image.inherited_live_bytes()),
         " that it had from its parent by fork; shares are of all of it, "
         "--limit judges its own"));
+  }
+  if (UntouchedBytes(image) > 0) {
+    figure.notes.push_back(
+        absl::StrCat("at least ", FormatRoundedBytes(UntouchedBytes(image)),
+                     " of it was handed out and never touched: the process "
+                     "never had as much in memory"));
   }
   const std::string owners = OwnerText(run, image);
   if (!owners.empty()) figure.notes.push_back(owners);
@@ -211,9 +227,12 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
                    const std::vector<SiteRow>& rows,
                    const std::vector<OwnLine>& own_lines, Report* report) {
   std::vector<ReportFigure>& figures = report->figures;
+  // Memory that nobody touched costs nothing, so it does not come first.
+  const bool is_resident_first = UntouchedBytes(image) > 0;
+  if (is_resident_first) figures.push_back(Resident(run));
   figures.push_back(Peak(run, image));
   figures.push_back(Where(image, rows, own_lines));
-  figures.push_back(Resident(run));
+  if (!is_resident_first) figures.push_back(Resident(run));
   figures.push_back({"mapped", BytesValue(image.peak_mapped_bytes()),
                      "addresses that the program mapped itself"});
   figures.back().is_detail = image.peak_mapped_bytes() == 0;

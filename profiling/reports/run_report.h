@@ -12,19 +12,25 @@
 // To add a figure or a table, write it in the file that makes its kind
 // (run_tables.h); each format then has it.
 //
-// Pure; thread-safe. Memory: that of the call sites' rows, and of the report.
-// Time: linear in sites, and sorting their places.
+// Pure, as `source` is; thread-safe. Memory: that of the call sites' rows, and
+// of the report. Time: linear in sites, and sorting their places.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
 
 #include <cstddef>
+#include <functional>
+#include <string>
 
 #include "footprint/base/report/report.h"
 #include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/report_threshold.h"
 
 namespace footprint {
+
+// Returns the text of a frame's line in its source file; empty if it is not to
+// be had.
+using SourceOfFrame = std::function<std::string(const CodeFrame& frame)>;
 
 struct RunReportOptions {
   // Rows with less than these shares of the peak and of the processor time are
@@ -35,6 +41,8 @@ struct RunReportOptions {
   size_t most_rows = 40;
   // Stages that needed little are rows, too, for comparisons.
   bool has_small_stages = false;
+  // Null: the report says where a line is, and not what stands there.
+  SourceOfFrame source;
 };
 
 Report RunReport(const MeasuredRun& run, const RunReportOptions& options = {});

@@ -431,6 +431,42 @@ TEST(RunReportTest, OwnLinesStandFirstWithWhatTheyCalled) {
               HasSubstr("of the peak have none\n"));
 }
 
+TEST(RunReportTest, SourceStandsBesideTheLinesThatHaveOne) {
+  RunReportOptions options;
+  options.source = [](const CodeFrame& frame) {
+    return frame.file() == "train.py" && frame.line() == 12
+               ? std::string("x = numpy.zeros(count)\x1b[31m")
+               : std::string();
+  };
+  EXPECT_THAT(Table(FullRun(), "Your lines at the peak", options),
+              HasSubstr("train.py:12  x = numpy.zeros(count)"));
+  EXPECT_THAT(Table(FullRun(), "Your lines at the peak", options),
+              Not(HasSubstr("\x1b")));
+  options.source = [](const CodeFrame&) { return std::string(); };
+  for (const char* heading :
+       {"Your lines at the peak", "Lines of code at the peak"}) {
+    EXPECT_EQ(Table(FullRun(), heading, options), Table(FullRun(), heading));
+  }
+}
+
+TEST(RunReportTest, MemoryThatWasNeverTouchedDoesNotLead) {
+  MeasuredRun run = FullRun();
+  MeasuredImage* const image = run.mutable_images(0);
+  EXPECT_EQ(RunReport(run).figures[0].name, "peak heap");
+  image->set_peak_resident_bytes(image->peak_live_bytes() - kMiB);
+  image->clear_resident_at_peak();
+  const Report report = RunReport(run);
+  EXPECT_EQ(report.figures[0].name, "resident");
+  EXPECT_EQ(report.figures[1].name, "peak heap");
+  EXPECT_THAT(report.figures[1].notes,
+              ::testing::Contains(HasSubstr(
+                  "at least 1.00 MiB of it was handed out and never touched")));
+  image->set_peak_resident_bytes(image->peak_live_bytes());
+  EXPECT_EQ(RunReport(run).figures[0].name, "peak heap");
+  image->set_peak_resident_bytes(0);
+  EXPECT_EQ(RunReport(run).figures[0].name, "peak heap") << "nobody looked";
+}
+
 // A script whose lines import modules, the largest first.
 MeasuredRun RunOfImports(const std::vector<std::string>& files) {
   MeasuredRun run = FullRun();

@@ -73,6 +73,11 @@ void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
                       Report* report);
 void AddGraphicsTable(const MeasuredRun& run, Report* report);
 
+// Returns the column of source lines, which stands last. DropEmptySources takes
+// it away if no row has one.
+ReportColumn SourceColumn();
+void DropEmptySources(ReportTable* table);
+
 // The cells "function" and "where" of a place, and its key in comparisons.
 void AddPlace(const CodeFrame& frame, ReportRow* row);
 

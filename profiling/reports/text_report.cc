@@ -50,6 +50,7 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
   RunReportOptions report_options;
   report_options.memory_threshold = options.memory_threshold;
   report_options.cpu_threshold = options.cpu_threshold;
+  report_options.source = options.source;
   const Report report = RunReport(run, report_options);
   const MeasuredImage* const largest = LargestImage(run);
   const std::string text = absl::StrCat(

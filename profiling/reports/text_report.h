@@ -15,6 +15,7 @@
 
 #include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/report_threshold.h"
+#include "footprint/profiling/reports/run_report.h"
 
 namespace footprint {
 
@@ -23,6 +24,8 @@ struct TextOptions {
   // The thresholds of the peak and of the processor time.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
+  // Null: no lines of source.
+  SourceOfFrame source = nullptr;
 };
 
 std::string TextReport(const MeasuredRun& run, const TextOptions& options = {});

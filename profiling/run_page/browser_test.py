@@ -90,7 +90,22 @@ class BrowserTest(unittest.TestCase):
         self.browser.press("ArrowRight")
         self.assertEqual(self.browser.ask(
             "[...document.querySelectorAll('.view')].map((v) => v.clientHeight > 0).join()"),
-            "false,true")
+            "false,true,true,false")
+
+    def test_native_functions_come_with_a_switch(self):
+        self._open("full")
+        heights = ("[...document.querySelectorAll('.flame-calls')]"
+                   ".map((calls) => calls.childElementCount > 0 && calls.clientHeight > 0).join()")
+        names = "[...document.querySelectorAll('.flame-calls')].map((c) => c.textContent)"
+        self.assertEqual(self.browser.ask(heights), "true,false")
+        self.assertNotIn("PyArray_NewFromDescr", self.browser.ask(names)[0])
+        self.browser.ask("[...document.querySelectorAll('label')]"
+                         ".find((l) => l.textContent === 'Python and native').click()")
+        # The picture is drawn when its frame has a width.
+        self.browser.ask("new Promise((done) => requestAnimationFrame(() => "
+                         "requestAnimationFrame(done)))")
+        self.assertEqual(self.browser.ask(heights), "false,true")
+        self.assertIn("PyArray_NewFromDescr", self.browser.ask(names)[1])
 
     def test_keys_move_in_the_flame_graph(self):
         self._open("full")
@@ -120,7 +135,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_click_enlarges_and_the_button_goes_back(self):
         self._open("full")
-        box = "[role=treeitem][aria-level='4']"
+        box = "[role=treeitem][aria-level='3']"
         self.browser.point(box)
         self.assertTrue(self._told().startswith("fit"))
         self.browser.point(box, click=True)

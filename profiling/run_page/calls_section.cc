@@ -1,25 +1,57 @@
+#include <string>
+
 #include "footprint/profiling/run_page/page_sections.h"
 #include "footprint/profiling/run_page/run_flame_graph.h"
 
 namespace footprint {
+namespace {
 
-bool AddCalls(const MeasuredRun& run, const PageLimits& limits,
-              PageContent* page) {
-  FlameGraph graph = RunFlameGraph(run, limits.flame_graph_bytes);
-  if (graph.nodes.empty()) return false;
-  graph.description =
+std::string DescribeGraph(const MeasuredRun& run) {
+  std::string text =
       run.images_size() > 1
           ? "Each process at its own peak, callers above what they call. "
             "Processes of one command are put together."
           : "Callers above what they call; the width is what the call and "
             "those below it have.";
   if (run.sampling_interval_bytes() > 0) {
-    graph.description +=
+    text +=
         " Estimated from samples: the sum is not the exact "
         "peak, but near it.";
   }
-  page->AddHeading("Where from");
+  return text;
+}
+
+void AddGraph(const MeasuredRun& run, size_t most_bytes, FlameFrames frames,
+              PageContent* page) {
+  FlameGraph graph = RunFlameGraph(run, most_bytes, frames);
+  graph.description = DescribeGraph(run);
+  if (frames == FlameFrames::kPython) {
+    graph.description +=
+        " What native code holds stands at the Python function that called "
+        "it.";
+  }
   page->AddFlameGraph(graph);
+}
+
+bool HasCalls(const MeasuredRun& run) {
+  return !RunFlameGraph(run, /*most_bytes=*/0).nodes.empty();
+}
+
+}  // namespace
+
+bool AddCalls(const MeasuredRun& run, const PageLimits& limits,
+              PageContent* page) {
+  if (!HasCalls(run)) return false;
+  page->AddHeading("Where from");
+  if (!HasPythonFrames(run)) {
+    AddGraph(run, limits.flame_graph_bytes, FlameFrames::kAll, page);
+    return true;
+  }
+  PageContent python;
+  PageContent all;
+  AddGraph(run, limits.flame_graph_bytes / 2, FlameFrames::kPython, &python);
+  AddGraph(run, limits.flame_graph_bytes / 2, FlameFrames::kAll, &all);
+  page->AddViews("Functions", {{"Python", python}, {"Python and native", all}});
   return true;
 }
 

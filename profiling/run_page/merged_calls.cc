@@ -10,6 +10,7 @@ namespace footprint {
 namespace {
 
 constexpr char kNotRecorded[] = "[before the agent began]";
+constexpr char kOutsideOfPython[] = "[outside of Python]";
 constexpr char kOthers[] = "others";
 constexpr char kSmallerCalls[] = "smaller calls";
 constexpr uint32_t kNoName = ~uint32_t{0};
@@ -227,11 +228,12 @@ std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
 
 MergedCalls::Stacks::Stacks(const MeasuredRun& run, const MeasuredImage& image,
                             const std::vector<uint32_t>& nearest, uint32_t root,
-                            MergedCalls* merged)
+                            bool is_python_alone, MergedCalls* merged)
     : run_(run),
       image_(image),
       nearest_(nearest),
       root_(root),
+      is_python_alone_(is_python_alone),
       merged_(*merged),
       nodes_(static_cast<size_t>(run.calls_size()) + 1),
       names_(static_cast<size_t>(run.frames_size()), kNoName) {}
@@ -239,6 +241,7 @@ MergedCalls::Stacks::Stacks(const MeasuredRun& run, const MeasuredImage& image,
 uint32_t MergedCalls::Stacks::FindChild(uint32_t parent, uint32_t call) {
   const uint32_t index = run_.calls(static_cast<int>(call) - 1).frame();
   const CodeFrame& frame = run_.frames(static_cast<int>(index));
+  if (is_python_alone_ && frame.kind() != CodeFrame::PYTHON) return parent;
   if (names_[index] == kNoName) {
     names_[index] = merged_.NumberName(frame.function(), FindDetail(frame));
   }
@@ -252,6 +255,9 @@ uint32_t MergedCalls::Stacks::FindNode(uint32_t call) {
   }
   const uint32_t kept = nearest_[call];
   const uint32_t node = kept == 0 ? root_ : NodeOfKept(kept);
+  if (is_python_alone_ && node == root_) {
+    return merged_.Child(root_, kOutsideOfPython, "", CodeOwner::kUnknown);
+  }
   return kept == call ? node : merged_.Others(node);
 }
 

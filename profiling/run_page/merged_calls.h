@@ -1,7 +1,8 @@
 // Calls of runs as one tree of functions, with figures, cut to a bounded size.
 //
 //   MergedCalls merged(/*measure_count=*/1);
-//   MergedCalls::Stacks stacks(run, image, /*root=*/0, &merged);
+//   MergedCalls::Stacks stacks(run, image, nearest, /*root=*/0,
+//                              /*is_python_alone=*/false, &merged);
 //   merged.Add(stacks.FindNode(site.call()), 0, site.at_peak().bytes(), 0);
 //   std::vector<FlameGraph::Node> nodes = merged.LargestNodes(120'000);
 //
@@ -53,10 +54,12 @@ class MergedCalls {
   class Stacks {
    public:
     // `nearest`: of each call, as sites name it, the nearest one around it that
-    // is kept, or itself; 0: none. Must outlive the stacks.
+    // is kept, or itself; 0: none. Must outlive the stacks. Where
+    // `is_python_alone`, a native call has no node: its figures are those of
+    // the Python function that led to it.
     Stacks(const MeasuredRun& run, const MeasuredImage& image,
            const std::vector<uint32_t>& nearest, uint32_t root,
-           MergedCalls* merged);
+           bool is_python_alone, MergedCalls* merged);
 
     // Returns the node of a call as sites name it; of a call that is not kept,
     // the others of the nearest.
@@ -70,6 +73,7 @@ class MergedCalls {
     const MeasuredImage& image_;
     const std::vector<uint32_t>& nearest_;
     const uint32_t root_;
+    const bool is_python_alone_;
     MergedCalls& merged_;
     std::vector<uint32_t> nodes_;  // by call; 0: not met yet
     std::vector<uint32_t> names_;  // by frame

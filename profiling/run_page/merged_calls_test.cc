@@ -132,6 +132,57 @@ TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
                                             {"/main/Fit/others", 1500}}));
 }
 
+// Native calls have no place in the tree of Python alone, whether a Python
+// function called them or not.
+TEST(MergedCallsTest, OfPythonAloneNativeCallsAreTheirCallers) {
+  MeasuredRun run;
+  MeasuredImage* const image = run.add_images();
+  image->set_has_sites(true);
+  const auto add_call = [&](const char* name, CodeFrame::Kind kind,
+                            uint32_t parent) {
+    CodeFrame* const frame = run.add_frames();
+    frame->set_function(name);
+    frame->set_kind(kind);
+    Call* const call = run.add_calls();
+    call->set_parent(parent);
+    call->set_frame(static_cast<uint32_t>(run.frames_size() - 1));
+    SiteAmounts* const site = image->add_sites();
+    site->set_call(static_cast<uint32_t>(run.calls_size()));
+    site->mutable_at_peak()->set_bytes(int64_t{1} << run.calls_size());
+    return static_cast<uint32_t>(run.calls_size());
+  };
+  const uint32_t start = add_call("_start", CodeFrame::NATIVE, 0);
+  const uint32_t eval = add_call("eval", CodeFrame::INTERPRETER, start);
+  const uint32_t script = add_call("<module>", CodeFrame::PYTHON, eval);
+  const uint32_t zeros = add_call("zeros", CodeFrame::NATIVE, script);
+  add_call("malloc", CodeFrame::ALLOCATOR, zeros);
+  const uint32_t fit = add_call("fit", CodeFrame::PYTHON, zeros);
+  add_call("gemm", CodeFrame::NATIVE, fit);
+  EXPECT_TRUE(HasPythonFrames(run));
+  EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000, FlameFrames::kPython), 0),
+            (std::map<std::string, int64_t>{
+                {"/[outside of Python]", (1 << 1) + (1 << 2)},
+                {"/<module>", (1 << 3) + (1 << 4) + (1 << 5)},
+                {"/<module>/fit", (1 << 6) + (1 << 7)}}));
+  EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000), 0), NaivePeaks(run));
+  // Of another program that the script started, native calls are all there is.
+  image->mutable_sites()->DeleteSubrange(2, image->sites_size() - 2);
+  EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000, FlameFrames::kPython), 0),
+            NaivePeaks(run));
+}
+
+TEST(MergedCallsTest, OfPythonAloneEveryMeasureHasTheSameSum) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    RandomSequence random(seed);
+    const MeasuredRun run = RandomRun(&random);
+    const FlameGraph all = RunFlameGraph(run, 5'000);
+    const FlameGraph python = RunFlameGraph(run, 5'000, FlameFrames::kPython);
+    for (size_t m = 0; m < all.measures.size(); ++m) {
+      EXPECT_EQ(AddUp(python, m), AddUp(all, m)) << seed;
+    }
+  }
+}
+
 // However much they have together.
 TEST(MergedCallsTest, OthersStandOnce) {
   MergedCalls merged(/*measure_count=*/1);

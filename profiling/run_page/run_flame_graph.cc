@@ -137,10 +137,28 @@ class KeptCalls {
   std::vector<bool> is_kept_;
 };
 
+bool HasPythonCalls(const MeasuredRun& run, const MeasuredImage& image) {
+  // By call, as sites name it; callers stand before what they call.
+  std::vector<bool> is_below_python(static_cast<size_t>(run.calls_size()) + 1);
+  for (size_t call = 1; call < is_below_python.size(); ++call) {
+    const Call& each = run.calls(static_cast<int>(call) - 1);
+    const CodeFrame& frame = run.frames(static_cast<int>(each.frame()));
+    is_below_python[call] =
+        frame.kind() == CodeFrame::PYTHON || is_below_python[each.parent()];
+  }
+  return std::any_of(
+      image.sites().begin(), image.sites().end(),
+      [&](const SiteAmounts& site) { return is_below_python[site.call()]; });
+}
+
 void AddImage(const MeasuredRun& run, const MeasuredImage& image,
               const std::vector<uint32_t>& nearest, uint32_t root,
-              const Places& places, MergedCalls* merged) {
-  MergedCalls::Stacks stacks(run, image, nearest, root, merged);
+              const Places& places, FlameFrames frames, MergedCalls* merged) {
+  // Other programs that the script started have native frames alone.
+  const bool is_python_alone =
+      frames == FlameFrames::kPython && HasPythonCalls(run, image);
+  MergedCalls::Stacks stacks(run, image, nearest, root, is_python_alone,
+                             merged);
   for (const SiteAmounts& site : image.sites()) {
     const uint32_t node = stacks.FindNode(site.call());
     Add(node, places.at_peak, site.at_peak(), merged);
@@ -160,12 +178,13 @@ void AddImage(const MeasuredRun& run, const MeasuredImage& image,
   }
 }
 
-void AddRun(const MeasuredRun& run, const Places& places, bool has_commands,
-            Commands* commands, MergedCalls* merged) {
+void AddRun(const MeasuredRun& run, const Places& places, FlameFrames frames,
+            bool has_commands, Commands* commands, MergedCalls* merged) {
   const std::vector<uint32_t> nearest = KeptCalls(run).Nearest();
   for (const MeasuredImage& image : run.images()) {
     AddImage(run, image, nearest,
-             commands->MakeRoot(image, has_commands, merged), places, merged);
+             commands->MakeRoot(image, has_commands, merged), places, frames,
+             merged);
   }
 }
 
@@ -182,7 +201,15 @@ bool HasCommands(const MeasuredRun& run) { return run.images_size() > 1; }
 
 }  // namespace
 
-FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes) {
+bool HasPythonFrames(const MeasuredRun& run) {
+  for (const CodeFrame& frame : run.frames()) {
+    if (frame.kind() == CodeFrame::PYTHON) return true;
+  }
+  return false;
+}
+
+FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes,
+                         FlameFrames frames) {
   bool has_ends = false;
   bool has_copies = false;
   bool has_times = false;
@@ -213,7 +240,7 @@ FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes) {
   }
   MergedCalls merged(graph.measures.size());
   Commands commands;
-  AddRun(run, places, HasCommands(run), &commands, &merged);
+  AddRun(run, places, frames, HasCommands(run), &commands, &merged);
   graph.nodes = merged.LargestNodes(most_bytes);
   return graph;
 }
@@ -233,10 +260,10 @@ FlameGraph ComparisonFlameGraph(const MeasuredRun& before,
   Places places;
   places.at_peak = 0;
   places.allocated = 2;
-  AddRun(before, places, has_commands, &commands, &merged);
+  AddRun(before, places, FlameFrames::kAll, has_commands, &commands, &merged);
   places.at_peak = 1;
   places.allocated = 3;
-  AddRun(after, places, has_commands, &commands, &merged);
+  AddRun(after, places, FlameFrames::kAll, has_commands, &commands, &merged);
   graph.nodes = merged.LargestNodes(most_bytes);
   return graph;
 }

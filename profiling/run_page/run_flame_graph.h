@@ -23,8 +23,17 @@
 
 namespace footprint {
 
-// `most_bytes`: about how long the graph is on a page.
-FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes);
+// Python's functions alone are what its users know; kAll has the interpreter's
+// and the libraries' native ones between them.
+enum class FlameFrames { kPython, kAll };
+
+// Returns whether the run has calls of Python.
+bool HasPythonFrames(const MeasuredRun& run);
+
+// `most_bytes`: about how long the graph is on a page. With kPython, what
+// native code allocated stands at the Python function that led to it.
+FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes,
+                         FlameFrames frames = FlameFrames::kAll);
 
 // The same calls in two runs, the peak and the volume.
 FlameGraph ComparisonFlameGraph(const MeasuredRun& before,

@@ -33,8 +33,10 @@ std::string PageWithin(const MeasuredRun& run, const Report& report,
 
 }  // namespace
 
-std::string RunPage(const MeasuredRun& run) {
-  const Report report = RunReport(run);
+std::string RunPage(const MeasuredRun& run, const SourceOfFrame& source) {
+  RunReportOptions options;
+  options.source = source;
+  const Report report = RunReport(run, options);
   PageLimits limits;
   std::string html = PageWithin(run, report, limits);
   // Only names of thousands of characters that HTML must escape need it.
