@@ -29,6 +29,7 @@ const char kFlameGraphStyle[] = R"css(
   color: inherit; background: var(--paper); border: 1px solid var(--rule);
   border-radius: 6px; padding: .25rem .6rem; }
 .flame-tools input[type=search] { width: 11rem; }
+.flame-moment { width: 11rem; align-self: center; }
 .flame-tools button:disabled { color: var(--soft); }
 .flame-found { color: var(--soft); }
 .flame-told { min-height: 4.6em; font-size: .9rem; margin: 0 0 .5rem;
@@ -92,14 +93,20 @@ std::string Column(const FlameGraph& graph, Value value) {
   return column + "]";
 }
 
-template <typename Value>
-std::string ColumnsOfMeasures(const FlameGraph& graph, Value value) {
+// A measure that `has_values` refuses has an empty column.
+template <typename Value, typename HasValues>
+std::string ColumnsOfMeasures(const FlameGraph& graph, Value value,
+                              HasValues has_values) {
   std::string columns = "[";
   for (size_t i = 0; i < graph.measures.size(); ++i) {
-    absl::StrAppend(&columns, i == 0 ? "" : ",\n",
-                    Column(graph, [&](const FlameGraph::Node& node) {
-                      return value(node, i);
-                    }));
+    absl::StrAppend(&columns, i == 0 ? "" : ",\n");
+    if (!has_values(graph.measures[i])) {
+      absl::StrAppend(&columns, "[]");
+      continue;
+    }
+    absl::StrAppend(&columns, Column(graph, [&](const FlameGraph::Node& node) {
+      return value(node, i);
+    }));
   }
   return columns + "]";
 }
@@ -116,6 +123,10 @@ int64_t ComputeValue(const FlameGraph::Node& node, size_t measure) {
 
 // Data that the script draws; columns, since most own values are 0.
 std::string Data(const FlameGraph& graph) {
+  const auto has_all = [](const FlameGraph::Measure&) { return true; };
+  const auto has_sigmas = [](const FlameGraph::Measure& measure) {
+    return measure.moment_ns == FlameGraph::Measure::kAll;
+  };
   TextList texts;
   const std::string names =
       Column(graph, [&](const auto& node) { return texts.Add(node.name); });
@@ -126,7 +137,11 @@ std::string Data(const FlameGraph& graph) {
     absl::StrAppend(&measures, measures.empty() ? "" : ",",
                     "{\"name\":", ScriptText(each.name), ",\"unit\":\"",
                     each.unit == FlameGraph::Measure::Unit::kBytes ? "B" : "ns",
-                    "\"}");
+                    "\"");
+    if (each.moment_ns != FlameGraph::Measure::kAll) {
+      absl::StrAppend(&measures, ",\"moment\":", each.moment_ns);
+    }
+    absl::StrAppend(&measures, "}");
   }
   return absl::StrCat(
       "{\"comparison\":", graph.is_comparison ? "true" : "false",
@@ -135,8 +150,9 @@ std::string Data(const FlameGraph& graph) {
       Column(graph, [](const auto& node) { return node.parent; }),
       ",\n\"names\":", names, ",\n\"details\":", details, ",\n\"kinds\":",
       Column(graph, [](const auto& node) { return node.kind % kColourCount; }),
-      ",\n\"values\":", ColumnsOfMeasures(graph, ComputeValue),
-      ",\n\"sigmas\":", ColumnsOfMeasures(graph, ComputeSigma), "}");
+      ",\n\"values\":", ColumnsOfMeasures(graph, ComputeValue, has_all),
+      ",\n\"sigmas\":", ColumnsOfMeasures(graph, ComputeSigma, has_sigmas),
+      "}");
 }
 
 }  // namespace

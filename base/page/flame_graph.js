@@ -86,20 +86,21 @@
       const choice = element('fieldset', tools);
       element('legend', choice, {textContent: 'Width'});
       const group = `flame${document.querySelectorAll('.flame label').length}`;
-      this.data.measures.forEach((measure, i) => {
+      const radio = (name, isChosen, choose) => {
         const label = element('label', choice);
-        const input = element('input', label, {
-          type: 'radio',
-          name: group,
-          checked: i === this.measure,
-        });
-        label.append(measure.name);
-        input.addEventListener('change', () => {
-          this.measure = i;
-          this.draw();
-          this.tell(this.focused);
-        });
+        const input = element(
+            'input', label, {type: 'radio', name: group, checked: isChosen});
+        label.append(name);
+        input.addEventListener('change', choose);
+        return input;
+      };
+      this.radios = [];
+      this.data.measures.forEach((measure, i) => {
+        if (measure.moment !== undefined) return;
+        this.radios[i] =
+            radio(measure.name, i === this.measure, () => this.choose(i));
       });
+      this.addMoments(tools, radio);
       this.search = element(
           'input', tools, {type: 'search', placeholder: 'Find a function'});
       this.search.setAttribute('aria-label', 'Find a function or file');
@@ -112,6 +113,55 @@
       this.whole.addEventListener('click', () => this.enlarge(-1));
       this.found = element('span', tools, {className: 'flame-found'});
       this.found.setAttribute('role', 'status');
+    }
+
+    choose(measure) {
+      this.measure = measure;
+      this.draw();
+      this.tell(this.focused);
+    }
+
+    // One choice for all moments, and a slider for which of them.
+    addMoments(tools, radio) {
+      const {measures} = this.data;
+      this.firstMoment =
+          measures.findIndex((measure) => measure.moment !== undefined);
+      if (this.firstMoment < 0) return;
+      this.ofMoment = radio(
+          'at a moment', false, () => this.chooseMoment(this.slider.value));
+      this.slider = element('input', tools, {
+        type: 'range',
+        min: 0,
+        max: measures.length - 1 - this.firstMoment,
+        value: 0,
+        className: 'flame-moment',
+      });
+      this.slider.setAttribute('aria-label', 'Moment');
+      this.slider.addEventListener(
+          'input', () => this.chooseMoment(this.slider.value));
+      document.addEventListener(
+          'timeline-moment', (event) => this.chooseTime(event.detail));
+    }
+
+    chooseMoment(number) {
+      const measure = this.firstMoment + Number(number);
+      this.slider.value = number;
+      this.slider.setAttribute(
+          'aria-valuetext', this.data.measures[measure].name);
+      this.ofMoment.checked = true;
+      this.choose(measure);
+    }
+
+    // The last moment that is not after the time; the peak is a measure itself.
+    chooseTime({time, isPeak}) {
+      if (isPeak) {
+        this.radios[0].checked = true;
+        this.choose(0);
+        return;
+      }
+      const moments = this.data.measures.slice(this.firstMoment);
+      const later = moments.findIndex((measure) => measure.moment > time);
+      this.chooseMoment(Math.max(0, (later < 0 ? moments.length : later) - 1));
     }
 
     name(i) {
@@ -233,7 +283,7 @@
     figure(i) {
       const unit = this.data.measures[this.measure].unit;
       const value = this.sums[this.measure][i];
-      const sigma = this.data.sigmas[this.measure][i];
+      const sigma = this.data.sigmas[this.measure][i] || 0;
       const share = percent(value, this.wholes[this.measure]);
       return format(value, unit) +
           (sigma >= 1 ? ` \u00b1 ${format(sigma, unit)}` : '') +
@@ -278,7 +328,8 @@
     otherMeasures(i) {
       return this.data.measures
           .map(
-              (measure, m) => m === this.measure ?
+              (measure, m) =>
+                  m === this.measure || measure.moment !== undefined ?
                   '' :
                   `${measure.name} ${format(this.sums[m][i], measure.unit)}`)
           .filter((text) => text !== '')

@@ -96,8 +96,19 @@
           this.show(this.nearest(this.begin + share * this.span));
         }
       };
+      // A flame graph on the page shows who held the bytes then.
+      const choose = () =>
+          document.dispatchEvent(new CustomEvent('timeline-moment', {
+            detail: {
+              time: this.data.times[this.at],
+              isPeak: this.at === this.data.marked,
+            },
+          }));
       this.picture.addEventListener('pointermove', read);
-      this.picture.addEventListener('pointerdown', read);
+      this.picture.addEventListener('pointerdown', (event) => {
+        read(event);
+        choose();
+      });
       this.picture.addEventListener('keydown', (event) => {
         const places = {
           'ArrowLeft': this.at - 1,
@@ -110,6 +121,7 @@
           'End': this.data.times.length - 1,
           'p': this.data.marked,
         };
+        if (event.key === 'Enter') choose();
         if (!(event.key in places) || event.ctrlKey || event.metaKey) return;
         this.show(places[event.key]);
         event.preventDefault();

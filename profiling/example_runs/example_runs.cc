@@ -137,6 +137,20 @@ class FullRunMaker {
     image->set_peak_time_ns(kBeginNs + 30 * kSecondNs / 10);
   }
 
+  // After 1 s the import holds 2 MiB; after 2 s fit has 5 MiB besides.
+  static void AddMoments(MeasuredImage* image) {
+    for (int second = 0; second <= 2; ++second) {
+      LiveMoment* const moment = image->add_moments();
+      moment->set_time_ns(kBeginNs + second * kSecondNs);
+      if (second == 0) continue;
+      moment->add_calls(7);
+      moment->add_bytes(2 * kMiB);
+      if (second == 1) continue;
+      moment->add_calls(4);
+      moment->add_bytes(5 * kMiB);
+    }
+  }
+
   void AddLargestImage() {
     MeasuredImage* const image = run_.add_images();
     image->set_process_id(100);
@@ -145,6 +159,7 @@ class FullRunMaker {
     image->add_command_line("python3");
     image->add_command_line("train.py");
     image->set_begin_time_ns(kBeginNs);
+    AddMoments(image);
     image->set_end_time_ns(kBeginNs + 4 * kSecondNs);
     image->set_end(MeasuredImage::EXITED);
     image->set_peak_live_bytes((is_later_ ? 14 : 12) * kMiB);

@@ -69,6 +69,18 @@ class RunMaker {
     site->set_temporary_count(Below(1000));
   }
 
+  void AddMoment(MeasuredImage* image) {
+    const int64_t time_ns =
+        image->begin_time_ns() + image->moments_size() * int64_t{50'000};
+    LiveMoment* const moment = image->add_moments();
+    moment->set_time_ns(time_ns);
+    for (int call = 0; call <= run_.calls_size(); ++call) {
+      if (Chance()) continue;
+      moment->add_calls(static_cast<uint32_t>(call));
+      moment->add_bytes(1 + Below(1 << 20));
+    }
+  }
+
   void AddSites(MeasuredImage* image) {
     image->set_has_sites(true);
     for (int i = 0, count = 1 + Below(5); i < count; ++i) {
@@ -101,6 +113,7 @@ class RunMaker {
       point->set_live_bytes(Below(peak_bytes + 1));
       point->set_stage(static_cast<uint32_t>(Below(image->stages_size())));
     }
+    for (int i = 0, count = Below(5); i < count; ++i) AddMoment(image);
     TimelinePoint* const peak = image->add_timeline();
     peak->set_time_ns(image->begin_time_ns() + 1'000'000);
     peak->set_live_bytes(peak_bytes);

@@ -81,4 +81,55 @@ if g++ -O1 -fno-builtin -o ask ask.cc 2>/dev/null; then
   says text "of it was handed out and never touched"
 fi
 
+# Who held the bytes at any time: two functions, one after the other.
+cat >turns.py <<'PYTHON'
+import time
+
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        bytes(1000)
+
+def first():
+    held = bytearray(30_000_000)
+    work(0.5)
+
+def second():
+    held = bytearray(20_000_000)
+    work(0.5)
+
+first()
+work(0.5)
+second()
+PYTHON
+measure --sampling=64KiB --html=run.html python3 turns.py || fail "status $? of turns.py"
+python3 - run.json <<'PYTHON' || fail "moments of turns.py"
+import json, sys
+run = json.load(open(sys.argv[1]))
+process = max(run["processes"], key=lambda each: each["peak_live_bytes"])
+functions = [run["frames"][call["frame"]].get("function") for call in run["calls"]]
+
+def holds(moment, function):
+    """Bytes of stacks that the function is part of."""
+    total = 0
+    for call, size in zip(moment.get("calls", []), moment.get("bytes", [])):
+        at = call
+        while at != 0:
+            if functions[at - 1] == function:
+                total += int(size)
+                break
+            at = run["calls"][at - 1].get("parent", 0)
+    return total
+
+turns = []
+for moment in process["moments"]:
+    first, second = holds(moment, "first"), holds(moment, "second")
+    assert first < 200_000 or 30_000_000 <= first < 30_200_000, first
+    turns.append("first" if first > 29_000_000 else "second" if second > 19_000_000 else "none")
+    assert first < 29_000_000 or second == 0
+order = [turn for i, turn in enumerate(turns) if i == 0 or turn != turns[i - 1]]
+assert order == ["none", "first", "none", "second"], order
+PYTHON
+says run.html '"moment":'
+
 ((failures == 0))

@@ -39,6 +39,8 @@ GrowthProfile::Site ToSite(GrowthRecord record, const Head& head,
       static_cast<int>(std::min(record.first_window, head.window));
   site.floor_bytes.assign(record.floor_bytes,
                           record.floor_bytes + head.window + 1);
+  site.begin_bytes.assign(record.begin_bytes,
+                          record.begin_bytes + head.window + 1);
   return site;
 }
 

@@ -6,7 +6,7 @@
 //   growth->sites[i].floor_bytes.back();  // of sites.sites[i], in the end
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: 200 bytes a site. Errors: the file's, and
+// Thread-safe. Memory: 400 bytes a site. Errors: the file's, and
 // kInvalidArgument for one of another version, cut short or damaged.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
@@ -27,6 +27,8 @@ struct GrowthProfile {
     int first_window = 0;
     // The least that was live in each window; empty: the site is not known.
     std::vector<double> floor_bytes;
+    // What was live when each window began; as many.
+    std::vector<double> begin_bytes;
   };
 
   // The time at which each window began; the last is not over.

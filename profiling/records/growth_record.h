@@ -1,7 +1,7 @@
 // The history of the live bytes of call sites, which an agent keeps in a file
 // beside that of the sites. For each site it has the floor of each window of
 // the process's life: the least that was live in it, which only lasting growth
-// lifts.
+// lifts; and what was live when the window began.
 //
 //   GrowthRecord* const record = &file->sites[site];
 //   record->BringTo(file->window.load(), file->halvings.load(), live_bytes);
@@ -40,6 +40,7 @@ struct GrowthRecord {
   uint32_t window;
   uint32_t halvings;
   float floor_bytes[kMaxGrowthWindows];
+  float begin_bytes[kMaxGrowthWindows];
 
   // Advances to the process's current window, for a site of which `live_bytes`
   // were live since its last change.
@@ -49,6 +50,7 @@ struct GrowthRecord {
       Fill(kMaxGrowthWindows - 1, live_bytes);
       for (uint32_t i = 0; i < kMaxGrowthWindows / 2; ++i) {
         floor_bytes[i] = std::min(floor_bytes[2 * i], floor_bytes[2 * i + 1]);
+        begin_bytes[i] = begin_bytes[2 * i];
       }
       window = kMaxGrowthWindows / 2 - 1;
       first_window /= 2;
@@ -59,12 +61,16 @@ struct GrowthRecord {
 
  private:
   void Fill(uint32_t last, float live_bytes) {
-    while (window < last) floor_bytes[++window] = live_bytes;
+    while (window < last) {
+      ++window;
+      floor_bytes[window] = live_bytes;
+      begin_bytes[window] = live_bytes;
+    }
   }
 };
 
 // The number of the layout below. A reader refuses another.
-inline constexpr uint64_t kGrowthMagic = 0x31306874'776f7267;
+inline constexpr uint64_t kGrowthMagic = 0x32306874'776f7267;
 // The part of the records' file names that says what they hold.
 inline constexpr char kGrowthContent[] = "growth";
 

@@ -153,6 +153,34 @@ class BrowserTest(unittest.TestCase):
         self.browser.press("ArrowRight", "ArrowRight", "ArrowRight")
         self.assertTrue(self._told().startswith("All, processor time: 2.75 s"))
 
+    def test_a_moment_is_chosen(self):
+        self._open("full")
+        self.browser.tab_to(".flame-moment")
+        self.browser.press("ArrowRight")
+        self.assertTrue(self._told().startswith("All, live after 1.000 s: 2.00 MiB"))
+        self.assertTrue(self.browser.ask(
+            "[...document.querySelectorAll('label')].some((label) => "
+            "label.textContent === 'at a moment' && label.firstChild.checked)"))
+        self.browser.press("ArrowRight")
+        self.assertTrue(self._told().startswith("All, live after 2.000 s: 7.00 MiB"))
+
+    def test_the_timeline_chooses_the_moment(self):
+        self._open("full")
+        self.browser.tab_to(".timeline-read")
+        self.browser.press("Home", "PageUp", "ArrowRight", "Enter")
+        self.assertTrue(self._told("timeline").startswith("after 1.100 s"))
+        self.assertTrue(self._told().startswith("All, live after 1.000 s: 2.00 MiB"))
+        self.browser.press("ArrowLeft", "ArrowLeft", "Enter")
+        self.assertTrue(self._told().startswith("Nothing is known live after 0.000 s"))
+        self.browser.press("End", "Enter")
+        self.assertTrue(self._told().startswith("All, live after 2.000 s: 7.00 MiB"))
+        self.browser.press("p", "Enter")
+        self.assertTrue(self._told().startswith("All, at the peak"))
+        for width in (1400, 390):
+            self._open("full", width=width)
+            self.browser.point(".timeline-read", click=True)
+            self.assertRegex(self._told(), "^All, live after [12].000 s")
+
     def test_a_name_is_found(self):
         self._open("full")
         self.browser.tab_to("input[type=search]")

@@ -2,6 +2,7 @@
 
 #include "footprint/profiling/run_page/page_sections.h"
 #include "footprint/profiling/run_page/run_flame_graph.h"
+#include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
 namespace {
@@ -13,6 +14,13 @@ std::string DescribeGraph(const MeasuredRun& run) {
             "Processes of one command are put together."
           : "Callers above what they call; the width is what the call and "
             "those below it have.";
+  const MeasuredImage* const largest = LargestImage(run);
+  if (largest != nullptr && largest->moments_size() > 0) {
+    text +=
+        " To see who held the bytes at another time, choose a point of the "
+        "timeline, or a moment: the last one that was recorded before that "
+        "time is shown.";
+  }
   if (run.sampling_interval_bytes() > 0) {
     text +=
         " Estimated from samples: the sum is not the exact "

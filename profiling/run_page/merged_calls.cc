@@ -113,7 +113,11 @@ size_t MergedCalls::CountCost(uint32_t node,
                               std::vector<bool>* has_name) const {
   constexpr size_t kBytesOfNode = 24;
   constexpr size_t kBytesOfValue = 14;
-  size_t cost = kBytesOfNode + kBytesOfValue * values_.size();
+  constexpr size_t kBytesOfZero = 4;
+  size_t cost = kBytesOfNode;
+  for (const std::vector<int64_t>& values : values_) {
+    cost += values[node] == 0 ? kBytesOfZero : kBytesOfValue;
+  }
   const uint32_t name = nodes_[node].name;
   if (!(*has_name)[name]) {
     (*has_name)[name] = true;

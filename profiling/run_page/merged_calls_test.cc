@@ -183,6 +183,41 @@ TEST(MergedCallsTest, OfPythonAloneEveryMeasureHasTheSameSum) {
   }
 }
 
+// By the moments of the largest process; of the others, what they had last.
+TEST(MergedCallsTest, HoldsEachMoment) {
+  MeasuredRun run = FullRun();
+  const FlameGraph full = RunFlameGraph(run, 100'000);
+  std::vector<std::string> names;
+  for (const FlameGraph::Measure& measure : full.measures) {
+    if (measure.moment_ns == FlameGraph::Measure::kAll) continue;
+    names.push_back(measure.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"live after 0.000 s",
+                                             "live after 1.000 s",
+                                             "live after 2.000 s"}));
+  const size_t first = full.measures.size() - 3;
+  EXPECT_EQ(full.measures[first + 1].moment_ns, 1'000'000'000);
+  EXPECT_EQ(AddUp(full, first), 0);
+  EXPECT_EQ(AddUp(full, first + 1), 2 << 20);
+  EXPECT_EQ(AddUp(full, first + 2), 7 << 20);
+  for (const auto& [path, bytes] : ByPath(full, first + 2)) {
+    EXPECT_TRUE(bytes == 2 << 20 || bytes == 5 << 20) << path;
+  }
+
+  // The child began by the second one and had ended by the third.
+  MeasuredImage* const child = run.mutable_images(1);
+  const int64_t begin_ns = run.images(0).begin_time_ns();
+  LiveMoment* const moment = child->add_moments();
+  moment->set_time_ns(begin_ns + 500'000'000);
+  moment->add_calls(3);
+  moment->add_bytes(1000);
+  child->set_end_time_ns(begin_ns + 1'500'000'000);
+  const FlameGraph both = RunFlameGraph(run, 100'000);
+  EXPECT_EQ(AddUp(both, first), 0);
+  EXPECT_EQ(AddUp(both, first + 1), (2 << 20) + 1000);
+  EXPECT_EQ(AddUp(both, first + 2), 7 << 20);
+}
+
 // However much they have together.
 TEST(MergedCallsTest, OthersStandOnce) {
   MergedCalls merged(/*measure_count=*/1);
@@ -246,13 +281,14 @@ TEST(MergedCallsTest, PutsLinesOfAFunctionTogether) {
 
 TEST(MergedCallsTest, HasTheMeasuresThatTheRunHas) {
   const FlameGraph full = RunFlameGraph(FullRun(), 100'000);
-  ASSERT_EQ(full.measures.size(), 5u);
+  ASSERT_EQ(full.measures.size(), 5u + 3) << "three are of moments";
   EXPECT_EQ(full.measures[3].name, "copied");
   EXPECT_EQ(AddUp(full, 3), 25 << 20);
   EXPECT_EQ(full.measures[4].unit, FlameGraph::Measure::Unit::kNanoseconds);
   EXPECT_EQ(AddUp(full, 4), 2'750'000'000);
   MeasuredRun run = FullRun();
   for (MeasuredImage& image : *run.mutable_images()) {
+    image.clear_moments();
     image.clear_copies();
     image.clear_processor_time();
     image.set_has_totals(false);

@@ -131,7 +131,14 @@ class PageStructureTest(unittest.TestCase):
         count = len(data["parents"])
         for column in [data["names"], data["details"], data["kinds"]]:
             self.assertEqual(len(column), count)
-        for column in data["values"] + data["sigmas"]:
+        self.assertEqual(len(data["values"]), len(data["measures"]))
+        self.assertEqual(len(data["sigmas"]), len(data["measures"]))
+        # Moments have no sigmas.
+        exact = ["moment" in measure for measure in data["measures"]]
+        self.assertTrue(all(sigmas == [] for is_exact, sigmas in zip(exact, data["sigmas"])
+                            if is_exact))
+        for column in data["values"] + [s for is_exact, s in zip(exact, data["sigmas"])
+                                        if not is_exact]:
             self.assertEqual(len(column), count)
             self.assertGreaterEqual(min(column), 0)
         for i, parent in enumerate(data["parents"]):

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/profiling/reports/report_words.h"
 #include "footprint/profiling/run_page/merged_calls.h"
+#include "footprint/profiling/runs/measured_images.h"
 
 namespace footprint {
 namespace {
@@ -26,7 +27,20 @@ struct Places {
   size_t at_end = kAbsent;
   size_t copied = kAbsent;
   size_t processor = kAbsent;
+  size_t first_moment = kAbsent;
+  std::vector<int64_t> moment_times_ns;
 };
+
+// Returns what was live in a process at a time, as far as the record tells: at
+// its last moment until then; null before the process began and after its end.
+const LiveMoment* FindMoment(const MeasuredImage& image, int64_t time_ns) {
+  if (image.end_time_ns() != 0 && time_ns > image.end_time_ns()) return nullptr;
+  const LiveMoment* found = nullptr;
+  for (const LiveMoment& moment : image.moments()) {
+    if (moment.time_ns() <= time_ns) found = &moment;
+  }
+  return found;
+}
 
 // Processes of one command line are one outermost call; of one command line
 // alone, none is needed.
@@ -91,6 +105,19 @@ class KeptCalls {
       for (const MeasuredImage& image : run.images()) {
         for (const ProcessorTime& time : image.processor_time()) {
           (*sums)[time.call()] += AddUpNs(time);
+        }
+      }
+    });
+  }
+
+  // Keeps what can be seen at one moment, too.
+  void KeepMoment(int64_t time_ns) {
+    Keep([&](Sums* sums) {
+      for (const MeasuredImage& image : run_.images()) {
+        const LiveMoment* const moment = FindMoment(image, time_ns);
+        if (moment == nullptr) continue;
+        for (int i = 0; i < moment->calls_size(); ++i) {
+          (*sums)[moment->calls(i)] += moment->bytes(i);
         }
       }
     });
@@ -165,6 +192,15 @@ void AddImage(const MeasuredRun& run, const MeasuredImage& image,
     Add(node, places.allocated, site.allocated(), merged);
     Add(node, places.at_end, site.at_end(), merged);
   }
+  for (size_t i = 0; i < places.moment_times_ns.size(); ++i) {
+    const LiveMoment* const moment =
+        FindMoment(image, places.moment_times_ns[i]);
+    if (moment == nullptr) continue;
+    for (int each = 0; each < moment->calls_size(); ++each) {
+      merged->Add(stacks.FindNode(moment->calls(each)), places.first_moment + i,
+                  moment->bytes(each), /*variance=*/0);
+    }
+  }
   if (places.copied != Places::kAbsent) {
     for (const CopyAmounts& copy : image.copies()) {
       Add(stacks.FindNode(copy.call()), places.copied, copy.copied(), merged);
@@ -180,7 +216,9 @@ void AddImage(const MeasuredRun& run, const MeasuredImage& image,
 
 void AddRun(const MeasuredRun& run, const Places& places, FlameFrames frames,
             bool has_commands, Commands* commands, MergedCalls* merged) {
-  const std::vector<uint32_t> nearest = KeptCalls(run).Nearest();
+  KeptCalls kept(run);
+  for (const int64_t time_ns : places.moment_times_ns) kept.KeepMoment(time_ns);
+  const std::vector<uint32_t> nearest = kept.Nearest();
   for (const MeasuredImage& image : run.images()) {
     AddImage(run, image, nearest,
              commands->MakeRoot(image, has_commands, merged), places, frames,
@@ -198,6 +236,21 @@ std::vector<std::string> KindNames() {
 }
 
 bool HasCommands(const MeasuredRun& run) { return run.images_size() > 1; }
+
+// Adds the moments of the largest process, which the report is about, as
+// measures of all processes.
+void AddMoments(const MeasuredRun& run, Places* places, FlameGraph* graph) {
+  const MeasuredImage* const largest = LargestImage(run);
+  if (largest == nullptr) return;
+  places->first_moment = graph->measures.size();
+  for (const LiveMoment& moment : largest->moments()) {
+    const int64_t time_ns =
+        std::max<int64_t>(0, moment.time_ns() - BeginTimeNs(run));
+    places->moment_times_ns.push_back(moment.time_ns());
+    graph->measures.push_back({absl::StrCat("live after ", Seconds(time_ns)),
+                               Measure::Unit::kBytes, time_ns});
+  }
+}
 
 }  // namespace
 
@@ -238,6 +291,7 @@ FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes,
     places.processor =
         add_measure("processor time", Measure::Unit::kNanoseconds);
   }
+  AddMoments(run, &places, &graph);
   MergedCalls merged(graph.measures.size());
   Commands commands;
   AddRun(run, places, frames, HasCommands(run), &commands, &merged);

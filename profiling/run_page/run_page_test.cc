@@ -99,6 +99,7 @@ TEST(RunPageTest, LeavesOutWhatIsNotKnown) {
   run.clear_graphics();
   image->clear_sites();
   image->clear_timeline();
+  image->clear_moments();
   image->clear_stages();
   image->clear_threads();
   image->clear_copies();

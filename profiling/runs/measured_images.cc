@@ -14,6 +14,7 @@
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/amounts.h"
 #include "footprint/profiling/runs/call_forest.h"
+#include "footprint/profiling/runs/live_moments.h"
 #include "footprint/profiling/runs/module_versions.h"
 #include "footprint/profiling/runs/native_calls.h"
 #include "footprint/profiling/runs/sampled_calls.h"
@@ -228,6 +229,7 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     SetTimeline(*process.sites, process.peak_stage, image);
     if (process.growth.has_value()) {
       SetSuspectedLeaks(*process.sites, *process.growth, &calls, image);
+      SetMoments(*process.sites, *process.growth, &calls, image);
     }
   }
 }

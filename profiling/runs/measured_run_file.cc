@@ -76,6 +76,30 @@ absl::Status CheckSites(const MeasuredImage& image, const IndexCheck& check) {
   return absl::OkStatus();
 }
 
+absl::Status CheckMoments(const MeasuredImage& image, const IndexCheck& check) {
+  int64_t last_ns = 0;
+  for (const LiveMoment& moment : image.moments()) {
+    if (moment.calls_size() != moment.bytes_size() ||
+        moment.time_ns() < last_ns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the moment of ", moment.time_ns(), " ns has ",
+                       moment.calls_size(), " calls and ", moment.bytes_size(),
+                       " figures, after ", last_ns, " ns"));
+    }
+    last_ns = moment.time_ns();
+    for (const uint32_t call : moment.calls()) {
+      absl::Status status = check.Call(call);
+      if (!status.ok()) return status;
+    }
+    for (const int64_t bytes : moment.bytes()) {
+      if (bytes > 0) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("a call has ", bytes, " bytes at a moment"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTimes(const MeasuredImage& image, const IndexCheck& check) {
   for (const TimelinePoint& point : image.timeline()) {
     absl::Status status = check.Stage(point.stage());
@@ -120,6 +144,7 @@ absl::Status CheckImage(const MeasuredRun& run, const MeasuredImage& image) {
   absl::Status status = CheckSigns(image);
   status.Update(CheckSites(image, check));
   status.Update(CheckTimes(image, check));
+  status.Update(CheckMoments(image, check));
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     status.Update(check.Call(leak.call()));
   }

@@ -62,6 +62,7 @@ class Reducer {
     MergeSites(image);
     MergeCopies(image);
     MergeTimes(image);
+    for (LiveMoment& moment : *image->mutable_moments()) Merge(&moment);
     for (SuspectedLeak& leak : *image->mutable_suspected_leaks()) {
       leak.set_call(Kept(leak.call()));
     }
@@ -139,6 +140,20 @@ class Reducer {
     }
     image->clear_sites();
     for (auto& [key, site] : merged) *image->add_sites() = std::move(site);
+  }
+
+  void Merge(LiveMoment* moment) {
+    std::map<uint32_t, int64_t> merged;
+    for (int i = 0; i < moment->calls_size(); ++i) {
+      int64_t& bytes = merged[CallFor(moment->calls(i))];
+      bytes = SaturatedSum(bytes, moment->bytes(i));
+    }
+    moment->clear_calls();
+    moment->clear_bytes();
+    for (const auto& [call, bytes] : merged) {
+      moment->add_calls(call);
+      moment->add_bytes(bytes);
+    }
   }
 
   void MergeCopies(MeasuredImage* image) {

@@ -7,7 +7,7 @@
 //   growth.Advance(now_ns, /*active_ns=*/1'000'000);
 //
 // Owns the file until Close. Lives inside malloc: system calls alone.
-// Thread-compatible. Memory: 112 bytes a site in the file. Time: some ns a
+// Thread-compatible. Memory: 208 bytes a site in the file. Time: some ns a
 // change.
 
 #ifndef FOOTPRINT_PROFILING_SITES_SITE_GROWTH_H_

@@ -74,12 +74,26 @@ class NaiveGrowth {
     return floors;
   }
 
+  // What was live when each of those began.
+  std::vector<double> Begins(size_t small_windows) {
+    NextWindows();
+    std::vector<double> begins;
+    for (size_t i = 0; i < begins_.size(); i += small_windows) {
+      begins.push_back(static_cast<double>(begins_[i]));
+    }
+    return begins;
+  }
+
  private:
   void NextWindows() {
-    while (floors_.size() < window_count_) floors_.push_back(live_bytes_);
+    while (floors_.size() < window_count_) {
+      floors_.push_back(live_bytes_);
+      begins_.push_back(live_bytes_);
+    }
   }
 
   std::vector<int64_t> floors_ = {0};
+  std::vector<int64_t> begins_ = {0};
   size_t window_count_ = 1;
   int64_t live_bytes_ = 0;
 };
@@ -115,6 +129,9 @@ TEST_F(SiteGrowthTest, FloorsAreTheLeastOfEachWindow) {
       if (live[site] == 0) continue;
       EXPECT_EQ(growth.sites[site].floor_bytes,
                 naive[site].Floors(small_windows))
+          << "seed " << seed << ", site " << site;
+      EXPECT_EQ(growth.sites[site].begin_bytes,
+                naive[site].Begins(small_windows))
           << "seed " << seed << ", site " << site;
     }
     EXPECT_EQ(growth.begin_time_ns.size(),
