@@ -21,10 +21,12 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/memprof/source_lines.h"
+#include "footprint/profiling/reports/csv_report.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
 #include "footprint/profiling/reports/pprof_report.h"
 #include "footprint/profiling/reports/run_report.h"
+#include "footprint/profiling/reports/speedscope_report.h"
 #include "footprint/profiling/reports/text_report.h"
 #include "footprint/profiling/run_page/comparison_page.h"
 #include "footprint/profiling/run_page/run_page.h"
@@ -46,7 +48,8 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
 absl::Status CheckOutputs(const MemprofOptions& options) {
   for (const std::string& path :
        {options.record_path, options.json_path, options.pprof_path,
-        options.proto_path, options.page_path, options.markdown_path}) {
+        options.speedscope_path, options.csv_path, options.proto_path,
+        options.page_path, options.markdown_path}) {
     if (path.empty()) continue;
     absl::Status status = CheckOutputFile(path);
     if (!status.ok()) return status;
@@ -60,6 +63,16 @@ SourceOfFrame SourceOf(const MeasuredRun& run) {
   return [lines](const CodeFrame& frame) { return lines->Read(frame); };
 }
 
+// Rows below the thresholds of the text have room on a page.
+RunReportOptions PageOptions(const MeasuredRun& run,
+                             const MemprofOptions& options) {
+  RunReportOptions page;
+  page.source = SourceOf(run);
+  page.left_from = options.left_from;
+  page.left_until = options.left_until;
+  return page;
+}
+
 absl::Status WriteOutputs(const MeasuredRun& run,
                           const MemprofOptions& options) {
   absl::Status status;
@@ -70,8 +83,8 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(WriteOutputFile(options.json_path, JsonReport(run)));
   }
   if (!options.page_path.empty()) {
-    status.Update(
-        WriteOutputFile(options.page_path, RunPage(run, SourceOf(run))));
+    status.Update(WriteOutputFile(options.page_path,
+                                  RunPage(run, PageOptions(run, options))));
   }
   if (!options.markdown_path.empty()) {
     status.Update(WriteOutputFile(options.markdown_path, MarkdownReport(run)));
@@ -85,6 +98,14 @@ absl::Status WriteOutputs(const MeasuredRun& run,
     status.Update(bytes.ok() ? WriteOutputFile(options.pprof_path, *bytes)
                              : bytes.status());
   }
+  if (!options.speedscope_path.empty()) {
+    const absl::StatusOr<std::string> json = SpeedscopeReport(run);
+    status.Update(json.ok() ? WriteOutputFile(options.speedscope_path, *json)
+                            : json.status());
+  }
+  if (!options.csv_path.empty()) {
+    status.Update(WriteOutputFile(options.csv_path, CsvReport(run)));
+  }
   return status;
 }
 
@@ -92,6 +113,8 @@ TextOptions TextOptionsFor(const MeasuredRun& run,
                            const MemprofOptions& options, int descriptor) {
   TextOptions text;
   text.source = SourceOf(run);
+  text.left_from = options.left_from;
+  text.left_until = options.left_until;
   text.is_colored = isatty(descriptor) == 1;
   text.memory_threshold = options.memory_threshold;
   text.cpu_threshold = options.cpu_threshold;

@@ -53,6 +53,9 @@ What is written, besides the report:
   --json=FILE     the same, for other programs to read
   --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
                   go tool pprof -sample_index=peak_space -http=: FILE
+  --speedscope=FILE
+                  call stacks for www.speedscope.app
+  --csv=FILE      places in the code for a spreadsheet
   --html=FILE     a page: figures, timeline, flame graph; needs no network
   --markdown=FILE the tables for a comment on a change or a job's summary
   --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
@@ -62,6 +65,10 @@ How much the report says:
                   call sites with less at the peak are put together
   --cpu_threshold=1%
                   the same of processor time
+  --left=FROM[,UNTIL]
+                  what was allocated from the begin of the stage FROM to that
+                  of UNTIL and is still there at the end; without it, what
+                  each stage left that the program names
   --reduced       in FILEs, too; 1 % of each where no threshold is given
 
 A record, read again on any machine, with any of the options for output:
@@ -194,6 +201,19 @@ absl::Status SetLimit(absl::string_view value, MemprofOptions* options) {
   return status;
 }
 
+absl::Status SetLeft(absl::string_view value, MemprofOptions* options) {
+  const size_t comma = value.find(',');
+  options->left_from = std::string(value.substr(0, comma));
+  if (comma != absl::string_view::npos) {
+    options->left_until = std::string(value.substr(comma + 1));
+  }
+  return options->left_from.empty()
+             ? absl::InvalidArgumentError(
+                   "--left names no stage; write --left=FROM or "
+                   "--left=FROM,UNTIL")
+             : absl::OkStatus();
+}
+
 absl::Status RefuseProcess(absl::string_view) {
   return absl::InvalidArgumentError(
       "--pid is not possible: what a running process allocated before is "
@@ -215,6 +235,8 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       PathOption("--json", &options->json_path),
       PathOption("--proto", &options->proto_path),
       PathOption("--pprof", &options->pprof_path),
+      PathOption("--speedscope", &options->speedscope_path),
+      PathOption("--csv", &options->csv_path),
       PathOption("--html", &options->page_path),
       PathOption("--markdown", &options->markdown_path),
       PathOption("--from", &options->from_path),
@@ -231,6 +253,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       {"--cpu_only", of_run(SetProcessorRateOnly)},
       {"--copies", of_run(SetCopyInterval)},
       {"--limit", of_all(SetLimit)},
+      {"--left", of_all(SetLeft)},
       {"--pid", RefuseProcess},
   };
 }

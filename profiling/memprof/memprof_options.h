@@ -35,8 +35,14 @@ struct MemprofOptions {
   std::string json_path;
   std::string proto_path;
   std::string pprof_path;
+  std::string speedscope_path;
+  std::string csv_path;
   std::string page_path;
   std::string markdown_path;
+
+  // The stages between which what is left was allocated; empty: not asked for.
+  std::string left_from;
+  std::string left_until;
 
   // The thresholds below which the text says nothing; where `is_reduced`,
   // nothing does.

@@ -4,7 +4,10 @@
 set -uo pipefail
 # shellcheck source=profiling/memprof/memprof_test_functions.sh
 . "$(dirname "$0")/memprof_test_functions.sh" "$1"
+cp "$2" "$scratch/footprint.py"
 cd "$scratch" || exit 1
+# Not a wrapper that starts many shells before the interpreter.
+python=$(command -v /usr/bin/python3 || command -v python3)
 
 # report ARGUMENT...: text, page and record of a run; standard error is the text.
 report() {
@@ -30,7 +33,7 @@ rows = load(200000)
 text = json.dumps(rows)
 PYTHON
 sleep 0.1
-report --sampling=16KiB python3 script.py
+report --sampling=16KiB "$python" script.py
 says text "return [float(row) for row in range("
 says text "text = json.dumps(rows)"
 says run.html "return [float(row) for row in range(count)]  # a list"
@@ -102,7 +105,7 @@ first()
 work(0.5)
 second()
 PYTHON
-measure --sampling=64KiB --html=run.html python3 turns.py || fail "status $? of turns.py"
+measure --sampling=64KiB --html=run.html "$python" turns.py || fail "status $? of turns.py"
 python3 - run.json <<'PYTHON' || fail "moments of turns.py"
 import json, sys
 run = json.load(open(sys.argv[1]))
@@ -131,5 +134,54 @@ order = [turn for i, turn in enumerate(turns) if i == 0 or turn != turns[i - 1]]
 assert order == ["none", "first", "none", "second"], order
 PYTHON
 says run.html '"moment":'
+
+# What a stage allocated and did not give back, with counts; and the same for other programs.
+cat >leak.py <<'PYTHON'
+import ctypes
+import footprint
+
+malloc = ctypes.CDLL(None).malloc
+malloc.restype = ctypes.c_void_p
+malloc.argtypes = [ctypes.c_size_t]
+
+def keep(count):
+    for _ in range(count):
+        malloc(10248)
+
+with footprint.stage("warm"):
+    keep(10)
+with footprint.stage("serve"):
+    keep(70)
+with footprint.stage("stop"):
+    keep(20)
+PYTHON
+report --sampling=0 --stages=named --speedscope=run.speedscope.json --csv=run.csv "$python" leak.py
+# By the line of the interpreter that called malloc where that is known, else by the script's.
+grep -E "^ +70[01] KiB +70 +serve +" text >/dev/null || fail "serve's blocks are not told: $(<text)"
+grep -E "^ +100 KiB +10 +warm +" text >/dev/null || fail "warm's blocks are not told"
+says text "malloc(10248)"
+timeout 60 "$memprof" --from=run.run --left=serve,stop --html=run.html >text || fail "--left: status $?"
+says text "allocated in stages that began from serve on and before stop"
+grep -E "^ +70[01] KiB +70 +serve " text >/dev/null || fail "serve's blocks are not told by --left"
+grep -E "KiB +[0-9]+ +(warm|stop) " text >/dev/null && fail "--left tells of other stages: $(<text)"
+says run.html "began from serve on and before stop"
+timeout 60 "$memprof" --from=run.run --left=none >text || fail "--left=none: status $?"
+says text "no stage is called none"
+python3 - run.speedscope.json run.csv <<'PYTHON' || fail "speedscope's file, or the table, of leak.py"
+import csv, json, sys
+file = json.load(open(sys.argv[1]))
+frames = [frame["name"] for frame in file["shared"]["frames"]]
+left = max((p for p in file["profiles"] if p["name"].startswith("left at exit")),
+           key=lambda p: p["endValue"])
+assert sum(left["weights"]) == left["endValue"]
+kept = sum(weight for sample, weight in zip(left["samples"], left["weights"])
+           if "keep" in [frames[i] for i in sample])
+assert 100 * 10248 <= kept <= 100 * 10264 + 2000, kept
+with open(sys.argv[2], newline="") as table:
+    row = max(csv.DictReader(table), key=lambda each: int(each["left_bytes"] or 0))
+assert int(row["left_blocks"]) == 100, row
+assert 100 * 10248 <= int(row["left_bytes"]) <= 100 * 10264, row
+assert row["function"] and row["file"], row
+PYTHON
 
 ((failures == 0))

@@ -28,6 +28,7 @@ Report RunReport(const MeasuredRun& run, const RunReportOptions& options) {
   AddStageTable(*image, options, &report);
   AddOwnLines(run, *image, own_lines, options, &report);
   AddPlaceTables(run, *image, rows, options, &report);
+  AddLeftOfStages(run, *image, options, &report);
   AddSampleTables(run, options, &report);
   AddThreadTable(*image, &report);
   AddProcessTable(run, &report);

@@ -41,6 +41,11 @@ struct RunReportOptions {
   size_t most_rows = 40;
   // Stages that needed little are rows, too, for comparisons.
   bool has_small_stages = false;
+  // The table of what stages left is of all stages from the first one's begin
+  // to the other's; empty: of each stage that the program names, and to the
+  // end.
+  std::string left_from;
+  std::string left_until;
   // Null: the report says where a line is, and not what stands there.
   SourceOfFrame source;
 };

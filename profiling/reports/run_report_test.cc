@@ -565,6 +565,71 @@ TEST(RunReportTest, HowItWasMeasuredIsSaid) {
               HasSubstr("not measured: stages (no stage was begun), copies"));
 }
 
+// Stages: 1 import numpy, 2 warm, 3 serve with 4 a file inside, 5 stop.
+MeasuredRun RunOfStages() {
+  MeasuredRun run = FullRun();
+  MeasuredImage* const image = run.mutable_images(0);
+  image->clear_sites();
+  image->clear_stages();
+  image->add_stages();
+  const auto add = [image](const char* name, StageFigures::Kind kind,
+                           uint32_t parent) {
+    StageFigures* const stage = image->add_stages();
+    stage->set_name(name);
+    stage->set_kind(kind);
+    stage->set_parent(parent);
+    stage->set_begin_time_ns(1000 * image->stages_size());
+  };
+  add("numpy", StageFigures::IMPORT, 0);
+  add("warm", StageFigures::NAMED, 0);
+  add("serve", StageFigures::NAMED, 0);
+  add("rows.csv", StageFigures::FILE, 3);
+  add("stop", StageFigures::NAMED, 0);
+  for (uint32_t stage = 0; stage <= 5; ++stage) {
+    for (int i = 0; i < 2; ++i) {
+      SiteAmounts* const site = image->add_sites();
+      site->set_call(3);
+      site->set_stage(stage);
+      site->mutable_at_end()->set_bytes((int64_t{1} << stage) * kMiB);
+      site->mutable_at_end()->set_count(stage);
+    }
+  }
+  return run;
+}
+
+TEST(RunReportTest, WhatStagesLeftStandsByTheStage) {
+  const std::string named = Table(RunOfStages(), "Left by stages");
+  EXPECT_THAT(named, HasSubstr("     64.0 MiB    0 B      10  stop   fit"));
+  EXPECT_THAT(named, HasSubstr("     16.0 MiB    0 B       6  serve  fit"));
+  EXPECT_THAT(named, HasSubstr("     8.00 MiB    0 B       4  warm   fit"));
+  EXPECT_THAT(named, Not(HasSubstr("numpy")));
+  EXPECT_THAT(named, HasSubstr("still there at the program's end\n"));
+  MeasuredRun run = RunOfStages();
+  run.mutable_images(0)->set_has_totals(false);
+  EXPECT_EQ(Table(run, "Left by stages"), "") << "its end was not seen";
+}
+
+TEST(RunReportTest, WhatIsLeftMayBeAskedForBetweenTwoStages) {
+  RunReportOptions options;
+  options.left_from = "warm";
+  options.left_until = "stop";
+  const std::string between = Table(RunOfStages(), "Left by stages", options);
+  EXPECT_THAT(between, HasSubstr("  serve / rows.csv  fit"));
+  EXPECT_THAT(between, HasSubstr("  serve             fit"));
+  EXPECT_THAT(between, HasSubstr("  warm              fit"));
+  EXPECT_THAT(between, Not(HasSubstr("  numpy")));
+  EXPECT_THAT(between, Not(HasSubstr("  stop")));
+  EXPECT_THAT(between, HasSubstr("allocated in stages that began from warm on "
+                                 "and before stop, and still there"));
+  options.left_until = "";
+  EXPECT_THAT(Table(RunOfStages(), "Left by stages", options),
+              HasSubstr("  stop"));
+  options.left_until = "halt";
+  EXPECT_EQ(Table(RunOfStages(), "Left by stages", options), "");
+  EXPECT_THAT(WarningsText(RunReport(RunOfStages(), options)),
+              HasSubstr("no stage is called halt"));
+}
+
 TEST(RunReportTest, AtMostSoManyRowsAreMade) {
   RunReportOptions options;
   options.most_rows = 2;

@@ -57,6 +57,11 @@ void AddPlaceTables(const MeasuredRun& run, const MeasuredImage& image,
 void AddCallPaths(const MeasuredRun& run, const MeasuredImage& image,
                   const std::vector<SiteRow>& rows, Report* report);
 
+// Adds what was allocated in stages and is still there at the program's end, by
+// place, with counts of blocks.
+void AddLeftOfStages(const MeasuredRun& run, const MeasuredImage& image,
+                     const RunReportOptions& options, Report* report);
+
 // Adds the tables of where processor time went and who copied, in all processes
 // together.
 void AddSampleTables(const MeasuredRun& run, const RunReportOptions& options,

@@ -51,6 +51,8 @@ std::string TextReport(const MeasuredRun& run, const TextOptions& options) {
   report_options.memory_threshold = options.memory_threshold;
   report_options.cpu_threshold = options.cpu_threshold;
   report_options.source = options.source;
+  report_options.left_from = options.left_from;
+  report_options.left_until = options.left_until;
   const Report report = RunReport(run, report_options);
   const MeasuredImage* const largest = LargestImage(run);
   const std::string text = absl::StrCat(

@@ -24,6 +24,9 @@ struct TextOptions {
   // The thresholds of the peak and of the processor time.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
+  // As in RunReportOptions.
+  std::string left_from = {};
+  std::string left_until = {};
   // Null: no lines of source.
   SourceOfFrame source = nullptr;
 };

@@ -33,9 +33,7 @@ std::string PageWithin(const MeasuredRun& run, const Report& report,
 
 }  // namespace
 
-std::string RunPage(const MeasuredRun& run, const SourceOfFrame& source) {
-  RunReportOptions options;
-  options.source = source;
+std::string RunPage(const MeasuredRun& run, const RunReportOptions& options) {
   const Report report = RunReport(run, options);
   PageLimits limits;
   std::string html = PageWithin(run, report, limits);

@@ -9,8 +9,8 @@
 // its top, figures that were not measured at its end. The page has at most
 // kMostPageBytes, however large the run; rows beyond that are added up.
 //
-// Pure, as `source` is; thread-safe. Any names may stand in a run. Memory: some
-// 20 bytes a call, and the page. Time: linear in calls and sites.
+// Pure, as the options' `source` is; thread-safe. Any names may stand in a run.
+// Memory: some 20 bytes a call, and the page. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
@@ -26,9 +26,8 @@ namespace footprint {
 inline constexpr size_t kMostPageBytes = 300'000;
 
 // A run as CheckMeasuredRun (measured_run_file.h) accepts it.
-// Lines of source stand on it if `source` gives them.
 std::string RunPage(const MeasuredRun& run,
-                    const SourceOfFrame& source = nullptr);
+                    const RunReportOptions& options = {});
 
 }  // namespace footprint
 

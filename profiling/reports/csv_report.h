@@ -1,0 +1,26 @@
+// Writes the places in the code of a run as a table for spreadsheets.
+//
+//   std::string rows = CsvReport(run);  // "process,command,function,...\r\n"
+//
+// It is that of RFC 4180: a line for each place in each process, with exact
+// numbers of bytes and blocks; in each process those with most at the peak come
+// first. What is not known is an empty field. A text that a spreadsheet would
+// take for a formula begins with an apostrophe.
+//
+// Pure; thread-safe. Memory: the rows and the text. Time: linear in sites, and
+// sorting their places.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_CSV_REPORT_H_
+#define FOOTPRINT_PROFILING_REPORTS_CSV_REPORT_H_
+
+#include <string>
+
+#include "footprint/profiling/records/measured_run.pb.h"
+
+namespace footprint {
+
+std::string CsvReport(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_CSV_REPORT_H_

@@ -1,0 +1,29 @@
+// Writes a run's call stacks for speedscope (https://www.speedscope.app), which
+// shows them as flame graphs.
+//
+//   absl::StatusOr<std::string> json = SpeedscopeReport(run);
+//
+// The file has a profile for each process and measure: bytes at the peak,
+// allocated bytes, and bytes left at exit if the process's end was seen. Each
+// stack is a sample that is weighed by its bytes; samples stand in the order of
+// the stacks, as a tree of calls does, since they have no times. The format is
+// https://www.speedscope.app/file-format-schema.json.
+//
+// FailedPrecondition if no call sites were recorded. Pure; thread-safe. Memory:
+// the text, four times. Time: linear in frames, and in the calls of all stacks.
+
+#ifndef FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_
+#define FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/records/measured_run.pb.h"
+
+namespace footprint {
+
+absl::StatusOr<std::string> SpeedscopeReport(const MeasuredRun& run);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_
