@@ -21,6 +21,7 @@
 #include "footprint/profiling/memprof/memprof_options.h"
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/memprof/source_lines.h"
+#include "footprint/profiling/memprof/try_container_limit.h"
 #include "footprint/profiling/reports/csv_report.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
@@ -161,7 +162,8 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!status.ok()) return status;
   absl::StatusOr<AgentRunEnd> end = RunWithAgent(options.run);
   if (!end.ok()) return end.status();
-  const MeasuredRun run = NamedRun(options, *end);
+  MeasuredRun run = NamedRun(options, *end);
+  if (options.tries_container) TryContainerLimit(options.run, &run);
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
             << TextReport(run, TextOptionsFor(run, options, STDERR_FILENO));
   const int program_status =

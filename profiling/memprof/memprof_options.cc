@@ -30,6 +30,9 @@ Options, before PROGRAM:
                   3 the program failed, or has memory that is not counted.
                   Where a heap leaves out more than half of a process's memory
                   and 16 MB, the resident set is judged. 64MiB, 1.5GB or bytes.
+  --container     run the program once more, without output, in a control group
+                  with the container limit that the report recommends, and say
+                  whether it held; needs root or a delegated group
   --sampling=BYTES
                   how many bytes lie between two allocations whose call sites
                   are recorded, on average; 512KiB if not given; 0: each
@@ -201,6 +204,14 @@ absl::Status SetLimit(absl::string_view value, MemprofOptions* options) {
   return status;
 }
 
+absl::Status SetContainer(absl::string_view value, MemprofOptions* options) {
+  options->tries_container = true;
+  return value.empty() ? absl::OkStatus()
+                       : absl::InvalidArgumentError(
+                             "--container has no value: it tries the limit "
+                             "that the report recommends");
+}
+
 absl::Status SetLeft(absl::string_view value, MemprofOptions* options) {
   const size_t comma = value.find(',');
   options->left_from = std::string(value.substr(0, comma));
@@ -254,6 +265,7 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       {"--copies", of_run(SetCopyInterval)},
       {"--limit", of_all(SetLimit)},
       {"--left", of_all(SetLeft)},
+      {"--container", of_all(SetContainer)},
       {"--pid", RefuseProcess},
   };
 }
@@ -299,6 +311,11 @@ absl::Status SetWords(const std::vector<std::string>& words,
     return absl::OkStatus();
   }
   if (!options->from_path.empty()) {
+    if (options->tries_container) {
+      return absl::InvalidArgumentError(
+          "--container runs the program, and --from runs nothing: measure the "
+          "program with --container");
+    }
     return words.empty()
                ? absl::OkStatus()
                : absl::InvalidArgumentError(absl::StrCat(

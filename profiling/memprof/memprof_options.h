@@ -30,6 +30,8 @@ struct MemprofOptions {
   AgentRun run;
 
   std::optional<int64_t> limit_bytes;
+  // The program runs once more inside the container limit.
+  bool tries_container = false;
   // Files to write; empty: not.
   std::string record_path;
   std::string json_path;

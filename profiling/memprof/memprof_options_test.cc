@@ -57,6 +57,32 @@ TEST(MemprofOptionsTest, AutomaticStagesCanBeTurnedOff) {
   ExpectRefused({"--stages=some", "python3"}, "--stages=named or --stages=all");
 }
 
+TEST(MemprofOptionsTest, WhatStagesLeftIsAskedForByTheirNames) {
+  auto options = Parse({"--left=warm up", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->left_from, "warm up");
+  EXPECT_EQ(options->left_until, "");
+  options = Parse({"--left=warm,stop,now", "--from=a.run"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_EQ(options->left_from, "warm");
+  EXPECT_EQ(options->left_until, "stop,now");
+  ExpectRefused({"--left=", "python3"}, "--left names no stage");
+  ExpectRefused({"--left=,stop", "python3"}, "--left names no stage");
+}
+
+TEST(MemprofOptionsTest, TheContainerIsTriedByARunAlone) {
+  auto options = Parse({"--container", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->tries_container);
+  options = Parse({"--speedscope=a.json", "--csv=a.csv", "python3"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_FALSE(options->tries_container);
+  EXPECT_EQ(options->speedscope_path, "a.json");
+  EXPECT_EQ(options->csv_path, "a.csv");
+  ExpectRefused({"--container=1GiB", "python3"}, "--container has no value");
+  ExpectRefused({"--container", "--from=a.run"}, "--from runs nothing");
+}
+
 TEST(MemprofOptionsTest, WhatIsRefusedNamesItsOption) {
   ExpectRefused({"--sampling", "x"}, "--sampling: \"\" is no number of bytes");
   ExpectRefused({"--copies=all", "x"}, "--copies: \"all\" is no number");

@@ -215,6 +215,15 @@ ReportFigure Container(const ContainerNeeds& needs) {
   return figure;
 }
 
+ReportFigure ContainerAndTrial(const ContainerNeeds& needs) {
+  ReportFigure figure = Container(needs);
+  // Of a limit that did not hold, a warning tells.
+  if (needs.held()) {
+    figure.notes.push_back(ShortenText(needs.tried(), 400));
+  }
+  return figure;
+}
+
 ReportFigure Detail(const char* name, ReportValue value, const char* detail) {
   ReportFigure figure = {name, std::move(value), detail};
   figure.is_detail = true;
@@ -245,7 +254,7 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
   }
   figures.push_back(Allocator(image));
   if (run.has_container_needs()) {
-    figures.push_back(Container(run.container_needs()));
+    figures.push_back(ContainerAndTrial(run.container_needs()));
   }
   figures.push_back(Detail("time", TimeValue(run.wall_time_ns()), ""));
 }

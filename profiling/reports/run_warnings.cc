@@ -64,6 +64,11 @@ void WarnOfProcess(const MeasuredImage& image, Report* report) {
   }
 }
 
+void WarnOfContainer(const ContainerNeeds& needs, Report* report) {
+  if (needs.tried().empty() || needs.held()) return;
+  Warn(EscapeForTerminal(needs.tried()), report);
+}
+
 void WarnOfUnrecorded(const MeasuredRun& run, Report* report) {
   constexpr int kMostNames = 4;
   const int count = run.unrecorded_process_count();
@@ -91,6 +96,7 @@ void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
   WarnOfEnd(run, report);
   for (const MeasuredImage& each : run.images()) WarnOfProcess(each, report);
   WarnOfUnrecorded(run, report);
+  WarnOfContainer(run.container_needs(), report);
   if (run.sampling_interval_bytes() >= 0 && !image.has_sites()) {
     Warn(
         "call sites were not recorded: no room in TMPDIR, or a limit of file "

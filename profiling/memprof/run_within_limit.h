@@ -1,0 +1,50 @@
+// Runs a program once more, as it is, inside a memory limit, and tells whether
+// the limit held.
+//
+//   absl::StatusOr<LimitedEnd> end = RunWithinLimit(run, 84 << 20);
+//   end->killed_process_count;  // 0: nobody was killed for memory
+//
+// The program runs without the agent, in a control group of its own
+// (base/machine/memory_group.h), whose limit has the page cache, tmpfs and the
+// kernel's memory in it, as a container's has. Its output and errors go to
+// /dev/null; its input is read from the beginning if it is a file, and else is
+// empty. What the program does to files and to other programs it does once
+// more.
+//
+// Thread-compatible: it forks. Owns the group until it returns; a child of the
+// program's that runs on keeps the group. Memory: nothing of its own. Errors:
+// MemoryGroup's where no group can be had, with the way out; NotFound and
+// others where the program cannot be run.
+
+#ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
+#define FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "footprint/profiling/memprof/run_with_agent.h"
+
+namespace footprint {
+
+struct LimitedEnd {
+  // One of the two is set, as in AgentRunEnd.
+  int exit_status = 0;
+  int signal_number = 0;
+  int64_t killed_process_count = 0;
+  // How often the kernel had to take pages back, or to kill, to keep the limit.
+  int64_t limit_hit_count = 0;
+  // The most that the group was charged for, page cache included; -1: the
+  // kernel does not tell.
+  int64_t peak_bytes = -1;
+  bool is_version_2 = false;
+};
+
+// Runs `run.program` with `run.arguments`.
+absl::StatusOr<LimitedEnd> RunWithinLimit(const AgentRun& run,
+                                          int64_t limit_bytes);
+
+}  // namespace footprint
+
+// Tested by container_run_test.
+
+#endif  // FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
