@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/execution/execution_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/trainer_manager/execution/plan_search.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/assign_groups.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
 
 namespace footprint {
 namespace {
@@ -50,6 +53,7 @@ absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
   for (const Network::Node& node : network.nodes()) {
     split.AddLayer(node.name, node.layer, node.inputs, node.weights_of);
   }
+  for (const ParameterGroup& group : network.groups()) split.AddGroup(group);
   return split;
 }
 
@@ -88,9 +92,12 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
                                           const MathBackend& math) {
   const absl::StatusOr<Network> part = SplitBatch(network, mode, parts);
   if (!part.ok()) return part.status();
-  const absl::StatusOr<ResolvedNetwork> resolved = ResolveNetwork(
+  absl::StatusOr<ResolvedNetwork> resolved = ResolveNetwork(
       *part, mode, math, options.pack_winners, options.keep_loss);
   if (!resolved.ok()) return resolved.status();
+  const absl::Status status =
+      AssignGroups(math, options.pack_winners, &*resolved);
+  if (!status.ok()) return status;
   options.micro_batches = parts;
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
 }
@@ -103,7 +110,9 @@ std::string WhatMayNeedLess(const ExecutionPlan& lowest,
   if (!options.choose_micro_batches) {
     absl::StrAppend(&less, ", MemoryOptions::choose_micro_batches");
     for (const ResolvedNetwork::ResolvedLayer& layer : lowest.network.layers) {
-      if (layer.signature.statistics.empty()) continue;
+      if (layer.signature.statistics.empty() || !layer.depends_on_batch()) {
+        continue;
+      }
       absl::StrAppend(&less, " (then layer \"", layer.name,
                       "\" normalizes over a part of the batch: the result is "
                       "another)");
@@ -171,6 +180,30 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
     }
   }
   return Refuse(*lowest, options);
+}
+
+absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
+                                             const MemoryOptions& options,
+                                             int optimizer_states,
+                                             const MathBackend& math) {
+  MemoryOptions without_limit = options;
+  without_limit.budget_bytes = std::numeric_limits<int64_t>::max();
+  const auto plan = [&](const Network& which) {
+    return PlanExecution(which, NetworkMode::kTraining, without_limit,
+                         optimizer_states, math);
+  };
+  Network trained;
+  for (const Network::Input& input : network.inputs()) {
+    trained.AddInput(input.name, input.spec);
+  }
+  for (const Network::Node& node : network.nodes()) {
+    trained.AddLayer(node.name, node.layer, node.inputs, node.weights_of);
+  }
+  const absl::StatusOr<ExecutionPlan> frozen = plan(network);
+  if (!frozen.ok()) return frozen.status();
+  const absl::StatusOr<ExecutionPlan> whole = plan(trained);
+  if (!whole.ok()) return whole.status();
+  return whole->planned_bytes() - frozen->planned_bytes();
 }
 
 }  // namespace footprint

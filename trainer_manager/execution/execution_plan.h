@@ -24,6 +24,8 @@
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/math/math_backend.h"
@@ -32,7 +34,8 @@
 namespace footprint {
 
 // Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
-// none, or micro-batches that the batch cannot be divided into;
+// none, micro-batches that the batch cannot be divided into, or groups that
+// AssignGroups refuses (//trainer_manager/networks:assign_groups);
 // ResourceExhausted if the budget cannot be met, with the least that was found,
 // which is a budget that is met, and the step that needs it. That least is of
 // the steps that the options allow; the text names those that are off.
@@ -44,6 +47,14 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             const MemoryOptions& options,
                                             int optimizer_states,
                                             const MathBackend& math);
+
+// Returns how many bytes a training of the network takes less than one without
+// its groups, by the plans of both without a budget. Errors and arguments:
+// those of PlanExecution.
+absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
+                                             const MemoryOptions& options,
+                                             int optimizer_states,
+                                             const MathBackend& math);
 
 }  // namespace footprint
 

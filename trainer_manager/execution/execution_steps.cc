@@ -97,7 +97,8 @@ void SetLifespans(ExecutionPlan* plan) {
   }
 }
 
-// Copies of running statistics. Forward steps change statistics before the loss
+// Copies of running statistics. Forward steps, unless their layers are frozen,
+// change statistics before the loss
 // is known, so the values before are kept until then, or until all gradients
 // are known, and written back if the iteration is refused.
 class StatisticCopies {
@@ -115,6 +116,7 @@ class StatisticCopies {
       writer_.layer(l).statistics =
           writer_.AddWeights(layer.name, layer.signature.statistics,
                              TensorKind::kRunningStatistic);
+      if (!layer.depends_on_batch()) continue;
       for (const size_t statistic : writer_.layer(l).statistics) {
         const TensorType spec = plan_.tensors[statistic].spec;
         const size_t copy = writer_.AddTensor(
@@ -287,10 +289,10 @@ class DerivativeSteps {
         is_contained_(network.layers.size(), false) {}
 
   // Notes, layer by layer in the order of the forward steps, whether the
-  // layer's output needs a derivative: it has weights, or one of its inputs
-  // does.
+  // layer's output needs a derivative: it has weights that are trained, or one
+  // of its inputs does.
   void AddNeed(const ResolvedNetwork::ResolvedLayer& layer) {
-    bool needs = !layer.signature.weights.empty();
+    bool needs = layer.is_trained();
     for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
     needs_derivative_.push_back(needs);
   }
@@ -507,8 +509,10 @@ class StepBuilder {
       plan_.output_tensors.push_back(tensors.output);
     }
     derivatives_.AddNeed(layer);
-    // Nobody would read what a layer saves that runs no backward step.
-    const size_t saved = derivatives_.NeedsDerivative(value) || layer.is_loss()
+    // Nobody would read what a layer saves that runs no backward step. A layer
+    // with weights need not expect that, as it runs one unless it is frozen.
+    const size_t saved = derivatives_.NeedsDerivative(value) ||
+                                 layer.is_loss() || layer.is_frozen
                              ? signature.saved.size()
                              : 0;
     for (size_t i = 0; i < saved; ++i) {
@@ -525,7 +529,7 @@ class StepBuilder {
 
   void AddOptimizerStates(const ResolvedNetwork::ResolvedLayer& layer,
                           StepWriter::LayerTensors* tensors) {
-    if (network_.mode != NetworkMode::kTraining) return;
+    if (network_.mode != NetworkMode::kTraining || layer.is_frozen) return;
     for (const WeightSpec& weight : layer.signature.weights) {
       for (int i = 0; i < plan_.optimizer_states; ++i) {
         tensors->optimizer_states.push_back(writer_.AddTensor(
@@ -571,7 +575,11 @@ class StepBuilder {
     const std::vector<WeightSpec>& weights = layer.signature.weights;
     const size_t owner = layer.weights_of;
     const bool is_shared = updates_.IsShared(owner);
-    for (const WeightSpec& weight : weights) {
+    const bool has_gradient =
+        !weights.empty() &&
+        (layer.is_trained() || !layer.signature.gradient.writes.empty());
+    for (size_t i = 0; has_gradient && i < weights.size(); ++i) {
+      const WeightSpec& weight = weights[i];
       tensors.gradients.push_back(writer_.AddTensor(
           absl::StrCat(layer.name, ".", weight.name,
                        is_shared ? " share of gradient" : " gradient"),
@@ -579,14 +587,14 @@ class StepBuilder {
     }
     writer_.Hold(l, layer.signature.gradient);
     writer_.Hold(l, layer.signature.derivative);
-    if (!weights.empty()) {
+    if (has_gradient) {
       writer_.AddStep(StepKind::kCalculateGradient, l,
                       layer.signature.gradient);
     }
     derivatives_.Add(l);
     writer_.Release(l, layer.signature.gradient);
     writer_.Release(l, layer.signature.derivative);
-    if (!weights.empty()) updates_.AddUpdate(l);
+    if (layer.is_trained()) updates_.AddUpdate(l);
     return absl::OkStatus();
   }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/fingerprint.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
 
 namespace footprint {
 namespace {
@@ -42,6 +43,15 @@ class PlanHash {
       Add(weight.spec);
     }
   }
+  void Add(const ParameterGroup& group) {
+    Add(static_cast<int64_t>(group.frozen) * 2 +
+        group.weight_decay.has_value());
+    AddFloat(group.rate_factor);
+    AddFloat(group.weight_decay.value_or(0));
+  }
+  void AddFloat(float value) {
+    hash_ = Fingerprint(&value, sizeof(value), hash_);
+  }
   void Add(const PlannedTensor& tensor) {
     Add(tensor.name);
     Add(static_cast<int64_t>(tensor.kind) * 2 + tensor.is_retained);
@@ -76,6 +86,7 @@ class PlanHash {
     Add(layer.layer == nullptr ? "" : layer.layer->type());
     Add(layer.inputs);
     Add(static_cast<int64_t>(layer.weights_of));
+    Add(layer.groups);
     Add(layer.signature.weights);
     Add(layer.signature.statistics);
   }
@@ -160,9 +171,7 @@ std::vector<std::string> ExecutionPlan::LayersOfPartStatistics() const {
   std::vector<std::string> names;
   if (micro_batches == 1) return names;
   for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
-    if (!layer.signature.statistics.empty() || layer.signature.couples_rows) {
-      names.push_back(layer.name);
-    }
+    if (layer.depends_on_batch()) names.push_back(layer.name);
   }
   return names;
 }
@@ -204,6 +213,7 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan) {
   hash.Add(plan.micro_batches);
   hash.Add(static_cast<int64_t>(plan.network.inputs.size()));
   hash.AddAll(plan.network.layers);
+  hash.AddAll(plan.network.groups);
   hash.Add(plan.network.outputs);
   hash.AddAll(plan.tensors);
   hash.AddAll(plan.storages);

@@ -108,6 +108,31 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
               pictures);
 }
 
+// With all layers frozen but the last that has weights.
+int PrintHeadOnly(const Row& row) {
+  const auto resolved = ResolveNetwork(row.network, NetworkMode::kTraining);
+  if (!resolved.ok()) return 1;
+  footprint::Network network = row.network;
+  std::string head;
+  for (const footprint::ResolvedNetwork::ResolvedLayer& layer :
+       resolved->layers) {
+    if (!layer.is_trained()) continue;
+    if (!head.empty()) network.Freeze(absl::StrCat(head, ".*"));
+    head = layer.name;
+  }
+  const auto plan = Plan(network, NetworkMode::kTraining, {});
+  const auto saved = footprint::BytesSavedByFreezing(
+      network, {}, /*optimizer_states=*/0, footprint::HighwayBackend());
+  if (!plan.ok() || !saved.ok()) {
+    std::cerr << row.name << ": " << plan.status() << saved.status() << "\n";
+    return 1;
+  }
+  std::cout << absl::StrFormat(
+      "%s, only \"%s\" trained: %d bytes (bound %d); freezing saves %d\n",
+      row.name, head, plan->planned_bytes(), plan->bound_bytes(), *saved);
+  return 0;
+}
+
 int Print(const Row& row, bool details, const std::string& pictures) {
   const auto plan = Plan(row.network, NetworkMode::kTraining, {});
   const auto debug =
@@ -183,6 +208,8 @@ int main(int argc, char** argv) {
                         pictures);
   failed |= PrintWithin({"transformer", footprint::SmallTransformer(32), 0, 0},
                         26000000, pictures);
+  failed |= PrintHeadOnly({"VGG16", footprint::Vgg16(32), 0, 0});
+  failed |= PrintHeadOnly({"ResNet-18", footprint::ResNet18(32), 0, 0});
   const auto vgg = Plan(footprint::Vgg16(1), NetworkMode::kInference, {});
   if (!vgg.ok()) return 1;
   std::cout << absl::StrFormat(

@@ -270,6 +270,7 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "the recompute step does not write the output: declare it in "
         "signature.recompute.writes");
   }
+  if (inputs.frozen) return absl::OkStatus();
   for (size_t i = 0; i < signature.weights.size(); ++i) {
     const Operand gradient = {Role::kGradient, static_cast<int>(i)};
     if (Has(signature.gradient.writes, gradient)) continue;

@@ -130,6 +130,10 @@ struct LayerInputs {
 };
 
 // The name of a running step's layer, looked up only for an error: number
+  // The weights are not trained. No step applies gradients then, and none
+  // calculates them unless the derivative reads them; statistics of the batch
+  // are not to be taken.
+  bool frozen = false;
 // `layer` of `names`, which follow each other, each ended by a 0.
 struct LayerName {
   const char* names = nullptr;
@@ -257,8 +261,8 @@ absl::Status CheckSizes(const LayerSignature& signature);
 // Returns whether the steps that the signature declares can run: each operand
 // exists, the forward step writes the output and what later steps read of the
 // saved tensors, Recompute writes the output, and in training the gradient step
-// writes the gradient of each weight. InvalidArgument: the text says which is
-// missing.
+// writes the gradient of each weight, unless they are frozen. InvalidArgument:
+// the text says which is missing.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 

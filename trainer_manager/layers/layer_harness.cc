@@ -29,9 +29,11 @@ absl::Status Refusal(const LayerPointer& layer,
 }
 
 LayerHarness::LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
-                           NetworkMode mode, uint64_t seed, int32_t indices)
+                           NetworkMode mode, uint64_t seed, int32_t indices,
+                           bool frozen)
     : layer_(std::move(layer)), mode_(mode), random_(seed), indices_(indices) {
-  const auto signature = layer_->Describe({inputs, mode, ReferenceMath()});
+  const auto signature = layer_->Describe(
+      {inputs, mode, ReferenceMath(), /*pack_winners=*/true, frozen});
   if (!signature.ok()) {
     std::cerr << signature.status() << "\n";
     std::abort();

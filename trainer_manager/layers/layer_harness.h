@@ -29,10 +29,11 @@ absl::Status Refusal(const LayerPointer& layer, std::vector<TensorType> inputs);
 class LayerHarness {
  public:
   // Float inputs and weights get random values of seed `seed`, int32 inputs and
-  // labels random indices below `indices`.
+  // labels random indices below `indices`. A `frozen` layer is described as one
+  // that is not trained.
   LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                NetworkMode mode = NetworkMode::kTraining, uint64_t seed = 1,
-               int32_t indices = 3);
+               int32_t indices = 3, bool frozen = false);
 
   const LayerSignature& signature() const { return signature_; }
   std::vector<float>& Values(Role role, int index = 0);

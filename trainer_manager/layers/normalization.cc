@@ -101,6 +101,10 @@ class BatchNormalizationLayer final : public Layer {
       signature.forward.writes = {{Role::kOutput}};
       return signature;
     }
+    if (inputs.frozen) {
+      UseRunningStatistics(&signature);
+      return signature;
+    }
     if (shape.elements() == channels) {
       return absl::InvalidArgumentError(
           absl::StrCat("one value a channel in ", shape.ToString(),
@@ -114,21 +118,20 @@ class BatchNormalizationLayer final : public Layer {
 
   absl::Status Forward(const StepData& data) const override {
     const Channels layout(data.shape(Role::kInput));
-    const bool training = data.mode() == NetworkMode::kTraining;
+    const bool training = data.Has(Role::kSaved);
     for (int64_t c = 0; c < layout.channels; ++c) {
       if (training) TakeStatistics(data, layout, c);
       const float mean = training ? data.Write(Role::kSaved, 0)[c]
                                   : data.Read(Role::kRunningStatistic, 0)[c];
       const float inverse =
-          training ? data.Write(Role::kSaved, 1)[c]
-                   : 1.0f / std::sqrt(data.Read(Role::kRunningStatistic, 1)[c] +
-                                      epsilon_);
+          training ? data.Write(Role::kSaved, 1)[c] : InverseDeviation(data, c);
       Normalize(data, layout, c, mean, inverse);
     }
     return absl::OkStatus();
   }
 
   absl::Status Recompute(const StepData& data) const override {
+    if (!data.Has(Role::kSaved)) return Forward(data);
     const Channels layout(data.shape(Role::kInput));
     for (int64_t c = 0; c < layout.channels; ++c) {
       Normalize(data, layout, c, data.Read(Role::kSaved, 0)[c],
@@ -156,6 +159,10 @@ class BatchNormalizationLayer final : public Layer {
   }
 
   void CalculateDerivative(const StepData& data) const override {
+    if (data.Has(Role::kRunningStatistic, 1)) {
+      ScaleDerivative(data);
+      return;
+    }
     const Channels layout(data.shape(Role::kInput));
     const float* input = data.Read(Role::kInput);
     const float* output_derivative = data.Read(Role::kOutputDerivative);
@@ -177,6 +184,40 @@ class BatchNormalizationLayer final : public Layer {
   }
 
  private:
+  // The layer is a scale and a shift of each channel then, as in inference.
+  static void UseRunningStatistics(LayerSignature* signature) {
+    signature->saved.clear();
+    signature->forward.writes = {{Role::kOutput}};
+    signature->recompute = signature->forward;
+    signature->gradient = StepUse();
+    signature->derivative = StepUse();
+    signature->derivative.reads = {{Role::kWeight, 0},
+                                   {Role::kRunningStatistic, 1},
+                                   {Role::kOutputDerivative}};
+    signature->derivative.writes = {{Role::kInputDerivative}};
+    signature->derivative.in_place = {
+        {{Role::kInputDerivative}, {Role::kOutputDerivative}}};
+    signature->derivative_by_element = true;
+  }
+
+  float InverseDeviation(const StepData& data, int64_t c) const {
+    return 1.0f /
+           std::sqrt(data.Read(Role::kRunningStatistic, 1)[c] + epsilon_);
+  }
+
+  void ScaleDerivative(const StepData& data) const {
+    const Channels layout(data.shape(Role::kOutputDerivative));
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    for (int64_t c = 0; c < layout.channels; ++c) {
+      const float factor =
+          data.Read(Role::kWeight, 0)[c] * InverseDeviation(data, c);
+      layout.ForEach(c, [&](int64_t i) {
+        input_derivative[i] = factor * output_derivative[i];
+      });
+    }
+  }
+
   static void Normalize(const StepData& data, const Channels& layout, int64_t c,
                         float mean, float inverse) {
     const float scale = data.Read(Role::kWeight, 0)[c];

@@ -50,6 +50,23 @@ TEST(NormalizationTest, InferenceUsesTheRunningStatistics) {
               ElementsAre(FloatNear(1, 1e-5f), FloatNear(1, 1e-5f)));
 }
 
+TEST(NormalizationTest, AFrozenOneDoesInTrainingWhatItDoesInInference) {
+  const std::vector<TensorType> inputs = {{{3, 4, 2, 2}}};
+  LayerHarness frozen(BatchNormalization(), inputs, NetworkMode::kTraining, 1,
+                      3, /*frozen=*/true);
+  LayerHarness inference(BatchNormalization(), inputs, NetworkMode::kInference);
+  ASSERT_THAT(frozen.Forward(), IsOk());
+  ASSERT_THAT(inference.Forward(), IsOk());
+  const std::vector<float> output = frozen.Values(Role::kOutput);
+  EXPECT_EQ(output, inference.Values(Role::kOutput));
+  EXPECT_TRUE(frozen.signature().saved.empty());
+  EXPECT_TRUE(frozen.signature().gradient.writes.empty());
+  EXPECT_LT(frozen.WorstDerivativeError(), 1e-3);
+  frozen.Values(Role::kOutput).assign(output.size(), 0);
+  ASSERT_THAT(frozen.Recompute(), IsOk());
+  EXPECT_EQ(frozen.Values(Role::kOutput), output);
+}
+
 TEST(NormalizationTest, BackwardMatchesCentralDifferences) {
   for (const Shape& shape : {Shape{6, 3}, Shape{3, 2, 2, 2}}) {
     LayerHarness batch(BatchNormalization(), {{shape}});

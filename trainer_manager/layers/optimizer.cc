@@ -56,6 +56,9 @@ struct ConstantRate {
   float rate;
 
   float At(int64_t) const { return rate; }
+  ConstantRate Times(double factor) const {
+    return {static_cast<float>(factor * static_cast<double>(rate))};
+  }
   absl::Status Check() const { return CheckAtLeastZero({{"rate", rate}}); }
 };
 
@@ -69,6 +72,16 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
   bool foresees_values() const override { return true; }
 
   absl::Status CheckParameters() const override { return rate_.Check(); }
+
+  absl::optional<float> RateAt(int64_t iteration) const override {
+    return rate_.At(iteration);
+  }
+  OptimizerPointer ForGroup(float rate_factor,
+                            absl::optional<float> weight_decay) const override {
+    if (weight_decay) return nullptr;
+    return std::make_shared<StochasticGradientDescentOptimizer>(
+        rate_.Times(rate_factor));
+  }
 
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
              float* weight, absl::Span<float* const>) const override {
@@ -105,6 +118,16 @@ class MomentumOptimizer final : public Optimizer {
     return status;
   }
 
+  absl::optional<float> RateAt(int64_t iteration) const override {
+    return rate_.At(iteration);
+  }
+  OptimizerPointer ForGroup(float rate_factor,
+                            absl::optional<float> weight_decay) const override {
+    if (weight_decay) return nullptr;
+    return std::make_shared<MomentumOptimizer>(rate_.Times(rate_factor),
+                                               momentum_);
+  }
+
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
              float* weight, absl::Span<float* const> states) const override {
     const float rate = rate_.At(iteration);
@@ -138,11 +161,18 @@ class MomentumOptimizer final : public Optimizer {
 struct NoDecay {
   static constexpr absl::string_view kOptimizer = "Adam";
   static float weight_decay() { return 0; }
+  absl::optional<NoDecay> With(absl::optional<float> decay) const {
+    if (decay) return absl::nullopt;
+    return *this;
+  }
 };
 struct WeightDecay {
   static constexpr absl::string_view kOptimizer = "AdamW";
   float value;
   float weight_decay() const { return value; }
+  absl::optional<WeightDecay> With(absl::optional<float> decay) const {
+    return WeightDecay{decay.value_or(value)};
+  }
 };
 
 template <typename Rate, typename Decay>
@@ -167,6 +197,18 @@ class AdamOptimizer final : public Optimizer, private Decay {
     status.Update(CheckDecays(
         {{"first decay", first_decay_}, {"second decay", second_decay_}}));
     return status;
+  }
+
+  absl::optional<float> RateAt(int64_t iteration) const override {
+    return rate_.At(iteration);
+  }
+  OptimizerPointer ForGroup(float rate_factor,
+                            absl::optional<float> weight_decay) const override {
+    const auto decay = this->With(weight_decay);
+    if (!decay) return nullptr;
+    return std::make_shared<AdamOptimizer>(rate_.Times(rate_factor), *decay,
+                                           first_decay_, second_decay_,
+                                           epsilon_);
   }
 
   void Apply(int64_t iteration, int64_t elements, const float* gradient,
@@ -264,6 +306,10 @@ OptimizerPointer MakeAdam(const RateSchedule& rate, const Decay& decay,
 bool Optimizer::StaysFinite(int64_t, int64_t elements, const float* gradient,
                             const float*, absl::Span<float* const>) const {
   return FirstNotFinite(gradient, elements) < 0;
+}
+
+OptimizerPointer Optimizer::ForGroup(float, absl::optional<float>) const {
+  return nullptr;
 }
 
 OptimizerPointer StochasticGradientDescent(RateSchedule rate) {

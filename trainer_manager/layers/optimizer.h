@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/layers/rate_schedule.h"
 
@@ -47,6 +48,18 @@ class Optimizer {
   // it does not, TrainStep looks at weights and states after Apply, and fails
   // if one is not finite: they have changed then.
   virtual bool foresees_values() const { return false; }
+
+  // Returns the rate of an iteration, for a report; none where the optimizer
+  // does not say.
+  virtual absl::optional<float> RateAt(int64_t) const { return absl::nullopt; }
+
+  // Returns the optimizer of the same states for a group of parameters
+  // (//trainer_manager/networks:parameter_group): with its rates times
+  // `rate_factor`, and with `weight_decay` instead of its own, if given. Null:
+  // there is none, as for each optimizer that does not say, and for a decay
+  // where the optimizer has none.
+  virtual std::shared_ptr<const Optimizer> ForGroup(
+      float rate_factor, absl::optional<float> weight_decay) const;
 
   // Returns whether Apply with the same arguments would leave the weight and
   // its states without NaN and infinity; writes nothing. Manager::TrainStep

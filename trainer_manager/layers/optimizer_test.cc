@@ -1,11 +1,15 @@
 #include "footprint/trainer_manager/layers/optimizer.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/layers/rate_schedule.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -139,6 +143,47 @@ TEST(OptimizerTest, OneOfMyOwnIsAskedForItsGradientAtLeast) {
   const Optimizer& optimizer = fixed;
   EXPECT_TRUE(optimizer.StaysFinite(1, 1, gradients, weights, {}));
   EXPECT_FALSE(optimizer.StaysFinite(1, 2, gradients, weights, {}));
+}
+
+// The optimizer of a group does what one of its rate and decay does.
+TEST(OptimizerTest, AGroupHasItsRateAndDecay) {
+  const RateSchedule rate = CosineRate(0.5f, 0.1f, 4);
+  const RateSchedule half = CosineRate(0.25f, 0.05f, 4);
+  const struct {
+    OptimizerPointer all;
+    absl::optional<float> decay;
+    OptimizerPointer group;
+  } cases[] = {
+      {StochasticGradientDescent(rate), {}, StochasticGradientDescent(half)},
+      {StochasticGradientDescent(0.5f), {}, StochasticGradientDescent(0.25f)},
+      {Momentum(rate, 0.7f), {}, Momentum(half, 0.7f)},
+      {Adam(rate, 0.8f, 0.9f, 0.1f), {}, Adam(half, 0.8f, 0.9f, 0.1f)},
+      {AdamW(rate, 0.2f), {}, AdamW(half, 0.2f)},
+      {AdamW(rate, 0.2f), 0.0f, AdamW(half, 0.0f)},
+  };
+  for (const auto& each : cases) {
+    const OptimizerPointer made = each.all->ForGroup(0.5f, each.decay);
+    ASSERT_NE(made, nullptr);
+    EXPECT_EQ(made->name(), each.all->name());
+    float weights[2] = {1, 1};
+    float states[2][2] = {};
+    for (int64_t i = 1; i <= 3; ++i) {
+      const float gradient = 0.5f * static_cast<float>(i);
+      EXPECT_EQ(made->RateAt(i), each.group->RateAt(i));
+      for (const int one : {0, 1}) {
+        float* const used[] = {&states[one][0], &states[one][1]};
+        const Optimizer& optimizer = one == 0 ? *made : *each.group;
+        optimizer.Apply(
+            i, 1, &gradient, &weights[one],
+            absl::MakeConstSpan(
+                used, static_cast<size_t>(optimizer.states_per_weight())));
+      }
+      EXPECT_EQ(weights[0], weights[1]);
+    }
+  }
+  EXPECT_EQ(StochasticGradientDescent(1)->ForGroup(1, 0.1f), nullptr);
+  EXPECT_EQ(Momentum(1)->ForGroup(1, 0.1f), nullptr);
+  EXPECT_EQ(Adam(1)->ForGroup(1, 0.1f), nullptr);
 }
 
 TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {

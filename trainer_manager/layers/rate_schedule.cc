@@ -56,6 +56,13 @@ double RateSchedule::AtOwn(int64_t iteration) const {
   return first_;
 }
 
+RateSchedule RateSchedule::Times(double factor) const {
+  RateSchedule scaled = *this;
+  scaled.first_ *= factor;
+  scaled.last_ *= factor;
+  return scaled;
+}
+
 absl::Status RateSchedule::Check() const {
   absl::Status status = CheckNumber("rate", first_);
   status.Update(CheckNumber("last rate", last_));

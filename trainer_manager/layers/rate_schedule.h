@@ -36,6 +36,9 @@ class RateSchedule {
   // one that Check refuses.
   float At(int64_t iteration) const;
 
+  // Returns the schedule of `factor` times these rates.
+  RateSchedule Times(double factor) const;
+
   // InvalidArgument, naming the value: a rate that is not finite or below 0, a
   // factor that is, or a number of iterations below 1.
   absl::Status Check() const;

@@ -80,6 +80,20 @@ TEST(RateScheduleTest, RatesArePyTorchs) {
   }
 }
 
+TEST(RateScheduleTest, EachRateIsMultiplied) {
+  for (const RateSchedule& rate :
+       {RateSchedule(0.5f), LinearRate(0.5f, 0.25f, 7),
+        CosineRate(0.5f, 0.1f, 7), StepRate(0.5f, 0.5f, 2),
+        ExponentialRate(0.5f, 0.75f),
+        AfterWarmUp(3, LinearRate(0.5f, 0.25f, 7))}) {
+    const RateSchedule quarter = rate.Times(0.25);
+    EXPECT_EQ(quarter.is_constant(), rate.is_constant());
+    for (int64_t i = 1; i < 12; ++i) {
+      EXPECT_EQ(quarter.At(i), 0.25f * rate.At(i)) << i;
+    }
+  }
+}
+
 TEST(RateScheduleTest, WhatMakesNoScheduleIsNamed) {
   EXPECT_THAT(RateSchedule(-1).Check().message(), HasSubstr("rate is -1"));
   EXPECT_THAT(LinearRate(1, kInfinity, 5).Check().message(),

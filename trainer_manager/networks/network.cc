@@ -295,6 +295,25 @@ void Network::AddLayer(std::string name, LayerPointer layer,
                     std::move(weights_of)});
 }
 
+void Network::AddGroup(ParameterGroup group) {
+  groups_.push_back(std::move(group));
+}
+
+void Network::Freeze(std::string pattern) {
+  ParameterGroup group;
+  group.pattern = std::move(pattern);
+  group.frozen = true;
+  AddGroup(std::move(group));
+}
+
+bool ResolvedNetwork::ResolvedLayer::depends_on_batch() const {
+  const std::vector<Operand>& writes = signature.forward.writes;
+  return signature.couples_rows ||
+         std::any_of(writes.begin(), writes.end(), [](const Operand& operand) {
+           return operand.role == Role::kRunningStatistic;
+         });
+}
+
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
                                                NetworkMode mode,
                                                const MathBackend& math,
@@ -320,6 +339,7 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
   ResolvedNetwork resolved;
   resolved.mode = mode;
   resolved.inputs = network.inputs();
+  resolved.groups = network.groups();
   absl::Status status = DescribeLayers(network, math, pack_winners, keep_loss,
                                        *edges, *order, &resolved);
   if (!status.ok()) return status;

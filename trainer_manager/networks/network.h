@@ -14,6 +14,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_NETWORK_H_
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
 
 namespace footprint {
 
@@ -43,12 +45,23 @@ class Network {
   void AddLayer(std::string name, LayerPointer layer,
                 std::vector<std::string> inputs, std::string weights_of = "");
 
+  // Parameters that fit the group's pattern are trained as it says; one fits at
+  // most one group, and a pattern at least one parameter. Matters to training
+  // alone.
+  void AddGroup(ParameterGroup group);
+  // Adds a group that is not trained, such as "backbone.*": the plan then keeps
+  // nothing for backward steps that nobody needs, and a batch normalization
+  // that is frozen normalizes by its running statistics.
+  void Freeze(std::string pattern);
+
   const std::vector<Input>& inputs() const { return inputs_; }
   const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<ParameterGroup>& groups() const { return groups_; }
 
  private:
   std::vector<Input> inputs_;
   std::vector<Node> nodes_;
+  std::vector<ParameterGroup> groups_;
 };
 
 // The network in an order in which it can run. A value is a network input or a
@@ -61,12 +74,24 @@ struct ResolvedNetwork {
     std::vector<size_t> inputs;  // values
     size_t weights_of = 0;       // the layer whose weights it uses: its own
                                  // number, unless they are shared
+    // Set by AssignGroups (assign_groups.h): the group of each weight, or
+    // kNoGroup; whether the layer's weights are not trained.
+    std::vector<size_t> groups;
+    bool is_frozen = false;
     LayerSignature signature;
     bool is_loss() const { return signature.label.has_value(); }
+    // Returns whether the layer has weights that are trained.
+    bool is_trained() const { return !is_frozen && !signature.weights.empty(); }
+    // Returns whether the result depends on how the batch is divided: by
+    // statistics that the layer takes of it, or by the number of its rows.
+    bool depends_on_batch() const;
   };
+
+  static constexpr size_t kNoGroup = std::numeric_limits<size_t>::max();
 
   NetworkMode mode = NetworkMode::kInference;
   std::vector<Network::Input> inputs;
+  std::vector<ParameterGroup> groups;
   std::vector<ResolvedLayer> layers;
   std::vector<size_t> outputs;  // values: what the loss reads in training, and
                                 // what no layer but the loss reads in inference

@@ -15,6 +15,7 @@
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/activations.h"
 #include "footprint/trainer_manager/layers/convolution2d.h"
 #include "footprint/trainer_manager/layers/fully_connected.h"
@@ -26,6 +27,7 @@
 #include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/manager.h"
@@ -155,19 +157,55 @@ struct Training {
   size_t count;
   bool images;
   double worst_error;  // relative
+  std::vector<ParameterGroup> groups = {};
 };
+
+// A normalization that is frozen has statistics of a training before.
+void SetFrozenStatistics(const ExecutionPlan& plan,
+                         const Parameters& parameters) {
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+    if (!layer.is_frozen || layer.signature.statistics.empty()) continue;
+    const auto mean = parameters.Find(layer.name + ".mean");
+    const auto variance = parameters.Find(layer.name + ".variance");
+    ASSERT_THAT(mean, IsOk());
+    ASSERT_THAT(variance, IsOk());
+    for (size_t c = 0; c < mean->size(); ++c) {
+      (*mean)[c] = static_cast<float>(c) * 0.0625f - 0.25f;
+      (*variance)[c] = static_cast<float>(c) * 0.125f + 0.5f;
+    }
+  }
+}
+
+ParameterGroup Frozen(const std::string& pattern) {
+  ParameterGroup group;
+  group.pattern = pattern;
+  group.frozen = true;
+  return group;
+}
+
+// The last layer learns half as fast, and its weights do not decay.
+ParameterGroup SlowHead() {
+  ParameterGroup group;
+  group.pattern = "fc.*";
+  group.rate_factor = 0.5f;
+  group.weight_decay = 0.0f;
+  return group;
+}
 
 void ExpectGolden(const Training& training, const MathBackend& math,
                   const std::vector<double>& golden) {
   ASSERT_EQ(golden.size(), 200u) << training.name;
+  Network network = training.network;
+  for (const ParameterGroup& group : training.groups) network.AddGroup(group);
   const auto plan =
-      PlanExecution(training.network, NetworkMode::kTraining, MemoryOptions(),
+      PlanExecution(network, NetworkMode::kTraining, MemoryOptions(),
                     training.optimizer->states_per_weight(), math);
   ASSERT_THAT(plan, IsOk());
   const auto parameters = Parameters::Create(*plan, 1);
   ASSERT_THAT(parameters, IsOk());
   Draws draws;
   SetWeights(**parameters, &draws);
+  SetFrozenStatistics(*plan, **parameters);
   std::vector<Values> patterns;
   while (training.images && patterns.size() < 10) {
     patterns.push_back(draws.From(training.count, 0.5f));
@@ -204,7 +242,23 @@ void ExpectAllGolden(const MathBackend& math) {
         Training{"lenet5_sgd", LeNet5(8), StochasticGradientDescent(0.2f), 8,
                  784, true, 1e-5},
         Training{"normalized_momentum", Normalized(8), Momentum(0.01f, 0.9f), 8,
-                 432, true, 1e-4}}) {
+                 432, true, 1e-4},
+        Training{"frozen_front",
+                 Normalized(8),
+                 Momentum(0.01f, 0.9f),
+                 8,
+                 432,
+                 true,
+                 1e-4,
+                 {Frozen("conv1.*"), Frozen("bn1.*")}},
+        Training{"frozen_middle",
+                 Normalized(8),
+                 AdamW(AfterWarmUp(20, CosineRate(0.004f, 0.0001f, 150)), 0.1f),
+                 8,
+                 432,
+                 true,
+                 1e-4,
+                 {Frozen("conv2.*"), Frozen("bn2.*"), SlowHead()}}}) {
     const auto losses = golden.find(training.name);
     ASSERT_NE(losses, golden.end()) << training.name;
     ExpectGolden(training, math, losses->second);

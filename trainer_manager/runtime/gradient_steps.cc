@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
 namespace footprint {
@@ -90,12 +91,14 @@ bool ClipGradients(const StepData& data, float norm) {
   return true;
 }
 
-absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
+absl::Status PrepareGradients(const StepData& data,
+                              const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration) {
   const bool cuts = std::isfinite(clip_value);
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     const int64_t elements = data.elements(Role::kGradient, i);
     if (cuts) {
+    const Optimizer& optimizer = optimizers.At(i);
       // Infinity would not show any more.
       const absl::Status status = CheckGradient(data, i);
       if (!status.ok()) return status;
@@ -121,11 +124,13 @@ absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
   return absl::OkStatus();
 }
 
-absl::Status ApplyGradients(const StepData& data, const Optimizer& optimizer,
+absl::Status ApplyGradients(const StepData& data,
+                            const WeightOptimizers& optimizers,
                             int64_t iteration) {
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
     States states;
     const absl::Span<float* const> used =
+    const Optimizer& optimizer = optimizers.At(i);
         CollectStates(data, optimizer, i, &states);
     const int64_t elements = data.elements(Role::kGradient, i);
     float* const weight = data.Write(Role::kWeight, i);

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "footprint/trainer_manager/layers/layer.h"
-#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/runtime/group_optimizers.h"
 
 namespace footprint {
 
@@ -32,13 +32,15 @@ bool ClipGradients(const StepData& data, float norm);
 // The step before ApplyGradients: cuts each gradient's values to within
 // +- `clip_value`. OutOfRange: a gradient is NaN or infinite, or a weight or a
 // state that the optimizer keeps of it would become that. Changes no weight.
-absl::Status PrepareGradients(const StepData& data, const Optimizer& optimizer,
+absl::Status PrepareGradients(const StepData& data,
+                              const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration);
 
 // Changes the weights by their gradients, which are prepared. OutOfRange: an
 // optimizer that does not foresee its values made a weight, or what it
 // remembers of it, NaN or infinite; they are changed then.
-absl::Status ApplyGradients(const StepData& data, const Optimizer& optimizer,
+absl::Status ApplyGradients(const StepData& data,
+                            const WeightOptimizers& optimizers,
                             int64_t iteration);
 
 }  // namespace footprint

@@ -30,8 +30,11 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
   }
   absl::StatusOr<StepTable> table = StepTable::Create(plan, *parameters);
   if (!table.ok()) return table.status();
-  std::unique_ptr<Manager> manager(
-      new Manager(plan, *std::move(table), std::move(parameters), options));
+  auto optimizers = GroupOptimizers::Create(plan.network, options.optimizer);
+  if (!optimizers.ok()) return optimizers.status();
+  std::unique_ptr<Manager> manager(new Manager(plan, *std::move(table),
+                                               std::move(parameters), options,
+                                               *std::move(optimizers)));
   status = manager->runner_.OpenSwapFile(plan);
   if (!status.ok()) return status;
   return manager;
@@ -39,13 +42,14 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(
 
 Manager::Manager(const ExecutionPlan& plan, StepTable table,
                  std::shared_ptr<Parameters> parameters,
-                 const ManagerOptions& options)
+                 const ManagerOptions& options, GroupOptimizers optimizers)
     : parameters_(std::move(parameters)),
       mode_(plan.mode),
       optimizer_states_(plan.optimizer_states),
       retain_arena_(options.retain_arena),
       plan_fingerprint_(plan.fingerprint),
-      runner_(plan, std::move(table), options, &buffers_),
+      runner_(plan, std::move(table), options, std::move(optimizers),
+              &buffers_),
       buffers_(plan, runner_.table(), options.watch_inputs) {}
 
 absl::Status Manager::CheckMode(NetworkMode mode) const {
@@ -156,8 +160,7 @@ absl::Status Manager::ReplaceOptimizer(OptimizerPointer optimizer) {
         "the optimizer is ", optimizer->name(),
         ", and the states are those of ", runner_.optimizer()->name()));
   }
-  runner_.set_optimizer(std::move(optimizer));
-  return absl::OkStatus();
+  return runner_.ReplaceOptimizer(std::move(optimizer));
 }
 
 absl::StatusOr<std::vector<Manager::TrainedTensor>> Manager::TrainedTensors(

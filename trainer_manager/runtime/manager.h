@@ -41,6 +41,7 @@
 #include "footprint/trainer_manager/layers/tensor_type.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
+#include "footprint/trainer_manager/runtime/group_optimizers.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
 #include "footprint/trainer_manager/runtime/iteration.h"
 #include "footprint/trainer_manager/runtime/manager_options.h"
@@ -52,10 +53,11 @@ namespace footprint {
 class Manager {
  public:
   // InvalidArgument: a plan that was edited; training without an optimizer, or
-  // with one of other states than planned; a limit for gradients that is not
-  // above 0 or was not planned; parameters that are not those of the network; a
-  // plan that swaps, but no folder. ResourceExhausted: no memory, or no room
-  // for the swap file. The folder is that of SwapFile::Create.
+  // with one of other states than planned, or that cannot train a group; a
+  // limit for gradients that is not above 0 or was not planned; parameters that
+  // are not those of the network; a plan that swaps, but no folder.
+  // ResourceExhausted: no memory, or no room for the swap file. The folder is
+  // that of SwapFile::Create.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);
@@ -161,8 +163,8 @@ class Manager {
 
  private:
   Manager(const ExecutionPlan& plan, StepTable table,
-          std::shared_ptr<Parameters> parameters,
-          const ManagerOptions& options);
+          std::shared_ptr<Parameters> parameters, const ManagerOptions& options,
+          GroupOptimizers optimizers);
   absl::Status CheckMode(NetworkMode mode) const;
   absl::Status CheckPlan(const ExecutionPlan& plan) const;
   absl::Status Set(BatchPart part, size_t index, InputView values);

@@ -27,9 +27,9 @@ void CopyStatistics(const StepData& data, Role from, Role to) {
 
 StepRunner::StepRunner(const ExecutionPlan& plan, StepTable table,
                        const ManagerOptions& options,
-                       const BatchBuffers* buffers)
+                       GroupOptimizers optimizers, const BatchBuffers* buffers)
     : options_(options),
-      optimizer_(options.optimizer),
+      optimizers_(std::move(optimizers)),
       mode_(plan.mode),
       math_(plan.math),
       buffers_(buffers),
@@ -117,8 +117,9 @@ absl::Status StepRunner::PrepareUpdates() {
   for (const Step& step : table_.steps().subspan(commit_step_)) {
     if (step.kind != StepKind::kApplyGradient) continue;
     const Slots slots = SlotsAt(step);
-    const absl::Status status = PrepareGradients(
-        MakeData(step, slots), *optimizer_, options_.clip_value, iteration_);
+    const absl::Status status =
+        PrepareGradients(MakeData(step, slots), optimizers_.At(step.layer),
+                         options_.clip_value, iteration_);
     if (!status.ok()) return InLayer(step, status);
     if (lifespan_checker_ != nullptr)
       lifespan_checker_->MarkWritten(step.first_use, slots);
@@ -215,12 +216,13 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
 // looked at just before it.
 absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   if (!IsAtomic()) {
+  const WeightOptimizers optimizers = optimizers_.At(step.layer);
     const absl::Status status =
-        PrepareGradients(data, *optimizer_, options_.clip_value, iteration_);
+        PrepareGradients(data, optimizers, options_.clip_value, iteration_);
     if (!status.ok()) return status;
   }
   applied_end_ = static_cast<size_t>(&step - table_.steps().data()) + 1;
-  return ApplyGradients(data, *optimizer_, iteration_);
+  return ApplyGradients(data, optimizers, iteration_);
 }
 
 // An output that is calculated again must be the forward step's, bit for bit.

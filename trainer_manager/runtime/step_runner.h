@@ -24,6 +24,7 @@
 #include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
+#include "footprint/trainer_manager/runtime/group_optimizers.h"
 #include "footprint/trainer_manager/runtime/lifespan_checker.h"
 #include "footprint/trainer_manager/runtime/manager_options.h"
 #include "footprint/trainer_manager/runtime/step_table.h"
@@ -36,8 +37,10 @@ class StepRunner {
   using Step = StepTable::Step;
   using Slots = absl::Span<const StepData::Slot>;
 
+  // `optimizers` are those of the plan's weights.
   StepRunner(const ExecutionPlan& plan, StepTable table,
-             const ManagerOptions& options, const BatchBuffers* buffers);
+             const ManagerOptions& options, GroupOptimizers optimizers,
+             const BatchBuffers* buffers);
   StepRunner(const StepRunner&) = delete;
 
   // Opens the file if the plan swaps; called before the first step.
@@ -64,9 +67,10 @@ class StepRunner {
   // Iterations that were done, as the optimizer and the random numbers count.
   int64_t iteration() const { return iteration_; }
   void set_iteration(int64_t iteration) { iteration_ = iteration; }
-  const OptimizerPointer& optimizer() const { return optimizer_; }
-  void set_optimizer(OptimizerPointer optimizer) {
-    optimizer_ = std::move(optimizer);
+  const OptimizerPointer& optimizer() const { return optimizers_.common(); }
+  // InvalidArgument: as of GroupOptimizers.
+  absl::Status ReplaceOptimizer(OptimizerPointer optimizer) {
+    return optimizers_.Replace(std::move(optimizer));
   }
   uint64_t seed() const { return options_.seed; }
   // Returns whether this iteration has changed the weights of an apply step's
@@ -108,7 +112,7 @@ class StepRunner {
   uint64_t ComputeSeed(size_t layer) const;
 
   const ManagerOptions options_;
-  OptimizerPointer optimizer_;
+  GroupOptimizers optimizers_;
   const NetworkMode mode_;
   uint32_t loss_step_ = 0;
   const MathBackend* const math_;

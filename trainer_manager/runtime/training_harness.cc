@@ -6,6 +6,7 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
+#include "footprint/trainer_manager/runtime/group_optimizers.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -52,6 +53,8 @@ TabularSteps::TabularSteps(NetworkMode mode, const MemoryOptions& memory,
     : plan(*PlanExecution(TabularMlp(4), mode, memory)),
       parameters(*Parameters::Create(plan, 1)),
       runner(plan, *StepTable::Create(plan, *parameters), DescentOptions(0.01f),
+             *GroupOptimizers::Create(plan.network,
+                                      StochasticGradientDescent(0.01f)),
              &buffers),
       buffers(plan, runner.table(), watch_lent) {}
 

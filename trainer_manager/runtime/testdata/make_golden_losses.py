@@ -100,6 +100,14 @@ def adamw(parameters):
     return torch.optim.AdamW(parameters, lr=0.004, weight_decay=0.1)
 
 
+def grouped_adamw(parameters):
+    """The last layer learns half as fast, and its weights do not decay."""
+    parameters = list(parameters)
+    last = {"params": parameters[-2:], "lr": 0.002, "weight_decay": 0.0}
+    return torch.optim.AdamW([{"params": parameters[:-2]}, last],
+                             lr=0.004, weight_decay=0.1)
+
+
 def same_rate(_):
     return 1
 
@@ -112,13 +120,16 @@ def warm_cosine(step):
     return 0.025 + 0.975 * (1 + math.cos(math.pi * share)) / 2
 
 
-# name, model, optimizer, shape of a batch, steps, factor of the rate in a step
+# name, model, optimizer, shape of a batch, steps, factor of the rate in a step,
+# numbers of the modules that are frozen
 TRAININGS = [
     ("mlp_sgd", mlp, sgd, (32, 13), 200, same_rate),
     ("mlp_adam", mlp, adam, (32, 13), 200, same_rate),
     ("mlp_adamw_warm_cosine", mlp, adamw, (32, 13), 200, warm_cosine),
     ("lenet5_sgd", lenet5, fast_sgd, (8, 1, 28, 28), 200, same_rate),
     ("normalized_momentum", normalized, momentum, (8, 3, 12, 12), 200, same_rate),
+    ("frozen_front", normalized, momentum, (8, 3, 12, 12), 200, same_rate, 0, 1),
+    ("frozen_middle", normalized, grouped_adamw, (8, 3, 12, 12), 200, warm_cosine, 4, 5),
 ]
 
 
@@ -138,15 +149,27 @@ def make_batch(draws, shape, patterns):
     return numpy.stack(images).reshape(shape), numpy.array(labels)
 
 
-def losses(make_model, make_optimizer, shape, steps, rate_factor, dtype):
+def freeze(module):
+    """A normalization that is frozen has statistics of a training before."""
+    module.requires_grad_(False)
+    if isinstance(module, nn.BatchNorm2d):
+        places = torch.arange(module.num_features, dtype=torch.float32)
+        module.running_mean.copy_(places * 0.0625 - 0.25)
+        module.running_var.copy_(places * 0.125 + 0.5)
+        module.eval()
+
+
+def losses(make_model, make_optimizer, shape, steps, rate_factor, frozen, dtype):
     model = make_model().to(dtype)
     draws = Draws(7)
     set_weights(model, draws)
+    for number in frozen:
+        freeze(model[number])
     patterns = None
     if len(shape) == 4:
         count = int(numpy.prod(shape[1:]))
         patterns = [draws.values(count, 0.5) for _ in range(10)]
-    optimizer = make_optimizer(model.parameters())
+    optimizer = make_optimizer(p for p in model.parameters() if p.requires_grad)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate_factor)
     result = []
     for _ in range(steps):
@@ -168,9 +191,10 @@ def main():
     torch.set_num_threads(1)
     with open(sys.argv[1], "w") as out:
         out.write("# Made by make_golden_losses.py: a training, then its losses.\n")
-        for name, model, optimizer, shape, steps, factor in TRAININGS:
-            exact = losses(model, optimizer, shape, steps, factor, torch.float64)
-            rounded = losses(model, optimizer, shape, steps, factor, torch.float32)
+        for name, model, optimizer, shape, steps, factor, *frozen in TRAININGS:
+            training = (model, optimizer, shape, steps, factor, frozen)
+            exact = losses(*training, torch.float64)
+            rounded = losses(*training, torch.float32)
             worst = max(abs(a - b) / b for a, b in zip(rounded, exact))
             out.write("# %s: PyTorch's float32 is within %.0e\n" % (name, worst))
             out.write(" ".join([name] + ["%.9g" % loss for loss in exact]) + "\n")

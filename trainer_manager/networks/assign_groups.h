@@ -1,0 +1,35 @@
+// Assigns a network's parameters to its groups, and leaves out of its layers
+// what frozen parameters make needless.
+//
+//   absl::Status status = footprint::AssignGroups(math, pack_winners,
+//   &resolved);
+//
+// A step of planning (//trainer_manager/execution:execution_plan). A frozen
+// layer is described once more, as one that is not trained. Where nothing in
+// front of a layer's output is trained, the layer has no backward steps any
+// more; a frozen layer behind a trained one has a derivative, but no gradients
+// unless its derivative reads them. Networks without a group stay as they are.
+//
+// Pure but for what it writes, thread-safe. Memory: some words a parameter.
+// Time: parameters times groups.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
+#define FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
+
+#include "absl/status/status.h"
+#include "footprint/trainer_manager/math/math_backend.h"
+#include "footprint/trainer_manager/networks/network.h"
+
+namespace footprint {
+
+// Of a network for inference nothing changes. `math` and `pack_winners` are
+// those of ResolveNetwork. InvalidArgument, naming the group and the parameter:
+// CheckGroup refuses a group; a pattern fits no parameter, or a parameter is in
+// two groups; a layer is frozen in part; all parameters are frozen; a layer
+// describes another output or other weights when it is frozen.
+absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
+                          ResolvedNetwork* network);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_

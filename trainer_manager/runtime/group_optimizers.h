@@ -1,0 +1,79 @@
+// The optimizer of each weight, where groups of parameters have rates or decays
+// of their own.
+//
+//   auto optimizers = footprint::GroupOptimizers::Create(plan.network, adam);
+//   const footprint::Optimizer& mine = optimizers->At(layer).At(weight);
+//
+// Keeps the optimizer, one more for each group, and the groups' numbers, but
+// nothing of the network. Thread-compatible. Memory: a few words where there is
+// no group; else also 24 bytes a layer, and 8 a weight.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
+#define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
+
+namespace footprint {
+
+// The optimizers of one layer's weights. Refers to what it is made of.
+class WeightOptimizers {
+ public:
+  // One for all weights.
+  WeightOptimizers(const Optimizer& common)  // NOLINT: converts
+      : common_(common) {}
+  // `groups` has the number of each weight's group in `by_group`, or kNoGroup.
+  WeightOptimizers(const Optimizer& common,
+                   absl::Span<const OptimizerPointer> by_group,
+                   absl::Span<const size_t> groups)
+      : common_(common), by_group_(by_group), groups_(groups) {}
+
+  const Optimizer& At(int weight) const {
+    const size_t index = static_cast<size_t>(weight);
+    if (index >= groups_.size() ||
+        groups_[index] == ResolvedNetwork::kNoGroup) {
+      return common_;
+    }
+    return *by_group_[groups_[index]];
+  }
+
+ private:
+  const Optimizer& common_;
+  absl::Span<const OptimizerPointer> by_group_;
+  absl::Span<const size_t> groups_;
+};
+
+class GroupOptimizers {
+ public:
+  // InvalidArgument, naming the group: the optimizer cannot train it, as with a
+  // decay where the optimizer has none.
+  static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
+                                                OptimizerPointer optimizer);
+
+  // Takes another optimizer; nothing changes where it is refused. Errors as of
+  // Create.
+  absl::Status Replace(OptimizerPointer optimizer);
+
+  const OptimizerPointer& common() const { return common_; }
+  // Valid until Replace, and as long as this.
+  WeightOptimizers At(size_t layer) const;
+
+ private:
+  GroupOptimizers() = default;
+
+  OptimizerPointer common_;
+  std::vector<ParameterGroup> groups_;
+  std::vector<OptimizerPointer> by_group_;
+  std::vector<std::vector<size_t>> group_of_;  // of each layer's weights
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
