@@ -119,6 +119,9 @@ struct LayerSignature {
   // Rows of the batch count by what the others are, so that micro-batches give
   // another result. Statistics say so by themselves.
   bool couples_rows = false;
+  // A loss is the mean over the labels that are not this one, and has no
+  // derivative where they are. Micro-batches then count by their labels.
+  absl::optional<float> ignored_label;
 };
 
 struct LayerInputs {
@@ -127,13 +130,13 @@ struct LayerInputs {
   const MathBackend& math;
   // Whether places in windows are saved in as few bits as they need.
   bool pack_winners = true;
-};
-
-// The name of a running step's layer, looked up only for an error: number
   // The weights are not trained. No step applies gradients then, and none
   // calculates them unless the derivative reads them; statistics of the batch
   // are not to be taken.
   bool frozen = false;
+};
+
+// The name of a running step's layer, looked up only for an error: number
 // `layer` of `names`, which follow each other, each ended by a 0.
 struct LayerName {
   const char* names = nullptr;

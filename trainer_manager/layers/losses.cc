@@ -22,28 +22,42 @@ LayerSignature LossSignature(const TensorType& prediction) {
   return signature;
 }
 
+absl::Status AllIgnored(int64_t labels, float ignored) {
+  return absl::OutOfRangeError(
+      absl::StrCat("all ", labels, " labels are ", ignored,
+                   ", which is ignored, so there is no loss"));
+}
+
 class MeanSquaredErrorLayer final : public Layer {
  public:
+  explicit MeanSquaredErrorLayer(const SquaredErrorOptions& options)
+      : options_(options) {}
+
   absl::string_view type() const override { return "mean squared error"; }
 
   absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const override {
     const absl::Status status = CheckOneFloatInput(inputs, 1, kMaxRank);
     if (!status.ok()) return status;
-    return LossSignature(inputs.inputs[0]);
+    LayerSignature signature = LossSignature(inputs.inputs[0]);
+    signature.ignored_label = options_.ignored_label;
+    return signature;
   }
 
   absl::Status Forward(const StepData& data) const override {
     const int64_t elements = data.elements(Role::kInput);
     const float* prediction = data.Read(Role::kInput);
     const float* label = data.Read(Role::kLabel);
+    const int64_t counted = CountLabels(label, elements);
+    if (counted == 0) return AllIgnored(elements, *options_.ignored_label);
     double sum = 0;
     for (int64_t i = 0; i < elements; ++i) {
+      if (IsIgnored(label[i])) continue;
       const double error = static_cast<double>(prediction[i]) - label[i];
       sum += error * error;
     }
     *data.Write(Role::kOutput) =
-        static_cast<float>(sum / static_cast<double>(elements));
+        static_cast<float>(sum / static_cast<double>(counted));
     return absl::OkStatus();
   }
 
@@ -52,11 +66,27 @@ class MeanSquaredErrorLayer final : public Layer {
     const float* prediction = data.Read(Role::kInput);
     const float* label = data.Read(Role::kLabel);
     float* derivative = data.Write(Role::kInputDerivative);
-    const float factor = 2.0f / static_cast<float>(elements);
+    const float factor =
+        2.0f / static_cast<float>(CountLabels(label, elements));
     for (int64_t i = 0; i < elements; ++i) {
-      derivative[i] = factor * (prediction[i] - label[i]);
+      derivative[i] =
+          IsIgnored(label[i]) ? 0.0f : factor * (prediction[i] - label[i]);
     }
   }
+
+ private:
+  bool IsIgnored(float label) const {
+    return options_.ignored_label.has_value() &&
+           label == *options_.ignored_label;
+  }
+
+  int64_t CountLabels(const float* label, int64_t elements) const {
+    if (!options_.ignored_label.has_value()) return elements;
+    return elements -
+           std::count(label, label + elements, *options_.ignored_label);
+  }
+
+  const SquaredErrorOptions options_;
 };
 
 class SoftmaxCrossEntropyLayer final : public Layer {
@@ -75,6 +105,12 @@ class SoftmaxCrossEntropyLayer final : public Layer {
           absl::StrCat("the label smoothing is ", options_.label_smoothing,
                        "; it must be at least 0 and below 1"));
     }
+    constexpr int32_t kMostExact = 1 << 24;  // of integers that are floats
+    const int32_t ignored = options_.ignored_label.value_or(0);
+    if (ignored < -kMostExact || ignored > kMostExact) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the ignored label is ", ignored, "; it must be from -2^24 to 2^24"));
+    }
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
     TensorType label = {{logits.extent(0)}, DType::kI32};
@@ -87,7 +123,9 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     signature.saved = {{{logits.elements() / logits.extent(-1)}}};
     signature.forward.writes.push_back({Role::kSaved});
     signature.derivative.reads.push_back({Role::kSaved});
-    signature.couples_rows = options_.ignored_label.has_value();
+    if (options_.ignored_label.has_value()) {
+      signature.ignored_label = static_cast<float>(*options_.ignored_label);
+    }
     return signature;
   }
 
@@ -113,9 +151,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     }
     const int64_t counted = CountRows(label, rows);
     if (counted == 0) {
-      return absl::OutOfRangeError(
-          absl::StrCat("all ", rows, " labels are ", *options_.ignored_label,
-                       ", which is ignored, so there is no loss"));
+      return AllIgnored(rows, static_cast<float>(*options_.ignored_label));
     }
     *data.Write(Role::kOutput) =
         static_cast<float>(sum / static_cast<double>(counted));
@@ -172,8 +208,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
 
 }  // namespace
 
-LayerPointer MeanSquaredError() {
-  return std::make_shared<MeanSquaredErrorLayer>();
+LayerPointer MeanSquaredError(const SquaredErrorOptions& options) {
+  return std::make_shared<MeanSquaredErrorLayer>(options);
 }
 LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options) {
   return std::make_shared<SoftmaxCrossEntropyLayer>(options);

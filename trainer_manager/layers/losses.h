@@ -18,9 +18,15 @@
 
 namespace footprint {
 
+struct SquaredErrorOptions {
+  // Elements with this label count for nothing, as with
+  // SoftmaxOptions::ignored_label.
+  absl::optional<float> ignored_label;
+};
+
 // The mean over all elements of (prediction - label)^2; the label has the shape
-// of the prediction.
-LayerPointer MeanSquaredError();
+// of the prediction. OutOfRange: all labels are ignored.
+LayerPointer MeanSquaredError(const SquaredErrorOptions& options = {});
 
 struct SoftmaxOptions {
   // The share of each row's weight that all classes have in equal parts, the
@@ -28,8 +34,8 @@ struct SoftmaxOptions {
   float label_smoothing = 0;
   // Rows with this label count for nothing: they have no loss and no
   // derivative, and the mean is over the others. So the last rows of a data set
-  // train in a batch that is planned for more. With micro-batches the mean is
-  // over the others of a part (ExecutionPlan::LayersOfPartStatistics).
+  // train in a batch that is planned for more. With micro-batches each part
+  // must have a label that counts. From -2^24 to 2^24.
   absl::optional<int32_t> ignored_label;
 };
 

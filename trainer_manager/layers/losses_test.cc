@@ -85,6 +85,8 @@ TEST(LossesTest, RefusesOptionsAndLabelsThatGiveNoLoss) {
     EXPECT_THAT(Refusal(SoftmaxCrossEntropy(options), {{{2, 3}}}), Not(IsOk()));
   }
   options.label_smoothing = 0;
+  options.ignored_label = (1 << 24) + 1;
+  EXPECT_THAT(Refusal(SoftmaxCrossEntropy(options), {{{2, 3}}}), Not(IsOk()));
   options.ignored_label = -1;
   LayerHarness entropy(SoftmaxCrossEntropy(options), {{{2, 3}}});
   entropy.SetIndices(Role::kLabel, {-1, -1});
@@ -93,6 +95,23 @@ TEST(LossesTest, RefusesOptionsAndLabelsThatGiveNoLoss) {
   entropy.SetIndices(Role::kLabel, {-1, -2});
   EXPECT_THAT(std::string(entropy.Forward().message()),
               HasSubstr("label -2 at index 1"));
+}
+
+TEST(LossesTest, IgnoredElementsHaveNoSquaredError) {
+  SquaredErrorOptions options;
+  options.ignored_label = -7;
+  LayerHarness squares(MeanSquaredError(options), {{{2, 2}}});
+  squares.Values(Role::kInput) = {1, 9, 5, 2};
+  squares.Values(Role::kLabel) = {3, -7, 4, -7};
+  ASSERT_THAT(squares.Forward(), IsOk());
+  EXPECT_THAT(squares.Values(Role::kOutput), ElementsAre(2.5f));
+  squares.Backward();
+  EXPECT_THAT(squares.Values(Role::kInputDerivative), ElementsAre(-2, 0, 1, 0));
+  squares.Values(Role::kInput) = {1, 9, 5, 2};
+  EXPECT_LT(squares.WorstDerivativeError(), 1e-3);
+  squares.Values(Role::kLabel) = {-7, -7, -7, -7};
+  EXPECT_THAT(std::string(squares.Forward().message()),
+              HasSubstr("all 4 labels are -7"));
 }
 
 TEST(LossesTest, RefusesALabelThatIsNoClass) {

@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/runtime/batch_buffers.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -8,6 +9,7 @@
 #include "footprint/base/memory/mapped_memory.h"
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/math/finite_values.h"
+#include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
 namespace {
@@ -37,6 +39,9 @@ BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
   add_all(plan.output_tensors, &outputs_);
   if (!labels_.empty()) {
     loss_ = reinterpret_cast<const float*>(buffer_of(plan.loss_tensor).data);
+  }
+  for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
+    if (layer.is_loss()) ignored_label_ = layer.signature.ignored_label;
   }
   if (plan.mode == NetworkMode::kInference) {
     lent_.resize(inputs_.size() + labels_.size());
@@ -112,6 +117,28 @@ absl::Status BatchBuffers::CheckData(const Buffer& buffer, BatchPart part,
   return absl::OutOfRangeError(absl::StrCat(PartName(part), " ", index, " is ",
                                             values[place], " at index ", place,
                                             " of the batch"));
+}
+
+double BatchBuffers::WeighMicroBatch(int64_t micro_batch) const {
+  if (micro_batches_ == 1 || !ignored_label_) return 1;
+  const TensorType& spec = SpecAt(labels_[0]);
+  const auto count_all = [&](const auto* labels, auto ignored) {
+    const int64_t elements = spec.shape.elements();
+    const auto count = [&](int64_t first, int64_t number) {
+      return static_cast<double>(number - std::count(labels + first,
+                                                     labels + first + number,
+                                                     ignored));
+    };
+    const double all = count(0, elements * micro_batches_);
+    if (all == 0) return 1.0;  // the loss refuses it
+    return count(micro_batch * elements, elements) *
+           static_cast<double>(micro_batches_) / all;
+  };
+  const char* const data = labels_[0].data;
+  return spec.type == DType::kI32
+             ? count_all(reinterpret_cast<const int32_t*>(data),
+                         static_cast<int32_t>(*ignored_label_))
+             : count_all(reinterpret_cast<const float*>(data), *ignored_label_);
 }
 
 const BatchBuffers::Buffer& BatchBuffers::LentBuffer(size_t index) const {

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
 #include "footprint/trainer_manager/layers/layer.h"
@@ -55,6 +56,10 @@ class BatchBuffers {
   // Training. FailedPrecondition: an input or the label was never set.
   // OutOfRange: a value is NaN or infinite; `culprit` is the buffer then.
   absl::Status CheckBatch(const void** culprit) const;
+
+  // Training: returns the labels of a micro-batch that count, as a share of the
+  // mean of all micro-batches: 1 unless the loss ignores a label.
+  double WeighMicroBatch(int64_t micro_batch) const;
 
   // Inference: takes the addresses of all inputs, or of the label.
   // InvalidArgument: see CheckInputView. FailedPrecondition, if it is watched:
@@ -100,6 +105,7 @@ class BatchBuffers {
   std::vector<uint64_t> fingerprints_;  // of them, if they are watched
   const float* loss_ = nullptr;
   int64_t micro_batches_;
+  absl::optional<float> ignored_label_;
 };
 
 }  // namespace footprint

@@ -59,13 +59,15 @@ void AddTensors(const StepData& data) {
   for (int64_t i = 0; i < elements; ++i) sum[i] = first[i] + second[i];
 }
 
-void AccumulateGradient(const StepData& data, int64_t part, int64_t parts) {
+void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
+                        float weight) {
   const int64_t elements = data.elements(Role::kInput);
   const float* gradient = data.Read(Role::kInput);
   float* sum = data.Write(Role::kOutput);
   const float share = part + 1 == parts ? 1.0f / static_cast<float>(parts) : 1;
   for (int64_t i = 0; i < elements; ++i) {
-    sum[i] = (part == 0 ? gradient[i] : sum[i] + gradient[i]) * share;
+    const float weighted = weight * gradient[i];
+    sum[i] = (part == 0 ? weighted : sum[i] + weighted) * share;
   }
 }
 
@@ -96,9 +98,9 @@ absl::Status PrepareGradients(const StepData& data,
                               float clip_value, int64_t iteration) {
   const bool cuts = std::isfinite(clip_value);
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    const Optimizer& optimizer = optimizers.At(i);
     const int64_t elements = data.elements(Role::kGradient, i);
     if (cuts) {
-    const Optimizer& optimizer = optimizers.At(i);
       // Infinity would not show any more.
       const absl::Status status = CheckGradient(data, i);
       if (!status.ok()) return status;
@@ -128,9 +130,9 @@ absl::Status ApplyGradients(const StepData& data,
                             const WeightOptimizers& optimizers,
                             int64_t iteration) {
   for (int i = 0; data.Has(Role::kGradient, i); ++i) {
+    const Optimizer& optimizer = optimizers.At(i);
     States states;
     const absl::Span<float* const> used =
-    const Optimizer& optimizer = optimizers.At(i);
         CollectStates(data, optimizer, i, &states);
     const int64_t elements = data.elements(Role::kGradient, i);
     float* const weight = data.Write(Role::kWeight, i);

@@ -21,9 +21,11 @@ namespace footprint {
 // The output becomes the sum of inputs 0 and 1.
 void AddTensors(const StepData& data);
 
-// Adds input 0 to the output, which part 0 overwrites; the last of `parts`
-// leaves their mean, as the loss is the mean of theirs.
-void AccumulateGradient(const StepData& data, int64_t part, int64_t parts);
+// Adds input 0, times `weight`, to the output, which part 0 overwrites; the
+// last of `parts` leaves their mean, as the loss is the mean of theirs. The
+// weights' mean is 1.
+void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
+                        float weight = 1);
 
 // Scales all gradients so that the square root of the sum of all squares is at
 // most `norm`. False, and nothing is written: one is NaN or infinite.

@@ -14,11 +14,12 @@ absl::StatusOr<float> Iteration::Train() {
   const int64_t parts = runner_->micro_batches();
   double loss = 0;
   for (int64_t part = 0; part < parts; ++part) {
-    runner_->set_micro_batch(part);
+    const double weight = buffers_->WeighMicroBatch(part);
+    runner_->set_micro_batch(part, weight);
     size_t failed = 0;
     absl::Status status = RunForward(&failed);
     if (status.ok()) {
-      loss += *buffers_->loss();
+      loss += weight * static_cast<double>(*buffers_->loss());
       status = runner_->Run(runner_->loss_step() + 1, step_count, &failed);
     }
     if (!status.ok()) return Undo(status, failed);

@@ -188,7 +188,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       AddTensors(data);
       break;
     case StepKind::kAccumulateGradient:
-      AccumulateGradient(data, micro_batch_, micro_batches_);
+      AccumulateGradient(data, micro_batch_, micro_batches_,
+                         micro_batch_weight_);
       break;
     case StepKind::kClipGradients:
       if (IsLastMicroBatch() && !ClipGradients(data, options_.clip_norm)) {
@@ -215,8 +216,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
 // Where the plan changes weights layer by layer, what may refuse the update is
 // looked at just before it.
 absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
-  if (!IsAtomic()) {
   const WeightOptimizers optimizers = optimizers_.At(step.layer);
+  if (!IsAtomic()) {
     const absl::Status status =
         PrepareGradients(data, optimizers, options_.clip_value, iteration_);
     if (!status.ok()) return status;

@@ -82,7 +82,11 @@ class StepRunner {
   // Returns whether no weight changes before all gradients are known.
   bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   int64_t micro_batches() const { return micro_batches_; }
-  void set_micro_batch(int64_t micro_batch) { micro_batch_ = micro_batch; }
+  // `weight`: how much the micro-batch counts; their mean is 1.
+  void set_micro_batch(int64_t micro_batch, double weight = 1) {
+    micro_batch_ = micro_batch;
+    micro_batch_weight_ = static_cast<float>(weight);
+  }
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
 
   // Runs steps from `begin` to before `end`; of an error `failed` is the step.
@@ -131,6 +135,7 @@ class StepRunner {
   size_t applied_end_ = 0;  // the apply steps before it have changed weights
   const int64_t micro_batches_;
   int64_t micro_batch_ = 0;  // that runs
+  float micro_batch_weight_ = 1;
   MemoryBlock arena_;
 };
 
