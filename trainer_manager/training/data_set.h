@@ -1,0 +1,84 @@
+// The rows of a data set: in the caller's memory, or read by a function when
+// they are needed.
+//
+//   auto data = footprint::DataSet::InMemory({pixels}, labels, /*rows=*/1437);
+//   auto read = footprint::DataSet::ReadBy(
+//       1437, [](int64_t row, absl::Span<const footprint::DataSet::Part> parts)
+//       {
+//         FillPixels(row, parts[0].Floats());
+//         parts[1].Indices()[0] = LabelOf(row);
+//         return absl::OkStatus();
+//       });
+//
+// Refers to the memory and copies the function; neither is touched by more than
+// one thread at a time. Thread-compatible. Memory: some words.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_DATA_SET_H_
+#define FOOTPRINT_TRAINER_MANAGER_TRAINING_DATA_SET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "footprint/base/tensor/dtype.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/runtime/input_view.h"
+
+namespace footprint {
+
+class DataSet {
+ public:
+  // The place of one row of an input, or of its label.
+  struct Part {
+    void* data = nullptr;
+    size_t size = 0;  // in values
+    DType type = DType::kF32;
+
+    // The values to write; none if they are of the other type.
+    absl::Span<float> Floats() const;
+    absl::Span<int32_t> Indices() const;
+  };
+
+  // Writes a row: one part for each input of the network, then the label. An
+  // error ends the training, with the row's number before it.
+  using ReadRow =
+      std::function<absl::Status(int64_t row, absl::Span<const Part> parts)>;
+
+  // Values of all rows, one row after the other: one view for each input of the
+  // network, and the labels. The memory must outlive each use.
+  static DataSet InMemory(std::vector<InputView> inputs, InputView labels,
+                          int64_t rows);
+  static DataSet ReadBy(int64_t rows, ReadRow read);
+
+  int64_t rows() const { return rows_; }
+  bool is_in_memory() const { return read_ == nullptr; }
+
+  // InvalidArgument: the rows are not those of the network that is planned: no
+  // rows, or another number of inputs, of values or another type; or the
+  // network's inputs and labels have batches of different sizes.
+  absl::Status CheckFits(const ExecutionPlan& plan) const;
+
+  // Writes a row to parts that CheckFits has seen. Errors: those of the
+  // function.
+  absl::Status Read(int64_t row, absl::Span<const Part> parts) const;
+
+  // A data set in memory: `count` rows of a part, as of Part's order.
+  InputView View(size_t part, int64_t first, int64_t count) const;
+
+ private:
+  explicit DataSet(int64_t rows) : rows_(rows) {}
+
+  int64_t rows_;
+  std::vector<InputView> parts_;  // inputs, then labels
+  ReadRow read_;
+};
+
+// Returns the rows that a batch of the plan has, all micro-batches together.
+int64_t PlannedRows(const ExecutionPlan& plan);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_TRAINING_DATA_SET_H_

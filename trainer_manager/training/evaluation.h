@@ -1,0 +1,88 @@
+// The loss and the accuracy of a network on a data set.
+//
+//   auto evaluation = footprint::Evaluation::Create(network, {}, parameters,
+//                                                   held_out);
+//   absl::StatusOr<footprint::Metrics> metrics = evaluation->Run();
+//
+// A batch of a data set in memory is lent, not copied, unless it is a short
+// last one. Between two runs nothing but the outputs' memory is held.
+//
+// Shares the parameters; refers to the data set's memory. Thread-compatible;
+// nobody may train the parameters during a run. Memory: the outputs' and the
+// plan's, and in a run the arena of an inference, and a batch where one cannot
+// be lent.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
+#define FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/input_view.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/training/batch_loader.h"
+#include "footprint/trainer_manager/training/data_set.h"
+
+namespace footprint {
+
+struct Metrics {
+  double loss = 0;  // the mean over all labels that are not ignored
+  // The share of labels that are the class of the largest prediction; none
+  // where labels are no classes.
+  absl::optional<double> accuracy;
+};
+
+// Counts labels that are right, of those that are not ignored: predictions have
+// one row of classes for each label, and the first of equal ones is chosen.
+struct LabelCount {
+  int64_t right = 0;
+  int64_t counted = 0;
+};
+LabelCount CountLabels(absl::Span<const float> predictions,
+                       absl::Span<const int32_t> labels,
+                       absl::optional<float> ignored_label);
+
+class Evaluation {
+ public:
+  // InvalidArgument: the network has no loss; BatchLoader::Create refuses the
+  // data set. Else errors of PlanExecution and Manager::Create. The batch is
+  // the network's; of the options only the alignment matters.
+  static absl::StatusOr<Evaluation> Create(
+      const Network& network, const MemoryOptions& options,
+      std::shared_ptr<Parameters> parameters, const DataSet& data);
+
+  // Errors: those of Manager::Evaluate and DataSet::Read.
+  absl::StatusOr<Metrics> Run();
+
+ private:
+  Evaluation(ExecutionPlan plan, std::unique_ptr<Manager> manager,
+             BatchLoader loader, const DataSet& data);
+  absl::Status RunBatch(int64_t batch);
+  absl::Status FillBuffers(int64_t batch);
+  void Count(const InputView& labels, double loss);
+
+  ExecutionPlan plan_;
+  std::unique_ptr<Manager> manager_;
+  BatchLoader loader_;
+  DataSet data_;
+  absl::optional<float> ignored_label_;
+  size_t prediction_ = 0;  // the output that the loss reads
+  bool has_classes_ = false;
+  std::vector<std::vector<float>> buffers_;  // of a batch: inputs, then labels
+  // Of a run.
+  double loss_sum_ = 0;
+  double weight_sum_ = 0;
+  LabelCount labels_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_

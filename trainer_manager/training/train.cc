@@ -1,0 +1,323 @@
+#include "footprint/trainer_manager/training/train.h"
+
+#include <sys/stat.h>
+
+#include <cmath>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/machine/monotonic_time.h"
+#include "footprint/trainer_manager/execution/execution_plan.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "footprint/trainer_manager/runtime/training_state.h"
+#include "footprint/trainer_manager/training/batch_loader.h"
+#include "footprint/trainer_manager/training/loop_state.h"
+
+namespace footprint {
+namespace {
+
+absl::Status CheckOptions(const TrainOptions& options) {
+  const auto refuse = [](absl::string_view what, auto value,
+                         absl::string_view needed) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TrainOptions::", what, " is ", value, "; ", needed));
+  };
+  if (options.manager.optimizer == nullptr) {
+    return absl::InvalidArgumentError(
+        "TrainOptions::manager has no optimizer: set one, such as "
+        "AdamW(1e-3f)");
+  }
+  if (options.epochs < 1) return refuse("epochs", options.epochs, "at least 1");
+  for (const auto& [name, value] :
+       {std::make_pair("patience", options.patience),
+        std::make_pair("plateau_patience", options.plateau_patience),
+        std::make_pair("save_every", options.save_every)}) {
+    if (value < 0) return refuse(name, value, "at least 0");
+  }
+  if (!(options.plateau_factor > 0 && options.plateau_factor <= 1)) {
+    return refuse("plateau_factor", options.plateau_factor,
+                  "above 0 and at most 1");
+  }
+  return absl::OkStatus();
+}
+
+bool FileExists(const std::string& path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0;
+}
+
+absl::StatusOr<int64_t> SavedByFreezing(const Network& network,
+                                        const TrainOptions& options) {
+  bool any_frozen = false;
+  for (const ParameterGroup& group : network.groups()) {
+    any_frozen |= group.frozen;
+  }
+  if (!any_frozen) return 0;
+  return BytesSavedByFreezing(network, options.memory,
+                              options.manager.optimizer->states_per_weight(),
+                              HighwayBackend());
+}
+
+// One call of Train.
+class TrainingLoop {
+ public:
+  TrainingLoop(const TrainOptions& options, const ExecutionPlan& plan,
+               int64_t bytes_saved_by_freezing,
+               std::shared_ptr<Parameters> parameters,
+               std::unique_ptr<Manager> manager, BatchLoader loader)
+      : options_(options),
+        plan_(plan),
+        parameters_(std::move(parameters)),
+        manager_(std::move(manager)),
+        loader_(std::move(loader)),
+        saved_bytes_(bytes_saved_by_freezing),
+        lines_(options.progress, plan.planned_bytes(), saved_bytes_) {}
+
+  // Prepares the evaluation, and goes on with the training in the file.
+  absl::Status Begin(const Network& network, int64_t rows);
+  absl::Status Run();
+  TrainResult TakeResult();
+
+ private:
+  int64_t steps() const { return options_.epochs * loader_.batches(); }
+  int64_t batch() const { return manager_->iteration() % loader_.batches(); }
+  bool IsFinished() const {
+    return state_.stopped_early || manager_->iteration() == steps();
+  }
+  absl::Status Resume();
+  absl::Status LowerRate();
+  // Does one step; sets stop_ if the caller's function says so.
+  absl::Status Step();
+  absl::Status EndEpoch();
+  absl::Status Compare(double loss, int64_t epoch);
+  absl::Status Save() const;
+  absl::Status Finish();
+
+  const TrainOptions& options_;
+  const ExecutionPlan& plan_;
+  const std::shared_ptr<Parameters> parameters_;
+  const std::unique_ptr<Manager> manager_;
+  BatchLoader loader_;
+  absl::optional<Evaluation> evaluation_;
+  const int64_t saved_bytes_;
+  ProgressLines lines_;
+  LoopState state_;
+  bool stop_ = false;
+  std::vector<EpochResult> epochs_;
+  absl::optional<Metrics> validation_;  // of the parameters at the end
+};
+
+absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
+  state_.rows = rows;
+  state_.batches = loader_.batches();
+  if (options_.validation) {
+    auto evaluation = Evaluation::Create(network, options_.memory, parameters_,
+                                         *options_.validation);
+    if (!evaluation.ok()) {
+      return absl::Status(
+          evaluation.status().code(),
+          absl::StrCat("validation: ", evaluation.status().message()));
+    }
+    evaluation_ = *std::move(evaluation);
+  }
+  if (options_.plateau_factor < 1 &&
+      options_.manager.optimizer->ForGroup(1, absl::nullopt) == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the rate of the optimizer ", options_.manager.optimizer->name(),
+        " cannot be lowered on a plateau: override Optimizer::ForGroup"));
+  }
+  if (options_.state_path.empty() || !FileExists(options_.state_path)) {
+    return absl::OkStatus();
+  }
+  return Resume();
+}
+
+absl::Status TrainingLoop::Resume() {
+  const auto notes = ResumeTraining(options_.state_path, plan_, manager_.get());
+  if (!notes.ok()) return notes.status();
+  const absl::StatusOr<LoopState> state = FromNotes(*notes);
+  const auto refuse = [this](const auto&... words) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options_.state_path, ": ", words...));
+  };
+  if (!state.ok()) return refuse(state.status().message());
+  if (state->rows != state_.rows || state->batches != state_.batches) {
+    return refuse("its training was on ", state->rows, " rows in ",
+                  state->batches, " batches, and this one is on ", state_.rows,
+                  " in ", state_.batches, ": use the same data set and batch");
+  }
+  if (manager_->iteration() > steps()) {
+    return refuse("it has done ", manager_->iteration(),
+                  " steps, more than the ", steps(), " of ", options_.epochs,
+                  " epochs: raise TrainOptions::epochs, or remove the file");
+  }
+  state_ = *state;
+  return LowerRate();
+}
+
+// Sets the rate that follows from the reductions so far.
+absl::Status TrainingLoop::LowerRate() {
+  if (state_.reductions == 0) return absl::OkStatus();
+  const double factor = std::pow(static_cast<double>(options_.plateau_factor),
+                                 static_cast<double>(state_.reductions));
+  return manager_->ReplaceOptimizer(options_.manager.optimizer->ForGroup(
+      static_cast<float>(factor), absl::nullopt));
+}
+
+absl::Status TrainingLoop::Run() {
+  lines_.Begin(MonotonicTimeNs());
+  while (!IsFinished() && !stop_) {
+    absl::Status status = Step();
+    const bool ends_epoch = status.ok() && batch() == 0;
+    if (ends_epoch) status = EndEpoch();
+    const bool is_due = ends_epoch || stop_ ||
+                        (options_.save_every > 0 &&
+                         manager_->iteration() % options_.save_every == 0);
+    if (status.ok() && is_due) status = Save();
+    if (!status.ok()) return status;
+  }
+  return IsFinished() ? Finish() : absl::OkStatus();
+}
+
+absl::Status TrainingLoop::Finish() {
+  if (!options_.best_path.empty() && state_.best_epoch > 0) {
+    const absl::Status status =
+        LoadParameters(options_.best_path, parameters_.get());
+    if (!status.ok()) return status;
+  }
+  manager_->ReleaseArena();
+  if (!evaluation_) return absl::OkStatus();
+  const absl::StatusOr<Metrics> metrics = evaluation_->Run();
+  if (metrics.ok()) validation_ = *metrics;
+  return metrics.status();
+}
+
+absl::Status TrainingLoop::Step() {
+  const int64_t step = manager_->iteration();
+  const int64_t rows = loader_.RowsOf(batch());
+  absl::Status status = loader_.Fill(step, manager_.get());
+  if (!status.ok()) return status;
+  const absl::StatusOr<float> loss = manager_->TrainStep();
+  if (!loss.ok()) {
+    return absl::Status(
+        loss.status().code(),
+        absl::StrCat("step ", step + 1, ": ", loss.status().message()));
+  }
+  state_.loss_sum += static_cast<double>(*loss) * static_cast<double>(rows);
+  state_.loss_rows += rows;
+  StepProgress progress;
+  progress.step = step + 1;
+  progress.steps = steps();
+  progress.epoch = step / loader_.batches() + 1;
+  progress.rows = rows;
+  progress.loss = state_.loss_sum / static_cast<double>(state_.loss_rows);
+  progress.rate = manager_->optimizer()->RateAt(step + 1);
+  lines_.Step(MonotonicTimeNs(), progress);
+  if (options_.on_step != nullptr) stop_ = !options_.on_step(progress);
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::EndEpoch() {
+  EpochResult result;
+  result.epoch = manager_->iteration() / loader_.batches();
+  result.training_loss =
+      state_.loss_sum / static_cast<double>(state_.loss_rows);
+  state_.loss_sum = 0;
+  state_.loss_rows = 0;
+  if (evaluation_) {
+    manager_->ReleaseArena();
+    const absl::StatusOr<Metrics> metrics = evaluation_->Run();
+    if (!metrics.ok()) return metrics.status();
+    result.validation = *metrics;
+  }
+  epochs_.push_back(result);
+  return Compare(
+      result.validation ? result.validation->loss : result.training_loss,
+      result.epoch);
+}
+
+// Keeps the weights of the best epoch; lowers the rate or ends the training
+// after epochs that are no better.
+absl::Status TrainingLoop::Compare(double loss, int64_t epoch) {
+  if (loss < state_.best_loss) {
+    state_.best_loss = loss;
+    state_.best_epoch = epoch;
+    state_.worse_epochs = 0;
+    state_.plateau_epochs = 0;
+    return options_.best_path.empty()
+               ? absl::OkStatus()
+               : SaveParameters(*parameters_, options_.best_path);
+  }
+  ++state_.worse_epochs;
+  ++state_.plateau_epochs;
+  state_.stopped_early =
+      options_.patience > 0 && state_.worse_epochs >= options_.patience;
+  if (options_.plateau_factor < 1 &&
+      state_.plateau_epochs > options_.plateau_patience) {
+    state_.plateau_epochs = 0;
+    ++state_.reductions;
+    return LowerRate();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TrainingLoop::Save() const {
+  if (options_.state_path.empty()) return absl::OkStatus();
+  return SaveTraining(plan_, *manager_, options_.state_path, ToNotes(state_));
+}
+
+TrainResult TrainingLoop::TakeResult() {
+  TrainResult result;
+  result.parameters = parameters_;
+  result.epochs = std::move(epochs_);
+  result.steps = manager_->iteration();
+  result.best_loss = state_.best_loss;
+  result.best_epoch = state_.best_epoch;
+  result.stopped_early = state_.stopped_early;
+  result.is_finished = IsFinished();
+  result.validation = validation_;
+  result.planned_bytes = plan_.planned_bytes();
+  result.bytes_saved_by_freezing = saved_bytes_;
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
+                                  const TrainOptions& options) {
+  absl::Status status = CheckOptions(options);
+  if (!status.ok()) return status;
+  const auto plan =
+      PlanExecution(network, NetworkMode::kTraining, options.memory,
+                    options.manager.optimizer->states_per_weight());
+  if (!plan.ok()) return plan.status();
+  const auto saved = SavedByFreezing(network, options);
+  if (!saved.ok()) return saved.status();
+  LoaderOptions loader_options;
+  loader_options.seed = options.manager.seed;
+  loader_options.shuffle = options.shuffle;
+  loader_options.drop_last = options.drop_last;
+  auto loader = BatchLoader::Create(*plan, data, loader_options);
+  if (!loader.ok()) return loader.status();
+  std::shared_ptr<Parameters> parameters = options.parameters;
+  if (parameters == nullptr) {
+    auto drawn = Parameters::Create(*plan, options.manager.seed);
+    if (!drawn.ok()) return drawn.status();
+    parameters = *std::move(drawn);
+  }
+  auto manager = Manager::Create(*plan, parameters, options.manager);
+  if (!manager.ok()) return manager.status();
+  TrainingLoop loop(options, *plan, *saved, std::move(parameters),
+                    *std::move(manager), *std::move(loader));
+  status = loop.Begin(network, data.rows());
+  if (status.ok()) status = loop.Run();
+  if (!status.ok()) return status;
+  return loop.TakeResult();
+}
+
+}  // namespace footprint

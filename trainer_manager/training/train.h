@@ -1,0 +1,121 @@
+// Trains a network on a data set: the loop that most programs need. What it
+// does not have is a few lines with the Manager (//trainer_manager:manager).
+//
+//   footprint::TrainOptions options;
+//   options.manager.optimizer = footprint::AdamW(
+//       footprint::AfterWarmUp(100, footprint::CosineRate(3e-3f, 1e-5f,
+//       2000)));
+//   options.epochs = 30;
+//   options.validation = held_out;
+//   options.patience = 5;
+//   options.best_path = "best.safetensors";
+//   options.state_path = "training.safetensors";
+//   auto result = footprint::Train(network, data, options);
+//
+// The batch is the network's; rows that are too few for one train in a short
+// batch. After each epoch the loss on `validation`, or else the mean of the
+// epoch's, says whether the epoch is the best so far.
+//
+// A training that ended, or was stopped or killed, goes on from `state_path`
+// when Train is called again with the same arguments, and has the bits that it
+// would have had.
+//
+// A batch of gradients in parts, of which fewer activations are live at once,
+// is MemoryOptions::micro_batches: the mean over all rows of the batch, up to
+// the rounding of sums in another order.
+//
+// Refers to the memory of the data sets. Not to be called at once for the same
+// files or parameters. Memory: that of the Manager; while it evaluates, that of
+// an inference instead of the arena. The best weights are in a file.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
+#define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/manager_options.h"
+#include "footprint/trainer_manager/training/data_set.h"
+#include "footprint/trainer_manager/training/evaluation.h"
+#include "footprint/trainer_manager/training/progress_lines.h"
+
+namespace footprint {
+
+struct TrainOptions {
+  // The optimizer, and limits for gradients. The seed is also that of the rows'
+  // order and of the first weights.
+  ManagerOptions manager;
+  MemoryOptions memory;
+  int64_t epochs = 1;
+  bool shuffle = true;
+  bool drop_last = false;  // rows that are too few for a batch
+
+  // The weights to start from, which are trained; else they are drawn.
+  std::shared_ptr<Parameters> parameters;
+
+  absl::optional<DataSet> validation;
+  // Epochs without a lower loss after which the training ends; 0: it does not.
+  int64_t patience = 0;
+  // The rate is multiplied by the factor after so many epochs and one more
+  // without a lower loss, each time, as PyTorch's ReduceLROnPlateau does with a
+  // threshold of 0. A factor of 1: never.
+  float plateau_factor = 1;
+  int64_t plateau_patience = 10;
+
+  // The file of the best epoch's weights, which the parameters have at the end;
+  // empty: they are those of the last step.
+  std::string best_path;
+  // The file of the training, written after each epoch and `save_every` steps,
+  // and read at the start if it is there; empty: none.
+  std::string state_path;
+  int64_t save_every = 0;
+
+  // Lines of progress, one in two seconds at most; null: none.
+  std::ostream* progress = nullptr;
+  // Called after each step; false ends the training after saving it.
+  std::function<bool(const StepProgress&)> on_step;
+};
+
+struct EpochResult {
+  int64_t epoch = 0;         // from 1
+  double training_loss = 0;  // the mean over its steps, before each
+  absl::optional<Metrics> validation;
+};
+
+struct TrainResult {
+  std::shared_ptr<Parameters> parameters;
+  std::vector<EpochResult> epochs;  // that this call ended
+  int64_t steps = 0;                // in all, those of other calls included
+  double best_loss = 0;
+  int64_t best_epoch = 0;      // 0: no epoch has ended
+  bool stopped_early = false;  // by `patience`
+  bool is_finished = false;    // false: on_step ended it
+  // The metrics of `parameters`, if there is a validation, and the training is
+  // finished.
+  absl::optional<Metrics> validation;
+  int64_t planned_bytes = 0;
+  int64_t bytes_saved_by_freezing = 0;
+};
+
+// InvalidArgument: no optimizer, fewer than one epoch, a patience or save_every
+// below 0, a plateau factor that is not above 0 and at most 1, or one of an
+// optimizer without Optimizer::ForGroup; the data do not suit the network
+// (BatchLoader::Create); the file of the training is that of another network,
+// optimizer, seed or data set, or has more steps than these epochs. Parameters
+// that were given may have changed then. Else the errors of planning, of a step
+// and of files; the last state that was saved stays.
+absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
+                                  const TrainOptions& options);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
