@@ -2,13 +2,11 @@
 // they are needed.
 //
 //   auto data = footprint::DataSet::InMemory({pixels}, labels, /*rows=*/1437);
-//   auto read = footprint::DataSet::ReadBy(
-//       1437, [](int64_t row, absl::Span<const footprint::DataSet::Part> parts)
-//       {
-//         FillPixels(row, parts[0].Floats());
-//         parts[1].Indices()[0] = LabelOf(row);
-//         return absl::OkStatus();
-//       });
+//   auto read = footprint::DataSet::ReadBy(1437, [&](int64_t row, auto parts) {
+//     std::copy_n(&pixels[row * 64], 64, parts[0].Floats().begin());
+//     parts[1].Indices()[0] = labels[row];
+//     return absl::OkStatus();
+//   });
 //
 // Refers to the memory and copies the function; neither is touched by more than
 // one thread at a time. Thread-compatible. Memory: some words.
