@@ -16,6 +16,7 @@
 #include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/parameter_group.h"
 
 namespace footprint {
 namespace {
@@ -76,13 +77,18 @@ bool IsIgnored(const std::string& name, const ParameterMap& map) {
   return false;
 }
 
-// The tensors of the file, in the order of the model's parameters.
-absl::StatusOr<std::vector<Source>> Match(
-    const SafetensorsIndex& index, const ParameterMap& map,
+// The parameters that are to be loaded. Fails where the map names others than
+// the model's.
+absl::StatusOr<std::vector<Parameters::Parameter>> ChooseParameters(
+    const ParameterMap& map,
     absl::Span<const Parameters::Parameter> parameters) {
   absl::flat_hash_set<absl::string_view> known;
+  std::vector<Parameters::Parameter> chosen;
   for (const Parameters::Parameter& parameter : parameters) {
     known.insert(parameter.name);
+    if (!map.only || MatchesPattern(*map.only, parameter.name)) {
+      chosen.push_back(parameter);
+    }
   }
   for (const auto& entry : map.tensors) {
     if (known.contains(entry.first)) continue;
@@ -90,6 +96,17 @@ absl::StatusOr<std::vector<Source>> Match(
         absl::StrCat("the map names \"", entry.first,
                      "\", which is no parameter of the model"));
   }
+  if (map.only && chosen.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the pattern \"", *map.only, "\" fits no parameter of the model"));
+  }
+  return chosen;
+}
+
+// The tensors of the file, in the order of the model's parameters.
+absl::StatusOr<std::vector<Source>> Match(
+    const SafetensorsIndex& index, const ParameterMap& map,
+    absl::Span<const Parameters::Parameter> parameters) {
   std::vector<Source> sources;
   absl::flat_hash_set<std::string> used;
   for (const Parameters::Parameter& parameter : parameters) {
@@ -99,6 +116,7 @@ absl::StatusOr<std::vector<Source>> Match(
     used.insert(in_file.name);
     sources.push_back(*source);
   }
+  if (map.only) return sources;
   for (const TensorInfo& tensor : index.tensors()) {
     if (!used.contains(tensor.name) && !IsIgnored(tensor.name, map)) {
       return absl::InvalidArgumentError(
@@ -190,16 +208,18 @@ absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
 
 absl::Status LoadTensors(const SafetensorsFile& file, const ParameterMap& map,
                          absl::Span<const Parameters::Parameter> tensors) {
-  const auto sources = Match(file.index(), map, tensors);
+  const auto chosen = ChooseParameters(map, tensors);
+  if (!chosen.ok()) return chosen.status();
+  const auto sources = Match(file.index(), map, *chosen);
   if (!sources.ok()) return sources.status();
-  for (size_t i = 0; i < tensors.size(); ++i) {
+  for (size_t i = 0; i < chosen->size(); ++i) {
     const absl::Status status =
-        CheckValues(file, *(*sources)[i].tensor, tensors[i]);
+        CheckValues(file, *(*sources)[i].tensor, (*chosen)[i]);
     if (!status.ok()) return status;
   }
-  for (size_t i = 0; i < tensors.size(); ++i) {
+  for (size_t i = 0; i < chosen->size(); ++i) {
     const absl::Status status =
-        ReadValues(file, (*sources)[i], tensors[i].values);
+        ReadValues(file, (*sources)[i], (*chosen)[i].values);
     if (!status.ok()) return status;
   }
   return file.CheckUnchanged();

@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
 #include "footprint/trainer_manager/layers/normalization.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -50,6 +52,44 @@ std::string ReadFile(const std::string& path) {
 
 void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// A backbone goes from one model to another that has another head.
+TEST(ParameterFileTest, APatternLoadsAPart) {
+  const std::string path = MakePath("part.safetensors");
+  Network wide;
+  wide.AddInput("rows", {{4, 13}});
+  wide.AddLayer("hidden1", FullyConnected(50), {"rows"});
+  wide.AddLayer("head", FullyConnected(7), {"hidden1"});
+  wide.AddLayer("loss", MeanSquaredError(), {"head"});
+  Network narrow;
+  narrow.AddInput("rows", {{4, 13}});
+  narrow.AddLayer("hidden1", FullyConnected(50), {"rows"});
+  narrow.AddLayer("head", FullyConnected(2), {"hidden1"});
+  narrow.AddLayer("loss", MeanSquaredError(), {"head"});
+  const auto saved = Make(wide, 1);
+  ASSERT_THAT(SaveParameters(*saved, path), IsOk());
+  const auto loaded = Make(narrow, 2);
+  const auto values = [](const Parameters& parameters, const char* name) {
+    const auto found = *parameters.Find(name);
+    return std::vector<float>(found.begin(), found.end());
+  };
+  const std::vector<float> head = values(*loaded, "head.weight");
+  EXPECT_FALSE(LoadParameters(path, loaded.get()).ok());
+  ParameterMap part;
+  part.only = "hidden1.*";
+  ASSERT_THAT(LoadParameters(path, part, loaded.get()), IsOk());
+  for (const char* name : {"hidden1.weight", "hidden1.bias"}) {
+    EXPECT_EQ(values(*loaded, name), values(*saved, name));
+  }
+  EXPECT_EQ(values(*loaded, "head.weight"), head);
+  const auto refusal = [&](const char* pattern) {
+    part.only = pattern;
+    return std::string(LoadParameters(path, part, loaded.get()).message());
+  };
+  EXPECT_THAT(refusal("hiden*"),
+              HasSubstr("\"hiden*\" fits no parameter of the model"));
+  EXPECT_THAT(refusal("h*"), HasSubstr("but the model has F32 [50, 2]"));
 }
 
 TEST(ParameterFileTest, WhatIsSavedIsLoaded) {
