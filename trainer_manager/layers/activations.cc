@@ -47,6 +47,13 @@ struct GeluFunction {
   static constexpr auto* kTimesSlopes = &TimesGeluSlope;
 };
 
+struct SiluFunction {
+  static constexpr const char* kName = "SiLU";
+  static constexpr Role kKept = Role::kInput;
+  static constexpr auto* kValues = &ComputeSilu;
+  static constexpr auto* kTimesSlopes = &TimesSiluSlope;
+};
+
 // The uses of a layer whose output has the shape of its input, and which may
 // write it there.
 LayerSignature ElementwiseSignature(const TensorType& spec) {
@@ -168,6 +175,9 @@ LayerPointer Tanh() {
 }
 LayerPointer Gelu() {
   return std::make_shared<ElementwiseLayer<GeluFunction>>();
+}
+LayerPointer Silu() {
+  return std::make_shared<ElementwiseLayer<SiluFunction>>();
 }
 LayerPointer Dropout(float rate) {
   return std::make_shared<DropoutLayer>(rate);

@@ -4,9 +4,9 @@
 //
 // Each may write its output over its input. See layer.h for ownership and
 // thread-safety. Memory: ReLU, sigmoid and tanh keep their output for the
-// derivative. GELU keeps its input, so in training its output never lies on its
-// input. Dropout keeps nothing: its choice of elements is a function of the
-// seed, the iteration and the element, and is calculated again.
+// derivative. GELU and SiLU keep their input, so in training their output never
+// lies on their input. Dropout keeps nothing: its choice of elements is a
+// function of the seed, the iteration and the element, and is calculated again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
@@ -19,6 +19,7 @@ LayerPointer Relu();
 LayerPointer Sigmoid();
 LayerPointer Tanh();
 LayerPointer Gelu();  // x times the normal distribution function of x
+LayerPointer Silu();  // x times the sigmoid of x
 
 // Sets a share `rate` of the elements to 0 and multiplies the others by
 // 1 / (1 - rate), in training; in inference it does nothing. `rate` must be at

@@ -33,10 +33,12 @@ TEST(ActivationsTest, ValuesAreThoseOfTheFunctions) {
   EXPECT_FLOAT_EQ(value(Tanh(), 0.5f), 0.46211716f);
   EXPECT_FLOAT_EQ(value(Gelu(), 1.0f), 0.8413447f);
   EXPECT_FLOAT_EQ(value(Gelu(), -1.0f), -0.15865529f);
+  EXPECT_FLOAT_EQ(value(Silu(), 1.0f), 0.73105858f);
+  EXPECT_NEAR(value(Silu(), -100.0f), 0, 1e-30);
 }
 
 TEST(ActivationsTest, DerivativesMatchCentralDifferences) {
-  for (const LayerPointer& layer : {Sigmoid(), Tanh(), Gelu()}) {
+  for (const LayerPointer& layer : {Sigmoid(), Tanh(), Gelu(), Silu()}) {
     LayerHarness harness(layer, {{{3, 7}}});
     EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << layer->type();
   }
@@ -47,7 +49,8 @@ TEST(ActivationsTest, DerivativesMatchCentralDifferences) {
 }
 
 TEST(ActivationsTest, NotANumberComesThrough) {
-  for (const LayerPointer& layer : {Relu(), Sigmoid(), Tanh(), Gelu()}) {
+  for (const LayerPointer& layer :
+       {Relu(), Sigmoid(), Tanh(), Gelu(), Silu()}) {
     LayerHarness harness(layer, {{{1, 1}}});
     harness.Values(Role::kInput) = {NAN};
     ASSERT_THAT(harness.Forward(), IsOk());

@@ -28,7 +28,8 @@ class Convolution2dLayer final : public Layer {
                               c.output_width};
     signature.weights = {
         {"weight",
-         {{c.output_channels, c.input_channels, c.kernel, c.kernel}},
+         {{c.output_channels, c.input_channels / options_.groups, c.kernel,
+           c.kernel}},
          Initializer::kNormalByFan}};
     signature.forward.reads = {{Role::kInput}, {Role::kWeight, 0}};
     signature.forward.writes = {{Role::kOutput}};
@@ -47,35 +48,59 @@ class Convolution2dLayer final : public Layer {
     status = CheckSizes(signature);
     if (!status.ok()) return status;
     const MathBackend& math = inputs.math;
-    AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kForward), &signature,
-                 &signature.forward);
+    const Convolution part = PartOf(c);
+    AddWorkspace(math.WorkspaceBytes(part, ConvolutionStep::kForward),
+                 &signature, &signature.forward);
     signature.recompute = signature.forward;
     signature.recompute_products =
         static_cast<double>(signature.output.shape.elements()) *
-        static_cast<double>(c.input_channels) *
+        static_cast<double>(part.input_channels) *
         static_cast<double>(c.kernel * c.kernel);
-    AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kGradient), &signature,
-                 &signature.gradient);
-    AddWorkspace(math.WorkspaceBytes(c, ConvolutionStep::kDerivative),
+    const int64_t sum_bytes =
+        options_.groups == 1 ? 0 : WeightsOf(part) * int64_t{sizeof(float)};
+    AddWorkspace(
+        sum_bytes + math.WorkspaceBytes(part, ConvolutionStep::kGradient),
+        &signature, &signature.gradient);
+    AddWorkspace(math.WorkspaceBytes(part, ConvolutionStep::kDerivative),
                  &signature, &signature.derivative);
     return signature;
   }
 
   absl::Status Forward(const StepData& data) const override {
-    data.math().ConvolutionForward(
-        Geometry(data.shape(Role::kInput)), data.Read(Role::kInput),
-        data.Read(Role::kWeight, 0),
-        options_.bias ? data.Read(Role::kWeight, 1) : nullptr,
-        data.Write(Role::kOutput), data.Workspace());
+    const float* input = data.Read(Role::kInput);
+    const float* weight = data.Read(Role::kWeight, 0);
+    const float* bias = options_.bias ? data.Read(Role::kWeight, 1) : nullptr;
+    float* output = data.Write(Role::kOutput);
+    const Convolution c = Geometry(data.shape(Role::kInput));
+    ForEachPart(c, [&](const Convolution& part, const Place& at) {
+      data.math().ConvolutionForward(
+          part, input + at.input, weight + at.weight,
+          bias == nullptr ? nullptr : bias + at.channel, output + at.output,
+          data.Workspace());
+    });
     return absl::OkStatus();
   }
 
   void CalculateGradient(const StepData& data) const override {
     const Convolution c = Geometry(data.shape(Role::kInput));
     const float* derivative = data.Read(Role::kOutputDerivative);
-    data.math().ConvolutionGradient(c, data.Read(Role::kInput), derivative,
-                                    data.Write(Role::kGradient, 0),
-                                    data.Workspace());
+    const float* input = data.Read(Role::kInput);
+    float* gradient = data.Write(Role::kGradient, 0);
+    ForEachPart(c, [&](const Convolution& part, const Place& at) {
+      if (at.image == 0) {
+        data.math().ConvolutionGradient(
+            part, input + at.input, derivative + at.output,
+            gradient + at.weight, Behind(data, part));
+        return;
+      }
+      float* sum = static_cast<float*>(data.Workspace());
+      data.math().ConvolutionGradient(part, input + at.input,
+                                      derivative + at.output, sum,
+                                      Behind(data, part));
+      for (int64_t i = 0; i < WeightsOf(part); ++i) {
+        gradient[at.weight + i] += sum[i];
+      }
+    });
     if (!options_.bias) return;
     float* bias = data.Write(Role::kGradient, 1);
     const int64_t plane = c.output_height * c.output_width;
@@ -88,13 +113,69 @@ class Convolution2dLayer final : public Layer {
   }
 
   void CalculateDerivative(const StepData& data) const override {
-    data.math().ConvolutionDerivative(
-        Geometry(data.shape(Role::kInputDerivative)),
-        data.Read(Role::kWeight, 0), data.Read(Role::kOutputDerivative),
-        data.Write(Role::kInputDerivative), data.Workspace());
+    const float* weight = data.Read(Role::kWeight, 0);
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    const Convolution c = Geometry(data.shape(Role::kInputDerivative));
+    ForEachPart(c, [&](const Convolution& part, const Place& at) {
+      data.math().ConvolutionDerivative(
+          part, weight + at.weight, output_derivative + at.output,
+          input_derivative + at.input, data.Workspace());
+    });
   }
 
  private:
+  // The place of a part: one group of an image, or all of the batch where there
+  // is one group.
+  struct Place {
+    int64_t image = 0;
+    int64_t channel = 0;  // of the output
+    int64_t input = 0;
+    int64_t weight = 0;
+    int64_t output = 0;
+  };
+
+  // What the backend is asked at once: channels of a group lie together in one
+  // image alone.
+  Convolution PartOf(const Convolution& whole) const {
+    Convolution part = whole;
+    if (options_.groups == 1) return part;
+    part.batch = 1;
+    part.input_channels /= options_.groups;
+    part.output_channels /= options_.groups;
+    return part;
+  }
+
+  static int64_t WeightsOf(const Convolution& c) {
+    return c.output_channels * c.input_channels * c.kernel * c.kernel;
+  }
+
+  // Calls visit(part, place), image by image.
+  template <typename Visit>
+  void ForEachPart(const Convolution& whole, const Visit& visit) const {
+    const Convolution part = PartOf(whole);
+    const int64_t input =
+        part.input_channels * part.input_height * part.input_width;
+    const int64_t output =
+        part.output_channels * part.output_height * part.output_width;
+    for (int64_t i = 0; i < whole.batch / part.batch; ++i) {
+      for (int64_t g = 0; g < options_.groups; ++g) {
+        const int64_t number = i * options_.groups + g;
+        visit(part, {i, g * part.output_channels, number * input,
+                     g * WeightsOf(part), number * output});
+      }
+    }
+  }
+
+  // The backend's workspace of a gradient, behind the part's own gradient.
+  void* Behind(const StepData& data, const Convolution& part) const {
+    if (options_.groups == 1) return data.Workspace();
+    if (data.math().WorkspaceBytes(part, ConvolutionStep::kGradient) == 0) {
+      return nullptr;
+    }
+    return static_cast<float*>(data.Workspace()) + WeightsOf(part);
+  }
+
   absl::Status CheckOptions(const Shape& input) const {
     for (const int64_t option :
          {options_.channels, options_.kernel, options_.stride}) {
@@ -103,6 +184,13 @@ class Convolution2dLayer final : public Layer {
             absl::StrCat("channels, kernel and stride must be from 1 to ",
                          kLargestOption, ", not ", option));
       }
+    }
+    if (options_.groups < 1 || options_.channels % options_.groups != 0 ||
+        input.extent(1) % options_.groups != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          input.extent(1), " input channels and ", options_.channels,
+          " output channels cannot be divided into ", options_.groups,
+          " groups"));
     }
     if (options_.padding < 0 || options_.padding >= options_.kernel) {
       return absl::InvalidArgumentError(

@@ -24,6 +24,10 @@ struct Convolution2dOptions {
   int64_t stride = 1;
   int64_t padding = 0;  // zeros at each side
   bool bias = true;
+  // Input and output channels are divided into so many groups, and a filter
+  // sees those of its group alone: "weight" is [channels, input channels /
+  // groups, kernel, kernel]. As many as input channels: depthwise.
+  int64_t groups = 1;
 };
 
 LayerPointer Convolution2d(const Convolution2dOptions& options);

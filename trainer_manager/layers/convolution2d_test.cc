@@ -63,6 +63,72 @@ TEST(Convolution2dTest, BackwardMatchesCentralDifferences) {
   }
 }
 
+TEST(Convolution2dTest, GroupedBackwardMatchesCentralDifferences) {
+  for (const int64_t groups : {2, 4}) {
+    for (int64_t stride = 1; stride <= 2; ++stride) {
+      Convolution2dOptions options = Options(8, 3, stride, 1, groups == 2);
+      options.groups = groups;
+      LayerHarness harness(Convolution2d(options), {{{2, 4, 5, 4}}});
+      EXPECT_EQ(harness.Values(Role::kWeight, 0).size(),
+                static_cast<size_t>(8 * 4 / groups * 9));
+      EXPECT_LT(harness.WorstGradientError(), 1e-3) << groups << stride;
+      EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << groups << stride;
+    }
+  }
+}
+
+// Groups are convolutions side by side: one whose filters are zero outside
+// their group.
+TEST(Convolution2dTest, GroupsAreFiltersThatAreZeroElsewhere) {
+  Convolution2dOptions options = Options(6, 3, 1, 1, true);
+  LayerHarness whole(Convolution2d(options), {{{3, 4, 5, 6}}});
+  options.groups = 2;
+  LayerHarness grouped(Convolution2d(options), {{{3, 4, 5, 6}}});
+  std::vector<float>& weight = whole.Values(Role::kWeight, 0);
+  const std::vector<float>& own = grouped.Values(Role::kWeight, 0);
+  for (size_t o = 0; o < 6; ++o) {
+    for (size_t i = 0; i < 4; ++i) {
+      for (size_t k = 0; k < 9; ++k) {
+        weight[(o * 4 + i) * 9 + k] =
+            i / 2 == o / 3 ? own[(o * 2 + i % 2) * 9 + k] : 0.0f;
+      }
+    }
+  }
+  for (const Role role : {Role::kInput, Role::kOutputDerivative}) {
+    whole.Values(role) = grouped.Values(role);
+  }
+  whole.Values(Role::kWeight, 1) = grouped.Values(Role::kWeight, 1);
+  ASSERT_THAT(whole.Forward(), IsOk());
+  ASSERT_THAT(grouped.Forward(), IsOk());
+  whole.Backward();
+  grouped.Backward();
+  for (const Role role : {Role::kOutput, Role::kInputDerivative}) {
+    EXPECT_THAT(grouped.Values(role),
+                testing::Pointwise(FloatNear(1e-5f), whole.Values(role)));
+  }
+  const std::vector<float>& gradient = whole.Values(Role::kGradient, 0);
+  for (size_t o = 0; o < 6; ++o) {
+    for (size_t i = 0; i < 18; ++i) {
+      EXPECT_NEAR(grouped.Values(Role::kGradient, 0)[o * 18 + i],
+                  gradient[o * 36 + o / 3 * 18 + i], 1e-5);
+    }
+  }
+  EXPECT_EQ(grouped.Values(Role::kGradient, 1),
+            whole.Values(Role::kGradient, 1));
+}
+
+TEST(Convolution2dTest, RefusesGroupsThatDivideNoChannels) {
+  const std::vector<TensorType> image = {{{1, 4, 4, 4}}};
+  Convolution2dOptions options = Options(6, 3, 1, 1, true);
+  for (const int64_t groups : {0, -1, 3, 4}) {
+    options.groups = groups;
+    EXPECT_THAT(
+        std::string(Refusal(Convolution2d(options), image).message()),
+        HasSubstr("4 input channels and 6 output channels cannot be divided"))
+        << groups;
+  }
+}
+
 TEST(Convolution2dTest, RefusesWhatDoesNotFit) {
   const std::vector<TensorType> image = {{{1, 1, 4, 4}}};
   EXPECT_THAT(

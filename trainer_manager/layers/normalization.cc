@@ -376,8 +376,127 @@ class LayerNormalizationLayer final : public Layer {
   const float epsilon_;
 };
 
+class RmsNormalizationLayer final : public Layer {
+ public:
+  explicit RmsNormalizationLayer(float epsilon) : epsilon_(epsilon) {}
+
+  absl::string_view type() const override { return "RMS normalization"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckOneFloatInput(inputs, 2, kMaxRank);
+    if (status.ok()) status = CheckEpsilon(epsilon_);
+    if (!status.ok()) return status;
+    const Shape& shape = inputs.inputs[0].shape;
+    const int64_t features = shape.extent(-1);
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.weights = {{"scale", {{features}}, Initializer::kOnes}};
+    signature.forward.reads = {{Role::kInput}, {Role::kWeight}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.forward.in_place = {{{Role::kOutput}, {Role::kInput}}};
+    signature.recompute = signature.forward;
+    if (inputs.mode == NetworkMode::kInference) return signature;
+    signature.saved = {{{shape.elements() / features}}};
+    signature.forward.writes.push_back({Role::kSaved});
+    signature.recompute.reads.push_back({Role::kSaved});
+    signature.gradient.reads = {
+        {Role::kInput}, {Role::kSaved}, {Role::kOutputDerivative}};
+    signature.gradient.writes = {{Role::kGradient}};
+    signature.derivative.reads = {{Role::kInput},
+                                  {Role::kSaved},
+                                  {Role::kWeight},
+                                  {Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.derivative.in_place = {
+        {{Role::kInputDerivative}, {Role::kOutputDerivative}},
+        {{Role::kInputDerivative}, {Role::kInput}}};
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* row = data.Read(Role::kInput) + r * features;
+      double squares = 0;
+      for (int64_t f = 0; f < features; ++f) {
+        squares += static_cast<double>(row[f]) * row[f];
+      }
+      const float inverse = static_cast<float>(
+          1.0 / std::sqrt(squares / static_cast<double>(features) + epsilon_));
+      if (data.Has(Role::kSaved)) data.Write(Role::kSaved)[r] = inverse;
+      Scale(data, r, inverse);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recompute(const StepData& data) const override {
+    const int64_t rows =
+        data.elements(Role::kInput) / data.shape(Role::kInput).extent(-1);
+    for (int64_t r = 0; r < rows; ++r) {
+      Scale(data, r, data.Read(Role::kSaved)[r]);
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateGradient(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* input = data.Read(Role::kInput);
+    const float* derivative = data.Read(Role::kOutputDerivative);
+    float* scale = data.Write(Role::kGradient);
+    std::fill(scale, scale + features, 0.0f);
+    for (int64_t r = 0; r < rows; ++r) {
+      const float inverse = data.Read(Role::kSaved)[r];
+      for (int64_t f = 0; f < features; ++f) {
+        const int64_t i = r * features + f;
+        scale[f] += derivative[i] * (input[i] * inverse);
+      }
+    }
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const int64_t rows = data.elements(Role::kInput) / features;
+    const float* scale = data.Read(Role::kWeight);
+    for (int64_t r = 0; r < rows; ++r) {
+      const float* input = data.Read(Role::kInput) + r * features;
+      const float* derivative =
+          data.Read(Role::kOutputDerivative) + r * features;
+      float* result = data.Write(Role::kInputDerivative) + r * features;
+      const float inverse = data.Read(Role::kSaved)[r];
+      float along = 0;
+      for (int64_t f = 0; f < features; ++f) {
+        along += derivative[f] * scale[f] * (input[f] * inverse);
+      }
+      along /= static_cast<float>(features);
+      for (int64_t f = 0; f < features; ++f) {
+        result[f] =
+            inverse * (derivative[f] * scale[f] - input[f] * inverse * along);
+      }
+    }
+  }
+
+ private:
+  static void Scale(const StepData& data, int64_t row, float inverse) {
+    const int64_t features = data.shape(Role::kInput).extent(-1);
+    const float* input = data.Read(Role::kInput) + row * features;
+    const float* scale = data.Read(Role::kWeight);
+    float* output = data.Write(Role::kOutput) + row * features;
+    for (int64_t f = 0; f < features; ++f) {
+      output[f] = scale[f] * (input[f] * inverse);
+    }
+  }
+
+  const float epsilon_;
+};
+
 }  // namespace
 
+LayerPointer RmsNormalization(float epsilon) {
+  return std::make_shared<RmsNormalizationLayer>(epsilon);
+}
 LayerPointer BatchNormalization(float epsilon, float momentum) {
   return std::make_shared<BatchNormalizationLayer>(epsilon, momentum);
 }

@@ -23,6 +23,10 @@ LayerPointer BatchNormalization(float epsilon = 1e-5f, float momentum = 0.1f);
 // Normalizes over the last axis, for each row.
 LayerPointer LayerNormalization(float epsilon = 1e-5f);
 
+// Divides by the root of the mean square over the last axis, for each row, and
+// multiplies by "scale".
+LayerPointer RmsNormalization(float epsilon = 1e-6f);
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_

@@ -67,6 +67,37 @@ TEST(NormalizationTest, AFrozenOneDoesInTrainingWhatItDoesInInference) {
   EXPECT_EQ(frozen.Values(Role::kOutput), output);
 }
 
+TEST(NormalizationTest, RmsNormalizationHasMeanSquareOne) {
+  LayerHarness harness(RmsNormalization(), {{{2, 2}}});
+  harness.Values(Role::kInput) = {3, 4, -6, 8};
+  harness.Values(Role::kWeight) = {1, 10};
+  ASSERT_THAT(harness.Forward(), IsOk());
+  const float root = std::sqrt(12.5f);
+  EXPECT_THAT(
+      harness.Values(Role::kOutput),
+      ElementsAre(FloatNear(3 / root, 1e-6f), FloatNear(40 / root, 1e-5f),
+                  FloatNear(-3 / root, 1e-6f), FloatNear(40 / root, 1e-5f)));
+  const std::vector<float> output = harness.Values(Role::kOutput);
+  ASSERT_THAT(harness.Recompute(), IsOk());
+  EXPECT_EQ(harness.Values(Role::kOutput), output);
+  LayerHarness inference(RmsNormalization(), {{{2, 2}}},
+                         NetworkMode::kInference);
+  inference.Values(Role::kInput) = {3, 4, -6, 8};
+  inference.Values(Role::kWeight) = {1, 10};
+  ASSERT_THAT(inference.Forward(), IsOk());
+  EXPECT_EQ(inference.Values(Role::kOutput), output);
+}
+
+TEST(NormalizationTest, RmsBackwardMatchesCentralDifferences) {
+  for (const Shape& shape : {Shape{3, 8}, Shape{2, 3, 6}}) {
+    LayerHarness layer(RmsNormalization(), {{shape}});
+    EXPECT_LT(layer.WorstGradientError(), 2e-3) << shape.ToString();
+    EXPECT_LT(layer.WorstDerivativeError(), 1e-2) << shape.ToString();
+  }
+  EXPECT_THAT(Refusal(RmsNormalization(0), {{{2, 2}}}), Not(IsOk()));
+  EXPECT_THAT(Refusal(RmsNormalization(), {{{2}}}), Not(IsOk()));
+}
+
 TEST(NormalizationTest, BackwardMatchesCentralDifferences) {
   for (const Shape& shape : {Shape{6, 3}, Shape{3, 2, 2, 2}}) {
     LayerHarness batch(BatchNormalization(), {{shape}});

@@ -271,8 +271,58 @@ class AveragePool2dLayer final : public PoolLayer {
   }
 };
 
+class GlobalAveragePool2dLayer final : public Layer {
+ public:
+  absl::string_view type() const override { return "global average pool 2d"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    const absl::Status status = CheckOneFloatInput(inputs, 4, 4);
+    if (!status.ok()) return status;
+    const Shape& input = inputs.inputs[0].shape;
+    LayerSignature signature;
+    signature.output.shape = {input.extent(0), input.extent(1)};
+    signature.forward.reads = {{Role::kInput}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative}};
+    signature.recompute = signature.forward;
+    signature.recompute_products = static_cast<double>(input.elements());
+    signature.derivative_by_element = true;
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    const int64_t means = data.elements(Role::kOutput);
+    const int64_t plane = data.elements(Role::kInput) / means;
+    const float* input = data.Read(Role::kInput);
+    float* output = data.Write(Role::kOutput);
+    for (int64_t m = 0; m < means; ++m) {
+      double sum = 0;
+      for (int64_t i = m * plane; i < (m + 1) * plane; ++i) sum += input[i];
+      output[m] = static_cast<float>(sum / static_cast<double>(plane));
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const int64_t means = data.elements(Role::kOutputDerivative);
+    const int64_t plane = data.elements(Role::kInputDerivative) / means;
+    const float* output_derivative = data.Read(Role::kOutputDerivative);
+    float* input_derivative = data.Write(Role::kInputDerivative);
+    for (int64_t m = 0; m < means; ++m) {
+      std::fill(input_derivative + m * plane,
+                input_derivative + (m + 1) * plane,
+                output_derivative[m] / static_cast<float>(plane));
+    }
+  }
+};
+
 }  // namespace
 
+LayerPointer GlobalAveragePool2d() {
+  return std::make_shared<GlobalAveragePool2dLayer>();
+}
 LayerPointer MaxPool2d(int64_t window, int64_t stride) {
   return std::make_shared<MaxPool2dLayer>(window, stride);
 }

@@ -21,6 +21,10 @@ namespace footprint {
 LayerPointer MaxPool2d(int64_t window, int64_t stride = 0);
 LayerPointer AveragePool2d(int64_t window, int64_t stride = 0);
 
+// The mean of each channel: [batch, channels, height, width] becomes
+// [batch, channels].
+LayerPointer GlobalAveragePool2d();
+
 }  // namespace footprint
 
 #endif  // FOOTPRINT_TRAINER_MANAGER_LAYERS_POOLING_H_

@@ -33,6 +33,17 @@ TEST(PoolingTest, TakesTheLargestOrTheMean) {
   EXPECT_THAT(mean.Values(Role::kOutput), ElementsAre(2.75f, 4.25f));
 }
 
+TEST(PoolingTest, TheGlobalPoolIsTheMeanOfAChannel) {
+  LayerHarness mean(GlobalAveragePool2d(), {{{1, 2, 1, 2}}});
+  mean.Values(Role::kInput) = {1, 2, 7, 4};
+  ASSERT_THAT(mean.Forward(), IsOk());
+  EXPECT_EQ(mean.signature().output.shape, Shape({1, 2}));
+  EXPECT_THAT(mean.Values(Role::kOutput), ElementsAre(1.5f, 5.5f));
+  LayerHarness harness(GlobalAveragePool2d(), {{{3, 2, 4, 5}}});
+  EXPECT_LT(harness.WorstDerivativeError(), 1e-3);
+  EXPECT_THAT(Refusal(GlobalAveragePool2d(), {{{3, 2, 4}}}), Not(IsOk()));
+}
+
 TEST(PoolingTest, DerivativesMatchCentralDifferences) {
   for (const int64_t stride : {1, 2, 3}) {
     for (const int64_t window : {1, 2, 3}) {

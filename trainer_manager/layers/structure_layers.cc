@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/layers/structure_layers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
@@ -99,6 +100,102 @@ class AddLayer final : public Layer {
                        data.Write(Role::kInputDerivative, i));
     }
   }
+};
+
+class ConcatenateLayer final : public Layer {
+ public:
+  explicit ConcatenateLayer(int axis) : axis_(axis) {}
+
+  absl::string_view type() const override { return "concatenate"; }
+
+  absl::StatusOr<LayerSignature> Describe(
+      const LayerInputs& inputs) const override {
+    absl::Status status = CheckInputCount(inputs, 2);
+    for (size_t i = 0; i < 2 && status.ok(); ++i) {
+      status = CheckInputType(inputs, i, DType::kF32);
+    }
+    if (status.ok()) status = CheckShapes(inputs);
+    if (!status.ok()) return status;
+    LayerSignature signature;
+    signature.output = inputs.inputs[0];
+    signature.output.shape.set_extent(axis_,
+                                      inputs.inputs[0].shape.extent(axis_) +
+                                          inputs.inputs[1].shape.extent(axis_));
+    signature.forward.reads = {{Role::kInput, 0}, {Role::kInput, 1}};
+    signature.forward.writes = {{Role::kOutput}};
+    signature.derivative.reads = {{Role::kOutputDerivative}};
+    signature.derivative.writes = {{Role::kInputDerivative, 0},
+                                   {Role::kInputDerivative, 1}};
+    signature.recompute = signature.forward;
+    return signature;
+  }
+
+  absl::Status Forward(const StepData& data) const override {
+    float* output = data.Write(Role::kOutput);
+    for (int i = 0; i < 2; ++i) {
+      const float* input = data.Read(Role::kInput, i);
+      ForEachBlock(data, i, Role::kInput, Role::kOutput,
+                   [&](int64_t part, int64_t whole, int64_t count) {
+                     std::copy_n(input + part, count, output + whole);
+                   });
+    }
+    return absl::OkStatus();
+  }
+
+  void CalculateDerivative(const StepData& data) const override {
+    const float* whole_derivative = data.Read(Role::kOutputDerivative);
+    for (int i = 0; i < 2; ++i) {
+      if (!data.Has(Role::kInputDerivative, i)) continue;
+      float* derivative = data.Write(Role::kInputDerivative, i);
+      ForEachBlock(data, i, Role::kInputDerivative, Role::kOutputDerivative,
+                   [&](int64_t part, int64_t whole, int64_t count) {
+                     std::copy_n(whole_derivative + whole, count,
+                                 derivative + part);
+                   });
+    }
+  }
+
+ private:
+  absl::Status CheckShapes(const LayerInputs& inputs) const {
+    const Shape& first = inputs.inputs[0].shape;
+    const Shape& second = inputs.inputs[1].shape;
+    bool fits =
+        first.rank() == second.rank() && axis_ >= 1 && axis_ < first.rank();
+    for (int axis = 0; axis < first.rank() && fits; ++axis) {
+      fits = axis == axis_ || first.extent(axis) == second.extent(axis);
+    }
+    if (!fits) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot concatenate ", first.ToString(), " and ",
+                       second.ToString(), " along axis ", axis_));
+    }
+    if (first.extent(axis_) <= INT64_MAX - second.extent(axis_)) {
+      return absl::OkStatus();
+    }
+    return absl::OutOfRangeError(
+        absl::StrCat("concatenated, ", first.ToString(), " and ",
+                     second.ToString(), " have more than 2^63 - 1 elements"));
+  }
+
+  // Calls visit(place in the part, place in the whole, count) for each run of
+  // values that lies together in both. The second part is the last of the
+  // whole, so the other need not be there.
+  template <typename Visit>
+  void ForEachBlock(const StepData& data, int part, Role part_role,
+                    Role whole_role, const Visit& visit) const {
+    const Shape& of_part = data.shape(part_role, part);
+    const Shape& of_whole = data.shape(whole_role);
+    int64_t blocks = 1;
+    for (int axis = 0; axis < axis_; ++axis) blocks *= of_part.extent(axis);
+    const int64_t part_size = of_part.elements() / blocks;
+    const int64_t whole_size = of_whole.elements() / blocks;
+    const int64_t first = part == 0 ? 0 : whole_size - part_size;
+    for (int64_t b = 0; b < blocks; ++b) {
+      visit(b * part_size, b * whole_size + first, part_size);
+    }
+  }
+
+  const int axis_;
 };
 
 class EmbeddingLayer final : public Layer {
@@ -228,6 +325,9 @@ class PositionEmbeddingLayer final : public Layer {
 
 LayerPointer Flatten() { return std::make_shared<FlattenLayer>(); }
 LayerPointer Add() { return std::make_shared<AddLayer>(); }
+LayerPointer Concatenate(int axis) {
+  return std::make_shared<ConcatenateLayer>(axis);
+}
 LayerPointer Embedding(int64_t entries, int64_t width) {
   return std::make_shared<EmbeddingLayer>(entries, width);
 }

@@ -21,6 +21,10 @@ LayerPointer Flatten();
 // The sum of two inputs of one shape.
 LayerPointer Add();
 
+// Two inputs, the second behind the first along an axis, such as channels;
+// their other extents are equal. The axis is at least 1: rows stay apart.
+LayerPointer Concatenate(int axis = 1);
+
 // int32 [batch, positions] becomes [batch, positions, width]: the row of the
 // table "weight" [entries, width] that each index names. An index that names
 // none is OutOfRange.

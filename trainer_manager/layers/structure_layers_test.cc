@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/layers/structure_layers.h"
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,37 @@ TEST(StructureLayersTest, FlattenAndAddMoveValues) {
   ASSERT_THAT(add.Forward(), IsOk());
   EXPECT_THAT(add.Values(Role::kOutput), ElementsAre(11, 22));
   EXPECT_LT(add.WorstDerivativeError(), 1e-3);
+}
+
+TEST(StructureLayersTest, ConcatenateSetsInputsBehindEachOther) {
+  LayerHarness harness(Concatenate(), {{{2, 1, 2}}, {{2, 2, 2}}});
+  harness.Values(Role::kInput, 0) = {1, 2, 3, 4};
+  harness.Values(Role::kInput, 1) = {5, 6, 7, 8, 9, 10, 11, 12};
+  ASSERT_THAT(harness.Forward(), IsOk());
+  EXPECT_EQ(harness.signature().output.shape, Shape({2, 3, 2}));
+  EXPECT_THAT(harness.Values(Role::kOutput),
+              ElementsAre(1, 2, 5, 6, 7, 8, 3, 4, 9, 10, 11, 12));
+  for (const int axis : {1, 2, 3}) {
+    std::vector<TensorType> inputs = {{{2, 3, 2, 4}}, {{2, 3, 2, 4}}};
+    inputs[1].shape.set_extent(axis, 5);
+    LayerHarness each(Concatenate(axis), inputs);
+    EXPECT_LT(each.WorstDerivativeError(), 1e-3) << axis;
+  }
+}
+
+TEST(StructureLayersTest, RefusesToConcatenateWhatDoesNotFit) {
+  const auto refusal = [](int axis, const Shape& first, const Shape& second) {
+    return std::string(
+        Refusal(Concatenate(axis), {{first}, {second}}).message());
+  };
+  EXPECT_THAT(refusal(1, {2, 3, 4}, {2, 3, 5}),
+              HasSubstr("cannot concatenate [2, 3, 4] and [2, 3, 5] along "
+                        "axis 1"));
+  EXPECT_THAT(refusal(0, {2, 3}, {2, 3}), HasSubstr("along axis 0"));
+  EXPECT_THAT(refusal(2, {2, 3}, {2, 3}), HasSubstr("along axis 2"));
+  EXPECT_THAT(refusal(1, {2, 3}, {2, 3, 1}), HasSubstr("cannot"));
+  EXPECT_THAT(refusal(1, {1, INT64_MAX - 1}, {1, 5}), HasSubstr("2^63 - 1"));
+  EXPECT_THAT(Refusal(Concatenate(), {{{2, 3}}}), Not(IsOk()));
 }
 
 TEST(StructureLayersTest, EmbeddingPicksRowsAndSumsTheirGradients) {

@@ -154,6 +154,31 @@ void TimesSigmoidSlope(const float* factors, const float* outputs,
                 });
 }
 
+HWY_INLINE Vector SigmoidOfVector(Vector x) {
+  const Tag d;
+  const Vector one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, Exp(d, hn::Neg(x))));
+}
+
+void ComputeSilu(const float* values, int64_t count, float* results) {
+  ForEachVector(values, values, count, results, [](Vector x, Vector) HWY_ATTR {
+    return hn::Mul(x, SigmoidOfVector(x));
+  });
+}
+
+// s (1 + x (1 - s)), where s is the sigmoid of x.
+void TimesSiluSlope(const float* factors, const float* values, int64_t count,
+                    float* results) {
+  ForEachVector(
+      factors, values, count, results, [](Vector factor, Vector x) HWY_ATTR {
+        const Tag d;
+        const Vector one = hn::Set(d, 1.0f);
+        const Vector s = SigmoidOfVector(x);
+        const Vector slope = hn::Mul(s, hn::MulAdd(x, hn::Sub(one, s), one));
+        return hn::Mul(factor, slope);
+      });
+}
+
 // Near 0 a polynomial, fitted for the least maximum of the relative error
 // (4e-9); elsewhere 1 - 2 / (exp(2 |x|) + 1), which would cancel there.
 HWY_INLINE Vector TanhOfVector(Vector x) {
@@ -203,6 +228,8 @@ HWY_EXPORT(TimesGeluSlope);
 HWY_EXPORT(TimesReluSlope);
 HWY_EXPORT(ComputeSigmoid);
 HWY_EXPORT(TimesSigmoidSlope);
+HWY_EXPORT(ComputeSilu);
+HWY_EXPORT(TimesSiluSlope);
 HWY_EXPORT(ComputeTanh);
 HWY_EXPORT(TimesTanhSlope);
 
@@ -233,6 +260,13 @@ void ComputeSigmoid(const float* values, int64_t count, float* results) {
 void TimesSigmoidSlope(const float* factors, const float* outputs,
                        int64_t count, float* results) {
   HWY_DYNAMIC_DISPATCH(TimesSigmoidSlope)(factors, outputs, count, results);
+}
+void ComputeSilu(const float* values, int64_t count, float* results) {
+  HWY_DYNAMIC_DISPATCH(ComputeSilu)(values, count, results);
+}
+void TimesSiluSlope(const float* factors, const float* values, int64_t count,
+                    float* results) {
+  HWY_DYNAMIC_DISPATCH(TimesSiluSlope)(factors, values, count, results);
 }
 void ComputeTanh(const float* values, int64_t count, float* results) {
   HWY_DYNAMIC_DISPATCH(ComputeTanh)(values, count, results);

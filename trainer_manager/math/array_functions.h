@@ -45,6 +45,13 @@ void ComputeSigmoid(const float* values, int64_t count, float* results);
 void TimesSigmoidSlope(const float* factors, const float* outputs,
                        int64_t count, float* results);
 
+// results[i] = values[i] times the sigmoid of it.
+void ComputeSilu(const float* values, int64_t count, float* results);
+
+// results[i] = factors[i] times ComputeSilu's slope at values[i].
+void TimesSiluSlope(const float* factors, const float* values, int64_t count,
+                    float* results);
+
 void ComputeTanh(const float* values, int64_t count, float* results);
 
 // results[i] = factors[i] times the slope where ComputeTanh gave outputs[i].

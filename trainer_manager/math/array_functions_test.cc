@@ -145,6 +145,22 @@ TEST(ArrayFunctionsTest, TanhAndSigmoidKeepNaNAndSaturate) {
   });
 }
 
+TEST(ArrayFunctionsTest, SiluAndItsSlopeAreThoseOfDoubles) {
+  std::vector<float> x;
+  for (float value = -40; value <= 40; value += 0.0625f) x.push_back(value);
+  const int64_t count = static_cast<int64_t>(x.size());
+  std::vector<float> silu(x.size());
+  std::vector<float> slopes(x.size(), 0.5f);
+  ComputeSilu(x.data(), count, silu.data());
+  TimesSiluSlope(slopes.data(), x.data(), count, slopes.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double value = x[i];
+    const double s = 1 / (1 + std::exp(-value));
+    EXPECT_NEAR(silu[i], value * s, 1e-6 * std::abs(value)) << value;
+    EXPECT_NEAR(slopes[i], 0.5 * s * (1 + value * (1 - s)), 2e-6) << value;
+  }
+}
+
 TEST(ArrayFunctionsTest, GeluAndItsSlopeAreThoseOfDoubles) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(4);

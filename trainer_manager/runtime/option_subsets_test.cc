@@ -13,6 +13,15 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/trainer_manager/execution/option_subset.h"
 #include "footprint/trainer_manager/execution/refused_budget.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/convolution2d.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/normalization.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/layers/pooling.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
+#include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/random_network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/runtime/manager.h"
@@ -142,6 +151,33 @@ TEST(OptionSubsetsTest, TabularMlpTrainsTheSame) {
 
 TEST(OptionSubsetsTest, AdamTrainsTheSame) {
   ExpectSubsetsEqual(TabularMlp(4), 0, 10, Adam(0.01f), AllSubsets());
+}
+
+// Depthwise and grouped convolutions, SiLU, concatenation with a value that needs
+// no derivative, global pooling and RMS normalization.
+Network MobileNetwork() {
+  Convolution2dOptions depthwise = {6, 3, 1, 1};
+  depthwise.groups = 3;
+  Convolution2dOptions grouped = {8, 3, 2, 1};
+  grouped.groups = 2;
+  Network network;
+  network.AddInput("image", {{6, 3, 8, 8}});
+  network.AddLayer("conv1", Convolution2d(depthwise), {"image"});
+  network.AddLayer("silu1", Silu(), {"conv1"});
+  network.AddLayer("conv2", Convolution2d({5, 1}), {"silu1"});
+  network.AddLayer("both", Concatenate(), {"image", "conv2"});
+  network.AddLayer("conv3", Convolution2d(grouped), {"both"});
+  network.AddLayer("silu2", Silu(), {"conv3"});
+  network.AddLayer("means", GlobalAveragePool2d(), {"silu2"});
+  network.AddLayer("norm", RmsNormalization(), {"means"});
+  network.AddLayer("twice", Concatenate(), {"norm", "means"});
+  network.AddLayer("head", FullyConnected(5), {"twice"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  return network;
+}
+
+TEST(OptionSubsetsTest, LayersOfMobileNetworksTrainTheSame) {
+  ExpectSubsetsEqual(MobileNetwork(), 5, 3, Momentum(0.05f), AllSubsets());
 }
 
 // In parts, which run side by side.
