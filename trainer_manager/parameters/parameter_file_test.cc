@@ -75,7 +75,8 @@ TEST(ParameterFileTest, APatternLoadsAPart) {
     return std::vector<float>(found.begin(), found.end());
   };
   const std::vector<float> head = values(*loaded, "head.weight");
-  EXPECT_FALSE(LoadParameters(path, loaded.get()).ok());
+  EXPECT_THAT(LoadParameters(path, loaded.get()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
   ParameterMap part;
   part.only = "hidden1.*";
   ASSERT_THAT(LoadParameters(path, part, loaded.get()), IsOk());

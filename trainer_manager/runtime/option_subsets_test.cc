@@ -153,8 +153,8 @@ TEST(OptionSubsetsTest, AdamTrainsTheSame) {
   ExpectSubsetsEqual(TabularMlp(4), 0, 10, Adam(0.01f), AllSubsets());
 }
 
-// Depthwise and grouped convolutions, SiLU, concatenation with a value that needs
-// no derivative, global pooling and RMS normalization.
+// Depthwise and grouped convolutions, SiLU, concatenation with a value that
+// needs no derivative, global pooling and RMS normalization.
 Network MobileNetwork() {
   Convolution2dOptions depthwise = {6, 3, 1, 1};
   depthwise.groups = 3;

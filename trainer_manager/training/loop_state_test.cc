@@ -10,6 +10,7 @@ namespace footprint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 LoopState SomeState() {
   LoopState state;
@@ -63,10 +64,10 @@ TEST(LoopStateTest, EachNoteMustBeThereAndBeANumber) {
   }
   TrainingNotes below = notes;
   below["loop.rows"] = "-1";
-  EXPECT_FALSE(FromNotes(below).ok());
+  EXPECT_THAT(FromNotes(below), Not(IsOk()));
   TrainingNotes not_a_number = notes;
   not_a_number["loop.loss_sum"] = "nan";
-  EXPECT_FALSE(FromNotes(not_a_number).ok());
+  EXPECT_THAT(FromNotes(not_a_number), Not(IsOk()));
 }
 
 }  // namespace

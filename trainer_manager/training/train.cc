@@ -96,6 +96,7 @@ class TrainingLoop {
   absl::Status EndEpoch();
   absl::Status Compare(double loss, int64_t epoch);
   absl::Status Save() const;
+  absl::Status SaveFirst() const;
   absl::Status Finish();
 
   const TrainOptions& options_;
@@ -131,10 +132,20 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
         "the rate of the optimizer ", options_.manager.optimizer->name(),
         " cannot be lowered on a plateau: override Optimizer::ForGroup"));
   }
-  if (options_.state_path.empty() || !FileExists(options_.state_path)) {
-    return absl::OkStatus();
+  if (!options_.state_path.empty() && FileExists(options_.state_path)) {
+    return Resume();
   }
-  return Resume();
+  return SaveFirst();
+}
+
+// Writes both files before the first step, so that a folder that is not there
+// and a disk that is full are seen before an epoch is lost to them.
+absl::Status TrainingLoop::SaveFirst() const {
+  const absl::Status status =
+      options_.best_path.empty()
+          ? absl::OkStatus()
+          : SaveParameters(*parameters_, options_.best_path);
+  return status.ok() ? Save() : status;
 }
 
 absl::Status TrainingLoop::Resume() {

@@ -74,8 +74,9 @@ struct TrainOptions {
   // The file of the best epoch's weights, which the parameters have at the end;
   // empty: they are those of the last step.
   std::string best_path;
-  // The file of the training, written after each epoch and `save_every` steps,
-  // and read at the start if it is there; empty: none.
+  // The file of the training, read at the start if it is there; else both files
+  // are written before the first step, to see that they can be. Written after
+  // each epoch and `save_every` steps; empty: none.
   std::string state_path;
   int64_t save_every = 0;
 

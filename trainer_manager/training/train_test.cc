@@ -345,8 +345,23 @@ TEST(TrainTest, AStateIsSavedEachFewSteps) {
     return true;
   };
   MustTrain(Classifier(), rows.data(), options);
-  EXPECT_THAT(saved, testing::ElementsAre(false, false, true, false, true));
+  EXPECT_THAT(saved, testing::ElementsAre(true, false, true, false, true));
   EXPECT_EQ(access(options.state_path.c_str(), F_OK), 0);
+}
+
+// A file that cannot be written is known before the first step.
+TEST(TrainTest, AFolderThatIsNotThereIsNamedBeforeTheFirstStep) {
+  const Rows rows(20);
+  for (const bool best : {false, true}) {
+    TrainOptions options = Options();
+    int steps = 0;
+    options.on_step = [&steps](const StepProgress&) { return ++steps > 0; };
+    const std::string path = TestPath("nowhere/file.safetensors");
+    (best ? options.best_path : options.state_path) = path;
+    const auto result = Train(Classifier(), rows.data(), options);
+    EXPECT_THAT(result.status(), StatusIs(absl::StatusCode::kNotFound));
+    EXPECT_EQ(steps, 0);
+  }
 }
 
 // A head on a frozen backbone, from the weights of another training.
