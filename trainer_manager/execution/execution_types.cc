@@ -86,7 +86,6 @@ class PlanHash {
     Add(layer.layer == nullptr ? "" : layer.layer->type());
     Add(layer.inputs);
     Add(static_cast<int64_t>(layer.weights_of));
-    Add(layer.groups);
     Add(layer.signature.weights);
     Add(layer.signature.statistics);
   }
@@ -214,6 +213,7 @@ uint64_t PlanFingerprint(const ExecutionPlan& plan) {
   hash.Add(static_cast<int64_t>(plan.network.inputs.size()));
   hash.AddAll(plan.network.layers);
   hash.AddAll(plan.network.groups);
+  hash.AddAll(plan.network.group_of);
   hash.Add(plan.network.outputs);
   hash.AddAll(plan.tensors);
   hash.AddAll(plan.storages);

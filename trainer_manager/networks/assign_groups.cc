@@ -36,15 +36,16 @@ absl::StatusOr<size_t> FindGroup(const std::vector<ParameterGroup>& groups,
   return found;
 }
 
-// Sets the groups of a layer's own weights.
+// Finds the groups of a layer's own weights.
 absl::Status AssignLayer(const std::vector<ParameterGroup>& groups,
-                         std::vector<bool>* used, ResolvedLayer* layer) {
+                         std::vector<bool>* used, ResolvedLayer* layer,
+                         std::vector<size_t>* group_of) {
   const size_t weights = layer->signature.weights.size();
   size_t frozen = 0;
   for (size_t w = 0; w < weights; ++w) {
     const auto group = FindGroup(groups, ParameterName(*layer, w));
     if (!group.ok()) return group.status();
-    layer->groups.push_back(*group);
+    group_of->push_back(*group);
     if (*group == ResolvedNetwork::kNoGroup) continue;
     (*used)[*group] = true;
     if (groups[*group].frozen) ++frozen;
@@ -63,9 +64,9 @@ absl::Status CheckUsed(const ResolvedNetwork& network,
       std::find(used.begin(), used.end(), false) - used.begin());
   if (unused == used.size()) return absl::OkStatus();
   std::vector<std::string> names;
-  for (const ResolvedLayer& layer : network.layers) {
-    for (size_t w = 0; w < layer.groups.size(); ++w) {
-      names.push_back(ParameterName(layer, w));
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    for (size_t w = 0; w < network.group_of[l].size(); ++w) {
+      names.push_back(ParameterName(network.layers[l], w));
     }
   }
   const std::string& pattern = network.groups[unused].pattern;
@@ -149,10 +150,12 @@ absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
     any_frozen |= group.frozen;
   }
   std::vector<bool> used(network->groups.size(), false);
+  network->group_of.assign(network->layers.size(), {});
   for (size_t l = 0; l < network->layers.size() && status.ok(); ++l) {
     ResolvedLayer& layer = network->layers[l];
     if (layer.weights_of == l) {
-      status = AssignLayer(network->groups, &used, &layer);
+      status =
+          AssignLayer(network->groups, &used, &layer, &network->group_of[l]);
     } else {
       layer.is_frozen = network->layers[layer.weights_of].is_frozen;
     }

@@ -70,8 +70,8 @@ bool HasGradient(const ResolvedNetwork::ResolvedLayer& layer) {
 TEST(AssignGroupsTest, WithoutAGroupNothingChanges) {
   const auto network = Assign(SmallNetwork());
   ASSERT_THAT(network, IsOk());
+  EXPECT_TRUE(network->group_of.empty());
   for (const ResolvedNetwork::ResolvedLayer& layer : network->layers) {
-    EXPECT_TRUE(layer.groups.empty());
     EXPECT_FALSE(layer.is_frozen);
     EXPECT_TRUE(HasBackward(layer));
   }
@@ -83,9 +83,9 @@ TEST(AssignGroupsTest, AWeightHasTheNumberOfItsGroup) {
   network.AddGroup(Slow("fc2.w*"));
   const auto resolved = Assign(network);
   ASSERT_THAT(resolved, IsOk());
-  EXPECT_THAT(resolved->layers[0].groups, ElementsAre(kNone, 0u));
-  EXPECT_THAT(resolved->layers[1].groups, ElementsAre(kNone, kNone));
-  EXPECT_THAT(resolved->layers[3].groups, ElementsAre(1u, 0u));
+  EXPECT_THAT(resolved->group_of[0], ElementsAre(kNone, 0u));
+  EXPECT_THAT(resolved->group_of[1], ElementsAre(kNone, kNone));
+  EXPECT_THAT(resolved->group_of[3], ElementsAre(1u, 0u));
   EXPECT_TRUE(HasBackward(resolved->layers[2]));
   EXPECT_TRUE(resolved->layers[1].depends_on_batch());
 }

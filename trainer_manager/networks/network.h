@@ -74,11 +74,9 @@ struct ResolvedNetwork {
     std::vector<size_t> inputs;  // values
     size_t weights_of = 0;       // the layer whose weights it uses: its own
                                  // number, unless they are shared
-    // Set by AssignGroups (assign_groups.h): the group of each weight, or
-    // kNoGroup; whether the layer's weights are not trained.
-    std::vector<size_t> groups;
-    bool is_frozen = false;
     LayerSignature signature;
+    // Set by AssignGroups (assign_groups.h): the weights are not trained.
+    bool is_frozen = false;
     bool is_loss() const { return signature.label.has_value(); }
     // Returns whether the layer has weights that are trained.
     bool is_trained() const { return !is_frozen && !signature.weights.empty(); }
@@ -92,6 +90,9 @@ struct ResolvedNetwork {
   NetworkMode mode = NetworkMode::kInference;
   std::vector<Network::Input> inputs;
   std::vector<ParameterGroup> groups;
+  // Set by AssignGroups, if there are groups: that of each weight of each
+  // layer, or kNoGroup.
+  std::vector<std::vector<size_t>> group_of;
   std::vector<ResolvedLayer> layers;
   std::vector<size_t> outputs;  // values: what the loss reads in training, and
                                 // what no layer but the loss reads in inference

@@ -29,10 +29,9 @@ absl::StatusOr<GroupOptimizers> GroupOptimizers::Create(
     const ResolvedNetwork& network, OptimizerPointer optimizer) {
   GroupOptimizers optimizers;
   if (!network.groups.empty()) {
-    optimizers.groups_ = network.groups;
-    for (const ResolvedNetwork::ResolvedLayer& layer : network.layers) {
-      optimizers.group_of_.push_back(layer.groups);
-    }
+    optimizers.groups_ = std::make_unique<Groups>();
+    optimizers.groups_->groups = network.groups;
+    optimizers.groups_->group_of = network.group_of;
   }
   const absl::Status status = optimizers.Replace(std::move(optimizer));
   if (!status.ok()) return status;
@@ -40,23 +39,25 @@ absl::StatusOr<GroupOptimizers> GroupOptimizers::Create(
 }
 
 absl::Status GroupOptimizers::Replace(OptimizerPointer optimizer) {
-  std::vector<OptimizerPointer> by_group;
-  for (const ParameterGroup& group : groups_) {
-    by_group.push_back(optimizer);
-    const bool as_others = group.rate_factor == 1 && !group.weight_decay;
-    if (as_others || optimizer == nullptr) continue;
-    auto made = MakeForGroup(*optimizer, group);
-    if (!made.ok()) return made.status();
-    by_group.back() = *std::move(made);
+  if (groups_ != nullptr) {
+    std::vector<OptimizerPointer> by_group;
+    for (const ParameterGroup& group : groups_->groups) {
+      by_group.push_back(optimizer);
+      const bool as_others = group.rate_factor == 1 && !group.weight_decay;
+      if (as_others || optimizer == nullptr) continue;
+      auto made = MakeForGroup(*optimizer, group);
+      if (!made.ok()) return made.status();
+      by_group.back() = *std::move(made);
+    }
+    groups_->optimizers = std::move(by_group);
   }
   common_ = std::move(optimizer);
-  by_group_ = std::move(by_group);
   return absl::OkStatus();
 }
 
 WeightOptimizers GroupOptimizers::At(size_t layer) const {
-  if (group_of_.empty()) return *common_;
-  return {*common_, by_group_, group_of_[layer]};
+  if (groups_ == nullptr) return *common_;
+  return {*common_, groups_->optimizers, groups_->group_of[layer]};
 }
 
 }  // namespace footprint

@@ -12,6 +12,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -68,10 +69,14 @@ class GroupOptimizers {
  private:
   GroupOptimizers() = default;
 
+  struct Groups {
+    std::vector<ParameterGroup> groups;
+    std::vector<OptimizerPointer> optimizers;   // of each
+    std::vector<std::vector<size_t>> group_of;  // of each layer's weights
+  };
+
   OptimizerPointer common_;
-  std::vector<ParameterGroup> groups_;
-  std::vector<OptimizerPointer> by_group_;
-  std::vector<std::vector<size_t>> group_of_;  // of each layer's weights
+  std::unique_ptr<Groups> groups_;  // only if there are such
 };
 
 }  // namespace footprint
