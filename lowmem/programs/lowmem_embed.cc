@@ -44,6 +44,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/progress_bar.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/text_embedder.h"
 #include "footprint/lowmem/programs/command_line.h"
 #include "footprint/lowmem/programs/program_pages.h"
@@ -399,7 +400,7 @@ absl::Status Run(const std::string& directory) {
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
-      lowmem_internal::FileBytes(directory + "/model.safetensors"), memory);
+      lowmem_internal::FileBytes(FindWeightFile(directory)), memory);
   if (!backend.ok()) return backend.status();
   TextEmbedderOptions options;
   options.gives_scores = !absl::GetFlag(FLAGS_scores).empty();
