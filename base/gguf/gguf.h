@@ -8,10 +8,10 @@
 //   absl::StatusOr<const footprint::TensorInfo*> words =
 //       index->Find("token_embd.weight");
 //
-// Reads versions 2 and 3 of the format (ggml/docs/gguf.md), little-endian. Only
-// the header is read, never the tensors, and of lists (a tokenizer's words) the
-// place alone: GgufValue says where their elements lie in the file. A tensor's
-// shape has the fastest dimension last, as everywhere in this tree.
+// Reads versions 2 and 3 of the format (as ggml has it), little-endian.
+// Only the header is read, never the tensors, and of lists (a tokenizer's
+// words) the place alone: GgufValue says where their elements lie in the file.
+// A tensor's shape has the fastest dimension last, as everywhere in this tree.
 //
 // An index owns its strings and refers to no file. Thread-safe once made.
 // Memory: 64 KiB while reading; then the index's (tensor_index.h), about 150

@@ -1,6 +1,6 @@
 // Passes calls on to the allocator that the program would have called, and
-// counts beside it: what passing_entry_points.cc, passing_operators.cc and
-// passing_extensions.cc have in common.
+// counts beside it: what passing_entry_points.cc and passing_operators.cc have
+// in common.
 //
 //   return Counted([size] { return next_allocator.malloc(size); });
 //   CountedFree(block, [block] { next_allocator.free(block); });
@@ -103,6 +103,6 @@ void* CountedReallocation(void* block, bool null_frees, Call call) {
 
 }  // namespace footprint::profiling_internal
 
-// Tested by //profiling/memprof:linked_allocators_test.
+// Tested by linked_allocators_test.
 
 #endif  // FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
