@@ -147,31 +147,13 @@ void SetNumber(const char* bytes, GgufValue* value) {
     value->number = static_cast<double>(value->integer);
 }
 
-}  // namespace
+// The bytes of a header from the first to the last, a piece of the file at a
+// time. After a fault they are zeros.
+class HeaderBytes {
+ protected:
+  HeaderBytes(int descriptor, absl::string_view name, int64_t file_bytes)
+      : descriptor_(descriptor), file_bytes_(file_bytes), name_(name) {}
 
-// Reads a header from its first byte to its last, a piece of the file at a
-// time. After a fault it reads zeros.
-class GgufReader {
- public:
-  GgufReader(int descriptor, absl::string_view name, int64_t file_bytes)
-      : descriptor_(descriptor), file_bytes_(file_bytes) {
-    index_.file_name_ = std::string(name);
-    index_.file_bytes_ = file_bytes;
-  }
-
-  absl::StatusOr<GgufIndex> Read() {
-    ReadCounts();
-    for (int64_t i = 0; i < keys_ && status_.ok(); ++i) ReadKey();
-    subject_.clear();
-    SetAlignment();
-    for (int64_t i = 0; i < tensors_ && status_.ok(); ++i) ReadTensor();
-    if (status_.ok()) PlaceTensors();
-    if (status_.ok()) status_ = index_.SortByName();
-    if (!status_.ok()) return status_;
-    return std::move(index_);
-  }
-
- private:
   void Fail(absl::string_view what) {
     status_.Update(absl::InvalidArgumentError(Describe(
         absl::StrCat(what, ". The file is damaged: download it again"))));
@@ -180,8 +162,7 @@ class GgufReader {
     status_.Update(absl::UnimplementedError(Describe(what)));
   }
   std::string Describe(absl::string_view what) const {
-    return absl::StrCat(index_.file_name_, ": near byte ", position_, ": ",
-                        subject_, what);
+    return absl::StrCat(name_, ": near byte ", position_, ": ", subject_, what);
   }
 
   // Returns `count` bytes, which are at most the buffer's, and null after a
@@ -196,8 +177,8 @@ class GgufReader {
     if (position_ + count > buffer_begin_ + buffer_size_) {
       buffer_begin_ = position_;
       buffer_size_ = std::min<int64_t>(kBufferBytes, file_bytes_ - position_);
-      status_ = ReadFully(descriptor_, index_.file_name_, buffer_begin_,
-                          buffer_size_, buffer_.get());
+      status_ = ReadFully(descriptor_, name_, buffer_begin_, buffer_size_,
+                          buffer_.get());
       if (!status_.ok()) return nullptr;
     }
     const char* const bytes = buffer_.get() + (position_ - buffer_begin_);
@@ -245,6 +226,45 @@ class GgufReader {
     return text;
   }
 
+  static constexpr int64_t kBufferBytes = 64 << 10;
+
+  const int descriptor_;
+  const int64_t file_bytes_;
+  const std::string name_;
+  absl::Status status_;
+  std::string subject_;  // what is being read, for messages
+  int64_t position_ = 0;
+
+ private:
+  std::unique_ptr<char[]> buffer_ = std::make_unique<char[]>(kBufferBytes);
+  int64_t buffer_begin_ = 0;
+  int64_t buffer_size_ = 0;
+};
+
+}  // namespace
+
+// Reads a header, and places the tensors that it names.
+class GgufReader : private HeaderBytes {
+ public:
+  GgufReader(int descriptor, absl::string_view name, int64_t file_bytes)
+      : HeaderBytes(descriptor, name, file_bytes) {
+    index_.file_name_ = name_;
+    index_.file_bytes_ = file_bytes;
+  }
+
+  absl::StatusOr<GgufIndex> Read() {
+    ReadCounts();
+    for (int64_t i = 0; i < keys_ && status_.ok(); ++i) ReadKey();
+    subject_.clear();
+    SetAlignment();
+    for (int64_t i = 0; i < tensors_ && status_.ok(); ++i) ReadTensor();
+    if (status_.ok()) PlaceTensors();
+    if (status_.ok()) status_ = index_.SortByName();
+    if (!status_.ok()) return status_;
+    return std::move(index_);
+  }
+
+ private:
   void ReadCounts() {
     const char* const magic = Take(kMagic.size());
     if (magic == nullptr || !GgufIndex::HasMagic({magic, kMagic.size()})) {
@@ -445,20 +465,10 @@ class GgufReader {
     }
   }
 
-  static constexpr int64_t kBufferBytes = 64 << 10;
-
-  const int descriptor_;
-  const int64_t file_bytes_;
   GgufIndex index_;
-  absl::Status status_;
-  std::string subject_;  // what is being read, for messages
-  int64_t position_ = 0;
   int64_t tensors_ = 0;
   int64_t keys_ = 0;
   int64_t alignment_ = kDefaultAlignmentBytes;
-  std::unique_ptr<char[]> buffer_ = std::make_unique<char[]>(kBufferBytes);
-  int64_t buffer_begin_ = 0;
-  int64_t buffer_size_ = 0;
 };
 
 absl::string_view GgufTypeName(GgufType type) {

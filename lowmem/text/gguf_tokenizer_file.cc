@@ -92,42 +92,17 @@ Json PreTokenizer(const std::string& name) {
   return Sequence(list, Json::array({Split(pattern), ByteLevel(false)}));
 }
 
-// Reads the keys of one file into tables; keeps the first fault.
-class Filler {
- public:
-  Filler(const GgufIndex& index, const WatchedFile& file)
+// Reads the words of one file, and what keys say of them; keeps the first
+// fault.
+class Words {
+ protected:
+  Words(const GgufIndex& index, const WatchedFile& file)
       : index_(index), file_(file) {
     tokenizer_.words = std::make_unique<TokenTable>();
     tokenizer_.merges = std::make_unique<MergeTable>(tokenizer_.words.get());
     tokenizer_.settings = Json::object();
   }
 
-  absl::StatusOr<TokenizerFile> Fill() {
-    const absl::StatusOr<std::string> model =
-        index_.Text("tokenizer.ggml.model");
-    if (!model.ok()) return model.status();
-    if (*model != "gpt2" && *model != "llama") {
-      return absl::UnimplementedError(
-          absl::StrCat(index_.file_name(), ": tokenizer.ggml.model is \"",
-                       *model, "\"; \"gpt2\" and \"llama\" are read"));
-    }
-    is_byte_level_ = *model == "gpt2";
-    ReadKinds();
-    ReadWords();
-    if (is_byte_level_) {
-      SetByteLevel();
-      ReadMerges();
-    } else {
-      SetSentencePiece();
-      DeriveMerges();
-    }
-    AddFrame();
-    if (status_.ok()) status_ = tokenizer_.merges->Index();
-    if (!status_.ok()) return status_;
-    return std::move(tokenizer_);
-  }
-
- private:
   void Fail(absl::string_view what) {
     status_.Update(absl::InvalidArgumentError(
         absl::StrCat(index_.file_name(), ": ", what)));
@@ -202,6 +177,76 @@ class Filler {
     return FromByteAlphabet(word).value_or(word);
   }
 
+  bool FlagOr(const char* key, bool otherwise) {
+    if (!index_.Has(key)) return otherwise;
+    const absl::StatusOr<bool> flag = index_.Flag(key);
+    status_.Update(flag.status());
+    return flag.ok() ? *flag : otherwise;
+  }
+
+  // Returns the id that a key says and its word; nothing where it has none.
+  absl::optional<std::pair<int32_t, std::string>> FindWord(const char* key,
+                                                           int64_t otherwise) {
+    int64_t id = otherwise;
+    if (index_.Has(key)) {
+      const absl::StatusOr<int64_t> value = index_.Integer(key);
+      status_.Update(value.status());
+      if (!value.ok()) return absl::nullopt;
+      id = *value;
+    }
+    if (id < 0) return absl::nullopt;
+    for (const Json& word : tokenizer_.settings["added_tokens"]) {
+      if (word["id"].get<int64_t>() == id) {
+        return std::make_pair(static_cast<int32_t>(id),
+                              word["content"].get<std::string>());
+      }
+    }
+    if (id >= tokenizer_.words->size()) return absl::nullopt;
+    const auto number = static_cast<int32_t>(id);
+    return std::make_pair(number, std::string(tokenizer_.words->word(number)));
+  }
+
+  const GgufIndex& index_;
+  const WatchedFile& file_;
+  TokenizerFile tokenizer_;
+  absl::Status status_;
+  bool is_byte_level_ = false;
+  std::vector<int32_t> kinds_;
+  std::vector<float> scores_;
+};
+
+// Reads the whole tokenizer.
+class Filler : private Words {
+ public:
+  Filler(const GgufIndex& index, const WatchedFile& file)
+      : Words(index, file) {}
+
+  absl::StatusOr<TokenizerFile> Fill() {
+    const absl::StatusOr<std::string> model =
+        index_.Text("tokenizer.ggml.model");
+    if (!model.ok()) return model.status();
+    if (*model != "gpt2" && *model != "llama") {
+      return absl::UnimplementedError(
+          absl::StrCat(index_.file_name(), ": tokenizer.ggml.model is \"",
+                       *model, "\"; \"gpt2\" and \"llama\" are read"));
+    }
+    is_byte_level_ = *model == "gpt2";
+    ReadKinds();
+    ReadWords();
+    if (is_byte_level_) {
+      SetByteLevel();
+      ReadMerges();
+    } else {
+      SetSentencePiece();
+      DeriveMerges();
+    }
+    AddFrame();
+    if (status_.ok()) status_ = tokenizer_.merges->Index();
+    if (!status_.ok()) return status_;
+    return std::move(tokenizer_);
+  }
+
+ private:
   void SetByteLevel() {
     Json& settings = tokenizer_.settings;
     const absl::StatusOr<std::string> cut = index_.Text("tokenizer.ggml.pre");
@@ -322,35 +367,6 @@ class Filler {
     return status_.ok();
   }
 
-  bool FlagOr(const char* key, bool otherwise) {
-    if (!index_.Has(key)) return otherwise;
-    const absl::StatusOr<bool> flag = index_.Flag(key);
-    status_.Update(flag.status());
-    return flag.ok() ? *flag : otherwise;
-  }
-
-  // Returns the id that a key says and its word; nothing where it has none.
-  absl::optional<std::pair<int32_t, std::string>> FindWord(const char* key,
-                                                           int64_t otherwise) {
-    int64_t id = otherwise;
-    if (index_.Has(key)) {
-      const absl::StatusOr<int64_t> value = index_.Integer(key);
-      status_.Update(value.status());
-      if (!value.ok()) return absl::nullopt;
-      id = *value;
-    }
-    if (id < 0) return absl::nullopt;
-    for (const Json& word : tokenizer_.settings["added_tokens"]) {
-      if (word["id"].get<int64_t>() == id) {
-        return std::make_pair(static_cast<int32_t>(id),
-                              word["content"].get<std::string>());
-      }
-    }
-    if (id >= tokenizer_.words->size()) return absl::nullopt;
-    const auto number = static_cast<int32_t>(id);
-    return std::make_pair(number, std::string(tokenizer_.words->word(number)));
-  }
-
   // The words before and after a text.
   void AddFrame() {
     if (!status_.ok()) return;
@@ -375,14 +391,7 @@ class Filler {
                                              {"special_tokens", words}};
   }
 
-  const GgufIndex& index_;
-  const WatchedFile& file_;
-  TokenizerFile tokenizer_;
-  absl::Status status_;
-  bool is_byte_level_ = false;
   bool adds_bos_ = false;
-  std::vector<int32_t> kinds_;
-  std::vector<float> scores_;
 };
 
 }  // namespace
