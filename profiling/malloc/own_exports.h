@@ -1,7 +1,6 @@
 // Names that the agent exports for some programs only.
 //
-//   constexpr const char* kNames[] = {"_Znwm", "_ZdlPv"};
-//   if (!is_needed) WithdrawExport("_Znwm");
+//   if (next == nullptr) WithdrawExport("_Znwm");
 //
 // A name that an object exports stands in front of the same name of every
 // object that is loaded later. An extension of a C program, which brings a C++

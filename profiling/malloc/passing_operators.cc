@@ -55,8 +55,8 @@ void Choose(const char* name, Function counting, Function without_next,
   }
 }
 
-// What the arguments after the size ask for. jemalloc's flags are the
-// alignment's exponent, and MALLOCX_ZERO.
+// What the arguments after the size ask for. jemalloc's flags are those of
+// its header: the alignment's exponent, and MALLOCX_ZERO.
 struct Request {
   size_t alignment = 16;
   bool is_zero = false;

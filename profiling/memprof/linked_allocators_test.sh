@@ -126,6 +126,7 @@ for library in $libraries; do
     counted_once ./calls_of_jemalloc "$name"
   fi
   # In front of the agent, nothing comes to it: the report says so, and the resident set is judged.
+  # shellcheck disable=SC2016  # The entry script's own.
   printf '#!/bin/sh\nLD_PRELOAD=%s:$LD_PRELOAD exec "$@"\n' "$library" >entry
   chmod +x entry
   expect 5 "has an allocator of its own, which is not counted (private in $name)" ./entry ./forms
