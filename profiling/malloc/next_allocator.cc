@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "footprint/profiling/malloc/own_exports.h"
 #include "footprint/profiling/records/process_record.h"
 
 namespace footprint::profiling_internal {
@@ -227,9 +228,9 @@ void FindHowToCount(NextAllocator* next) {
   next->has_glibc_headers = next->is_c_library && HasGlibcHeaders(*next);
 }
 
-// Returns whether malloc's callers come to the agent. A program whose code is
-// at fixed addresses may have a stub of its own that leads there.
-bool IsAgentFirst() {
+// Returns the malloc that its callers come to. A program whose code is at fixed
+// addresses may have a stub of its own, which leads to the first one behind it.
+const void* FindFirstMalloc() {
   const void* const first = dlsym(RTLD_DEFAULT, "malloc");
   Dl_info about;
   const ElfW(Sym)* symbol = nullptr;
@@ -238,9 +239,15 @@ bool IsAgentFirst() {
               reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
               RTLD_DL_SYMENT) != 0 &&
       symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
-  return is_stub ||
-         FindObjectBase(first) ==
-             FindObjectBase(reinterpret_cast<const void*>(FindNextAllocator));
+  if (!is_stub) return first;
+  const void* const in_front = FindInFront("malloc");
+  return in_front != nullptr ? in_front
+                             : reinterpret_cast<const void*>(FindNextAllocator);
+}
+
+bool IsAgents(const void* function) {
+  return FindObjectBase(function) ==
+         FindObjectBase(reinterpret_cast<const void*>(FindNextAllocator));
 }
 
 void Append(const char* text, char* name, size_t capacity) {
@@ -302,15 +309,15 @@ void FindHowToCountAgain() {
 void WriteNextAllocatorName(char* name, size_t capacity) {
   FindNextAllocator();
   name[0] = '\0';
-  const bool is_behind = IsAgentFirst();
+  const void* const first = FindFirstMalloc();
+  const bool is_behind = IsAgents(first);
   if (is_behind && next_allocator.is_c_library) {
     Append("glibc ", name, capacity);
     Append(gnu_get_libc_version(), name, capacity);
     return;
   }
   const void* const function =
-      is_behind ? reinterpret_cast<const void*>(next_allocator.malloc)
-                : dlsym(RTLD_DEFAULT, "malloc");
+      is_behind ? reinterpret_cast<const void*>(next_allocator.malloc) : first;
   Dl_info about;
   if (dladdr(function, &about) == 0) return Append("unknown", name, capacity);
   if (!is_behind) Append(kPrivateAllocator, name, capacity);

@@ -33,14 +33,19 @@ void SetAddress(uintptr_t base, uintptr_t value, Pointer* address) {
   *address = reinterpret_cast<Pointer>(value < base ? base + value : value);
 }
 
-Tables FindTables() {
-  Tables tables;
+// Returns null if the loader does not know this object.
+const link_map* FindThisObject() {
   Dl_info about;
   link_map* object = nullptr;
-  if (dladdr1(ThisObject(), &about, reinterpret_cast<void**>(&object),
-              RTLD_DL_LINKMAP) == 0) {
-    return tables;
-  }
+  return dladdr1(ThisObject(), &about, reinterpret_cast<void**>(&object),
+                 RTLD_DL_LINKMAP) == 0
+             ? nullptr
+             : object;
+}
+
+Tables FindTables(const link_map* object) {
+  Tables tables;
+  if (object == nullptr) return tables;
   for (const ElfW(Dyn)* each = object->l_ld; each->d_tag != DT_NULL; ++each) {
     const uintptr_t value = each->d_un.d_ptr;
     if (each->d_tag == DT_SYMTAB) {
@@ -62,11 +67,11 @@ uint32_t GnuHash(const char* name) {
   return hash;
 }
 
-// Returns this object's entry of the name, or null where it exports none. The
+// Returns the object's entry of the name, or null where it exports none. The
 // table of hashes: its sizes, a filter, for each bucket the first symbol, and
 // for each symbol its hash, whose lowest bit ends a bucket.
-ElfW(Sym) * FindEntry(const char* name) {
-  const Tables tables = FindTables();
+ElfW(Sym) * FindEntry(const link_map* object, const char* name) {
+  const Tables tables = FindTables(object);
   if (tables.symbols == nullptr || tables.names == nullptr ||
       tables.hashes == nullptr) {
     return nullptr;
@@ -124,8 +129,22 @@ bool IsOfThisObject(const void* function) {
   return base != nullptr && base == FindBase(ThisObject());
 }
 
+const void* FindInFront(const char* name) {
+  const void* first = nullptr;
+  const link_map* object = FindThisObject();
+  if (object == nullptr) return nullptr;
+  // The first of all is the program.
+  for (object = object->l_prev; object != nullptr && object->l_prev != nullptr;
+       object = object->l_prev) {
+    const ElfW(Sym)* const entry = FindEntry(object, name);
+    if (entry == nullptr) continue;
+    first = reinterpret_cast<const void*>(object->l_addr + entry->st_value);
+  }
+  return first;
+}
+
 bool WithdrawExport(const char* name) {
-  ElfW(Sym)* const entry = FindEntry(name);
+  ElfW(Sym)* const entry = FindEntry(FindThisObject(), name);
   if (entry == nullptr) return true;
   const uintptr_t page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t address = reinterpret_cast<uintptr_t>(entry);

@@ -21,6 +21,10 @@ namespace footprint::profiling_internal {
 
 bool WithdrawExport(const char* name);
 
+// Returns the definition of the name in the first object that the loader looks
+// into after the program and before this one; null if none of them has it.
+const void* FindInFront(const char* name);
+
 // Returns whether `function` lies in the object that this code is part of.
 bool IsOfThisObject(const void* function);
 

@@ -163,6 +163,40 @@ for sampling in none 0; do
   status=$?
   ((status == 5)) || fail "status $status of ./host: $(<error)"
 done
+# A program at fixed addresses that takes malloc's address has a stub of that name itself; what
+# lies in front of the agent all the same is named, operators or not.
+cat >front.c <<'C'
+#include <string.h>
+#include <sys/mman.h>
+static char* base;
+static size_t used;
+void* malloc(size_t size) {
+  if (!base) base = mmap(0, 1 << 28, 3, 0x4022, -1, 0);
+  char* block = base + used + 16;
+  used += (size + 47) & ~15ul;
+  return block;
+}
+void free(void* block) {}
+void* calloc(size_t n, size_t size) { return malloc(n * size); }
+void* realloc(void* old, size_t size) { return malloc(size); }
+C
+cat >fixed.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+static void* (*const make)(size_t) = malloc;
+int main(void) {
+  for (int i = 0; i < 100; ++i) memset(make(10248), 1, 10248);
+  return 5;
+}
+C
+gcc -shared -fPIC -fno-builtin -w -o front.so front.c && gcc -no-pie -fno-pie -fno-builtin -o fixed fixed.c || fail "gcc"
+# shellcheck disable=SC2016  # The entry script's own.
+printf '#!/bin/sh\nLD_PRELOAD=%s/front.so:$LD_PRELOAD exec "$@"\n' "$PWD" >entry
+chmod +x entry
+expect 5 "has an allocator of its own, which is not counted (private in front.so)" ./entry ./fixed
+measure --sampling=0 ./fixed
+check "own[0] == 100 and first['allocator'].startswith('glibc 2.')"
+
 # A weak reference to jemalloc's functions does not find memprof's.
 cat >weak.c <<'C'
 #include <dlfcn.h>
