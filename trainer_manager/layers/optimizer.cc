@@ -4,9 +4,11 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "footprint/trainer_manager/math/finite_values.h"
 
@@ -59,6 +61,7 @@ struct ConstantRate {
   ConstantRate Times(double factor) const {
     return {static_cast<float>(factor * static_cast<double>(rate))};
   }
+  std::string Description() const { return RateSchedule(rate).Description(); }
   absl::Status Check() const { return CheckAtLeastZero({{"rate", rate}}); }
 };
 
@@ -68,6 +71,9 @@ class StochasticGradientDescentOptimizer final : public Optimizer {
   explicit StochasticGradientDescentOptimizer(const Rate& rate) : rate_(rate) {}
 
   absl::string_view name() const override { return "SGD"; }
+  std::string Description() const override {
+    return absl::StrCat("SGD, rate ", rate_.Description());
+  }
   int states_per_weight() const override { return 0; }
   bool foresees_values() const override { return true; }
 
@@ -109,6 +115,10 @@ class MomentumOptimizer final : public Optimizer {
       : rate_(rate), momentum_(momentum) {}
 
   absl::string_view name() const override { return "momentum"; }
+  std::string Description() const override {
+    return absl::StrFormat("momentum %.9g, rate %s", momentum_,
+                           rate_.Description());
+  }
   int states_per_weight() const override { return 1; }
   bool foresees_values() const override { return true; }
 
@@ -187,6 +197,13 @@ class AdamOptimizer final : public Optimizer, private Decay {
         epsilon_(epsilon) {}
 
   absl::string_view name() const override { return Decay::kOptimizer; }
+  std::string Description() const override {
+    return absl::StrFormat(
+        "%s, rate %s, decay of weights %.9g, decays of averages %.9g and "
+        "%.9g, epsilon %.9g",
+        name(), rate_.Description(), this->weight_decay(), first_decay_,
+        second_decay_, epsilon_);
+  }
   int states_per_weight() const override { return 2; }
   bool foresees_values() const override { return true; }
 

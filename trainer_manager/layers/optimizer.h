@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -32,6 +33,11 @@ class Optimizer {
   // Returns the name by which a file of a training says whose states it holds.
   // Two optimizers of one name can go on with each other's states.
   virtual absl::string_view name() const { return "the caller's"; }
+
+  // Returns the rule with its numbers, by which a training that is resumed says
+  // whether it goes on with the same; the name where the optimizer says no
+  // more.
+  virtual std::string Description() const { return std::string(name()); }
 
   // Returns the number of states, at most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;

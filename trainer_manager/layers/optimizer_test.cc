@@ -208,5 +208,17 @@ TEST(OptimizerTest, ParametersThatCannotTrainAreNamed) {
   EXPECT_THAT(Adam(1e-3f, 0, 0, 0)->CheckParameters(), IsOk());
 }
 
+TEST(OptimizerTest, EachIsDescribedWithItsNumbers) {
+  EXPECT_EQ(StochasticGradientDescent(0.5f)->Description(), "SGD, rate 0.5");
+  EXPECT_EQ(Momentum(LinearRate(0.5f, 0, 4), 0.25f)->Description(),
+            "momentum 0.25, rate on a line from 0.5 to 0 in 4 iterations");
+  EXPECT_EQ(Adam(0.5f, 0.25f, 0.75f, 0.125f)->Description(),
+            "Adam, rate 0.5, decay of weights 0, decays of averages 0.25 and "
+            "0.75, epsilon 0.125");
+  EXPECT_EQ(AdamW(0.5f, 0.25f, 0.5f, 0.75f, 0)->Description(),
+            "AdamW, rate 0.5, decay of weights 0.25, decays of averages 0.5 "
+            "and 0.75, epsilon 0");
+}
+
 }  // namespace
 }  // namespace footprint

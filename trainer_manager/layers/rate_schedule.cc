@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 
 namespace footprint {
@@ -61,6 +62,32 @@ RateSchedule RateSchedule::Times(double factor) const {
   scaled.first_ *= factor;
   scaled.last_ *= factor;
   return scaled;
+}
+
+std::string RateSchedule::Description() const {
+  const auto own = [this]() -> std::string {
+    switch (kind_) {
+      case Kind::kConstant:
+        return absl::StrFormat("%.9g", first_);
+      case Kind::kLinear:
+        return absl::StrFormat("on a line from %.9g to %.9g in %d iterations",
+                               first_, last_, iterations_);
+      case Kind::kCosine:
+        return absl::StrFormat(
+            "along a cosine from %.9g to %.9g in %d iterations", first_, last_,
+            iterations_);
+      case Kind::kStep:
+        return absl::StrFormat("%.9g times %.9g each %d iterations", first_,
+                               factor_, iterations_);
+      case Kind::kExponential:
+        return absl::StrFormat("%.9g times %.9g each iteration", first_,
+                               factor_);
+    }
+    return "";
+  };
+  return has_warm_up_
+             ? absl::StrCat(own(), " after a warm-up of ", warm_up_iterations_)
+             : own();
 }
 
 absl::Status RateSchedule::Check() const {

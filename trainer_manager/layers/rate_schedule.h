@@ -39,6 +39,9 @@ class RateSchedule {
   // Returns the schedule of `factor` times these rates.
   RateSchedule Times(double factor) const;
 
+  // Returns the kind and the numbers, each with all digits of a float.
+  std::string Description() const;
+
   // InvalidArgument, naming the value: a rate that is not finite or below 0, a
   // factor that is, or a number of iterations below 1.
   absl::Status Check() const;

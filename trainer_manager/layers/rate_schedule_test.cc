@@ -94,6 +94,20 @@ TEST(RateScheduleTest, EachRateIsMultiplied) {
   }
 }
 
+TEST(RateScheduleTest, EachKindIsDescribed) {
+  EXPECT_EQ(RateSchedule(0.5f).Description(), "0.5");
+  EXPECT_EQ(RateSchedule(0.1f).Description(), "0.100000001");
+  EXPECT_EQ(LinearRate(0.5f, 0.25f, 7).Description(),
+            "on a line from 0.5 to 0.25 in 7 iterations");
+  EXPECT_EQ(CosineRate(0.5f, 0, 7).Description(),
+            "along a cosine from 0.5 to 0 in 7 iterations");
+  EXPECT_EQ(StepRate(0.5f, 0.25f, 2).Description(),
+            "0.5 times 0.25 each 2 iterations");
+  EXPECT_EQ(ExponentialRate(0.5f, 0.75f).Description(),
+            "0.5 times 0.75 each iteration");
+  EXPECT_EQ(AfterWarmUp(3, 0.5f).Description(), "0.5 after a warm-up of 3");
+}
+
 TEST(RateScheduleTest, WhatMakesNoScheduleIsNamed) {
   EXPECT_THAT(RateSchedule(-1).Check().message(), HasSubstr("rate is -1"));
   EXPECT_THAT(LinearRate(1, kInfinity, 5).Check().message(),

@@ -17,6 +17,8 @@
 namespace footprint {
 namespace {
 
+constexpr char kVersionKey[] = "footprint.version";
+constexpr char kVersion[] = "1";
 constexpr char kSeedKey[] = "footprint.seed";
 constexpr char kOptimizerKey[] = "footprint.optimizer";
 constexpr char kNotePrefix[] = "note.";
@@ -66,6 +68,46 @@ absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
   return iteration;
 }
 
+absl::Status CheckVersion(const SafetensorsFile& file) {
+  const std::string there = FindText(file.index().metadata(), kVersionKey);
+  if (there == kVersion) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      file.name(), ": its ", kVersionKey, " is \"", there,
+      "\", and this program reads version ", kVersion,
+      " of a training alone; LoadParameters takes the weights out of it"));
+}
+
+TrainingNotes ReadNotes(const SafetensorsFile& file) {
+  TrainingNotes notes;
+  for (const auto& [key, text] : file.index().metadata()) {
+    absl::string_view name = key;
+    if (absl::ConsumePrefix(&name, kNotePrefix)) {
+      notes[std::string(name)] = text;
+    }
+  }
+  return notes;
+}
+
+// Returns whether the training in the file may go on in this manager, as far as
+// its metadata say.
+absl::Status CheckMetadata(const SafetensorsFile& file, const Manager& manager,
+                           int64_t iteration, const TrainingNotes& notes,
+                           const CheckNotes& check) {
+  absl::Status status = CheckVersion(file);
+  if (status.ok()) {
+    status = CheckSame(file, kOptimizerKey,
+                       std::string(manager.optimizer()->name()), "optimizer");
+  }
+  if (status.ok()) {
+    status = CheckSame(file, kSeedKey, absl::StrCat(manager.seed()), "seed");
+  }
+  if (!status.ok() || check == nullptr) return status;
+  status = check(notes, iteration);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(file.name(), ": ", status.message()));
+}
+
 }  // namespace
 
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
@@ -74,6 +116,7 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
   if (!tensors.ok()) return tensors.status();
   Metadata metadata = {
       {kTrainingFileKey, absl::StrCat(manager.iteration())},
+      {kVersionKey, kVersion},
       {kSeedKey, absl::StrCat(manager.seed())},
       {kOptimizerKey, std::string(manager.optimizer()->name())}};
   for (const auto& [name, text] : notes) {
@@ -84,31 +127,22 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
 
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
-                                             Manager* manager) {
+                                             Manager* manager,
+                                             const CheckNotes& check) {
   const auto tensors = manager->TrainedTensors(plan);
   if (!tensors.ok()) return tensors.status();
   const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   const absl::StatusOr<int64_t> iteration = ReadIteration(*file);
   if (!iteration.ok()) return iteration.status();
+  TrainingNotes notes = ReadNotes(*file);
   absl::Status status =
-      CheckSame(*file, kOptimizerKey, std::string(manager->optimizer()->name()),
-                "optimizer");
-  if (status.ok()) {
-    status = CheckSame(*file, kSeedKey, absl::StrCat(manager->seed()), "seed");
-  }
+      CheckMetadata(*file, *manager, *iteration, notes, check);
   if (status.ok()) {
     status = LoadTensors(*file, ParameterMap(), MakeViews(*tensors));
   }
   if (!status.ok()) return status;
   manager->set_iteration(*iteration);
-  TrainingNotes notes;
-  for (const auto& [key, text] : file->index().metadata()) {
-    absl::string_view name = key;
-    if (absl::ConsumePrefix(&name, kNotePrefix)) {
-      notes[std::string(name)] = text;
-    }
-  }
   return notes;
 }
 

@@ -11,11 +11,12 @@
 //
 // A safetensors file with the weights and running statistics by their names,
 // what the optimizer remembers of each weight (NAME.optimizer0, ...), and as
-// metadata the iteration, the seed, the optimizer's name and notes of the
-// caller's: its place in the data, its best loss. The iteration is where a
-// rate's schedule and the random numbers of dropout go on. The plan may be
-// another one of the same network: another budget, other micro-batches.
-// LoadParameters takes the parameters out of such a file for an inference.
+// metadata the version of these files, the iteration, the seed, the optimizer's
+// name and notes of the caller's: its place in the data, its best loss. The
+// iteration is where a rate's schedule and the random numbers of dropout go on.
+// The plan may be another one of the same network: another budget, other
+// micro-batches. LoadParameters takes the parameters out of such a file for an
+// inference.
 //
 // Saving replaces the file as a whole or not at all, also where the process is
 // killed. Loading is strict, and checks all that the file says before the first
@@ -25,6 +26,8 @@
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_STATE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_STATE_H_
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -46,13 +49,20 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
 
+// Says whether a training may go on from these notes, after so many steps.
+using CheckNotes =
+    std::function<absl::Status(const TrainingNotes& notes, int64_t iteration)>;
+
 // Sets the manager's weights, statistics, states and iteration, and returns the
-// notes. InvalidArgument, besides that of LoadParameters: the file is of no
-// training, of one with another network, optimizer or seed, or says an
-// iteration that is none. Otherwise as SaveTraining and LoadParameters.
+// notes. `check` is asked before the first value changes, if it is given; its
+// error is returned after the file's name. InvalidArgument, besides that of
+// LoadParameters: the file is of no training, of another version, of one with
+// another network, optimizer or seed, or says an iteration that is none.
+// Otherwise as SaveTraining and LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
-                                             Manager* manager);
+                                             Manager* manager,
+                                             const CheckNotes& check = nullptr);
 
 }  // namespace footprint
 

@@ -217,6 +217,25 @@ TEST_F(RefusedTest, AFileThatWasCut) {
   ExpectRefused(MakeTraining(Adam(0.01f), 1), "refused.safetensors");
 }
 
+TEST_F(RefusedTest, AnotherVersion) {
+  Edit("\"footprint.version\":\"1\"", "\"footprint.version\":\"2\"");
+  ExpectRefused(MakeTraining(Adam(0.01f), 1), "footprint.version is \"2\"");
+}
+
+TEST_F(RefusedTest, WhatTheCallersCheckRefuses) {
+  const Training training = MakeTraining(Adam(0.01f), 2);
+  const std::vector<float> before = AllValues(training);
+  const auto notes =
+      ResumeTraining(path_, *training.plan, training.manager.get(),
+                     [](const TrainingNotes&, int64_t iteration) {
+                       EXPECT_EQ(iteration, 1);
+                       return absl::InvalidArgumentError("another day");
+                     });
+  EXPECT_THAT(std::string(notes.status().message()),
+              HasSubstr("refused.safetensors: another day"));
+  EXPECT_EQ(AllValues(training), before);
+}
+
 TEST_F(RefusedTest, AnIterationThatIsNone) {
   Edit("\"footprint.iteration\":\"1\"", "\"footprint.iteration\":\"x\"");
   ExpectRefused(MakeTraining(Adam(0.01f), 1), "is \"x\"");

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
@@ -17,6 +18,7 @@
 #include "footprint/trainer_manager/runtime/training_state.h"
 #include "footprint/trainer_manager/training/batch_loader.h"
 #include "footprint/trainer_manager/training/loop_state.h"
+#include "footprint/trainer_manager/training/training_settings.h"
 
 namespace footprint {
 namespace {
@@ -63,15 +65,30 @@ absl::StatusOr<int64_t> SavedByFreezing(const Network& network,
                               HighwayBackend());
 }
 
+// The settings of the loop, beside those of its parts.
+void AddLoopSettings(const TrainOptions& options, TrainingNotes* settings) {
+  (*settings)["setting.validation"] =
+      options.validation ? absl::StrCat(options.validation->rows(), " rows")
+                         : "none";
+  (*settings)["setting.best_path"] =
+      options.best_path.empty() ? "none" : "given";
+  (*settings)["setting.plateau"] =
+      options.plateau_factor == 1
+          ? "none"
+          : absl::StrFormat("rate times %.9g after %d epochs",
+                            options.plateau_factor, options.plateau_patience);
+}
+
 // One call of Train.
 class TrainingLoop {
  public:
   TrainingLoop(const TrainOptions& options, const ExecutionPlan& plan,
-               int64_t bytes_saved_by_freezing,
+               TrainingNotes settings, int64_t bytes_saved_by_freezing,
                std::shared_ptr<Parameters> parameters,
                std::unique_ptr<Manager> manager, BatchLoader loader)
       : options_(options),
         plan_(plan),
+        settings_(std::move(settings)),
         parameters_(std::move(parameters)),
         manager_(std::move(manager)),
         loader_(std::move(loader)),
@@ -90,6 +107,8 @@ class TrainingLoop {
     return state_.stopped_early || manager_->iteration() == steps();
   }
   absl::Status Resume();
+  // Returns whether the training in the file is this one.
+  absl::Status CheckNotes(const TrainingNotes& notes, int64_t iteration) const;
   absl::Status LowerRate();
   // Does one step; sets stop_ if the caller's function says so.
   absl::Status Step();
@@ -101,6 +120,7 @@ class TrainingLoop {
 
   const TrainOptions& options_;
   const ExecutionPlan& plan_;
+  const TrainingNotes settings_;
   const std::shared_ptr<Parameters> parameters_;
   const std::unique_ptr<Manager> manager_;
   BatchLoader loader_;
@@ -149,26 +169,43 @@ absl::Status TrainingLoop::SaveFirst() const {
 }
 
 absl::Status TrainingLoop::Resume() {
-  const auto notes = ResumeTraining(options_.state_path, plan_, manager_.get());
+  const auto notes =
+      ResumeTraining(options_.state_path, plan_, manager_.get(),
+                     [this](const TrainingNotes& read, int64_t iteration) {
+                       return CheckNotes(read, iteration);
+                     });
   if (!notes.ok()) return notes.status();
-  const absl::StatusOr<LoopState> state = FromNotes(*notes);
-  const auto refuse = [this](const auto&... words) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options_.state_path, ": ", words...));
+  state_ = *FromNotes(*notes);
+  return LowerRate();
+}
+
+absl::Status TrainingLoop::CheckNotes(const TrainingNotes& notes,
+                                      int64_t iteration) const {
+  const absl::StatusOr<LoopState> state = FromNotes(notes);
+  if (!state.ok()) return state.status();
+  const auto refuse = [](const auto&... words) {
+    return absl::InvalidArgumentError(absl::StrCat(words...));
   };
-  if (!state.ok()) return refuse(state.status().message());
   if (state->rows != state_.rows || state->batches != state_.batches) {
     return refuse("its training was on ", state->rows, " rows in ",
                   state->batches, " batches, and this one is on ", state_.rows,
                   " in ", state_.batches, ": use the same data set and batch");
   }
-  if (manager_->iteration() > steps()) {
-    return refuse("it has done ", manager_->iteration(),
-                  " steps, more than the ", steps(), " of ", options_.epochs,
+  if (iteration > steps()) {
+    return refuse("it has done ", iteration, " steps, more than the ", steps(),
+                  " of ", options_.epochs,
                   " epochs: raise TrainOptions::epochs, or remove the file");
   }
-  state_ = *state;
-  return LowerRate();
+  const absl::Status status = CheckSameSettings(notes, settings_);
+  if (!status.ok()) return status;
+  if (!options_.best_path.empty() && state->best_epoch > 0 &&
+      !FileExists(options_.best_path)) {
+    return refuse("its best weights, of epoch ", state->best_epoch,
+                  ", were in ", options_.best_path,
+                  ", which is not there: bring that file back, or remove "
+                  "this one");
+  }
+  return absl::OkStatus();
 }
 
 // Sets the rate that follows from the reductions so far.
@@ -279,7 +316,9 @@ absl::Status TrainingLoop::Compare(double loss, int64_t epoch) {
 
 absl::Status TrainingLoop::Save() const {
   if (options_.state_path.empty()) return absl::OkStatus();
-  return SaveTraining(plan_, *manager_, options_.state_path, ToNotes(state_));
+  TrainingNotes notes = ToNotes(state_);
+  notes.insert(settings_.begin(), settings_.end());
+  return SaveTraining(plan_, *manager_, options_.state_path, notes);
 }
 
 TrainResult TrainingLoop::TakeResult() {
@@ -323,8 +362,12 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   }
   auto manager = Manager::Create(*plan, parameters, options.manager);
   if (!manager.ok()) return manager.status();
-  TrainingLoop loop(options, *plan, *saved, std::move(parameters),
-                    *std::move(manager), *std::move(loader));
+  TrainingNotes settings =
+      DescribeSettings(*plan, options.manager, loader_options);
+  AddLoopSettings(options, &settings);
+  TrainingLoop loop(options, *plan, std::move(settings), *saved,
+                    std::move(parameters), *std::move(manager),
+                    *std::move(loader));
   status = loop.Begin(network, data.rows());
   if (status.ok()) status = loop.Run();
   if (!status.ok()) return status;

@@ -107,13 +107,18 @@ struct TrainResult {
   int64_t bytes_saved_by_freezing = 0;
 };
 
+// Epochs, patience, save_every and memory may be others when a training is
+// resumed; with another batch, optimizer, rate, group, limit of gradients,
+// order of rows, validation or plateau, it is refused, and nothing changes.
+//
 // InvalidArgument: no optimizer, fewer than one epoch, a patience or save_every
 // below 0, a plateau factor that is not above 0 and at most 1, or one of an
 // optimizer without Optimizer::ForGroup; the data do not suit the network
 // (BatchLoader::Create); the file of the training is that of another network,
-// optimizer, seed or data set, or has more steps than these epochs. Parameters
-// that were given may have changed then. Else the errors of planning, of a step
-// and of files; the last state that was saved stays.
+// seed, data set or setting, or has more steps than these epochs, or the file
+// of its best weights is gone; parameters that were given are as before then.
+// Else the errors of planning, of a step and of files; the last state that was
+// saved stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);
 

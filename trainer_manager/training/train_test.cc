@@ -484,6 +484,70 @@ TEST_F(ResumeRefusedTest, AnotherNetworkOptimizerSeedOrFrozenPart) {
   EXPECT_THAT(Refusal(options_, frozen, rows_.data()), HasSubstr("first."));
 }
 
+// What the training depends on is named where it differs, and the parameters
+// that were given are as they were.
+TEST_F(ResumeRefusedTest, OtherSettingsAndNothingChanges) {
+  const auto plan =
+      PlanExecution(Classifier(), NetworkMode::kTraining, MemoryOptions(), 2);
+  const std::shared_ptr<Parameters> parameters = *Parameters::Create(*plan, 99);
+  const std::vector<float> before = AllValues(*parameters);
+  options_.parameters = parameters;
+  const auto refusal = [&](const TrainOptions& options,
+                           const Network& network = Classifier()) {
+    const std::string text = Refusal(options, network, rows_.data());
+    EXPECT_EQ(AllValues(*parameters), before);
+    return text;
+  };
+  TrainOptions other = options_;
+  other.manager.optimizer = AdamW(0.02f);
+  EXPECT_THAT(refusal(other), HasSubstr("setting.optimizer"));
+  other.manager.optimizer = AdamW(AfterWarmUp(2, 0.01f));
+  EXPECT_THAT(refusal(other), HasSubstr("after a warm-up of 2"));
+  other = options_;
+  other.shuffle = false;
+  EXPECT_THAT(refusal(other), HasSubstr("setting.shuffle"));
+  other = options_;
+  other.validation = rows_.data();
+  EXPECT_THAT(refusal(other), HasSubstr("setting.validation"));
+  other = options_;
+  other.plateau_factor = 0.5f;
+  EXPECT_THAT(refusal(other), HasSubstr("setting.plateau"));
+  other = options_;
+  other.manager.clip_value = 0.5f;
+  EXPECT_THAT(refusal(other), HasSubstr("setting.clip_value"));
+  Network grouped = Classifier();
+  ParameterGroup group;
+  group.pattern = "head.*";
+  group.rate_factor = 0.5f;
+  grouped.AddGroup(group);
+  EXPECT_THAT(refusal(options_, grouped),
+              HasSubstr("\"head.* rate times 0.5\""));
+  // 20 rows in batches of 7 are 3, too.
+  EXPECT_THAT(refusal(options_, Classifier(7)), HasSubstr("setting.batch"));
+  other = options_;
+  other.epochs = 1;
+  EXPECT_THAT(refusal(other), HasSubstr("more than the 3"));
+  other = options_;
+  other.best_path = NewPath("refused_best.safetensors");
+  EXPECT_THAT(refusal(other), HasSubstr("setting.best_path"));
+}
+
+TEST_F(ResumeRefusedTest, BestWeightsThatAreGone) {
+  options_.state_path = NewPath("gone.safetensors");
+  options_.best_path = NewPath("gone_best.safetensors");
+  MustTrain(Classifier(), rows_.data(), options_);
+  unlink(options_.best_path.c_str());
+  EXPECT_THAT(Refusal(options_, Classifier(), rows_.data()),
+              HasSubstr("bring that file back"));
+}
+
+TEST_F(ResumeRefusedTest, MoreEpochsAndPatienceAreNone) {
+  options_.epochs = 3;
+  options_.patience = 2;
+  options_.save_every = 1;
+  EXPECT_EQ(MustTrain(Classifier(), rows_.data(), options_).steps, 9);
+}
+
 TEST_F(ResumeRefusedTest, AFileThatTrainDidNotSave) {
   const auto plan =
       PlanExecution(Classifier(), NetworkMode::kTraining, MemoryOptions(), 2);
