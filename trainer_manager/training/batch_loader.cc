@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/networks/network.h"
@@ -88,10 +89,16 @@ absl::StatusOr<BatchLoader> BatchLoader::Create(const ExecutionPlan& plan,
 absl::Status BatchLoader::CheckShortBatch(const ExecutionPlan& plan) const {
   const int64_t rows = RowsOf(batches() - 1);
   if (rows == planned_rows_) return absl::OkStatus();
+  // An evaluation leaves no row out.
+  const std::string fewer_rows =
+      plan.mode == NetworkMode::kTraining
+          ? "set drop_last"
+          : absl::StrCat("give it rows that batches of ", planned_rows_,
+                         " divide");
   const auto refuse = [&](const std::string& why, absl::string_view remedy) {
     return absl::InvalidArgumentError(
         absl::StrCat("the last batch has ", rows, " rows of ", planned_rows_,
-                     ", but ", why, ": ", remedy, "set drop_last"));
+                     ", but ", why, ": ", remedy, fewer_rows));
   };
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
     if (layer.is_loss() && !ignored_label_) {
@@ -100,9 +107,12 @@ absl::Status BatchLoader::CheckShortBatch(const ExecutionPlan& plan) const {
           "give it an ignored_label, or ");
     }
     if (plan.mode == NetworkMode::kTraining && layer.depends_on_batch()) {
-      return refuse(absl::StrCat("layer \"", layer.name,
-                                 "\" takes statistics of the whole batch"),
-                    "");
+      return refuse(
+          absl::StrCat("layer \"", layer.name,
+                       "\" takes statistics of the "
+                       "whole batch, in which the places that are left would "
+                       "count"),
+          "plan a batch that divides the rows, or ");
     }
   }
   if (rows >= micro_batches_) return absl::OkStatus();
@@ -112,8 +122,8 @@ absl::Status BatchLoader::CheckShortBatch(const ExecutionPlan& plan) const {
 
 int64_t BatchLoader::batches() const {
   const int64_t rows = data_.rows();
-  return options_.drop_last ? rows / planned_rows_
-                            : (rows + planned_rows_ - 1) / planned_rows_;
+  const bool has_short = !options_.drop_last && rows % planned_rows_ != 0;
+  return rows / planned_rows_ + (has_short ? 1 : 0);
 }
 
 int64_t BatchLoader::RowsOf(int64_t batch) const {
@@ -137,6 +147,23 @@ void BatchLoader::OrderEpoch(int64_t epoch) {
 
 int64_t BatchLoader::RowAt(int64_t place) const {
   return order_.empty() ? place : order_[static_cast<size_t>(place)];
+}
+
+std::string BatchLoader::DescribeRows(int64_t step) {
+  OrderEpoch(step / batches());
+  const int64_t batch = step % batches();
+  const int64_t first = batch * planned_rows_;
+  const int64_t rows = RowsOf(batch);
+  if (order_.empty()) {
+    return absl::StrCat("rows ", first, " to ", first + rows - 1,
+                        " of the data set");
+  }
+  return absl::StrCat(
+      "rows ",
+      absl::StrJoin(absl::MakeConstSpan(order_).subspan(
+                        static_cast<size_t>(first), static_cast<size_t>(rows)),
+                    ", "),
+      " of the data set");
 }
 
 void BatchLoader::Ignore(const Part& label) const {

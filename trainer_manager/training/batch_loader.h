@@ -25,6 +25,7 @@
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_BATCH_LOADER_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -56,6 +57,10 @@ class BatchLoader {
   // The batches of an epoch, and the rows of one of them, counted from 0.
   int64_t batches() const;
   int64_t RowsOf(int64_t batch) const;
+
+  // Returns which rows of the data set the batch of a step has, in its order:
+  // "rows 3, 1 of the data set", for an error.
+  std::string DescribeRows(int64_t step);
 
   // Fills the batch of step `step`, which counts from 0 and over all epochs.
   // Errors: those of DataSet::Read.

@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/training/batch_loader.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -212,6 +213,51 @@ TEST(BatchLoaderTest, ADataSetSmallerThanABatch) {
   options.drop_last = true;
   EXPECT_THAT(Refusal(Plan(OneFeature(4)), rows.data(), options),
               HasSubstr("has 3 rows, fewer than a batch of 4"));
+}
+
+// Rows that an evaluation cannot leave out need another remedy.
+TEST(BatchLoaderTest, AnEvaluationIsNotToldToDropRows) {
+  const Rows rows(10);
+  MemoryOptions memory;
+  memory.keep_loss = true;
+  const auto plan = PlanExecution(OneFeature(4, /*ignores=*/false),
+                                  NetworkMode::kInference, memory);
+  ASSERT_THAT(plan, IsOk());
+  EXPECT_THAT(Refusal(*plan, rows.data()),
+              HasSubstr("give it an ignored_label, or give it rows that "
+                        "batches of 4 divide"));
+}
+
+TEST(BatchLoaderTest, AsManyRowsAsCanBeCounted) {
+  const auto loader = BatchLoader::Create(
+      Plan(OneFeature(4)),
+      DataSet::ReadBy(std::numeric_limits<int64_t>::max(),
+                      [](int64_t, absl::Span<const DataSet::Part>) {
+                        return absl::OkStatus();
+                      }));
+  ASSERT_THAT(loader, IsOk());
+  EXPECT_EQ(loader->batches(), int64_t{1} << 61);
+  EXPECT_EQ(loader->RowsOf(loader->batches() - 1), 3);
+}
+
+TEST(BatchLoaderTest, RowsOfABatchAreNamed) {
+  const Rows rows(6);
+  LoaderOptions options;
+  options.shuffle = false;
+  auto loader = BatchLoader::Create(Plan(OneFeature(4)), rows.data(), options);
+  ASSERT_THAT(loader, IsOk());
+  EXPECT_EQ(loader->DescribeRows(1), "rows 4 to 5 of the data set");
+  EXPECT_EQ(loader->DescribeRows(2), "rows 0 to 3 of the data set");
+  auto shuffled = BatchLoader::Create(Plan(OneFeature(4)), rows.data());
+  ASSERT_THAT(shuffled, IsOk());
+  std::vector<int> found;
+  for (const int64_t step : {0, 1}) {
+    const std::string text = shuffled->DescribeRows(step);
+    for (const char c : text) {
+      if (c >= '0' && c <= '9') found.push_back(c - '0');
+    }
+  }
+  EXPECT_THAT(found, testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5));
 }
 
 TEST(BatchLoaderTest, APlanWithoutALossIsRefused) {

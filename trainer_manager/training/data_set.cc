@@ -63,6 +63,11 @@ absl::Status DataSet::CheckFits(const ExecutionPlan& plan) const {
         " has no row for each row of \"", tensors[0]->name, "\""));
   }
   if (!is_in_memory()) return absl::OkStatus();
+  if (parts_.empty()) {
+    return absl::InvalidArgumentError(
+        "the data set has no values and no function that reads them: give "
+        "ReadBy a function");
+  }
   if (parts_.size() != tensors.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the data set has ", parts_.size() - 1, " inputs, but the network has ",

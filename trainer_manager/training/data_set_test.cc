@@ -89,6 +89,12 @@ TEST(DataSetTest, AFunctionWritesRows) {
   EXPECT_EQ(status.message(), "row 4 of the data set: no such file");
 }
 
+TEST(DataSetTest, AFunctionThatIsNoneIsRefused) {
+  EXPECT_THAT(
+      std::string(DataSet::ReadBy(5, nullptr).CheckFits(Plan()).message()),
+      testing::HasSubstr("give ReadBy a function"));
+}
+
 TEST(DataSetTest, APartHasValuesOfItsTypeAlone) {
   std::vector<float> values(2);
   const DataSet::Part part = {values.data(), 2, DType::kF32};

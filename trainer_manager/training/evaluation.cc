@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "footprint/base/tensor/dtype.h"
 #include "footprint/trainer_manager/runtime/manager_options.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
@@ -125,7 +126,11 @@ absl::Status Evaluation::RunBatch(int64_t batch) {
   const InputView labels = views.back();
   views.pop_back();
   const absl::StatusOr<float> loss = manager_->Evaluate(views, labels);
-  if (!loss.ok()) return loss.status();
+  if (!loss.ok()) {
+    return absl::Status(loss.status().code(),
+                        absl::StrCat(loader_.DescribeRows(batch), ": ",
+                                     loss.status().message()));
+  }
   Count(labels, static_cast<double>(*loss));
   return absl::OkStatus();
 }

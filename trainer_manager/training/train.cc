@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -45,7 +46,21 @@ absl::Status CheckOptions(const TrainOptions& options) {
     return refuse("plateau_factor", options.plateau_factor,
                   "above 0 and at most 1");
   }
+  if (!options.best_path.empty() && options.best_path == options.state_path) {
+    return refuse("best_path", options.best_path,
+                  "and state_path is the same; each needs a file of its own");
+  }
   return absl::OkStatus();
+}
+
+// InvalidArgument: more steps than can be counted.
+absl::Status CheckSteps(const TrainOptions& options,
+                        const BatchLoader& loader) {
+  const int64_t most = std::numeric_limits<int64_t>::max() / loader.batches();
+  if (options.epochs <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("TrainOptions::epochs is ", options.epochs, "; at most ",
+                   most, " can be counted in steps"));
 }
 
 bool FileExists(const std::string& path) {
@@ -79,6 +94,11 @@ void AddLoopSettings(const TrainOptions& options, TrainingNotes* settings) {
                             options.plateau_factor, options.plateau_patience);
 }
 
+absl::Status OfValidation(const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("validation: ", status.message()));
+}
+
 // One call of Train.
 class TrainingLoop {
  public:
@@ -106,10 +126,14 @@ class TrainingLoop {
   bool IsFinished() const {
     return state_.stopped_early || manager_->iteration() == steps();
   }
+  bool HasNoPatience() const {
+    return options_.patience > 0 && state_.worse_epochs >= options_.patience;
+  }
   absl::Status Resume();
   // Returns whether the training in the file is this one.
   absl::Status CheckNotes(const TrainingNotes& notes, int64_t iteration) const;
   absl::Status LowerRate();
+  absl::StatusOr<Metrics> Evaluate();
   // Does one step; sets stop_ if the caller's function says so.
   absl::Status Step();
   absl::Status EndEpoch();
@@ -133,17 +157,19 @@ class TrainingLoop {
   absl::optional<Metrics> validation_;  // of the parameters at the end
 };
 
+absl::StatusOr<Metrics> TrainingLoop::Evaluate() {
+  const absl::StatusOr<Metrics> metrics = evaluation_->Run();
+  if (!metrics.ok()) return OfValidation(metrics.status());
+  return metrics;
+}
+
 absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
   state_.rows = rows;
   state_.batches = loader_.batches();
   if (options_.validation) {
     auto evaluation = Evaluation::Create(network, options_.memory, parameters_,
                                          *options_.validation);
-    if (!evaluation.ok()) {
-      return absl::Status(
-          evaluation.status().code(),
-          absl::StrCat("validation: ", evaluation.status().message()));
-    }
+    if (!evaluation.ok()) return OfValidation(evaluation.status());
     evaluation_ = *std::move(evaluation);
   }
   if (options_.plateau_factor < 1 &&
@@ -176,6 +202,8 @@ absl::Status TrainingLoop::Resume() {
                      });
   if (!notes.ok()) return notes.status();
   state_ = *FromNotes(*notes);
+  // The patience may be another one now.
+  state_.stopped_early = HasNoPatience();
   return LowerRate();
 }
 
@@ -240,7 +268,7 @@ absl::Status TrainingLoop::Finish() {
   }
   manager_->ReleaseArena();
   if (!evaluation_) return absl::OkStatus();
-  const absl::StatusOr<Metrics> metrics = evaluation_->Run();
+  const absl::StatusOr<Metrics> metrics = Evaluate();
   if (metrics.ok()) validation_ = *metrics;
   return metrics.status();
 }
@@ -254,7 +282,8 @@ absl::Status TrainingLoop::Step() {
   if (!loss.ok()) {
     return absl::Status(
         loss.status().code(),
-        absl::StrCat("step ", step + 1, ": ", loss.status().message()));
+        absl::StrCat("step ", step + 1, ": ", loss.status().message(),
+                     "; the batch has the ", loader_.DescribeRows(step)));
   }
   state_.loss_sum += static_cast<double>(*loss) * static_cast<double>(rows);
   state_.loss_rows += rows;
@@ -279,7 +308,7 @@ absl::Status TrainingLoop::EndEpoch() {
   state_.loss_rows = 0;
   if (evaluation_) {
     manager_->ReleaseArena();
-    const absl::StatusOr<Metrics> metrics = evaluation_->Run();
+    const absl::StatusOr<Metrics> metrics = Evaluate();
     if (!metrics.ok()) return metrics.status();
     result.validation = *metrics;
   }
@@ -303,8 +332,7 @@ absl::Status TrainingLoop::Compare(double loss, int64_t epoch) {
   }
   ++state_.worse_epochs;
   ++state_.plateau_epochs;
-  state_.stopped_early =
-      options_.patience > 0 && state_.worse_epochs >= options_.patience;
+  state_.stopped_early = HasNoPatience();
   if (options_.plateau_factor < 1 &&
       state_.plateau_epochs > options_.plateau_patience) {
     state_.plateau_epochs = 0;
@@ -354,6 +382,8 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   loader_options.drop_last = options.drop_last;
   auto loader = BatchLoader::Create(*plan, data, loader_options);
   if (!loader.ok()) return loader.status();
+  status = CheckSteps(options, *loader);
+  if (!status.ok()) return status;
   std::shared_ptr<Parameters> parameters = options.parameters;
   if (parameters == nullptr) {
     auto drawn = Parameters::Create(*plan, options.manager.seed);

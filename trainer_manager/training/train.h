@@ -113,7 +113,8 @@ struct TrainResult {
 //
 // InvalidArgument: no optimizer, fewer than one epoch, a patience or save_every
 // below 0, a plateau factor that is not above 0 and at most 1, or one of an
-// optimizer without Optimizer::ForGroup; the data do not suit the network
+// optimizer without Optimizer::ForGroup; one path for both files; more steps
+// than can be counted; the data do not suit the network
 // (BatchLoader::Create); the file of the training is that of another network,
 // seed, data set or setting, or has more steps than these epochs, or the file
 // of its best weights is gone; parameters that were given are as before then.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -422,6 +423,12 @@ TEST(TrainTest, OptionsThatCannotTrainAreRefused) {
   EXPECT_THAT(refusal(Options(AdamW(CosineRate(0.1f, 0, 0)))),
               HasSubstr("has 0 iterations"));
   options = Options();
+  options.epochs = std::numeric_limits<int64_t>::max();
+  EXPECT_THAT(refusal(options), HasSubstr("can be counted in steps"));
+  options = Options();
+  options.best_path = options.state_path = TestPath("one.safetensors");
+  EXPECT_THAT(refusal(options), HasSubstr("each needs a file of its own"));
+  options = Options();
   options.drop_last = true;
   EXPECT_THAT(Refusal(options, Classifier(32), rows.data()),
               HasSubstr("fewer than a batch"));
@@ -440,6 +447,41 @@ TEST(TrainTest, ALabelOutsideTheClassesIsNamed) {
   EXPECT_THAT(result.status(), StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(std::string(result.status().message()),
               HasSubstr("step 2: layer \"loss\", forward: label 3 at index 3"));
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("; the batch has the rows 8 to 15 of the data set"));
+}
+
+TEST(TrainTest, AValueOfTheValidationIsNamedAsSuch) {
+  const Rows rows(20);
+  Rows held_out(20);
+  held_out.features[13 * kFeatures + 1] = std::nanf("");
+  TrainOptions options = Options();
+  options.validation = held_out.data();
+  const auto result = Train(Classifier(), rows.data(), options);
+  EXPECT_THAT(result.status(), StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("validation: rows 8 to 15 of the data set: the loss"));
+}
+
+// A training that ended early goes on with more patience, as one that had it
+// from the start.
+TEST(TrainTest, MorePatienceGoesOn) {
+  const Rows rows(20);
+  const Rows held_out(10, 3);
+  TrainOptions options = Options(Adam(0.3f));
+  options.epochs = 100;
+  options.validation = held_out.data();
+  options.patience = 6;
+  const TrainResult whole = MustTrain(Classifier(), rows.data(), options);
+  options.state_path = NewPath("patience.safetensors");
+  options.patience = 2;
+  const TrainResult first = MustTrain(Classifier(), rows.data(), options);
+  EXPECT_TRUE(first.stopped_early);
+  ASSERT_LT(first.steps, whole.steps);
+  options.patience = 6;
+  const TrainResult second = MustTrain(Classifier(), rows.data(), options);
+  EXPECT_EQ(second.steps, whole.steps);
+  EXPECT_EQ(AllValues(*second.parameters), AllValues(*whole.parameters));
 }
 
 class ResumeRefusedTest : public testing::Test {
