@@ -179,18 +179,22 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
         " cannot be lowered on a plateau: override Optimizer::ForGroup"));
   }
   if (!options_.state_path.empty() && FileExists(options_.state_path)) {
-    return Resume();
+    const absl::Status status = Resume();
+    // A training that is finished writes nothing.
+    return status.ok() && !IsFinished() ? Save() : status;
   }
   return SaveFirst();
 }
 
 // Writes both files before the first step, so that a folder that is not there
-// and a disk that is full are seen before an epoch is lost to them.
+// and a disk that is full are seen before an epoch is lost to them; that of the
+// training twice, because a file that is replaced stays until the new one is
+// whole.
 absl::Status TrainingLoop::SaveFirst() const {
-  const absl::Status status =
-      options_.best_path.empty()
-          ? absl::OkStatus()
-          : SaveParameters(*parameters_, options_.best_path);
+  absl::Status status = options_.best_path.empty()
+                            ? absl::OkStatus()
+                            : SaveParameters(*parameters_, options_.best_path);
+  if (status.ok()) status = Save();
   return status.ok() ? Save() : status;
 }
 

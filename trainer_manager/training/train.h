@@ -74,9 +74,10 @@ struct TrainOptions {
   // The file of the best epoch's weights, which the parameters have at the end;
   // empty: they are those of the last step.
   std::string best_path;
-  // The file of the training, read at the start if it is there; else both files
-  // are written before the first step, to see that they can be. Written after
-  // each epoch and `save_every` steps; empty: none.
+  // The file of the training, read at the start if it is there; written before
+  // the first step, to see that it can be, and after each epoch and
+  // `save_every` steps; empty: none. While it is written, the disk has it
+  // twice.
   std::string state_path;
   int64_t save_every = 0;
 

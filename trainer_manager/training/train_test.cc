@@ -1,5 +1,6 @@
 #include "footprint/trainer_manager/training/train.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -365,6 +366,23 @@ TEST(TrainTest, AFolderThatIsNotThereIsNamedBeforeTheFirstStep) {
   }
 }
 
+TEST(TrainTest, AFileThatCannotBeReplacedIsNamedBeforeTheFirstStep) {
+  const Rows rows(20);
+  TrainOptions options = Options();
+  options.state_path = NewPath("read_only.safetensors");
+  MustTrain(Classifier(), rows.data(), options);
+  ASSERT_EQ(chmod(options.state_path.c_str(), 0444), 0);
+  int steps = 0;
+  options.on_step = [&steps](const StepProgress&) { return ++steps > 0; };
+  EXPECT_TRUE(MustTrain(Classifier(), rows.data(), options).is_finished);
+  options.epochs = 2;
+  const auto result = Train(Classifier(), rows.data(), options);
+  EXPECT_THAT(result.status(), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("read_only.safetensors"));
+  EXPECT_EQ(steps, 0);
+}
+
 // A head on a frozen backbone, from the weights of another training.
 TEST(TrainTest, TrainsAHeadOnAFrozenBackbone) {
   const Rows rows(64);
@@ -564,6 +582,17 @@ TEST_F(ResumeRefusedTest, OtherSettingsAndNothingChanges) {
   grouped.AddGroup(group);
   EXPECT_THAT(refusal(options_, grouped),
               HasSubstr("\"head.* rate times 0.5\""));
+  Network other_activation;
+  other_activation.AddInput("rows", {{8, kFeatures}});
+  other_activation.AddLayer("first", FullyConnected(6), {"rows"});
+  other_activation.AddLayer("relu", Silu(), {"first"});
+  other_activation.AddLayer("drop", Dropout(0.2f), {"relu"});
+  other_activation.AddLayer("head", FullyConnected(kClasses), {"drop"});
+  other_activation.AddLayer("loss", SoftmaxCrossEntropy({0, kIgnored}),
+                            {"head"});
+  EXPECT_THAT(refusal(options_, other_activation),
+              HasSubstr("its setting.layer.relu is \"ReLU of first\", and this "
+                        "training's \"SiLU of first\""));
   // 20 rows in batches of 7 are 3, too.
   EXPECT_THAT(refusal(options_, Classifier(7)), HasSubstr("setting.batch"));
   other = options_;

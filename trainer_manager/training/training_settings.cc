@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "footprint/trainer_manager/layers/layer.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/parameter_group.h"
 #include "footprint/trainer_manager/training/data_set.h"
 
@@ -23,6 +25,18 @@ std::string DescribeGroup(const ParameterGroup& group) {
                          group.rate_factor, decay);
 }
 
+// The layer's type and what it reads: "ReLU of conv1".
+std::string DescribeLayer(const ResolvedNetwork& network, size_t layer) {
+  std::vector<std::string> inputs;
+  for (const size_t value : network.layers[layer].inputs) {
+    const size_t first = network.inputs.size();
+    inputs.push_back(value < first ? network.inputs[value].name
+                                   : network.layers[value - first].name);
+  }
+  return absl::StrCat(network.layers[layer].layer->type(), " of ",
+                      absl::StrJoin(inputs, ", "));
+}
+
 }  // namespace
 
 TrainingNotes DescribeSettings(const ExecutionPlan& plan,
@@ -32,7 +46,7 @@ TrainingNotes DescribeSettings(const ExecutionPlan& plan,
   for (const ParameterGroup& group : plan.network.groups) {
     groups.push_back(DescribeGroup(group));
   }
-  return {
+  TrainingNotes settings = {
       {"setting.batch", absl::StrCat(PlannedRows(plan), " rows")},
       {"setting.drop_last", loader.drop_last ? "true" : "false"},
       {"setting.shuffle", loader.shuffle ? "true" : "false"},
@@ -41,6 +55,11 @@ TrainingNotes DescribeSettings(const ExecutionPlan& plan,
       {"setting.clip_norm", absl::StrFormat("%.9g", manager.clip_norm)},
       {"setting.clip_value", absl::StrFormat("%.9g", manager.clip_value)},
   };
+  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
+    settings[absl::StrCat("setting.layer.", plan.network.layers[l].name)] =
+        DescribeLayer(plan.network, l);
+  }
+  return settings;
 }
 
 absl::Status CheckSameSettings(const TrainingNotes& notes,

@@ -7,7 +7,8 @@
 //   ...
 //   absl::Status status = footprint::CheckSameSettings(notes, settings);
 //
-// Functions, thread-safe. Memory: the texts.
+// Functions, thread-safe. Memory: the texts, of some 50 bytes a
+// layer.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
@@ -21,7 +22,8 @@
 namespace footprint {
 
 // The rows of a batch, their order, the optimizer with its numbers, the groups
-// of parameters, and the limits of gradients.
+// of parameters, the limits of gradients, and each layer's type and inputs; not
+// what a layer's type does not say, such as the rate of a dropout.
 TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader);

@@ -76,6 +76,12 @@ TEST(TrainingSettingsTest, EachDifferenceIsNamed) {
   EXPECT_THAT(several, HasSubstr("; its setting.shuffle is"));
 }
 
+TEST(TrainingSettingsTest, LayersAreDescribedByTypeAndInputs) {
+  const TrainingNotes notes = Describe(AdamW(0.1f));
+  EXPECT_EQ(notes.at("setting.layer.head"), "fully connected of rows");
+  EXPECT_EQ(notes.at("setting.layer.loss"), "softmax cross entropy of head");
+}
+
 TEST(TrainingSettingsTest, ASettingThatIsMissingIsNamed) {
   TrainingNotes notes = Describe(AdamW(0.1f));
   notes.erase("setting.clip_norm");
