@@ -48,7 +48,7 @@ absl::Status CheckOptions(const TrainOptions& options) {
   }
   if (!options.best_path.empty() && options.best_path == options.state_path) {
     return refuse("best_path", options.best_path,
-                  "and state_path is the same; each needs a file of its own");
+                  "state_path is the same, and each needs a file of its own");
   }
   return absl::OkStatus();
 }
