@@ -1,6 +1,7 @@
 #include "footprint/lowmem/models/gguf_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/weights/float_reader.h"
 #include "nlohmann/json.hpp"
@@ -39,6 +41,13 @@ class ConfigTeller {
   bool HasTensor(const char* name) const {
     return index_.FindOrNull(name) != nullptr;
   }
+  // Returns whether any layer has a tensor whose name ends so.
+  bool HasInSomeLayer(const char* end) const {
+    for (const TensorInfo& tensor : index_.tensors()) {
+      if (absl::EndsWith(tensor.name, end)) return true;
+    }
+    return false;
+  }
 
   int64_t Integer(const char* name) {
     return Keep(index_.Integer(Key(name)), int64_t{1});
@@ -47,8 +56,19 @@ class ConfigTeller {
     return HasKey(name) ? Integer(name) : otherwise;
   }
   double NumberOr(const char* name, double otherwise) {
-    return HasKey(name) ? Keep(index_.Number(Key(name)), otherwise) : otherwise;
+    if (!HasKey(name)) return otherwise;
+    const double number = Keep(index_.Number(Key(name)), otherwise);
+    // JSON has no words for these.
+    if (!std::isfinite(number)) {
+      Fail(absl::InvalidArgumentError(absl::StrCat(
+          index_.file_name(), ": key \"", Key(name), "\" is ", number,
+          ", which is no number to calculate with. The "
+          "file is damaged: download it again")));
+      return otherwise;
+    }
+    return number;
   }
+  bool Flag(const char* name) { return Keep(index_.Flag(Key(name)), false); }
   std::string TextOr(const char* name, const std::string& otherwise) {
     return HasKey(name) ? Keep(index_.Text(Key(name)), otherwise) : otherwise;
   }
@@ -139,12 +159,31 @@ void TellLongRope(ConfigTeller& teller, WeightStore& store, Json* parameters) {
   }
 }
 
-// The angles of each scaling but Llama 3's, which is applied afterwards.
+// What else a file says about YaRN, under config.json's names.
+void TellYarn(ConfigTeller& teller, Json* parameters) {
+  const std::pair<const char*, const char*> kNumbers[] = {
+      {"attention_factor", "rope.scaling.yarn_attn_factor"},
+      {"beta_fast", "rope.scaling.yarn_beta_fast"},
+      {"beta_slow", "rope.scaling.yarn_beta_slow"}};
+  for (const auto& [key, name] : kNumbers) {
+    if (teller.HasKey(name)) (*parameters)[key] = teller.NumberOr(name, 0);
+  }
+  const char* const truncate = "rope.scaling.yarn_truncate";
+  if (teller.HasKey(truncate)) {
+    (*parameters)["truncate"] = teller.Flag(truncate);
+  }
+}
+
+// The angles of each scaling but Llama 3's, which is applied afterwards. A file
+// that says a factor alone means "linear", and an older key may have it.
 void TellScaling(ConfigTeller& teller, WeightStore& store) {
   Json parameters = Json::object();
   parameters["rope_theta"] = teller.NumberOr("rope.freq_base", 10000.0);
-  const std::string type = teller.TextOr("rope.scaling.type", "none");
-  const double factor = teller.NumberOr("rope.scaling.factor", 1);
+  const std::string type = teller.TextOr("rope.scaling.type", "linear");
+  double factor = teller.NumberOr("rope.scaling.factor",
+                                  teller.NumberOr("rope.scale_linear", 1));
+  if (factor == 0) factor = 1;  // what says that there is none
+  if (type == "yarn") TellYarn(teller, &parameters);
   if ((type == "linear" || type == "yarn") && factor != 1) {
     parameters["rope_type"] = type;
     parameters["factor"] = factor;
@@ -165,8 +204,11 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
         "attention.key_length",
         teller.Integer("embedding_length") /
             std::max<int64_t>(1, teller.Integer("attention.head_count")));
+    const int64_t turned = teller.Integer("rope.dimension_count");
+    // The share is multiplied by the head's features and rounded down.
+    const double middle = turned < head ? 0.5 : 0;
     parameters["partial_rotary_factor"] =
-        static_cast<double>(teller.Integer("rope.dimension_count")) /
+        (static_cast<double>(turned) + middle) /
         static_cast<double>(std::max<int64_t>(1, head));
   }
   if (teller.Is("gemma3")) {
@@ -225,8 +267,16 @@ void TellLlama(ConfigTeller& teller, WeightStore& store) {
   const int64_t key_length = teller.IntegerOr(
       "attention.key_length", teller.Integer("embedding_length") / heads);
   teller.Tell("head_dim", key_length);
-  if (teller.IntegerOr("attention.value_length", key_length) != key_length) {
-    teller.Refuse("keys and values have heads of different lengths");
+  const int64_t value_length =
+      teller.IntegerOr("attention.value_length", key_length);
+  if (value_length != key_length) {
+    teller.Refuse(absl::StrCat(
+        "keys and values have heads of different lengths, which is not "
+        "calculated: ",
+        teller.Key("attention.value_length"), " is ", value_length, " and ",
+        teller.Key("attention.key_length"), " ",
+        teller.HasKey("attention.key_length") ? "is " : "would be ",
+        key_length));
   }
   if (teller.IntegerOr("expert_count", 0) > 0) {
     teller.Refuse("a mixture of experts is not calculated");
@@ -258,14 +308,84 @@ absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
 }
 
 void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
-  config->has_attention_bias = teller.HasTensor("blk.0.attn_q.bias") ||
-                               teller.HasTensor("blk.0.attn_qkv.bias");
-  config->has_output_bias = teller.HasTensor("blk.0.attn_output.bias");
-  config->has_feed_bias = teller.HasTensor("blk.0.ffn_down.bias");
+  // A bias that some layer lacks is missed when the tensors are read.
+  config->has_attention_bias = teller.HasInSomeLayer(".attn_q.bias") ||
+                               teller.HasInSomeLayer(".attn_k.bias") ||
+                               teller.HasInSomeLayer(".attn_v.bias") ||
+                               teller.HasInSomeLayer(".attn_qkv.bias");
+  config->has_output_bias = teller.HasInSomeLayer(".attn_output.bias");
+  config->has_feed_bias = teller.HasInSomeLayer(".ffn_down.bias") ||
+                          teller.HasInSomeLayer(".ffn_up.bias") ||
+                          teller.HasInSomeLayer(".ffn_gate.bias");
   config->has_joined_matrices = teller.HasTensor("blk.0.attn_qkv.weight");
   config->is_transposed = false;
   config->adds_one_to_gains = false;
   config->rotary.has_neighbours = teller.Is("llama");
+}
+
+// Refuses the keys that make other models of an architecture, whose numbers
+// would be wrong in silence, unless they say that nothing is changed.
+void RefuseOtherSums(ConfigTeller& teller) {
+  const std::pair<const char*, double> kUnchanged[] = {
+      {"attention.scale", 0},
+      {"attention.clamp_kqv", 0},
+      {"attention.max_alibi_bias", 0},
+      {"attention.temperature_scale", 0},
+      {"attn_logit_softcapping", 0},
+      {"final_logit_softcapping", 0},
+      {"logit_scale", 1},
+      {"embedding_scale", 1},
+      {"residual_scale", 1},
+      {"rope.scaling.yarn_ext_factor", 1},
+      {"rope.scaling.yarn_log_multiplier", 0}};
+  for (const auto& [name, unchanged] : kUnchanged) {
+    const double number = teller.NumberOr(name, unchanged);
+    if (number == unchanged || number == 0) continue;
+    teller.Refuse(absl::StrCat("key \"", teller.Key(name), "\" is ", number,
+                               ", which changes the model in a way that is not "
+                               "calculated"));
+  }
+  if (teller.HasKey("attention.causal") && !teller.Flag("attention.causal")) {
+    teller.Refuse(absl::StrCat("key \"", teller.Key("attention.causal"),
+                               "\" is false: tokens that see those after them "
+                               "are not calculated"));
+  }
+}
+
+// The config is checked under config.json's names; a fault is said under the
+// file's, too.
+absl::StatusOr<DecoderConfig> ParseTold(const ConfigTeller& teller,
+                                        const std::string& file_name) {
+  absl::StatusOr<DecoderConfig> config =
+      ParseDecoderConfig(teller.text(), file_name);
+  if (config.ok()) return config;
+  const std::pair<const char*, const char*> kNames[] = {
+      {"num_hidden_layers", "block_count"},
+      {"hidden_size", "embedding_length"},
+      {"num_attention_heads", "attention.head_count"},
+      {"num_key_value_heads", "attention.head_count_kv"},
+      {"intermediate_size", "feed_forward_length"},
+      {"max_position_embeddings", "context_length"},
+      {"rms_norm_eps", "attention.layer_norm_rms_epsilon"},
+      {"head_dim", "attention.key_length"},
+      {"sliding_window", "attention.sliding_window"},
+      {"rope_theta", "rope.freq_base"},
+      {"partial_rotary_factor", "rope.dimension_count"},
+      {"factor is", "rope.scaling.factor"},
+      {"n_layer", "block_count"},
+      {"n_embd", "embedding_length"},
+      {"n_head", "attention.head_count"},
+      {"n_inner", "feed_forward_length"},
+      {"n_positions", "context_length"},
+      {"layer_norm_epsilon", "attention.layer_norm_epsilon"}};
+  const absl::string_view message = config.status().message();
+  for (const auto& [published, name] : kNames) {
+    if (!absl::StrContains(message, absl::StrCat(": ", published))) continue;
+    return absl::Status(
+        config.status().code(),
+        absl::StrCat(message, " (the file's key \"", teller.Key(name), "\")"));
+  }
+  return config;
 }
 
 }  // namespace
@@ -293,10 +413,10 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
     teller.Refuse(absl::StrCat("general.architecture \"", *architecture,
                                "\" is not calculated; ", kKnown, " are"));
   }
+  RefuseOtherSums(teller);
   if (teller.status().ok()) TellVocabulary(index, teller);
   if (!teller.status().ok()) return teller.status();
-  absl::StatusOr<DecoderConfig> config =
-      ParseDecoderConfig(teller.text(), index.file_name());
+  absl::StatusOr<DecoderConfig> config = ParseTold(teller, index.file_name());
   if (!config.ok()) return config;
   SetWhatTensorsSay(teller, &*config);
   if (!teller.HasTensor("rope_freqs.weight")) return config;

@@ -1,5 +1,6 @@
 #include "footprint/lowmem/models/gguf_config.h"
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -123,6 +124,77 @@ TEST(GgufConfigTest, DividesAnglesByTheFactorsOfTheFile) {
   }
 }
 
+TEST(GgufConfigTest, SeesABiasOfAnyLayer) {
+  GgufHeader header = Begin("qwen2");
+  header.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+  header.AddTensor("blk.1.attn_k.bias", DType::kF32, {32});
+  header.AddTensor("blk.2.ffn_up.bias", DType::kF32, {160});
+  const absl::StatusOr<DecoderConfig> config = Read(Whole(header));
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->has_attention_bias);
+  EXPECT_TRUE(config->has_feed_bias);
+  EXPECT_FALSE(config->has_output_bias);
+}
+
+// llama.cpp does so, too; old files have "rope.scale_linear".
+TEST(GgufConfigTest, TakesAFactorWithoutATypeAsLinear) {
+  GgufHeader plain = Begin("llama");
+  plain.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+  const absl::StatusOr<DecoderConfig> before = Read(Whole(plain));
+  ASSERT_THAT(before, IsOk());
+  for (const char* key :
+       {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+    for (const float factor : {4.0f, 0.0f}) {
+      GgufHeader header = plain;
+      header.AddNumber(key, factor);
+      const absl::StatusOr<DecoderConfig> after = Read(Whole(header));
+      ASSERT_THAT(after, IsOk());
+      EXPECT_EQ(after->rotary.frequencies[3],
+                before->rotary.frequencies[3] / (factor == 0 ? 1 : factor))
+          << key;
+    }
+  }
+}
+
+TEST(GgufConfigTest, ReadsAllOfYarn) {
+  GgufHeader header = Begin("qwen2");
+  header.AddText("qwen2.rope.scaling.type", "yarn");
+  header.AddNumber("qwen2.rope.scaling.factor", 4.0f);
+  header.AddInteger("qwen2.rope.scaling.original_context_length", 512);
+  header.AddNumber("qwen2.rope.scaling.yarn_attn_factor", 1.5f);
+  header.AddNumber("qwen2.rope.scaling.yarn_beta_fast", 16.0f);
+  header.AddNumber("qwen2.rope.scaling.yarn_beta_slow", 2.0f);
+  header.AddFlag("qwen2.rope.scaling.yarn_truncate", false);
+  header.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+  const absl::StatusOr<DecoderConfig> config = Read(Whole(header));
+  ASSERT_THAT(config, IsOk());
+  const absl::StatusOr<DecoderConfig> published = ParseDecoderConfig(
+      R"({"model_type": "qwen2", "num_hidden_layers": 3, "hidden_size": 64,
+          "intermediate_size": 160, "num_attention_heads": 4,
+          "num_key_value_heads": 2, "max_position_embeddings": 2048,
+          "rms_norm_eps": 1e-5, "vocab_size": 40,
+          "rope_scaling": {"rope_type": "yarn", "factor": 4,
+            "original_max_position_embeddings": 512, "attention_factor": 1.5,
+            "beta_fast": 16, "beta_slow": 2, "truncate": false}})",
+      "config.json");
+  ASSERT_THAT(published, IsOk());
+  EXPECT_EQ(config->rotary.scale, 1.5f);
+  EXPECT_EQ(config->rotary.frequencies, published->rotary.frequencies);
+}
+
+// 30 / 88 * 88 is a little below 30 in double precision.
+TEST(GgufConfigTest, TurnsAsManyFeaturesAsTheFileSays) {
+  for (int turned = 2; turned <= 88; turned += 2) {
+    GgufHeader header = Begin("llama");
+    header.AddInteger("llama.attention.key_length", 88);
+    header.AddInteger("llama.rope.dimension_count", turned);
+    header.AddTensor("token_embd.weight", DType::kF32, {40, 64});
+    const absl::StatusOr<DecoderConfig> config = Read(Whole(header));
+    ASSERT_THAT(config, IsOk()) << turned;
+    EXPECT_EQ(config->rotary.pairs(), turned / 2);
+  }
+}
+
 TEST(GgufConfigTest, EndsPositionsWhereTheShortFactorsDo) {
   GgufHeader header = Begin("phi3");
   header.AddText("phi3.rope.scaling.type", "longrope");
@@ -162,6 +234,31 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
       {"heads of different lengths", kUnknown, "llama",
        [](GgufHeader* header) {
          header->AddInteger("llama.attention.value_length", 8);
+       }},
+      {"\"llama.attention.scale\" is 0.5", kUnknown, "llama",
+       [](GgufHeader* header) {
+         header->AddNumber("llama.attention.scale", 0.5f);
+       }},
+      {"\"gemma3.final_logit_softcapping\" is 30", kUnknown, "gemma3",
+       [](GgufHeader* header) {
+         header->AddNumber("gemma3.final_logit_softcapping", 30.0f);
+       }},
+      {"\"qwen2.attention.causal\" is false", kUnknown, "qwen2",
+       [](GgufHeader* header) {
+         header->AddFlag("qwen2.attention.causal", false);
+       }},
+      {"\"llama.rope.freq_base\" is nan", kInvalid, "llama",
+       [](GgufHeader* header) {
+         header->AddNumber("llama.rope.freq_base", std::nanf(""));
+       }},
+      {"rope_theta is not above 1 (the file's key \"llama.rope.freq_base\")",
+       kInvalid, "llama",
+       [](GgufHeader* header) {
+         header->AddNumber("llama.rope.freq_base", -1.0f);
+       }},
+      {"(the file's key \"qwen2.attention.sliding_window\")", kInvalid, "qwen2",
+       [](GgufHeader* header) {
+         header->AddInteger("qwen2.attention.sliding_window", 0x80000000);
        }},
       {"\"llama.rope.freq_base\" is a value of type string", kInvalid, "llama",
        [](GgufHeader* header) {
