@@ -142,11 +142,18 @@ class Quantiser {
     const absl::Status status =
         ReadRows(*input.store, weight, row, rows, floats_.data());
     if (!status.ok()) return status;
+    // A block's step is a half: a larger one would be infinite.
+    constexpr float kLargestHalf = 65504;
+    const float most = kLargestHalf * (options_.type == DType::kQ8_0 ? 127 : 8);
     for (const float number : floats_) {
-      if (std::isfinite(number)) continue;
+      if (std::fabs(number) <= most) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           input.store->index().file_name(), ": tensor \"", weight.tensor().name,
-          "\" has a number that is not finite"));
+          "\" has ",
+          std::isfinite(number)
+              ? absl::StrCat(number, ", and a block of ",
+                             DTypeName(options_.type), " ends at ", most)
+              : "a number that is not finite"));
     }
     const auto count = static_cast<int64_t>(floats_.size());
     chunk_.resize(static_cast<size_t>(BytesOfElements(options_.type, count)));

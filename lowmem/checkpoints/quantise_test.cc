@@ -139,6 +139,32 @@ TEST(QuantiseTest, RefusesWhatCannotBeQuantised) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST(QuantiseTest, RefusesWhatABlockCannotHold) {
+  const std::string path = TestPath("large.safetensors");
+  const std::string output = TestPath("large.gguf");
+  const auto quantise = [&](float number, DType type) {
+    auto writer =
+        SafetensorsWriter::Create(path, {{"m", DType::kF32, {1, 32}}});
+    std::vector<float> numbers(32, 1);
+    numbers[9] = number;
+    EXPECT_THAT(writer->Append(numbers.data(), 128), IsOk());
+    EXPECT_THAT(writer->Finish(), IsOk());
+    return QuantiseTo(path, output, type);
+  };
+  const absl::Status status = quantise(-1e6f, DType::kQ4_0);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("tensor \"m\" has -1e+06, and a block of Q4_0 ends"));
+  EXPECT_THAT(quantise(8.4e6f, DType::kQ8_0),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  for (const float number : {-1e6f, 8.3e6f}) {
+    ASSERT_THAT(quantise(number, DType::kQ8_0), IsOk());
+    const auto store = WeightStore::Open(output, WeightBackend::kPread);
+    ASSERT_THAT(store, IsOk());
+    EXPECT_NEAR(ReadFloats(**store, "m")[9] / number, 1, 0.001);
+  }
+}
+
 TEST(QuantiseTest, KnowsItsTypesByName) {
   EXPECT_THAT(ParseQuantisedType("q8_0"), IsOkAndHolds(DType::kQ8_0));
   EXPECT_THAT(ParseQuantisedType("q4_0"), IsOkAndHolds(DType::kQ4_0));

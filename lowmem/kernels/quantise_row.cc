@@ -22,13 +22,20 @@ void PutHalf(float value, uint8_t* at) {
   std::memcpy(at, &half, sizeof(half));
 }
 
+// A step of zero, or so small that its inverse is infinite, is stored as zero:
+// the numbers of its block do not matter, but must be numbers.
+float Inverse(float step) {
+  const float inverse = 1.0f / step;
+  return std::isfinite(inverse) ? inverse : 0.0f;
+}
+
 void QuantiseQ8(const float* source, uint8_t* block) {
   float largest = 0;
   for (int64_t i = 0; i < kBlock; ++i) {
     largest = std::max(largest, std::fabs(source[i]));
   }
   const float step = largest / 127.0f;
-  const float per_step = step == 0 ? 0.0f : 1.0f / step;
+  const float per_step = Inverse(step);
   PutHalf(step, block);
   for (int64_t i = 0; i < kBlock; ++i) {
     // Halves away from zero.
@@ -43,7 +50,7 @@ void QuantiseQ4(const float* source, uint8_t* block) {
     if (std::fabs(source[i]) > std::fabs(largest)) largest = source[i];
   }
   const float step = largest / -8.0f;
-  const float per_step = step == 0 ? 0.0f : 1.0f / step;
+  const float per_step = Inverse(step);
   PutHalf(step, block);
   const auto number = [&](int64_t i) {
     const float moved = source[i] * per_step + 8.5f;

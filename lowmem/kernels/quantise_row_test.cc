@@ -70,6 +70,22 @@ TEST(QuantiseRowTest, ErrsAtMostAsMuchAsItSays) {
   }
 }
 
+TEST(QuantiseRowTest, MakesZerosOfWhatIsTooSmall) {
+  for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+    for (const int exponent : {-149, -136, -127, -120, -40}) {
+      std::vector<float> source(32);
+      for (size_t i = 1; i < 32; i += 2) {
+        source[i] = std::ldexp(-1.0f, exponent);
+      }
+      std::vector<uint8_t> block(BytesOfElements(type, 32), 0xff);
+      QuantiseRow(type, source.data(), 32, block.data());
+      std::vector<float> back(32, 1);
+      WidenToFloat(type, block.data(), 32, back.data());
+      for (const float number : back) EXPECT_EQ(number, 0) << exponent;
+    }
+  }
+}
+
 TEST(QuantiseRowDeathTest, RefusesAnotherType) {
   const float numbers[32] = {};
   uint8_t block[64];
