@@ -322,6 +322,15 @@ class Filler : private Words {
       Fail(
           "no key \"tokenizer.ggml.scores\" says which words are joined first");
     }
+    // Nothing stands before or after NaN, so it cannot be sorted.
+    const auto nan = std::find_if(scores_.begin(), scores_.end(),
+                                  [](float score) { return score != score; });
+    if (nan != scores_.end()) {
+      Fail(absl::StrCat("tokenizer.ggml.scores has NaN for id ",
+                        nan - scores_.begin(),
+                        ". The file is damaged: download it again"));
+      return;
+    }
     const auto range = std::minmax_element(scores_.begin(), scores_.end());
     if (scores_.size() > 1 && *range.first == *range.second) {
       Fail(

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -196,12 +197,15 @@ TEST(GgufTokenizerTest, SaysWhatIsWrong) {
       {"names no word", kInvalid, Begin("gpt2", "gpt-2")},
       {"scores are equal", kInvalid, Begin("llama", nullptr)},
       {"ids 1 and 2 have the same word", kInvalid, Begin("gpt2", "gpt-2")},
+      {"scores has NaN for id 1", kInvalid, Begin("llama", nullptr)},
   };
   faults[9].header.AddNumbers("tokenizer.ggml.scores", {-1000, -1000});
   for (size_t i = 3; i < 10; ++i) {
     faults[i].header.AddTexts("tokenizer.ggml.tokens", {"a", "b"});
   }
   faults[10].header.AddTexts("tokenizer.ggml.tokens", {"a", "b", "b"});
+  faults[11].header.AddTexts("tokenizer.ggml.tokens", {"a", "b"});
+  faults[11].header.AddNumbers("tokenizer.ggml.scores", {-1, std::nanf("")});
   faults[5].header.AddIntegers("tokenizer.ggml.token_type", {1});
   faults[6].header.AddTexts("tokenizer.ggml.merges", {"ab"});
   faults[8].header.AddTexts("tokenizer.ggml.merges", {});
