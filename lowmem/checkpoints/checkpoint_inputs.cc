@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "footprint/base/files/same_file.h"
 #include "footprint/base/safetensors/shard_index.h"
 #include "footprint/lowmem/weights/weight_file.h"
 
@@ -27,6 +28,7 @@ absl::Status CheckpointInputs::Add(absl::string_view path) {
 absl::StatusOr<CheckpointInputs> CheckpointInputs::Open(
     absl::string_view path) {
   CheckpointInputs inputs;
+  inputs.path_ = std::string(path);
   if (!absl::EndsWith(path, ".json")) {
     const absl::Status added = inputs.Add(path);
     if (!added.ok()) return added;
@@ -49,6 +51,19 @@ absl::StatusOr<CheckpointInputs> CheckpointInputs::Open(
     }
   }
   return inputs;
+}
+
+absl::Status CheckpointInputs::CheckIsNone(absl::string_view output) const {
+  const std::string path(output);
+  bool is_one = IsSameFile(path_, path);
+  for (const std::unique_ptr<WeightStore>& store : stores_) {
+    is_one = is_one || IsSameFile(store->index().file_name(), path);
+  }
+  if (!is_one) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": is a file of the checkpoint that is read, which would be lost; "
+      "name another file"));
 }
 
 bool CheckpointInputs::Counts(const std::string& name,

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -44,11 +45,15 @@ class CheckpointInputs {
   }
   // Returns every weight that counts, in the order of the files.
   absl::StatusOr<std::vector<InputWeight>> Weights() const;
+  // InvalidArgument: `output` is the index or a file of the checkpoint, under
+  // whatever name, which would be lost.
+  absl::Status CheckIsNone(absl::string_view output) const;
 
  private:
   absl::Status Add(absl::string_view path);
   bool Counts(const std::string& name, const WeightStore& store) const;
 
+  std::string path_;
   std::vector<std::unique_ptr<WeightStore>> stores_;
   // The file that a tensor counts of, as an index says it; empty without one.
   std::map<std::string, const WeightStore*> owners_;

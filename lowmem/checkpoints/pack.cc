@@ -271,6 +271,11 @@ absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
   if (!inputs.ok()) return inputs.status();
   absl::Status rules = CheckRulesMatch(options.column_blocks, *inputs);
   if (!rules.ok()) return rules;
+  // One file may be packed in place, but not one of several.
+  if (absl::EndsWith(input_path, ".json")) {
+    const absl::Status apart = inputs->CheckIsNone(output_path);
+    if (!apart.ok()) return apart;
+  }
   return Packer(*inputs, options).Run(output_path);
 }
 

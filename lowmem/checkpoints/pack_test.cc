@@ -117,6 +117,20 @@ TEST(PackTest, MakesOneFileOfShards) {
   EXPECT_EQ(Matrices(whole), expected);
 }
 
+TEST(PackTest, NeverReplacesAShard) {
+  WriteWeights("shard1", {{"a", DType::kF32, {3, 5}}});
+  WriteWeights("shard2", {{"c", DType::kBF16, {7, 9}}});
+  const std::string index = WriteIndex(R"("c": "shard2", "a": "shard1")");
+  for (const std::string& output : {index, TestPath("shard2")}) {
+    const std::string before = ReadTestFile(output);
+    const absl::Status status = Pack(index, output, WithRule("a=4"));
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("is a file of the checkpoint that is read"));
+    EXPECT_EQ(ReadTestFile(output), before);
+  }
+}
+
 TEST(PackTest, RefusesShardsThatTheIndexContradicts) {
   WriteWeights("shard1", {{"a", DType::kF32, {3}}});
   WriteWeights("shard2", {{"a", DType::kF32, {3}}});

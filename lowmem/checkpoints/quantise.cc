@@ -202,6 +202,8 @@ absl::Status Quantise(absl::string_view input_path,
     return absl::InvalidArgumentError(
         absl::StrCat("floats are not quantised to ", DTypeName(options.type)));
   }
+  const absl::Status apart = inputs->CheckIsNone(output_path);
+  if (!apart.ok()) return apart;
   return Quantiser(*weights, options).Run(output_path);
 }
 

@@ -19,8 +19,9 @@
 // widest matrix, and the headers. Time: one pass through the file.
 //
 // Errors: those of CheckpointInputs and AtomicFile. InvalidArgument: a type
-// other than Q8_0 and Q4_0, a matrix with a number that is not finite or beyond
-// a block's (8.3 million, of Q4_0 524,032), or no matrix that can be quantised.
+// other than Q8_0 and Q4_0, a output that is a file of the input, a matrix with
+// a number that is not finite or beyond a block's (8.3 million, of Q4_0
+// 524,032), or no matrix that can be quantised.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_QUANTISE_H_

@@ -1,5 +1,7 @@
 #include "footprint/lowmem/checkpoints/quantise.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -137,6 +139,21 @@ TEST(QuantiseTest, RefusesWhatCannotBeQuantised) {
               HasSubstr("tensor \"m\" has a number that is not finite"));
   EXPECT_THAT(WeightStore::Open(output, WeightBackend::kPread),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+// The floats would be gone.
+TEST(QuantiseTest, NeverReplacesItsInput) {
+  const std::string input = WriteFloats("whole.safetensors", Tensors());
+  const std::string before = ReadTestFile(input);
+  const std::string link = TestPath("link.safetensors");
+  ASSERT_EQ(symlink("whole.safetensors", link.c_str()), 0);
+  for (const std::string& output : {input, link}) {
+    const absl::Status status = QuantiseTo(input, output, DType::kQ8_0);
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("is a file of the checkpoint that is read"));
+  }
+  EXPECT_EQ(ReadTestFile(input), before);
 }
 
 TEST(QuantiseTest, RefusesWhatABlockCannotHold) {

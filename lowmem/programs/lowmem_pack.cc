@@ -110,7 +110,8 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT\n"
       "lowmem_pack --quantize=q8_0|q4_0 INPUT OUTPUT\n"
-      "OUTPUT may be INPUT; another file is replaced with --force alone.\n"
+      "OUTPUT may be INPUT, but not with --quantize; another file is replaced\n"
+      "with --force alone.\n"
       "OUTPUT is written beside itself under a hidden name,\n"
       ".OUTPUT.footprint-partial, and renamed when it is whole; what a killed\n"
       "run left of that name is removed.");
