@@ -107,7 +107,17 @@ void TellVocabulary(const GgufIndex& index, ConfigTeller& teller) {
     teller.Fail(words.status());
     return;
   }
-  teller.Tell("vocab_size", (*words)->shape.rows());
+  const int64_t rows = (*words)->shape.rows();
+  const char* const tokens = "tokenizer.ggml.tokens";
+  const GgufValue* const list = index.FindValue(tokens);
+  if (list != nullptr && list->type == GgufType::kArray &&
+      list->count != rows) {
+    teller.Fail(absl::InvalidArgumentError(absl::StrCat(
+        index.file_name(), ": key \"", tokens, "\" has ", list->count,
+        " words, but token_embd.weight ", rows,
+        " rows: they are not of one model. Convert the model again")));
+  }
+  teller.Tell("vocab_size", rows);
   teller.Tell("tie_word_embeddings", !teller.HasTensor("output.weight"));
 }
 

@@ -235,6 +235,10 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
        [](GgufHeader* header) {
          header->AddInteger("llama.attention.value_length", 8);
        }},
+      {"has 2 words, but token_embd.weight 40 rows", kInvalid, "llama",
+       [](GgufHeader* header) {
+         header->AddTexts("tokenizer.ggml.tokens", {"a", "b"});
+       }},
       {"\"llama.attention.scale\" is 0.5", kUnknown, "llama",
        [](GgufHeader* header) {
          header->AddNumber("llama.attention.scale", 0.5f);
