@@ -23,15 +23,16 @@
 
 namespace footprint {
 
-// A write in the same few milliseconds as the one before leaves no trace.
+// How closely a file is watched. Time stamps of files are some milliseconds
+// apart, so a second write within that time leaves no trace.
 enum class Watch {
   kLoosely,   // such a write may be missed
-  kStrictly,  // Open waits until those of the last write are over
+  kStrictly,  // Open waits until the last write is older than that
 };
 
 class WatchedFile {
  public:
-  // Errors as of OpenRegularFile (regular_file.h).
+  // Opens the file. Errors are those of OpenRegularFile (regular_file.h).
   static absl::StatusOr<WatchedFile> Open(absl::string_view path,
                                           Watch watch = Watch::kLoosely);
 
@@ -40,18 +41,20 @@ class WatchedFile {
   // Returns the size when it was opened.
   int64_t size_bytes() const { return opened_.st_size; }
 
-  // Reads `size_bytes` from `offset_bytes` of the file on, through the page
-  // cache. FailedPrecondition: the file was shortened; else FileError's.
+  // Reads `size_bytes` from `offset_bytes` on, through the page cache. Fails
+  // with FailedPrecondition if the file was shortened; other errors are those
+  // of FileError.
   absl::Status Read(int64_t offset_bytes, int64_t size_bytes,
                     void* destination) const;
 
-  // FailedPrecondition if the file was removed, replaced, resized or written to
-  // since Open. Asked after a read it guarantees what was read: the system
-  // stamps a write before its bytes can be seen. One fstat.
+  // Fails with FailedPrecondition if the file was removed, replaced, resized or
+  // written to since Open. If it succeeds after a read, the file had these
+  // bytes at Open: the system stamps a write before its bytes can be seen.
+  // Takes one fstat.
   absl::Status CheckUnchanged() const;
 
-  // The error of a file that ends at `end_bytes` although its index says
-  // otherwise.
+  // Returns the error of a file that ends at `end_bytes` although its index
+  // says otherwise.
   absl::Status ShortenedError(int64_t end_bytes) const;
 
  protected:

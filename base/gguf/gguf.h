@@ -8,9 +8,9 @@
 //   absl::StatusOr<const footprint::TensorInfo*> words =
 //       index->Find("token_embd.weight");
 //
-// Reads versions 2 and 3 of the format (as ggml has it), little-endian.
-// Only the header is read, never the tensors, and of lists (a tokenizer's
-// words) the place alone: GgufValue says where their elements lie in the file.
+// Reads versions 2 and 3 of the format (as ggml defines it), little-endian. It
+// reads only the header, never the tensors. It does not keep the elements of a
+// list (a tokenizer's words) either: GgufValue says where they lie in the file.
 // A tensor's shape has the fastest dimension last, as everywhere in this tree.
 //
 // An index owns its strings and refers to no file. Thread-safe once made.
@@ -40,7 +40,7 @@
 
 namespace footprint {
 
-// The format's own numbers.
+// The types of values, with the format's own numbers.
 enum class GgufType : uint32_t {
   kU8 = 0,
   kI8 = 1,
@@ -60,15 +60,16 @@ enum class GgufType : uint32_t {
 // Returns "u32", "string", "array".
 absl::string_view GgufTypeName(GgufType type);
 
-// The value of a key. What of it counts depends on the type.
+// The value of a key. Its type says which of the fields are set.
 struct GgufValue {
   GgufType type = GgufType::kU8;
-  // A whole number or a truth value. Numbers of 64 bits without a sign that are
-  // beyond 63 bits are the largest that there is.
+  // An integer, or 0 or 1 for a truth value. A u64 above 2^63 - 1 becomes 2^63
+  // - 1.
   int64_t integer = 0;
   double number = 0;
   std::string text;
-  // A list: what it is of, how many, and the bytes that they lie in.
+  // A list: the type and the number of its elements, and where they lie in the
+  // file.
   GgufType element_type = GgufType::kU8;
   int64_t count = 0;
   int64_t offset_bytes = 0;
@@ -83,7 +84,7 @@ class GgufIndex : public TensorIndex {
   static constexpr int64_t kMaximumKeys = 1 << 16;
   static constexpr int64_t kMaximumTensors = 1 << 19;
 
-  // Returns whether a file that begins with these bytes says that it is one.
+  // Returns whether a file that begins with these bytes is marked as GGUF.
   static bool HasMagic(absl::string_view begin);
 
   static absl::StatusOr<GgufIndex> Open(absl::string_view path);
@@ -97,12 +98,13 @@ class GgufIndex : public TensorIndex {
   const GgufValue* FindValue(absl::string_view key) const;
   bool Has(absl::string_view key) const { return FindValue(key) != nullptr; }
 
-  // InvalidArgument: the value is of another kind.
+  // Each returns the value of a key. NotFound: there is no such key.
+  // InvalidArgument: its value is of another kind.
   absl::StatusOr<int64_t> Integer(absl::string_view key) const;
   absl::StatusOr<double> Number(absl::string_view key) const;
   absl::StatusOr<std::string> Text(absl::string_view key) const;
   absl::StatusOr<bool> Flag(absl::string_view key) const;
-  // A list of this type; its elements lie where it says.
+  // Returns the list of this key, with its elements' place in the file.
   absl::StatusOr<const GgufValue*> List(absl::string_view key,
                                         GgufType element_type) const;
 

@@ -8,9 +8,10 @@
 //   // The first tensor's values follow, then zeros up to the next multiple of
 //   // GgufHeader::kAlignmentBytes, then the next tensor's values.
 //
-// Writes version 3. Keys and names are taken as they are: what is written twice
-// is refused by GgufIndex, not here. A tensor's shape has the fastest dimension
-// last, as everywhere in this tree; it must be one that TensorBytes accepts.
+// Writes version 3. Keys and names are taken as they are: GgufIndex refuses one
+// that is written twice, this class does not. A tensor's shape has the fastest
+// dimension last, as everywhere in this tree; it must be one that TensorBytes
+// accepts.
 //
 // Owns copies of everything. Thread-compatible. Memory: the header's bytes,
 // twice while Build runs.
@@ -32,22 +33,23 @@ namespace footprint {
 
 class GgufHeader {
  public:
-  // The data and each tensor begin at multiples of it: the format's default.
+  // The data and each tensor begin at a multiple of this, the format's default.
   static constexpr int64_t kAlignmentBytes = 32;
 
   void AddText(absl::string_view key, absl::string_view text);
-  // As u32.
+  // Writes a u32.
   void AddInteger(absl::string_view key, uint32_t value);
-  // As f32.
+  // Writes an f32.
   void AddNumber(absl::string_view key, float value);
   void AddFlag(absl::string_view key, bool value);
   void AddTexts(absl::string_view key, absl::Span<const std::string> texts);
-  // As i32.
+  // Writes a list of i32.
   void AddIntegers(absl::string_view key, absl::Span<const int32_t> values);
-  // As f32.
+  // Writes a list of f32.
   void AddNumbers(absl::string_view key, absl::Span<const float> values);
 
-  // Returns where the tensor's values begin, counted from the data.
+  // Returns where the tensor's values begin, counted from the start of the
+  // data.
   int64_t AddTensor(absl::string_view name, DType dtype, const Shape& shape);
 
   // Returns the header, filled up with zeros to where the data begins.

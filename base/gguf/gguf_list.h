@@ -1,4 +1,5 @@
-// The elements of a list in a GGUF file, of which an index keeps the place.
+// Reads the elements of a list in a GGUF file. The index knows only their
+// place.
 //
 //   absl::StatusOr<const footprint::GgufValue*> list =
 //       index.List("tokenizer.ggml.tokens", footprint::GgufType::kString);
@@ -8,7 +9,8 @@
 //   if (!texts.status().ok()) return texts.status();
 //
 // The file must outlive a reader, and the reader refers to nothing else.
-// Thread-compatible. Memory: 64 KiB for texts; numbers come as a whole.
+// Thread-compatible. Memory: 64 KiB for texts; a list of numbers is read as a
+// whole.
 //
 // DataLoss: the list is not what it was when the index was made. Otherwise the
 // errors of WatchedFile::Read.
@@ -29,15 +31,15 @@ namespace footprint {
 
 class GgufTexts {
  public:
-  // `list` is one of kString.
+  // The elements of `list` are of kString.
   GgufTexts(const WatchedFile& file, const GgufValue& list);
 
-  // Returns false after the last text or a fault; see status().
+  // Returns false after the last text or an error; see status().
   bool Next(std::string* text);
   const absl::Status& status() const { return status_; }
 
  private:
-  // Returns the next bytes, at most the buffer's; null after a fault.
+  // Returns the next bytes, at most the buffer's; null after an error.
   const char* Take(int64_t count);
 
   const WatchedFile& file_;
@@ -49,7 +51,7 @@ class GgufTexts {
   int64_t buffer_begin_ = 0;
 };
 
-// Lists of i32 or u32, and of f32.
+// Each returns all elements of a list: of i32 or u32, or of f32.
 absl::StatusOr<std::vector<int32_t>> ReadGgufIntegers(const WatchedFile& file,
                                                       const GgufValue& list);
 absl::StatusOr<std::vector<float>> ReadGgufNumbers(const WatchedFile& file,

@@ -32,10 +32,11 @@ struct FlameGraph {
     enum class Unit { kBytes, kNanoseconds };
     std::string name;
     Unit unit = Unit::kBytes;
-    // The moment of which the measure is; kAll: of no single one. Measures of
-    // moments stand last, in order of time, and share one choice, a slider.
-    // They have no sigmas. Who chooses a point of a timeline on the same page,
-    // whose times begin with the same 0, chooses the moment before it.
+    // The moment at which the measure was taken; kAll: it is of no single
+    // moment. Measures of moments stand last, in order of time, and the page
+    // has one slider for all of them. They have no sigmas. Choosing a point of
+    // a timeline on the same page, whose times begin with the same 0, chooses
+    // the moment before it.
     int64_t moment_ns = kAll;
     static constexpr int64_t kAll = -1;
   };

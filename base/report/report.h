@@ -93,10 +93,10 @@ struct ReportColumn {
   std::string name;
   ReportUnit unit = ReportUnit::kText;
   bool is_detail = false;
-  // The longest text that a terminal shows; 0: as long as others.
+  // A terminal cuts longer texts to this length; 0: to that of other columns.
   size_t most_text_bytes = 0;
-  // A text that stands below that of the column before it, which is one, too,
-  // where there is little room for columns, as on a page.
+  // Where there is little room for columns, as on a page, this text stands
+  // below that of the column before it, which must be a text, too.
   bool is_below_previous = false;
 };
 

@@ -13,8 +13,8 @@
 // without further checks as long as the file stays as it was.
 //
 // tensors() leaves padding out. Thread-safe once made. Memory: the index's
-// (tensor_index.h), and while reading the header's text besides. Time: O(n log
-// n) in tensors.
+// (tensor_index.h), and the header's text while reading. Time: O(n log n) in
+// tensors.
 //
 // InvalidArgument: not a safetensors file, one that breaks the format, or more
 // tensors than kMaximumTensors; the text names the file, the tensor, and the

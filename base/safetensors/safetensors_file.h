@@ -25,7 +25,8 @@ namespace footprint {
 
 class SafetensorsFile : public WatchedFile {
  public:
-  // Errors as of WatchedFile and SafetensorsIndex.
+  // Opens the file and reads its header. Errors are those of WatchedFile and
+  // SafetensorsIndex.
   static absl::StatusOr<SafetensorsFile> Open(absl::string_view path,
                                               Watch watch = Watch::kLoosely);
 

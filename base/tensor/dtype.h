@@ -53,8 +53,8 @@ enum class DType : uint8_t {
   kQ6K,
 };
 
-// The elements that are stored together, and the bytes that they take. One
-// element, unless the type is quantised.
+// How many elements are stored together, and in how many bytes. A block is one
+// element unless the type is quantised.
 struct DTypeBlock {
   int64_t elements = 1;
   int64_t bytes = 0;
@@ -64,7 +64,7 @@ struct DTypeBlock {
 absl::string_view DTypeName(DType dtype);
 
 // Returns the type of the safetensors format that has this name: nothing for
-// "f32", and nothing for a quantised type, which that format has not.
+// "f32", and nothing for a quantised type, which that format does not have.
 absl::optional<DType> DTypeFromName(absl::string_view name);
 
 bool IsQuantised(DType dtype);
@@ -74,7 +74,7 @@ int64_t DTypeBytes(DType dtype);
 
 DTypeBlock BlockOf(DType dtype);
 
-// Returns the bytes of elements that are whole blocks.
+// Returns the bytes of so many elements, which are whole blocks.
 int64_t BytesOfElements(DType dtype, int64_t elements);
 
 // Returns how many elements have these bytes, which are whole blocks.

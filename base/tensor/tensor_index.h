@@ -39,7 +39,7 @@ class TensorIndex {
  public:
   // Returns the tensors in the order of the data.
   absl::Span<const TensorInfo> tensors() const { return tensors_; }
-  // Returns what the file says about itself in words.
+  // Returns the texts in which the file describes itself, by key.
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
   }
@@ -54,7 +54,7 @@ class TensorIndex {
   const TensorInfo* FindOrNull(absl::string_view name) const;
 
  protected:
-  // Sorts the names once the tensors are there. InvalidArgument: a name that
+  // Sorts the names; called once all tensors are there. InvalidArgument: a name
   // stands twice.
   absl::Status SortByName();
 
