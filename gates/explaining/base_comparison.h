@@ -1,5 +1,5 @@
-// Judges a change by its base: what each figure may grow by, and what is new,
-// gone, grown and shrunk.
+// Judges a change by its base: says which figures are new, gone, grown or
+// shrunk, and which of them grew beyond a limit.
 //
 //   BaseComparisonOptions options;
 //   options.limits = {*ParseGrowthLimit("1 %")};
@@ -8,12 +8,13 @@
 //   if (!comparison.ok()) return comparison.status();
 //   return comparison->verdict.decision();
 //
-// A limit is for the peak of a whole benchmark: of its heap, of what it maps,
-// of a whole process, and for what it leaves behind (net growth). Its phases
-// and lines are the reasons. Figures that are not EXACT vary from run to run: a
-// change of less than 5 % and 256 KiB is none.
+// Limits judge figures of whole benchmarks: the peak of the heap, of mapped
+// bytes and of a whole process, and net growth, which is what a benchmark
+// leaves behind. Phases and lines are not judged: they are the reasons. Figures
+// that are not EXACT vary from run to run, so a change of at most 5 % or 256
+// KiB, whichever is more, counts as none.
 //
-// Pure functions, thread-safe; the result owns its texts. Memory: as
+// Pure functions, thread-safe; the result owns its texts. Memory: that of
 // DiffProfiles, and a copy of the profiles. Time: n log n in the metrics.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_BASE_COMPARISON_H_
@@ -32,7 +33,7 @@
 
 namespace footprint {
 
-// How far figures of the labels that a glob names may grow.
+// A limit: how far the figures of the labels that match a glob may grow.
 struct GrowthLimit {
   std::string label = "*";
   Headroom above;
@@ -43,10 +44,10 @@ struct GrowthLimit {
 absl::StatusOr<GrowthLimit> ParseGrowthLimit(absl::string_view text);
 
 struct BaseComparisonOptions {
-  // The most particular that names a label holds; of several, the last. None:
-  // nothing may grow.
+  // Of the limits that match a label, the most particular holds, and of equal
+  // ones the last. If none matches, nothing may grow.
   std::vector<GrowthLimit> limits;
-  // Labels of the base that have another name in the change.
+  // Labels that the change renamed: the base's name, then the change's.
   std::vector<std::pair<std::string, std::string>> renamed;
   std::string base_name = "the base";
 };
@@ -60,16 +61,16 @@ struct ComparedFigure {
   std::string benchmark;  // empty: the deployment
   // "peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B -> ...".
   std::string description;
-  // Why, the most telling first; see growth_reasons.h.
+  // The reasons, the most telling first; see growth_reasons.h.
   std::vector<std::string> reasons;
   bool is_over_limit = false;
 };
 
 struct BaseComparison {
   ProfileDiff diff;
-  // What is over its limit first, then in the order of `diff`.
+  // Figures over their limit stand first; each part is in the order of `diff`.
   std::vector<ComparedFigure> figures;
-  // A judgement for each figure with a limit that grew or shrank. REJECT: one
+  // Has a judgement for each limited figure that grew or shrank. REJECT: one
   // grew by too much; PRODUCER_FAILED, ENVIRONMENT_MISMATCH, INCONCLUSIVE: see
   // its problems.
   Verdict verdict;
@@ -77,8 +78,8 @@ struct BaseComparison {
   std::vector<std::string> hints;
 };
 
-// kInvalidArgument if one side has a benchmark twice, or a label that is said
-// to be renamed is not there.
+// kInvalidArgument if one side has a benchmark twice, or the base lacks a label
+// that was renamed.
 absl::StatusOr<BaseComparison> CompareWithBase(
     std::vector<MemoryProfile> base, std::vector<MemoryProfile> change,
     const BaseComparisonOptions& options);

@@ -1,11 +1,11 @@
-// A comparison with the base for a terminal, for a comment on a change, and for
-// programs.
+// Writes a comparison with the base for a terminal, for a comment on a change,
+// and for programs.
 //
 //   std::string comment = WriteComparisonMarkdown(*comparison);
 //
 // Markdown and JSON hold only what differs; a change that differs in nothing is
-// one line. Names are escaped for each. Pure functions, thread-safe; the result
-// is all their memory.
+// one line. Names are escaped as each format needs it. Pure functions,
+// thread-safe. Memory: the result.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_COMPARISON_TEXT_H_
 #define FOOTPRINT_GATES_EXPLAINING_COMPARISON_TEXT_H_
@@ -17,19 +17,19 @@
 
 namespace footprint {
 
-// "REJECT 1 of 12 deployments differs: 1 figure over its limit, 1 grown, 1
-// new".
+// Returns "REJECT 1 of 12 deployments differs: 1 over the limit, 1 grown".
 std::string SummarizeComparison(const BaseComparison& comparison);
 
-// The tree of diff_text.h, what is over its limit with its reasons, problems
-// and hints; the last line is the summary.
+// Returns the tree of diff_text.h, then the figures over their limit with their
+// reasons, then problems and hints. The last line is the summary.
 std::string WriteComparisonText(const BaseComparison& comparison,
                                 const DiffTextOptions& options);
 
-// A heading and a table with a row for each figure.
+// Returns a heading and a table with a row for each figure.
 std::string WriteComparisonMarkdown(const BaseComparison& comparison);
 
-// {"decision", "summary", "figures", "problems", "hints", "diff"}.
+// Returns an object of "decision", "summary", "figures", "problems", "hints"
+// and "diff".
 std::string WriteComparisonJson(const BaseComparison& comparison);
 
 }  // namespace footprint

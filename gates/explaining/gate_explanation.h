@@ -45,9 +45,9 @@ struct GateExplanation {
   Judgement judgement;
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
-  // Places of more general thresholds in whose place this one judges.
+  // Where the more general thresholds stand that this one replaces.
   std::vector<std::string> wins_over;
-  // Measurements that this threshold names and a more particular one judges:
+  // Measurements that this threshold names, but a more particular one judges:
   // "//a:b BM_Load: x.textproto:12".
   std::vector<std::string> gives_way;
 

@@ -1,13 +1,13 @@
-// Where a benchmark's figure grew: the phase, the lines that hold more at the
-// peak, the calls that are new, and whether it is a leak.
+// Says where a benchmark's figure grew: the phase, the lines that hold more at
+// the peak, the calls that are new, and whether it is a leak.
 //
 //   for (const std::string& reason :
 //        FindGrowthReasons(benchmark, PEAK_LIVE_USABLE_BYTES)) {
 //     Show(reason);  // "phase read/parse +4.00 MiB"
 //   }
 //
-// `benchmark` is a node of DiffProfiles (profile_diff.h). Pure and thread-safe;
-// the texts are their own memory, a few short lines.
+// `benchmark` is a node of DiffProfiles (profile_diff.h). Pure and thread-safe.
+// Memory: a few short lines.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
 #define FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
@@ -20,17 +20,17 @@
 
 namespace footprint {
 
-// The most telling first; at most a handful. Empty if nothing is known but the
-// figure itself.
+// Returns the reasons, the most telling first, at most a handful; none if
+// nothing is known but the figure itself.
 std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
                                            MetricKind metric);
 
-// Returns whether a holder of bytes at the peak is a phase alone, which is said
-// as one already, and no line, layer or tensor.
+// Returns whether a site is only a phase, and not a line, layer or tensor. The
+// reason for the phase already says the same.
 bool IsPhaseAlone(const std::string& site);
 
-// "a leak (NET_GROWTH): 64 B more are live at its end than at its start", or ""
-// of a figure that is none.
+// Returns "a leak (NET_GROWTH): 64 B more are live at its end than at its
+// start", or "" if the figure is no leak.
 std::string DescribeLeak(MetricKind metric, int64_t net_growth);
 
 }  // namespace footprint

@@ -50,8 +50,8 @@ struct DiffNode {
   // Parts that differ, the largest growth first; of a benchmark, its phases
   // before its sites.
   std::vector<DiffNode> children;
-  // Further remarks: another environment, a producer that failed, children and
-  // threads that are new.
+  // Further remarks: another environment, a producer that failed, new child
+  // processes and threads.
   std::vector<std::string> notes;
 };
 

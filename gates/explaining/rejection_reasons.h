@@ -1,6 +1,6 @@
-// Why a figure is above its limit, for the verdict itself: the phase in which
-// it is highest, who holds the bytes, whether it is a leak; and, against
-// profiles of an earlier time, what grew.
+// Adds to a verdict why figures are above their limits: the phase in which a
+// figure is highest, who holds the bytes, and whether it is a leak. With
+// profiles of an earlier time it also says what grew.
 //
 //   Verdict verdict = Judge(input, options);
 //   ExplainRejections(input, before, &verdict);
@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// `before` may be empty: then nothing is known of growth.
+// Writes the explanations. If `before` is empty, they say nothing of growth.
 void ExplainRejections(const GateInput& input,
                        absl::Span<const MemoryProfile> before,
                        Verdict* verdict);

@@ -44,10 +44,10 @@ bool SelectsBenchmark(const Selector& selector,
 bool SelectsArguments(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 
-// Returns whether the first selector names a part of what the second names:
-// each name and argument that fits the first fits the second, and not the other
-// way round. "" of a benchmark fits all names, "" of a phase the whole region
-// alone.
+// Returns whether the first selector names a proper part of what the second
+// names: whatever matches the first matches the second, and not the other way
+// round. An empty benchmark matches all names; an empty phase matches only the
+// whole region.
 bool IsMoreParticular(const Selector& selector, const Selector& general);
 
 // Describes a selector in a message: `//a:b BM_Load (layers=24), phase "fit"`.

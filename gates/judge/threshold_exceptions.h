@@ -1,5 +1,5 @@
-// Which threshold judges a measurement where one is a default and another an
-// exception from it.
+// Finds which threshold judges a measurement when one is a default and another
+// an exception to it.
 //
 //   const ThresholdExceptions exceptions(sources);
 //   // The third threshold of the first file, for a measurement that it names:
@@ -9,13 +9,13 @@
 // Of two thresholds of the same metric and with a rule of the same sort, the
 // one whose selector is more particular (selector.h) judges, and the other
 // gives way. Rules over samples and rules over figures are different sorts, and
-// a scaling law is of its whole family, so that it neither gives way nor takes
-// another's place.
+// a scaling law judges a whole family of benchmarks, so it neither gives way
+// nor takes another's place.
 //
 // Keeps the thresholds, which must outlive it. Thread-safe after construction.
-// Memory: about 100 bytes for each threshold from which there are exceptions.
-// Time: that of comparing each threshold with a star, or without a benchmark,
-// with those that may name the same label.
+// Memory: about 100 bytes for each threshold that has exceptions. Time: each
+// threshold that has a star or names no benchmark is compared with those that
+// may name the same label.
 
 #ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
 #define FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
@@ -52,8 +52,9 @@ class ThresholdExceptions {
 
   // Returns the threshold that judges a measurement in place of this one, which
   // names it; nullopt if this one judges itself. The phase is empty for the
-  // whole region. Files of other environments than the profile's count only
-  // where this one is such a file itself.
+  // whole region. Thresholds in files for another environment than the
+  // profile's are skipped, unless this one's file is for another environment,
+  // too.
   absl::optional<Place> Find(size_t source, int number,
                              const MemoryProfile& profile,
                              const BenchmarkMemory& benchmark,
@@ -72,7 +73,7 @@ class ThresholdExceptions {
                          const std::vector<Place>& others);
 
   const absl::Span<const ThresholdSource> sources_;
-  // The exceptions from a threshold, by its place.
+  // The exceptions to a threshold, by its place.
   std::map<std::pair<size_t, int>, std::vector<Place>> exceptions_;
 };
 

@@ -5,14 +5,14 @@
 //   if (!source.problems.empty()) ...  // each says file:line:column and why
 //
 // The text may begin with the two comments that tell editors and other tools
-// what it is, and no others of their kind:
+// what it is. A proto-file or proto-message other than these is refused:
 //
 //   # proto-file: gates/judge/gate.proto
 //   # proto-message: footprint.ThresholdFile
 //
 // A byte-order mark and CRLF line ends are accepted. Fields that this version
 // does not know, numbers without sense and rules that contradict each other are
-// problems, never passed over. The file's written limits have their numbers
+// problems, never passed over. The numbers that written limits mean are set
 // beside them (written_limit.h).
 //
 // Pure functions, thread-safe; the result owns copies. Memory: about 2 KiB a

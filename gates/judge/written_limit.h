@@ -6,13 +6,12 @@
 //   max: "1000"             // bytes, or calls of a metric that counts calls
 //
 // The reader of threshold files sets the number that a text means (`max_bytes`,
-// `max_count` ...) beside it, so that all others read numbers alone. The update
-// command writes a new text in the same unit.
+// `max_count` ...) beside it, so that all other code reads only numbers. The
+// update command writes a new text in the same unit.
 //
-// Units: B, kB, MB, GB, TB, KiB, MiB, GiB and TiB. Pure functions, thread-safe;
-// the results own their texts, which are all their memory. Errors are
-// kInvalidArgument, or mistakes with the field's name, and say what may stand
-// there.
+// Units: B, kB, MB, GB, TB, KiB, MiB, GiB and TiB. Pure functions, thread-safe.
+// Memory: the texts of the results. Errors are kInvalidArgument, or mistakes
+// with the field's name, and say what may stand there.
 
 #ifndef FOOTPRINT_GATES_JUDGE_WRITTEN_LIMIT_H_
 #define FOOTPRINT_GATES_JUDGE_WRITTEN_LIMIT_H_
@@ -31,28 +30,28 @@
 namespace footprint {
 
 struct WrittenLimit {
-  // Not set in "+ 10 %": the update command is to write it.
+  // Not set in "+ 10 %", where the update command has yet to write it.
   absl::optional<int64_t> figure;
   Headroom above;  // nothing is set in "24 MB"
 
-  // The number that it means: of a missing figure, zero.
+  // Returns the number that the limit means; a missing figure counts as zero.
   int64_t ComputeNumber(MetricKind metric) const;
 };
 
 absl::StatusOr<WrittenLimit> ParseWrittenLimit(absl::string_view text,
                                                MetricKind metric);
 
-// Sets the numbers that `max` and `min` of the threshold mean. Returns what is
-// wrong with them; then the numbers are not set.
+// Sets the numbers that `max` and `min` of the threshold mean. Returns the
+// mistakes in them; if there is one, the numbers are not set.
 std::vector<RuleMistake> ResolveWrittenLimits(Threshold* threshold);
 
 // Returns whether the threshold's maximum is a distance alone, "+ 10 %", so
 // that the update command has to write the figure before it can judge.
 bool AwaitsFigure(const Threshold& threshold);
 
-// Returns `written` with new figures: in the same unit, with as many digits at
-// least, rounded up. `measured` takes the place of the figure below a "+",
-// and `wanted` that of a figure alone.
+// Returns `written` with new figures: in the same unit, with at least as many
+// digits, rounded up. `measured` replaces a figure in front of a "+", and
+// `wanted` a figure that stands alone.
 std::string RewriteMaximum(absl::string_view written, MetricKind metric,
                            int64_t measured, int64_t wanted);
 

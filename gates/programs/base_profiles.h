@@ -1,4 +1,4 @@
-// The profiles of another revision of the caller's repository, measured by
+// Measures the profiles of another revision of the caller's repository, with
 // Bazel in a git worktree of its own.
 //
 //   BaseRevision base;
@@ -9,8 +9,8 @@
 //
 // The worktree lies outside the repository and is kept, so that Bazel builds
 // there only what changed since the last time. It is checked out at the
-// revision and the gate's own `diff -- --save` writes the profiles, so the
-// revision needs the gate. Submodules are not checked out.
+// revision, whose own gate writes the profiles with `diff -- --save`. So the
+// revision must already have the gate. Submodules are not checked out.
 //
 // Not thread-safe: runs git and Bazel, whose output goes to standard error, and
 // waits. One call at a time holds the worktree. Memory: the profiles.
@@ -34,8 +34,8 @@ struct BaseRevision {
   std::string bazel = "bazel";  // as a shell takes it, with start-up flags
 };
 
-// Where the worktree of a workspace lies by default: below XDG_CACHE_HOME, or
-// ~/.cache. Empty if there is no home.
+// Returns where the worktree of a workspace lies by default: below
+// XDG_CACHE_HOME, or ~/.cache. Empty if there is no home.
 std::string DefaultWorktree(const std::string& workspace);
 
 // kInvalidArgument: no such revision, or no repository. kNotFound: the revision

@@ -1,4 +1,4 @@
-// The profiles that a gate measures now, to compare with others.
+// Reads the profiles that a gate measures now, to compare them with others.
 //
 //   absl::StatusOr<std::vector<MemoryProfile>> now = ReadSuiteProfiles(flags);
 //   if (!now.ok()) return Complain("diff", now.status().message());
@@ -24,8 +24,8 @@ namespace footprint {
 absl::StatusOr<std::vector<MemoryProfile>> ReadSuiteProfiles(
     const CommandFlags& flags);
 
-// Keeps those whose label `glob` names. kInvalidArgument if it is no glob or
-// names none of both.
+// Keeps the profiles whose label matches `glob`. kInvalidArgument if it is no
+// glob or matches no profile on either side.
 absl::Status KeepOnly(const std::string& glob,
                       std::vector<MemoryProfile>* before,
                       std::vector<MemoryProfile>* after);
