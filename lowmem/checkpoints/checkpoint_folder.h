@@ -29,12 +29,12 @@ namespace footprint {
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend);
 
-// Returns the file that the weights of a folder, or of a file, are read from,
-// whether it is there or not.
+// Returns the file that a folder's weights are read from, whether it exists or
+// not; a path to a file is returned as it is.
 std::string FindWeightFile(absl::string_view path);
 
-// Returns whether the path is a file, which is a whole model if it is GGUF, and
-// not a folder.
+// Returns whether the path is a file and not a folder. A GGUF file is a whole
+// model.
 bool IsModelFile(absl::string_view path);
 
 }  // namespace footprint

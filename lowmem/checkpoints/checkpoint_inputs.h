@@ -5,15 +5,15 @@
 //   absl::StatusOr<std::vector<footprint::InputWeight>> weights =
 //       inputs->Weights();
 //
-// A path that ends in ".json" is an index. A tensor that several files have
-// counts where the index says.
+// A path that ends in ".json" is an index. If several files have a tensor, that
+// of the file which the index names counts.
 //
 // Owns the stores, to which weights refer. Movable, thread-compatible. Memory:
 // the files' indices.
 //
 // Errors are those of WeightStore and ReadShardIndex. InvalidArgument: a tensor
 // that the index names and its file does not have, or that several files have
-// and the index does not name; a GGUF file, which is no checkpoint's.
+// and the index does not name; a GGUF file, which is no published checkpoint.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
@@ -55,7 +55,8 @@ class CheckpointInputs {
 
   std::string path_;
   std::vector<std::unique_ptr<WeightStore>> stores_;
-  // The file that a tensor counts of, as an index says it; empty without one.
+  // The store that each tensor is taken from, as the index says; empty without
+  // an index.
   std::map<std::string, const WeightStore*> owners_;
 };
 

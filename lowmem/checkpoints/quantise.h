@@ -7,16 +7,17 @@
 //                                             "model.gguf", options);
 //
 // Beside the checkpoint's config.json and tokenizer.json, as model.gguf in
-// place of model.safetensors, it is the same model for Decoder and Encoder. It
-// has none of the keys that llama.cpp reads a model by.
+// place of model.safetensors, it is the same model for Decoder and Encoder.
+// llama.cpp cannot run it, since it lacks the keys that llama.cpp needs.
 //
-// Quantised are matrices of floats whose rows are whole blocks of 32, but not
-// GPT-2's, which lie transposed, and not tables of positions and of kinds of
-// tokens. All else keeps its values: F32, BF16 and F16 as they are.
+// It quantises matrices of floats whose rows are whole blocks of 32. It does
+// not quantise GPT-2's matrices, which lie transposed, or tables of positions
+// and of token types. All other tensors are copied as they are: F32, BF16 and
+// F16.
 //
-// The input is as in pack.h. Atomic (see AtomicFile). `progress` is called by
-// the thread that calls, which keeps nothing. Memory: 1 MiB, or a row of the
-// widest matrix, and the headers. Time: one pass through the file.
+// The input is as in pack.h. Atomic (see AtomicFile). `progress` is called on
+// the caller's thread. Memory: 1 MiB, or a row of the widest matrix, and the
+// headers. Time: one pass through the file.
 //
 // Errors: those of CheckpointInputs and AtomicFile. InvalidArgument: a type
 // other than Q8_0 and Q4_0, a output that is a file of the input, a matrix with
@@ -42,7 +43,8 @@ struct QuantiseOptions {
   std::function<void(int64_t, int64_t)> progress;
 };
 
-// "q8_0" or "q4_0".
+// Returns the type that "q8_0" or "q4_0" names; InvalidArgument for any other
+// name.
 absl::StatusOr<DType> ParseQuantisedType(absl::string_view name);
 
 absl::Status Quantise(absl::string_view input_path,

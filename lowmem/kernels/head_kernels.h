@@ -10,12 +10,11 @@
 // A head is a feature in each row; its lanes are tokens. The functions of heads
 // work in place, on queries in panels and on keys where the cache has them.
 //
-// The norms sum as the norms of token_kernels.h do. RotateHead turns pairs
-// (i, i + pairs) of features, or neighbours (2 i, 2 i + 1): the first becomes
-// first cos - second sin, and the second becomes second cos + first sin, each
-// with one product rounded before a fused multiply-add. Features beyond 2 *
-// pairs stay as they are. A lane has the same bits whether
-// it is alone or one of a panel's.
+// The norms sum as the norms of token_kernels.h do. RotateHead turns pairs of
+// features: (i, i + pairs), or neighbours (2 i, 2 i + 1). A pair (a, b) becomes
+// (a cos - b sin, b cos + a sin), each with one product rounded before a fused
+// multiply-add. Features beyond 2 * pairs stay as they are. A lane has the same
+// bits whether it is alone or one of a panel's.
 //
 // Thread-safe: the functions keep nothing and allocate nothing.
 

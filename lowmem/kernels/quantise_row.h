@@ -1,15 +1,16 @@
-// Floats as the blocks of a quantised type.
+// Quantises floats into blocks of a GGUF type.
 //
 //   std::vector<uint8_t> blocks(BytesOfElements(DType::kQ8_0, 256));
 //   footprint::QuantiseRow(DType::kQ8_0, floats, 256, blocks.data());
 //
-// Q8_0 and Q4_0 of the GGUF format, with the rounding of its own library: the
-// largest number of a block is 127 steps, or of Q4_0 eight steps with its sign;
-// the step is stored as a half. A number errs by half a step and what the
-// step's rounding adds: Q8_0 by 0.4 % of the block's largest number, Q4_0 by
-// 6.3 %, and by 12.5 % where the largest number's sign is the other one.
+// The types are Q8_0 and Q4_0, with the rounding of ggml. The number of a block
+// that is farthest from zero is 127 steps (Q8_0), or eight steps of its own
+// sign (Q4_0); the step is stored as a half. The error of a number is at most
+// half a step and what the step's rounding adds, as a share of that farthest
+// number: 0.4 % for Q8_0; 6.3 % for Q4_0, or 12.5 % if its sign is the other
+// one.
 //
-// The way back is WidenToFloat (matrix_product.h). Another type ends the
+// The way back is WidenToFloat (matrix_product.h). Any other type ends the
 // program.
 //
 // Pure, thread-safe; nothing is allocated.

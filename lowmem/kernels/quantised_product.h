@@ -1,4 +1,4 @@
-// Products of quantised weights with one token, and their values as floats.
+// Multiplies quantised weights with one token, and widens them to floats.
 //
 //   // 64 output features of 1024 input features
 //   MultiplyQuantisedVector(DType::kQ4_0, weights, 1024, 64, 1024, input, {},
@@ -11,8 +11,8 @@
 // that of matrix_product.h against the file's weights.
 //
 // Types: Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 (blocks of 32), Q4_K, Q5_K and Q6_K (of
-// 256). Another type ends the program. Counts of columns and strides are whole
-// blocks.
+// 256). Any other type ends the program. Counts of columns and strides are
+// whole blocks.
 //
 // Thread-safe: nothing is kept or allocated.
 
@@ -26,8 +26,8 @@
 
 namespace footprint {
 
-// The order of a sum, strides and the bias are as in MultiplyVector; no
-// activation is applied.
+// Multiplies the matrix with one token. The order of a sum, strides and the
+// bias are as in MultiplyVector; no activation is applied.
 void MultiplyQuantisedVector(DType type, const void* matrix, int64_t row_stride,
                              int64_t rows, int64_t columns, const float* input,
                              const Epilogue& epilogue, float* output,

@@ -1,5 +1,5 @@
-// The sixteen sums of a row's product with one token, a column each modulo 16,
-// in vectors of whatever length.
+// Adds up the sixteen sums of a row's product with one token. Sum i is over the
+// columns that are i modulo 16; the sums lie in vectors of any length.
 //
 //   FloatVector sum[kVectors];  // sum[i] has columns i * kLanes and following
 //   float total = SumLanes(sum);
@@ -26,8 +26,8 @@ using FloatTag = hn::CappedTag<float, kPanelTokens>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 constexpr int kVectors = static_cast<int>(kPanelTokens) / kLanes;
-// Sixteen sums to one: halves are added until one is left, in registers as long
-// as they are whole vectors.
+// Returns the total of sixteen sums. It adds one half to the other until one
+// number is left, in registers as long as the halves are whole vectors.
 HWY_INLINE float SumLanes(FloatVector (&sum)[kVectors]) {
   for (int half = kVectors / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) sum[i] = hn::Add(sum[i], sum[i + half]);

@@ -59,8 +59,8 @@ namespace footprint {
 
 class Decoder {
  public:
-  // Opens a GGUF file, or a folder of which it reads config.json and opens the
-  // weights (see checkpoint_folder.h).
+  // Opens a GGUF file, or a folder with config.json and weights (see
+  // checkpoint_folder.h).
   static absl::StatusOr<std::unique_ptr<Decoder>> Open(
       absl::string_view path, WeightBackend backend,
       DecoderUse use = DecoderUse::kLogits);

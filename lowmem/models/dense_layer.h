@@ -1,5 +1,5 @@
-// A layer that is applied to one vector after a model: those of a classifier's
-// head, and Dense of sentence-transformers.
+// A dense layer that is applied to one vector after a model: a layer of a
+// classifier's head, or a Dense module of sentence-transformers.
 //
 //   const footprint::DenseLayer layer = {store, weights, DenseKind::kTanh};
 //   absl::Status status = layer.Apply(pooled, absl::MakeSpan(features));
@@ -13,9 +13,9 @@
 // A layer is plain data; the store is the caller's and outlives it. A module
 // owns its file. Thread-compatible. Memory: one row.
 //
-// Errors are the store's and, of a module, NotFound and InvalidArgument where
-// its files are missing or contradict each other, Unimplemented for another
-// activation; they name the file.
+// Errors are the store's. Opening a module also fails with NotFound if a file
+// is missing, InvalidArgument if its files contradict each other, and
+// Unimplemented for another activation; the text names the file.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DENSE_LAYER_H_
 #define FOOTPRINT_LOWMEM_MODELS_DENSE_LAYER_H_
@@ -32,7 +32,7 @@
 
 namespace footprint {
 
-// What is made of each sum.
+// The activation that is applied to each sum.
 enum class DenseKind { kNone, kTanh, kRelu, kGelu, kSigmoid };
 
 struct DenseLayer {
@@ -43,7 +43,8 @@ struct DenseLayer {
   int64_t inputs() const { return weights.matrix.columns(); }
   int64_t outputs() const { return weights.matrix.rows(); }
 
-  // `input` has the inputs, `output` the outputs; they do not overlap.
+  // Writes outputs() numbers, computed from inputs() numbers. `input` and
+  // `output` must not overlap.
   absl::Status Apply(absl::Span<const float> input,
                      absl::Span<float> output) const;
 };

@@ -42,8 +42,9 @@ struct EncoderConfig {
   int64_t first_position = 0;
   int64_t padding_id = -1;  // -1: padding has no position of its own
   int64_t token_types = 0;  // 0: the family has none
-  // Kinds of distance between two tokens, each of which adds a number to a
-  // head's scores (MPNet); 0: none does.
+  // The number of buckets into which distances between two tokens fall. Each
+  // adds a bias to a head's scores (MPNet's relative positions); 0: there is
+  // none.
   int64_t distances = 0;
   float epsilon = 1e-12f;
   Activation activation = Activation::kGelu;

@@ -13,8 +13,8 @@
 // Pure; layers refer to the store, which outlives them. Memory: one row and the
 // vectors between layers.
 //
-// NotFound: the checkpoint has no head; says so. InvalidArgument: a head of
-// another shape. Errors of ApplyLayers are the store's.
+// NotFound: the checkpoint has no head. InvalidArgument: a head of another
+// shape. Errors of ApplyLayers are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
@@ -32,7 +32,7 @@ namespace footprint {
 absl::StatusOr<std::vector<DenseLayer>> FindEncoderHead(
     const EncoderConfig& config, WeightStore* store);
 
-// Applies one after the other.
+// Applies the layers one after the other and returns the last one's output.
 absl::StatusOr<std::vector<float>> ApplyLayers(
     absl::Span<const DenseLayer> layers, absl::Span<const float> vector);
 

@@ -7,20 +7,22 @@
 //       footprint::ReadGgufConfig(*index, **store);
 //
 // Architectures: "llama" (which Mistral's files and SmolLM2's have, too),
-// "qwen2", "qwen3", "gemma3", "phi3" and "gpt2". The keys are told to
-// ParseDecoderConfig as a config.json, so both have one set of checks. What
-// only the tensors say is looked up there: the vocabulary, whether the output's
-// matrix is that of the words, which biases there are, and the factors of the
-// rotation (rope_freqs.weight, rope_factors_short.weight).
+// "qwen2", "qwen3", "gemma3", "phi3" and "gpt2". The keys are passed to
+// ParseDecoderConfig in the form of a config.json, so that both go through the
+// same checks. Some settings come from the tensors, since no key has them: the
+// vocabulary, whether the output's matrix is that of the words, which biases
+// there are, and the factors of the rotation (rope_freqs.weight,
+// rope_factors_short.weight).
 //
-// GGUF files differ from published ones in three things that change the
-// computation: rows of queries and keys of "llama" are in another order, gains
-// of Gemma's norms hold the one that is added, and no matrix of GPT-2 lies
-// transposed.
+// GGUF files differ from published checkpoints in three ways that change the
+// computation: "llama" has the rows of queries and keys in another order, the
+// gains of Gemma's norms already include the 1 that is added to them, and
+// GPT-2's matrices are not transposed.
 //
 // InvalidArgument: keys that contradict each other. Unimplemented: another
-// architecture, one file of several, experts. NotFound: a key or tensor is
-// missing. Otherwise the errors of ParseDecoderConfig and of the store.
+// architecture, a model in several files, mixtures of experts. NotFound: a key
+// or tensor is missing. Otherwise the errors of ParseDecoderConfig and of the
+// store.
 //
 // Thread-safe. Memory: a few KiB.
 
@@ -34,7 +36,7 @@
 
 namespace footprint {
 
-// `store` is of the same file.
+// Returns the shape; `store` must be of the same file.
 absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
                                              WeightStore& store);
 

@@ -5,7 +5,7 @@
 //       footprint::ReadSentencePooling("all-MiniLM-L6-v2");
 //   footprint::PoolStates(pooling->kind, states, absl::MakeSpan(vector));
 //
-// Known are poolings by the mean (also by the root of the number of tokens, and
+// It knows pooling by the mean (also by the root of the number of tokens, and
 // weighted by position), by the first token ([CLS]), by the largest number and
 // by the last token, each alone, then Dense, then Normalize. A folder without
 // modules.json has the mean, not normalised, as sentence-transformers take it
@@ -15,8 +15,9 @@
 // they are read. Sums are double precision.
 //
 // Unimplemented: another module or another order of them, or several poolings
-// side by side; names the file. InvalidArgument: a file that is no JSON of its
-// kind. NotFound: there is no prompt of that name; says which there are.
+// side by side; the text names the file. InvalidArgument: a file that is no
+// JSON of its kind. NotFound: there is no prompt of that name; the text says
+// which there are.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 #define FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
@@ -36,13 +37,13 @@ struct SentencePooling {
     kFirst,
     kLargest,
     kLast,
-    kMeanByRoot,    // the sum by the root of the number of tokens
+    kMeanByRoot,    // the sum over the root of the number of tokens
     kWeightedMean,  // the first token counts once, the second twice
   };
   Kind kind = Kind::kMean;
   // Folders of modules that are applied to the pooled vector.
   std::vector<std::string> dense;
-  // The vector's length is 1 afterwards.
+  // The vector is scaled to length 1.
   bool normalises = false;
   // The folder of the model itself.
   std::string model_folder;
@@ -50,22 +51,23 @@ struct SentencePooling {
   int64_t most_tokens = 0;
   // Texts are made lower case before the tokenizer sees them.
   bool lowers = false;
-  // What is put before each text.
+  // The text that is put before each text to embed.
   std::string prompt;
   bool is_stated = true;
 };
 
-// `prompt_name`: a key of the prompts in config_sentence_transformers.json;
-// empty: the one that it names as default, if it does.
+// Reads the folder's modules. `prompt_name` is a key of the prompts in
+// config_sentence_transformers.json; empty: the default that the file names, if
+// any.
 absl::StatusOr<SentencePooling> ReadSentencePooling(
     const std::string& directory, const std::string& prompt_name = "");
 
 // `states`: tokens x features, at least one token. `vector` has the features.
-// It is neither normalised nor put through Dense.
+// The vector is neither normalised nor put through Dense.
 void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
                 absl::Span<float> vector);
 
-// Makes the vector's length 1; one of zeros stays.
+// Scales the vector to length 1; a vector of zeros stays as it is.
 void NormaliseVector(absl::Span<float> vector);
 
 }  // namespace footprint

@@ -4,8 +4,8 @@
 //       footprint::ReadStopIds("Llama-3.2-1B-Instruct");
 //
 // "eos_token_id" of the folder's generation_config.json and config.json, a
-// number or a list; neither file need be there, nor say any. Of a GGUF file its
-// keys: see ReadGgufStopIds.
+// number or a list; neither file need be there, nor say any. A GGUF file has
+// them among its keys: see ReadGgufStopIds.
 //
 // Pure but for the files; thread-safe. Memory: the files' text while it is
 // read. InvalidArgument: no JSON object, or what is no id; names the file.

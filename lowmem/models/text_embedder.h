@@ -14,11 +14,11 @@
 // sentence_pooling.h). A text of more tokens than the model takes is cut, as
 // sentence-transformers cut it: the last ids around it stay. A decoder
 // (Qwen3-Embedding) pools by its last token; other poolings are refused there,
-// and so are decoders that look both ways. Whitespace around a text goes, as it
-// does there, and capitals where the folder says so.
+// and so are decoders that look both ways. Whitespace around a text is removed,
+// as it is there, and the text is made lower case if the folder says so.
 //
 // With `gives_scores` the vector has the logits of a classifier or reranker
-// (encoder_head.h), of a text or of a pair.
+// (encoder_head.h) for one text or a pair of texts.
 //
 // Used by one thread at a time; Encode may be called from any. Memory: the
 // plan's arena, the tokenizer's tables and one vector. Time: each text reads
@@ -54,7 +54,7 @@
 namespace footprint {
 
 struct TextEmbedderOptions {
-  // The head's logits instead of the pooled vector.
+  // Embed returns the head's logits instead of the pooled vector.
   bool gives_scores = false;
   // See ReadSentencePooling.
   std::string prompt_name;
@@ -76,8 +76,8 @@ class TextEmbedder {
   // null, says whether that was needed.
   absl::StatusOr<TypedIds> Encode(absl::string_view text,
                                   bool* is_cut = nullptr) const;
-  // The same of two texts, as a question and an answer. The longer is cut
-  // first.
+  // Returns the same for two texts, such as a question and an answer. The
+  // longer one is cut first.
   absl::StatusOr<TypedIds> EncodePair(absl::string_view first,
                                       absl::string_view second,
                                       bool* is_cut = nullptr) const;

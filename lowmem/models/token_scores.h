@@ -1,12 +1,12 @@
-// How likely a decoder finds a text, token by token.
+// Computes how likely a decoder finds each token of a text.
 //
 //   absl::StatusOr<std::vector<double>> scores =
 //       footprint::ScoreTokens(**run, ids);
 //   // scores[i]: the logarithm of the probability of ids[i + 1] after
 //   ids[0..i]
 //
-// The run is at its beginning, and has read all but the last id afterwards.
-// Sums are double precision.
+// The run must be at its beginning; afterwards it has read all ids but the
+// last. Sums are double precision.
 //
 // Memory: one number for each token. Time: each token reads every weight once,
 // as writing does.

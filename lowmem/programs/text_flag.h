@@ -1,11 +1,11 @@
-// A flag that holds a text, which may be empty: an optional string of absl's
-// takes an empty one for none.
+// A flag whose text may be empty. Absl's flag of an optional string cannot tell
+// an empty text from none.
 //
 //   ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
 //   const auto text = absl::GetFlag(FLAGS_text).text;
 //   if (text.has_value()) ...
 //
-// Plain data that owns its text. Memory: the text. No value is an error.
+// Plain data that owns its text. Memory: the text. Every text is accepted.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_TEXT_FLAG_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_TEXT_FLAG_H_

@@ -25,19 +25,19 @@ inline constexpr int kMostWorkers = 1024;
 
 // Needs of the matrices that are streamed, which a plan meets.
 struct StreamingNeeds {
-  // Elements that every type stores in whole blocks.
+  // A number of elements that is whole blocks in every type.
   static constexpr int64_t kBlockElements = 256;
   static constexpr int64_t kFloatBlockBytes =
       kBlockElements * static_cast<int64_t>(sizeof(float));
 
-  // The stored bytes of so many elements of a matrix, of the widest type and of
-  // the narrowest.
+  // The bytes that so many elements take in the widest type of the matrices,
+  // and in the narrowest.
   int64_t largest_block_bytes = kFloatBlockBytes;
   int64_t smallest_block_bytes = kFloatBlockBytes;
   // Weights are copied into slots; false where they are used where they lie.
   bool uses_slots = true;
-  // Blocks of a few columns lie among others, and reading them would fetch the
-  // pages around each of their rows: direct reads of a file without panels.
+  // Reading a tile of a few columns would fetch the pages around each of its
+  // rows, as direct reads of a file without panels do.
   bool reads_around_blocks = false;
   // Bytes that a slot needs beyond its tile: direct reads fetch whole pages.
   int64_t slot_overhead_bytes = 0;
@@ -98,9 +98,10 @@ inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
   return layout->Take(slots * slot_bytes, kPageBytes);
 }
 
-// Returns the bytes of the room where the rows of a tile become floats, where
-// they are stored narrower. A tile of halves fits as a whole; of quantised
-// tiles, whose floats would leave the caches, some rows at a time do.
+// Returns the bytes of the buffer in which rows of a tile are widened to
+// floats; 0 if all are floats. A tile of halves fits as a whole. A quantised
+// tile is widened some rows at a time, since its floats would not fit the
+// caches.
 inline int64_t WideBytes(const StreamingNeeds& needs, int64_t tile_bytes,
                          int64_t longest_row) {
   constexpr int64_t kRowsAtOnce = 16;

@@ -57,7 +57,7 @@ struct ProductMemory {
   // The most stored bytes in a tile.
   int64_t tile_bytes = 0;
   // Room for rows of a tile as floats, where weights are stored narrower: for
-  // all of a tile of halves, for at least a row of a quantised one.
+  // all rows of a tile of halves, and for at least one row of a quantised tile.
   float* wide = nullptr;
   int64_t wide_count = 0;
   // Room for one token's input, where there is only one.

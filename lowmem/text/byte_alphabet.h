@@ -23,7 +23,7 @@ namespace footprint {
 // Returns nothing where a character is not of the alphabet.
 absl::optional<std::string> FromByteAlphabet(absl::string_view word);
 
-// The other way; of any bytes.
+// Returns the characters of any bytes.
 std::string ToByteAlphabet(absl::string_view bytes);
 
 }  // namespace footprint

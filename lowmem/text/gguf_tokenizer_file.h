@@ -9,11 +9,12 @@
 // scores. The settings are those that the published tokenizer.json of such a
 // model has, so ids are Hugging Face's.
 //
-// Plain data that owns itself. Thread-safe. Memory: that of TokenizerFile, and
+// The result is plain data. Thread-safe. Memory: that of TokenizerFile, and
 // while it is read 8 bytes a word.
 //
 // Errors: those of GgufIndex. Unimplemented: another model, or another way to
-// cut; says which. InvalidArgument: lists of different lengths, no merges.
+// cut; the text says which. InvalidArgument: lists of different lengths, no
+// merges.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_

@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// The id of a word; nothing where it is none.
+// Returns the number as the id of a word; nothing if it is no valid id.
 absl::optional<int32_t> JsonId(const nlohmann::json& json);
 
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);

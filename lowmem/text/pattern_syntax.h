@@ -1,17 +1,18 @@
-// Patterns in the syntax of Oniguruma, in which tokenizer.json has them, as
+// Translates patterns of Oniguruma, whose syntax tokenizer.json uses, into
 // patterns of PCRE2.
 //
 //   absl::StatusOr<std::string> pattern =
 //       footprint::ToPcre2Pattern("[\\p{L}&&[^\\p{Han}]]+|\\h{1,3}+");
 //
-// The two agree on most, and differ without a word on some: sets within sets,
-// what \w, \b, \s, \h and \v hold, and "{1,3}+", which repeats here and is
-// possessive there. To be compiled with PCRE2_UTF, PCRE2_UCP and
-// PCRE2_MULTILINE, since ^ and $ are those of each line.
+// The two agree on most patterns, but PCRE2 reads some differently without an
+// error: sets within sets, the characters of \w, \b, \s, \h and \v, and
+// "{1,3}+", which repeats in Oniguruma and is possessive in PCRE2. Compile the
+// result with PCRE2_UTF, PCRE2_UCP and PCRE2_MULTILINE, since ^ and $ match at
+// each line.
 //
 // Pure and thread-safe. Memory: that of the result. InvalidArgument: a set that
-// does not end; says at which byte it begins. What else is wrong with a pattern
-// PCRE2 says.
+// does not end; the text says at which byte it begins. PCRE2 finds all other
+// mistakes when it compiles the result.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_
 #define FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_

@@ -5,13 +5,12 @@
 //   words.Add({"<|im_end|>", 151645, /*is_special=*/true});
 //   for (const SpecialWords::Part& part : words.Cut("Hi<|im_end|>")) ...
 //
-// The longest counts of the words that begin at a place, and where it does not,
-// since it has to stand alone, none does. A word may begin within the
-// whitespace that the word before it took. All of it as in Hugging Face's
-// library. Plain data of the
-// words; thread-compatible, and thread-safe once all are added. Memory: the
-// words, and 8 bytes a part. Time: that of comparing the words that begin with
-// the byte at each place.
+// At each place only the longest word that begins there can match. If that word
+// must stand alone and does not, no word matches there. A word may begin within
+// the whitespace that the word before it took. All of this is as in Hugging
+// Face's library. Thread-compatible, and thread-safe once all words are added.
+// Memory: the words, and 8 bytes a part. Time: that of comparing the words that
+// begin with the byte at each place.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_SPECIAL_WORDS_H_
 #define FOOTPRINT_LOWMEM_TEXT_SPECIAL_WORDS_H_

@@ -32,8 +32,9 @@ class TextNormalizer {
 
   // ResourceExhausted: as TextPattern.
   absl::StatusOr<std::string> Apply(absl::string_view text) const;
-  // Returns whether it drops the text's first character, as whitespace or a
-  // control: what follows is no beginning of a text then.
+  // Returns whether Apply drops the text's first character, such as whitespace
+  // or a control character. What follows does not count as the beginning of a
+  // text then.
   bool DropsBeginning(absl::string_view text) const;
 
  private:

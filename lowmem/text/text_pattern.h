@@ -7,13 +7,14 @@
 //
 // The pattern is one of Oniguruma (see pattern_syntax.h). PCRE2 matches
 // characters of UTF-8 with Unicode's classes, from the left, each match as the
-// pattern prefers it. The parts cover the text without a gap: what
-// matched, and what lies between. A match of nothing, as of "(?=[0-9]{3})", is
-// a part without text, except right after another match.
+// pattern prefers it. The parts cover the text without a gap: what matched, and
+// what lies between. An empty match, as of "(?=[0-9]{3})", is a part without
+// text, except right after another match.
 //
 // Movable; thread-safe. Memory: the compiled pattern, some KiB, and the parts.
-// InvalidArgument: no pattern; says at which byte. ResourceExhausted:
-// a text on which the pattern does not end within PCRE2's limit.
+// InvalidArgument: not a valid pattern; the text says at which byte.
+// ResourceExhausted: a text on which the pattern does not end within PCRE2's
+// limit.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_

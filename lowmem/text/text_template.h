@@ -7,16 +7,15 @@
 //   footprint::TypedIds ids = around->Join({17, 18});
 //   absl::StatusOr<footprint::TypedIds> pair = around->Join({17}, {18});
 //
-// An id's type says to a model of BERT's family which of the two texts it
-// belongs to. Known are TemplateProcessing, BertProcessing, RobertaProcessing,
-// ByteLevel (which adds nothing) and a Sequence of them; without any a text
-// stays as it is, and the second of a pair has type 1.
+// An id's type tells a model of BERT's family which of the two texts it belongs
+// to. The processors it reads are TemplateProcessing, BertProcessing,
+// RobertaProcessing, ByteLevel (which adds nothing) and a Sequence of them;
+// without one a text stays as it is, and a pair's second text has type 1.
 //
-// Plain data that owns itself; thread-compatible, const calls thread-safe.
-// Memory: the ids.
+// Thread-compatible; const calls are thread-safe. Memory: the ids.
 //
 // InvalidArgument: a processor without the ids that it names. Unimplemented:
-// another processor; a pair where several templates are one after the other.
+// another processor; a pair where several templates follow each other.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_

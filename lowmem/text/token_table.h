@@ -13,8 +13,8 @@
 // a word's bytes and about 11 more for each id.
 //
 // InvalidArgument: an id below zero or of 2^24 and more, an id that has a word
-// already, a word of 64 KiB or more, or two ids with one word, unless that is
-// asked for; the text names it.
+// already, a word of 64 KiB or more, or two ids with one word, unless Index is
+// told to take the last; the text names the word.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
@@ -29,8 +29,8 @@
 
 namespace footprint {
 
-// What becomes of a word that two ids have: it is an error, or the last id is
-// found.
+// Says what happens if two ids have the same word: Index fails, or Find returns
+// the last id.
 enum class Repeated { kRefused, kLast };
 
 class TokenTable {
@@ -43,8 +43,8 @@ class TokenTable {
   absl::string_view word(int32_t id) const;
   // Returns the largest id and one.
   int32_t size() const { return static_cast<int32_t>(begins_.size()); }
-  // Returns how many bytes words have, each number once, from the least. After
-  // Index.
+  // Returns the lengths of the words in bytes, each once, in increasing order.
+  // Valid after Index.
   const std::vector<uint16_t>& sizes() const { return sizes_; }
   // Returns the bytes that the table holds.
   int64_t memory_bytes() const;

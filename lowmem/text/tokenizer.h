@@ -7,11 +7,11 @@
 //   std::string text = (*tokenizer)->Decode(*ids,
 //   footprint::SpecialIds::kLeaveOut);
 //
-// Reads a GGUF file's keys, or of a folder tokenizer.json or, where there is
-// none, vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama 3,
-// Qwen) or characters (Llama 2, Gemma), WordPiece (BERT), and Unigram (XLM-R).
-// What the file names and this does not know is refused; nothing is guessed.
-// Ids are those of Hugging Face's tokenizers.
+// Reads the keys of a GGUF file, or a folder's tokenizer.json; if there is
+// none, its vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama
+// 3, Qwen) or characters (Llama 2, Gemma), WordPiece (BERT), and Unigram
+// (XLM-R). What the file names and this does not know is refused; nothing is
+// guessed. Ids are those of Hugging Face's tokenizers.
 //
 // When not to use it: to train a tokenizer, or for offsets of words in the
 // text.

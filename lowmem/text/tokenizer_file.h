@@ -39,8 +39,8 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path);
 
 // Reads one word a line, as older checkpoints of BERT have it: the line's
 // number is the id. `settings` are those of tokenizer_config.json, of which
-// do_lower_case, strip_accents and tokenize_chinese_chars are kept; null where
-// there is none.
+// do_lower_case, strip_accents and tokenize_chinese_chars are used; null if
+// there is no such file.
 absl::StatusOr<TokenizerFile> ReadVocabularyFile(
     const std::string& path, const nlohmann::json& settings);
 

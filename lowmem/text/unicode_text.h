@@ -43,7 +43,8 @@ bool IsControl(int32_t character);
 bool IsNonspacingMark(int32_t character);
 // The classes M: those marks, spacing ones and enclosing ones.
 bool IsMark(int32_t character);
-// What words are made of: letters, marks, digits, and signs that join them.
+// The characters that words are made of: letters, marks, digits, and signs that
+// join them.
 bool IsWordCharacter(int32_t character);
 // Unicode's class N.
 bool IsNumber(int32_t character);

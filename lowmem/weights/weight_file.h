@@ -1,4 +1,4 @@
-// A file of weights that is open, in whichever of the formats that are read.
+// An open file of weights, safetensors or GGUF.
 //
 //   absl::StatusOr<footprint::WeightFile> file =
 //       footprint::WeightFile::Open("model.gguf");

@@ -76,7 +76,8 @@ class Weight {
   // Every column of rows [row, row + row_count); OutOfRange in blocks narrower
   // than the matrix.
   absl::StatusOr<Tile> Rows(int64_t row, int64_t row_count) const;
-  // Columns must be of one block, and whole blocks of a quantised type.
+  // Columns must lie in one block of columns. In a quantised type they must be
+  // whole blocks of that type.
   absl::StatusOr<Tile> Block(int64_t row, int64_t row_count, int64_t column,
                              int64_t column_count) const;
 
