@@ -2,17 +2,16 @@
 //
 //   if (next == nullptr) WithdrawExport("_Znwm");
 //
-// A name that an object exports stands in front of the same name of every
-// object that is loaded later. An extension of a C program, which brings a C++
-// library of its own, would come to the agent's operator new, behind which
-// there is no next one to be found. So a name that is not needed is taken out
-// of the table in which the loader looks names up: of the agent's image in
-// memory, never of another object's. Objects that were bound to the name before
-// stay so.
+// A name that the agent exports hides the same name of every object that is
+// loaded later. An extension of a C program that brings its own C++ library
+// would call the agent's operator new, which could find no next one. So a name
+// that is not needed is removed from the table in which the loader looks names
+// up: in the agent's image in memory, never in another object's. Objects that
+// were bound to the name before stay bound.
 //
-// To be called while the process has one thread, before it loads objects.
-// Allocates nothing. Returns whether the name is out of the table, or was never
-// in it; false where the kernel does not let the page be written to.
+// Removes the name from the table. Call it while the process has one thread,
+// before it loads objects. Allocates nothing. Returns whether the table is
+// without the name; false if the kernel does not let the page be written to.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_OWN_EXPORTS_H_
 #define FOOTPRINT_PROFILING_MALLOC_OWN_EXPORTS_H_

@@ -1,6 +1,6 @@
 // Passes calls on to the allocator that the program would have called, and
-// counts beside it: what passing_entry_points.cc and passing_operators.cc have
-// in common.
+// counts them. passing_entry_points.cc and passing_operators.cc share this
+// code.
 //
 //   return Counted([size] { return next_allocator.malloc(size); });
 //   CountedFree(block, [block] { next_allocator.free(block); });
@@ -24,8 +24,8 @@
 
 namespace footprint::profiling_internal {
 
-// The block that this thread is giving back through an allocator that may call
-// `free` for it: it is not counted there again.
+// The block that this thread is giving back. Its allocator may call `free` for
+// it, which must not count it again.
 extern __thread void* block_being_freed __asm__("footprint_block_being_freed")
     __attribute__((tls_model("initial-exec")));
 
@@ -33,8 +33,8 @@ inline int64_t NextSizeOf(const void* block) {
   return static_cast<int64_t>(UsableSize(block));
 }
 
-// Counts what `call` hands out: a function of no argument that asks the next
-// allocator.
+// Counts the block that `call` returns: a function without arguments that asks
+// the next allocator.
 template <typename Call>
 inline void* Counted(Call call) {
   if (__builtin_expect(next_allocator.has_glibc_headers, 1)) {
@@ -53,9 +53,9 @@ inline void* Counted(Call call) {
   return block;
 }
 
-// A thread that never called must not begin to count here for null: the C
-// library frees that at a thread's end, when nothing would close the counters
-// again.
+// Counts a free and passes it on; does nothing for null. The C library frees
+// null at a thread's end: counting that would open counters which nothing
+// closes again.
 template <typename Call>
 inline void CountedFree(void* block, Call call) {
   if (block == nullptr) return;
@@ -73,8 +73,9 @@ inline void CountedFree(void* block, Call call) {
   if (!ThreadIsRegistered()) CountFree();
 }
 
-// `call` may move the block, and returns where it is now, or null. If the
-// allocator frees the old block by the agent's `free`, that counts here.
+// Passes a reallocation on and counts it. `call` may move the block, and
+// returns where it is now, or null. If the allocator frees the old block
+// through the agent's `free`, it is counted here and not there.
 template <typename Call>
 void* CountedReallocation(void* block, bool null_frees, Call call) {
   const uint64_t old_bytes = UsableSize(block);

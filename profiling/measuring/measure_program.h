@@ -59,9 +59,9 @@ struct ProgramMeasurement {
   std::string executable;
   // The program memprof; empty: the program writes its profile by itself.
   std::string memprof;
-  // memprof also says which lines hold the bytes at the peak: it records each
-  // call, which takes up to ten times as long. In the profile if every process
-  // said the same.
+  // memprof also says which lines hold the bytes at the peak. It then records
+  // each call, which takes up to ten times as long. The profile has the lines
+  // only if every process gave the same.
   bool has_sites = false;
   // The program is copied into the folder of measure_whole_process.h, as for
   // memprof, if this is set.

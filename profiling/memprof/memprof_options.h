@@ -42,7 +42,8 @@ struct MemprofOptions {
   std::string page_path;
   std::string markdown_path;
 
-  // The stages between which what is left was allocated; empty: not asked for.
+  // The report shows memory that was allocated between these two stages and is
+  // left; empty: not asked for.
   std::string left_from;
   std::string left_until;
 

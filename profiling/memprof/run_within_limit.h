@@ -2,19 +2,19 @@
 // the limit held.
 //
 //   absl::StatusOr<LimitedEnd> end = RunWithinLimit(run, 84 << 20);
-//   end->killed_process_count;  // 0: nobody was killed for memory
+//   end->killed_process_count;  // 0: nothing was killed
 //
 // The program runs without the agent, in a control group of its own
-// (base/machine/memory_group.h), whose limit has the page cache, tmpfs and the
-// kernel's memory in it, as a container's has. Its output and errors go to
-// /dev/null; its input is read from the beginning if it is a file, and else is
-// empty. What the program does to files and to other programs it does once
+// (base/machine/memory_group.h), whose limit includes the page cache, tmpfs and
+// the kernel's memory, as a container's does. Its output and errors go to
+// /dev/null; its input is read from the beginning if it is a file, and is empty
+// otherwise. The program's effects on files and other programs happen once
 // more.
 //
 // Thread-compatible: it forks. Owns the group until it returns; a child of the
-// program's that runs on keeps the group. Memory: nothing of its own. Errors:
-// MemoryGroup's where no group can be had, with the way out; NotFound and
-// others where the program cannot be run.
+// program that is still running keeps the group. Memory: nothing of its own.
+// Errors: those of MemoryGroup if no group can be made, with what to do about
+// it; NotFound and others if the program cannot be run.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITHIN_LIMIT_H_

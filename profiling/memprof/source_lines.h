@@ -1,18 +1,18 @@
 // Reads the lines of source that a report shows beside its figures.
 //
 //   SourceLines lines(run.begin_unix_time_ns());
-//   lines.Read(frame);  // "table = pd.read_csv(path)"; empty: not to be had
+//   lines.Read(frame);  // "table = pd.read_csv(path)"; empty: unknown
 //
-// A run may come from anywhere and name any file, and its report is passed on.
-// So a file is read only if it is source: a regular file of at most
+// A run may come from anywhere and name any file, and its report may be passed
+// on. So a file is read only if it is source: a regular file of at most
 // kMostSourceBytes with a suffix of a programming language, or a script that
 // names Python in its first line; and only if it is text. A file that changed
 // after the run began is not shown: its lines may have moved.
 //
-// The line comes without the blanks at its ends, as it stands otherwise;
-// whoever prints it escapes it. Never fails: what cannot be read is empty. Owns
-// the texts of the files that were read. Thread-compatible. Memory: those
-// files, at most kMostFiles of them. Time: a read a file.
+// The line is returned without the blanks at its ends and not escaped: whoever
+// prints it must escape it. Never fails: what cannot be read is empty. Owns the
+// texts of the files that were read. Thread-compatible. Memory: those files, at
+// most kMostFiles of them. Time: each file is read once.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_SOURCE_LINES_H_
 #define FOOTPRINT_PROFILING_MEMPROF_SOURCE_LINES_H_

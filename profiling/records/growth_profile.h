@@ -27,7 +27,7 @@ struct GrowthProfile {
     int first_window = 0;
     // The least that was live in each window; empty: the site is not known.
     std::vector<double> floor_bytes;
-    // What was live when each window began; as many.
+    // The bytes that were live when each window began, one number a window.
     std::vector<double> begin_bytes;
   };
 

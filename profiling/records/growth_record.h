@@ -1,7 +1,7 @@
 // The history of the live bytes of call sites, which an agent keeps in a file
-// beside that of the sites. For each site it has the floor of each window of
-// the process's life: the least that was live in it, which only lasting growth
-// lifts; and what was live when the window began.
+// beside that of the sites. For each site and each window of the process's life
+// it has the bytes that were live when the window began, and the floor: the
+// fewest that were live in it, which only lasting growth raises.
 //
 //   GrowthRecord* const record = &file->sites[site];
 //   record->BringTo(file->window.load(), file->halvings.load(), live_bytes);

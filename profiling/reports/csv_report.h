@@ -2,10 +2,10 @@
 //
 //   std::string rows = CsvReport(run);  // "process,command,function,...\r\n"
 //
-// It is that of RFC 4180: a line for each place in each process, with exact
-// numbers of bytes and blocks; in each process those with most at the peak come
-// first. What is not known is an empty field. A text that a spreadsheet would
-// take for a formula begins with an apostrophe.
+// The format is that of RFC 4180: a line for each place in each process, with
+// exact numbers of bytes and blocks. In each process the places with most bytes
+// at the peak come first. A field is empty if its value is not known. A text
+// that a spreadsheet would take for a formula gets an apostrophe in front.
 //
 // Pure; thread-safe. Memory: the rows and the text. Time: linear in sites, and
 // sorting their places.

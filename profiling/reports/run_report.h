@@ -12,8 +12,8 @@
 // To add a figure or a table, write it in the file that makes its kind
 // (run_tables.h); each format then has it.
 //
-// Pure, as `source` is; thread-safe. Memory: that of the call sites' rows, and
-// of the report. Time: linear in sites, and sorting their places.
+// Pure and thread-safe if `source` is. Memory: that of the call sites' rows,
+// and of the report. Time: linear in sites, and sorting their places.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
@@ -28,8 +28,8 @@
 
 namespace footprint {
 
-// Returns the text of a frame's line in its source file; empty if it is not to
-// be had.
+// Returns the text of a frame's line in its source file; empty if it is not
+// known.
 using SourceOfFrame = std::function<std::string(const CodeFrame& frame)>;
 
 struct RunReportOptions {
@@ -41,12 +41,12 @@ struct RunReportOptions {
   size_t most_rows = 40;
   // Stages that needed little are rows, too, for comparisons.
   bool has_small_stages = false;
-  // The table of what stages left is of all stages from the first one's begin
-  // to the other's; empty: of each stage that the program names, and to the
-  // end.
+  // The table of memory that stages left counts what was allocated between the
+  // beginnings of these two stages. If the first is empty, it counts each named
+  // stage by itself; if the second is, everything to the program's end.
   std::string left_from;
   std::string left_until;
-  // Null: the report says where a line is, and not what stands there.
+  // If null, the report gives the places of lines without their text.
   SourceOfFrame source;
 };
 

@@ -78,8 +78,8 @@ void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
                       Report* report);
 void AddGraphicsTable(const MeasuredRun& run, Report* report);
 
-// Returns the column of source lines, which stands last. DropEmptySources takes
-// it away if no row has one.
+// Returns the column of source lines, which stands last. DropEmptySources
+// removes it if no row has a line.
 ReportColumn SourceColumn();
 void DropEmptySources(ReportTable* table);
 

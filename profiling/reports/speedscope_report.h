@@ -5,9 +5,9 @@
 //
 // The file has a profile for each process and measure: bytes at the peak,
 // allocated bytes, and bytes left at exit if the process's end was seen. Each
-// stack is a sample that is weighed by its bytes; samples stand in the order of
-// the stacks, as a tree of calls does, since they have no times. The format is
-// https://www.speedscope.app/file-format-schema.json.
+// stack is a sample that is weighted by its bytes; samples stand in the order
+// of the stacks, as a tree of calls does, since they have no times. The format
+// is https://www.speedscope.app/file-format-schema.json.
 //
 // FailedPrecondition if no call sites were recorded. Pure; thread-safe. Memory:
 // the text, four times. Time: linear in frames, and in the calls of all stacks.

@@ -23,8 +23,8 @@
 
 namespace footprint {
 
-// Python's functions alone are what its users know; kAll has the interpreter's
-// and the libraries' native ones between them.
+// The functions in a graph: only Python's, which its users know, or also the
+// native ones of the interpreter and of libraries between them.
 enum class FlameFrames { kPython, kAll };
 
 // Returns whether the run has calls of Python.

@@ -9,8 +9,9 @@
 // its top, figures that were not measured at its end. The page has at most
 // kMostPageBytes, however large the run; rows beyond that are added up.
 //
-// Pure, as the options' `source` is; thread-safe. Any names may stand in a run.
-// Memory: some 20 bytes a call, and the page. Time: linear in calls and sites.
+// Pure and thread-safe if the options' `source` is. Any names may stand in a
+// run. Memory: some 20 bytes a call, and the page. Time: linear in calls and
+// sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_

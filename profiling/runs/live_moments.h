@@ -5,11 +5,11 @@
 //   image->moments(3).calls(0);    // ... in blocks of this call
 //   image->moments(3).bytes(0);    // ... is so much
 //
-// The moments are the begins of the windows in which the agent follows the
-// sites (growth_record.h): 12 to 24 in a longer run, at equal distances of the
-// time in which the process was active. Sites of one stack of calls are one;
-// sites without a figure are left out. Pure, but for calls that are found for
-// the first time; thread-compatible. Memory: 12 bytes a call and moment.
+// A moment is the beginning of a window of the agent's growth record
+// (growth_record.h). There are 12 to 24 in a longer run, at equal distances of
+// the time in which the process was active. Sites with the same stack of calls
+// are one entry; sites without a figure are left out. Changes only `calls` and
+// `image`; thread-compatible. Memory: 12 bytes a call and moment.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_
 #define FOOTPRINT_PROFILING_RUNS_LIVE_MOMENTS_H_
