@@ -33,11 +33,11 @@
 
 namespace footprint {
 
-// Errors: those of ResolveNetwork; InvalidArgument for an alignment that is
-// none, micro-batches that the batch cannot be divided into, or groups that
-// AssignGroups refuses (//trainer_manager/networks:assign_groups);
-// ResourceExhausted if the budget cannot be met, with the least that was found,
-// which is a budget that is met, and the step that needs it. That least is of
+// Errors: those of ResolveNetwork; InvalidArgument if the alignment is not
+// valid, if the batch cannot be divided into the micro-batches, or if
+// AssignGroups (//trainer_manager/networks:assign_groups) refuses a group;
+// ResourceExhausted if the budget is too small: the text has the smallest
+// budget that was found to work, and the step that needs it. That budget is for
 // the steps that the options allow; the text names those that are off.
 // `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
 // plan and every manager of it; runtime/plan_execution.h gives
@@ -48,9 +48,9 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             int optimizer_states,
                                             const MathBackend& math);
 
-// Returns how many bytes a training of the network takes less than one without
-// its groups, by the plans of both without a budget. Errors and arguments:
-// those of PlanExecution.
+// Returns how many bytes less a training of the network takes than one without
+// its groups. Both are planned without a budget. Errors and arguments: those of
+// PlanExecution.
 absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
                                              const MemoryOptions& options,
                                              int optimizer_states,

@@ -25,8 +25,9 @@ struct Convolution2dOptions {
   int64_t padding = 0;  // zeros at each side
   bool bias = true;
   // Input and output channels are divided into so many groups, and a filter
-  // sees those of its group alone: "weight" is [channels, input channels /
-  // groups, kernel, kernel]. As many as input channels: depthwise.
+  // sees only the input channels of its group: "weight" is [channels, input
+  // channels / groups, kernel, kernel]. With as many groups as input channels
+  // the convolution is depthwise.
   int64_t groups = 1;
 };
 

@@ -119,8 +119,9 @@ struct LayerSignature {
   // Rows of the batch count by what the others are, so that micro-batches give
   // another result. Statistics say so by themselves.
   bool couples_rows = false;
-  // A loss is the mean over the labels that are not this one, and has no
-  // derivative where they are. Micro-batches then count by their labels.
+  // The label that a loss ignores: the loss is the mean over all other labels,
+  // and its derivative is 0 at ignored ones. Micro-batches are then weighted by
+  // their other labels.
   absl::optional<float> ignored_label;
 };
 
@@ -130,9 +131,9 @@ struct LayerInputs {
   const MathBackend& math;
   // Whether places in windows are saved in as few bits as they need.
   bool pack_winners = true;
-  // The weights are not trained. No step applies gradients then, and none
-  // calculates them unless the derivative reads them; statistics of the batch
-  // are not to be taken.
+  // If set, the weights are not trained: no step applies gradients, and none
+  // computes them unless the derivative reads them. The layer must not take
+  // statistics of the batch then.
   bool frozen = false;
 };
 

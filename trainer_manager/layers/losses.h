@@ -35,7 +35,7 @@ struct SoftmaxOptions {
   // Rows with this label count for nothing: they have no loss and no
   // derivative, and the mean is over the others. So the last rows of a data set
   // train in a batch that is planned for more. With micro-batches each part
-  // must have a label that counts. From -2^24 to 2^24.
+  // must have a label that counts. The value is from -2^24 to 2^24.
   absl::optional<int32_t> ignored_label;
 };
 

@@ -16,8 +16,8 @@ namespace footprint {
 
 // Normalizes over batch and pixels, for each channel (axis 1); in inference by
 // the running statistics "mean" and "variance", which move by `momentum` in
-// each training step (the variance unbiased). A frozen one does in training
-// what it does in inference.
+// each training step (the variance unbiased). A frozen layer computes the same
+// in training as in inference.
 LayerPointer BatchNormalization(float epsilon = 1e-5f, float momentum = 0.1f);
 
 // Normalizes over the last axis, for each row.

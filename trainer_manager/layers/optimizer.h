@@ -55,15 +55,15 @@ class Optimizer {
   // if one is not finite: they have changed then.
   virtual bool foresees_values() const { return false; }
 
-  // Returns the rate of an iteration, for a report; none where the optimizer
-  // does not say.
+  // Returns the rate of an iteration, for a report; none if the optimizer does
+  // not know it.
   virtual absl::optional<float> RateAt(int64_t) const { return absl::nullopt; }
 
   // Returns the optimizer of the same states for a group of parameters
   // (//trainer_manager/networks:parameter_group): with its rates times
-  // `rate_factor`, and with `weight_decay` instead of its own, if given. Null:
-  // there is none, as for each optimizer that does not say, and for a decay
-  // where the optimizer has none.
+  // `rate_factor`, and with `weight_decay` instead of its own, if given.
+  // Returns null if there is none: by default, and for a decay if the optimizer
+  // has none.
   virtual std::shared_ptr<const Optimizer> ForGroup(
       float rate_factor, absl::optional<float> weight_decay) const;
 

@@ -36,7 +36,7 @@ class RateSchedule {
   // one that Check refuses.
   float At(int64_t iteration) const;
 
-  // Returns the schedule of `factor` times these rates.
+  // Returns this schedule with each rate multiplied by `factor`.
   RateSchedule Times(double factor) const;
 
   // Returns the kind and the numbers, each with all digits of a float.

@@ -21,8 +21,8 @@ LayerPointer Flatten();
 // The sum of two inputs of one shape.
 LayerPointer Add();
 
-// Two inputs, the second behind the first along an axis, such as channels;
-// their other extents are equal. The axis is at least 1: rows stay apart.
+// Concatenates two inputs along an axis, such as channels; their other extents
+// must be equal. The axis is at least 1: rows of the batch are not joined.
 LayerPointer Concatenate(int axis = 1);
 
 // int32 [batch, positions] becomes [batch, positions, width]: the row of the

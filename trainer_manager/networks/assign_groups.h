@@ -1,17 +1,17 @@
-// Assigns a network's parameters to its groups, and leaves out of its layers
-// what frozen parameters make needless.
+// Assigns a network's parameters to its groups, and removes from its layers the
+// work that frozen parameters make needless.
 //
 //   absl::Status status = footprint::AssignGroups(math, pack_winners,
 //   &resolved);
 //
 // A step of planning (//trainer_manager/execution:execution_plan). A frozen
-// layer is described once more, as one that is not trained. Where nothing in
-// front of a layer's output is trained, the layer has no backward steps any
-// more; a frozen layer behind a trained one has a derivative, but no gradients
-// unless its derivative reads them. Networks without a group stay as they are.
+// layer is described again, as one that is not trained. A layer has no backward
+// steps if neither it nor any layer before it is trained. A frozen layer after
+// a trained one has a derivative, and has gradients only if the derivative
+// reads them. Networks without a group stay as they are.
 //
-// Pure but for what it writes, thread-safe. Memory: some words a parameter.
-// Time: parameters times groups.
+// Changes only `network`; thread-safe. Memory: some words a parameter. Time:
+// parameters times groups.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_ASSIGN_GROUPS_H_
@@ -22,8 +22,8 @@
 
 namespace footprint {
 
-// Of a network for inference nothing changes. `math` and `pack_winners` are
-// those of ResolveNetwork. InvalidArgument, naming the group and the parameter:
+// A network for inference is left as it is. `math` and `pack_winners` are those
+// of ResolveNetwork. InvalidArgument, naming the group and the parameter:
 // CheckGroup refuses a group; a pattern fits no parameter, or a parameter is in
 // two groups; a layer is frozen in part; all parameters are frozen; a layer
 // describes another output or other weights when it is frozen.

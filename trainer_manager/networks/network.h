@@ -45,9 +45,9 @@ class Network {
   void AddLayer(std::string name, LayerPointer layer,
                 std::vector<std::string> inputs, std::string weights_of = "");
 
-  // Parameters that fit the group's pattern are trained as it says; one fits at
-  // most one group, and a pattern at least one parameter. Matters to training
-  // alone.
+  // Trains the parameters that match the group's pattern as the group says. A
+  // parameter may match only one group, and each pattern must match a
+  // parameter. Inference ignores groups.
   void AddGroup(ParameterGroup group);
   // Adds a group that is not trained, such as "backbone.*": the plan then keeps
   // nothing for backward steps that nobody needs, and a batch normalization
@@ -90,7 +90,7 @@ struct ResolvedNetwork {
   NetworkMode mode = NetworkMode::kInference;
   std::vector<Network::Input> inputs;
   std::vector<ParameterGroup> groups;
-  // Set by AssignGroups, if there are groups: that of each weight of each
+  // Set by AssignGroups, if there are groups: the group of each weight of each
   // layer, or kNoGroup.
   std::vector<std::vector<size_t>> group_of;
   std::vector<ResolvedLayer> layers;

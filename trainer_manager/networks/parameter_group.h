@@ -1,5 +1,5 @@
-// Groups of parameters, which are trained otherwise than the others: by a rate
-// of their own, with another decay, or not at all.
+// A group of parameters that are trained differently from the others: with a
+// rate of their own, with another decay, or not at all.
 //
 //   footprint::ParameterGroup biases;
 //   biases.pattern = "*.bias";
@@ -20,24 +20,24 @@
 namespace footprint {
 
 struct ParameterGroup {
-  // The parameters' names, "conv1.weight", where a * stands for any characters
-  // and also for none.
+  // A pattern of the parameters' names, such as "conv1.weight"; a * matches any
+  // number of characters.
   std::string pattern;
-  // The weights stay as they are. Layers are frozen whole.
+  // The weights are not trained. A layer can only be frozen as a whole.
   bool frozen = false;
-  // The optimizer's rate is multiplied by it.
+  // The optimizer's rate is multiplied by this.
   float rate_factor = 1;
-  // The weights' decay instead of the optimizer's, for AdamW.
+  // The weight decay that replaces the optimizer's (AdamW).
   absl::optional<float> weight_decay;
 };
 
-// Returns whether the whole name fits the pattern. Time: at most the product of
-// the lengths.
+// Returns whether the pattern matches the whole name. Time: at most the product
+// of the lengths.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name);
 
 // InvalidArgument, naming the group: an empty pattern, a factor that is not
 // finite and above 0, a decay that is not finite and at least 0, or a frozen
-// group with one of the two.
+// group with a factor or a decay.
 absl::Status CheckGroup(const ParameterGroup& group);
 
 }  // namespace footprint

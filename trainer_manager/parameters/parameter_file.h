@@ -45,8 +45,8 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // The same for a file of another program, or for a part of the model
 // (ParameterMap::only). InvalidArgument also: the map names what is no
-// parameter of the model, or transposes what is no matrix; the pattern fits no
-// parameter.
+// parameter of the model, or transposes what is no matrix; the pattern matches
+// no parameter.
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 

@@ -30,9 +30,9 @@ struct ParameterMap {
   // Tensors of the file by the model's names. A parameter that is not in it has
   // the model's name and layout.
   std::map<std::string, FileTensor> tensors;
-  // Parameters whose names fit the pattern are loaded, such as "backbone.*";
-  // the others stay as they are, and the file may hold more tensors
-  // (//trainer_manager/networks:parameter_group).
+  // If set, only parameters whose names match this pattern, such as
+  // "backbone.*", are loaded (//trainer_manager/networks:parameter_group). The
+  // others stay as they are, and the file may hold more tensors.
   absl::optional<std::string> only;
   // Endings of the names of tensors that the file may hold beside the model's.
   std::vector<std::string> ignored_endings;

@@ -57,8 +57,9 @@ class BatchBuffers {
   // OutOfRange: a value is NaN or infinite; `culprit` is the buffer then.
   absl::Status CheckBatch(const void** culprit) const;
 
-  // Training: returns the labels of a micro-batch that count, as a share of the
-  // mean of all micro-batches: 1 unless the loss ignores a label.
+  // Training: returns the weight of a micro-batch: the number of its labels
+  // that count, divided by the mean of these numbers over all micro-batches. It
+  // is 1 unless the loss ignores a label.
   double WeighMicroBatch(int64_t micro_batch) const;
 
   // Inference: takes the addresses of all inputs, or of the label.

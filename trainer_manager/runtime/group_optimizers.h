@@ -1,12 +1,12 @@
-// The optimizer of each weight, where groups of parameters have rates or decays
-// of their own.
+// Finds the optimizer of each weight when groups of parameters have rates or
+// decays of their own.
 //
 //   auto optimizers = footprint::GroupOptimizers::Create(plan.network, adam);
 //   const footprint::Optimizer& mine = optimizers->At(layer).At(weight);
 //
-// Keeps the optimizer, one more for each group, and the groups' numbers, but
-// nothing of the network. Thread-compatible. Memory: a few words where there is
-// no group; else also 24 bytes a layer, and 8 a weight.
+// Keeps the common optimizer, one more for each group, and each weight's group,
+// but does not refer to the network. Thread-compatible. Memory: a few words
+// where there is no group; else also 24 bytes a layer, and 8 a weight.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
@@ -24,10 +24,10 @@
 
 namespace footprint {
 
-// The optimizers of one layer's weights. Refers to what it is made of.
+// The optimizers of one layer's weights. Refers to its constructor's arguments.
 class WeightOptimizers {
  public:
-  // One for all weights.
+  // Uses one optimizer for all weights.
   WeightOptimizers(const Optimizer& common)  // NOLINT: converts
       : common_(common) {}
   // `groups` has the number of each weight's group in `by_group`, or kNoGroup.
@@ -58,12 +58,13 @@ class GroupOptimizers {
   static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
                                                 OptimizerPointer optimizer);
 
-  // Takes another optimizer; nothing changes where it is refused. Errors as of
-  // Create.
+  // Replaces the common optimizer; if that fails, nothing changes. Errors are
+  // those of Create.
   absl::Status Replace(OptimizerPointer optimizer);
 
   const OptimizerPointer& common() const { return common_; }
-  // Valid until Replace, and as long as this.
+  // Returns the optimizers of a layer's weights, which are valid until Replace
+  // and as long as this object.
   WeightOptimizers At(size_t layer) const;
 
  private:
@@ -76,7 +77,7 @@ class GroupOptimizers {
   };
 
   OptimizerPointer common_;
-  std::unique_ptr<Groups> groups_;  // only if there are such
+  std::unique_ptr<Groups> groups_;  // null without groups
 };
 
 }  // namespace footprint

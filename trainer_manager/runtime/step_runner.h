@@ -68,7 +68,7 @@ class StepRunner {
   int64_t iteration() const { return iteration_; }
   void set_iteration(int64_t iteration) { iteration_ = iteration; }
   const OptimizerPointer& optimizer() const { return optimizers_.common(); }
-  // InvalidArgument: as of GroupOptimizers.
+  // Errors are those of GroupOptimizers::Replace.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer) {
     return optimizers_.Replace(std::move(optimizer));
   }
@@ -82,7 +82,8 @@ class StepRunner {
   // Returns whether no weight changes before all gradients are known.
   bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   int64_t micro_batches() const { return micro_batches_; }
-  // `weight`: how much the micro-batch counts; their mean is 1.
+  // `weight` says how much the micro-batch counts; the mean over all
+  // micro-batches is 1.
   void set_micro_batch(int64_t micro_batch, double weight = 1) {
     micro_batch_ = micro_batch;
     micro_batch_weight_ = static_cast<float>(weight);

@@ -12,10 +12,10 @@
 // place in the data follows from the number of steps, and a training that is
 // resumed needs nothing else to go on.
 //
-// The last batch of an epoch may have fewer rows. The places that are left have
-// the loss's ignored label, and inputs of the batch's first row, so the loss
-// and the gradients are those of a batch that is planned for the rows alone.
-// With micro-batches the rows are spread over them, and each counts by its
+// The last batch of an epoch may have fewer rows. Its free places get the
+// loss's ignored label and the inputs of the batch's first row, so the loss and
+// the gradients are those of a batch that is planned for these rows alone. With
+// micro-batches the rows are spread over them, and each is weighted by its
 // rows.
 //
 // Refers to the data set's memory. Thread-compatible. Memory: 8 bytes a row if
@@ -40,21 +40,22 @@ namespace footprint {
 struct LoaderOptions {
   uint64_t seed = 0;
   bool shuffle = true;
-  // Leaves out the rows of an epoch that are too few for a batch.
+  // Leaves out the last rows of an epoch if they do not fill a batch.
   bool drop_last = false;
 };
 
 class BatchLoader {
  public:
   // InvalidArgument: DataSet::CheckFits refuses the data set; drop_last leaves
-  // no batch; the last batch has fewer rows, and the loss ignores no label, a
-  // layer takes statistics of the batch, or there are fewer rows than
-  // micro-batches.
+  // no batch; the last batch has fewer rows, and either the loss ignores no
+  // label, or a layer takes statistics of the batch, or the rows are fewer than
+  // the micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});
 
-  // The batches of an epoch, and the rows of one of them, counted from 0.
+  // Returns the number of batches in an epoch, and of rows in one of them;
+  // batches count from 0.
   int64_t batches() const;
   int64_t RowsOf(int64_t batch) const;
 
@@ -65,7 +66,8 @@ class BatchLoader {
   // Fills the batch of step `step`, which counts from 0 and over all epochs.
   // Errors: those of DataSet::Read.
   absl::Status Fill(int64_t step, Manager* manager);
-  // The same for buffers of the caller's, of the plan's inputs and label.
+  // Fills the caller's buffers instead: a part for each of the plan's inputs,
+  // then the label.
   absl::Status FillParts(int64_t step, absl::Span<const DataSet::Part> parts);
 
  private:

@@ -8,7 +8,7 @@
 //     return absl::OkStatus();
 //   });
 //
-// Refers to the memory and copies the function; neither is touched by more than
+// Refers to the memory and copies the function; neither is used by more than
 // one thread at a time. Thread-compatible. Memory: some words.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_DATA_SET_H_
@@ -35,7 +35,7 @@ class DataSet {
     size_t size = 0;  // in values
     DType type = DType::kF32;
 
-    // The values to write; none if they are of the other type.
+    // Returns the values to write; empty if the part has the other type.
     absl::Span<float> Floats() const;
     absl::Span<int32_t> Indices() const;
   };
@@ -54,16 +54,17 @@ class DataSet {
   int64_t rows() const { return rows_; }
   bool is_in_memory() const { return read_ == nullptr; }
 
-  // InvalidArgument: the rows are not those of the network that is planned: no
-  // rows, or another number of inputs, of values or another type; or the
+  // InvalidArgument: the data set does not suit the planned network: it has no
+  // rows, another number of inputs or of values, or another type; or the
   // network's inputs and labels have batches of different sizes.
   absl::Status CheckFits(const ExecutionPlan& plan) const;
 
-  // Writes a row to parts that CheckFits has seen. Errors: those of the
-  // function.
+  // Writes a row to the parts of a plan that CheckFits accepted. Errors: those
+  // of the function.
   absl::Status Read(int64_t row, absl::Span<const Part> parts) const;
 
-  // A data set in memory: `count` rows of a part, as of Part's order.
+  // Returns `count` rows of a part from row `first` on; only for a data set in
+  // memory. Parts are the inputs, then the labels.
   InputView View(size_t part, int64_t first, int64_t count) const;
 
  private:

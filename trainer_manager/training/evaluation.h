@@ -1,4 +1,4 @@
-// The loss and the accuracy of a network on a data set.
+// Computes the loss and the accuracy of a network on a data set.
 //
 //   auto evaluation = footprint::Evaluation::Create(network, {}, parameters,
 //                                                   held_out);
@@ -35,13 +35,14 @@ namespace footprint {
 
 struct Metrics {
   double loss = 0;  // the mean over all labels that are not ignored
-  // The share of labels that are the class of the largest prediction; none
-  // where labels are no classes.
+  // The share of labels that equal the predicted class, the one with the
+  // largest prediction; not set if labels are not classes.
   absl::optional<double> accuracy;
 };
 
-// Counts labels that are right, of those that are not ignored: predictions have
-// one row of classes for each label, and the first of equal ones is chosen.
+// Counts the labels that are predicted rightly, of those that are not ignored.
+// Predictions have a row of classes for each label; of equal ones the first is
+// chosen.
 struct LabelCount {
   int64_t right = 0;
   int64_t counted = 0;
@@ -54,7 +55,7 @@ class Evaluation {
  public:
   // InvalidArgument: the network has no loss; BatchLoader::Create refuses the
   // data set. Else errors of PlanExecution and Manager::Create. The batch is
-  // the network's; of the options only the alignment matters.
+  // the network's. Only the options' alignment is used.
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);
@@ -77,7 +78,7 @@ class Evaluation {
   size_t prediction_ = 0;  // the output that the loss reads
   bool has_classes_ = false;
   std::vector<std::vector<float>> buffers_;  // of a batch: inputs, then labels
-  // Of a run.
+  // The sums of a run.
   double loss_sum_ = 0;
   double weight_sum_ = 0;
   LabelCount labels_;

@@ -1,5 +1,5 @@
-// What a training loop remembers between its steps, beside the manager's
-// weights, states and iteration; as notes in the file of a training.
+// The state of a training loop beside the manager's weights, states and
+// iteration. The file of a training holds it as notes.
 //
 //   footprint::LoopState state;
 //   state.best_loss = 0.25;
@@ -7,7 +7,7 @@
 //   ...
 //   absl::StatusOr<footprint::LoopState> read = footprint::FromNotes(*notes);
 //
-// Numbers come back with their bits. Plain data, thread-compatible. Memory:
+// Numbers are read back bit for bit. Plain data, thread-compatible. Memory:
 // some words, and a kibibyte as notes.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_LOOP_STATE_H_
@@ -22,7 +22,7 @@
 namespace footprint {
 
 struct LoopState {
-  // The data, by which a step's place in them follows from its number.
+  // The size of the data. A step's place in them follows from its number.
   int64_t rows = 0;
   int64_t batches = 0;  // in an epoch
 

@@ -1,4 +1,4 @@
-// Lines that say how a training gets on, at most one in two seconds.
+// Prints the progress of a training, at most one line in two seconds.
 //
 //   footprint::ProgressLines lines(&std::cerr, plan.planned_bytes());
 //   lines.Begin(MonotonicTimeNs());
@@ -31,7 +31,7 @@ struct StepProgress {
 
 class ProgressLines {
  public:
-  // A null stream: no lines.
+  // Prints nothing if `stream` is null.
   ProgressLines(std::ostream* stream, int64_t planned_bytes,
                 int64_t bytes_saved_by_freezing = 0)
       : stream_(stream),

@@ -1,5 +1,6 @@
-// Trains a network on a data set: the loop that most programs need. What it
-// does not have is a few lines with the Manager (//trainer_manager:manager).
+// Trains a network on a data set: the loop that most programs need. A program
+// that needs another loop writes a few lines with the Manager
+// (//trainer_manager:manager).
 //
 //   footprint::TrainOptions options;
 //   options.manager.optimizer = footprint::AdamW(
@@ -13,16 +14,16 @@
 //   auto result = footprint::Train(network, data, options);
 //
 // The batch is the network's; rows that are too few for one train in a short
-// batch. After each epoch the loss on `validation`, or else the mean of the
-// epoch's, says whether the epoch is the best so far.
+// batch. After each epoch the loss on `validation`, or without one the epoch's
+// mean training loss, decides whether the epoch is the best so far.
 //
 // A training that ended, or was stopped or killed, goes on from `state_path`
-// when Train is called again with the same arguments, and has the bits that it
-// would have had.
+// when Train is called again with the same arguments, and ends with the same
+// bits as one that was not interrupted.
 //
-// A batch of gradients in parts, of which fewer activations are live at once,
-// is MemoryOptions::micro_batches: the mean over all rows of the batch, up to
-// the rounding of sums in another order.
+// MemoryOptions::micro_batches computes a batch in parts, so that fewer
+// activations are live at once. The gradient is the mean over all rows of the
+// batch, up to the rounding of sums in another order.
 //
 // Refers to the memory of the data sets. Not to be called at once for the same
 // files or parameters. Memory: that of the Manager; while it evaluates, that of
@@ -63,21 +64,23 @@ struct TrainOptions {
   std::shared_ptr<Parameters> parameters;
 
   absl::optional<DataSet> validation;
-  // Epochs without a lower loss after which the training ends; 0: it does not.
+  // The training ends after so many epochs without a lower loss; 0: it does
+  // not.
   int64_t patience = 0;
-  // The rate is multiplied by the factor after so many epochs and one more
-  // without a lower loss, each time, as PyTorch's ReduceLROnPlateau does with a
-  // threshold of 0. A factor of 1: never.
+  // The rate is multiplied by plateau_factor each time that more than
+  // plateau_patience epochs bring no lower loss, as PyTorch's ReduceLROnPlateau
+  // does with a threshold of 0. A factor of 1 turns this off.
   float plateau_factor = 1;
   int64_t plateau_patience = 10;
 
-  // The file of the best epoch's weights, which the parameters have at the end;
-  // empty: they are those of the last step.
+  // The file of the best epoch's weights, which the parameters hold at the end.
+  // If empty, they hold the weights of the last step.
   std::string best_path;
-  // The file of the training, read at the start if it is there; written before
-  // the first step, to see that it can be, and after each epoch and
-  // `save_every` steps; empty: none. While it is written, the disk has it
-  // twice.
+  // The file of the training. It is read at the start if it exists; otherwise
+  // it is written before the first step, to fail early if it cannot be. It is
+  // written after each epoch, and after every `save_every` steps if that is not
+  // 0. While it is written, the disk has it twice. If empty, there is no such
+  // file.
   std::string state_path;
   int64_t save_every = 0;
 
@@ -95,7 +98,7 @@ struct EpochResult {
 
 struct TrainResult {
   std::shared_ptr<Parameters> parameters;
-  std::vector<EpochResult> epochs;  // that this call ended
+  std::vector<EpochResult> epochs;  // that this call completed
   int64_t steps = 0;                // in all, those of other calls included
   double best_loss = 0;
   int64_t best_epoch = 0;      // 0: no epoch has ended
@@ -113,9 +116,9 @@ struct TrainResult {
 // order of rows, validation or plateau, it is refused, and nothing changes.
 //
 // InvalidArgument: no optimizer, fewer than one epoch, a patience or save_every
-// below 0, a plateau factor that is not above 0 and at most 1, or one of an
-// optimizer without Optimizer::ForGroup; one path for both files; more steps
-// than can be counted; the data do not suit the network
+// below 0, a plateau factor that is not above 0 and at most 1, or a factor
+// below 1 of an optimizer without Optimizer::ForGroup; one path for both files;
+// more steps than can be counted; the data do not suit the network
 // (BatchLoader::Create); the file of the training is that of another network,
 // seed, data set or setting, or has more steps than these epochs, or the file
 // of its best weights is gone; parameters that were given are as before then.
