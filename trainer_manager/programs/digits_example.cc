@@ -49,7 +49,7 @@ Network DigitClassifier() {
   return network;
 }
 
-// Of a digit the file has 64 pixels of 0 to 16, and the label.
+// A digit of the file is 64 pixels from 0 to 16, then its label.
 absl::StatusOr<TrainResult> LearnDigits(const std::string& digits,
                                         TrainOptions options) {
   const auto rows = [&digits](int64_t first, int64_t count) {
