@@ -41,7 +41,7 @@ absl::StatusOr<WatchedFile> WatchedFile::Open(absl::string_view path,
   absl::StatusOr<FileDescriptor> opened = OpenRegularFile(file.name_);
   if (!opened.ok()) return opened.status();
   file.file_ = *std::move(opened);
-  // The stamp first: what changes while the file is read shows later.
+  // The stamp is read first, so that a change during the read shows later.
   if (fstat(file.descriptor(), &file.opened_) != 0) {
     return FileError(errno, file.name_, "no status");
   }

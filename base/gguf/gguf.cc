@@ -23,13 +23,13 @@ namespace {
 constexpr absl::string_view kMagic("GGUF", 4);
 constexpr int64_t kDefaultAlignmentBytes = 32;
 constexpr uint32_t kMostDimensions = 4;
-// Lists of lists are in no published file.
+// No published file has lists of lists deeper than this.
 constexpr int kMostListDepth = 4;
 
 constexpr absl::string_view kTypeNames[] = {
     "u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
     "bool", "string", "array", "u64", "i64", "f64"};
-// The bytes of a value; 0 for those that say it themselves.
+// The size of a value; 0 for texts and lists, which have their own.
 constexpr int64_t kTypeBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 struct TensorType {
@@ -38,7 +38,7 @@ struct TensorType {
   absl::optional<DType> dtype = absl::nullopt;
 };
 
-// The types that published files have, those that are refused among them.
+// The types of tensors in published files, including those that are refused.
 constexpr TensorType kTensorTypes[] = {
     {0, "F32", DType::kF32},
     {1, "F16", DType::kF16},
@@ -104,7 +104,7 @@ T FromBytes(const char* bytes) {
   return value;
 }
 
-// A value of a type with a fixed number of bytes.
+// Takes a value of a type with a fixed size.
 void SetNumber(const char* bytes, GgufValue* value) {
   switch (value->type) {
     case GgufType::kU8:
@@ -165,8 +165,8 @@ class HeaderBytes {
     return absl::StrCat(name_, ": near byte ", position_, ": ", subject_, what);
   }
 
-  // Returns `count` bytes, which are at most the buffer's, and null after a
-  // fault.
+  // Returns `count` bytes, which are at most the buffer's, and null after an
+  // error.
   const char* Take(int64_t count) {
     if (!status_.ok()) return nullptr;
     if (count > file_bytes_ - position_) {
@@ -297,7 +297,7 @@ class GgufReader : private HeaderBytes {
   GgufType TakeType() {
     const auto number = TakeNumber<uint32_t>();
     if (number >= std::size(kTypeNames)) {
-      Fail(absl::StrCat("there is no type of value ", number));
+      Fail(absl::StrCat("its value has the unknown type ", number));
       return GgufType::kU8;
     }
     return static_cast<GgufType>(number);
@@ -319,7 +319,8 @@ class GgufReader : private HeaderBytes {
           Take(kTypeBytes[static_cast<size_t>(value.type)]);
       if (bytes != nullptr) SetNumber(bytes, &value);
       if (value.type == GgufType::kBool && value.integer > 1) {
-        Fail(absl::StrCat("the truth value ", value.integer));
+        Fail(
+            absl::StrCat("the truth value is ", value.integer, ", not 0 or 1"));
       }
     }
     if (status_.ok() &&
@@ -385,7 +386,8 @@ class GgufReader : private HeaderBytes {
     subject_ = absl::StrCat("tensor \"", tensor.name, "\": ");
     const auto dimensions = TakeNumber<uint32_t>();
     if (dimensions > kMostDimensions) {
-      Fail(absl::StrCat("it has ", dimensions, " dimensions"));
+      Fail(absl::StrCat("it has ", dimensions, " dimensions, more than ",
+                        kMostDimensions));
       return;
     }
     std::array<int64_t, kMostDimensions> extents = {};
@@ -405,7 +407,7 @@ class GgufReader : private HeaderBytes {
     if (offset > static_cast<uint64_t>(file_bytes_) ||
         offset % static_cast<uint64_t>(alignment_) != 0) {
       Fail(absl::StrCat("it begins at byte ", offset,
-                        " of the data, which is not in the file or no "
+                        " of the data, which is outside of the file or no "
                         "multiple of the alignment, ",
                         alignment_));
       return;
@@ -434,10 +436,10 @@ class GgufReader : private HeaderBytes {
       }
       return;
     }
-    Fail(absl::StrCat("there is no type of tensor ", number));
+    Fail(absl::StrCat("it has the unknown type ", number));
   }
 
-  // Offsets count from where the data begins; no byte is of two tensors.
+  // Offsets count from where the data begins; no two tensors share a byte.
   void PlaceTensors() {
     const int64_t data = (position_ + alignment_ - 1) / alignment_ * alignment_;
     std::stable_sort(index_.tensors_.begin(), index_.tensors_.end(),

@@ -12,7 +12,8 @@ constexpr int64_t kBufferBytes = 64 << 10;
 
 absl::Status ChangedError(const WatchedFile& file) {
   return absl::DataLossError(absl::StrCat(
-      file.name(), ": a list is not what it was when the file was opened"));
+      file.name(),
+      ": a list has changed since the file was opened; open it again"));
 }
 
 template <class T>

@@ -12,7 +12,7 @@
 // Thread-compatible. Memory: 64 KiB for texts; a list of numbers is read as a
 // whole.
 //
-// DataLoss: the list is not what it was when the index was made. Otherwise the
+// DataLoss: the list has changed since the index was made. Otherwise the
 // errors of WatchedFile::Read.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_LIST_H_
