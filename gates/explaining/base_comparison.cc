@@ -31,8 +31,8 @@ namespace {
 using Change = ComparedFigure::Change;
 using Presence = DiffNode::Presence;
 
-// Several figures of one growth: that of the first of a line that grew too much
-// is judged.
+// The figures of a row show the same growth, so only the first of them that
+// grew too much is judged.
 const std::vector<std::vector<MetricKind>> kJudged = {
     {PEAK_LIVE_USABLE_BYTES, PEAK_LIVE_ABSOLUTE_USABLE_BYTES,
      SUM_THREAD_PEAK_USABLE_BYTES, PEAK_LIVE_REQUESTED_BYTES},
@@ -190,7 +190,7 @@ class Comparing {
       figure.description = DescribeChange(benchmark, *main);
       figure.reasons = FindGrowthReasons(benchmark, main->metric);
     } else if (!benchmark.children.empty()) {
-      // Its own figures stand.
+      // The figures of the benchmark itself did not change.
       const DiffNode& child = benchmark.children.front();
       const MetricChange* const inner = MainChange(child);
       figure.description = absl::StrCat(
@@ -285,7 +285,7 @@ class Comparing {
     judgement->set_explanation(absl::StrJoin(figure.reasons, "; "));
   }
 
-  // Their memory is in no figure, so nothing is known of its growth.
+  // The memory of child processes is in no figure, so its growth is not known.
   void AddChildren(const std::string& label, const DiffNode& benchmark) {
     for (const std::string& note : benchmark.notes) {
       if (!absl::StartsWith(note, "child processes: ")) continue;

@@ -51,7 +51,7 @@ void AddPhase(const DiffNode& benchmark, MetricKind metric,
               std::vector<std::string>* reasons) {
   const DiffNode* phase = FindGrownPhase(benchmark, metric);
   if (phase == nullptr) return;
-  // The innermost phase in which half of the growth is.
+  // The innermost phase that has half of the growth.
   constexpr int kHalf = 2;
   for (const DiffNode* inner = FindGrownPhase(*phase, metric);
        inner != nullptr &&

@@ -112,7 +112,7 @@ DiffNode DiffSite(const Pairs<Attribution>::Pair& pair) {
   DiffNode node;
   node.kind = DiffNode::Kind::kSite;
   node.presence = pair.presence();
-  // With the line that it has now.
+  // The name has the line of the later profile.
   node.name = (pair.after != nullptr ? pair.after : pair.before)->site();
   MetricChange change;
   change.metric = PEAK_LIVE_USABLE_BYTES;
@@ -176,7 +176,7 @@ class PhaseTree {
   std::map<std::string, std::string> parent_;
 };
 
-// What no figure shows: child processes, and threads that may overlap.
+// Notes what no figure shows: child processes, and threads that may overlap.
 std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
                                           const BenchmarkMemory& after) {
   std::vector<std::string> notes;
@@ -189,7 +189,7 @@ std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
   if (was_ordered != after.order_dependent().empty()) {
     notes.push_back(
         absl::StrCat("threads: ", was_ordered ? "none -> some" : "some -> none",
-                     " whose order makes other peaks"));
+                     ", whose order changes the peaks"));
   }
   return notes;
 }

@@ -92,8 +92,8 @@ void AddHolders(const BenchmarkMemory& benchmark, const Judgement& judgement,
       absl::StrCat("held at the peak: ", absl::StrJoin(holders, ", ")));
 }
 
-// What grew since `before`, of this benchmark alone. Returns whether anything
-// is known of it.
+// Adds what grew in this benchmark since `before`. Returns whether anything is
+// known of it.
 bool AddGrowth(const BenchmarkMemory& before, const BenchmarkMemory& now,
                const Judgement& judgement, std::vector<std::string>* reasons) {
   std::vector<MemoryProfile> sides(2);

@@ -95,14 +95,14 @@ void AddAwaited(const PlacedThreshold& placed, const UpdateCommand& command,
   AddProblem(
       BAD_CONFIGURATION, placed.location,
       absl::StrCat("max is \"", max,
-                   "\" above a figure that is not there yet; write it, "
+                   "\" above a figure that is missing; write the figure, "
                    "as in \"24 MB ",
-                   max, "\", or let this write what is measured: bazel run ",
+                   max, "\", or let this write the measured one: bazel run ",
                    command.target),
       verdict);
 }
 
-// Leaves out of `found` what more particular thresholds judge, and notes it in
+// Removes from `found` what more particular thresholds judge, and notes it in
 // the verdict if there is one.
 void LeaveOutExceptions(const ThresholdExceptions& exceptions,
                         const MeasurementIndex& index,

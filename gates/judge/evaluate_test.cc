@@ -595,7 +595,7 @@ TEST(EvaluateTest, ALimitThatAwaitsItsFigureIsAMistake) {
       Judge({Profile(kProfile)}, {Source(PeakRule("max: '+ 10 %'"))});
   EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
   EXPECT_THAT(verdict.problems(0).message(),
-              AllOf(HasSubstr("above a figure that is not there yet"),
+              AllOf(HasSubstr("above a figure that is missing"),
                     HasSubstr("bazel run //gates:update")));
 }
 

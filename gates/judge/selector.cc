@@ -112,9 +112,9 @@ bool SelectsBenchmark(const Selector& selector,
 
 namespace {
 
-// Returns whether `glob` matches all that `part` matches. It does if it matches
-// `part` with a character in the place of each star that is in no glob: a star
-// alone can match that, and matches whatever else stands there.
+// Returns whether `glob` matches all that `part` matches. It replaces each star
+// of `part` by a character that no glob has, and matches that: only a star can
+// match this character, and a star matches anything else in its place.
 bool Covers(absl::string_view glob, absl::string_view part) {
   constexpr char kInNoGlob = '\0';
   std::string text;

@@ -41,7 +41,7 @@ ThresholdExceptions::ThresholdExceptions(
     absl::Span<const ThresholdSource> sources)
     : sources_(sources) {
   std::vector<Place> generals;
-  // Those that one label alone names, by that label; and all others.
+  // The thresholds for one label, by that label, and all others.
   absl::flat_hash_map<absl::string_view, std::vector<Place>> by_label;
   std::vector<Place> all;
   for (size_t i = 0; i < sources.size(); ++i) {

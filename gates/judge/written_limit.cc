@@ -164,7 +164,7 @@ RuleMistake MakeMistake(const char* field, const std::string& text,
 
 int64_t WrittenLimit::ComputeNumber(MetricKind metric) const {
   if (!figure.has_value()) return 0;
-  // A count's distance is one of calls, which ComputeMaximum knows not.
+  // The distance of a count is in calls, which ComputeMaximum does not know.
   if (above.has_bytes()) return AddUpToLargest(*figure, above.bytes());
   return ComputeMaximum(above, metric, *figure).value_or(*figure);
 }
@@ -240,7 +240,7 @@ std::string RewriteMaximum(absl::string_view written, MetricKind metric,
   const std::string distance =
       parts.distance.empty() ? "" : absl::StrCat(" ", parts.distance);
   const std::string text = WriteFigure(value, form, true) + distance;
-  // Rounded up, it may be 2^63 or more.
+  // The rounded number may be 2^63 or more.
   if (ParseWrittenLimit(text, metric).ok()) return text;
   return absl::StrCat(value, distance);
 }

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hook of git sets these, and then -C would not be obeyed.
+// A hook of git sets these variables, and git would then ignore -C.
 constexpr char kWithoutHooks[] = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; ";
 
 class Measuring {

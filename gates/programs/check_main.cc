@@ -136,10 +136,11 @@ void SayWhatComesNext(const Verdict& verdict) {
   if (verdict.decision() != REJECT || absl::StartsWith(target, "//PACKAGE:")) {
     return;
   }
-  std::fprintf(stderr,
-               "check: what grew since a revision, and where: bazel run %s -- "
-               "--base=origin/main\n",
-               target.c_str());
+  std::fprintf(
+      stderr,
+      "check: to see what grew since a revision, and where: bazel run %s -- "
+      "--base=origin/main\n",
+      target.c_str());
 }
 
 int Main(const std::vector<std::string>& arguments) {

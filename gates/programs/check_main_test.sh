@@ -148,7 +148,7 @@ expect 0 '^ACCEPT' good.binpb units.textproto
 sed 's/1.5 GiB/1.5 Gib/' units.textproto >none.textproto
 expect 2 'none.textproto:1:.*"Gib" is not B, KiB' good.binpb none.textproto
 sed 's/1.5 GiB/+ 10 %/' units.textproto >awaits.textproto
-expect 2 'max is "[+] 10 %" above a figure that is not there yet' good.binpb awaits.textproto
+expect 2 'max is "[+] 10 %" above a figure that is missing' good.binpb awaits.textproto
 bad() {
   rule bad "$2"
   expect 2 "bad.textproto:4:[0-9]+: .*$1" good.binpb bad.textproto

@@ -35,7 +35,7 @@ constexpr char kHelp[] =
 
   bazel run //gates:compare -- --base=origin/main
                                     against that revision, which Bazel builds and
-                                    measures in a git worktree beside
+                                    measures in a git worktree of its own
   bazel run //gates:compare -- --base=FOLDER --change=FOLDER
                                     two folders of profiles, as CI keeps them
   bazel run //gates:compare -- --base=origin/main --limit='1 %' --limit='//a/*=64 KiB'
@@ -49,16 +49,16 @@ Flags
                            revision of git that has this gate
   --change=FOLDER          what to judge; without it what is measured now
   --limit=LIMIT            how far a figure may grow: 1 %, 64 KiB; or, for some
-                           labels, GLOB=LIMIT. The most particular holds. Without
-                           it nothing may grow
-  --only=GLOB              deployments whose label this names
+                           labels, GLOB=LIMIT. The most particular glob holds.
+                           Without --limit nothing may grow
+  --only=GLOB              only deployments whose label this matches
   --renamed=OLD=NEW        a label of the base has another name in the change
   --format=FORMAT          text (the default), markdown, json, or a format of
                            //gates:check: sarif, junit, github, gitlab ...
-  --output=FILE            where (standard output)
-  --write=FORMAT:FILE      this too, into the file; any number
+  --output=FILE            where to write (standard output)
+  --write=FORMAT:FILE      also write this format to the file; may be repeated
   --worktree=FOLDER        where the revision is built; it is kept, so that the
-                           next time builds less
+                           next run builds less
                            (~/.cache/footprint/base-...)
   --bazel=COMMAND          Bazel, with start-up flags (bazel). The worktree lacks
                            what git ignores: name a file of flags that it needs,
@@ -66,8 +66,9 @@ Flags
   --help                   this text
 
 Limits are for the peak of each whole benchmark: of its heap, of what it maps,
-and for what it leaves behind (net growth). Phases and lines are said as reasons.
-Figures that vary from run to run must grow by more than 5 % and 256 KiB.
+and for what it leaves behind (net growth). Phases and lines are reasons.
+A figure that varies from run to run counts as grown only if it grew by more than
+5 % and by more than 256 KiB.
 
 Exit status: 0 nothing is over its limit, 1 something is, 2 a mistake that the
 message names, such as a base that does not build or has no gate, 3 a program of
@@ -137,7 +138,7 @@ absl::StatusOr<BaseComparisonOptions> ReadOptions(const CommandFlags& flags) {
 absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
   absl::StatusOr<BaseComparisonOptions> options = ReadOptions(flags);
   if (!options.ok()) return options.status();
-  // What was asked for by name may be wrong: before anything is built.
+  // Names may be wrong, so they are checked before anything is built.
   absl::StatusOr<std::vector<MemoryProfile>> change =
       flags.Has("change")
           ? ReadProfiles(PathOfCaller(flags.Value("change", "")))

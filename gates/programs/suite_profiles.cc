@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadSuiteProfiles(
         absl::StrCat(input->problems.front().location(), ": ",
                      input->problems.front().message()));
   }
-  // They are others in each run.
+  // Whole processes differ from run to run.
   LeaveOutWholeProcesses(&input->profiles);
   return std::move(input->profiles);
 }

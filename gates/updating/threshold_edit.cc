@@ -91,7 +91,7 @@ size_t SkipWord(absl::string_view text, size_t at) {
   return at;
 }
 
-// Where the quoted text at `at` ends, which may go on in further quotes.
+// Returns where the quoted text at `at` ends; it may go on in further quotes.
 size_t SkipText(absl::string_view text, size_t at) {
   size_t end = at;
   while (at < text.size() && (text[at] == '"' || text[at] == '\'')) {

@@ -169,8 +169,8 @@ std::string DescribeChange(const ThresholdSource& source, int number,
   return text;
 }
 
-// Returns the limit that the threshold has; of one that awaits its figure, the
-// last of its history, if there is any.
+// Returns the threshold's limit. If it awaits its figure, this is the last
+// limit of its history, if there is one.
 absl::optional<int64_t> FindOldLimit(const Threshold& threshold) {
   if (!AwaitsFigure(threshold)) return ReadNumbers(threshold).limit();
   absl::optional<int64_t> last;
@@ -354,7 +354,7 @@ class Planner {
     change.limit = wanted.limit;
     change.minimum = wanted.minimum;
     change.ratio = wanted.ratio;
-    // A figure of zero is to be written, too.
+    // A figure of zero must be written, too.
     if (AwaitsFigure(threshold)) change.limit = wanted.limit.value_or(0);
     WriteAsBefore(threshold, range.highest, &change);
     Commit(source, number, change, FindOldLimit(threshold));
@@ -573,7 +573,7 @@ class EnvironmentPlanner {
     Threshold threshold = old;
     *threshold.mutable_selector() = selector;
     threshold.clear_history();
-    // The numbers that these mean stand beside them.
+    // The numbers of written limits are set beside them.
     threshold.clear_max();
     threshold.clear_min();
     if (threshold.rule_case() == Threshold::RULE_NOT_SET) {
