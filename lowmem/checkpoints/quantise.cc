@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kChunkFloats = 128 << 10;
 
-// The ends of names of matrices that lie transposed, or of which a row is added
-// to each token's.
+// The endings of names of matrices that are not quantised: those that lie
+// transposed, and tables whose rows are added to tokens.
 constexpr const char* kKeptNames[] = {".attn.c_attn.weight",
                                       ".attn.c_proj.weight",
                                       ".mlp.c_fc.weight",
@@ -95,7 +95,7 @@ class Quantiser {
     const Weight& weight = input.weight;
     const DType type = TypeOf(weight);
     const int64_t before = done_bytes_;
-    // A tensor of no row has no columns to divide by.
+    // A tensor without rows has no columns.
     const int64_t most_rows = std::max<int64_t>(
         1, kChunkFloats / std::max<int64_t>(1, weight.columns()));
     for (int64_t row = 0; row < weight.rows(); row += most_rows) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kBlock = 32;
 
 void PutHalf(float value, uint8_t* at) {
-  // Beyond the largest half it is infinite.
+  // A step beyond the largest half becomes infinite.
   constexpr float kBeyond = 65520.0f;
   const uint16_t half = std::fabs(value) < kBeyond ? RoundToFloat16(value)
                         : value < 0                ? 0xfc00
@@ -38,7 +38,7 @@ void QuantiseQ8(const float* source, uint8_t* block) {
   const float per_step = Inverse(step);
   PutHalf(step, block);
   for (int64_t i = 0; i < kBlock; ++i) {
-    // Halves away from zero.
+    // Rounds halves away from zero.
     const float number = std::round(source[i] * per_step);
     block[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(number));
   }

@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/quantised_product.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h.
+// These must come after foreach_target.h.
 #include "footprint/lowmem/kernels/sixteen_sums-inl.h"
 #include "hwy/highway.h"
 
@@ -51,8 +51,8 @@ HWY_INLINE IntVector LoadBytes(const uint8_t* at) {
   return hn::PromoteTo(IntTag(), hn::LoadU(ByteTag(), at));
 }
 
-// One of four bits, by the parity of the place: the low or the high half of a
-// byte.
+// A number of four bits: the low or the high half of a byte, by the parity of
+// its place.
 template <bool kHigh>
 HWY_INLINE IntVector Nibbles(IntVector bytes) {
   return kHigh ? hn::ShiftRight<4>(bytes)
@@ -76,9 +76,9 @@ HWY_INLINE FloatVector ScaledAndMoved(IntVector number, float scale,
   return hn::Add(Scaled(number, scale), hn::Set(FloatTag(), least));
 }
 
-// The sixteen values that four bits stand for, where a vector holds them all:
-// they are looked up, not calculated for each weight. `first` is what 0 stands
-// for, in steps.
+// The sixteen values that four bits stand for. If a vector holds them all, they
+// are looked up and not computed for each weight. `first` is the value of 0, in
+// steps.
 class SixteenValues {
  public:
   static constexpr bool kFits = kLanes == 16;
@@ -176,7 +176,8 @@ class Block<DType::kQ4_1> {
   float least_;
 };
 
-// Five bits: four in the halves of bytes, the fifth in a word of its own.
+// Numbers of five bits: four lie in halves of bytes, the fifth in a word of its
+// own.
 class FiveBits {
  public:
   HWY_INLINE FiveBits(const uint8_t* fifth, const uint8_t* halves)
@@ -371,7 +372,7 @@ struct Layout {
   static constexpr int kGroups = static_cast<int>(kElements / kGroup);
 };
 
-// One block of the sum of kRows rows.
+// Adds one block to the sums of kRows rows.
 template <DType kType, int kRows>
 HWY_INLINE void MultiplySums(const uint8_t* HWY_RESTRICT matrix,
                              int64_t row_bytes, int64_t block_bytes,

@@ -107,8 +107,8 @@ DecoderNames FindNames(const WeightStore& store, const DecoderConfig& config) {
   }
   if (config.family == ModelFamily::kGpt2) return kGpt2Names;
   DecoderNames names = kLlamaNames;
-  // The feed-forward part's own norm is called "post_attention_layernorm"
-  // unless there are norms after the parts, one of which has that name then.
+  // The norm before the feed-forward part is called "post_attention_layernorm".
+  // If there are norms after the parts, that is the name of one of these.
   if (config.has_norms_after) {
     names.after_attention_norm = "post_attention_layernorm";
     names.feed_norm = "pre_feedforward_layernorm";

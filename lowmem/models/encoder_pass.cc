@@ -25,12 +25,13 @@ constexpr int64_t kPositionRows = 8;
 constexpr int64_t kEmbeddingRows = 2 + kPositionRows;
 static_assert(kEmbeddingRows <= kPanelTokens);
 
-// The kind of a distance, of 32: short ones have their own, longer ones share
-// more and more of them; keys after the query have the second half (T5's rule).
+// Returns the bucket of a distance, one of 32: short distances have their own,
+// longer ones share them in growing ranges, and keys after the query have the
+// second half (T5's rule).
 int64_t DistanceKind(int64_t distance) {
   constexpr int64_t kOwn = 8;
   constexpr int64_t kHalf = 16;
-  // 8 * sqrt(2)^i, up.
+  // 8 * sqrt(2)^i, rounded up.
   constexpr std::array<int64_t, 7> kBegins = {12, 16, 23, 32, 46, 64, 91};
   const int64_t length = std::abs(distance);
   int64_t kind = std::min(length, kOwn);

@@ -22,8 +22,8 @@ using Json = nlohmann::json;
 constexpr char kKnown[] =
     "\"llama\", \"qwen2\", \"qwen3\", \"gemma3\", \"phi3\" and \"gpt2\"";
 
-// Tells the keys of a file as those of a config.json, and keeps the first
-// fault.
+// Writes the keys of a file in the form of a config.json, and keeps the first
+// error.
 class ConfigTeller {
  public:
   ConfigTeller(const GgufIndex& index, std::string architecture)
@@ -132,7 +132,7 @@ void TellGpt2(ConfigTeller& teller) {
               teller.NumberOr("attention.layer_norm_epsilon", 1e-5));
 }
 
-// Returns the numbers of a tensor, by which angles are divided.
+// Returns the numbers of a tensor that angles are divided by.
 absl::StatusOr<std::vector<float>> ReadFactors(WeightStore& store,
                                                const char* tensor) {
   const absl::StatusOr<Weight> weight = store.Find(tensor);
@@ -206,7 +206,7 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
   } else if (type != "none" && type != "linear" && type != "yarn" &&
              type != "longrope") {
     teller.Refuse(absl::StrCat("rope.scaling.type \"", type,
-                               "\" is not calculated; \"none\", \"linear\", "
+                               "\" is not supported; \"none\", \"linear\", "
                                "\"yarn\" and \"longrope\" are"));
   }
   if (teller.HasKey("rope.dimension_count")) {
@@ -232,8 +232,8 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
 
 void TellGemma(ConfigTeller& teller) {
   teller.Tell("hidden_activation", "gelu_pytorch_tanh");
-  // The largest model divides scores by the root of the features that a head
-  // would have if heads shared the hidden ones, the others by a head's.
+  // The largest model divides scores by the root of hidden / heads; the others
+  // divide by the root of a head's features.
   constexpr int64_t kLargestLayers = 62;
   const int64_t hidden = teller.Integer("embedding_length");
   const int64_t heads =
@@ -282,14 +282,14 @@ void TellLlama(ConfigTeller& teller, WeightStore& store) {
   if (value_length != key_length) {
     teller.Refuse(absl::StrCat(
         "keys and values have heads of different lengths, which is not "
-        "calculated: ",
+        "supported: ",
         teller.Key("attention.value_length"), " is ", value_length, " and ",
         teller.Key("attention.key_length"), " ",
         teller.HasKey("attention.key_length") ? "is " : "would be ",
         key_length));
   }
   if (teller.IntegerOr("expert_count", 0) > 0) {
-    teller.Refuse("a mixture of experts is not calculated");
+    teller.Refuse("mixtures of experts are not supported");
   }
   if (teller.Is("gemma3")) TellGemma(teller);
   if (!teller.Is("llama")) TellWindow(teller);
@@ -421,7 +421,7 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
     TellLlama(teller, store);
   } else {
     teller.Refuse(absl::StrCat("general.architecture \"", *architecture,
-                               "\" is not calculated; ", kKnown, " are"));
+                               "\" is not supported; ", kKnown, " are"));
   }
   RefuseOtherSums(teller);
   if (teller.status().ok()) TellVocabulary(index, teller);

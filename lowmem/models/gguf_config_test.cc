@@ -223,11 +223,11 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
   const std::vector<Case> cases = {
       {"architecture \"mamba\"", kUnknown, "mamba", [](GgufHeader*) {}},
-      {"mixture of experts", kUnknown, "llama",
+      {"mixtures of experts", kUnknown, "llama",
        [](GgufHeader* header) { header->AddInteger("llama.expert_count", 8); }},
       {"in 3 files", kUnknown, "llama",
        [](GgufHeader* header) { header->AddInteger("split.count", 3); }},
-      {"\"dynamic\" is not calculated", kUnknown, "qwen2",
+      {"\"dynamic\" is not supported", kUnknown, "qwen2",
        [](GgufHeader* header) {
          header->AddText("qwen2.rope.scaling.type", "dynamic");
        }},

@@ -176,7 +176,7 @@ absl::StatusOr<int64_t> ReadTokenizersMost(const std::string& folder) {
   if (!json.ok()) return json.status();
   if (!json->contains("model_max_length")) return 0;
   const nlohmann::json& most = (*json)["model_max_length"];
-  // Without a limit it is a number of thirty digits.
+  // A tokenizer without a limit has a number of thirty digits here.
   constexpr double kLargest = 1 << 30;
   if (!most.is_number() || most.get<double>() < 1 ||
       most.get<double>() > kLargest) {
@@ -227,7 +227,7 @@ absl::StatusOr<SentencePooling> ReadSentencePooling(
 void NormaliseVector(absl::Span<float> vector) {
   double squares = 0;
   for (const float x : vector) squares += static_cast<double>(x) * x;
-  // As torch has it, so that a vector of zeros stays one.
+  // This is torch's least divisor; a vector of zeros stays as it is.
   const double length = std::max(std::sqrt(squares), 1e-12);
   for (float& x : vector) x = static_cast<float>(x / length);
 }

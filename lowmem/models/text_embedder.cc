@@ -115,7 +115,8 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   }
   if (gives_scores_) {
     return absl::UnimplementedError(absl::StrCat(
-        directory, ": is a decoder; scores are those of encoders' heads"));
+        directory,
+        ": is a decoder; only encoders have a head that gives scores"));
   }
   if (pooling_.kind != SentencePooling::Kind::kLast) {
     return absl::UnimplementedError(absl::StrCat(
@@ -154,7 +155,7 @@ absl::StatusOr<BudgetChoice> TextEmbedder::ChooseBudget(int64_t tokens,
 
 absl::StatusOr<std::vector<int32_t>> TextEmbedder::EncodeBare(
     absl::string_view text) const {
-  // Before the text is looked at as characters.
+  // This comes before the text is read as characters.
   absl::Status status = CheckUtf8(text);
   if (!status.ok()) return status;
   std::string shown(Stripped(absl::StrCat(pooling_.prompt, text)));

@@ -53,10 +53,11 @@
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, prompt, {},
           "the question, or the text to go on with; unless given, each line of "
           "standard input is a turn of one conversation");
-ABSL_FLAG(footprint::lowmem_internal::TextFlag, score, {},
-          "say how likely the model finds this text: a line of JSON for each "
-          "token, with its log-likelihood after those before it. Each token "
-          "reads all weights once");
+ABSL_FLAG(
+    footprint::lowmem_internal::TextFlag, score, {},
+    "say how likely the model finds this text: a line of JSON for each "
+    "token, with its log-likelihood after the tokens before it. Each token "
+    "reads all weights once");
 ABSL_FLAG(std::string, system, "",
           "what the model is told before the question");
 ABSL_FLAG(bool, raw, false,
@@ -159,7 +160,8 @@ class Chat {
   // Those of a later turn, after an answer.
   absl::StatusOr<Ids> NextIds(absl::string_view text) const;
 
-  // Says how likely each token of a text is; its turns are not the model's.
+  // Says how likely each token of a text is. The text is not put into the
+  // model's chat template.
   absl::Status Score(absl::string_view text);
 
   // Reads the ids and answers; says the text as it comes.
@@ -316,7 +318,8 @@ absl::Status Chat::Score(absl::string_view text) {
   if (!ids.ok()) return ids.status();
   if (ids->size() < 2) {
     return absl::InvalidArgumentError(
-        "--score: a text of one token has none whose likelihood is known");
+        "--score: the text has fewer than two tokens, and the first has no "
+        "likelihood; give a longer text");
   }
   const auto tokens = static_cast<int64_t>(ids->size()) - 1;
   const absl::Status started = Start(/*prompt_tokens=*/1, tokens);

@@ -275,7 +275,7 @@ absl::StatusOr<TypedIds> EncodeText(const TextEmbedder& embedder,
                            : embedder.Encode(text, is_cut);
 }
 
-// The numbers that --scores asks for, of logits.
+// Turns logits into the numbers that --scores asks for.
 std::vector<float> Scores(absl::Span<const float> logits) {
   std::vector<float> scores(logits.begin(), logits.end());
   const std::string kind = absl::GetFlag(FLAGS_scores);

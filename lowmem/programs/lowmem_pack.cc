@@ -70,8 +70,8 @@ absl::StatusOr<absl::optional<footprint::DType>> QuantisedType() {
   if (name.empty()) return absl::optional<footprint::DType>();
   if (absl::GetFlag(FLAGS_no_panels) || !absl::GetFlag(FLAGS_panels).empty()) {
     return absl::InvalidArgumentError(
-        "--quantize goes without --panels and --no_panels: quantised rows are "
-        "read as they are");
+        "--quantize goes without --panels and --no_panels, since quantised "
+        "rows are not cut into panels");
   }
   const auto type = footprint::ParseQuantisedType(name);
   if (!type.ok()) {

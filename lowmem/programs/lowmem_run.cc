@@ -617,7 +617,7 @@ absl::Status RunDecoder(const Request& request) {
 absl::Status Run(const Request& request) {
   const absl::Status output = CheckOutput(request);
   if (!output.ok()) return output;
-  // Of the models in GGUF files decoders are read.
+  // Only decoders are read from GGUF files.
   if (IsModelFile(request.directory)) return RunDecoder(request);
   const std::string path = request.directory + "/config.json";
   const auto text = ReadConfigText(path);

@@ -110,7 +110,7 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                panels, epilogue, output);
 }
 
-// As many rows at a time as there is room for as floats.
+// Takes as many rows at a time as fit into the room for floats.
 void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
                                    const TileView& view, const PanelView& input,
                                    int64_t panels,

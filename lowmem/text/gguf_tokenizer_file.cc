@@ -166,7 +166,8 @@ class Words {
                         {"lstrip", false},
                         {"rstrip", false}});
     }
-    // Texts never become words that are signs to a model from bytes.
+    // Texts never become words that have a special meaning to a model from
+    // bytes.
     if (word.empty() || (is_byte_level_ && kind == kControl)) return;
     status_.Update(
         tokenizer_.words->Add(static_cast<int64_t>(id), Bytes(word)));
@@ -314,8 +315,8 @@ class Filler : private Words {
     adds_bos_ = true;
   }
 
-  // Every cut of a word into two is a merge, of the urgency of the word's
-  // score. Of the cuts of one word, those whose left part has the lower id come
+  // Each cut of a word into two words is a merge, ranked by the word's score.
+  // Among the cuts of one word, those whose left part has the lower id come
   // first.
   void DeriveMerges() {
     if (scores_.empty()) {

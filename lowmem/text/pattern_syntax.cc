@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-// Deeper than any tokenizer has sets within sets.
+// No tokenizer nests sets deeper than this.
 constexpr int kDeepestSet = 16;
 
 // What stands within brackets for a class of characters; empty for another.
@@ -34,7 +34,7 @@ absl::string_view ClassContent(char letter) {
   }
 }
 
-// The same of a class with a name, as in [[:alpha:]].
+// Returns the same for a class with a name, as in [[:alpha:]].
 absl::string_view NamedContent(absl::string_view name) {
   struct Class {
     absl::string_view name;
@@ -244,7 +244,7 @@ class Translation {
       if (!status_.ok()) return "";
     }
     status_ = absl::InvalidArgumentError(absl::StrCat(
-        "the pattern \"", pattern_, "\" cannot be used: the set of byte ",
+        "the pattern \"", pattern_, "\" cannot be used: the set at byte ",
         begin, " does not end"));
     return "";
   }
@@ -297,7 +297,7 @@ class Translation {
       return;
     }
     if (!IsNext("\\")) {
-      // A hyphen after a class is one, not a range's.
+      // A hyphen after a class is a plain hyphen and makes no range.
       const bool is_bare = IsNext("-") && follows_class_;
       follows_class_ = false;
       if (is_bare) set->content += '\\';

@@ -87,7 +87,7 @@ std::vector<SpecialWords::Part> SpecialWords::Cut(
     while (word->takes_right && IsSpace(First(text.substr(end)))) {
       end += CharacterBytes(*First(text.substr(end)));
     }
-    // The word before may have taken this one, as whitespace.
+    // The word before may have taken this one as its whitespace.
     if (word->takes_left) begin = std::max(begin, done);
     if (begin >= end) continue;
     if (begin > done) parts.push_back({text.substr(done, begin - done)});

@@ -49,8 +49,8 @@ std::string Cleaned(absl::string_view text) {
   return clean;
 }
 
-// SentencePiece's rules of machine translation: some controls go, and what else
-// does not show is a space.
+// SentencePiece's rules for machine translation: some control characters are
+// removed, and other invisible ones become spaces.
 std::string ForTranslation(absl::string_view text) {
   std::string clean;
   while (!text.empty()) {

@@ -117,7 +117,8 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
     }
     const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match.get());
     if (range[0] >= range[1] && range[1] == last_end) {
-      // Nothing right after a match is none; the search goes on a character on.
+      // An empty match right after a match does not count; the search goes on
+      // one character later.
       do {
         ++begin;
       } while (begin < text.size() && (text[begin] & 0xc0) == 0x80);

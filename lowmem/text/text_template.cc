@@ -95,7 +95,7 @@ absl::Status TextTemplate::AddPairOfIds(const Json& json, bool is_roberta) {
   }
   const Parts text = {
       {Part::Kind::kId, *cls, 0}, {}, {Part::Kind::kId, *sep, 0}};
-  // RoBERTa has a sign more, and no types.
+  // RoBERTa has one more separator in a pair, and no types.
   const int32_t type = is_roberta ? 0 : 1;
   Parts pair = text;
   if (is_roberta) pair.push_back({Part::Kind::kId, *sep, 0});
@@ -146,8 +146,8 @@ absl::StatusOr<TypedIds> TextTemplate::Join(
     absl::Span<const int32_t> first, absl::Span<const int32_t> second) const {
   if (templates_ > 1) {
     return absl::UnimplementedError(
-        "the tokenizer has several templates one after the other: a pair of "
-        "texts is known with one");
+        "the tokenizer has several templates one after the other; a pair of "
+        "texts can only be encoded with one");
   }
   return JoinParts(pair_, first, second);
 }

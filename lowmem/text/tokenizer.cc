@@ -117,7 +117,7 @@ absl::Status Tokenizer::AddSpecialWords() {
     if (normal->empty()) {
       return absl::UnimplementedError(absl::StrCat(
           "the added token \"", word.content,
-          "\" is nothing once it is normalised, so it is in no text"));
+          "\" is empty once it is normalised, so no text can contain it"));
     }
     if (*normal == word.content) {
       normal_words_.Add(word);

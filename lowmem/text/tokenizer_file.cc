@@ -165,8 +165,8 @@ absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
 }
 
 // Returns the score as Hugging Face's library reads it, which is not always the
-// nearest float: the digits as a whole number, then times a power of ten. Of
-// two ways that are as likely it decides which one is taken.
+// nearest float: the digits as a whole number, then times a power of ten. This
+// decides between two ways that are equally likely.
 double AsRead(double score) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof(text), std::fabs(score),
@@ -235,7 +235,7 @@ class Filler : public LargeParts {
   bool EndWords() {
     if (!has_words_ && file_->words->size() > 0) {
       has_words_ = true;
-      // Of a Unigram model's words several may be the same.
+      // A Unigram model may have the same word several times.
       status_.Update(file_->words->Index(has_scores_ ? Repeated::kLast
                                                      : Repeated::kRefused));
     }
@@ -309,8 +309,10 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
   const bool is_byte_level =
       IsByteLevel(JsonMember(file.settings, "pre_tokenizer"));
   if (!is_byte_level && IsByteLevel(JsonMember(file.settings, "decoder"))) {
-    return absl::UnimplementedError(absl::StrCat(
-        path, ": decoder \"ByteLevel\" without a pre_tokenizer of that name"));
+    return absl::UnimplementedError(
+        absl::StrCat(path,
+                     ": there is a decoder \"ByteLevel\", but no pre_tokenizer "
+                     "of that name"));
   }
   Filler filler(&file, is_byte_level);
   absl::Status status = ParseFile(path, &filler).status();

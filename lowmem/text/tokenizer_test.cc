@@ -122,7 +122,7 @@ TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
   EXPECT_THAT(
       error("decoder", absl::StrCat(R"("decoder": )", bytes, ", ", pairs))
           .message(),
-      HasSubstr("without a pre_tokenizer of that name"));
+      HasSubstr("but no pre_tokenizer of that name"));
   EXPECT_THAT(
       error("pieces", absl::StrCat(R"("pre_tokenizer": )", bytes, ", ", pieces))
           .message(),
@@ -140,7 +140,7 @@ TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
                 R"("normalizer": {"type": "Strip"}, "added_tokens": [)",
                 R"({"id": 1, "content": " ", "normalized": true}], )", pairs))
           .message(),
-      HasSubstr("is nothing once it is normalised"));
+      HasSubstr("is empty once it is normalised"));
 }
 
 // Of two added words that become the same the one that stays itself is found.

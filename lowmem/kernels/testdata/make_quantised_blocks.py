@@ -15,7 +15,7 @@ import gguf
 import numpy
 
 TYPES = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q4_K", "Q5_K", "Q6_K"]
-# Where the halves of a block lie that are scales.
+# The places in a block of the halves that are scales.
 SCALES = {
     "Q4_0": [0],
     "Q4_1": [0, 2],

@@ -222,7 +222,7 @@ def split_kinds():
 
 
 def falcon():
-    """As Falcon has it: what is cut after ByteLevel sees its alphabet."""
+    """As Falcon has it: steps after ByteLevel see its alphabet."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -268,7 +268,7 @@ def odd_words():
 
 
 def odd_patterns():
-    """Patterns that PCRE2 takes, and understands in another way."""
+    """Patterns that PCRE2 accepts but reads differently."""
     made = Tokenizer(models.WordPiece(unk_token="<unk>", max_input_chars_per_word=20))
     made.normalizer = normalizers.Replace(Regex(r"^e|[[:punct:]&&[^.,!_<>]]$"), "_")
     cuts = [
@@ -415,7 +415,7 @@ def main():
         folder = os.path.join(sys.argv[1], name)
         os.makedirs(folder, exist_ok=True)
         tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
-        # As users read it: floats of the file may be others than those in memory.
+        # As users read it: the floats in the file may differ from those in memory.
         tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         more = ODD if name in ("falcon", "odd_words", "odd_patterns") else []
         expect(folder, tokenizer, more + texts(220 - len(more)))
