@@ -3,10 +3,10 @@
 // and they need not call malloc: tcmalloc's do not. Each call goes to the next
 // definition of the same form, and what an allocator hands out is counted.
 //
-// libstdc++'s operators call malloc, which counts. There, and where nothing
-// follows, the agent takes its names out of the loader's sight before the
-// program begins (own_exports.h). Objects that were bound to them by then are
-// passed on without a count.
+// libstdc++'s operators call malloc, which counts. In this case, and if no
+// definition follows, the agent removes its names from the loader's table
+// before the program begins (own_exports.h). Objects that were bound to them by
+// then are passed on without a count.
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ void Choose(const char* name, Function counting, Function without_next,
   }
 }
 
-// What the arguments after the size ask for. jemalloc's flags are those of
+// What the arguments after the size mean. jemalloc's flags are those of
 // its header: the alignment's exponent, and MALLOCX_ZERO.
 struct Request {
   size_t alignment = 16;
@@ -124,7 +124,7 @@ class Delete {
   static inline Function next_ = nullptr;
 };
 
-// jemalloc's two of other kinds.
+// The two functions of jemalloc that are of other kinds.
 void* (*next_rallocx)(void*, size_t, int) = nullptr;
 size_t (*next_xallocx)(void*, size_t, size_t, int) = nullptr;
 
@@ -178,7 +178,7 @@ constexpr const char* kNames[] = {"_Znwm",
                                   "dallocx",
                                   "sdallocx"};
 
-// Before the program's own constructors, which may load objects.
+// This runs before the program's own constructors, which may load objects.
 __attribute__((constructor(101))) void WithdrawWhatIsNotNeeded() {
   for (const char* const name : kNames) {
     const void* const next = FindDefinition(name);

@@ -66,7 +66,7 @@ sleep 0.2
 mkdir once.made
 SH
   measure --container sh once.sh </dev/null || fail "status $? of once.sh"
-  grep -qF "a second run within the limit ended otherwise, with exit status 1 in place of exit status 0" error ||
+  grep -qF "a second run within the limit ended differently, with exit status 1 instead of exit status 0" error ||
     fail "not told to have ended otherwise: $(<error)"
 
   # As a user who may make none.

@@ -58,7 +58,7 @@ absl::Status CheckOutputs(const MemprofOptions& options) {
   return absl::OkStatus();
 }
 
-// What stands at a line, while the files are as they were when it ran.
+// Shows source lines whose files have not changed since the run.
 SourceOfFrame SourceOf(const MeasuredRun& run) {
   const auto lines = std::make_shared<SourceLines>(run.begin_unix_time_ns());
   return [lines](const CodeFrame& frame) { return lines->Read(frame); };

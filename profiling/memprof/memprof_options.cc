@@ -69,7 +69,7 @@ How much the report says:
   --cpu_threshold=1%
                   the same of processor time
   --left=FROM[,UNTIL]
-                  what was allocated from the begin of the stage FROM to that
+                  what was allocated from the start of the stage FROM to that
                   of UNTIL and is still there at the end; without it, what
                   each stage left that the program names
   --reduced       in FILEs, too; 1 % of each where no threshold is given

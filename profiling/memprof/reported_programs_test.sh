@@ -81,7 +81,7 @@ CC
 if g++ -O1 -fno-builtin -o ask ask.cc 2>/dev/null; then
   report ./ask
   [[ $(sed -n 3p text) == "resident  "* ]] || fail "the first figure is $(sed -n 3p text)"
-  says text "of it was handed out and never touched"
+  says text "of it was allocated and never touched"
 fi
 
 # Who held the bytes at any time: two functions, one after the other.

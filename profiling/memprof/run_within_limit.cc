@@ -19,7 +19,8 @@
 namespace footprint {
 namespace {
 
-// The input that a second run can have: a file from its beginning, else none.
+// Opens the input of the second run: a file from its beginning, or else
+// nothing.
 int OpenInput() {
   struct stat about;
   const bool is_file =
@@ -28,7 +29,7 @@ int OpenInput() {
   return file >= 0 ? file : open("/dev/null", O_RDONLY);
 }
 
-// In the child of a fork; comes back only if that fails, with errno.
+// Runs in the child of a fork; returns only if it fails, with errno set.
 void BecomeProgram(const AgentRun& run, char* const* arguments,
                    int processes_descriptor) {
   if (write(processes_descriptor, "0\n", 2) != 2) return;

@@ -58,10 +58,10 @@ void TryContainerLimit(const AgentRun& agent_run, MeasuredRun* run) {
         DescribeGroup(*end), ")"));
   } else {
     needs->set_tried(absl::StrCat(
-        "a second run within the limit ended otherwise, with ",
-        DescribeEnd(end->exit_status, end->signal_number), " in place of ",
+        "a second run within the limit ended differently, with ",
+        DescribeEnd(end->exit_status, end->signal_number), " instead of ",
         DescribeEnd(run->exit_status(), run->signal_number()),
-        ", and nobody was killed for memory: its input or its files may be "
+        ", and no process was killed for memory: its input or its files may be "
         "others now"));
   }
 }

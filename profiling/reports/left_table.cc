@@ -32,7 +32,7 @@ bool IsInside(const MeasuredImage& image, int stage, int around) {
 
 // Returns for each stage whether what it allocated is asked for: that of the
 // stages that the program names or, where the options name two, that of all
-// stages from the first one's begin to the other's.
+// stages that begin from the first one on and before the other.
 std::vector<bool> ChooseStages(const MeasuredImage& image,
                                const RunReportOptions& options) {
   std::vector<bool> is_chosen(static_cast<size_t>(image.stages_size()));

@@ -221,7 +221,7 @@ void AddAttribution(const std::string& site, int64_t bytes,
   attribution->set_live_bytes(bytes);
 }
 
-// A function, and where its file and line are known, these: "Read
+// Returns a function, with its file and line if they are known: "Read
 // (table.cc:41)". Folders differ from one machine to the next.
 std::string DescribeSite(const CodeFrame& frame) {
   if (frame.file().empty() || frame.line() <= 0) return frame.function();
@@ -239,7 +239,7 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
     bytes = SaturatedSum(bytes, site.at_peak().bytes());
   }
-  // Of each function, what all its lines hold, and the line that holds most.
+  // For each function: what all its lines hold, and the line that holds most.
   struct Holder {
     int64_t bytes = 0;
     int64_t line_bytes = 0;

@@ -93,7 +93,7 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   if (UntouchedBytes(image) > 0) {
     figure.notes.push_back(
         absl::StrCat("at least ", FormatRoundedBytes(UntouchedBytes(image)),
-                     " of it was handed out and never touched: the process "
+                     " of it was allocated and never touched: the process "
                      "never had as much in memory"));
   }
   const std::string owners = OwnerText(run, image);
@@ -217,7 +217,7 @@ ReportFigure Container(const ContainerNeeds& needs) {
 
 ReportFigure ContainerAndTrial(const ContainerNeeds& needs) {
   ReportFigure figure = Container(needs);
-  // Of a limit that did not hold, a warning tells.
+  // If a limit did not hold, a warning says so.
   if (needs.held()) {
     figure.notes.push_back(ShortenText(needs.tried(), 400));
   }

@@ -460,7 +460,7 @@ TEST(RunReportTest, MemoryThatWasNeverTouchedDoesNotLead) {
   EXPECT_EQ(report.figures[1].name, "peak heap");
   EXPECT_THAT(report.figures[1].notes,
               ::testing::Contains(HasSubstr(
-                  "at least 1.00 MiB of it was handed out and never touched")));
+                  "at least 1.00 MiB of it was allocated and never touched")));
   image->set_peak_resident_bytes(image->peak_live_bytes());
   EXPECT_EQ(RunReport(run).figures[0].name, "peak heap");
   image->set_peak_resident_bytes(0);

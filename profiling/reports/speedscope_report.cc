@@ -23,7 +23,7 @@ constexpr size_t kMostCommandBytes = 60;
 // Frames from the outermost to the innermost, as indices.
 using Stack = std::vector<uint32_t>;
 
-// The frame of what no call is known of; it follows the run's own.
+// The frame for blocks without a known call; it follows the run's own frames.
 uint32_t UnknownFrame(const MeasuredRun& run) {
   return static_cast<uint32_t>(run.frames_size());
 }

@@ -181,7 +181,7 @@ bool HasPythonCalls(const MeasuredRun& run, const MeasuredImage& image) {
 void AddImage(const MeasuredRun& run, const MeasuredImage& image,
               const std::vector<uint32_t>& nearest, uint32_t root,
               const Places& places, FlameFrames frames, MergedCalls* merged) {
-  // Other programs that the script started have native frames alone.
+  // Other programs that the script started have only native frames.
   const bool is_python_alone =
       frames == FlameFrames::kPython && HasPythonCalls(run, image);
   MergedCalls::Stacks stacks(run, image, nearest, root, is_python_alone,
