@@ -353,12 +353,12 @@ void RefuseOtherSums(ConfigTeller& teller) {
     if (number == unchanged || number == 0) continue;
     teller.Refuse(absl::StrCat("key \"", teller.Key(name), "\" is ", number,
                                ", which changes the model in a way that is not "
-                               "calculated"));
+                               "supported"));
   }
   if (teller.HasKey("attention.causal") && !teller.Flag("attention.causal")) {
     teller.Refuse(absl::StrCat("key \"", teller.Key("attention.causal"),
                                "\" is false: tokens that see those after them "
-                               "are not calculated"));
+                               "are not supported"));
   }
 }
 

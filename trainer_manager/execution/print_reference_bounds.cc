@@ -108,7 +108,7 @@ int PrintWithin(const Row& row, int64_t budget_bytes,
               pictures);
 }
 
-// With all layers frozen but the last that has weights.
+// Prints the plan with all layers frozen but the last one with weights.
 int PrintHeadOnly(const Row& row) {
   const auto resolved = ResolveNetwork(row.network, NetworkMode::kTraining);
   if (!resolved.ok()) return 1;

@@ -135,8 +135,8 @@ class Convolution2dLayer final : public Layer {
     int64_t output = 0;
   };
 
-  // What the backend is asked at once: channels of a group lie together in one
-  // image alone.
+  // What the backend computes at once: a group's channels lie together only
+  // within one image.
   Convolution PartOf(const Convolution& whole) const {
     Convolution part = whole;
     if (options_.groups == 1) return part;

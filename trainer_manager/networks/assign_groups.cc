@@ -52,10 +52,11 @@ absl::Status AssignLayer(const std::vector<ParameterGroup>& groups,
   }
   layer->is_frozen = frozen > 0;
   if (frozen == 0 || frozen == weights) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "layer \"", layer->name, "\": ", frozen, " of its ", weights,
-      " parameters are frozen; a layer is frozen whole: use the pattern \"",
-      layer->name, ".*\", or none that fits it"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("layer \"", layer->name, "\": ", frozen, " of its ", weights,
+                   " parameters are frozen, but only whole layers can be: use "
+                   "the pattern \"",
+                   layer->name, ".*\", or none that matches it"));
 }
 
 absl::Status CheckUsed(const ResolvedNetwork& network,
@@ -71,7 +72,7 @@ absl::Status CheckUsed(const ResolvedNetwork& network,
   }
   const std::string& pattern = network.groups[unused].pattern;
   return absl::InvalidArgumentError(absl::StrCat(
-      "the group \"", pattern, "\" fits no parameter of the network",
+      "the group \"", pattern, "\" matches no parameter of the network",
       NearNamesText(pattern, std::vector<absl::string_view>(names.begin(),
                                                             names.end()))));
 }
@@ -105,7 +106,7 @@ absl::Status DescribeFrozen(const MathBackend& math, bool pack_winners,
   return absl::OkStatus();
 }
 
-// Leaves out gradients that nobody reads.
+// Removes gradients that nobody reads.
 void DropGradient(LayerSignature* signature) {
   for (const Operand& operand : signature->derivative.reads) {
     if (operand.role == Role::kGradient) return;
@@ -113,8 +114,7 @@ void DropGradient(LayerSignature* signature) {
   signature->gradient = StepUse();
 }
 
-// Leaves out the backward steps of layers that have nothing trained in front of
-// them.
+// Removes the backward steps of layers that have nothing trained before them.
 absl::Status DropBackward(ResolvedNetwork* network) {
   std::vector<bool> needs(network->inputs.size(), false);
   for (ResolvedLayer& layer : network->layers) {

@@ -24,8 +24,8 @@ namespace footprint {
 
 // A network for inference is left as it is. `math` and `pack_winners` are those
 // of ResolveNetwork. InvalidArgument, naming the group and the parameter:
-// CheckGroup refuses a group; a pattern fits no parameter, or a parameter is in
-// two groups; a layer is frozen in part; all parameters are frozen; a layer
+// CheckGroup refuses a group; a pattern matches no parameter, or a parameter is
+// in two groups; a layer is frozen in part; all parameters are frozen; a layer
 // describes another output or other weights when it is frozen.
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network);

@@ -147,7 +147,7 @@ TEST(AssignGroupsTest, APatternThatFitsNothingIsRefused) {
   network.Freeze("fc2.*");
   network.Freeze("fc1.weigth");
   const std::string why = Refusal(network);
-  EXPECT_THAT(why, HasSubstr("\"fc1.weigth\" fits no parameter"));
+  EXPECT_THAT(why, HasSubstr("\"fc1.weigth\" matches no parameter"));
   EXPECT_THAT(why, HasSubstr("\"fc1.weight\""));
 }
 

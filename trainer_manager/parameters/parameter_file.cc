@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<Parameters::Parameter>> ChooseParameters(
   }
   if (map.only && chosen.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the pattern \"", *map.only, "\" fits no parameter of the model"));
+        "the pattern \"", *map.only, "\" matches no parameter of the model"));
   }
   return chosen;
 }

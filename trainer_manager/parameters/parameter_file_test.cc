@@ -89,7 +89,7 @@ TEST(ParameterFileTest, APatternLoadsAPart) {
     return std::string(LoadParameters(path, part, loaded.get()).message());
   };
   EXPECT_THAT(refusal("hiden*"),
-              HasSubstr("\"hiden*\" fits no parameter of the model"));
+              HasSubstr("\"hiden*\" matches no parameter of the model"));
   EXPECT_THAT(refusal("h*"), HasSubstr("but the model has F32 [50, 2]"));
 }
 

@@ -17,7 +17,7 @@ from torch import nn
 
 
 def factor(step):
-    """Of the rate 3e-3: 50 steps of growth, then a cosine to 1e-5 in 1,300."""
+    """The share of the rate 3e-3: it grows for 50 steps, then falls by a cosine."""
     if step < 50:
         return (step + 1) / 50
     share = min(step - 50, 1300) / 1300

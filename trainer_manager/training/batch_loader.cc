@@ -31,8 +31,8 @@ Part PartOf(absl::Span<Value> values, DType type) {
   return {values.data(), values.size(), type};
 }
 
-// Returns where the manager's values lie, `find` being one of its functions for
-// each type.
+// Returns where the manager's values lie. Each `find` is its function for one
+// type.
 template <typename FindFloats, typename FindIndices>
 absl::StatusOr<Part> FindPart(DType type, const FindFloats& floats,
                               const FindIndices& indices) {

@@ -147,7 +147,7 @@ absl::Status Evaluation::FillBuffers(int64_t batch) {
   return loader_.FillParts(batch, parts);
 }
 
-// A batch counts by its labels, as the loss is a mean over them.
+// A batch is weighted by its labels, since the loss is a mean over them.
 void Evaluation::Count(const InputView& labels, double loss) {
   const auto count = [&](const auto* values, auto ignored) {
     const auto end = values + labels.size();

@@ -71,7 +71,7 @@ absl::StatusOr<LoopState> FromNotes(const TrainingNotes& notes) {
                            " is missing: the file was not "
                            "saved by Train; ResumeTraining reads it")
             : absl::StrCat("the note ", name, " is \"", found->second,
-                           "\", which is no such number"));
+                           "\", which is no valid number"));
   });
   if (!status.ok()) return status;
   return state;

@@ -186,9 +186,9 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
   return SaveFirst();
 }
 
-// Writes both files before the first step, so that a folder that is not there
-// and a disk that is full are seen before an epoch is lost to them; that of the
-// training twice, because a file that is replaced stays until the new one is
+// Writes both files before the first step, so that a missing folder or a full
+// disk shows before an epoch of work is lost. The file of the training is
+// written twice, because a file that is replaced stays until the new one is
 // whole.
 absl::Status TrainingLoop::SaveFirst() const {
   absl::Status status = options_.best_path.empty()

@@ -17,7 +17,7 @@ from torch import nn
 
 
 def numbers(shape, salt):
-    """From -1.25 to 1.25 in steps of a sixteenth, none twice in a row."""
+    """Values from -1.25 to 1.25 in steps of a sixteenth, none twice in a row."""
     count = torch.Size(shape).numel()
     values = [((i * 37 + salt * 11) % 41 - 20) / 16 for i in range(count)]
     return torch.tensor(values, dtype=torch.float64).reshape(shape).requires_grad_()

@@ -150,7 +150,7 @@ def make_batch(draws, shape, patterns):
 
 
 def freeze(module):
-    """A normalization that is frozen has statistics of a training before."""
+    """A frozen normalization has the statistics of an earlier training."""
     module.requires_grad_(False)
     if isinstance(module, nn.BatchNorm2d):
         places = torch.arange(module.num_features, dtype=torch.float32)
