@@ -201,10 +201,10 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
       parameters["original_max_position_embeddings"] =
           teller.Integer("rope.scaling.original_context_length");
     }
-  } else if (teller.HasTensor("rope_factors_short.weight")) {
+  } else if (type == "longrope" ||
+             teller.HasTensor("rope_factors_short.weight")) {
     TellLongRope(teller, store, &parameters);
-  } else if (type != "none" && type != "linear" && type != "yarn" &&
-             type != "longrope") {
+  } else if (type != "none" && type != "linear" && type != "yarn") {
     teller.Refuse(absl::StrCat("rope.scaling.type \"", type,
                                "\" is not supported; \"none\", \"linear\", "
                                "\"yarn\" and \"longrope\" are"));

@@ -235,6 +235,11 @@ TEST(GgufConfigTest, RefusesWhatItDoesNotCalculate) {
        [](GgufHeader* header) {
          header->AddInteger("llama.attention.value_length", 8);
        }},
+      {"no tensor \"rope_factors_short.weight\"", absl::StatusCode::kNotFound,
+       "phi3",
+       [](GgufHeader* header) {
+         header->AddText("phi3.rope.scaling.type", "longrope");
+       }},
       {"has 2 words, but token_embd.weight 40 rows", kInvalid, "llama",
        [](GgufHeader* header) {
          header->AddTexts("tokenizer.ggml.tokens", {"a", "b"});
