@@ -8,7 +8,8 @@
 // sign (Q4_0); the step is stored as a half. The error of a number is at most
 // half a step and what the step's rounding adds, as a share of that farthest
 // number: 0.4 % for Q8_0; 6.3 % for Q4_0, or 12.5 % if its sign is the other
-// one.
+// one. Blocks whose farthest number is below 0.008 have steps that are
+// subnormal halves, and err more.
 //
 // The way back is WidenToFloat (matrix_product.h). Any other type ends the
 // program.
