@@ -124,7 +124,7 @@ pairs = zip(lines[1:], wanted)
 assert all(abs(line["log_likelihood"] - want) < 1e-4 for line, want in pairs)
 PYTHON
 grep -q '10 tokens have log-likelihood -.* perplexity' err || fail "scores: $(cat err)"
-expect_error 1 'a text of one token' "$BIN/lowmem_chat" "$SCORED" --score=
+expect_error 1 'fewer than two tokens' "$BIN/lowmem_chat" "$SCORED" --score=
 expect_error 2 'one of --prompt and --score' "$BIN/lowmem_chat" "$SCORED" --score=a --prompt=b
 
 # What is wrong is said, with the exit code of its kind.
