@@ -68,6 +68,6 @@ class WatchedFile {
 
 }  // namespace footprint
 
-// Tested by safetensors_file_test.
+// Tested by //base/safetensors:safetensors_file_test.
 
 #endif  // FOOTPRINT_BASE_FILES_WATCHED_FILE_H_

@@ -69,6 +69,6 @@ class TensorIndex {
 
 }  // namespace footprint
 
-// Tested by safetensors_test and gguf_test.
+// Tested by //base/safetensors:safetensors_test and //base/gguf:gguf_test.
 
 #endif  // FOOTPRINT_BASE_TENSOR_TENSOR_INDEX_H_

@@ -35,7 +35,8 @@ using Group = FloatVector[kGroupVectors];
 HWY_INLINE float LoadHalf(const uint8_t* at) {
   uint16_t half;
   std::memcpy(&half, at, sizeof(half));
-  uint32_t bits = static_cast<uint32_t>(half & 0x7fff) << 13;
+  constexpr uint32_t kMoreFractions = 8192;  // of a float for one of a half
+  uint32_t bits = (half & 0x7fffu) * kMoreFractions;
   float value;
   if (bits >= 0x0f800000) {
     bits |= 0x7f800000;

@@ -25,8 +25,9 @@ inline constexpr int kMostWorkers = 1024;
 
 // Needs of the matrices that are streamed, which a plan meets.
 struct StreamingNeeds {
-  // A number of elements that is whole blocks in every type.
-  static constexpr int64_t kBlockElements = 256;
+  // A number of elements that is whole blocks in every type: one of the large
+  // ones, eight of the others.
+  static constexpr int64_t kBlockElements = 8 * 32;
   static constexpr int64_t kFloatBlockBytes =
       kBlockElements * static_cast<int64_t>(sizeof(float));
 

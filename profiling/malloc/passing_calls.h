@@ -104,6 +104,6 @@ void* CountedReallocation(void* block, bool null_frees, Call call) {
 
 }  // namespace footprint::profiling_internal
 
-// Tested by linked_allocators_test.
+// Tested by //profiling/memprof:linked_allocators_test.
 
 #endif  // FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_

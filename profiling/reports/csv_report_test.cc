@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/testing/status_matchers.h"
 #include "footprint/base/text/csv_parser.h"
 #include "footprint/profiling/example_runs/example_runs.h"
 #include "gmock/gmock.h"
@@ -21,7 +22,7 @@ std::vector<std::vector<std::string>> Parse(const std::string& csv) {
     rows.back().emplace_back(fields.text());
     if (fields.is_last_in_record()) rows.emplace_back();
   }
-  EXPECT_TRUE(fields.status().ok()) << fields.status();
+  EXPECT_THAT(fields.status(), IsOk());
   if (rows.back().empty()) rows.pop_back();
   return rows;
 }
