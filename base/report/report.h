@@ -95,8 +95,8 @@ struct ReportColumn {
   bool is_detail = false;
   // A terminal cuts longer texts to this length; 0: to that of other columns.
   size_t most_text_bytes = 0;
-  // Where there is little room for columns, as on a page, this text stands
-  // below that of the column before it, which must be a text, too.
+  // This text stands below that of the column before it, which must be a text,
+  // too, where there is little room for columns, as on a page.
   bool is_below_previous = false;
 };
 

@@ -44,8 +44,8 @@ struct GrowthLimit {
 absl::StatusOr<GrowthLimit> ParseGrowthLimit(absl::string_view text);
 
 struct BaseComparisonOptions {
-  // Of the limits that match a label, the most particular holds, and of equal
-  // ones the last. If none matches, nothing may grow.
+  // The most particular of the limits that match a label holds, and the last of
+  // equally particular ones. If none matches, nothing may grow.
   std::vector<GrowthLimit> limits;
   // Labels that the change renamed: the base's name, then the change's.
   std::vector<std::pair<std::string, std::string>> renamed;

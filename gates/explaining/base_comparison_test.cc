@@ -168,7 +168,7 @@ TEST(BaseComparisonTest, LimitsAreSharesOrBytesAndTheMostParticularHolds) {
   EXPECT_EQ(Decide(change, {"//a:*=1 %", "0 B"}), ACCEPT);
   EXPECT_EQ(Decide(change, {"1 MB", "//a:b=0 %"}), REJECT);
   EXPECT_EQ(Decide(change, {"1 MB", "0 %"}), REJECT);  // the last
-  // What keeps its limit is said, too.
+  // A figure that keeps its limit is listed, too.
   EXPECT_THAT(Compare({Profile()}, {change}, {"1 %"}).figures, SizeIs(1));
 }
 
@@ -272,7 +272,7 @@ TEST(BaseComparisonTest, ARenamedLabelIsAHintAndMayBeSaid) {
   EXPECT_THAT(comparison.figures, SizeIs(2));
   EXPECT_THAT(comparison.hints,
               ElementsAre(HasSubstr("--renamed=//a:old=//a:new")));
-  // Without benchmarks nothing tells that they are one.
+  // Nothing tells that they are one if there are no benchmarks.
   MemoryProfile gone;
   gone.set_label("//a:gone");
   gone.mutable_failure()->set_kind(ProducerFailure::EXITED);
@@ -301,7 +301,7 @@ TEST(BaseComparisonTest, VaryingFiguresMustGrowByMore) {
   EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());
   Grow(&change, PEAK_LIVE_USABLE_BYTES, 2000000);
   EXPECT_EQ(Compare({base}, {change}).verdict.decision(), REJECT);
-  // Of small figures, 256 KiB.
+  // A small figure may grow by 256 KiB.
   Find(&base, PEAK_LIVE_USABLE_BYTES)->set_value(1000);
   Find(&change, PEAK_LIVE_USABLE_BYTES)->set_value(1000 + (256 << 10));
   EXPECT_THAT(Compare({base}, {change}).figures, IsEmpty());

@@ -45,7 +45,7 @@ struct GateExplanation {
   Judgement judgement;
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
-  // Where the more general thresholds stand that this one replaces.
+  // The places of the more general thresholds that this one replaces.
   std::vector<std::string> wins_over;
   // Measurements that this threshold names, but a more particular one judges:
   // "//a:b BM_Load: x.textproto:12".

@@ -6,9 +6,9 @@
 //   const auto judging = exceptions.Find(0, 2, profile, benchmark, "fit");
 //   if (judging.has_value()) ...  // judging->source, judging->number
 //
-// Of two thresholds of the same metric and with a rule of the same sort, the
-// one whose selector is more particular (selector.h) judges, and the other
-// gives way. Rules over samples and rules over figures are different sorts, and
+// If two thresholds of the same metric have a rule of the same sort, the one
+// whose selector is more particular (selector.h) judges, and the other gives
+// way. Rules over samples and rules over figures are different sorts, and
 // a scaling law judges a whole family of benchmarks, so it neither gives way
 // nor takes another's place.
 //

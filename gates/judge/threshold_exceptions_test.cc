@@ -134,7 +134,7 @@ TEST_F(ThresholdExceptionsTest, FilesOfOtherEnvironmentsDoNotCount) {
              Rule("label: '//a:b'", "max_bytes: 2") +
              Rule("label: '//a:b' benchmark: 'BM_X*'", "max_bytes: 3"))};
   EXPECT_EQ(JudgingFor(0, 0), "");
-  // Such a file's own exceptions do, in it.
+  // A more particular threshold of the same file does.
   EXPECT_EQ(JudgingFor(1, 0), "1:1");
   sources_.push_back(
       Source(Rule("label: '//a:b' benchmark: 'BM_X/rows:10'", "max_bytes: 4")));

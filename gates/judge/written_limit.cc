@@ -110,7 +110,8 @@ absl::uint128 Scale(int64_t value, const NumberForm& form, int decimals,
   return (Shift(value, decimals) + (is_rounded_up ? unit - 1 : 0)) / unit;
 }
 
-// As many decimals as are written, and three digits unless fewer say it all.
+// Returns as many decimals as are written, or as make three digits unless fewer
+// say it all.
 int ChooseDecimals(int64_t value, const NumberForm& form) {
   constexpr int kThreeDigits = 100;
   constexpr int kMostDecimals = 12;  // those of a byte in TB

@@ -30,7 +30,8 @@
 namespace footprint {
 
 struct WrittenLimit {
-  // Not set in "+ 10 %", where the update command has yet to write it.
+  // The number before the distance. It is not set in "+ 10 %", where the update
+  // command has yet to write it.
   absl::optional<int64_t> figure;
   Headroom above;  // nothing is set in "24 MB"
 

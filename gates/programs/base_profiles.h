@@ -12,8 +12,9 @@
 // revision, whose own gate writes the profiles with `diff -- --save`. So the
 // revision must already have the gate. Submodules are not checked out.
 //
-// Not thread-safe: runs git and Bazel, whose output goes to standard error, and
-// waits. One call at a time holds the worktree. Memory: the profiles.
+// The functions are not thread-safe: they run git and Bazel, whose output goes
+// to standard error, and wait. One call at a time holds the worktree. Memory:
+// the profiles.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_BASE_PROFILES_H_
 #define FOOTPRINT_GATES_PROGRAMS_BASE_PROFILES_H_

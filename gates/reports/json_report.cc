@@ -21,7 +21,7 @@ Json ToJson(const Judgement& judgement) {
                {"decision", Decision_Name(judgement.decision())},
                {"threshold_location", judgement.threshold_location()},
                {"command_to_accept", judgement.command_to_accept()}};
-  // Of rules over samples, laws, and what is above its limit.
+  // Rules over samples, laws and figures above their limit have one.
   if (!judgement.explanation().empty()) {
     json["explanation"] = judgement.explanation();
   }

@@ -140,17 +140,8 @@ def randomise(model):
                 weight.add_(0.2 * torch.randn(weight.shape))
 
 
-def make(root, name, kind, config):
-    torch.manual_seed(2026)
-    config._attn_implementation = "eager"
-    model = kind(config).eval()
-    randomise(model)
-    folder = os.path.join(root, "golden_" + name)
-    model.save_pretrained(folder)
-    for extra in ("generation_config.json",):
-        path = os.path.join(folder, extra)
-        if os.path.exists(path):
-            os.remove(path)
+def write_expected(name, folder, model):
+    """A text of ids, the model's logits in double precision, and float32's error."""
     ids = torch.randint(0, VOCABULARY, (TOKENS,))
     single = logits_of(model, ids)
     exact = logits_of(model.double(), ids)
@@ -165,6 +156,20 @@ def make(root, name, kind, config):
         },
     )
     print("%s: largest error of float32 %.3g" % (name, error))
+
+
+def make(root, name, kind, config):
+    torch.manual_seed(2026)
+    config._attn_implementation = "eager"
+    model = kind(config).eval()
+    randomise(model)
+    folder = os.path.join(root, "golden_" + name)
+    model.save_pretrained(folder)
+    for extra in ("generation_config.json",):
+        path = os.path.join(folder, extra)
+        if os.path.exists(path):
+            os.remove(path)
+    write_expected(name, folder, model)
 
 
 def main():

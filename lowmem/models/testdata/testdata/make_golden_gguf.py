@@ -41,9 +41,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-import make_golden_decoders
-from golden_model import write_safetensors
-from make_golden_decoders import KEPT, TOKENS, VOCABULARY, randomise, rope
+from make_golden_decoders import VOCABULARY, randomise, rope, write_expected
 
 SCRIPT = "/usr/share/doc/llama.cpp-tools/scripts/convert_hf_to_gguf.py"
 
@@ -212,20 +210,7 @@ def make(root, name, kind, config, types):
     convert(checkpoint, path, types)
     shutil.rmtree(checkpoint)
     kinds = take_weights(model, path)
-    ids = torch.randint(0, VOCABULARY, (TOKENS,))
-    single = make_golden_decoders.logits_of(model, ids)
-    exact = make_golden_decoders.logits_of(model.double(), ids)
-    error = numpy.abs(single - exact).max()
-    write_safetensors(
-        os.path.join(folder, "expected.safetensors"),
-        {
-            "logits": exact,
-            "ids": ids.numpy().astype(numpy.int64),
-            "after": numpy.array(KEPT, numpy.int64),
-            "torch_float32_error": numpy.array([error], numpy.float64),
-        },
-    )
-    print("%s (%s): largest error of float32 %.3g" % (name, kinds, error))
+    write_expected("%s %s" % (name, kinds), folder, model)
 
 
 def main():
