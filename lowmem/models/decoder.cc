@@ -152,6 +152,10 @@ absl::StatusOr<BudgetChoice> Decoder::ChooseBudget(int64_t prompt_tokens,
       });
 }
 
+ReadBound Decoder::ComputeReadBound(const DecoderPlan& plan) const {
+  return BoundReads(*store_, ComputePassBytes(weights_), plan.peak_bytes);
+}
+
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
     const DecoderPlan& plan) const {
   // Where things lie depends on both: a run by another model's plan would write

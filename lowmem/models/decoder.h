@@ -53,6 +53,7 @@
 #include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/streaming/read_bound.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -87,6 +88,10 @@ class Decoder {
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t prompt_tokens,
                                             int64_t generated,
                                             int workers) const;
+
+  // Returns the least bytes that calls of Append with so much memory read,
+  // whatever the program: see read_bound.h.
+  ReadBound ComputeReadBound(const DecoderPlan& plan) const;
 
   // Allocates what the plan says and starts the workers. InvalidArgument: the
   // plan of another model, file or backend. Unavailable: the system starts no

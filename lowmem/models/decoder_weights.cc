@@ -236,7 +236,10 @@ std::vector<const NormTensors*> DecoderLayerWeights::norms() const {
   return all;
 }
 
-std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
+namespace {
+
+// Returns every tensor that each pass reads as a whole, once.
+std::vector<Weight> ListWholeTensors(const DecoderWeights& weights) {
   std::vector<Weight> tensors;
   const auto add = [&tensors](const Weight& weight) {
     if (weight.exists()) tensors.push_back(weight);
@@ -249,11 +252,22 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   }
   AddLayerTensors(weights.layers, &tensors);
   add(weights.output);
-  add(weights.positions);
+  return tensors;
+}
+
+}  // namespace
+
+std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
+  std::vector<Weight> tensors = ListWholeTensors(weights);
+  if (weights.positions.exists()) tensors.push_back(weights.positions);
   const bool is_tied = weights.output.exists() &&
                        &weights.words.tensor() == &weights.output.tensor();
-  if (!is_tied) add(weights.words);
+  if (!is_tied) tensors.push_back(weights.words);
   return tensors;
+}
+
+int64_t ComputePassBytes(const DecoderWeights& weights) {
+  return AddStoredBytes(ListWholeTensors(weights));
 }
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(const WeightStore& store,

@@ -16,6 +16,7 @@
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_WEIGHTS_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -58,6 +59,11 @@ struct DecoderWeights {
 // Every tensor once, those that a run reads as a whole first: in this order
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
+
+// Returns the stored bytes of the tensors that each pass reads as a whole.
+// Tables of words and positions, of which a pass reads rows, are not among them
+// unless one is the output's matrix, too.
+int64_t ComputePassBytes(const DecoderWeights& weights);
 
 // The use that a decoder is opened for: the likelihood of the next word, or the
 // states of the tokens, for which no output's matrix is looked for.

@@ -118,6 +118,10 @@ absl::StatusOr<BudgetChoice> Encoder::ChooseBudget(int64_t tokens, int workers,
       });
 }
 
+ReadBound Encoder::ComputeReadBound(const EncoderPlan& plan) const {
+  return BoundReads(*store_, ComputePassBytes(weights_), plan.peak_bytes);
+}
+
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(
     const EncoderPlan& plan) const {
   // Where things lie depends on both: a run by another model's plan would write

@@ -43,6 +43,7 @@
 #include "footprint/lowmem/models/encoder_run.h"
 #include "footprint/lowmem/models/encoder_weights.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
+#include "footprint/lowmem/streaming/read_bound.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
 namespace footprint {
@@ -73,6 +74,10 @@ class Encoder {
   // The least budget whose predicted time is next to that of an ample one.
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers,
                                             int64_t sequences = 1) const;
+
+  // Returns the least bytes that passes of so much memory read, whatever the
+  // program: see read_bound.h.
+  ReadBound ComputeReadBound(const EncoderPlan& plan) const;
 
   // Allocates what the plan says and starts the workers. InvalidArgument: the
   // plan of another model, file or backend. Unavailable: the system starts no

@@ -85,10 +85,24 @@ EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
 
 }  // namespace
 
-std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
+namespace {
+
+// Returns every tensor that each pass reads as a whole, once.
+std::vector<Weight> ListWholeTensors(const EncoderWeights& weights) {
   std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
   if (weights.distances.exists()) tensors.push_back(weights.distances);
   AddLayerTensors(weights.layers, &tensors);
+  return tensors;
+}
+
+}  // namespace
+
+int64_t ComputePassBytes(const EncoderWeights& weights) {
+  return AddStoredBytes(ListWholeTensors(weights));
+}
+
+std::vector<Weight> TensorsToPin(const EncoderWeights& weights) {
+  std::vector<Weight> tensors = ListWholeTensors(weights);
   if (weights.has_token_types) tensors.push_back(weights.token_types);
   tensors.push_back(weights.positions);
   tensors.push_back(weights.words);

@@ -15,6 +15,7 @@
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_WEIGHTS_H_
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -55,6 +56,11 @@ struct EncoderWeights {
 // Every tensor once, those that a run reads as a whole first: in this order
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
+
+// Returns the stored bytes of the tensors that each pass reads as a whole.
+// Tables of words, positions and types, of which a pass reads rows, are not
+// among them.
+int64_t ComputePassBytes(const EncoderWeights& weights);
 
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,
                                                   const EncoderConfig& config);

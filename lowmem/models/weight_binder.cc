@@ -21,6 +21,12 @@ bool IsBuffer(absl::string_view name) {
 
 }  // namespace
 
+int64_t AddStoredBytes(const std::vector<Weight>& weights) {
+  int64_t bytes = 0;
+  for (const Weight& weight : weights) bytes += weight.tensor().size_bytes;
+  return bytes;
+}
+
 std::vector<std::string> UnusedTensors(const WeightStore& store,
                                        const std::vector<Weight>& used) {
   absl::flat_hash_set<absl::string_view> names;

@@ -75,6 +75,9 @@ void AddLayerTensors(const std::vector<Layer>& layers,
   }
 }
 
+// Returns the bytes that the weights take in their file.
+int64_t AddStoredBytes(const std::vector<Weight>& weights);
+
 // The names of the file's tensors that are not among `used`, in the order of
 // the file: adapters, heads and parts that this model does not calculate. Left
 // out are padding, and buffers that hold no weights (masks and numbers of

@@ -15,12 +15,17 @@ absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
   if (!arena.ok()) return arena.status();
   RunMemory memory;
   memory.arena = *std::move(arena);
-  if (pinned.count == 0) return memory;
+  if (pinned.count == 0 && pinned.partial_bytes == 0) return memory;
   memory.pinned = std::make_unique<PinnedStore>(
       store, absl::MakeSpan(memory.arena.At<char>(pinned.range.offset_bytes),
                             pinned.range.size_bytes));
   for (const Weight& weight : tensors.first(pinned.count)) {
     const absl::Status status = memory.pinned->Pin(weight.tensor());
+    if (!status.ok()) return status;
+  }
+  if (pinned.partial_bytes > 0) {
+    const absl::Status status = memory.pinned->PinFirst(
+        tensors[pinned.count].tensor(), pinned.partial_bytes);
     if (!status.ok()) return status;
   }
   return memory;

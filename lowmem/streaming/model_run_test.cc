@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/files/test_file.h"
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -49,6 +50,22 @@ TEST(TakeRunMemoryTest, PinsAsManyAsWerePlanned) {
   float first;
   std::memcpy(&first, memory->arena.At<char>(4096), sizeof(first));
   EXPECT_EQ(first, 4.0f);
+}
+
+TEST(TakeRunMemoryTest, PinsThePartThatWasPlanned) {
+  const std::unique_ptr<WeightStore> store = TwoVectors();
+  const std::vector<Weight> tensors = {*store->Find("b"), *store->Find("a")};
+  PinnedTensors planned;
+  planned.range.size_bytes = 2 * kLineBytes;
+  planned.count = 1;
+  planned.partial_bytes = 8;
+  const absl::StatusOr<RunMemory> memory =
+      TakeRunMemory(8192, planned, tensors, store.get());
+  ASSERT_THAT(memory, IsOk());
+  float numbers[3];
+  std::memcpy(numbers, memory->arena.At<char>(kLineBytes), sizeof(numbers));
+  EXPECT_EQ(numbers[1], 1.0f);
+  EXPECT_EQ(numbers[2], 0.0f) << "beyond the part";
 }
 
 TEST(TakeRunMemoryTest, PinsNothingIfNothingIsPlanned) {

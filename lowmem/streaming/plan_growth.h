@@ -129,7 +129,10 @@ Plan WithSlots(Plan plan, int64_t slots_of_worker) {
 // Tensors that stay in memory, after everything else.
 struct PinnedTensors {
   ArenaRange range;
+  // The number of tensors that stay as a whole.
   int64_t count = 0;
+  // The first bytes of the next tensor, which stay, too: whole lines.
+  int64_t partial_bytes = 0;
 
   // Returns the share of weights that take `tile_bytes` and are pinned before
   // all else.
@@ -171,7 +174,9 @@ struct ModelPlan {
 // number of workers that no plan has.
 absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
-// Returns as many of the first as fit between an arena's end and the budget.
+// Returns as many of the first as fit between an arena's end and the budget,
+// and as much of the next as the rest has room for. So a run reads close to the
+// least bytes that any program reads (read_bound.h), however large the tensors.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {
   PinnedTensors pinned;
@@ -179,7 +184,13 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   if (!needs.uses_slots) return pinned;
   const int64_t end_bytes = budget_bytes / kPageBytes * kPageBytes;
   for (const int64_t bytes : needs.pinnable_bytes) {
-    if (bytes > end_bytes - pinned.range.end_bytes()) break;
+    const int64_t room_bytes = end_bytes - pinned.range.end_bytes();
+    if (bytes > room_bytes) {
+      pinned.partial_bytes =
+          std::max<int64_t>(0, room_bytes) / kLineBytes * kLineBytes;
+      pinned.range.size_bytes += pinned.partial_bytes;
+      break;
+    }
     pinned.range.size_bytes += bytes;
     ++pinned.count;
   }

@@ -44,7 +44,7 @@ TEST(CheckPlannedSizeTest, RefusesSizesThatNoPlanHas) {
   EXPECT_THAT(CheckPlannedSize(8, 8, kMostWorkers + 1), is_refused);
 }
 
-TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {
+TEST(ChoosePinnedTest, TakesTheFirstThatFitAndAPartOfTheNext) {
   StreamingNeeds needs;
   needs.pinnable_bytes = {4096, 4096, 8192, 64};
   EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
@@ -52,7 +52,12 @@ TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {
   const PinnedTensors pinned = ChoosePinned(needs, 4096, 16384);
   EXPECT_EQ(pinned.count, 2) << "none after the first that does not fit";
   EXPECT_EQ(pinned.range.offset_bytes, 4096);
-  EXPECT_EQ(pinned.range.size_bytes, 8192);
+  EXPECT_EQ(pinned.range.size_bytes, 8192 + 4096);
+  EXPECT_EQ(pinned.partial_bytes, 4096);
+  EXPECT_EQ(ChoosePinned(needs, 4032, 16384).partial_bytes, 4160);
+  EXPECT_EQ(ChoosePinned(needs, 4096, 4096 + 16384 + 100).partial_bytes, 0)
+      << "budgets count in whole pages";
+  EXPECT_EQ(ChoosePinned(needs, 8192, 4096).partial_bytes, 0);
   needs.uses_slots = false;
   EXPECT_EQ(ChoosePinned(needs, 4096, 16384).count, 0);
 }

@@ -46,6 +46,9 @@ class FailingStore final : public WeightStore {
   }
   absl::Status CheckFile() const override { return store_.CheckFile(); }
   int direct_descriptor() const override { return store_.direct_descriptor(); }
+  int64_t direct_block_bytes() const override {
+    return store_.direct_block_bytes();
+  }
   void Count(const WeightCounters& more) override { store_.Count(more); }
 
  private:

@@ -7,9 +7,9 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// The pages that a run of `bytes` can touch, wherever it begins.
-int64_t RunSlotBytes(int64_t bytes) {
-  return AlignUp(bytes + kPageBytes - 1, kPageBytes);
+// Returns the bytes of the blocks that a run can touch, wherever it begins.
+int64_t RunSlotBytes(int64_t bytes, int64_t block_bytes) {
+  return AlignUp(bytes + block_bytes - 1, block_bytes);
 }
 
 }  // namespace
@@ -19,36 +19,37 @@ int32_t DirectRuns(const Tile& tile) {
   return tile.contiguous() ? 1 : tile.rows;
 }
 
-DirectRun MakeDirectRun(const Tile& tile, int32_t index) {
+DirectRun MakeDirectRun(const Tile& tile, int32_t index, int64_t block_bytes) {
   const int64_t bytes =
       tile.contiguous() ? tile.size_bytes() : int64_t{tile.row_bytes};
   const int64_t offset = tile.offset_bytes + index * tile.row_stride_bytes;
-  const int64_t lead = offset % kPageBytes;
+  const int64_t lead = offset % block_bytes;
   DirectRun run;
   run.offset_bytes = offset - lead;
   run.needed_bytes = lead + bytes;
-  run.read_bytes = AlignUp(run.needed_bytes, kPageBytes);
-  run.slot_offset = index * RunSlotBytes(bytes);
+  run.read_bytes = AlignUp(run.needed_bytes, block_bytes);
+  run.slot_offset = index * RunSlotBytes(bytes, block_bytes);
   return run;
 }
 
-int64_t DirectSlotBytes(const Tile& tile) {
+int64_t DirectSlotBytes(const Tile& tile, int64_t block_bytes) {
   const int32_t runs = DirectRuns(tile);
   if (runs == 0) return 0;
-  if (!tile.contiguous()) return runs * RunSlotBytes(tile.row_bytes);
-  return MakeDirectRun(tile, 0).read_bytes;
+  if (!tile.contiguous())
+    return runs * RunSlotBytes(tile.row_bytes, block_bytes);
+  return MakeDirectRun(tile, 0, block_bytes).read_bytes;
 }
 
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read) {
   return tile.contiguous() ? 0 : bytes_read - tile.size_bytes();
 }
 
-TileView ArrangeDirectTile(const Tile& tile, char* slot) {
+TileView ArrangeDirectTile(const Tile& tile, int64_t block_bytes, char* slot) {
   TileView view;
   view.data = slot;
   view.row_stride_bytes = tile.row_bytes;
   if (tile.size_bytes() == 0) return view;
-  const int64_t lead = tile.offset_bytes % kPageBytes;
+  const int64_t lead = tile.offset_bytes % block_bytes;
   if (tile.contiguous() && lead % tile.alignment_bytes == 0) {
     view.data = slot + lead;
     return view;
@@ -59,7 +60,7 @@ TileView ArrangeDirectTile(const Tile& tile, char* slot) {
   }
   // Each row moves towards the beginning, so none overwrites a later one.
   for (int32_t row = 0; row < tile.rows; ++row) {
-    const DirectRun run = MakeDirectRun(tile, row);
+    const DirectRun run = MakeDirectRun(tile, row, block_bytes);
     memmove(slot + row * int64_t{tile.row_bytes},
             slot + run.slot_offset + run.needed_bytes - tile.row_bytes,
             static_cast<size_t>(tile.row_bytes));

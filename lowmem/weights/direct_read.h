@@ -1,10 +1,16 @@
-// A tile as reads of whole pages, and how it lies in the slot they fill.
+// A tile as reads of whole blocks of the disk, and how it lies in the slot that
+// they fill.
 //
 //   for (int32_t run = 0; run < DirectRuns(tile); ++run) {
-//     const DirectRun part = MakeDirectRun(tile, run);
+//     const DirectRun part = MakeDirectRun(tile, run, block_bytes);
 //     Read(part.offset_bytes, part.read_bytes, slot + part.slot_offset);
 //   }
-//   const TileView view = ArrangeDirectTile(tile, slot);
+//   const TileView view = ArrangeDirectTile(tile, block_bytes, slot);
+//
+// A disk reads whole blocks: `block_bytes` is a power of two of at most
+// kPageBytes, often 512 (WeightStore::direct_block_bytes). Small blocks matter:
+// a tile of 256 KiB that begins anywhere takes 4 KiB more in blocks of a page,
+// and 512 bytes more in blocks of 512.
 //
 // A contiguous tile is one run. Each row of a tile with gaps is a run of its
 // own, and ArrangeDirectTile moves the rows together when all are there.
@@ -22,24 +28,24 @@
 
 namespace footprint::lowmem_internal {
 
-// Whole pages of the file.
+// Whole blocks of the file.
 struct DirectRun {
-  int64_t offset_bytes = 0;  // in the file, of a page
-  int64_t read_bytes = 0;    // whole pages
-  int64_t needed_bytes = 0;  // of these; the file may end within the last page
+  int64_t offset_bytes = 0;  // in the file, of a block
+  int64_t read_bytes = 0;    // whole blocks
+  int64_t needed_bytes = 0;  // of these; the file may end within the last block
   int64_t slot_offset = 0;   // where they go
 };
 
 int32_t DirectRuns(const Tile& tile);
-DirectRun MakeDirectRun(const Tile& tile, int32_t index);
-int64_t DirectSlotBytes(const Tile& tile);
+DirectRun MakeDirectRun(const Tile& tile, int32_t index, int64_t block_bytes);
+int64_t DirectSlotBytes(const Tile& tile, int64_t block_bytes);
 
 // Returns how many of the bytes that were read for the tile lie around its
 // rows: none of a contiguous one, whose ends alone are rounded.
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
 
 // Returns where the tile is once its runs have been read into `slot`.
-TileView ArrangeDirectTile(const Tile& tile, char* slot);
+TileView ArrangeDirectTile(const Tile& tile, int64_t block_bytes, char* slot);
 
 }  // namespace footprint::lowmem_internal
 

@@ -41,17 +41,17 @@ std::string Expected(const std::string& file, const Tile& tile) {
   return bytes;
 }
 
-// Reads the runs as the kernel would: whole pages, up to the file's end.
-void ReadRuns(const std::string& file, const Tile& tile,
+// Reads the runs as the kernel would: whole blocks, up to the file's end.
+void ReadRuns(const std::string& file, const Tile& tile, int64_t block_bytes,
               std::vector<char>* slot) {
   const int64_t file_bytes = static_cast<int64_t>(file.size());
   for (int32_t i = 0; i < DirectRuns(tile); ++i) {
-    const DirectRun run = MakeDirectRun(tile, i);
-    EXPECT_EQ(run.offset_bytes % kPageBytes, 0);
-    EXPECT_EQ(run.read_bytes % kPageBytes, 0);
-    EXPECT_EQ(run.slot_offset % kPageBytes, 0);
+    const DirectRun run = MakeDirectRun(tile, i, block_bytes);
+    EXPECT_EQ(run.offset_bytes % block_bytes, 0);
+    EXPECT_EQ(run.read_bytes % block_bytes, 0);
+    EXPECT_EQ(run.slot_offset % block_bytes, 0);
     EXPECT_LE(run.needed_bytes, run.read_bytes);
-    EXPECT_LT(run.read_bytes - run.needed_bytes, kPageBytes);
+    EXPECT_LT(run.read_bytes - run.needed_bytes, block_bytes);
     EXPECT_LE(run.offset_bytes + run.needed_bytes, file_bytes);
     ASSERT_LE(run.slot_offset + run.read_bytes,
               static_cast<int64_t>(slot->size()));
@@ -67,9 +67,10 @@ TEST(DirectReadTest, PutsRandomTilesTogether) {
   const std::string file = RandomBytes(80001, &random);
   for (int round = 0; round < 3000; ++round) {
     const Tile tile = RandomTile(static_cast<int64_t>(file.size()), &random);
-    std::vector<char> slot(DirectSlotBytes(tile), '-');
-    ReadRuns(file, tile, &slot);
-    const TileView view = ArrangeDirectTile(tile, slot.data());
+    const int64_t block_bytes = int64_t{512} << random() % 4;
+    std::vector<char> slot(DirectSlotBytes(tile, block_bytes), '-');
+    ReadRuns(file, tile, block_bytes, &slot);
+    const TileView view = ArrangeDirectTile(tile, block_bytes, slot.data());
     const char* const data = static_cast<const char*>(view.data);
     ASSERT_GE(data, slot.data());
     ASSERT_LE(data + tile.size_bytes(), slot.data() + slot.size());
@@ -87,12 +88,25 @@ TEST(DirectReadTest, TakesOneRunForWhatIsContiguous) {
   tile.row_stride_bytes = tile.row_bytes = 4096;
   tile.rows = 4;
   EXPECT_EQ(DirectRuns(tile), 1);
-  EXPECT_EQ(DirectSlotBytes(tile), 5 * 4096);
-  EXPECT_EQ(MakeDirectRun(tile, 0).offset_bytes, 4096 * 3);
-  EXPECT_EQ(MakeDirectRun(tile, 0).needed_bytes, 8 + 4 * 4096);
-  std::vector<char> slot(DirectSlotBytes(tile));
+  EXPECT_EQ(DirectSlotBytes(tile, 4096), 5 * 4096);
+  EXPECT_EQ(MakeDirectRun(tile, 0, 4096).offset_bytes, 4096 * 3);
+  EXPECT_EQ(MakeDirectRun(tile, 0, 4096).needed_bytes, 8 + 4 * 4096);
+  std::vector<char> slot(DirectSlotBytes(tile, 4096));
   // It is used where it was read: nothing moves.
-  EXPECT_EQ(ArrangeDirectTile(tile, slot.data()).data, slot.data() + 8);
+  EXPECT_EQ(ArrangeDirectTile(tile, 4096, slot.data()).data, slot.data() + 8);
+}
+
+// Small blocks read less beside the tile.
+TEST(DirectReadTest, RoundsToTheDisksBlocks) {
+  Tile tile;
+  tile.offset_bytes = 4096 * 3 + 520;
+  tile.row_stride_bytes = tile.row_bytes = 4096;
+  tile.rows = 1;
+  EXPECT_EQ(MakeDirectRun(tile, 0, 4096).read_bytes, 8192);
+  const DirectRun run = MakeDirectRun(tile, 0, 512);
+  EXPECT_EQ(run.offset_bytes, 4096 * 3 + 512);
+  EXPECT_EQ(run.read_bytes, 4096 + 512);
+  EXPECT_EQ(DirectSlotBytes(tile, 512), 4096 + 512);
 }
 
 TEST(DirectReadTest, CountsWhatLiesAroundRowsOnly) {
@@ -109,8 +123,8 @@ TEST(DirectReadTest, ReadsNothingOfAnEmptyTile) {
   Tile tile;
   tile.offset_bytes = 100;
   EXPECT_EQ(DirectRuns(tile), 0);
-  EXPECT_EQ(DirectSlotBytes(tile), 0);
-  EXPECT_EQ(ArrangeDirectTile(tile, nullptr).data, nullptr);
+  EXPECT_EQ(DirectSlotBytes(tile, 512), 0);
+  EXPECT_EQ(ArrangeDirectTile(tile, 512, nullptr).data, nullptr);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Weights read past the page cache, in whole pages.
+// Weights read past the page cache, in whole blocks of the disk.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +26,17 @@ constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
  public:
-  DirectStore(WeightFile file, FileDescriptor direct, std::string description)
+  DirectStore(WeightFile file, FileDescriptor direct, int64_t block_bytes,
+              std::string description)
       : FileStore(std::move(file)),
         direct_(std::move(direct)),
+        block_bytes_(block_bytes),
         description_(std::move(description)) {}
 
   WeightBackend backend() const override { return WeightBackend::kDirect; }
   std::string Description() const override { return description_; }
   int direct_descriptor() const override { return direct_.get(); }
+  int64_t direct_block_bytes() const override { return block_bytes_; }
 
   absl::Status Read(const Tile& tile, void* destination) override {
     absl::Status status = CheckTile(tile);
@@ -55,7 +58,7 @@ class DirectStore final : public FileStore {
   }
 
   int64_t SlotBytes(const Tile& tile) const override {
-    return DirectSlotBytes(tile);
+    return DirectSlotBytes(tile, block_bytes_);
   }
   int64_t SlotAlignmentBytes() const override { return kPageBytes; }
 
@@ -65,13 +68,13 @@ class DirectStore final : public FileStore {
     const int64_t begin = NowNanoseconds();
     Progress progress;
     for (int32_t run = 0; run < DirectRuns(tile) && status.ok(); ++run) {
-      const DirectRun part = MakeDirectRun(tile, run);
+      const DirectRun part = MakeDirectRun(tile, run, block_bytes_);
       status = ReadDirect(part, static_cast<char*>(slot) + part.slot_offset,
                           &progress);
     }
     status = Finish(tile, status, progress, begin);
     if (!status.ok()) return status;
-    return ArrangeDirectTile(tile, static_cast<char*>(slot));
+    return ArrangeDirectTile(tile, block_bytes_, static_cast<char*>(slot));
   }
 
  private:
@@ -94,7 +97,7 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Whole pages around the run; the file may end within the last one.
+  // Reads the whole blocks around the run; the file may end within the last.
   absl::Status ReadDirect(const DirectRun& run, char* destination,
                           Progress* progress) {
     int64_t done = 0;
@@ -111,19 +114,19 @@ class DirectStore final : public FileStore {
       progress->bytes_read += count;
       ++progress->reads;
       if (done + count >= run.needed_bytes) break;
-      // The page in which a short read ends is read again.
-      const int64_t pages_bytes = count / kPageBytes * kPageBytes;
-      if (pages_bytes == 0) {
+      // The block in which a short read ends is read again.
+      const int64_t blocks_bytes = count / block_bytes_ * block_bytes_;
+      if (blocks_bytes == 0) {
         return file_.ShortenedError(run.offset_bytes + done + count);
       }
-      done += pages_bytes;
+      done += blocks_bytes;
     }
     return absl::OkStatus();
   }
 
-  // Any bytes to any address: as many as the whole pages within the destination
-  // take are read there and moved to their place, the rest goes by way of a few
-  // aligned pages.
+  // Reads any bytes to any address. As many as fit into the whole pages of the
+  // destination are read there and moved to their place. The rest goes by way
+  // of a few aligned pages.
   absl::Status ReadRun(int64_t offset, int64_t size, char* destination,
                        Progress* progress) {
     alignas(kPageBytes) char bounce[kBounceBytes];
@@ -137,12 +140,12 @@ class DirectStore final : public FileStore {
         pages = destination + skipped;
         pages_bytes = (size - skipped) / kPageBytes * kPageBytes;
       }
-      const int64_t lead = offset % kPageBytes;
+      const int64_t lead = offset % block_bytes_;
       DirectRun part;
       part.offset_bytes = offset - lead;
       const int64_t count = std::min(size, pages_bytes - lead);
       part.needed_bytes = lead + count;
-      part.read_bytes = AlignUp(part.needed_bytes, kPageBytes);
+      part.read_bytes = AlignUp(part.needed_bytes, block_bytes_);
       absl::Status status = ReadDirect(part, pages, progress);
       if (!status.ok()) return status;
       memmove(destination, pages + lead, static_cast<size_t>(count));
@@ -154,8 +157,25 @@ class DirectStore final : public FileStore {
   }
 
   FileDescriptor direct_;
+  int64_t block_bytes_;
   std::string description_;
 };
+
+// Returns the bytes in whose multiples the file system reads past the page
+// cache; a page where the kernel does not tell (before Linux 6.1).
+int64_t FindBlockBytes(int descriptor) {
+#ifdef STATX_DIOALIGN
+  struct statx status;
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
+      (status.stx_mask & STATX_DIOALIGN) != 0) {
+    const int64_t bytes =
+        std::max(status.stx_dio_offset_align, status.stx_dio_mem_align);
+    const bool is_power_of_two = bytes > 0 && (bytes & (bytes - 1)) == 0;
+    if (is_power_of_two && bytes < kPageBytes) return bytes;
+  }
+#endif
+  return kPageBytes;
+}
 
 // A descriptor of the same file that reads past the page cache; or why not.
 absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
@@ -194,8 +214,9 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file) {
     }
   }
   if (!direct.ok()) return direct.status();
+  const int64_t block_bytes = FindBlockBytes(direct->get());
   return std::make_unique<DirectStore>(std::move(file), *std::move(direct),
-                                       std::move(description));
+                                       block_bytes, std::move(description));
 }
 
 }  // namespace footprint::lowmem_internal

@@ -18,29 +18,34 @@ int64_t PinnedStore::PinnedBytes(const TensorInfo& tensor) {
   return AlignUp(tensor.size_bytes, kLineBytes);
 }
 
-absl::Status PinnedStore::Pin(const TensorInfo& tensor) {
-  const int64_t bytes = PinnedBytes(tensor);
-  if (bytes > static_cast<int64_t>(memory_.size())) {
+absl::Status PinnedStore::PinFirst(const TensorInfo& tensor, int64_t bytes) {
+  if (bytes < 0 || bytes > tensor.size_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(tensor.name, " has ", tensor.size_bytes,
+                     " bytes, of which ", bytes, " were to be pinned"));
+  }
+  const int64_t memory_bytes = AlignUp(bytes, kLineBytes);
+  if (memory_bytes > static_cast<int64_t>(memory_.size())) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(tensor.name, " takes ", bytes, " bytes, but ",
+        absl::StrCat(tensor.name, " takes ", memory_bytes, " bytes, but ",
                      memory_.size(), " are left to pin"));
   }
   PinnedTensor pinned;
   pinned.begin = tensor.offset_bytes;
-  pinned.end = tensor.offset_bytes + tensor.size_bytes;
+  pinned.end = tensor.offset_bytes + bytes;
   pinned.data = memory_.data();
-  for (int64_t done = 0; done < tensor.size_bytes;) {
+  for (int64_t done = 0; done < bytes;) {
     Tile tile;
     tile.offset_bytes = tensor.offset_bytes + done;
-    tile.row_bytes = static_cast<int32_t>(
-        std::min(kLargestReadBytes, tensor.size_bytes - done));
+    tile.row_bytes =
+        static_cast<int32_t>(std::min(kLargestReadBytes, bytes - done));
     tile.row_stride_bytes = tile.row_bytes;
     tile.rows = 1;
     const absl::Status status = base_->Read(tile, memory_.data() + done);
     if (!status.ok()) return status;
     done += tile.row_bytes;
   }
-  memory_.remove_prefix(bytes);
+  memory_.remove_prefix(memory_bytes);
   const auto place =
       std::upper_bound(pinned_.begin(), pinned_.end(), pinned,
                        [](const PinnedTensor& a, const PinnedTensor& b) {

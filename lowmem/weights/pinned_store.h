@@ -8,9 +8,9 @@
 // are those of the file when it was pinned, and CheckFile still tells whether
 // the file changed. Everything else goes to the other store.
 //
-// The other store and the memory must outlive this one. Pin is called before
-// anything else; then every method may be called from any thread. Memory: the
-// memory, and 32 bytes a pinned tensor.
+// The other store and the memory must outlive this one. Pin and PinFirst are
+// called before anything else; then every method may be called from any thread.
+// Memory: the memory, and 32 bytes a pinned tensor.
 //
 // ResourceExhausted: the memory is full. Otherwise the other store's errors.
 
@@ -40,7 +40,14 @@ class PinnedStore final : public WeightStore {
       : base_(base), memory_(memory) {}
 
   // Reads a tensor into what is left of the memory.
-  absl::Status Pin(const TensorInfo& tensor);
+  absl::Status Pin(const TensorInfo& tensor) {
+    return PinFirst(tensor, tensor.size_bytes);
+  }
+
+  // Reads the first `bytes` of a tensor into what is left of the memory. A tile
+  // that lies within them is never read again; one that goes beyond is read as
+  // if nothing were pinned. InvalidArgument: the tensor has fewer bytes.
+  absl::Status PinFirst(const TensorInfo& tensor, int64_t bytes);
 
   WeightBackend backend() const override { return base_->backend(); }
   std::string Description() const override { return base_->Description(); }
@@ -54,6 +61,9 @@ class PinnedStore final : public WeightStore {
   }
   absl::Status CheckFile() const override { return base_->CheckFile(); }
   int direct_descriptor() const override { return base_->direct_descriptor(); }
+  int64_t direct_block_bytes() const override {
+    return base_->direct_block_bytes();
+  }
   void Count(const WeightCounters& more) override { base_->Count(more); }
 
  private:

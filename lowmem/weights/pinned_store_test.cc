@@ -90,6 +90,39 @@ TEST_P(PinnedStoreTest, DoesNotReadPinnedTensorsAgain) {
   EXPECT_EQ(store.counters().bytes_delivered, before.bytes_delivered + 5 * 120);
 }
 
+// Rows 0 to 9 of a tensor stay, and the first bytes of row 10.
+TEST_P(PinnedStoreTest, KeepsTheFirstBytesOfATensor) {
+  PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4096 * 4));
+  const Weight weight = *base_->Find("a");
+  ASSERT_THAT(store.PinFirst(weight.tensor(), 10 * 120 + 30), IsOk());
+  std::string slot(1 << 16, '\0');
+  void* const aligned =
+      &slot[0] + (-reinterpret_cast<uintptr_t>(&slot[0])) % 4096;
+  for (int64_t row = 0; row < weight.rows(); ++row) {
+    const Tile tile = *weight.Rows(row, 1);
+    std::string expected(tile.size_bytes(), '\0');
+    ASSERT_THAT(base_->Read(tile, &expected[0]), IsOk());
+    const WeightCounters before = store.counters();
+    const auto view = store.Load(tile, aligned);
+    ASSERT_THAT(view, IsOk());
+    EXPECT_EQ(expected, std::string(static_cast<const char*>(view->data),
+                                    expected.size()));
+    EXPECT_EQ(store.counters().bytes_read > before.bytes_read, row >= 10)
+        << row;
+  }
+  EXPECT_EQ(store.SlotBytes(*weight.Rows(4, 6)), 0);
+  EXPECT_GT(store.SlotBytes(*weight.Rows(4, 7)), 0);
+}
+
+TEST_P(PinnedStoreTest, RefusesMoreBytesThanTheTensorHas) {
+  PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4096 * 4));
+  const TensorInfo& tensor = base_->Find("a")->tensor();
+  for (const int64_t bytes : {int64_t{-1}, tensor.size_bytes + 1}) {
+    EXPECT_THAT(store.PinFirst(tensor, bytes),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+}
+
 TEST_P(PinnedStoreTest, RefusesWhatDoesNotFitAndTilesBeyondTheFile) {
   PinnedStore store(base_.get(), absl::MakeSpan(memory_, 4863));
   const absl::Status status = store.Pin(base_->Find("a")->tensor());

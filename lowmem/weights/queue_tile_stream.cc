@@ -126,7 +126,7 @@ class QueueStream final : public TileStream {
     if (slot.again) return layout_.store->Load(tile, data);
     absl::Status unchanged = layout_.store->CheckFile();
     if (!unchanged.ok()) return unchanged;
-    return ArrangeDirectTile(tile, data);
+    return ArrangeDirectTile(tile, layout_.store->direct_block_bytes(), data);
   }
 
   // Fills the queue with requests for the slots that are free, in order.
@@ -155,7 +155,8 @@ class QueueStream final : public TileStream {
   }
 
   void Add(const Tile& tile, int64_t slot, int32_t run) {
-    const DirectRun part = MakeDirectRun(tile, run);
+    const DirectRun part =
+        MakeDirectRun(tile, run, layout_.store->direct_block_bytes());
     char* data = layout_.SlotData(slot) + part.slot_offset;
     // There is one: never more are under way than the queue has.
     struct io_uring_sqe* entry = io_uring_get_sqe(&ring_);

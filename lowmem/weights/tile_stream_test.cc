@@ -447,7 +447,7 @@ TEST(TileStreamQueueTest, CountsWhatLiesAroundRows) {
   Streaming streaming(DataFile("around"), kWays[3], schedule, 2);
   for (int i = 0; i < 3; ++i) ASSERT_THAT(streaming->Next(), IsOk());
   EXPECT_EQ(streaming.store()->counters().bytes_around_rows,
-            3 * 2 * (4096 - 100));
+            3 * 2 * (streaming.store()->direct_block_bytes() - 100));
 }
 
 // Delivers a schedule in a process to which the kernel refuses something, and

@@ -153,6 +153,9 @@ class WeightStore {
   // Returns what direct reads go to, -1 where there is none; for streams, which
   // read by themselves.
   virtual int direct_descriptor() const { return -1; }
+  // Returns the bytes that direct reads come in, a power of two of at most
+  // kPageBytes: offsets, lengths and addresses are multiples of it.
+  virtual int64_t direct_block_bytes() const { return kPageBytes; }
   virtual void Count(const WeightCounters& more) = 0;
 
  protected:

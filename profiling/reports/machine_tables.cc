@@ -22,7 +22,7 @@ std::vector<Part> ListHeapParts(const ResidentParts& parts) {
   if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
   return {{parts.live_bytes(), "live heap"},
           {parts.kept_bytes(), "free in the allocator, and its bookkeeping"},
-          {parts.untouched_bytes(), "handed out, never touched"}};
+          {parts.untouched_bytes(), "allocated, never touched"}};
 }
 
 std::vector<Part> ListOtherParts(const ResidentParts& parts) {

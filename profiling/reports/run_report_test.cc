@@ -61,7 +61,7 @@ TEST(RunReportTest, TheMachineHasEachPartOfTheResidentSet) {
   parts->set_kept_bytes(0);
   parts->set_untouched_bytes(-2 * kMiB);
   EXPECT_THAT(Table(run, "Resident memory"),
-              HasSubstr("-2.00 MiB  -3.3 %  handed out, never touched\n"));
+              HasSubstr("-2.00 MiB  -3.3 %  allocated, never touched\n"));
   parts->set_live_bytes(0);
   EXPECT_THAT(Table(run, "Resident memory"),
               HasSubstr("part\n20.0 MiB  33.3 %  heap\n"));
