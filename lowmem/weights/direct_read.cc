@@ -58,7 +58,7 @@ TileView ArrangeDirectTile(const Tile& tile, int64_t block_bytes, char* slot) {
     memmove(slot, slot + lead, static_cast<size_t>(tile.size_bytes()));
     return view;
   }
-  // Each row moves towards the beginning, so none overwrites a later one.
+  // Each row moves towards the beginning, so it does not overwrite a later row.
   for (int32_t row = 0; row < tile.rows; ++row) {
     const DirectRun run = MakeDirectRun(tile, row, block_bytes);
     memmove(slot + row * int64_t{tile.row_bytes},

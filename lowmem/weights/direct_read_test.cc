@@ -31,7 +31,7 @@ Tile RandomTile(int64_t file_bytes, std::mt19937* random) {
   return tile;
 }
 
-// The file's bytes there, run after run.
+// Returns the tile's bytes in the file, run after run.
 std::string Expected(const std::string& file, const Tile& tile) {
   std::string bytes;
   for (int32_t row = 0; row < tile.rows; ++row) {

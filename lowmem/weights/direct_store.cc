@@ -1,4 +1,4 @@
-// Weights read past the page cache, in whole blocks of the disk.
+// A store that reads whole blocks of the disk, past the page cache.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// On the stack of the thread that reads a few rows, so kept small.
+// The buffer is on the stack of the reading thread, so it is small.
 constexpr int64_t kBounceBytes = 4 * kPageBytes;
-// From here on the pages within the destination are worth a read of their own.
+// From this size on, whole pages are read straight into the destination.
 constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
@@ -177,7 +177,8 @@ int64_t FindBlockBytes(int descriptor) {
   return kPageBytes;
 }
 
-// A descriptor of the same file that reads past the page cache; or why not.
+// Opens a descriptor of the same file that reads past the page cache.
+// Unimplemented, with the system's reason, if it cannot.
 absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
   FileDescriptor direct(
       open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
@@ -191,7 +192,7 @@ absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
     return absl::FailedPreconditionError(absl::StrCat(
         file.name(), ": was replaced while it was opened; open it again"));
   }
-  // Some file systems refuse only the read.
+  // Some file systems accept O_DIRECT in open and refuse it in the read.
   alignas(kPageBytes) char page[kPageBytes];
   if (pread(direct.get(), page, sizeof(page), 0) < 0) {
     return absl::UnimplementedError(strerror(errno));
