@@ -166,7 +166,7 @@ def _selftest_impl(ctx):
     infos = [producer[MemoryProfileInfo] for producer in ctx.attr.producers]
     for info in infos:
         if not info.label.endswith(_WITH_REGRESSIONS):
-            fail("%s is no program into which regressions can be planted; measured_binary makes one" % info.label)
+            fail("%s is not a program into which regressions can be planted; measured_binary makes one" % info.label)
     return _gate_impl(
         ctx,
         ctx.attr.profiles,

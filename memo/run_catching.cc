@@ -17,7 +17,7 @@ absl::Status StatusOfException(absl::string_view thrower) {
     return absl::InternalError(absl::StrCat(thrower, " threw: ", error.what()));
   } catch (...) {
     return absl::InternalError(
-        absl::StrCat(thrower, " threw something that is no std::exception"));
+        absl::StrCat(thrower, " threw something that is not a std::exception"));
   }
 }
 

@@ -27,7 +27,7 @@ TEST(RunCatchingTest, SaysWhoThrewWhat) {
             absl::ResourceExhaustedError("it ran out of memory"));
   EXPECT_EQ(
       RunCatching("it", []() -> absl::Status { throw 3; }),
-      absl::InternalError("it threw something that is no std::exception"));
+      absl::InternalError("it threw something that is not a std::exception"));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(
     absl::string_view path, const AtomicFileOptions& options) {
   if (path.empty() || path.find('\0') != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "\"", path, "\": is no name of a file; name the file to be written"));
+        "\"", path, "\": is not a file name; name the file to be written"));
   }
   AtomicFile file;
   file.expected_bytes_ = options.expected_bytes;
@@ -234,7 +234,7 @@ absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   struct stat found;
   if (lstat(partial_path_.c_str(), &found) != 0) {
     return errno == ENOENT ? absl::OkStatus()
-                           : Error(errno, "cannot be looked at");
+                           : Error(errno, "cannot be examined");
   }
   if (!S_ISREG(found.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(

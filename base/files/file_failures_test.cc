@@ -417,7 +417,7 @@ TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
   }
   ASSERT_EQ(mkfifo(MakePartialPath("planted").c_str(), 0600), 0);
   EXPECT_THAT(std::string(Write("planted", "x").message()),
-              HasSubstr(".planted.footprint-partial: is no regular file"));
+              HasSubstr(".planted.footprint-partial: is not a regular file"));
   ASSERT_EQ(unlink(MakePartialPath("planted").c_str()), 0);
   EXPECT_EQ(*ReadWholeFile("victim"), "precious");
   EXPECT_THAT(Files(), ElementsAre("victim"));

@@ -97,13 +97,14 @@ absl::Status Refuse(const SealedProtoFormat& format, const std::string& path,
                      "; update Footprint here, or ", format.advice));
   }
   if (version < 1 || version > format.schema_version) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": is no ", format.noun, "; name another, or ", format.advice));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is not a ", format.noun, "; name another, or ",
+                     format.advice));
   }
   if (!is_parsed || !is_complete) {
-    return absl::DataLossError(absl::StrCat(path, ": is no whole ", format.noun,
-                                            ": cut short or damaged; ",
-                                            format.advice));
+    return absl::DataLossError(
+        absl::StrCat(path, ": is not a whole ", format.noun,
+                     ": cut short or damaged; ", format.advice));
   }
   return absl::FailedPreconditionError(absl::StrCat(
       path,
@@ -126,8 +127,7 @@ absl::Status ReadSealedProto(const SealedProtoFormat& format,
   const Checksum checksum = TakeChecksum(&bytes);
   if (checksum == Checksum::kWrong) {
     return absl::DataLossError(absl::StrCat(
-        path, ": is damaged: its checksum is that of other bytes; ",
-        format.advice));
+        path, ": is damaged: its checksum does not match; ", format.advice));
   }
   const bool is_parsed =
       message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));

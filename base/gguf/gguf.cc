@@ -270,7 +270,7 @@ class GgufReader : private HeaderBytes {
     if (magic == nullptr || !GgufIndex::HasMagic({magic, kMagic.size()})) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat(index_.file_name_,
-                       ": does not begin with \"GGUF\", so it is no "
+                       ": does not begin with \"GGUF\", so it is not a "
                        "GGUF file"));
       return;
     }
@@ -325,7 +325,7 @@ class GgufReader : private HeaderBytes {
     }
     if (status_.ok() &&
         !index_.values_.emplace(std::move(key), std::move(value)).second) {
-      Fail("it stands twice");
+      Fail("it occurs twice");
     }
   }
 
@@ -374,7 +374,7 @@ class GgufReader : private HeaderBytes {
     if (!IsInteger(value->type) || alignment_ < 1 || alignment_ > 1 << 20 ||
         (alignment_ & (alignment_ - 1)) != 0) {
       Fail(absl::StrCat("general.alignment is ", alignment_,
-                        ", which is no power of two up to ", 1 << 20));
+                        ", which is not a power of two up to ", 1 << 20));
     }
   }
 

@@ -186,7 +186,7 @@ std::vector<Fault> Faults() {
       {"key twice",
        Begin(0, 2) + key + Bytes(uint32_t{0}) + "x" + key + Bytes(uint32_t{0}) +
            "x" + data,
-       "key \"k\": it stands twice"},
+       "key \"k\": it occurs twice"},
       {"long list",
        Begin(0, 1) + key + list + Bytes(uint32_t{4}) +
            Bytes(uint64_t{1} << 62) + data,
@@ -239,7 +239,7 @@ std::vector<Fault> Faults() {
       {"name twice",
        Begin(2, 0) + TensorEntry("t", 8, 0, 0) + TensorEntry("t", 8, 0, 32) +
            data,
-       "the tensor \"t\" stands twice"},
+       "the tensor \"t\" occurs twice"},
   };
 }
 

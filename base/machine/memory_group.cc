@@ -259,7 +259,7 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
   if (mkdir(path.c_str(), 0755) != 0) {
     const std::string text =
         absl::StrCat(path, ": ", std::strerror(errno),
-                     "; needed is a group that this process may write below");
+                     "; this process needs a group that it may write below");
     return errno == ENOSPC || errno == ENOMEM
                ? absl::ResourceExhaustedError(text)
                : absl::FailedPreconditionError(text);

@@ -164,7 +164,7 @@ std::string DrawFlameGraph(const FlameGraph& graph) {
       graph.is_comparison ? "" : Legend(graph.kinds),
       "<div class=\"flame-tools\" hidden></div>\n"
       "<p class=\"flame-told\" role=\"status\">The picture needs a script, "
-      "which this reader does not run; the tables hold the largest "
+      "which this viewer does not run; the tables hold the largest "
       "figures.</p>\n<div class=\"flame-frame\" hidden>"
       "<div class=\"flame-calls\" role=\"tree\" aria-label=\"",
       EscapeForXml(graph.title),

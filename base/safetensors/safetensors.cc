@@ -200,12 +200,12 @@ class HeaderHandler {
   }
 
   bool Unexpected(absl::string_view what) {
-    return Fail(absl::StrCat(what, " where the format has none"));
+    return Fail(absl::StrCat(what, " which the format does not allow here"));
   }
 
   bool HeaderKey(std::string& key) {
     if (key == "__metadata__") {
-      if (has_metadata_) return Fail("__metadata__ stands twice");
+      if (has_metadata_) return Fail("__metadata__ occurs twice");
       has_metadata_ = true;
       state_ = State::kMetadataValue;
       return true;
@@ -234,7 +234,7 @@ class HeaderHandler {
   }
 
   bool Once(bool* has, State state, const std::string& key) {
-    if (*has) return Fail(absl::StrCat("\"", key, "\" stands twice"));
+    if (*has) return Fail(absl::StrCat("\"", key, "\" occurs twice"));
     *has = true;
     state_ = state;
     return true;

@@ -183,15 +183,15 @@ std::vector<BadHeader> BadObjects() {
        "inside \"a\""},
       {"name twice, other range",
        absl::StrCat("{", good, ",", Entry("a", "U8", "[2]", 2, 4), "}"), 4,
-       "\"a\" stands twice"},
+       "\"a\" occurs twice"},
       {"empty tensor's name twice",
        absl::StrCat("{", Entry("a", "U8", "[0]", 0, 0), ",",
                     Entry("a", "U8", "[0]", 0, 0), "}"),
-       0, "\"a\" stands twice"},
+       0, "\"a\" occurs twice"},
       {"padding's name twice",
        absl::StrCat("{", Entry("__padding__", "U8", "[1]", 0, 1), ",",
                     Entry("__padding__", "U8", "[1]", 1, 2), "}"),
-       2, "stands twice"},
+       2, "occurs twice"},
   };
 }
 
@@ -278,10 +278,10 @@ std::vector<BadHeader> BadFields() {
       {"dtype twice",
        OneTensor(
            R"("dtype":"U8","dtype":"U8","shape":[2],"data_offsets":[0,2])"),
-       2, "\"dtype\" stands twice"},
+       2, "\"dtype\" occurs twice"},
       {"shape twice",
        OneTensor(R"("dtype":"U8","shape":[2],"shape":[],"data_offsets":[0,2])"),
-       2, "\"shape\" stands twice"},
+       2, "\"shape\" occurs twice"},
       {"unknown key",
        OneTensor(
            R"("dtype":"U8","shape":[2],"data_offsets":[0,2],"stride":[1])"),
@@ -303,7 +303,7 @@ std::vector<BadHeader> BadTypes() {
       {"metadata is nested", R"({"__metadata__":{"a":{}}})", 0,
        "an object where"},
       {"metadata twice", R"({"__metadata__":{},"__metadata__":{}})", 0,
-       "__metadata__ stands twice"},
+       "__metadata__ occurs twice"},
       {"metadata's key twice", R"({"__metadata__":{"a":"1","a":"2"}})", 0,
        "has \"a\" twice"},
   };

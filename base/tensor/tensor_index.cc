@@ -22,7 +22,7 @@ absl::Status TensorIndex::SortByName() {
     if (tensor.name != tensors_[by_name_[i - 1]].name) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(file_name_, ": the tensor \"", tensor.name,
-                     "\" stands twice, the second at byte ",
+                     "\" occurs twice, the second at byte ",
                      tensor.offset_bytes, ": export the file again"));
   }
   return absl::OkStatus();

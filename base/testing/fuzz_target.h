@@ -27,7 +27,7 @@ namespace footprint {
 // Ends the process if `what` does not hold, which is a finding.
 inline void Require(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "fuzz target: it does not hold that %s\n", what);
+  std::fprintf(stderr, "fuzz target: requirement failed: %s\n", what);
   std::abort();
 }
 

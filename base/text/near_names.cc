@@ -72,7 +72,7 @@ std::vector<std::string> NearNames(
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates) {
   const std::vector<std::string> near = NearNames(wanted, candidates);
-  if (near.empty()) return ", and none with a name like it";
+  if (near.empty()) return ", and no name is similar";
   return absl::StrCat("; the closest: \"", absl::StrJoin(near, "\", \""), "\"");
 }
 

@@ -62,7 +62,7 @@ TEST(NearNamesTest, LeaveOutWhatIsTooLongToCompare) {
 TEST(NearNamesTest, AreSaidInAnError) {
   EXPECT_EQ(NearNamesText("wight", {"weight", "bias"}),
             "; the closest: \"weight\"");
-  EXPECT_EQ(NearNamesText("wight", {}), ", and none with a name like it");
+  EXPECT_EQ(NearNamesText("wight", {}), ", and no name is similar");
 }
 
 TEST(NearNamesTest, AreAskedFor) {

@@ -39,7 +39,7 @@ size_t CountDigits(absl::string_view text) {
 
 absl::Status Refuse(absl::string_view text, absl::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" is no number of bytes: ", why,
+      absl::StrCat("\"", text, "\" is not a number of bytes: ", why,
                    "; write for example 600MiB"));
 }
 

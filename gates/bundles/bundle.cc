@@ -197,7 +197,7 @@ absl::Status CheckNamedFiles(const BundleManifest& manifest,
   if (!names.HasFile(manifest.entry())) {
     return absl::InvalidArgumentError(
         absl::StrCat(kManifestName, ": entry '", manifest.entry(),
-                     "' is no file of the bundle"));
+                     "' is not a file of the bundle"));
   }
   for (const std::string& each : manifest.data()) {
     if (names.Has(each)) continue;
@@ -427,7 +427,7 @@ class ArchivePass {
         (!is_folder && archive_entry_filetype(entry) != AE_IFREG)) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", path,
-                       "' is no file or folder: a bundle holds no links, "
+                       "' is not a file or folder: a bundle holds no links, "
                        "devices, pipes or sockets"));
     }
     status = is_folder ? names_.AddFolder(std::string(path))

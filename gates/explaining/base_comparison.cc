@@ -387,9 +387,9 @@ absl::StatusOr<GrowthLimit> ParseGrowthLimit(absl::string_view text) {
       absl::StrCat(absl::StartsWith(distance, "+") ? "" : "+", distance),
       PEAK_LIVE_USABLE_BYTES);
   if (!written.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", EscapeForTerminal(text),
-                     "\" is no limit of growth: ", written.status().message()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", EscapeForTerminal(text),
+        "\" is not a limit of growth: ", written.status().message()));
   }
   limit.above = written->above;
   return limit;

@@ -145,7 +145,8 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
               "does not run on \"box\"");
   what_if = {};
   what_if.ram_bytes = 0;
-  ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument, "is no device");
+  ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument,
+              "is not a device");
 }
 
 // The device exists; it is only too small.

@@ -34,7 +34,7 @@ absl::StatusOr<Json> ParseJson(absl::string_view text) {
   }
   if (json.is_discarded()) {
     return absl::DataLossError(
-        "is no whole JSON: cut short, or something else is mixed in; write it "
+        "is not whole JSON: cut short, or something else is mixed in; write it "
         "with --benchmark_out=FILE");
   }
   return json;

@@ -38,7 +38,7 @@ absl::Status CutShort() {
 
 absl::Status NoHeapProfile(absl::string_view line) {
   return absl::InvalidArgumentError(
-      absl::StrCat("has a line that is no heap profile's: \"",
+      absl::StrCat("has a line that is not a heap profile's: \"",
                    EscapeForTerminal(line.substr(0, 80)), "\""));
 }
 
@@ -247,7 +247,7 @@ class StackProfileReader {
       types.push_back(Text(type.type()));
     }
     return absl::InvalidArgumentError(absl::StrCat(
-        "is no heap profile of pprof: it has no inuse_space in bytes, but ",
+        "is not a heap profile of pprof: it has no inuse_space in bytes, but ",
         types.empty() ? "no types of samples" : absl::StrJoin(types, ", ")));
   }
 

@@ -61,7 +61,7 @@ class MassifParser {
 
   absl::Status Foreign(const char* wanted) const {
     return absl::InvalidArgumentError(
-        absl::StrCat("line ", next_, " is no massif file's: ", wanted,
+        absl::StrCat("line ", next_, " is not a massif file's: ", wanted,
                      " is expected there"));
   }
 

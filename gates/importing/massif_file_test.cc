@@ -76,7 +76,7 @@ TEST(MassifFileTest, ForeignLinesAreNamed) {
         absl::StrCat(kHeader, Snapshot(0, "5", "peak"), "n0: -5 a\n")}) {
     EXPECT_THAT(ParseMassifFile(text),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr(" is no massif file's: ")))
+                         HasSubstr(" is not a massif file's: ")))
         << text;
   }
 }

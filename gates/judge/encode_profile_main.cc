@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   footprint::MemoryProfile profile;
   if (!text.ok() ||
       !google::protobuf::TextFormat::ParseFromString(*text, &profile)) {
-    std::fprintf(stderr, "%s is no text of a profile\n", argv[1]);
+    std::fprintf(stderr, "%s is not a text of a profile\n", argv[1]);
     return 1;
   }
   const absl::Status status =

@@ -138,10 +138,11 @@ GateInput ReadGateInput(const std::string& manifest_path,
     } else if (fields[0] == "samples" && fields.size() == 3) {
       samples.push_back({fields[1], fields[2]});
     } else {
-      AddProblem(absl::StrCat(manifest_path, ":", number),
-                 "is no line of a gate's manifest; run the gate by its Bazel "
-                 "target, which writes it",
-                 &input);
+      AddProblem(
+          absl::StrCat(manifest_path, ":", number),
+          "is not a line of a gate's manifest; run the gate by its Bazel "
+          "target, which writes it",
+          &input);
     }
   }
   if (wanted != SamplesToRead::kAll && !HasSampledRule(input)) return input;

@@ -208,8 +208,9 @@ void CheckWords(const Threshold& threshold, int number,
   }
   if (!IsDay(entry.date())) {
     problems->push_back(
-        {number, absl::StrCat("has the date \"", entry.date(),
-                              "\", which is no day; write it as 2026-11-21")});
+        {number,
+         absl::StrCat("has the date \"", entry.date(),
+                      "\", which is not a day; write it as 2026-11-21")});
   } else if (number > 0 && IsDay(threshold.history(number - 1).date()) &&
              entry.date() < threshold.history(number - 1).date()) {
     problems->push_back(
@@ -220,10 +221,10 @@ void CheckWords(const Threshold& threshold, int number,
   if (!entry.expires().empty() &&
       (!IsDay(entry.expires()) || entry.expires() < entry.date())) {
     problems->push_back(
-        {number,
-         absl::StrCat("expires on \"", entry.expires(),
-                      "\", which is no day, or one before its date; write it "
-                      "as 2026-12-31")});
+        {number, absl::StrCat(
+                     "expires on \"", entry.expires(),
+                     "\", which is not a day, or one before its date; write it "
+                     "as 2026-12-31")});
   }
   if (!entry.has_new_value() && !entry.has_new_ratio() &&
       !entry.has_new_minimum() && !entry.has_terms()) {

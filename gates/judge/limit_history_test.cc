@@ -133,7 +133,7 @@ TEST(LimitHistoryTest, ADayOfExpiryIsADayToCome) {
     ExpectOne("max_bytes: 9" +
                   Entry("2026-11-21",
                         absl::StrCat("new_value: 9 expires: '", day, "'")),
-              "which is no day, or one before its date");
+              "which is not a day, or one before its date");
   }
 }
 
@@ -171,7 +171,8 @@ TEST(LimitHistoryTest, DatesAreDaysInTheirOrder) {
   for (const char* date :
        {"", "2026-13-01", "2026-02-30", "2026-11-31", "today", "2026-1-2",
         "21.11.2026", "2026-11-21T10:00", " 2026-11-21", "2027-02-29"}) {
-    ExpectOne("max_bytes: 1" + Entry(date, "new_value: 1"), "which is no day");
+    ExpectOne("max_bytes: 1" + Entry(date, "new_value: 1"),
+              "which is not a day");
   }
   ExpectOne("max_bytes: 2" + Entry("2026-11-21", "new_value: 1") +
                 Entry("2026-11-20", "old_value: 1 new_value: 2"),

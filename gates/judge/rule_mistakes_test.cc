@@ -111,7 +111,7 @@ TEST(RuleMistakesTest, ASizeThatIsNeverRunIsGivenWhole) {
   for (const char* value : {"0", "-1", "many", ""}) {
     ExpectMistake(at(std::string("argument { name: 'a' value: '") + value +
                      "' } argument { name: 'b' value: '1' } max_bytes: 1"),
-                  "is no number above zero");
+                  "is not a number above zero");
   }
   ExpectMistake(at("argument { name: 'a' value: '1' } argument { name: 'b' "
                    "value: '1' }"),

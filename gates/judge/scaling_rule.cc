@@ -35,9 +35,9 @@ void CheckSize(const std::set<std::string>& names, const SizeLimit& limit,
     given.insert(argument.name());
     if (ParseSize(argument.value()).has_value()) continue;
     mistakes->push_back(
-        {"scaling",
-         absl::StrCat("scaling.at gives \"", argument.name(), "\" the value \"",
-                      argument.value(), "\", which is no number above zero")});
+        {"scaling", absl::StrCat("scaling.at gives \"", argument.name(),
+                                 "\" the value \"", argument.value(),
+                                 "\", which is not a number above zero")});
   }
   if (given != names ||
       static_cast<int>(given.size()) != limit.argument_size()) {

@@ -197,7 +197,7 @@ class ThresholdChecker {
     const auto location = locations_.GetLocation(
         ThresholdFile::descriptor()->FindFieldByName("headroom"), -1);
     problems_->Add(location.line, location.column,
-                   "headroom is no policy; give exact: true, percent: 10 or "
+                   "headroom is not a policy; give exact: true, percent: 10 or "
                    "bytes: 4096, none below zero, or take it away: then a "
                    "maximum that holds stays as it is");
   }
@@ -249,7 +249,7 @@ class ThresholdChecker {
       return;
     }
     if (!Severity_IsValid(threshold.severity())) {
-      Add("severity", "is no severity; use BLOCK, WARN or AUDIT");
+      Add("severity", "is not a severity; use BLOCK, WARN or AUDIT");
     }
     if (threshold.has_benchmark_count() && threshold.benchmark_count() < 1) {
       Add("benchmark_count",

@@ -149,10 +149,12 @@ struct BadThreshold {
 TEST(ThresholdFileTest, SaysWhatIsWrongWithAWrittenLimit) {
   const BadThreshold kCases[] = {
       {"metric: PEAK_LIVE_USABLE_BYTES max: '24 Mb'",
-       "t.textproto:6:34: max is \"24 Mb\": \"24 Mb\" is no number of bytes: "
+       "t.textproto:6:34: max is \"24 Mb\": \"24 Mb\" is not a number of "
+       "bytes: "
        "\"Mb\" is not B"},
       {"metric: ALLOCATION_COUNT max: '24 MB'",
-       "t.textproto:6:28: max is \"24 MB\": \"24 MB\" is no number of calls"},
+       "t.textproto:6:28: max is \"24 MB\": \"24 MB\" is not a number of "
+       "calls"},
       {"metric: PEAK_LIVE_USABLE_BYTES max: '24 MB' max_bytes: 3",
        "stands beside another maximum"},
       {"metric: PEAK_LIVE_USABLE_BYTES max: '1 MB' min: '2 MB'",
@@ -201,7 +203,7 @@ TEST(ThresholdFileTest, SaysWhatIsWrongAndWhere) {
        "specified multiple times"},
       {"metric: PEAK_LIVE_USABLE_BYTES max_byte: 1", "no field named"},
       {"metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 severity: 7",
-       "6:47: is no severity"},
+       "6:47: is not a severity"},
       {"metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 min_bytes: 2",
        "6:47: the minimum, 2, is above the maximum, 1"},
       {"metric: ALLOCATION_COUNT max_count: 1 min_count: 2",
@@ -325,7 +327,7 @@ TEST(ThresholdFileTest, ReadsTheHistory) {
   EXPECT_THAT(Parse(with(right)).problems, IsEmpty());
   EXPECT_EQ(OnlyProblem(Parse(with("history { date: \"2026-11-31\" new_value: "
                                    "200 reason: \"x\" }"))),
-            "t.textproto:7:1: has the date \"2026-11-31\", which is no day; "
+            "t.textproto:7:1: has the date \"2026-11-31\", which is not a day; "
             "write it as 2026-11-21");
   EXPECT_THAT(
       OnlyProblem(Parse(with("history { date: \"2026-11-21\" old_value: 50 "
@@ -352,7 +354,7 @@ TEST(ThresholdFileTest, ReadsTheHeadroom) {
                           "percent: inf", "bytes: -1"}) {
     EXPECT_THAT(
         OnlyProblem(Parse(absl::StrCat("headroom { ", bad, " }\n", rule))),
-        HasSubstr("t.textproto:4:1: headroom is no policy"))
+        HasSubstr("t.textproto:4:1: headroom is not a policy"))
         << bad;
   }
 }

@@ -34,7 +34,7 @@ absl::StatusOr<int64_t> ParseFigure(absl::string_view text, MetricKind metric) {
     return count;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is no number of calls, which ",
+      "\"", text, "\" is not a number of calls, which ",
       SchemaNameOfMetric(metric), " counts; write for example 1000"));
 }
 
@@ -48,7 +48,7 @@ absl::StatusOr<Headroom> ParseDistance(absl::string_view text,
         !absl::SimpleAtod(number, &percent) || !std::isfinite(percent)) {
       return absl::InvalidArgumentError(
           absl::StrCat("\"", text,
-                       "\" is no percentage; write for example "
+                       "\" is not a percentage; write for example "
                        "\"24 MB + 10 %\""));
     }
     above.set_percent(percent);

@@ -62,13 +62,13 @@ TEST(WrittenLimitTest, RefusesWhatIsNone) {
   expect("MB", kPeak, "begins with no digit");
   expect("24 MB + ", kPeak, "begins with no digit");
   expect("24 MB + 10 percent", kPeak, "\"percent\" is not B");
-  expect("24 MB + %", kPeak, "is no percentage");
-  expect("24 MB + -1 %", kPeak, "is no percentage");
-  expect("24 MB + 1e999 %", kPeak, "is no percentage");
-  expect("24 MB + 1 MB + 1 MB", kPeak, "is no number of bytes");
+  expect("24 MB + %", kPeak, "is not a percentage");
+  expect("24 MB + -1 %", kPeak, "is not a percentage");
+  expect("24 MB + 1e999 %", kPeak, "is not a percentage");
+  expect("24 MB + 1 MB + 1 MB", kPeak, "is not a number of bytes");
   expect("9999999 TB", kPeak, "2^63 or more");
-  expect("24 MB", kCalls, "is no number of calls");
-  expect("1.5", kCalls, "is no number of calls");
+  expect("24 MB", kCalls, "is not a number of calls");
+  expect("1.5", kCalls, "is not a number of calls");
 }
 
 Threshold MakeThreshold(const std::string& max, const std::string& min = "") {

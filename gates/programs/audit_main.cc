@@ -118,10 +118,10 @@ int Main(const std::vector<std::string>& arguments) {
   absl::CivilDay day;
   if (!absl::ParseCivilTime(options.today, &day) ||
       absl::FormatCivilTime(day) != options.today) {
-    return Complain(kProgram, "--today= is no day; write it as 2026-12-31");
+    return Complain(kProgram, "--today= is not a day; write it as 2026-12-31");
   }
   if (!ReadPercent(flags->Value("drift", "10%"), &options.drift_percent)) {
-    return Complain(kProgram, "--drift= is no percentage; write it as 10%");
+    return Complain(kProgram, "--drift= is not a percentage; write it as 10%");
   }
   if (flags->Has("headroom")) {
     const absl::StatusOr<Headroom> headroom =

@@ -82,7 +82,7 @@ expect 3 'empty.binpb: is empty' empty.binpb limit.textproto
 head -c 20 good.binpb >cut.binpb
 expect 3 'cut short' cut.binpb limit.textproto
 echo 'not a profile' >foreign.binpb
-expect 2 'is no memory profile' foreign.binpb limit.textproto
+expect 2 'is not a memory profile' foreign.binpb limit.textproto
 printf '\x08\x02\x78\x01' >newer.binpb
 expect 2 'schema version 2' newer.binpb limit.textproto
 # The checksum is that of another program.

@@ -29,7 +29,7 @@ absl::StatusOr<CommandFlags> CommandFlags::Parse(
       if (flags.words_.size() == most_words) {
         return absl::InvalidArgumentError(absl::StrCat(
             "\"", argument,
-            most_words == 0 ? "\" is no flag; see --help"
+            most_words == 0 ? "\" is not a flag; see --help"
                             : "\" is one word too many; see --help"));
       }
       flags.words_.push_back(argument);

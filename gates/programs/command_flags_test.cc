@@ -40,8 +40,8 @@ TEST(CommandFlagsTest, SaysWhatIsWrong) {
   EXPECT_EQ(message("--format"),
             "--format needs a value: --format=...; see --help");
   EXPECT_EQ(message("--add=1"), "--add takes no value; see --help");
-  EXPECT_EQ(message("add"), "\"add\" is no flag; see --help");
-  EXPECT_EQ(message("-h"), "\"-h\" is no flag; see --help");
+  EXPECT_EQ(message("add"), "\"add\" is not a flag; see --help");
+  EXPECT_EQ(message("-h"), "\"-h\" is not a flag; see --help");
 }
 
 TEST(CommandFlagsTest, TakesAsManyWordsAsAskedFor) {

@@ -77,7 +77,7 @@ expect 2 'cut short' --base=base --change=cut.binpb
 expect 2 'nowhere: is not there; a revision needs bazel run' --base=nowhere --change=change
 expect 2 'name the base' --change=change
 expect 2 'no --manifest' --base=base
-expect 2 '"1 Mb" is no limit of growth' --base=base --change=change --limit='1 Mb'
+expect 2 '"1 Mb" is not a limit of growth' --base=base --change=change --limit='1 Mb'
 expect 2 'is no OLD=NEW' --base=base --change=change --renamed=x
 expect 2 'there is no format "yaml"' --base=base --change=change --format=yaml
 expect 2 'did you mean "limit"' --base=base --change=change --limt=1

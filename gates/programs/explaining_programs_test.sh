@@ -104,8 +104,8 @@ mkdir -p workspace/x && cp t.textproto workspace/x/forgotten.textproto
 BUILD_WORKSPACE_DIRECTORY=$PWD/workspace expect 1 '^never run x/forgotten.textproto: no BUILD' audit --manifest=loose --drift=500% --today=2026-12-31
 BUILD_WORKSPACE_DIRECTORY=/nowhere expect 2 'cannot be listed' audit --manifest=loose
 expect 2 'no --manifest' audit
-expect 2 '--today= is no day' audit --manifest=loose --today=soon
-expect 2 '--drift= is no percentage' audit --manifest=loose --drift=much
+expect 2 '--today= is not a day' audit --manifest=loose --today=soon
+expect 2 '--drift= is not a percentage' audit --manifest=loose --drift=much
 expect 2 'headroom' audit --manifest=loose --headroom=much
 expect 2 'use text or json' audit --manifest=loose --format=yaml
 

@@ -55,7 +55,7 @@ chmod 755 "$folder" "$folder/try" "$folder/model" "$folder/model/run.sh"
 chmod 777 "$folder/work"
 
 as "$folder/try" --host && fail "without a group it misses nothing"
-grep -q "missing: .*needed is a group that this process may write below" "$folder/out" || fail "no name"
+grep -q "missing: .*needs a group that it may write below" "$folder/out" || fail "no name"
 group=$memory/footprint-ordinary-user-$$
 mkdir "$group"
 chown -R $USER_NUMBER "$group"

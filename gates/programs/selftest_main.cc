@@ -109,7 +109,7 @@ absl::StatusOr<Options> ReadOptions(const CommandFlags& flags) {
   options.only = flags.Value("only", "*");
   if (!IsGlob(options.only)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--only=", options.only, " is no pattern of a label"));
+        absl::StrCat("--only=", options.only, " is not a pattern of a label"));
   }
   options.output = flags.Value("output", "");
   return options;

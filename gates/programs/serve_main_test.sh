@@ -50,7 +50,7 @@ echo "threshold {" >broken.textproto
 expect 2 "$serve" --despite_missing --thresholds=broken.textproto
 says err broken.textproto:
 expect 2 "$serve" --despite_missing --lowmem=no/such_program
-says err "--lowmem: no/such_program is no program that can be run"
+says err "--lowmem: no/such_program is not a program that can be run"
 expect 2 env -u HOME "$serve" --despite_missing
 says err "neither HOME nor XDG_DATA_HOME names a folder"
 expect 2 env HOME= "$submit" nothing.bundle

@@ -57,8 +57,9 @@ absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
       access(absolute.c_str(), X_OK) == 0) {
     return absolute.string();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      flag, ": ", path, " is no program that can be run; name the built one"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, ": ", path,
+                   " is not a program that can be run; name the built one"));
 }
 
 absl::Status MakeFolders(const std::string& folder) {

@@ -225,7 +225,7 @@ class SandboxRefusalTest : public SandboxTest {
 };
 
 // With version 2 of control groups, such a user lacks a group first.
-constexpr char kNoGroup[] = "needed is a group that this process may write";
+constexpr char kNoGroup[] = "needs a group that it may write";
 
 TEST_F(SandboxRefusalTest, WhereNoNamespaceIsLeftItMayWorkLater) {
   EXPECT_THAT(TextAfter([] {

@@ -76,7 +76,7 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   }
   if (!absl::SimpleAtoi(fields[3], &token.grant.expiry_unix_seconds) ||
       token.grant.expiry_unix_seconds < 0) {
-    return absl::InvalidArgumentError("the expiry is no number of seconds");
+    return absl::InvalidArgumentError("the expiry is not a number of seconds");
   }
   return token;
 }

@@ -474,8 +474,9 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   if (!absl::SimpleAtoi(request.get_header_value("Content-Length"),
                         &announced_bytes) ||
       announced_bytes < 0) {
-    Write(ErrorResponse(411, "length_required", "Content-Length is no number"),
-          &response);
+    Write(
+        ErrorResponse(411, "length_required", "Content-Length is not a number"),
+        &response);
     return;
   }
   const ApiRequest converted = ToApiRequest(request);

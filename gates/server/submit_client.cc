@@ -84,7 +84,7 @@ std::string TextIn(const json& object, const char* name) {
 
 absl::Status NoServer(const std::string& server) {
   return absl::InvalidArgumentError(
-      absl::StrCat("'", server, "' is no server; want http://HOST:PORT"));
+      absl::StrCat("'", server, "' is not a server; want http://HOST:PORT"));
 }
 
 // One submission.
@@ -221,8 +221,8 @@ absl::Status Submitter::Submit(const OpenBundle& bundle) {
   if (answer->status != 200 && answer->status != 202) return ToStatus(*answer);
   if (!answer->parsed.is_object() || !answer->parsed.contains("trial") ||
       TextIn(answer->parsed["trial"], "id").size() != kSha256HexDigits) {
-    return absl::UnavailableError(
-        absl::StrCat(options_.server, " is no validation server of version 1"));
+    return absl::UnavailableError(absl::StrCat(
+        options_.server, " is not a validation server of version 1"));
   }
   Note(answer->parsed["trial"]);
   is_from_store_ = answer->status == 200;

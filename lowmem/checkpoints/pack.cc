@@ -244,7 +244,7 @@ absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text) {
       rule.block_columns < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", text,
-                     "\" is no rule; write PATTERN=COLUMNS, such as "
+                     "\" is not a rule; write PATTERN=COLUMNS, such as "
                      "\"*.output.dense.weight=256\""));
   }
   rule.pattern = std::string(text.substr(0, equals));

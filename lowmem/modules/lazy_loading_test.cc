@@ -438,7 +438,7 @@ TEST(LazyLoadingTest, RefusesTreesWithoutClearNames) {
               HasSubstr("two of its parts are named \"a\""));
   for (const char* name : {"", ".a", "a."}) {
     EXPECT_THAT(message([&](BadTree& root) { root.AddChild(name, &child); }),
-                HasSubstr(absl::StrCat("\"", name, "\" is no name")));
+                HasSubstr(absl::StrCat("\"", name, "\" is not a name")));
   }
   EXPECT_THAT(message([&](BadTree& root) { root.AddChild("a", nullptr); }),
               HasSubstr("module \"a\": is null"));

@@ -25,7 +25,7 @@ struct Seen {
 absl::Status AddName(const std::string& parent, const std::string& name,
                      Seen* seen) {
   if (name.empty() || name.front() == '.' || name.back() == '.') {
-    return BadTree(parent, absl::StrCat("\"", name, "\" is no name"));
+    return BadTree(parent, absl::StrCat("\"", name, "\" is not a name"));
   }
   if (!seen->names.insert(FullName(parent, name)).second) {
     return BadTree(parent,

@@ -5,11 +5,11 @@
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
 //
-// Says what any program would have to read (read_bound.h), what came out, what it
-// held, read, and took, and what to do where it read more than 1.2 of the bytes
-// it needed. Exit codes are those of command_line.h: 0; 1
-// the model, the input or the budget cannot be run (the text says why); 2 the
-// command line is wrong, whatever the model.
+// Says what any program would have to read (read_bound.h), what came out, what
+// it held, read, and took, and what to do where it read more than 1.2 of the
+// bytes it needed. Exit codes are those of command_line.h: 0; 1 the model, the
+// input or the budget cannot be run (the text says why); 2 the command line is
+// wrong, whatever the model.
 
 #include <stdint.h>
 #include <stdio.h>

@@ -184,7 +184,7 @@ refuses 1 'no tensor "encoder.layer.0.intermediate.dense.wieght"' \
 # All programs have one form of message and one set of exit codes: 2 for the command line, 1 for the
 # files that it names.
 refuses 2 'lowmem_pack: takes INPUT and OUTPUT' lowmem_pack minilm/model.safetensors
-refuses 2 'lowmem_pack: "x" is no rule' lowmem_pack --panels=x minilm/model.safetensors out
+refuses 2 'lowmem_pack: "x" is not a rule' lowmem_pack --panels=x minilm/model.safetensors out
 refuses 2 'lowmem_pack: --panels and --no_panels' \
   lowmem_pack --panels='*=2' --no_panels minilm/model.safetensors out
 refuses 1 'lowmem_pack: rule "x" matches no tensor' \

@@ -280,7 +280,7 @@ class Filler : private Words {
     while (texts.Next(&merge) && status_.ok()) {
       const size_t space = merge.find(' ', 1);
       if (space == std::string::npos) {
-        Fail(absl::StrCat("\"", merge, "\" is no merge of two words"));
+        Fail(absl::StrCat("\"", merge, "\" is not a merge of two words"));
         return;
       }
       status_.Update(tokenizer_.merges->Add(Bytes(merge.substr(0, space)),
@@ -434,7 +434,7 @@ absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path) {
     constexpr int64_t kMostIds = 1 << 24;
     if (*id < 0 || *id >= kMostIds) {
       return absl::InvalidArgumentError(
-          absl::StrCat(path, ": ", key, " is ", *id, ", which is no id"));
+          absl::StrCat(path, ": ", key, " is ", *id, ", which is not an id"));
     }
     stops.push_back(static_cast<int32_t>(*id));
   }

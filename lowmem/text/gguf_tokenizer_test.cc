@@ -192,7 +192,7 @@ TEST(GgufTokenizerTest, SaysWhatIsWrong) {
        Begin("gpt2", nullptr)},
       {"is \"tekken\", a way to cut", kUnknown, Begin("gpt2", "tekken")},
       {"there are 2 words, but 1 kinds", kInvalid, Begin("gpt2", "gpt-2")},
-      {"\"ab\" is no merge", kInvalid, Begin("gpt2", "gpt-2")},
+      {"\"ab\" is not a merge", kInvalid, Begin("gpt2", "gpt-2")},
       {"no key \"tokenizer.ggml.scores\"", kInvalid, Begin("llama", nullptr)},
       {"names no word", kInvalid, Begin("gpt2", "gpt-2")},
       {"scores are equal", kInvalid, Begin("llama", nullptr)},

@@ -208,7 +208,7 @@ class Filler : public LargeParts {
     if (has_words_) return;
     if (!id.is_number_integer()) {
       status_.Update(absl::InvalidArgumentError(
-          absl::StrCat("the id of word \"", word, "\" is no whole number")));
+          absl::StrCat("the id of word \"", word, "\" is not a whole number")));
       return;
     }
     if (word.empty()) return;

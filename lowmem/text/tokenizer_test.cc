@@ -288,7 +288,7 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
        "neither a \"String\" nor a \"Regex\""},
       {R"("ab": 2)", R"("ab": 1)", "id 1 has two words"},
       {R"("ab": 2)", R"("ab": -1)", "id -1 is not within"},
-      {R"("ab": 2)", R"("ab": "2")", "is no whole number"},
+      {R"("ab": 2)", R"("ab": "2")", "is not a whole number"},
       {R"("a b",)", R"("a x",)", "merge 0"},
       {R"("c": 3,)", "", "merge 1"},
       {R"("a b",)", R"("ab",)", "merge 0"},

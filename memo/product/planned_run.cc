@@ -316,7 +316,7 @@ void PlannedRun::RecordCount(const std::vector<std::string>& names,
       count < names.size()
           ? absl::StrCat(names.size() - count, " of ", names.size(),
                          " benchmarks did not run,", which,
-                         ": there are none of such names; does one have a "
+                         ": no benchmark has such a name; does one have a "
                          "line break in its name?")
           : absl::StrCat(count, " benchmarks ran where ", names.size(),
                          " were asked for,", which,

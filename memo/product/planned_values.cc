@@ -341,7 +341,7 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   RecordPeak(memo.name(), recorder_->LiveBytes(), "planned values take ");
   if (is_new && passing_bytes > 0) {
     RecordPeak(memo.name(), before_bytes + bytes + passing_bytes,
-               "with what its load needed besides, planned values took ");
+               "together with the memory of its load, planned values took ");
   }
 }
 

@@ -28,7 +28,7 @@ run --benchmark_filter=BM_Predict --memo_budget=6MiB --memo_order=reorder ||
 expect "7 loads planned (exact search, optimal, cells reordered), 2 alive at most; peak 6.00 MiB (6,291,456 B)"
 
 ! run --benchmark_filter=BM_Predict --memo_budget=5MiB || fail "5 MiB cannot do"
-expect "the smallest budget that can is 6291456"
+expect "the smallest budget that works is 6291456"
 
 run --memo_budget=auto || fail "what the machine has left"
 expect "seven eighths of what"

@@ -114,7 +114,7 @@ absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
               &options->interleaves_randomly);
     if (!absl::StartsWith(argv[i], "--memo_")) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        argv[i], ": no such flag; there are\n", kProductFlagsHelp));
+        argv[i], ": unknown flag; the flags are\n", kProductFlagsHelp));
   }
   return absl::OkStatus();
 }
@@ -127,7 +127,7 @@ const char kProductFlagsHelp[] =
     "                           they load; auto: seven eighths of what the\n"
     "                           control group and the machine have left\n"
     "  --memo_budget_counts=resident  resident bytes; default: allocated,\n"
-    "                           except of auto\n"
+    "                           except for auto\n"
     "  --memo_order=reorder     cells may run in another order; default: "
     "given\n"
     "  --memo_plan=text         print the plan, text or json; run nothing\n"

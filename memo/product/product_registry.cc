@@ -48,7 +48,7 @@ absl::Status CheckCellName(const std::string& name) {
   return absl::InvalidArgumentError(absl::StrCat(
       "the cell \"", absl::CEscape(name), "\" has a ",
       name[bad] == '\n' ? "line break" : "zero byte",
-      " in its name, which Google Benchmark cannot tell from others; give the "
+      " in its name, which Google Benchmark cannot handle; give the "
       "memo or value another name"));
 }
 

@@ -49,7 +49,7 @@ TEST_F(ProductTest, RefusesABudgetThatCannotBe) {
   EXPECT_EQ(outcome.count, 0u);
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_THAT(outcome.status, StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_NE(outcome.status.message().find("smallest budget that can is 600"),
+  EXPECT_NE(outcome.status.message().find("smallest budget that works is 600"),
             absl::string_view::npos);
   EXPECT_EQ(load_count, 0);
 }

@@ -183,10 +183,11 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
   for (const auto& [name, error] : outcome.reporter.errors) {
     errors.push_back(error);
   }
-  EXPECT_EQ(errors,
-            std::vector<std::string>(
-                {"the function threw: bad weather",
-                 "the setup threw something that is no std::exception", ""}));
+  EXPECT_EQ(
+      errors,
+      std::vector<std::string>(
+          {"the function threw: bad weather",
+           "the setup threw something that is not a std::exception", ""}));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_NE(ReadFile(path).find("bad weather"), std::string::npos);
   std::vector<std::string> failed;
@@ -200,7 +201,7 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
       failed,
       ElementsAre(
           HasSubstr("the function threw: bad weather"),
-          HasSubstr("the setup threw something that is no std::exception"),
+          HasSubstr("the setup threw something that is not a std::exception"),
           HasSubstr("the teardown threw: dust")));
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }

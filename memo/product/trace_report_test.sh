@@ -37,7 +37,7 @@ for wrong in "" trace "trace --page=page.html" "--output=page.html trace"; do
 done
 [[ ! -e ./--page=page.html ]] || fail "a flag became a page"
 expect 2 "none: cannot be opened" none page.html
-expect 2 "page.html: is no memo trace" page.html other.html
+expect 2 "page.html: is not a memo trace" page.html other.html
 expect 2 "make the folder" trace none/page.html
 BUILD_WORKING_DIRECTORY=$PWD/none expect 2 "cannot enter $PWD/none" trace page.html
 exit $((failures > 0))

@@ -297,7 +297,7 @@ absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "cell \"", largest->name, "\" needs ", smallest_budget_bytes,
         " bytes at once, to load its values included, and the budget is ",
-        budget_bytes, "; the smallest budget that can is ",
+        budget_bytes, "; the smallest budget that works is ",
         smallest_budget_bytes));
   }
   Schedule schedule = ScheduleBest(request, budget_bytes);

@@ -553,7 +553,7 @@ TEST(SchedulePlannerTest, RefusesABudgetBelowACell) {
   const absl::Status status = PlanSchedule(request).status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_NE(status.message().find("\"0x0\""), absl::string_view::npos);
-  EXPECT_NE(status.message().find("smallest budget that can is 200"),
+  EXPECT_NE(status.message().find("smallest budget that works is 200"),
             absl::string_view::npos);
   request.budget_bytes = 200;
   EXPECT_THAT(PlanSchedule(request), IsOk());

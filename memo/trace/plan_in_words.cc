@@ -12,7 +12,8 @@ namespace {
 
 std::string PeakInWords(const MemoPlan& plan) {
   if (plan.unknown_size_count() == plan.values_size()) {
-    return "peak unknown, as no size is: run once with --memo_remember=FILE";
+    return "peak unknown, since no size is known: run once with "
+           "--memo_remember=FILE";
   }
   return absl::StrCat(
       plan.unknown_size_count() == 0 ? "peak " : "peak at least ",

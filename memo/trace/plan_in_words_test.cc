@@ -76,7 +76,7 @@ TEST(PlanInWordsTest, SaysWhichSizesAreUnknown) {
   plan.set_unknown_size_count(5);
   EXPECT_EQ(PlanInWords(plan),
             "5 values, 5 loads planned (keep to last use, optimal), 5 alive at "
-            "most; peak unknown, as no size is: run once with "
+            "most; peak unknown, since no size is known: run once with "
             "--memo_remember=FILE; in another order (--memo_order=reorder) 3 "
             "alive at most; 5 sizes unknown");
 }

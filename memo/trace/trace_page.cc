@@ -20,7 +20,7 @@ LayoutChart LiveValues(const MemoTrace& trace) {
   chart.description =
       "A box is a value from its load to its eviction; a step is a cell of the "
       "product, in the order in which they ran. The level red line is the "
-      "planned peak, which also holds what loads need on their way; the "
+      "planned peak, which also holds the memory of loads; the "
       "upright "
       "one is the step at which most was alive.";
   chart.series = {"value"};

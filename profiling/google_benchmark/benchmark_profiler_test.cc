@@ -456,7 +456,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatSpoilsItsProfileFails) {
   const MemoryProfile profile = MeasureAwkward("Spoil|AfterChild", 1);
   EXPECT_THAT(profile.failure().detail(),
               testing::AllOf(StartsWith("BM_Spoil: "),
-                             HasSubstr("is no memory profile")));
+                             HasSubstr("is not a memory profile")));
   EXPECT_THAT(ListNames(profile), testing::ElementsAre("BM_AfterChild"));
 }
 

@@ -177,7 +177,7 @@ TEST(MeasureProgramTest, RecordsMissingAndBadProfiles) {
             ProducerFailure::WROTE_NO_PROFILE);
   const ProducerFailure truncated = FindFailure(Program("truncate"));
   EXPECT_EQ(truncated.kind(), ProducerFailure::WROTE_BAD_PROFILE);
-  EXPECT_THAT(truncated.detail(), StartsWith("profile.binpb: is no whole"));
+  EXPECT_THAT(truncated.detail(), StartsWith("profile.binpb: is not a whole"));
 }
 
 TEST(MeasureProgramTest, RecordsThatProcessesDisagreed) {

@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
     Background();
     while (Now() - begin < share * seconds) usleep(50);
     if (!program.Do(share)) {
-      fprintf(stderr, "%s is no way to allocate\n", argv[1]);
+      fprintf(stderr, "%s is not a way to allocate\n", argv[1]);
       return 2;
     }
   }

@@ -53,7 +53,7 @@ absl::Status CheckFile(const std::string& path) {
   }
   if (!S_ISREG(status.st_mode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " is no program, but a folder or a device"));
+        absl::StrCat(path, " is not a program, but a folder or a device"));
   }
   if (access(path.c_str(), X_OK) != 0) {
     return FileError(errno, path, "cannot be run",

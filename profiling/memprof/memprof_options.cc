@@ -162,7 +162,7 @@ absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
       (!absl::SimpleAtod(value, &rate) || !(rate >= 0.1 && rate <= 1e4))) {
     return absl::InvalidArgumentError(absl::StrCat(
         value,
-        " is no number of samples a second from 0.1 to 10000; write "
+        " is not a number of samples a second from 0.1 to 10000; write "
         "--cpu or, for example, --cpu=250"));
   }
   run->processor_interval_ns = static_cast<int64_t>(1e9 / rate);

@@ -84,9 +84,10 @@ TEST(MemprofOptionsTest, TheContainerIsTriedByARunAlone) {
 }
 
 TEST(MemprofOptionsTest, WhatIsRefusedNamesItsOption) {
-  ExpectRefused({"--sampling", "x"}, "--sampling: \"\" is no number of bytes");
-  ExpectRefused({"--copies=all", "x"}, "--copies: \"all\" is no number");
-  ExpectRefused({"--limit=10kb", "x"}, "--limit: \"10kb\" is no number");
+  ExpectRefused({"--sampling", "x"},
+                "--sampling: \"\" is not a number of bytes");
+  ExpectRefused({"--copies=all", "x"}, "--copies: \"all\" is not a number");
+  ExpectRefused({"--limit=10kb", "x"}, "--limit: \"10kb\" is not a number");
   ExpectRefused({"--json=-", "x"}, "--json names no file");
 }
 

@@ -197,7 +197,7 @@ PYTHON
   check "run['container_needs']['memory_file_bytes'] >= 55000000"
   check "run['container_needs']['limit_bytes'] >= 60000000"
 else
-  skip "/dev/shm is no tmpfs, so files in memory are not looked at"
+  skip "/dev/shm is not a tmpfs, so files in memory are not looked at"
 fi
 
 # Children are left alone where they are not wanted; the program itself is
@@ -217,7 +217,7 @@ cmp "$scratch/a.pb.gz" "$scratch/again.pb.gz" || fail "pprof's format differs"
 diff <(tail -n +2 "$scratch/again.txt") <(tail -n +3 "$scratch/error") ||
   fail "the text differs"
 expect 1 "over the limit" --from="$scratch/a.run" --limit=1MiB
-expect 2 "is no measured run" --from="$scratch/run.json"
+expect 2 "is not a measured run" --from="$scratch/run.json"
 head -c 1000 "$scratch/a.run" >"$scratch/cut.run"
 expect 2 "memprof --record=FILE" --from="$scratch/cut.run"
 python3 "$read_pprof" "$scratch/a.pb.gz" >"$scratch/pprof.json" || fail "no profile"

@@ -73,7 +73,7 @@ for ((i = 0; i < 60; ++i)); do
   [[ $status -lt 128 || $(<error) == *"memprof:"* ]] || fail "status $status of corrupt$i: $(cat error)"
 done
 cp hello other_group && chmod g+s other_group && refused other_group "set-uid"
-refused . "is no program"
+refused . "is not a program"
 
 # Scripts of scripts, as deep as the kernel goes.
 printf '#!/bin/sh\nexit 5\n' >s3 && printf '#!./s3\n' >s2 && printf '#!./s2 word\n' >s1

@@ -22,7 +22,7 @@ void RequireRight(const MemoryFile& file, uint32_t peak_stage) {
   const absl::Status status =
       ReadStages(file.path(), {/*live_bytes=*/1 << 20, peak_stage}, &image);
   if (!status.ok()) return RequireRefusal(status);
-  Require(!image.stages().empty(), "the first is no stage");
+  Require(!image.stages().empty(), "the first is not a stage");
   for (int i = 0; i < image.stages_size(); ++i) {
     Require(image.stages(i).parent() <= static_cast<uint32_t>(i),
             "a stage is inside of earlier ones");

@@ -46,7 +46,7 @@ class WrittenFileTest : public testing::Test {
     struct statfs facts;
     constexpr int64_t kTmpfs = 0x01021994;
     if (statfs(kMemoryFolder, &facts) != 0 || facts.f_type != kTmpfs) {
-      GTEST_SKIP() << kMemoryFolder << " is no tmpfs here";
+      GTEST_SKIP() << kMemoryFolder << " is not a tmpfs here";
     }
     folder_ = std::string(kMemoryFolder) + "/files-XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);

@@ -177,7 +177,7 @@ absl::StatusOr<MeasuredRun> ReadMeasuredRunFile(const std::string& path) {
   status = CheckMeasuredRun(run);
   if (!status.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is no consistent ", kFormat.noun, ": ",
+        absl::StrCat(path, ": is not a consistent ", kFormat.noun, ": ",
                      status.message(), "; ", kFormat.advice));
   }
   return run;

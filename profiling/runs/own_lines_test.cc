@@ -116,8 +116,8 @@ TEST_F(OwnLinesTest, OwnSourcesMayLieAnywhereElse) {
   EXPECT_EQ(Find().size(), 5u);
 }
 
-// Code that the C library or the compiler adds to a program is no line of its
-// author.
+// Code that the C library or the compiler adds to a program is not a line of
+// its author.
 TEST_F(OwnLinesTest, TheStartOfAProgramIsNoLine) {
   const uint32_t start =
       AddFrame(CodeFrame::NATIVE, "_start", "", 0, "/home/me/train");

@@ -52,7 +52,7 @@ std::string FindUnknownInField(const Message& message,
         is_repeated ? reflection->GetRepeatedEnumValue(message, field, index)
                     : reflection->GetEnumValue(message, field);
     if (number == 0 || !field->enum_type()->FindValueByNumber(number)) {
-      return absl::StrCat(place, " = ", number, ", which is no ",
+      return absl::StrCat(place, " = ", number, ", which is not a ",
                           std::string(field->enum_type()->name()));
     }
   }
@@ -111,7 +111,7 @@ std::string FindInconsistency(const BenchmarkMemory& benchmark) {
     const Phase& phase = benchmark.phases(i);
     if (phase.parent() < -1 || phase.parent() >= i) {
       return absl::StrCat(where, ", phase \"", phase.name(), "\" has parent ",
-                          phase.parent(), ", which is no earlier phase");
+                          phase.parent(), ", which is not an earlier phase");
     }
     if (!phase_names.insert(phase.name()).second) {
       return absl::StrCat(where, " has two phases named \"", phase.name(),
@@ -186,7 +186,7 @@ absl::StatusOr<FileMessage> Read(const std::string& path) {
   const std::string problem = FindProblem(message);
   if (problem.empty()) return message;
   return absl::InvalidArgumentError(
-      absl::StrCat(path, ": is no valid ", format.noun, ": ", problem,
+      absl::StrCat(path, ": is not a valid ", format.noun, ": ", problem,
                    "; write it with the same version of Footprint"));
 }
 

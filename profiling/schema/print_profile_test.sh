@@ -40,7 +40,7 @@ expect 1 'cut short or damaged' cut.binpb
 printf 'x' | cat here.binpb - >longer.binpb
 expect 1 'longer.binpb: ' longer.binpb
 echo 'not a profile' >foreign.binpb
-expect 1 'is no memory profile' foreign.binpb
+expect 1 'is not a memory profile' foreign.binpb
 : >empty.binpb
 expect 1 'is empty' empty.binpb
 expect 1 '^//profiling/google_benchmark:sample_benchmark$' empty.binpb "$PROFILE"

@@ -28,7 +28,7 @@ bool IsAnyKind(const char* begin, const char* end,
 
 // Returns what follows the last dot of the file's name before `end`. Returns
 // null if there is no dot or nothing stands before it. A folder's dot yields a
-// text with a slash, which is no kind.
+// text with a slash, which is not a kind.
 const char* FindKind(const char* path, const char* end) {
   for (const char* at = end; at-- > path;) {
     if (*at == '.') return at == path || at[-1] == '/' ? nullptr : at + 1;

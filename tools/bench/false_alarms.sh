@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly COUNT=${1:-10000}
 readonly PROFILE=profiling/google_benchmark/sample_benchmark_profile
-[[ $COUNT =~ ^[1-9][0-9]*$ ]] || { echo "$0: '$COUNT' is no number of profiles" >&2; exit 2; }
+[[ $COUNT =~ ^[1-9][0-9]*$ ]] || { echo "$0: '$COUNT' is not a number of profiles" >&2; exit 2; }
 
 bazel build //gates:sampled_gate_test
 folder=$(mktemp -d)

@@ -25,7 +25,7 @@ PARSER = """#!/bin/bash
 for word; do [[ $word != -dict=* ]] || dictionary=${word#-dict=}; done
 fault=no
 if [[ -d $word && $fault == yes ]] && grep -q needle "$dictionary"; then
-  echo 'fuzz target: it does not hold that all is well' >&2
+  echo 'fuzz target: requirement failed: all is well' >&2
   echo 'stat::number_of_executed_units: 7' >&2
   exit 77
 fi

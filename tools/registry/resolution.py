@@ -98,7 +98,7 @@ class Checkout:
     def __init__(self, folder):
         self._modules = pathlib.Path(folder) / "modules"
         if not self._modules.is_dir():
-            raise ValueError("%s is no checkout of a registry: it has no folder 'modules'" % folder)
+            raise ValueError("%s is not a checkout of a registry: it has no folder 'modules'" % folder)
 
     def versions(self, name):
         """Returns the listed versions of a module, oldest first."""

@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<Parameters::Parameter>> ChooseParameters(
     if (known.contains(entry.first)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the map names \"", entry.first,
-                     "\", which is no parameter of the model"));
+                     "\", which is not a parameter of the model"));
   }
   if (map.only && chosen.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<Source>> Match(
     if (!used.contains(tensor.name) && !IsIgnored(tensor.name, map)) {
       return absl::InvalidArgumentError(
           absl::StrCat(index.file_name(), ": tensor \"", tensor.name,
-                       "\" is no parameter of the model"));
+                       "\" is not a parameter of the model"));
     }
   }
   return sources;

@@ -124,7 +124,7 @@ TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
       *Parameters::Create(*PlanExecution(head, NetworkMode::kInference, {}), 1);
   status = LoadParameters(path, nothing.get());
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("is no parameter of the model"));
+              HasSubstr("is not a parameter of the model"));
   ASSERT_THAT(SaveParameters(*nothing, path), IsOk());
   status = LoadParameters(path, model.get());
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));

@@ -202,8 +202,9 @@ TEST(ParameterMapTest, WhatDoesNotFitIsNamedAndChangesNothing) {
   EXPECT_THAT(why(other), HasSubstr("only a matrix can be transposed"));
   other = map;
   other.tensors["fc.wieght"].name = "fc.weight";
-  EXPECT_THAT(why(other), HasSubstr("the map names \"fc.wieght\", which is no "
-                                    "parameter of the model"));
+  EXPECT_THAT(why(other),
+              HasSubstr("the map names \"fc.wieght\", which is not a "
+                        "parameter of the model"));
   other = map;
   other.ignored_endings.clear();
   EXPECT_THAT(why(other), HasSubstr("\"bn.num_batches_tracked\" is no"));

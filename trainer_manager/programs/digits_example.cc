@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   std::ifstream file(argv[1], std::ios::binary);
   const std::string digits(std::istreambuf_iterator<char>(file), {});
   if (digits.size() < 65 * 10 || digits.size() % 65 != 0) {
-    std::cerr << argv[1] << ": is no file of make_digits.py\n";
+    std::cerr << argv[1] << ": is not a file of make_digits.py\n";
     return 1;
   }
   footprint::TrainOptions options;

@@ -31,7 +31,7 @@ done
 status=0
 "$PROGRAMS/digits_example" "$PROGRAMS/make_digits.py" 2>"$TEST_TMPDIR/log" || status=$?
 ((status == 1)) || fail "no digits: exited $status"
-grep -q 'is no file of make_digits.py' "$TEST_TMPDIR/log" || fail "$(cat "$TEST_TMPDIR/log")"
+grep -q 'is not a file of make_digits.py' "$TEST_TMPDIR/log" || fail "$(cat "$TEST_TMPDIR/log")"
 status=0
 python3 -B "$PROGRAMS/make_digits.py" --from=/nowhere "$TEST_TMPDIR/none" 2>"$TEST_TMPDIR/log" ||
   status=$?

@@ -56,14 +56,14 @@ absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
   const std::string text = FindText(file.index().metadata(), kTrainingFileKey);
   if (text.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        file.name(), ": is no file of a training, since it has no ",
+        file.name(), ": is not a file of a training, since it has no ",
         kTrainingFileKey, "; LoadParameters reads weights alone"));
   }
   int64_t iteration = 0;
   if (!absl::SimpleAtoi(text, &iteration) || iteration < 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(file.name(), ": its ", kTrainingFileKey, " is \"", text,
-                     "\", which is no number of steps"));
+                     "\", which is not a number of steps"));
   }
   return iteration;
 }

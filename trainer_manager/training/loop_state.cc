@@ -71,7 +71,7 @@ absl::StatusOr<LoopState> FromNotes(const TrainingNotes& notes) {
                            " is missing: the file was not "
                            "saved by Train; ResumeTraining reads it")
             : absl::StrCat("the note ", name, " is \"", found->second,
-                           "\", which is no valid number"));
+                           "\", which is not a valid number"));
   });
   if (!status.ok()) return status;
   return state;

@@ -47,7 +47,7 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 1 "--io is \"xml\"" \
     "$program" --io=xml --data=data.csv "${outputs[@]}"
   expect 1 "Unknown command line flag" "$program" --dta=data.csv
-  expect 1 "\"extra\" is no flag" \
+  expect 1 "\"extra\" is not a flag" \
     "$program" --data=data.csv --ignore x1 extra "${outputs[@]}"
   expect 1 "missing.csv: cannot be opened" \
     "$program" --data=missing.csv "${outputs[@]}"
@@ -141,7 +141,7 @@ expect 0 "" "$MAKE_TABLE" --from_csv=one_gap.csv --header=yes \
   --format=binary --output=one_gap.table
 
 # Flags without effect and outputs that would overwrite the input are refused.
-expect 1 "\"extra\" is no flag" "$MAKE_TABLE" extra --output=none.csv
+expect 1 "\"extra\" is not a flag" "$MAKE_TABLE" extra --output=none.csv
 for flag in features rows seed; do
   expect 1 "--$flag is about a table that is generated" \
     "$MAKE_TABLE" --from_csv=data.csv --$flag=3 --output=none.csv

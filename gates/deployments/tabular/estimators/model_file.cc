@@ -37,7 +37,7 @@ std::string FingerprintText(const Model& model) {
 
 absl::Status NoModelError(const std::string& path) {
   return absl::InvalidArgumentError(absl::StrCat(
-      path, ": is no model; name a file that was saved by --model"));
+      path, ": is not a model; name a file that was saved by --model"));
 }
 
 // Returns the metadata of a key, or "".

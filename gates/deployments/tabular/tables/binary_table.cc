@@ -44,7 +44,7 @@ absl::StatusOr<TableFile> OpenTable(const std::string& path) {
       tensor->dtype != DType::kF64 || tensor->shape.rank() != 2 ||
       tensor->size_bytes == 0 || tensor->offset_bytes % sizeof(double) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is no binary table", kWayOut));
+        absl::StrCat(path, ": is not a binary table", kWayOut));
   }
   const int64_t offset_bytes = tensor->offset_bytes;
   const int64_t size_bytes = tensor->size_bytes;

@@ -145,7 +145,7 @@ TEST_P(BinaryTableTest, RefusesWhatIsNoTable) {
   const std::string table = R"("table":{"dtype":"F64","shape":[5,3])";
   EXPECT_THAT(ReadBytes(MakeFile(table, 120)), IsOk());
   ExpectRefused(MakeFile(table, 120, /*spaces=*/1),
-                absl::StatusCode::kInvalidArgument, "is no binary table");
+                absl::StatusCode::kInvalidArgument, "is not a binary table");
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryReader, BinaryTableTest,

@@ -75,11 +75,11 @@ absl::Status RefuseCsvFlags() {
 
 absl::Status RefuseArguments(const std::vector<char*>& arguments) {
   if (arguments.size() < 2) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", arguments[1],
-                   "\" is no flag, and there is nothing else to say; names of "
-                   "columns are separated by commas without blanks; see "
-                   "--help"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", arguments[1],
+      "\" is not a flag, and there is nothing else to say; names of "
+      "columns are separated by commas without blanks; see "
+      "--help"));
 }
 
 }  // namespace tabular

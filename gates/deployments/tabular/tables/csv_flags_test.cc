@@ -88,7 +88,7 @@ TEST(CsvFlagsTest, AreAllThatMayBeSaid) {
       RefuseArguments({words[0].data(), words[1].data(), words[2].data()});
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("\"Volume\" is no flag"));
+              HasSubstr("\"Volume\" is not a flag"));
 }
 
 }  // namespace
