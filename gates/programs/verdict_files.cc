@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
     if (colon == std::string::npos || colon + 1 == value.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--write=", EscapeForTerminal(value),
-                       " is no FORMAT:FILE, such as sarif:gates.sarif"));
+                       " is not FORMAT:FILE, such as sarif:gates.sarif"));
     }
     VerdictFile file{value.substr(0, colon), value.substr(colon + 1)};
     absl::Status status = check_format(file.format);

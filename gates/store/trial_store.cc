@@ -542,7 +542,7 @@ absl::Status TrialStore::BackUp(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) != 0) {
     return errno == EEXIST
                ? absl::AlreadyExistsError(absl::StrCat(
-                     folder, ": is there already; name another folder"))
+                     folder, ": already exists; name another folder"))
                : FileError(errno, folder, "cannot be made");
   }
   {

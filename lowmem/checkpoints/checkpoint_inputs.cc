@@ -16,7 +16,7 @@ absl::Status CheckpointInputs::Add(absl::string_view path) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
         ": is a GGUF file, which is read as it is and needs no packing; "
-        "another type of it makes llama-quantize"));
+        "to change its type, use llama-quantize"));
   }
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       WeightStore::Open(path, WeightBackend::kPread);

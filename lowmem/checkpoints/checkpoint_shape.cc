@@ -83,7 +83,7 @@ absl::Status CheckShape(const CheckpointShape& shape) {
   }
   if (shape.family == ModelFamily::kBert &&
       (shape.token_types < 1 || shape.token_types > kMaximum)) {
-    return absl::InvalidArgumentError("BERT wants at least one token type");
+    return absl::InvalidArgumentError("BERT needs at least one token type");
   }
   return absl::OkStatus();
 }

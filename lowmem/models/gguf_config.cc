@@ -62,7 +62,7 @@ class ConfigTeller {
     if (!std::isfinite(number)) {
       Fail(absl::InvalidArgumentError(absl::StrCat(
           index_.file_name(), ": key \"", Key(name), "\" is ", number,
-          ", which is not a number to calculate with. The "
+          ", which is not a finite number. The "
           "file is damaged: download it again")));
       return otherwise;
     }

@@ -100,7 +100,8 @@ absl::Status ReadModules(const std::string& directory,
   const nlohmann::json modules =
       nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!modules.is_array()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON list"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is not a JSON list"));
   }
   bool has_pooling = false;
   for (const nlohmann::json& module : modules) {
@@ -141,7 +142,8 @@ absl::StatusOr<nlohmann::json> ReadJson(const std::string& path) {
   nlohmann::json json =
       nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) return json;
-  return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON object"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is not a JSON object"));
 }
 
 absl::Status ReadPrompt(const std::string& directory,

@@ -107,7 +107,7 @@ TEST(ReadSentencePoolingTest, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(fault(R"([{"type": "a.CNN", "path": "2_CNN"}])", "{}"),
               HasSubstr("module \"a.CNN\" is unknown there"));
   EXPECT_THAT(fault("[]", "{}"), HasSubstr("has no Pooling"));
-  EXPECT_THAT(fault("{}", "{}"), HasSubstr("is no JSON list"));
+  EXPECT_THAT(fault("{}", "{}"), HasSubstr("is not a JSON list"));
   EXPECT_THAT(fault("[3, null]", "{}"), HasSubstr("module \"\" is unknown"));
   EXPECT_THAT(fault(kModules, "{}"), HasSubstr("has 0 pooling modes"));
   EXPECT_THAT(fault(kModules, R"({"pooling_mode_cls_token": true,

@@ -122,7 +122,7 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
     return absl::UnimplementedError(absl::StrCat(
         directory,
         ": a decoder's vectors are known by the last token alone; its "
-        "modules.json says otherwise, or is not there"));
+        "modules.json names another pooling or is missing"));
   }
   auto decoder = Decoder::Open(directory, backend, DecoderUse::kStates);
   if (!decoder.ok()) return decoder.status();

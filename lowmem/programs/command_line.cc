@@ -28,7 +28,7 @@ absl::Status CheckNotThere(const std::string& path, bool force) {
   }
   return absl::AlreadyExistsError(absl::StrCat(
       path,
-      ": is there already; name another file, or give --force to replace "
+      ": already exists; name another file, or give --force to replace "
       "it"));
 }
 

@@ -66,7 +66,7 @@ lowmem_chat small --prompt="the " --generate=12 --backend=resident --threads=1 >
 cmp -s one two || fail "quantised: another budget, another answer"
 expect_error 2 'there are q8_0 and q4_0' "$BIN/lowmem_pack" --quantize=q3 model/model.safetensors x
 expect_error 2 'goes without --panels' "$BIN/lowmem_pack" --quantize=q8_0 --no_panels a b
-expect_error 1 'is there already' "$BIN/lowmem_pack" --quantize=q8_0 model/model.safetensors small/model.gguf
+expect_error 1 'already exists' "$BIN/lowmem_pack" --quantize=q8_0 model/model.safetensors small/model.gguf
 expect_error 1 'needs no packing' "$BIN/lowmem_pack" model.gguf packed.safetensors
 head -c 100000 model.gguf >cut.gguf
 expect_error 1 'The file is damaged: download it again' "$BIN/lowmem_chat" cut.gguf --prompt=a
@@ -153,6 +153,6 @@ expect_error 1 'but there are 704 words' "$BIN/lowmem_tokenize" model --ids=704
 printf 'one\n\ntwo\n' >lines
 [[ $("$BIN/lowmem_tokenize" model --file=lines | wc -l) == 3 ]] || fail "three lines"
 printf '"a\\nb"\nno\n' >json
-expect_error 1 'json: line 2: is no JSON string' "$BIN/lowmem_tokenize" model --file=json --json
+expect_error 1 'json: line 2: is not a JSON string' "$BIN/lowmem_tokenize" model --file=json --json
 [[ $failures == 0 ]] && echo "lowmem_chat_test: passed"
 exit "$((failures > 0))"

@@ -321,7 +321,7 @@ void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
   const WeightCounters counters = store.counters();
   printf(
       "advice       %s of the %s read were not needed: they lie around rows of "
-      "a few columns; what fixes it:\n",
+      "a few columns; to fix it, run:\n",
       FormatRoundedBytes(counters.bytes_around_rows).c_str(),
       FormatRoundedBytes(counters.bytes_read).c_str());
   const std::string& file = store.index().file_name();

@@ -68,7 +68,7 @@ for output in states minilm.F32/model.safetensors; do
   refuses 1 "$output" minilm.F32 --ids=1,2,3 --output=$output
   [[ $(cksum <$output) == "$before" ]] || fail "$output was replaced"
 done
-refuses 1 'states: is there already; name another file, or give --force' \
+refuses 1 'states: already exists; name another file, or give --force' \
   minilm.F32 --ids=1,2,3 --output=states
 ln -s model.safetensors minilm.F32/link
 for output in model.safetensors config.json link; do
@@ -217,7 +217,7 @@ if mkdir "$group" 2>/dev/null && [[ -w $group/$limit ]] && rmdir "$group"; then
     in_group $((16 << 20)) grouped --ids=1 $arguments --force --output=output
     ((status == 0)) || fail "in 16 MiB, $arguments: $status: $(cat log)"
     cmp expected output || fail "other bits in a group, $arguments"
-    says '^budget .*, all that a plan may take of what is free in the control group '
+    says '^budget .*, limited by the free memory of the control group '
     if [[ $arguments == --backend=pread ]]; then
       says '^advice .* do not stay in the page cache.*--backend=direct'
     else

@@ -60,7 +60,7 @@ absl::StatusOr<std::string> ReadLine(absl::string_view line) {
   const nlohmann::json json = nlohmann::json::parse(
       line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_string()) {
-    return absl::InvalidArgumentError("is no JSON string");
+    return absl::InvalidArgumentError("is not a JSON string");
   }
   return json.get<std::string>();
 }

@@ -81,7 +81,7 @@ std::string BudgetLine(const Budget& budget) {
         budget.choice->least_slowdown);
   }
   if (!budget.limited_by.empty()) {
-    absl::StrAppend(&line, ", all that a plan may take of what is free in ",
+    absl::StrAppend(&line, ", limited by the free memory of ",
                     budget.limited_by);
   }
   return line;

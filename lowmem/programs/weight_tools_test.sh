@@ -21,9 +21,9 @@ lowmem_generate --shape=minilm --layers=1 minilm 2>log
 grep -q '100 % of' log || fail "no progress: $(cat log)"
 # An existing model stays without --force.
 before=$(cksum <minilm/model.safetensors)
-refuses 1 'minilm/config.json: is there already' lowmem_generate --seed=2 --layers=1 minilm
+refuses 1 'minilm/config.json: already exists' lowmem_generate --seed=2 --layers=1 minilm
 mv minilm/config.json kept
-refuses 1 'minilm/model.safetensors: is there already' lowmem_generate --seed=2 --layers=1 minilm
+refuses 1 'minilm/model.safetensors: already exists' lowmem_generate --seed=2 --layers=1 minilm
 mv kept minilm/config.json
 [[ $(cksum <minilm/model.safetensors) == "$before" ]] || fail 'a model was overwritten'
 lowmem_generate --force --seed=2 --layers=1 minilm 2>log
@@ -139,7 +139,7 @@ for folder in other all; do
   cmp expected output || fail "$folder has other bits"
 done
 # Narrower panels would cut sums; the error names the remedy.
-refuses 1 'other/model.safetensors: is there already' \
+refuses 1 'other/model.safetensors: already exists' \
   lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors
 lowmem_pack --force --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
 refuses 1 'multiples of 256' lowmem_run other --ids=1,2,3

@@ -206,9 +206,10 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenDirect(WeightFile file) {
   absl::StatusOr<FileDescriptor> direct = OpenPastCache(file);
   std::string description = "direct: O_DIRECT";
   if (absl::IsUnimplemented(direct.status())) {
-    description = absl::StrCat(
-        "direct: O_DIRECT was refused here (", direct.status().message(),
-        "), so reads go through the page cache, which counts for a cgroup");
+    description = absl::StrCat("direct: O_DIRECT was refused here (",
+                               direct.status().message(),
+                               "), so reads go through the page cache, which "
+                               "is charged to the cgroup");
     direct = FileDescriptor(dup(file.descriptor()));
     if (!direct->is_open()) {
       return FileError(errno, file.name(), "cannot be opened twice");

@@ -136,7 +136,7 @@ def main():
     parser.add_argument("output", type=pathlib.Path)
     options = parser.parse_args()
     if options.output.exists():
-        parser.error("%s is there already" % options.output)
+        parser.error("%s already exists" % options.output)
     make(options.tree, options.output, options.seen_as or options.output.absolute())
 
 

@@ -23,7 +23,7 @@ absl::Status CheckRequest(absl::Span<const TensorRequest> requests,
     return absl::InvalidArgumentError(absl::StrCat(
         "tensor ", TensorName(requests, index), " lives from step ",
         request.lower_step, " until before step ", request.upper_step,
-        ", which is not a step at all; the upper step must be the greater "
+        ", which contains no step; the upper step must be the greater "
         "one"));
   }
   if (request.size_bytes < 1) {

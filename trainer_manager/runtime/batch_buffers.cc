@@ -157,9 +157,8 @@ absl::Status BatchBuffers::Lend(size_t index, InputView values) {
   lent_[index] = values.data();
   if (fingerprints_.empty()) return absl::OkStatus();
   if (!IsMapped(values.data(), SizeBytes(spec))) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(what, " ", number,
-                     " is not a memory of this program: it was released"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        what, " ", number, " is not memory of this program: it was released"));
   }
   fingerprints_[index] = Fingerprint(values.data(), SizeBytes(spec));
   return absl::OkStatus();

@@ -55,9 +55,9 @@ absl::Status CheckSame(const SafetensorsFile& file, const std::string& key,
 absl::StatusOr<int64_t> ReadIteration(const SafetensorsFile& file) {
   const std::string text = FindText(file.index().metadata(), kTrainingFileKey);
   if (text.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        file.name(), ": is not a file of a training, since it has no ",
-        kTrainingFileKey, "; LoadParameters reads weights alone"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.name(), ": is not a training file, since it has no ",
+                     kTrainingFileKey, "; LoadParameters reads weights alone"));
   }
   int64_t iteration = 0;
   if (!absl::SimpleAtoi(text, &iteration) || iteration < 0) {

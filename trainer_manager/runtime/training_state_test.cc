@@ -209,7 +209,7 @@ TEST_F(RefusedTest, AnotherNetwork) {
 
 TEST_F(RefusedTest, AFileOfWeights) {
   ASSERT_THAT(SaveParameters(*saved_.parameters, path_), IsOk());
-  ExpectRefused(MakeTraining(Adam(0.01f), 1), "is not a file of a training");
+  ExpectRefused(MakeTraining(Adam(0.01f), 1), "is not a training file");
 }
 
 TEST_F(RefusedTest, AFileThatWasCut) {
