@@ -171,6 +171,17 @@ void PublishHeap(PublishedHeap* published) {
   published->RaiseMapped(process.mapped_bytes);
 }
 
+void RestartRecentPeak() {
+  RegisterThread();
+  ProcessLock lock;
+  PublishedHeap* const published = process.published;
+  if (published == nullptr) return;
+  published->recent_peak_live_bytes.store(FoldPeaks());
+  published->recent_peak_count.store(published->recent_peak_count.load() + 1);
+  published->recent_peak_restart_count.store(
+      published->recent_peak_restart_count.load() + 1);
+}
+
 }  // namespace profiling_internal
 
 using profiling_internal::FoldPeaks;

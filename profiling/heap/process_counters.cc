@@ -34,10 +34,22 @@ bool ReadLiveBytes(ThreadCounters* counters)
   return true;
 }
 
+void PublishRecentPeak(PublishedHeap* published, int64_t sum_bytes) {
+  if (sum_bytes <=
+      published->recent_peak_live_bytes.load(std::memory_order_relaxed)) {
+    return;
+  }
+  published->recent_peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);
+  published->recent_peak_count.store(
+      published->recent_peak_count.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
+}
+
 void PublishPeak(int64_t sum_bytes) {
   PublishedHeap* const published = process.published;
-  if (published == nullptr ||
-      sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
+  if (published == nullptr) return;
+  PublishRecentPeak(published, sum_bytes);
+  if (sum_bytes <= published->peak_live_bytes.load(std::memory_order_relaxed)) {
     return;
   }
   published->peak_live_bytes.store(sum_bytes, std::memory_order_relaxed);

@@ -31,6 +31,11 @@ struct PublishedHeap {
   // The bytes that the program mapped by itself.
   std::atomic<int64_t> mapped_bytes;
   std::atomic<int64_t> peak_mapped_bytes;
+  // The same as peak_live_bytes and peak_count, of the time since the last call
+  // of RestartRecentPeak, and the number of those calls.
+  std::atomic<int64_t> recent_peak_live_bytes;
+  std::atomic<uint64_t> recent_peak_count;
+  std::atomic<uint64_t> recent_peak_restart_count;
 
   // Stores the mapped bytes; not called by two threads at once.
   void RaiseMapped(int64_t bytes) {
@@ -45,6 +50,11 @@ struct PublishedHeap {
 // Thread-safe. `published` must live until the process ends or another is
 // published.
 void PublishHeap(PublishedHeap* published);
+
+// Begins the recent peak anew, with what is live now: for who wants to know
+// what was live at the peak of one part of a program (call_sites.h). Does
+// nothing if nobody reads. Thread-safe.
+void RestartRecentPeak();
 
 }  // namespace footprint::profiling_internal
 

@@ -139,7 +139,8 @@ absl::Status ReadFilesBeside(const std::string& path,
                              MeasuredProcess* process) {
   if (record.has_sites != 0) {
     absl::StatusOr<SiteProfile> sites = ReadSiteProfile(
-        Beside(path, kSitesSuffix), record.heap.peak_count.load());
+        Beside(path, kSitesSuffix), record.heap.peak_count.load(),
+        record.heap.recent_peak_count.load());
     if (!sites.ok()) return sites.status();
     process->sites = *std::move(sites);
     absl::Status status = ReadGrowth(path, process);
@@ -166,6 +167,22 @@ absl::Status ReadFilesBeside(const std::string& path,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<std::string>> RecordPaths(
+    const std::string& folder) {
+  DIR* const directory = opendir(folder.c_str());
+  if (directory == nullptr) return FileError(errno, folder, "cannot be listed");
+  std::vector<std::string> paths;
+  while (const dirent* entry = readdir(directory)) {
+    if (absl::EndsWith(entry->d_name, kRecordSuffix)) {
+      paths.push_back(absl::StrCat(folder, "/", entry->d_name));
+    }
+  }
+  closedir(directory);
+  return paths;
+}
+
+}  // namespace
+
 // Reads one record. Returns nothing if the process was killed in its first
 // microseconds, is just starting, or found no room, which its parent's record
 // counts.
@@ -189,27 +206,12 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
   MeasuredProcess process;
   SetFigures(*record, &process.figures);
   process.peak_stage = record->heap.peak_stage.load();
+  process.has_recent_peak = record->heap.recent_peak_restart_count.load() > 0;
   ReadObjectList(Beside(path, kObjectsSuffix), &process);
   absl::Status status = ReadFilesBeside(path, *record, &process);
   if (!status.ok()) return status;
   return process;
 }
-
-absl::StatusOr<std::vector<std::string>> RecordPaths(
-    const std::string& folder) {
-  DIR* const directory = opendir(folder.c_str());
-  if (directory == nullptr) return FileError(errno, folder, "cannot be listed");
-  std::vector<std::string> paths;
-  while (const dirent* entry = readdir(directory)) {
-    if (absl::EndsWith(entry->d_name, kRecordSuffix)) {
-      paths.push_back(absl::StrCat(folder, "/", entry->d_name));
-    }
-  }
-  closedir(directory);
-  return paths;
-}
-
-}  // namespace
 
 absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
     const std::string& folder) {

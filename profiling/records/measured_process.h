@@ -49,6 +49,9 @@ struct MeasuredProcess {
   // Index of the stage at the peak in the figures' stages. Sites and points use
   // the same indices.
   uint32_t peak_stage = 0;
+  // The recent peak was restarted (published_heap.h), so the sites' figures at
+  // it are other ones than those at the peak.
+  bool has_recent_peak = false;
   // The samples; not set if nothing was sampled.
   std::optional<StackTallies> processor_time;
   std::optional<StackTallies> copies;
@@ -57,6 +60,11 @@ struct MeasuredProcess {
 // Returns the processes in the order in which they began.
 absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
     const std::string& folder);
+
+// Reads the record of one process image, a file FOLDER/PID.IMAGE.record, and
+// what lies beside it. Not set if the process has only begun to write it.
+absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
+    const std::string& path);
 
 }  // namespace footprint
 

@@ -34,7 +34,7 @@ inline constexpr char kSamplingIntervalVariable[] =
 // The ID of the program's process, if its children are not to be recorded.
 inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
 // The magic number of this layout. A reader refuses any other.
-inline constexpr uint64_t kRecordMagic = 0x34306370'6d656d66;
+inline constexpr uint64_t kRecordMagic = 0x35306370'6d656d66;
 
 // The beginning of `allocator` for an allocator that the program uses in front
 // of the agent's, and its end for one that does not report the sizes of its

@@ -29,7 +29,8 @@ struct alignas(SiteFile) Head {
 
 absl::Status AddSites(const RecordFileReader& file,
                       const std::vector<SiteRecord>& records,
-                      uint64_t peak_number, SiteProfile* profile) {
+                      uint64_t peak_number, uint64_t recent_peak_number,
+                      SiteProfile* profile) {
   for (const SiteRecord& record : records) {
     if (record.node > profile->nodes.size()) {
       return file.Damaged("a site has no stack");
@@ -45,6 +46,9 @@ absl::Status AddSites(const RecordFileReader& file,
             ? SiteProfile::Figure{record.at_peak_bytes, record.at_peak_count,
                                   record.at_peak_variance}
             : site.at_end;
+    site.at_recent_peak_bytes = record.recent_peak_number == recent_peak_number
+                                    ? record.at_recent_peak_bytes
+                                    : record.live_bytes;
     site.allocated = {record.allocated_bytes, record.allocation_count,
                       record.allocated_variance};
     site.temporary_count = record.temporary_count;
@@ -57,7 +61,8 @@ absl::Status AddSites(const RecordFileReader& file,
 }  // namespace
 
 absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
-                                            uint64_t peak_number) {
+                                            uint64_t peak_number,
+                                            uint64_t recent_peak_number) {
   RecordFileReader file(path);
   const auto head_bytes = std::make_unique<Head>();
   absl::Status status =
@@ -79,9 +84,11 @@ absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
   profile.modules = std::move(tree->modules);
   profile.nodes = std::move(tree->nodes);
   const bool has_own_peaks = head.sampling_interval_bytes == 0;
-  status =
-      AddSites(file, *sites,
-               has_own_peaks ? head.peak_number.load() : peak_number, &profile);
+  if (has_own_peaks) {
+    peak_number = head.peak_number.load();
+    recent_peak_number = head.recent_peak_number.load();
+  }
+  status = AddSites(file, *sites, peak_number, recent_peak_number, &profile);
   if (!status.ok()) return status;
   for (const TimePoint& point : *points) {
     profile.timeline.push_back({point.time_ns, point.live_bytes, point.stage});

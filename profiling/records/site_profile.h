@@ -46,6 +46,7 @@ struct SiteProfile {
     Figure at_peak;
     Figure at_end;
     Figure allocated;
+    int64_t at_recent_peak_bytes = 0;
     int64_t temporary_count = 0;
     int64_t sample_count = 0;
   };
@@ -67,10 +68,11 @@ struct SiteProfile {
   std::vector<Point> timeline;
 };
 
-// Reads the file. `peak_number` is the number of the process's last peak in its
-// record.
+// The numbers are those of the process's last peak and recent peak
+// (published_heap.h), as its record counts them.
 absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
-                                            uint64_t peak_number);
+                                            uint64_t peak_number,
+                                            uint64_t recent_peak_number = 0);
 
 }  // namespace footprint
 

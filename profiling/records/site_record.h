@@ -49,6 +49,10 @@ struct SiteRecord {
   int64_t temporary_count;
   // How many allocations were sampled.
   int64_t sample_count;
+  // The number of the recent peak (published_heap.h) that the next figure
+  // belongs to, if the site has changed since: else it is the live one.
+  uint64_t recent_peak_number;
+  int64_t at_recent_peak_bytes;
 };
 
 struct TimePoint {
@@ -61,7 +65,7 @@ struct TimePoint {
 inline constexpr uint32_t kMaxTimePoints = 4096;
 inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
 // The magic number of this layout. A reader refuses any other.
-inline constexpr uint64_t kSiteMagic = 0x32307365'74697366;
+inline constexpr uint64_t kSiteMagic = 0x33307365'74697366;
 
 struct SiteFile {
   uint64_t magic;
@@ -78,6 +82,9 @@ struct SiteFile {
   std::atomic<uint32_t> is_full;
   // The least number of nanoseconds between two time points.
   std::atomic<int64_t> time_resolution_ns;
+  // As peak_number and peak_live_bytes, of the recent peak.
+  std::atomic<uint64_t> recent_peak_number;
+  std::atomic<int64_t> recent_peak_live_bytes;
   alignas(4096) TimePoint time_points[kMaxTimePoints];
   CallTreeRecord tree;
   alignas(4096) SiteRecord sites[kMaxSites];

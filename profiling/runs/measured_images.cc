@@ -127,11 +127,11 @@ uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
 }
 
 // Different addresses of a line are one call, so sites are merged.
-void SetSites(const SiteProfile& profile, const Threads& threads,
+void SetSites(const MeasuredProcess& process, const Threads& threads,
               NativeCalls* calls, MeasuredImage* image) {
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
   absl::flat_hash_map<Key, SiteAmounts*> sites;
-  for (const SiteProfile::Site& site : profile.sites) {
+  for (const SiteProfile::Site& site : process.sites->sites) {
     const uint32_t call = calls->FindCall(site.node);
     const uint32_t thread = threads.IndexOf(site.thread);
     const uint32_t stage = KnownStage(site.stage, *image);
@@ -147,6 +147,10 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
     sum.set_temporary_count(
         SaturatedSum(sum.temporary_count(), site.temporary_count));
     sum.set_sample_count(SaturatedSum(sum.sample_count(), site.sample_count));
+    if (process.has_recent_peak) {
+      sum.set_at_recent_peak_bytes(
+          SaturatedSum(sum.at_recent_peak_bytes(), site.at_recent_peak_bytes));
+    }
   }
   const auto key_of = [](const SiteAmounts* site) {
     return Key(site->call(), site->thread(), site->stage());
@@ -225,7 +229,7 @@ void AddMeasuredImages(const std::vector<MeasuredProcess>& processes,
     image->set_sites_are_incomplete(process.sites->is_incomplete);
     NativeCalls calls(process.sites->modules, process.sites->nodes, &symbolizer,
                       &forest, FindPythonCodes(process));
-    SetSites(*process.sites, threads, &calls, image);
+    SetSites(process, threads, &calls, image);
     threads.Write(image);
     SetTimeline(*process.sites, process.peak_stage, image);
     if (process.growth.has_value()) {

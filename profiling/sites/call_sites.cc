@@ -59,6 +59,16 @@ uint64_t PeakNumber() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
              : published->peak_count.load(std::memory_order_relaxed);
 }
 
+uint64_t RecentPeakNumber() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  if (interval_bytes == 0) {
+    return sites->recent_peak_number.load(std::memory_order_relaxed);
+  }
+  const PublishedHeap* const published = process.published;
+  return published == nullptr
+             ? 0
+             : published->recent_peak_count.load(std::memory_order_relaxed);
+}
+
 void NoteFull() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   sites->is_full.store(1, std::memory_order_relaxed);
 }
@@ -157,6 +167,11 @@ Estimate EstimateBlocks(int64_t size_bytes)
 // Copies a site's figures at the peak if needed. Call it before the site's live
 // figures change.
 void KeepFiguresAtPeak(SiteRecord* site) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
+  const uint64_t recent_peak = RecentPeakNumber();
+  if (site->recent_peak_number != recent_peak) {
+    site->at_recent_peak_bytes = site->live_bytes;
+    site->recent_peak_number = recent_peak;
+  }
   const uint64_t peak = PeakNumber();
   if (site->peak_number == peak) return;
   site->at_peak_bytes = site->live_bytes;
@@ -207,16 +222,20 @@ void ChangeOlderBytes(int64_t change_bytes)
   growth.Change(0, site->live_bytes - change_bytes, site->live_bytes);
 }
 
-// Takes the peak of the sites' own sum if nothing is sampled.
+void RaiseTo(int64_t bytes, std::atomic<int64_t>* peak_bytes,
+             std::atomic<uint64_t>* peak_number) {
+  if (bytes <= peak_bytes->load(std::memory_order_relaxed)) return;
+  peak_bytes->store(bytes, std::memory_order_relaxed);
+  peak_number->store(peak_number->load(std::memory_order_relaxed) + 1,
+                     std::memory_order_relaxed);
+}
+
+// Takes the peaks of the sites' own sum if nothing is sampled.
 void RaiseOwnPeak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
-  if (interval_bytes != 0 ||
-      live_bytes <= sites->peak_live_bytes.load(std::memory_order_relaxed)) {
-    return;
-  }
-  sites->peak_live_bytes.store(live_bytes, std::memory_order_relaxed);
-  sites->peak_number.store(
-      sites->peak_number.load(std::memory_order_relaxed) + 1,
-      std::memory_order_relaxed);
+  if (interval_bytes != 0) return;
+  RaiseTo(live_bytes, &sites->peak_live_bytes, &sites->peak_number);
+  RaiseTo(live_bytes, &sites->recent_peak_live_bytes,
+          &sites->recent_peak_number);
 }
 
 uint32_t CallsOfThread() {
@@ -362,6 +381,16 @@ void ForgetCode() {
   PthreadMutexLock guard(&lock);
   ForgetFrameRows();
   call_tree.ForgetCode();
+}
+
+void RestartRecentPeakOfSites() {
+  RestartRecentPeak();
+  PthreadMutexLock guard(&lock);
+  if (sites == nullptr) return;
+  sites->recent_peak_live_bytes.store(live_bytes, std::memory_order_relaxed);
+  sites->recent_peak_number.store(
+      sites->recent_peak_number.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
 }
 
 // Unchecked: every sample calls it, and RecordTime tests again under the lock.

@@ -81,6 +81,10 @@ void AttachAgain(const RecordedBlock& detached);
 // unloaded, because another may be loaded at its addresses.
 void ForgetCode();
 
+// Begins the recent peak anew (published_heap.h): what each site has at the
+// highest sum from now on is kept beside what it has at the process's peak.
+void RestartRecentPeakOfSites();
+
 // Adds a point to the timeline. Callers ask IsTimeToRecord often, and record
 // when it returns true.
 bool IsTimeToRecord();

@@ -51,13 +51,17 @@ class Recording {
   SiteProfile Read() {
     BeginSampling(-1);
     absl::StatusOr<SiteProfile> profile =
-        ReadSiteProfile(path_, published_.peak_count.load());
+        ReadSiteProfile(path_, published_.peak_count.load(),
+                        published_.recent_peak_count.load());
     EXPECT_THAT(profile, IsOk());
     return profile.ok() ? *std::move(profile) : SiteProfile();
   }
 
   void SetStage(uint32_t stage) { published_.stage = stage; }
   int64_t peak_live_bytes() const { return published_.peak_live_bytes.load(); }
+  int64_t recent_peak_live_bytes() const {
+    return published_.recent_peak_live_bytes.load();
+  }
 
  private:
   static int count;
@@ -123,6 +127,51 @@ TEST(CallSitesTest, AtAPeakInsideOfReallocBothBlocksCount) {
     free(wall);
     free(moved);
   }
+}
+
+int64_t SumAtRecentPeak(const SiteProfile& profile) {
+  int64_t sum_bytes = 0;
+  for (const SiteProfile::Site& site : profile.sites) {
+    sum_bytes += site.at_recent_peak_bytes;
+  }
+  return sum_bytes;
+}
+
+// The blocks are so large that each is a sample.
+TEST(CallSitesTest, TheRecentPeakIsThatSinceItsRestart) {
+  for (const int64_t interval_bytes : {int64_t{0}, int64_t{512}}) {
+    Recording recording(interval_bytes);
+    void* const held = AllocateHere(size_t{4} << 20);
+    free(AllocateHere(size_t{64} << 20));
+    RestartRecentPeakOfSites();
+    free(AllocateHere(size_t{16} << 20));
+    free(AllocateHere(size_t{8} << 20));
+    const int64_t peak_bytes = recording.peak_live_bytes();
+    const int64_t recent_peak_bytes = recording.recent_peak_live_bytes();
+    EXPECT_GE(peak_bytes - recent_peak_bytes, int64_t{48} << 20);
+    EXPECT_LE(peak_bytes - recent_peak_bytes, int64_t{49} << 20);
+    const SiteProfile profile = recording.Read();
+    EXPECT_GE(SumAtPeak(profile).bytes, int64_t{68} << 20);
+    const int64_t sites_bytes = SumAtRecentPeak(profile);
+    EXPECT_GE(sites_bytes, int64_t{20} << 20);
+    EXPECT_LE(sites_bytes, recent_peak_bytes);
+    if (interval_bytes == 0) {
+      EXPECT_EQ(sites_bytes, recent_peak_bytes);
+    }
+    free(held);
+  }
+}
+
+// If nothing is allocated after the restart, the peak is what was live then.
+TEST(CallSitesTest, TheRecentPeakBeginsWithWhatIsLive) {
+  Recording recording(512);
+  void* const held = AllocateHere(size_t{4} << 20);
+  RestartRecentPeakOfSites();
+  const int64_t recent_peak_bytes = recording.recent_peak_live_bytes();
+  free(held);
+  const SiteProfile profile = recording.Read();
+  EXPECT_GE(SumAtRecentPeak(profile), int64_t{4} << 20);
+  EXPECT_LE(SumAtRecentPeak(profile), recent_peak_bytes);
 }
 
 // Makes random calls of each kind without sampling. Blocks that were live

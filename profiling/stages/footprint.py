@@ -1,7 +1,7 @@
 """Names the stages of a Python program, so that memprof measures them.
 
-One file without dependencies: copy it beside your script, or put its folder on
-PYTHONPATH.
+One file without dependencies: copy it beside your script, put its folder on
+PYTHONPATH, or install the wheel footprint_memory, which has memprof with it.
 
     import footprint
 
@@ -28,7 +28,8 @@ In IPython and Jupyter, `%load_ext footprint` adds two commands:
         measures the cell in the kernel if that was started under memprof;
         otherwise runs the cell's text as a script of its own, and says so.
 
-Both find the program memprof in $FOOTPRINT_MEMPROF, or else in PATH.
+Both find the program memprof in $FOOTPRINT_MEMPROF, beside this file, or in
+PATH.
 """
 
 import os
@@ -73,6 +74,9 @@ class _Agent:
         self.read_visit = library.footprint_agent_read_visit
         self.read_visit.argtypes = [ctypes.c_int64, ctypes.c_void_p]
         self.read_visit.restype = ctypes.c_int
+        self.restart_recent_peak = library.footprint_agent_restart_recent_peak
+        self.restart_recent_peak.argtypes = []
+        self.restart_recent_peak.restype = None
         self.figures = ctypes.c_int64 * len(StageFigures.__slots__)
         self.address = ctypes.addressof
 
@@ -95,6 +99,17 @@ def _find_agent():
 def is_measured():
     """Returns whether this process runs under memprof."""
     return _find_agent() is not None
+
+
+def restart_recent_peak():
+    """Begins a peak of its own with what is live now; nothing without memprof.
+
+    The record of this process then has what each line held at the highest sum
+    since the last call: at_recent_peak_bytes in memprof's JSON.
+    """
+    agent = _find_agent()
+    if agent is not None:
+        agent.restart_recent_peak()
 
 
 class stage:
@@ -170,14 +185,22 @@ class stage:
 # IPython and Jupyter.
 
 
-def _find_memprof():
+def find_memprof():
+    """Returns the path of the program memprof; raises FileNotFoundError.
+
+    It is the one that $FOOTPRINT_MEMPROF names, else the one beside this module, as
+    the wheel footprint_memory installs it, else the one in PATH.
+    """
     import shutil
 
-    path = os.environ.get("FOOTPRINT_MEMPROF") or shutil.which("memprof")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memprof")
+    path = os.environ.get("FOOTPRINT_MEMPROF") or (
+        beside if os.path.isfile(beside) else shutil.which("memprof"))
     if path is None:
         raise FileNotFoundError(
-            "the program memprof is not in PATH: build //profiling:memprof, "
-            "copy it into a folder of PATH, or set FOOTPRINT_MEMPROF to it")
+            "the program memprof is not in PATH: install the wheel footprint_memory, "
+            "or build //profiling:memprof and copy it into a folder of PATH, or set "
+            "FOOTPRINT_MEMPROF to it")
     return path
 
 
@@ -185,7 +208,7 @@ def _makes_pages(memprof):
     import subprocess
 
     text = subprocess.run([memprof, "--help"], capture_output=True, text=True,
-                          check=True, env=_own_environment()).stdout
+                          check=True, env=unmeasured_environment()).stdout
     return "--html=" in text
 
 
@@ -210,7 +233,7 @@ class _Page:
                 % html.escape(self._html, quote=True))
 
 
-def _own_environment():
+def unmeasured_environment():
     """Returns the environment without the agent, if memprof runs the kernel."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("FOOTPRINT_MEMPROF_")}
@@ -229,14 +252,14 @@ def _run_memprof(arguments):
     import sys
     import tempfile
 
-    memprof = _find_memprof()
+    memprof = find_memprof()
     with tempfile.TemporaryDirectory() as folder:
         page = os.path.join(folder, "run.html")
         options = ["--html=" + page] if _makes_pages(memprof) else []
         process = subprocess.Popen(
             [memprof] + options + arguments, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=_own_environment(), text=True, errors="replace")
+            env=unmeasured_environment(), text=True, errors="replace")
         report = []
         import threading
 

@@ -492,7 +492,7 @@ TREE = call_tree(2, [b"/lib/libx.so"], NODES)
 GROWTH = patch(6, 0, struct.pack("<IIqq", 1, 0, 10, 20)) + patch(
     7, 0, struct.pack("<IIIIff", 1, 0, 0, 0, 8.0, 64.0))
 SITE_PROFILE = {
-    "two_sites": sites(1, 2, TREE) + patch(5, 0, SITE) + patch(5, 112, SITE),
+    "two_sites": sites(1, 2, TREE) + patch(5, 0, SITE) + patch(5, 128, SITE),
     "growth": sites(1, 1, TREE) + patch(5, 0, SITE) + GROWTH,
     "halved": sites(1, 1, TREE) + patch(5, 0, SITE) + GROWTH + patch(
         6, 0, struct.pack("<II", 12, 3)),
@@ -567,11 +567,11 @@ PYTHON_CODES = {
 MEASURED_PROCESS = {
     "one": patch(0, 8, struct.pack("<iiiiqqii", 7, 1, 0, 0, 5, 9, 1, 0)) + patch(
         1, 0, b"/bin/prog\n/lib/libc.so.6\n"),
-    "command_line": patch(0, 232, b"/bin/prog") + patch(
-        0, 1256, struct.pack("<i", 9) + b"prog\0--x\0"),
-    "negative_size": patch(0, 1256, struct.pack("<i", -1)),
-    "allocator": patch(0, 168, b"glibc 2.36") + patch(0, 48, b"\0"),
-    "long_allocator": patch(0, 168, 63 * b"x") + patch(0, 231, b"x"),
+    "command_line": patch(0, 256, b"/bin/prog") + patch(
+        0, 1280, struct.pack("<i", 9) + b"prog\0--x\0"),
+    "negative_size": patch(0, 1280, struct.pack("<i", -1)),
+    "allocator": patch(0, 192, b"glibc 2.36") + patch(0, 48, b"\0"),
+    "long_allocator": patch(0, 192, 63 * b"x") + patch(0, 255, b"x"),
     "no_sites": patch(0, 48, b"\1"),
     "no_stages": patch(0, 56, b"\1"),
     "other_magic": patch(0, 0, b"x"),
