@@ -211,6 +211,7 @@ _READING_PROGRAMS = {
     "compare": Label("//gates:compare_main"),
     "diff": Label("//gates:diff_main"),
     "explain": Label("//gates:explain_main"),
+    "history": Label("//gates:history_main"),
     "report": Label("//gates:report_main"),
 }
 
@@ -307,8 +308,8 @@ def _reading_programs(names, profiles, thresholds, targets, tags, **kwargs):
     """Makes the programs that change nothing.
 
     Args:
-      names: from what they do ("audit", "compare", "diff", "explain", "report") to the names
-        of their targets.
+      names: from what they do ("audit", "compare", "diff", "explain", "history", "report") to
+        the names of their targets.
       profiles: memory_profile targets.
       thresholds: threshold files.
       targets: from names of programs to targets, for messages.
@@ -346,6 +347,7 @@ def memory_gate(
         bazel run :NAME.report   # writes a page, memory_gates.html
         bazel run :NAME.diff -- --save=FOLDER   # and later -- FOLDER
         bazel run :NAME.compare -- --base=origin/main   # what needs more since
+        bazel run :NAME.history -- record --store=FOLDER   # and page: the trend
 
     The first update writes the figures of this machine: exact values where
     every run agrees, and limits with room where runs differ. Check the file in.
@@ -354,7 +356,7 @@ def memory_gate(
       name: of the test. NAME_profile is the memory_profile.
       benchmark: a Google Benchmark program that is linked with
         //profiling:exact_heap and //profiling:benchmark_main; or
-      program: any program, which is measured as it is. One of the two.
+      program: any program or test, which is measured as it is. One of the two.
       thresholds: threshold files. By default NAME_thresholds.textproto, which may
         not be there yet.
       args: arguments of the program.
@@ -470,8 +472,8 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
       thresholds: threshold files.
       update: name of the program that updates.
       programs: further ones, which change nothing: from what they do ("audit",
-        "compare", "diff", "explain", "report") to the name of the target. "compare"
-        runs the base's "diff".
+        "compare", "diff", "explain", "history", "report") to the name of the target.
+        "compare" and "history" need "diff".
       tags: of both, as usual; "measures_jemalloc" is added.
       **kwargs: for both: visibility, testonly ...
     """
@@ -489,8 +491,9 @@ def memory_gate_suite(name, profiles, thresholds, update = "update", programs = 
     for program in programs:
         if program not in _READING_PROGRAMS:
             fail("memory_gate_suite %s: there is no program \"%s\"; use %s" % (name, program, ", ".join(sorted(_READING_PROGRAMS))))
-    if "compare" in programs and "diff" not in programs:
-        fail("memory_gate_suite %s: \"compare\" measures a base by its \"diff\"; name both" % name)
+    for program in ["compare", "history"]:
+        if program in programs and "diff" not in programs:
+            fail("memory_gate_suite %s: \"%s\" knows a commit by its \"diff\"; name both" % (name, program))
     _reading_programs(programs, profiles, thresholds, targets, tags + _MEASURED_TAGS, **kwargs)
     _memory_gate_update(
         name = update,

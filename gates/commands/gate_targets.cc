@@ -30,9 +30,9 @@ bool IsImported() {
 
 // Returns whether a program judges or shows the profiles of one workspace.
 bool IsOfASuite(absl::string_view program) {
-  constexpr absl::string_view kNames[] = {"audit",  "check",    "compare",
-                                          "diff",   "explain",  "fit",
-                                          "report", "selftest", "update"};
+  constexpr absl::string_view kNames[] = {
+      "audit", "check",   "compare", "diff",     "explain",
+      "fit",   "history", "report",  "selftest", "update"};
   return std::find(std::begin(kNames), std::end(kNames), program) !=
          std::end(kNames);
 }

@@ -4,13 +4,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/files/temporary_folder.h"
@@ -32,7 +36,7 @@ class Measuring {
  public:
   explicit Measuring(const BaseRevision& base) : base_(base) {}
 
-  absl::StatusOr<std::vector<MemoryProfile>> Run() {
+  absl::StatusOr<MeasuredRevision> Run(bool lists_inputs) {
     absl::Status status =
         folder_.Create(TemporaryFolderParent(), "footprint-compare");
     if (status.ok()) status = FindCommit();
@@ -46,7 +50,18 @@ class Measuring {
     if (status.ok()) status = FindGate();
     if (status.ok()) status = Measure();
     if (!status.ok()) return status;
-    return ReadProfiles(folder_.Path("profiles"));
+    MeasuredRevision measured;
+    absl::StatusOr<std::vector<MemoryProfile>> profiles =
+        ReadProfiles(folder_.Path("profiles"));
+    if (!profiles.ok()) return profiles.status();
+    measured.profiles = *std::move(profiles);
+    if (!lists_inputs) return measured;
+    absl::StatusOr<std::vector<std::string>> inputs =
+        FindGateInputs(base_.bazel, absl::StrCat(base_.worktree, "/", prefix_),
+                       base_.diff_target);
+    if (!inputs.ok()) return inputs.status();
+    measured.inputs = *std::move(inputs);
+    return measured;
   }
 
  private:
@@ -157,6 +172,26 @@ class Measuring {
   std::string commit_;
 };
 
+// Returns the files of `lines` ("/top/app/BUILD:1:1: source file //app:BUILD")
+// that lie below `top`, by their paths from there.
+std::vector<std::string> KeepFilesBelow(const fs::path& top,
+                                        const std::string& lines) {
+  std::error_code error;
+  const fs::path root = fs::canonical(top, error);
+  std::set<std::string> files;
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == absl::string_view::npos) continue;
+    // A local repository is a link, which may lead into the same tree.
+    const fs::path file = fs::weakly_canonical(
+        fs::path(std::string(line.substr(0, colon))), error);
+    if (error) continue;
+    const std::string path = file.lexically_relative(root).generic_string();
+    if (!path.empty() && !absl::StartsWith(path, "..")) files.insert(path);
+  }
+  return {files.begin(), files.end()};
+}
+
 }  // namespace
 
 std::string DefaultWorktree(const std::string& workspace) {
@@ -173,7 +208,41 @@ std::string DefaultWorktree(const std::string& workspace) {
 
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base) {
-  return Measuring(base).Run();
+  absl::StatusOr<MeasuredRevision> measured =
+      Measuring(base).Run(/*lists_inputs=*/false);
+  if (!measured.ok()) return measured.status();
+  return std::move(measured->profiles);
+}
+
+absl::StatusOr<MeasuredRevision> MeasureRevision(const BaseRevision& base) {
+  return Measuring(base).Run(/*lists_inputs=*/true);
+}
+
+absl::StatusOr<std::vector<std::string>> FindGateInputs(
+    const std::string& bazel, const std::string& workspace,
+    const std::string& target) {
+  TemporaryFolder folder;
+  const absl::Status status =
+      folder.Create(TemporaryFolderParent(), "footprint-inputs");
+  if (!status.ok()) return status;
+  const std::string output = folder.Path("query");
+  const std::string top = folder.Path("top");
+  const std::string query = absl::StrCat("kind('source file', deps(", target,
+                                         ")) + buildfiles(deps(", target, "))");
+  const std::string command = absl::StrCat(
+      kWithoutHooks, "cd ", ShellQuote(workspace),
+      " && git rev-parse --show-toplevel >", ShellQuote(top), " && ", bazel,
+      " query --output=location ", ShellQuote(query), " >", ShellQuote(output));
+  absl::StatusOr<std::string> lines = absl::UnavailableError("");
+  if (std::system(command.c_str()) == 0) lines = ReadWholeFile(output);
+  const absl::StatusOr<std::string> repository = ReadWholeFile(top);
+  if (!lines.ok() || !repository.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(EscapeForTerminal(workspace), ": Bazel cannot say what ",
+                     target, " is made from, as the lines above say"));
+  }
+  return KeepFilesBelow(
+      fs::path(std::string(absl::StripAsciiWhitespace(*repository))), *lines);
 }
 
 }  // namespace footprint

@@ -46,6 +46,22 @@ std::string DefaultWorktree(const std::string& workspace);
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base);
 
+struct MeasuredRevision {
+  std::vector<MemoryProfile> profiles;
+  // The files of the repository that the gate is made from, BUILD files too, by
+  // their paths from its top.
+  std::vector<std::string> inputs;
+};
+
+// As MeasureBaseProfiles.
+absl::StatusOr<MeasuredRevision> MeasureRevision(const BaseRevision& base);
+
+// Returns the inputs of a gate in a workspace as it is. kFailedPrecondition:
+// Bazel cannot tell them.
+absl::StatusOr<std::vector<std::string>> FindGateInputs(
+    const std::string& bazel, const std::string& workspace,
+    const std::string& target);
+
 }  // namespace footprint
 
 // Tested by compare_main_test.

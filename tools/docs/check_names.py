@@ -35,7 +35,7 @@ _COMMENT = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
                       re.S)
 # An entry of memory_gate_suite's `programs`.
 _PROGRAM_OF_SUITE = re.compile(
-    r'"(?:audit|diff|explain|report)": "([^"]+)"')
+    r'"(?:audit|compare|diff|explain|history|report)": "([^"]+)"')
 _NAME_IN_BUILD = re.compile(r'\b(?:name|update) = "([^"]+)"')
 _LABEL_IN_BUILD = re.compile(r'"//[\w/]*[/:](\w+)"')
 

@@ -1,0 +1,44 @@
+// What a store knows of a gate's commits.
+//
+//   CommitHistory history(store.get());
+//   absl::Status status = history.Write(profiles);
+//   absl::StatusOr<CommitProfiles> read = history.Read(commit, "//app:load");
+//
+// Each commit of a gate is one object of the store, named for both, so that no
+// list is needed and two writers never meet in one.
+//
+// Thread-compatible; the store must outlive the history. Memory: one commit's
+// profiles, twice. Errors: the store's; kDataLoss: an object is damaged, or is
+// another commit's.
+
+#ifndef FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_
+#define FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/gates/history/commit_profiles.pb.h"
+#include "footprint/gates/history/profile_store.h"
+
+namespace footprint {
+
+class CommitHistory {
+ public:
+  explicit CommitHistory(ProfileStore* store) : store_(store) {}
+
+  absl::StatusOr<CommitProfiles> Read(const std::string& commit,
+                                      const std::string& gate);
+  absl::Status Write(const CommitProfiles& profiles);
+
+ private:
+  ProfileStore* const store_;
+};
+
+// Returns the name of a commit's object in a store: "app+load/4f0a.binpb".
+std::string NameCommitObject(absl::string_view commit, absl::string_view gate);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_

@@ -1,0 +1,68 @@
+// Commits as git tells of them, and which of them change what a gate is made
+// from.
+//
+//   absl::StatusOr<std::vector<Commit>> commits = ParseCommitLog(text);
+//   GateInputs inputs;
+//   inputs.Add({"app/BUILD", "app/load_benchmark.cc"});
+//   if (inputs.AreChangedBy(commits->front())) Measure();
+//
+// Pure; GateInputs is thread-compatible. All own their texts. Memory and time:
+// linear in the text.
+
+#ifndef FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_
+#define FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace footprint {
+
+struct FileChange {
+  char kind =
+      'M';  // git's letter: A added, D deleted, M modified, T another type
+  std::string path;  // from the repository's top
+};
+
+struct Commit {
+  std::string hash;
+  std::string author;
+  std::string date;  // "2026-11-28"
+  std::string subject;
+  std::vector<FileChange> changes;  // against the first parent
+};
+
+// The arguments of `git log` whose output ParseCommitLog reads. Each commit is
+// compared with its first parent.
+inline constexpr char kCommitLogArguments[] =
+    "log --first-parent -m --no-renames --no-color --no-show-signature "
+    "--date=short --name-status --format='%x01%H%x02%an%x02%ad%x02%s'";
+
+// kInvalidArgument: the text is no such output.
+absl::StatusOr<std::vector<Commit>> ParseCommitLog(absl::string_view text);
+
+// The files from which Bazel makes a gate's measurements, at some commits.
+class GateInputs {
+ public:
+  // Paths from the repository's top, BUILD files among them.
+  void Add(const std::vector<std::string>& paths);
+
+  // Returns whether the commit may change the measurement: it changes such a
+  // file, adds or deletes one in a package of theirs (which a glob may name),
+  // or changes what all of Bazel depends on: WORKSPACE, MODULE.bazel, .bazelrc
+  // and each .bzl file.
+  bool AreChangedBy(const Commit& commit) const;
+
+ private:
+  bool IsInPackage(const std::string& path) const;
+
+  std::set<std::string> files_;
+  std::set<std::string> package_folders_;  // "" is the top
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_

@@ -1,0 +1,39 @@
+// The trend of a gate over its commits as one page that needs no network: each
+// deployment's peak and its limit, and who raised it.
+//
+//   std::vector<HistoryCommit> commits;  // oldest first
+//   absl::StatusOr<std::string> html = WriteHistoryPage("//app:load", commits);
+//   if (!html.ok()) return html.status();
+//
+// Pure; thread-safe. Memory: the page, twice, and two commits' profiles. Time:
+// that of comparing each commit with the one before.
+
+#ifndef FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_
+#define FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "footprint/gates/history/commit_list.h"
+#include "footprint/gates/history/commit_profiles.pb.h"
+
+namespace footprint {
+
+struct HistoryCommit {
+  Commit commit;
+  absl::optional<CommitProfiles> profiles;  // nullopt: it is not recorded
+};
+
+// `warnings` stand at the top. kInvalidArgument: a commit has a benchmark
+// twice.
+absl::StatusOr<std::string> WriteHistoryPage(
+    absl::string_view gate, absl::Span<const HistoryCommit> commits,
+    const std::vector<std::string>& warnings);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# A made history of 200 commits with three culprits, of which one is split over
+# two commits, a rename, and commits that do not build. A stand-in for Bazel
+# "measures" each in a real git worktree, by what stands in a file.
+set -uo pipefail
+readonly CULPRIT="$PWD/gates/programs/culprit_main" ENCODE="$PWD/gates/judge/encode_profile_main"
+readonly TREE=$PWD
+cd "$TEST_TMPDIR" || exit 2
+unset BUILD_WORKING_DIRECTORY BUILD_WORKSPACE_DIRECTORY
+export HOME=$TEST_TMPDIR/home XDG_CACHE_HOME=$TEST_TMPDIR/cache
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+# expect STATUS PATTERN ARGUMENT ...: a line of what it says is like PATTERN.
+expect() {
+  local wanted=$1 pattern=$2 status
+  shift 2
+  : >measured
+  "$CULPRIT" "$@" --bazel="$PWD/bazel" >out 2>err
+  status=$?
+  if ((status != wanted)) || ! cat out err | grep -E -- "$pattern" >/dev/null; then
+    fail "$*: status $status, not $wanted, or no line like: $pattern"
+    cat out err
+  fi
+}
+says() { grep -qE -- "$1" out || fail "no line like '$1' in: $(cat out)"; }
+
+# Every third commit changes what the gate is made from. The table grows by 100 B
+# at 30, by 50 B at 90, and by 40 B and 35 B at 150 and 153.
+size() {
+  local commit=$1 bytes=1000
+  ((commit >= 30)) && bytes=$((bytes + 100))
+  ((commit >= 90)) && bytes=$((bytes + 50))
+  ((commit >= 150)) && bytes=$((bytes + 40))
+  ((commit >= 153)) && bytes=$((bytes + 35))
+  echo "$bytes"
+}
+# put PATH TEXT: a file of a commit, for git fast-import.
+put() { printf 'M 644 inline %s\ndata %d\n%s\n' "$1" "${#2}" "$2"; }
+history() {
+  local name
+  for ((commit = 0; commit <= 200; ++commit)); do
+    name=load
+    ((commit >= 60)) && name=table
+    subject="Change $commit"
+    printf 'commit refs/heads/main\nmark :%d\ncommitter Ann Author <ann@example.org> %d +0000\ndata %d\n%s\n' \
+      "$((commit + 1))" "$((1700000000 + commit * 3600))" "${#subject}" "$subject"
+    put docs/page.md "Text $commit"
+    if ((commit % 3 == 0)); then
+      put app/load.cc "// $commit"
+      put app/bytes "$(size "$commit")"
+      put app/BUILD "$name"
+      # Does not build from 99 on, where the search looks first, until 102.
+      ((commit == 99)) && put app/broken ""
+      ((commit == 102)) && echo "D app/broken"
+    fi
+    ((commit == 0)) && put WORKSPACE ""
+  done
+  echo "done"
+}
+mkdir repository && git -C repository init -q -b main && history | git -C repository fast-import --quiet --done || exit 2
+git -C repository checkout -q main
+cat >bazel <<END
+#!/usr/bin/env bash
+gate=\$(<app/BUILD)
+if [[ "\$1 \$2" == "query --output=location" ]]; then
+  for file in BUILD load.cc bytes broken; do
+    [[ ! -e app/\$file ]] || echo "\$PWD/app/\$file:1:1: source file //app:\$file"
+  done
+  echo "/usr/share/bazel/x.bzl:1:1: source file @bazel_tools//x"
+  exit 0
+fi
+[[ \$2 == //app:\$gate.diff ]] || { echo "ERROR: no such target \$2" >&2; exit 7; }
+[[ \$1 == run ]] || exit 0
+git log -1 --format=%s >>"$PWD/measured"
+[[ ! -e app/broken ]] || { echo "ERROR: load.cc does not compile" >&2; exit 1; }
+folder=\${4#--save=}
+mkdir -p "\$folder"
+bytes=\$(<app/bytes)
+cat >"$PWD/text" <<TEXT
+process_count: 3 label: "//app:\$gate" environment { compiler: "gcc" }
+benchmarks { name: "BM_Load"
+  metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: \$bytes }
+  peak_attribution { site: "load.cc:41 Table::Read" live_bytes: \$bytes } }
+TEXT
+exec "$ENCODE" "$PWD/text" "\$folder/a.profile.binpb"
+END
+chmod +x bazel
+commit() { git -C repository log -1 --format=%h --abbrev=12 "main~$((200 - $1))"; }
+
+expect 0 'Exit status' --help
+expect 2 'name --good=REVISION and one gate' //app:table
+expect 2 'use bazel run' --good=main~200 //app:table
+export BUILD_WORKSPACE_DIRECTORY=$PWD/repository
+renamed=--renamed=//app:load=//app:table
+expect 2 'no_such: is no revision of' --good=no_such //app:table
+expect 2 'main: is not before main~1' --good=main --bad=main~1 //app:table
+expect 2 'main: is not before main' --good=main --bad=main //app:table
+expect 2 'is no OLD=NEW' --good=main~9 --renamed=x //app:table
+expect 2 '2 at least' --good=main~9 --most=1 //app:table
+expect 2 'did you mean "good"' --goo=main~9 //app:table
+expect 2 'no answer|does not answer' --good=main~9 --store=http://127.0.0.1:1 //app:table
+[[ ! -s measured ]] || fail "measured without a store"
+expect 2 'has no gate //app:none.diff' --good=main~9 //app:none
+expect 2 'the good commit cannot be measured' --good=main~200 //app:table
+expect 2 'the bad commit cannot be measured' --good=main~200 --bad=main~100 $renamed //app:table
+expect 2 'does not build' --good=main~200 --bad=main~100 $renamed //app:table
+expect 0 'Nothing grew from the good to the bad commit; measured 2 of 21 commits' --good=main~20 //app:table
+
+# Three of three, one of them in two parts.
+expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table
+count=$(wc -l <measured)
+says "measured $count of 201"
+((count <= 20)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
+echo "measured $count of 201 commits"
+/usr/bin/python3 -B "$TREE/tools/docs/check_outputs.py" --tree="$TREE" gates/history/README.md \
+  --command='bazel run //gates:culprit -- --good=v1.0 --bad=main //app:table' <out || fail "README: $(<out)"
+says "^[+]100 B by $(commit 30) 2023-11-1[0-9] Ann Author: Change 30$"
+says "^[+]50 B by $(commit 90) .*Change 90$"
+says "^[+]40 B by $(commit 150) .*Change 150$"
+says "^[+]35 B by $(commit 153) .*Change 153$"
+says '//app:load BM_Load: peak live [+]100 B .*1,000 B -> 1,100 B'
+says '[+]100 B held by load.cc:41 Table::Read'
+says 'not measured: .*Change 99$'
+git -C repository status --porcelain | grep . && fail "the repository was changed"
+# What was measured is kept.
+expect 1 'measured 0 of 201 commits' --good=main~200 --store=store $renamed //app:table
+rm -rf store/app+3a+table.diff/"$(git -C repository rev-parse main)".binpb
+for object in store/*/*; do head -c 20 "$object" >half && mv half "$object"; done
+expect 1 'remark: the store.s .* is damaged' --good=main~200 --store=store $renamed //app:table
+((count <= 20)) || fail "$count commits were measured over a damaged store"
+touch file
+expect 0 'remark: file/store/.*what is measured is not kept' --good=main~9 --store=file/store //app:table
+# No more than was asked for.
+expect 4 'one or more of [0-9]+ commits; raise --most=' --good=main~200 --most=6 $renamed //app:table
+says 'measured 6 of 201'
+expect 1 '"growth_bytes": 100' --good=main~200 --format=json --store=store $renamed //app:table
+/usr/bin/python3 -c 'import json; c = json.load(open("out"))["culprits"]; assert [x["commits"][0]["subject"] for x in c] == ["Change 30", "Change 90", "Change 150", "Change 153"]' ||
+  fail "JSON: $(<out)"
+
+((failures == 0)) && echo "all as expected"
+exit "$((failures > 0))"

@@ -1,0 +1,212 @@
+#include "footprint/gates/programs/gate_commits.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/base/text/report_escape.h"
+#include "footprint/gates/programs/git_log.h"
+
+namespace footprint {
+namespace {
+
+std::set<std::string> LabelsOf(const CommitProfiles& profiles) {
+  std::set<std::string> labels;
+  for (const MemoryProfile& profile : profiles.profiles()) {
+    labels.insert(profile.label());
+  }
+  return labels;
+}
+
+std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles) {
+  return {profiles.profiles().begin(), profiles.profiles().end()};
+}
+
+// Labels that only one of the two has.
+std::vector<std::string> Difference(const std::set<std::string>& these,
+                                    const std::set<std::string>& others) {
+  std::vector<std::string> only;
+  std::set_difference(these.begin(), these.end(), others.begin(), others.end(),
+                      std::back_inserter(only));
+  return only;
+}
+
+// The labels that were renamed between two commits: those that were named, and
+// else the only one that is gone, for the only one that is new.
+std::vector<std::pair<std::string, std::string>> FindRenamed(
+    const CommitProfiles& from, const CommitProfiles& to,
+    const std::vector<std::pair<std::string, std::string>>& named) {
+  const std::vector<std::string> gone =
+      Difference(LabelsOf(from), LabelsOf(to));
+  const std::vector<std::string> added =
+      Difference(LabelsOf(to), LabelsOf(from));
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const auto& [old_name, new_name] : named) {
+    if (std::count(gone.begin(), gone.end(), old_name) > 0 &&
+        std::count(added.begin(), added.end(), new_name) > 0) {
+      renamed.emplace_back(old_name, new_name);
+    }
+  }
+  if (renamed.empty() && gone.size() == 1 && added.size() == 1) {
+    renamed.emplace_back(gone.front(), added.front());
+  }
+  return renamed;
+}
+
+}  // namespace
+
+absl::StatusOr<GateCommits> GateCommits::Read(const GateCommitsOptions& options,
+                                              const std::string& good,
+                                              const std::string& bad) {
+  const std::string& workspace = options.base.workspace;
+  GateCommits commits(options);
+  std::string hashes[2];
+  for (const auto& [revision, hash] :
+       {std::pair(&good, &hashes[0]), std::pair(&bad, &hashes[1])}) {
+    absl::StatusOr<std::string> found = FindCommit(workspace, *revision);
+    if (!found.ok()) return found.status();
+    *hash = *std::move(found);
+  }
+  absl::StatusOr<std::vector<Commit>> first =
+      ReadCommitLog(workspace, {"--max-count=1", hashes[0]});
+  absl::StatusOr<std::vector<Commit>> others =
+      ReadCommitLog(workspace, {absl::StrCat(hashes[0], "..", hashes[1])});
+  if (!first.ok()) return first.status();
+  if (!others.ok()) return others.status();
+  const bool is_before =
+      AskGit(workspace, {"merge-base", "--is-ancestor", hashes[0], hashes[1]})
+          .ok();
+  if (!is_before || first->empty() || others->empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        EscapeForTerminal(good), ": is not before ", EscapeForTerminal(bad),
+        "; name an older commit by --good= and a newer one by --bad="));
+  }
+  commits.commits_ = *std::move(first);
+  commits.commits_.insert(commits.commits_.end(), others->begin(),
+                          others->end());
+  return commits;
+}
+
+absl::optional<CommitProfiles> GateCommits::FindInHistory(size_t commit) {
+  if (options_.history == nullptr || is_history_lost_) return absl::nullopt;
+  absl::StatusOr<CommitProfiles> read =
+      options_.history->Read(commits_[commit].hash, options_.base.diff_target);
+  if (!read.ok()) {
+    if (absl::IsNotFound(read.status())) return absl::nullopt;
+    is_history_lost_ = !absl::IsDataLoss(read.status());
+    remarks_.push_back(absl::StrCat(read.status().message(),
+                                    is_history_lost_
+                                        ? "; commits are measured instead"
+                                        : "; the commit is measured instead"));
+    return absl::nullopt;
+  }
+  // Without its inputs nothing is known of the commits after it.
+  if (read->inputs().empty()) return absl::nullopt;
+  return *std::move(read);
+}
+
+bool GateCommits::IsKnown(size_t commit) {
+  if (measured_.count(commit) > 0) return true;
+  const auto known = is_in_history_.find(commit);
+  if (known != is_in_history_.end()) return known->second;
+  const absl::optional<CommitProfiles> found = FindInHistory(commit);
+  is_in_history_[commit] = found.has_value();
+  if (found.has_value()) Keep(commit, *found);
+  return found.has_value();
+}
+
+void GateCommits::Keep(size_t commit, const CommitProfiles& profiles) {
+  measured_[commit] = profiles;
+  inputs_.Add({profiles.inputs().begin(), profiles.inputs().end()});
+}
+
+absl::StatusOr<MeasuredRevision> GateCommits::MeasureUnderEachName(
+    size_t commit) {
+  BaseRevision base = options_.base;
+  base.revision = commits_[commit].hash;
+  absl::StatusOr<MeasuredRevision> measured = MeasureRevision(base);
+  for (const auto& [old_name, new_name] : options_.renamed) {
+    if (!absl::IsNotFound(measured.status())) return measured;
+    // The gate itself may be named, or its program.
+    if (base.diff_target == new_name ||
+        base.diff_target == absl::StrCat(new_name, ".diff")) {
+      BaseRevision older = base;
+      older.diff_target = base.diff_target == new_name
+                              ? old_name
+                              : absl::StrCat(old_name, ".diff");
+      measured = MeasureRevision(older);
+    }
+  }
+  return measured;
+}
+
+absl::StatusOr<CommitRange::Outcome> GateCommits::Measure(size_t commit) {
+  if (IsKnown(commit)) return Outcome::kKnown;
+  absl::StatusOr<MeasuredRevision> measured = MeasureUnderEachName(commit);
+  std::string failure;
+  if (!measured.ok()) {
+    const bool is_ours = absl::IsFailedPrecondition(measured.status()) ||
+                         absl::IsNotFound(measured.status());
+    if (!is_ours) return measured.status();
+    failure = std::string(measured.status().message());
+  } else {
+    for (const MemoryProfile& profile : measured->profiles) {
+      if (profile.has_failure()) {
+        failure = absl::StrCat(profile.label(), " failed when it was measured");
+      }
+    }
+  }
+  if (!failure.empty()) {
+    failures_[commit] = failure;
+    return Outcome::kUnmeasurable;
+  }
+  CommitProfiles profiles;
+  profiles.set_commit(commits_[commit].hash);
+  profiles.set_gate(options_.base.diff_target);
+  for (MemoryProfile& profile : measured->profiles) {
+    *profiles.add_profiles() = std::move(profile);
+  }
+  for (std::string& input : measured->inputs) {
+    profiles.add_inputs(std::move(input));
+  }
+  Keep(commit, profiles);
+  if (options_.history == nullptr || is_history_lost_) {
+    return Outcome::kMeasured;
+  }
+  const absl::Status kept = options_.history->Write(profiles);
+  if (!kept.ok()) {
+    remarks_.push_back(
+        absl::StrCat(kept.message(), "; what is measured is not kept"));
+    is_history_lost_ = true;
+  }
+  return Outcome::kMeasured;
+}
+
+bool GateCommits::IsRelevant(size_t commit) {
+  return inputs_.AreChangedBy(commits_[commit]);
+}
+
+absl::StatusOr<BaseComparison> GateCommits::Compare(size_t from,
+                                                    size_t to) const {
+  const CommitProfiles& before = measured_.at(from);
+  const CommitProfiles& after = measured_.at(to);
+  BaseComparisonOptions options;
+  options.renamed = FindRenamed(before, after, options_.renamed);
+  options.base_name = commits_[from].hash;
+  return CompareWithBase(ProfilesOf(before), ProfilesOf(after), options);
+}
+
+absl::StatusOr<int64_t> GateCommits::ComputeGrowth(size_t from, size_t to) {
+  const absl::StatusOr<BaseComparison> comparison = Compare(from, to);
+  if (!comparison.ok()) return comparison.status();
+  int64_t growth_bytes = 0;
+  for (const Judgement& judgement : comparison->verdict.judgements()) {
+    // Without a limit of growth, the limit is the base's figure.
+    growth_bytes =
+        std::max(growth_bytes, judgement.measured() - judgement.limit());
+  }
+  return growth_bytes;
+}
+
+}  // namespace footprint

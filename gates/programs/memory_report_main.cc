@@ -1,0 +1,97 @@
+// The table of the memory that each test of a workspace took.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/gates/commands/gate_targets.h"
+#include "footprint/gates/programs/command_flags.h"
+#include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/test_memory/recorded_tests.h"
+#include "footprint/gates/test_memory/write_memory_report.h"
+
+namespace footprint {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Prints how much memory each test took, the largest first.
+
+  bazel test --config=memory_report //...
+  bazel run //gates:memory_report
+
+The first command runs every test under record_test, which watches it from
+outside; its verdict, output and cache are those of any bazel test. The second
+reads the records from the folder bazel-testlogs. It shows each test that was
+recorded when it ran last, in this invocation or an older one. For the tests of
+one invocation alone:
+
+  bazel test --config=memory_report --build_event_json_file=/tmp/events //...
+  bazel run //gates:memory_report -- --events=/tmp/events
+
+Flags
+  --events=FILE      the tests of one invocation, with Bazel's status of each
+  --testlogs=FOLDER  the folder of test logs (bazel-testlogs of the workspace)
+  --format=FORMAT    text (the default), markdown or json
+  --output=FILE      where to write (standard output)
+  --help             this text
+
+The peak is the highest resident set of a test and of all that it started, each
+page once; a sharded test has the peak of its largest shard.
+
+Exit status: 0 each test has a peak, 1 some have none, 2 a mistake that the
+message names.
+)";
+
+constexpr char kProgram[] = "memory_report";
+constexpr int kIncomplete = 1;
+
+absl::StatusOr<std::vector<RecordedTest>> ReadTests(const CommandFlags& flags) {
+  if (flags.Has("events")) {
+    return ReadTestEvents(PathOfCaller(flags.Value("events", "")));
+  }
+  const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
+  if (!flags.Has("testlogs") && workspace.empty()) {
+    return absl::InvalidArgumentError(
+        "use bazel run, which knows the workspace, or name --testlogs=");
+  }
+  const std::string folder = flags.Has("testlogs")
+                                 ? PathOfCaller(flags.Value("testlogs", ""))
+                                 : absl::StrCat(workspace, "/bazel-testlogs");
+  absl::StatusOr<std::vector<RecordedTest>> tests = FindRecordedTests(folder);
+  if (tests.ok() && tests->empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(folder,
+                     ": no test there was recorded; run bazel test "
+                     "--config=memory_report, and then this with the same -c"));
+  }
+  return tests;
+}
+
+int Main(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
+      arguments, {"events", "testlogs", "format", "output"}, {"help"});
+  if (!flags.ok()) return Complain(kProgram, flags.status().message());
+  if (flags->Has("help")) {
+    return FinishProgram(kProgram, NameGateTargets(kHelp), "", 0);
+  }
+  const absl::StatusOr<std::vector<RecordedTest>> tests = ReadTests(*flags);
+  if (!tests.ok()) return Complain(kProgram, tests.status().message());
+  const absl::StatusOr<std::string> text =
+      WriteMemoryReport(flags->Value("format", "text"), *tests);
+  if (!text.ok()) return Complain(kProgram, text.status().message());
+  const bool is_complete = std::all_of(
+      tests->begin(), tests->end(),
+      [](const RecordedTest& test) { return test.record.has_value(); });
+  return FinishProgram(kProgram, *text, flags->Value("output", ""),
+                       is_complete ? 0 : kIncomplete);
+}
+
+}  // namespace
+}  // namespace footprint
+
+int main(int argc, char** argv) {
+  return footprint::Main(std::vector<std::string>(argv + 1, argv + argc));
+}
