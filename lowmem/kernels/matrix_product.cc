@@ -44,8 +44,8 @@ HWY_INLINE void ActivateRow(float* row) {
   }
 }
 
-HWY_NOINLINE void ActivateRows(Activation activation, int64_t rows,
-                               int64_t panels, const PanelOutput& output) {
+HWY_NOINLINE void ActivatePanels(Activation activation, int64_t rows,
+                                 int64_t panels, const PanelOutput& output) {
   if (activation == Activation::kNone) return;
   for (int64_t panel = 0; panel < panels; ++panel) {
     for (int64_t row = 0; row < rows; ++row) {
@@ -77,7 +77,7 @@ HWY_NOINLINE void MultiplyBlocks(const MatrixView& matrix, int64_t rows,
         block_epilogue, output);
     block_epilogue = {nullptr, true};
   }
-  ActivateRows(epilogue.activation, rows, kPanels, output);
+  HWY_NAMESPACE::ActivatePanels(epilogue.activation, rows, kPanels, output);
 }
 
 void MultiplyPanels(const MatrixView& matrix, int64_t rows, int64_t columns,
@@ -214,7 +214,7 @@ void ActivateVector(Activation activation, int64_t count, float* output,
     for (int64_t i = 0; i < kPanelTokens; ++i) {
       values[i] = i < here ? output[(first + i) * stride] : 0.0f;
     }
-    ActivateRows(activation, 1, 1, {values, 0, 0});
+    HWY_NAMESPACE::ActivatePanels(activation, 1, 1, {values, 0, 0});
     for (int64_t i = 0; i < here; ++i) output[(first + i) * stride] = values[i];
   }
 }
@@ -242,7 +242,8 @@ void MultiplyVector(DType type, const void* matrix, int64_t row_stride,
       MultiplyQuantisedVector(type, matrix, row_stride, rows, columns, input,
                               epilogue, output, output_stride);
   }
-  ActivateVector(epilogue.activation, rows, output, output_stride);
+  HWY_NAMESPACE::ActivateVector(epilogue.activation, rows, output,
+                                output_stride);
 }
 
 // kRows rows, each a stream that the processor fetches ahead.
@@ -392,6 +393,8 @@ namespace footprint {
 HWY_EXPORT(MultiplyPanels);
 HWY_EXPORT(MultiplyVector);
 HWY_EXPORT(AddScaledRows);
+HWY_EXPORT(ActivateVector);
+HWY_EXPORT(ActivatePanels);
 HWY_EXPORT(WidenToFloat);
 HWY_EXPORT(VectorInstructionsName);
 
@@ -417,6 +420,16 @@ void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    float* sums) {
   HWY_DYNAMIC_DISPATCH(AddScaledRows)
   (type, matrix, row_stride, rows, columns, scales, sums);
+}
+
+void ActivateVector(Activation activation, int64_t count, float* output,
+                    int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(ActivateVector)(activation, count, output, stride);
+}
+
+void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
+                    const PanelOutput& output) {
+  HWY_DYNAMIC_DISPATCH(ActivatePanels)(activation, rows, panels, output);
 }
 
 void WidenToFloat(DType type, const void* source, int64_t count,

@@ -61,6 +61,13 @@ void AddScaledRows(DType type, const void* matrix, int64_t row_stride,
                    int64_t rows, int64_t columns, const float* scales,
                    float* sums);
 
+// Applies an activation to `count` numbers that are `stride` apart, or to rows
+// of panels, as the products above do.
+void ActivateVector(Activation activation, int64_t count, float* output,
+                    int64_t stride);
+void ActivatePanels(Activation activation, int64_t rows, int64_t panels,
+                    const PanelOutput& output);
+
 // Exact for finite numbers: each is a float.
 void WidenToFloat(DType type, const void* source, int64_t count,
                   float* destination);

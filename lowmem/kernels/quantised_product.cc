@@ -7,6 +7,8 @@
 
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/vector_targets.h"
+#include "footprint/lowmem/kernels/half_float.h"
+#include "footprint/lowmem/kernels/six_bit_scales.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lowmem/kernels/quantised_product.cc"
@@ -31,21 +33,10 @@ constexpr int kGroupVectors = static_cast<int>(kGroup) / kLanes;
 constexpr int kHalfVectors = kGroupVectors / 2;
 using Group = FloatVector[kGroupVectors];
 
-// The bytes of a binary16 at `at`, as a float; infinities and NaNs stay.
 HWY_INLINE float LoadHalf(const uint8_t* at) {
   uint16_t half;
   std::memcpy(&half, at, sizeof(half));
-  constexpr uint32_t kMoreFractions = 8192;  // of a float for one of a half
-  uint32_t bits = (half & 0x7fffu) * kMoreFractions;
-  float value;
-  if (bits >= 0x0f800000) {
-    bits |= 0x7f800000;
-    std::memcpy(&value, &bits, sizeof(value));
-  } else {
-    std::memcpy(&value, &bits, sizeof(value));
-    value *= 0x1p112f;  // the exponents' biases differ by 112
-  }
-  return (half & 0x8000) != 0 ? -value : value;
+  return WidenFloat16(half);
 }
 
 HWY_INLINE IntVector LoadBytes(const uint8_t* at) {
@@ -240,26 +231,17 @@ class Block<DType::kQ5_1> {
 };
 
 // Eight groups, each with a scale and a least value of six bits, which those of
-// the whole block multiply. Of the twelve bytes that they are packed in, the
-// first four hold scales and the next four least values, of which the two
-// highest bits belong to the groups from 4 on.
+// the whole block multiply.
 class SixBitScales {
  public:
   HWY_INLINE explicit SixBitScales(const uint8_t* at) {
-    uint32_t packed[3];
-    std::memcpy(packed, at + 4, sizeof(packed));
-    constexpr uint32_t kSix = 0x3f3f3f3f;
-    constexpr uint32_t kFour = 0x0f0f0f0f;
-    constexpr uint32_t kTwo = 0x03030303;
-    const uint32_t scales[] = {
-        packed[0] & kSix, (packed[2] & kFour) | (packed[0] >> 6 & kTwo) << 4};
-    const uint32_t leasts[] = {
-        packed[1] & kSix, (packed[2] >> 4 & kFour) | (packed[1] >> 6 & kTwo)
-                                                         << 4};
+    uint64_t scales;
+    uint64_t leasts;
+    FindSixBitScales(at + 4, &scales, &leasts);
     uint8_t scale_bytes[8];
     uint8_t least_bytes[8];
-    std::memcpy(scale_bytes, scales, sizeof(scale_bytes));
-    std::memcpy(least_bytes, leasts, sizeof(least_bytes));
+    std::memcpy(scale_bytes, &scales, sizeof(scale_bytes));
+    std::memcpy(least_bytes, &leasts, sizeof(least_bytes));
     const float scale = LoadHalf(at);
     const float least = -LoadHalf(at + 2);
     for (int i = 0; i < 8; ++i) {

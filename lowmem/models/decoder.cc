@@ -36,12 +36,24 @@ absl::StatusOr<DecoderConfig> ReadConfigOfGguf(
 }  // namespace
 
 Decoder::Decoder(const DecoderConfig& config,
-                 std::unique_ptr<WeightStore> store, DecoderWeights weights)
-    : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
+                 std::unique_ptr<WeightStore> store, DecoderWeights weights,
+                 const DecoderOptions& options)
+    : options_(options),
+      config_(config),
+      store_(std::move(store)),
+      weights_(std::move(weights)) {}
 
 absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(absl::string_view path,
                                                        WeightBackend backend,
                                                        DecoderUse use) {
+  DecoderOptions options;
+  options.use = use;
+  return Open(path, backend, options);
+}
+
+absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(
+    absl::string_view path, WeightBackend backend,
+    const DecoderOptions& options) {
   const bool is_gguf = IsModelFile(path);
   absl::StatusOr<std::unique_ptr<WeightStore>> store =
       is_gguf ? WeightStore::Open(path, backend)
@@ -52,10 +64,10 @@ absl::StatusOr<std::unique_ptr<Decoder>> Decoder::Open(absl::string_view path,
   if (!config.ok()) return config.status();
   if (!store.ok()) return store.status();
   absl::StatusOr<DecoderWeights> weights =
-      FindDecoderWeights(**store, *config, use);
+      FindDecoderWeights(**store, *config, options.use);
   if (!weights.ok()) return weights.status();
   return absl::WrapUnique(
-      new Decoder(*config, *std::move(store), *std::move(weights)));
+      new Decoder(*config, *std::move(store), *std::move(weights), options));
 }
 
 DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
@@ -65,7 +77,8 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.workers = workers;
   std::vector<Weight> matrices = LayerMatrices(weights_.layers);
   if (weights_.output.exists()) matrices.push_back(weights_.output);
-  request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_));
+  request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_),
+                               options_.arithmetic);
   request.count_tiles = [this](const DecoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

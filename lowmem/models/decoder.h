@@ -48,6 +48,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_run.h"
@@ -58,10 +59,19 @@
 
 namespace footprint {
 
+struct DecoderOptions {
+  DecoderUse use = DecoderUse::kLogits;
+  // How quantised matrices are multiplied.
+  Arithmetic arithmetic = Arithmetic::kExact;
+};
+
 class Decoder {
  public:
   // Opens a GGUF file, or a folder with config.json and weights (see
   // checkpoint_folder.h).
+  static absl::StatusOr<std::unique_ptr<Decoder>> Open(
+      absl::string_view path, WeightBackend backend,
+      const DecoderOptions& options);
   static absl::StatusOr<std::unique_ptr<Decoder>> Open(
       absl::string_view path, WeightBackend backend,
       DecoderUse use = DecoderUse::kLogits);
@@ -101,9 +111,10 @@ class Decoder {
 
  private:
   Decoder(const DecoderConfig& config, std::unique_ptr<WeightStore> store,
-          DecoderWeights weights);
+          DecoderWeights weights, const DecoderOptions& options);
   DecoderPlanRequest Request(int64_t positions, int workers) const;
 
+  const DecoderOptions options_;
   DecoderConfig config_;
   std::unique_ptr<WeightStore> store_;
   DecoderWeights weights_;

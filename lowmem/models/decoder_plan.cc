@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/simd/dense_product.h"
+#include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/tile.h"
 
@@ -120,6 +121,10 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   plan.wide =
       layout.TakeParts(workers, WideBytes(request.needs, tile_bytes, longest));
   plan.dense = layout.TakeParts(workers, longest * float_bytes);
+  if (request.needs.rounds_inputs) {
+    plan.rounded =
+        layout.TakeParts(workers, Int8Bytes(longest, choice.chunk_tokens));
+  }
   if (config.is_transposed) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
   }

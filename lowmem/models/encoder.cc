@@ -23,11 +23,16 @@ constexpr int64_t kStepsOfLayer = 5;
 }  // namespace
 
 Encoder::Encoder(const EncoderConfig& config,
-                 std::unique_ptr<WeightStore> store, EncoderWeights weights)
-    : config_(config), store_(std::move(store)), weights_(std::move(weights)) {}
+                 std::unique_ptr<WeightStore> store, EncoderWeights weights,
+                 Arithmetic arithmetic)
+    : arithmetic_(arithmetic),
+      config_(config),
+      store_(std::move(store)),
+      weights_(std::move(weights)) {}
 
 absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
-    absl::string_view directory, WeightBackend backend) {
+    absl::string_view directory, WeightBackend backend,
+    Arithmetic arithmetic) {
   absl::StatusOr<EncoderConfig> config =
       ReadEncoderConfig(absl::StrCat(directory, "/config.json"));
   if (!config.ok()) return config.status();
@@ -37,7 +42,7 @@ absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
   absl::StatusOr<EncoderWeights> weights = FindEncoderWeights(**store, *config);
   if (!weights.ok()) return weights.status();
   return absl::WrapUnique(
-      new Encoder(*config, *std::move(store), *std::move(weights)));
+      new Encoder(*config, *std::move(store), *std::move(weights), arithmetic));
 }
 
 EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
@@ -48,7 +53,7 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
   request.workers = workers;
   request.sequences = sequences;
   request.needs = ComputeNeeds(*store_, LayerMatrices(weights_.layers),
-                               TensorsToPin(weights_));
+                               TensorsToPin(weights_), arithmetic_);
   request.count_tiles = [this](const EncoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

@@ -38,6 +38,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/models/encoder_config.h"
 #include "footprint/lowmem/models/encoder_plan.h"
 #include "footprint/lowmem/models/encoder_run.h"
@@ -52,7 +53,8 @@ class Encoder {
  public:
   // Reads `directory`/config.json and opens `directory`/model.safetensors.
   static absl::StatusOr<std::unique_ptr<Encoder>> Open(
-      absl::string_view directory, WeightBackend backend);
+      absl::string_view directory, WeightBackend backend,
+      Arithmetic arithmetic = Arithmetic::kExact);
 
   Encoder(const Encoder&) = delete;
   Encoder& operator=(const Encoder&) = delete;
@@ -87,10 +89,11 @@ class Encoder {
 
  private:
   Encoder(const EncoderConfig& config, std::unique_ptr<WeightStore> store,
-          EncoderWeights weights);
+          EncoderWeights weights, Arithmetic arithmetic);
   EncoderPlanRequest Request(int64_t tokens, int workers,
                              int64_t sequences) const;
 
+  const Arithmetic arithmetic_;
   EncoderConfig config_;
   std::unique_ptr<WeightStore> store_;
   EncoderWeights weights_;

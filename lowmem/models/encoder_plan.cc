@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
+#include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/tile.h"
 
@@ -96,6 +97,10 @@ EncoderPlan Lay(const EncoderPlanRequest& request, const Choice& choice) {
                                  WideBytes(request.needs, tile_bytes, longest));
   } else {
     plan.dense = layout.TakeParts(workers, longest * float_bytes);
+  }
+  if (request.needs.rounds_inputs) {
+    plan.rounded =
+        layout.TakeParts(workers, Int8Bytes(longest, request.tokens));
   }
   plan.output =
       request.sequences == 1 ? plan.sums : layout.Take(OutputBytes(request));

@@ -66,6 +66,11 @@ void LayerPass::UseInput(const float* panels, int64_t features, int worker) {
 absl::Status LayerPass::MultiplyShare(const SharedProduct& product,
                                       int worker) {
   UseInput(product.input, product.inputs.size(), worker);
+  return MultiplyShareOfSameInput(product, worker);
+}
+
+absl::Status LayerPass::MultiplyShareOfSameInput(const SharedProduct& product,
+                                                 int worker) {
   const IndexRange share = ComputeShare(
       product.outputs.size(), shape_.output_unit, worker, team_.size());
   ProductEpilogue epilogue = product.epilogue;
@@ -132,9 +137,10 @@ absl::Status LayerPass::ExpandChunk(const FeedForward& part,
                     worker);
   ProductEpilogue linear;
   linear.bias = bias(part.expand_bias);
-  status.Update(MultiplyShare({*part.expand.matrix, outputs(part.expand),
-                               hidden, part.input, part.gated_chunk, linear},
-                              worker));
+  status.Update(MultiplyShareOfSameInput(
+      {*part.expand.matrix, outputs(part.expand), hidden, part.input,
+       part.gated_chunk, linear},
+      worker));
   if (!status.ok()) return status;
   const IndexRange own =
       ComputeShare(chunk.size(), shape_.output_unit, worker, team_.size());

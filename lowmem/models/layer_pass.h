@@ -110,6 +110,9 @@ class LayerPass {
   // The worker's products take their input from here.
   void UseInput(const float* panels, int64_t features, int worker);
   absl::Status MultiplyShare(const SharedProduct& product, int worker);
+  // The same, where the product before it had the same input.
+  absl::Status MultiplyShareOfSameInput(const SharedProduct& product,
+                                        int worker);
   // Multiplies the worker's own `outputs` of the matrix, however it lies.
   absl::Status MultiplyOwn(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, const PanelView& input,

@@ -1,9 +1,12 @@
 // Models with quantised matrices against the same models with the quantised
-// matrices' values as floats: the bits are the same, whatever the backend, the
-// budget and the threads.
+// matrices' values as floats: with exact arithmetic the bits are the same,
+// whatever the backend, the budget and the threads. With rounded activations
+// they are others, and the same among themselves.
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +17,7 @@
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/quantise.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/weights/float_reader.h"
@@ -76,8 +80,11 @@ Folders MakeFolders(const std::string& golden, DType type) {
 
 // Logits after a text, and after one more token.
 std::vector<float> Logits(const std::string& folder, WeightBackend backend,
-                          int workers, int64_t more_budget) {
-  const auto decoder = Decoder::Open(folder, backend);
+                          int workers, int64_t more_budget,
+                          Arithmetic arithmetic = Arithmetic::kExact) {
+  DecoderOptions options;
+  options.arithmetic = arithmetic;
+  const auto decoder = Decoder::Open(folder, backend, options);
   EXPECT_THAT(decoder, IsOk());
   const auto least = (*decoder)->MinBudgetBytes(40, workers);
   EXPECT_THAT(least, IsOk());
@@ -116,8 +123,9 @@ TEST(QuantisedModelsTest, DecodersHaveTheBitsOfTheirWidenedWeights) {
 }
 
 std::vector<float> States(const std::string& folder, WeightBackend backend,
-                          int workers, int64_t more_budget) {
-  const auto encoder = Encoder::Open(folder, backend);
+                          int workers, int64_t more_budget,
+                          Arithmetic arithmetic = Arithmetic::kExact) {
+  const auto encoder = Encoder::Open(folder, backend, arithmetic);
   EXPECT_THAT(encoder, IsOk());
   const auto least = (*encoder)->MinBudgetBytes(20, workers);
   const auto run =
@@ -145,6 +153,74 @@ TEST(QuantisedModelsTest, EncodersHaveTheBitsOfTheirWidenedWeights) {
       }
     }
   }
+}
+
+// The largest difference, as a share of the spread of `expected`.
+double LargestShare(const std::vector<float>& values,
+                    const std::vector<float>& expected) {
+  double largest = 0;
+  double squares = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max<double>(largest, std::fabs(values[i] - expected[i]));
+    squares += static_cast<double>(expected[i]) * expected[i];
+  }
+  return largest / std::sqrt(squares / static_cast<double>(expected.size()));
+}
+
+TEST(QuantisedModelsTest, RoundedDecodersHaveTheSameBitsAmongThemselves) {
+  for (const char* golden : {"llama", "gemma3_text", "phi3"}) {
+    for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+      const std::string folder = MakeFolders(golden, type).quantised;
+      const std::vector<float> exact =
+          Logits(folder, WeightBackend::kPread, 1, 0);
+      const std::vector<float> expected =
+          Logits(folder, WeightBackend::kPread, 1, 0, Arithmetic::kInt8);
+      const double share = LargestShare(expected, exact);
+      EXPECT_GT(share, 0) << golden;
+      EXPECT_LT(share, 0.1) << golden;
+      for (const WeightBackend backend : kWeightBackends) {
+        for (const int workers : {1, 3}) {
+          for (const int64_t more : {0, 100 << 10, 8 << 20}) {
+            ASSERT_EQ(
+                Logits(folder, backend, workers, more, Arithmetic::kInt8),
+                expected)
+                << golden << " " << DTypeName(type) << " "
+                << WeightBackendName(backend) << " " << workers << " " << more;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(QuantisedModelsTest, RoundedEncodersHaveTheSameBitsAmongThemselves) {
+  for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+    const std::string folder = MakeFolders("bert", type).quantised;
+    const std::vector<float> exact =
+        States(folder, WeightBackend::kPread, 1, 0);
+    const std::vector<float> expected =
+        States(folder, WeightBackend::kPread, 1, 0, Arithmetic::kInt8);
+    const double share = LargestShare(expected, exact);
+    EXPECT_GT(share, 0);
+    EXPECT_LT(share, 0.1);
+    for (const WeightBackend backend : kWeightBackends) {
+      for (const int workers : {1, 3}) {
+        for (const int64_t more : {0, 100 << 10, 8 << 20}) {
+          ASSERT_EQ(States(folder, backend, workers, more, Arithmetic::kInt8),
+                    expected)
+              << DTypeName(type) << " " << WeightBackendName(backend) << " "
+              << workers << " " << more;
+        }
+      }
+    }
+  }
+}
+
+// A model without quantised weights is multiplied exactly.
+TEST(QuantisedModelsTest, FloatsStayExact) {
+  const std::string folder = MakeFolders("llama", DType::kQ8_0).floats;
+  EXPECT_EQ(Logits(folder, WeightBackend::kPread, 1, 0, Arithmetic::kInt8),
+            Logits(folder, WeightBackend::kPread, 1, 0));
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<TextEmbedder>> TextEmbedder::Open(
   auto tokenizer = Tokenizer::Open(pooling->model_folder);
   if (!tokenizer.ok()) return tokenizer.status();
   embedder->tokenizer_ = *std::move(tokenizer);
-  absl::Status status = embedder->OpenModel(pooling->model_folder, backend);
+  absl::Status status = embedder->OpenModel(
+      pooling->model_folder, backend, options.arithmetic);
   if (status.ok()) status = embedder->OpenLayers();
   if (!status.ok()) return status;
   const int64_t positions = embedder->encoder_ != nullptr
@@ -98,7 +99,8 @@ absl::Status TextEmbedder::OpenLayers() {
 }
 
 absl::Status TextEmbedder::OpenModel(const std::string& directory,
-                                     WeightBackend backend) {
+                                     WeightBackend backend,
+                                     Arithmetic arithmetic) {
   const std::string path = directory + "/config.json";
   const absl::StatusOr<std::string> text = ReadConfigText(path);
   if (!text.ok()) return text.status();
@@ -107,7 +109,7 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   const ModelFamily family = FindModelFamily(*config);
   if (!config->status().ok()) return config->status();
   if (!IsDecoderFamily(family)) {
-    auto encoder = Encoder::Open(directory, backend);
+    auto encoder = Encoder::Open(directory, backend, arithmetic);
     if (!encoder.ok()) return encoder.status();
     encoder_ = *std::move(encoder);
     pooled_.resize(encoder_->config().hidden);
@@ -124,11 +126,19 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
         ": a decoder's vectors are known by the last token alone; its "
         "modules.json names another pooling or is missing"));
   }
-  auto decoder = Decoder::Open(directory, backend, DecoderUse::kStates);
+  DecoderOptions options;
+  options.use = DecoderUse::kStates;
+  options.arithmetic = arithmetic;
+  auto decoder = Decoder::Open(directory, backend, options);
   if (!decoder.ok()) return decoder.status();
   decoder_ = *std::move(decoder);
   pooled_.resize(decoder_->config().hidden);
   return absl::OkStatus();
+}
+
+std::vector<Weight> TextEmbedder::tensors() const {
+  return encoder_ != nullptr ? TensorsToPin(encoder_->weights())
+                             : TensorsToPin(decoder_->weights());
 }
 
 WeightStore& TextEmbedder::store() const {

@@ -40,6 +40,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/dense_layer.h"
@@ -58,6 +59,8 @@ struct TextEmbedderOptions {
   bool gives_scores = false;
   // See ReadSentencePooling.
   std::string prompt_name;
+  // How the model's quantised matrices are multiplied.
+  Arithmetic arithmetic = Arithmetic::kExact;
 };
 
 class TextEmbedder {
@@ -69,6 +72,8 @@ class TextEmbedder {
   const SentencePooling& pooling() const { return pooling_; }
   int64_t features() const { return static_cast<int64_t>(vector_.size()); }
   WeightStore& store() const;
+  // The model's tensors, without those of modules after it.
+  std::vector<Weight> tensors() const;
   // The most tokens of a text that is not cut.
   int64_t most_tokens() const { return most_tokens_; }
 
@@ -102,7 +107,8 @@ class TextEmbedder {
  private:
   TextEmbedder() = default;
 
-  absl::Status OpenModel(const std::string& directory, WeightBackend backend);
+  absl::Status OpenModel(const std::string& directory, WeightBackend backend,
+                         Arithmetic arithmetic);
   absl::Status OpenLayers();
   absl::StatusOr<std::vector<int32_t>> EncodeBare(absl::string_view text) const;
   absl::StatusOr<TypedIds> Checked(TypedIds ids) const;

@@ -36,6 +36,7 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
+#include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/stop_ids.h"
 #include "footprint/lowmem/models/token_scores.h"
 #include "footprint/lowmem/programs/command_line.h"
@@ -81,6 +82,10 @@ ABSL_FLAG(std::string, budget, "",
           "32MiB, or \"least\"; chosen unless given, as by lowmem_run");
 ABSL_FLAG(std::string, backend, "auto",
           "resident, pread, direct or mmap; chosen unless given");
+ABSL_FLAG(std::string, arithmetic, "exact",
+          "how quantised matrices are multiplied: exact, with activations as "
+          "floats, or int8, with activations rounded to eight bits, which is "
+          "faster and errs more");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(bool, statistics, true, "say on standard error what the answer took");
 
@@ -118,6 +123,9 @@ absl::Status CheckFlags() {
       lowmem_internal::CheckThreads(absl::GetFlag(FLAGS_threads));
   status.Update(
       lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)).status());
+  status.Update(
+      lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic))
+          .status());
   if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
 }
@@ -198,8 +206,14 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),
       lowmem_internal::FileBytes(FindWeightFile(directory)), chat->memory_);
   if (!backend.ok()) return backend.status();
-  auto decoder = Decoder::Open(directory, *backend);
+  DecoderOptions options;
+  options.arithmetic =
+      *lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic));
+  auto decoder = Decoder::Open(directory, *backend, options);
   if (!decoder.ok()) return decoder.status();
+  const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
+      options.arithmetic, TensorsToPin((*decoder)->weights()));
+  if (!arithmetic.ok()) return arithmetic;
   chat->decoder_ = *std::move(decoder);
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) chat->memory_ = RunMemory::Read();

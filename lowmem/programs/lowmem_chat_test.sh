@@ -64,6 +64,19 @@ lowmem_pack --quantize=q4_0 model/model.safetensors small/model.gguf 2>err ||
 lowmem_chat small --prompt="the " --generate=12 --budget=least >one 2>err || fail "q4_0: $(cat err)"
 lowmem_chat small --prompt="the " --generate=12 --backend=resident --threads=1 >two 2>/dev/null
 cmp -s one two || fail "quantised: another budget, another answer"
+# With rounded activations: the same answer in every budget, and never without a word
+# where nothing would be rounded.
+lowmem_chat small --prompt="the " --generate=12 --arithmetic=int8 >three 2>err || fail "int8: $(cat err)"
+int8() { lowmem_chat small --prompt="the " --generate=12 --arithmetic=int8 "$@"; }
+int8 --budget=least >one 2>err || fail "int8: $(cat err)"
+int8 --backend=resident --threads=1 >two 2>/dev/null
+cmp -s one two || fail "int8: another budget, another answer"
+cmp -s one three || fail "int8: the default budget gives another answer"
+"$BIN/lowmem_run" small --ids="$ids" --arithmetic=int8 >out 2>err || fail "int8: $(cat err)"
+grep -q '^arithmetic   int8 on .* matrices' out || fail "nothing says what was rounded: $(cat out)"
+expect_error 1 'lowmem_pack --quantize=q8_0 makes' "$BIN/lowmem_chat" model --prompt=a --arithmetic=int8
+expect_error 1 'has no quantised matrix' "$BIN/lowmem_run" model --ids=1 --arithmetic=int8
+expect_error 2 'neither exact nor int8' "$BIN/lowmem_chat" small --prompt=a --arithmetic=fast
 expect_error 2 'there are q8_0 and q4_0' "$BIN/lowmem_pack" --quantize=q3 model/model.safetensors x
 expect_error 2 'goes without --panels' "$BIN/lowmem_pack" --quantize=q8_0 --no_panels a b
 expect_error 1 'already exists' "$BIN/lowmem_pack" --quantize=q8_0 model/model.safetensors small/model.gguf

@@ -73,6 +73,10 @@ ABSL_FLAG(std::string, budget, "",
           "4MiB, or \"least\"; chosen unless given, as by lowmem_run");
 ABSL_FLAG(std::string, backend, "auto",
           "resident, pread, direct or mmap; chosen unless given");
+ABSL_FLAG(std::string, arithmetic, "exact",
+          "how quantised matrices are multiplied: exact, with activations as "
+          "floats, or int8, with activations rounded to eight bits, which is "
+          "faster and errs more");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(bool, statistics, true, "say on standard error what it took");
 
@@ -264,6 +268,9 @@ absl::Status CheckFlags() {
       lowmem_internal::CheckThreads(absl::GetFlag(FLAGS_threads));
   status.Update(
       lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)).status());
+  status.Update(
+      lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic))
+          .status());
   if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
 }
@@ -405,8 +412,13 @@ absl::Status Run(const std::string& directory) {
   TextEmbedderOptions options;
   options.gives_scores = !absl::GetFlag(FLAGS_scores).empty();
   options.prompt_name = absl::GetFlag(FLAGS_prompt_name);
+  options.arithmetic =
+      *lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic));
   const auto embedder = TextEmbedder::Open(directory, *backend, options);
   if (!embedder.ok()) return embedder.status();
+  const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
+      options.arithmetic, (*embedder)->tensors());
+  if (!arithmetic.ok()) return arithmetic;
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const absl::optional<std::string> text = absl::GetFlag(FLAGS_text).text;

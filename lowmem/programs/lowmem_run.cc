@@ -45,6 +45,7 @@
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 #include "footprint/lowmem/checkpoints/config_reader.h"
 #include "footprint/lowmem/checkpoints/model_family.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/decoder_plan.h"
@@ -75,6 +76,10 @@ ABSL_FLAG(std::string, backend, "auto",
           "resident, pread, direct or mmap; unless given, pread where the "
           "weights find room in what the control group and the machine have "
           "free, else direct");
+ABSL_FLAG(std::string, arithmetic, "exact",
+          "how quantised matrices are multiplied: exact, with activations as "
+          "floats, or int8, with activations rounded to eight bits, which is "
+          "faster and errs more");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(int, repeat, 1, "forward passes");
 ABSL_FLAG(
@@ -101,6 +106,7 @@ using lowmem_internal::RunMemory;
 struct Request {
   std::string directory;
   absl::optional<WeightBackend> backend;  // chosen unless given
+  Arithmetic arithmetic = Arithmetic::kExact;
   int threads = 1;
   int repeat = 1;
   std::vector<Ids> sequences;  // or drawn at random:
@@ -191,6 +197,10 @@ absl::Status ReadFlags(Request* request) {
       lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend));
   if (!backend.ok()) return backend.status();
   request->backend = *backend;
+  const auto arithmetic =
+      lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic));
+  if (!arithmetic.ok()) return arithmetic.status();
+  request->arithmetic = *arithmetic;
   request->threads = absl::GetFlag(FLAGS_threads);
   const absl::Status threads = lowmem_internal::CheckThreads(request->threads);
   if (!threads.ok()) return threads;
@@ -332,6 +342,13 @@ void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
     printf("             --budget=%lld or more\n",
            static_cast<long long>(panel_budget_bytes));
   }
+}
+
+void PrintArithmetic(Arithmetic arithmetic,
+                     const std::vector<Weight>& tensors) {
+  if (arithmetic == Arithmetic::kExact) return;
+  printf("arithmetic   %s\n",
+         lowmem_internal::ArithmeticDescription(arithmetic, tensors).c_str());
 }
 
 void PrintProcess(const WeightStore& store, const std::string& reading) {
@@ -480,8 +497,13 @@ absl::Status RunEncoder(const Request& request) {
   const auto backend = lowmem_internal::FindBackend(
       request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
-  const auto encoder = Encoder::Open(request.directory, *backend);
+  const auto encoder =
+      Encoder::Open(request.directory, *backend, request.arithmetic);
   if (!encoder.ok()) return encoder.status();
+  const std::vector<Weight> tensors = TensorsToPin((*encoder)->weights());
+  const absl::Status arithmetic =
+      lowmem_internal::CheckArithmetic(request.arithmetic, tensors);
+  if (!arithmetic.ok()) return arithmetic;
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const EncoderConfig& config = (*encoder)->config();
@@ -518,10 +540,10 @@ absl::Status RunEncoder(const Request& request) {
   PrintArena(*budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
+  PrintArithmetic(request.arithmetic, tensors);
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
   PrintReadRatio((*encoder)->store(), bound, request.repeat);
-  PrintUnused(
-      UnusedTensors((*encoder)->store(), TensorsToPin((*encoder)->weights())));
+  PrintUnused(UnusedTensors((*encoder)->store(), tensors));
   PrintThrashing((*encoder)->store(), memory, plan->peak_bytes);
   // Panels are used a row at a time: every budget has room.
   if (ReadsTooMuch((*encoder)->store())) {
@@ -611,8 +633,14 @@ absl::Status RunDecoder(const Request& request) {
   const auto backend = lowmem_internal::FindBackend(
       request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
   if (!backend.ok()) return backend.status();
-  const auto decoder = Decoder::Open(request.directory, *backend);
+  DecoderOptions options;
+  options.arithmetic = request.arithmetic;
+  const auto decoder = Decoder::Open(request.directory, *backend, options);
   if (!decoder.ok()) return decoder.status();
+  const std::vector<Weight> tensors = TensorsToPin((*decoder)->weights());
+  const absl::Status arithmetic =
+      lowmem_internal::CheckArithmetic(request.arithmetic, tensors);
+  if (!arithmetic.ok()) return arithmetic;
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
@@ -651,10 +679,10 @@ absl::Status RunDecoder(const Request& request) {
                           FormatRoundedBytes(plan->tile_bytes), ", ",
                           plan->chunk_tokens, " tokens and ",
                           plan->chunk_features, " features at a time"));
+  PrintArithmetic(request.arithmetic, tensors);
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
   PrintReadRatio((*decoder)->store(), bound, request.repeat * generated);
-  PrintUnused(
-      UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())));
+  PrintUnused(UnusedTensors((*decoder)->store(), tensors));
   PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
   if (!ReadsTooMuch((*decoder)->store())) return absl::OkStatus();
   const auto panel_budget = PanelBudget(**decoder, positions, threads);

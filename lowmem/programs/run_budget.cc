@@ -2,14 +2,24 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/parse_bytes.h"
+#include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
 
 namespace footprint::lowmem_internal {
+namespace {
+
+bool IsQuantisedMatrix(const Weight& weight) {
+  return weight.rows() > 1 && HasInt8Product(weight.dtype());
+}
+
+}  // namespace
 
 absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag) {
   BudgetRequest request;
@@ -35,6 +45,37 @@ absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
   if (!backend.ok()) return backend.status();
   chosen = *backend;
   return chosen;
+}
+
+absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag) {
+  if (flag == "exact") return Arithmetic::kExact;
+  if (flag == "int8") return Arithmetic::kInt8;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--arithmetic: \"", flag, "\" is neither exact nor int8"));
+}
+
+absl::Status CheckArithmetic(Arithmetic arithmetic,
+                             const std::vector<Weight>& tensors) {
+  if (arithmetic == Arithmetic::kExact ||
+      std::any_of(tensors.begin(), tensors.end(), IsQuantisedMatrix)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "--arithmetic=int8: the model has no quantised matrix, so nothing would "
+      "be faster; lowmem_pack --quantize=q8_0 makes a quantised model");
+}
+
+std::string ArithmeticDescription(Arithmetic arithmetic,
+                                  const std::vector<Weight>& tensors) {
+  if (arithmetic == Arithmetic::kExact) return "exact";
+  const auto matrices =
+      std::count_if(tensors.begin(), tensors.end(),
+                    [](const Weight& weight) { return weight.rows() > 1; });
+  const auto rounded =
+      std::count_if(tensors.begin(), tensors.end(), IsQuantisedMatrix);
+  return absl::StrCat("int8 on ", Int8InstructionsName(), " for ", rounded,
+                      " of ", matrices, " matrices",
+                      rounded < matrices ? ", exact for the others" : "");
 }
 
 absl::Status CheckThreads(int threads) {

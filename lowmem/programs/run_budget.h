@@ -15,11 +15,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
 #include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -39,6 +41,18 @@ absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
 // chosen.
 absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
     const std::string& flag);
+
+// A flag's value: "exact" or "int8".
+absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag);
+
+// InvalidArgument: int8, but none of the model's matrices has a quantised type,
+// so nothing would change; the text says what would help.
+absl::Status CheckArithmetic(Arithmetic arithmetic,
+                             const std::vector<Weight>& tensors);
+
+// "int8 on AVX-512 VNNI for 169 of 169 matrices, exact for the others".
+std::string ArithmeticDescription(Arithmetic arithmetic,
+                                  const std::vector<Weight>& tensors);
 
 // InvalidArgument: a number of threads that no plan has.
 absl::Status CheckThreads(int threads);

@@ -51,6 +51,7 @@ ProductMemory FindProductMemory(const MappedBlock& arena, const Plan& plan,
   memory.wide = FindPart<float>(arena, plan, plan.wide, worker);
   memory.wide_count = plan.part_bytes(plan.wide) / int64_t{sizeof(float)};
   memory.dense = FindPart<float>(arena, plan, plan.dense, worker);
+  memory.rounded = FindPart<char>(arena, plan, plan.rounded, worker);
   return memory;
 }
 

@@ -46,6 +46,8 @@ struct StreamingNeeds {
   int64_t slot_overhead_bytes = 0;
   // True: tiles are read ahead into further slots if there is room for them.
   bool reads_ahead = false;
+  // True: inputs of quantised matrices are rounded to eight bits.
+  bool rounds_inputs = false;
   // Bytes to keep each tensor in memory, in the order in which spare memory is
   // given to them.
   std::vector<int64_t> pinnable_bytes;
@@ -71,7 +73,9 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
          a.uses_slots == b.uses_slots &&
          a.reads_around_blocks == b.reads_around_blocks &&
          a.slot_overhead_bytes == b.slot_overhead_bytes &&
-         a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
+         a.reads_ahead == b.reads_ahead &&
+         a.rounds_inputs == b.rounds_inputs &&
+         a.pinnable_bytes == b.pinnable_bytes;
 }
 
 // The slots of a worker at which reading ahead hides the disk's latency.
@@ -169,6 +173,7 @@ struct ModelPlan {
   ArenaRange schedule;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
+  ArenaRange rounded;  // the input rounded to eight bits, if it is
   // The weights that stay in the memory that the budget left free.
   PinnedTensors pinned;
 };

@@ -19,7 +19,8 @@ constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 StreamingNeeds ComputeNeeds(const WeightStore& store,
                             absl::Span<const Weight> matrices,
-                            absl::Span<const Weight> tensors) {
+                            absl::Span<const Weight> tensors,
+                            Arithmetic arithmetic) {
   StreamingNeeds needs;
   needs.largest_block_bytes = 0;
   needs.uses_slots = false;
@@ -28,6 +29,8 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
         BytesOfElements(matrix.dtype(), StreamingNeeds::kBlockElements);
     needs.largest_block_bytes = std::max(needs.largest_block_bytes, bytes);
     needs.smallest_block_bytes = std::min(needs.smallest_block_bytes, bytes);
+    needs.rounds_inputs |=
+        arithmetic == Arithmetic::kInt8 && HasInt8Product(matrix.dtype());
     // Backends that use weights in place may also need slots: a tensor that
     // begins in the middle of an element must be copied.
     const absl::StatusOr<Tile> tile = matrix.Block(
@@ -49,6 +52,7 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
 
 void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
   single_token_ = true;
+  is_rounded_ = false;
   for (int64_t i = 0; i < features; ++i) {
     memory_.dense[i] = panel[i * kPanelTokens];
   }
@@ -98,6 +102,11 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                                    const PanelOutput& output) {
   const DType type = matrix.dtype();
   const int64_t columns = ElementsOfBytes(type, tile.row_bytes);
+  if (UsesInt8(type)) {
+    MultiplyInt8({type, view.data, view.row_stride_bytes, tile.rows, columns},
+                 first_column, panels, epilogue, output);
+    return;
+  }
   if (single_token_) {
     MultiplyVector(type, view.data,
                    ElementsOfBytes(type, view.row_stride_bytes), tile.rows,
@@ -108,6 +117,48 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
   MultiplyRows(type, tile.rows, columns, view,
                {input.data + first_column * kPanelTokens, input.panel_stride},
                panels, epilogue, output);
+}
+
+void StreamedProduct::Round(const PanelView& input, int64_t columns,
+                            int64_t panels) {
+  is_rounded_ = true;
+  rounded_columns_ = columns;
+  if (single_token_) {
+    RoundVector(memory_.dense, columns, memory_.rounded);
+  } else {
+    RoundPanels(input, columns, panels, memory_.rounded);
+  }
+}
+
+// Multiplies as many rows at a time as can be unpacked in the buffer of floats.
+void StreamedProduct::MultiplyInt8(const QuantisedView& rows,
+                                   int64_t first_column, int64_t panels,
+                                   const ProductEpilogue& epilogue,
+                                   const PanelOutput& output) {
+  const RoundedView input = {memory_.rounded, rounded_columns_, first_column};
+  if (single_token_) {
+    MultiplyInt8Vector(rows, input, epilogue, output.data, output.row_stride);
+    ActivateVector(epilogue.activation, rows.rows, output.data,
+                   output.row_stride);
+    return;
+  }
+  const int64_t wide_bytes =
+      memory_.wide_count * static_cast<int64_t>(sizeof(float));
+  const int64_t most =
+      std::max<int64_t>(1, wide_bytes / Int8RowBytes(rows.columns));
+  for (int64_t row = 0; row < rows.rows; row += most) {
+    QuantisedView part = rows;
+    part.data =
+        static_cast<const char*>(rows.data) + row * rows.row_stride_bytes;
+    part.rows = std::min(most, rows.rows - row);
+    Epilogue part_epilogue = epilogue;
+    if (epilogue.bias != nullptr) part_epilogue.bias = epilogue.bias + row;
+    const PanelOutput part_output = {output.data + row * output.row_stride,
+                                     output.row_stride, output.panel_stride};
+    MultiplyInt8Panels(part, input, panels, part_epilogue, part_output,
+                       reinterpret_cast<char*>(memory_.wide));
+    ActivatePanels(epilogue.activation, part.rows, panels, part_output);
+  }
 }
 
 // Multiplies as many rows at a time as fit into the buffer of floats.
@@ -142,6 +193,9 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
                                        const ProductEpilogue& epilogue,
                                        const PanelOutput& output) {
   const int64_t block_columns = matrix.block_columns();
+  if (schedule_ == nullptr && !is_rounded_ && UsesInt8(matrix.dtype())) {
+    Round(input, columns.size(), panels);
+  }
   for (int64_t column = columns.begin; column < columns.end;) {
     // A tile ends with the file's column block.
     const int64_t column_end =

@@ -23,6 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "footprint/lowmem/kernels/arithmetic.h"
+#include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
 #include "footprint/lowmem/streaming/pass_time.h"
 #include "footprint/lowmem/streaming/plan_growth.h"
@@ -66,13 +68,17 @@ struct ProductMemory {
   // A buffer for the sums of a single token's product with a transposed matrix.
   float* sums = nullptr;
   int64_t sum_count = 0;
+  // Room for the input rounded to eight bits (Int8Bytes). If it is not null,
+  // products with quantised weights are those of int8_product.h.
+  char* rounded = nullptr;
 };
 
 // Returns what products with these matrices need, for a plan that may pin
 // `tensors`.
 StreamingNeeds ComputeNeeds(const WeightStore& store,
                             absl::Span<const Weight> matrices,
-                            absl::Span<const Weight> tensors);
+                            absl::Span<const Weight> tensors,
+                            Arithmetic arithmetic = Arithmetic::kExact);
 
 class StreamedProduct {
  public:
@@ -82,7 +88,12 @@ class StreamedProduct {
   // Copies a single token's features from panels. Multiply then uses them
   // instead of its `input` until the next call of UseSingleToken or UsePanels.
   void UseSingleToken(const float* panel, int64_t features);
-  void UsePanels() { single_token_ = false; }
+  // Takes the input from each Multiply. All of them until the next call have
+  // the same, which is rounded once if it is rounded.
+  void UsePanels() {
+    single_token_ = false;
+    is_rounded_ = false;
+  }
 
   // From now on Multiply only adds the tiles that it would load to `schedule`,
   // until Record(null). The tiles depend only on the ranges, the memory's
@@ -132,6 +143,13 @@ class StreamedProduct {
                     const TileView& view, const PanelView& input,
                     int64_t panels, const ProductEpilogue& epilogue,
                     const PanelOutput& output);
+  bool UsesInt8(DType type) const {
+    return memory_.rounded != nullptr && HasInt8Product(type);
+  }
+  void Round(const PanelView& input, int64_t columns, int64_t panels);
+  void MultiplyInt8(const QuantisedView& rows, int64_t first_column,
+                    int64_t panels, const ProductEpilogue& epilogue,
+                    const PanelOutput& output);
   absl::Status RecordStrip(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, int64_t most_rows);
   absl::Status AddTransposedStrip(const Weight& matrix,
@@ -156,6 +174,8 @@ class StreamedProduct {
   WeightStore* store_;
   ProductMemory memory_;
   bool single_token_ = false;
+  bool is_rounded_ = false;  // the input is
+  int64_t rounded_columns_ = 0;
   TileList* schedule_ = nullptr;
   TileStream* stream_ = nullptr;
   absl::Span<const Tile> stream_schedule_;

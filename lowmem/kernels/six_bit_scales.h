@@ -1,0 +1,41 @@
+// The scales and least values of the eight groups of a block of Q4_K or Q5_K,
+// six bits each.
+//
+//   uint64_t scales, leasts;
+//   footprint::FindSixBitScales(block + 4, &scales, &leasts);
+//   int third = scales >> 2 * 8 & 255;
+//
+// Pure and thread-safe. Memory: none. The bytes are those of a machine that is
+// little-endian, as GGUF files are.
+
+#ifndef FOOTPRINT_LOWMEM_KERNELS_SIX_BIT_SCALES_H_
+#define FOOTPRINT_LOWMEM_KERNELS_SIX_BIT_SCALES_H_
+
+#include <cstdint>
+#include <cstring>
+
+namespace footprint {
+
+// Reads twelve bytes; byte i of a result belongs to group i. Of the twelve the
+// first four hold scales and the next four least values, of which the two
+// highest bits belong to the groups from 4 on.
+inline void FindSixBitScales(const uint8_t* at, uint64_t* scales,
+                             uint64_t* leasts) {
+  uint32_t packed[3];
+  std::memcpy(packed, at, sizeof(packed));
+  constexpr uint32_t kSix = 0x3f3f3f3f;
+  constexpr uint32_t kFour = 0x0f0f0f0f;
+  constexpr uint32_t kTwo = 0x03030303;
+  const uint32_t high_scales =
+      (packed[2] & kFour) | (packed[0] >> 6 & kTwo) << 4;
+  const uint32_t high_leasts =
+      (packed[2] >> 4 & kFour) | (packed[1] >> 6 & kTwo) << 4;
+  *scales = static_cast<uint64_t>(high_scales) << 32 | (packed[0] & kSix);
+  *leasts = static_cast<uint64_t>(high_leasts) << 32 | (packed[1] & kSix);
+}
+
+}  // namespace footprint
+
+// Tested by quantised_product_test.
+
+#endif  // FOOTPRINT_LOWMEM_KERNELS_SIX_BIT_SCALES_H_
