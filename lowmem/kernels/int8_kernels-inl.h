@@ -49,8 +49,8 @@ FOOTPRINT_INT8_INLINE __m256i Load32(const void* at) {
 // high ones.
 FOOTPRINT_INT8_INLINE __m256i BothHalves(const uint8_t* at) {
   const __m128i bytes = Load16(at);
-  const __m256i both = _mm256_inserti128_si256(
-      _mm256_castsi128_si256(bytes), _mm_srli_epi16(bytes, 4), 1);
+  const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(bytes),
+                                               _mm_srli_epi16(bytes, 4), 1);
   return _mm256_and_si256(both, _mm256_set1_epi8(15));
 }
 
@@ -58,13 +58,11 @@ FOOTPRINT_INT8_INLINE __m256i BothHalves(const uint8_t* at) {
 FOOTPRINT_INT8_INLINE __m256i FifthBits(const uint8_t* at) {
   int bits;
   std::memcpy(&bits, at, sizeof(bits));
-  const __m256i byte_of =
-      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                         0x0303030303030303);
+  const __m256i byte_of = _mm256_setr_epi64x(
+      0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
   const __m256i place =
       _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
-  const __m256i spread =
-      _mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte_of);
+  const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32(bits), byte_of);
   const __m256i is_set =
       _mm256_cmpeq_epi8(_mm256_and_si256(spread, place), place);
   return _mm256_and_si256(is_set, _mm256_set1_epi8(16));
@@ -100,8 +98,8 @@ FOOTPRINT_INT8_INLINE __m256i Numbers(const uint8_t* at, int group) {
     return OneHalf(at + 16 + group / 2 * kGroup, group % 2 == 1);
   } else if constexpr (kType == DType::kQ5K) {
     const __m256i mask = _mm256_set1_epi8(static_cast<char>(1 << group));
-    const __m256i is_set = _mm256_cmpeq_epi8(
-        _mm256_and_si256(Load32(at + 16), mask), mask);
+    const __m256i is_set =
+        _mm256_cmpeq_epi8(_mm256_and_si256(Load32(at + 16), mask), mask);
     return _mm256_or_si256(
         OneHalf(at + 48 + group / 2 * kGroup, group % 2 == 1),
         _mm256_and_si256(is_set, _mm256_set1_epi8(16)));
@@ -144,8 +142,8 @@ FOOTPRINT_INT8_INLINE __m256 Half8(const uint8_t* at) {
 }
 
 FOOTPRINT_INT8_INLINE __m256 EightBytes(uint64_t bytes) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(
-      _mm_cvtsi64_si128(static_cast<int64_t>(bytes))));
+  return _mm256_cvtepi32_ps(
+      _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(bytes))));
 }
 
 template <DType kType, int kCount>
@@ -168,8 +166,7 @@ FOOTPRINT_INT8_INLINE Factors FactorsOf(const uint8_t* at) {
     uint64_t leasts;
     FindSixBitScales(at + 4, &scales, &leasts);
     factors.steps = _mm256_mul_ps(Half8(at), EightBytes(scales));
-    const __m256 least =
-        _mm256_xor_ps(Half8(at + 2), _mm256_set1_ps(-0.0f));
+    const __m256 least = _mm256_xor_ps(Half8(at + 2), _mm256_set1_ps(-0.0f));
     factors.seconds = _mm256_mul_ps(least, EightBytes(leasts));
   }
   return factors;
@@ -187,8 +184,7 @@ FOOTPRINT_INT8_INLINE __m256i Dot(__m256i sum, __m256i numbers, __m256i x) {
     numbers = _mm256_abs_epi8(numbers);
   }
   const __m256i pairs = _mm256_maddubs_epi16(numbers, x);
-  return _mm256_add_epi32(sum,
-                          _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 #endif
 }
 
@@ -232,8 +228,8 @@ FOOTPRINT_INT8_INLINE __m256 Terms(const uint8_t* at, const int8_t* x,
     }
     const __m256 terms = _mm256_mul_ps(step, _mm256_cvtepi32_ps(sums));
     if constexpr (!Int8Format<kType>::kHasLeast) return terms;
-    const __m256 x_sums = _mm256_cvtepi32_ps(
-        _mm256_madd_epi16(halves, _mm256_set1_epi16(1)));
+    const __m256 x_sums =
+        _mm256_cvtepi32_ps(_mm256_madd_epi16(halves, _mm256_set1_epi16(1)));
     return _mm256_add_ps(
         terms, _mm256_mul_ps(factors.seconds, _mm256_mul_ps(x_steps, x_sums)));
   }
@@ -309,9 +305,9 @@ template <int kBytes>
 FOOTPRINT_INT8_INLINE __m512i LoadOfBlocks(const uint8_t* at) {
   const __m256i low = _mm256_inserti128_si256(
       _mm256_castsi128_si256(Load16(at)), Load16(at + kBytes), 1);
-  const __m256i high = _mm256_inserti128_si256(
-      _mm256_castsi128_si256(Load16(at + 2 * kBytes)),
-      Load16(at + 3 * kBytes), 1);
+  const __m256i high =
+      _mm256_inserti128_si256(_mm256_castsi128_si256(Load16(at + 2 * kBytes)),
+                              Load16(at + 3 * kBytes), 1);
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
@@ -342,8 +338,8 @@ template <DType kType>
 FOOTPRINT_INT8_INLINE __m128i StepsOfTwoRows(const uint8_t* a,
                                              const uint8_t* b) {
   if constexpr (kType == DType::kQ4_0) {
-    const __m512i places = _mm512_castsi128_si512(
-        _mm_setr_epi16(0, 32, 9, 41, 18, 50, 27, 59));
+    const __m512i places =
+        _mm512_castsi128_si512(_mm_setr_epi16(0, 32, 9, 41, 18, 50, 27, 59));
     return _mm512_castsi512_si128(_mm512_permutex2var_epi16(
         _mm512_loadu_si512(a), places, _mm512_loadu_si512(b)));
   } else {
@@ -377,8 +373,8 @@ FOOTPRINT_INT8_INLINE __m128 AddQuad(const uint8_t* at, int64_t row_bytes,
   const __m512i x_high = _mm512_loadu_si512(x + 64);
   const __m512i first = _mm512_shuffle_i64x2(x_low, x_high, 0x88);
   const __m512i second = _mm512_shuffle_i64x2(x_low, x_high, 0xdd);
-  const __m512i lanes = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3,
-                                          3, 3, 3);
+  const __m512i lanes =
+      _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
   const __m128i moved = _mm_madd_epi16(
       Load16(halves), _mm_set1_epi16(-Int8Format<kType>::kOffset));
   const __m512i start = _mm512_maskz_permutexvar_epi32(
@@ -393,15 +389,14 @@ FOOTPRINT_INT8_INLINE __m128 AddQuad(const uint8_t* at, int64_t row_bytes,
   const __m128i a = StepsOfTwoRows<kType>(at, at + row_bytes);
   const __m128i b =
       StepsOfTwoRows<kType>(at + 2 * row_bytes, at + 3 * row_bytes);
-  const __m256i steps = _mm256_inserti128_si256(
-      _mm256_castsi128_si256(_mm_unpacklo_epi32(a, b)),
-      _mm_unpackhi_epi32(a, b), 1);
-  const __m512 step = _mm512_mul_ps(
-      _mm512_cvtph_ps(steps),
-      _mm512_permutexvar_ps(lanes, _mm512_castps128_ps512(
-                                       _mm_loadu_ps(x_steps))));
-  const __m512 terms =
-      _mm512_mul_ps(step, _mm512_cvtepi32_ps(AddLanes(dots)));
+  const __m256i steps =
+      _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi32(a, b)),
+                              _mm_unpackhi_epi32(a, b), 1);
+  const __m512 step =
+      _mm512_mul_ps(_mm512_cvtph_ps(steps),
+                    _mm512_permutexvar_ps(
+                        lanes, _mm512_castps128_ps512(_mm_loadu_ps(x_steps))));
+  const __m512 terms = _mm512_mul_ps(step, _mm512_cvtepi32_ps(AddLanes(dots)));
   sum = _mm_add_ps(sum, _mm512_castps512_ps128(terms));
   sum = _mm_add_ps(sum, _mm512_extractf32x4_ps(terms, 1));
   sum = _mm_add_ps(sum, _mm512_extractf32x4_ps(terms, 2));
@@ -452,10 +447,10 @@ FOOTPRINT_INT8_INLINE void MultiplyRows(const uint8_t* at, int64_t row_bytes,
   __m128 sum = _mm_loadu_ps(total);
   for (int64_t column = 0; column < columns; column += kSumBlock) {
     const int64_t left = (columns - column) / kGroup;
-    sum = _mm_add_ps(sum, SumOfBlock<kType, kRows>(
-                              at, row_bytes,
-                              static_cast<int>(left < 8 ? left : 8), input,
-                              column));
+    sum = _mm_add_ps(
+        sum, SumOfBlock<kType, kRows>(at, row_bytes,
+                                      static_cast<int>(left < 8 ? left : 8),
+                                      input, column));
     at += kBlockBytes;
   }
   _mm_storeu_ps(total, sum);
@@ -481,10 +476,9 @@ FOOTPRINT_INT8_INLINE void UnpackGroups(const uint8_t* at, int groups,
   for (int group = 0; group < 8; ++group) {
     if (group >= groups) break;
     const int64_t place = first_group + group;
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(
-            const_cast<uint8_t*>(row.numbers + place * kGroup)),
-        Numbers<kType>(at, group));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(
+                            const_cast<uint8_t*>(row.numbers + place * kGroup)),
+                        Numbers<kType>(at, group));
     const_cast<float*>(row.steps)[place] = values[0][group];
     const_cast<float*>(row.seconds)[place] = values[1][group];
     const_cast<float*>(row.thirds)[place] = values[2][group];
@@ -603,7 +597,8 @@ inline void FactorsAt(const uint8_t* at, int group, float (&factors)[3]) {
   if constexpr (!Int8Format<kType>::kIsLarge) {
     at += group * Int8Format<kType>::kBytes;
     factors[0] = HalfToFloat(at);
-    if constexpr (Int8Format<kType>::kHasLeast) factors[1] = HalfToFloat(at + 2);
+    if constexpr (Int8Format<kType>::kHasLeast)
+      factors[1] = HalfToFloat(at + 2);
   } else if constexpr (kType == DType::kQ6K) {
     factors[0] = HalfToFloat(at + 208);
     factors[1] = static_cast<int8_t>(at[192 + 2 * group]);
@@ -699,7 +694,8 @@ inline Floats Add(Floats a, Floats b) { return a + b; }
 inline Floats Multiply(Floats a, Floats b) { return a * b; }
 inline Floats ToFloats(Ints x) { return static_cast<float>(x); }
 inline Ints MultiplyPairs(Ints x, int pair) {
-  return static_cast<int16_t>(x & 0xffff) * static_cast<int16_t>(pair & 0xffff) +
+  return static_cast<int16_t>(x & 0xffff) *
+             static_cast<int16_t>(pair & 0xffff) +
          (x >> 16) * (pair >> 16);
 }
 template <bool kSigned>
@@ -763,8 +759,8 @@ void UnpackRows(const QuantisedView& matrix, char* scratch) {
       const int64_t left = (matrix.columns - column) / kGroup;
       UnpackGroups<kType>(at, static_cast<int>(left < 8 ? left : 8), to,
                           column / kGroup);
-      at += kSumBlock / Int8Format<kType>::kElements *
-            Int8Format<kType>::kBytes;
+      at +=
+          kSumBlock / Int8Format<kType>::kElements * Int8Format<kType>::kBytes;
     }
   }
 }
@@ -792,8 +788,7 @@ FOOTPRINT_INT8_INLINE void AddGroup(
                                  : kMoved * (1 << 16);
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      const Ints start =
-          MultiplyPairs(LoadInts(at(v) + kHalvesOffset), pair);
+      const Ints start = MultiplyPairs(LoadInts(at(v) + kHalvesOffset), pair);
 #pragma GCC unroll 8
       for (int row = 0; row < kRows; ++row) dot[row][v] = start;
     }
@@ -810,8 +805,7 @@ FOOTPRINT_INT8_INLINE void AddGroup(
                     sizeof(numbers));
 #pragma GCC unroll 16
         for (int v = 0; v < kVectors; ++v) {
-          dot[row][v] =
-              DotTile<kIsSigned<kType>>(dot[row][v], numbers, x[v]);
+          dot[row][v] = DotTile<kIsSigned<kType>>(dot[row][v], numbers, x[v]);
         }
       }
     }
@@ -867,9 +861,8 @@ void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
     }
     const int64_t end = block + 8 < groups ? block + 8 : groups;
     for (int64_t group = block; group < end; ++group) {
-      AddGroup<kType, kRows, kPanels>(rows, group,
-                                      records + group * kRecordBytes,
-                                      panel_bytes, sum);
+      AddGroup<kType, kRows, kPanels>(
+          rows, group, records + group * kRecordBytes, panel_bytes, sum);
     }
     const bool keeps = epilogue.accumulate || block > 0;
     for (int row = 0; row < kRows; ++row) {
@@ -882,7 +875,8 @@ void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
                           v % kPanelVectors * kLanes;
         // Adding a bias of zero would only change the sign of a zero.
         Floats start = Set(bias);
-        if (keeps) start = block > 0 ? LoadFloats(at) : Add(LoadFloats(at), start);
+        if (keeps)
+          start = block > 0 ? LoadFloats(at) : Add(LoadFloats(at), start);
         Store(at, Add(start, sum[row][v]));
       }
     }
@@ -893,8 +887,8 @@ template <DType kType, int kPanels>
 void MultiplyPanelRows(const char* scratch, const QuantisedView& matrix,
                        const char* records, int64_t panel_bytes,
                        const Epilogue& epilogue, const PanelOutput& output) {
-  constexpr int kRows = kType == DType::kQ6K && kTileRows > 2 ? kTileRows / 2
-                                                              : kTileRows;
+  constexpr int kRows =
+      kType == DType::kQ6K && kTileRows > 2 ? kTileRows / 2 : kTileRows;
   int64_t row = 0;
   for (; row + kRows <= matrix.rows; row += kRows) {
     MultiplyTile<kType, kRows, kPanels>(scratch, matrix.columns, row, records,
@@ -912,8 +906,7 @@ void MultiplyPanelsTyped(const QuantisedView& matrix, const RoundedView& input,
                          const PanelOutput& output, char* scratch) {
   UnpackRows<kType>(matrix, scratch);
   const int64_t panel_bytes = input.columns / kGroup * kRecordBytes;
-  const char* records =
-      input.data + input.first_column / kGroup * kRecordBytes;
+  const char* records = input.data + input.first_column / kGroup * kRecordBytes;
   for (int64_t panel = 0; panel < panels;) {
     const PanelOutput here = {output.data + panel * output.panel_stride,
                               output.row_stride, output.panel_stride};

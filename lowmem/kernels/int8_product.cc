@@ -28,8 +28,8 @@ int WidestBytes() {
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return 1;
 #else
-  return static_cast<int>(hwy::HWY_NAMESPACE::Lanes(
-      hwy::HWY_NAMESPACE::ScalableTag<uint8_t>()));
+  return static_cast<int>(
+      hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<uint8_t>()));
 #endif
 }
 
@@ -223,14 +223,14 @@ Instructions FindInstructions() {
 }
 
 #if HWY_ARCH_X86
-#define FOOTPRINT_INT8_CALL(call)                            \
-  switch (FindInstructions()) {                              \
-    case Instructions::kVnni:                                \
-      return vnni_int8::call;                                \
-    case Instructions::kAvx2:                                \
-      return avx2_int8::call;                                \
-    case Instructions::kPlain:                               \
-      return plain_int8::call;                               \
+#define FOOTPRINT_INT8_CALL(call) \
+  switch (FindInstructions()) {   \
+    case Instructions::kVnni:     \
+      return vnni_int8::call;     \
+    case Instructions::kAvx2:     \
+      return avx2_int8::call;     \
+    case Instructions::kPlain:    \
+      return plain_int8::call;    \
   }
 #else
 #define FOOTPRINT_INT8_CALL(call) return plain_int8::call
@@ -300,8 +300,7 @@ void RoundPanels(const PanelView& input, int64_t columns, int64_t panels,
 void MultiplyInt8Vector(const QuantisedView& matrix, const RoundedView& input,
                         const Epilogue& epilogue, float* output,
                         int64_t output_stride) {
-  const VectorView view =
-      ViewOf(input.data, input.columns, input.first_column);
+  const VectorView view = ViewOf(input.data, input.columns, input.first_column);
   ForInt8Type(matrix.type, [&](auto constant) {
     constexpr DType kType = decltype(constant)::value;
     FOOTPRINT_INT8_CALL(MultiplyVectorTyped<kType>(matrix, view, epilogue,

@@ -89,8 +89,7 @@ struct Problem {
   QuantisedElement Element(int64_t row, int64_t column) const {
     const DTypeBlock block = BlockOf(type);
     return ElementOf(
-        type,
-        &blocks[row * row_bytes + column / block.elements * block.bytes],
+        type, &blocks[row * row_bytes + column / block.elements * block.bytes],
         static_cast<int>(column % block.elements));
   }
 
@@ -156,10 +155,9 @@ Numbers MultiplyPanelsOf(const Problem& problem, const Epilogue& epilogue,
   Numbers output(problem.rows * panels * kPanelWidth, before);
   std::vector<char> scratch(problem.rows * Int8RowBytes(problem.columns));
   const std::vector<char> rounded = RoundedPanels(problem);
-  MultiplyInt8Panels(problem.Matrix(), {rounded.data(), problem.columns},
-                     panels, epilogue,
-                     {output.data(), panels * kPanelWidth, kPanelWidth},
-                     scratch.data());
+  MultiplyInt8Panels(
+      problem.Matrix(), {rounded.data(), problem.columns}, panels, epilogue,
+      {output.data(), panels * kPanelWidth, kPanelWidth}, scratch.data());
   return output;
 }
 
@@ -377,7 +375,8 @@ TEST(Int8ProductTest, TinyFeaturesBecomeZero) {
 
 TEST(Int8ProductTest, HasAllQuantisedTypes) {
   for (const DType type : kTypes) EXPECT_TRUE(HasInt8Product(type));
-  for (const DType type : {DType::kF32, DType::kBF16, DType::kF16, DType::kI8}) {
+  for (const DType type :
+       {DType::kF32, DType::kBF16, DType::kF16, DType::kI8}) {
     EXPECT_FALSE(HasInt8Product(type));
   }
 }

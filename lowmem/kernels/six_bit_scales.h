@@ -26,8 +26,8 @@ inline void FindSixBitScales(const uint8_t* at, uint64_t* scales,
   constexpr uint32_t kSix = 0x3f3f3f3f;
   constexpr uint32_t kFour = 0x0f0f0f0f;
   constexpr uint32_t kTwo = 0x03030303;
-  const uint32_t high_scales =
-      (packed[2] & kFour) | (packed[0] >> 6 & kTwo) << 4;
+  const uint32_t high_scales = (packed[2] & kFour) | (packed[0] >> 6 & kTwo)
+                                                         << 4;
   const uint32_t high_leasts =
       (packed[2] >> 4 & kFour) | (packed[1] >> 6 & kTwo) << 4;
   *scales = static_cast<uint64_t>(high_scales) << 32 | (packed[0] & kSix);

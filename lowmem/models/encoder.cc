@@ -31,8 +31,7 @@ Encoder::Encoder(const EncoderConfig& config,
       weights_(std::move(weights)) {}
 
 absl::StatusOr<std::unique_ptr<Encoder>> Encoder::Open(
-    absl::string_view directory, WeightBackend backend,
-    Arithmetic arithmetic) {
+    absl::string_view directory, WeightBackend backend, Arithmetic arithmetic) {
   absl::StatusOr<EncoderConfig> config =
       ReadEncoderConfig(absl::StrCat(directory, "/config.json"));
   if (!config.ok()) return config.status();

@@ -137,10 +137,10 @@ absl::Status LayerPass::ExpandChunk(const FeedForward& part,
                     worker);
   ProductEpilogue linear;
   linear.bias = bias(part.expand_bias);
-  status.Update(MultiplyShareOfSameInput(
-      {*part.expand.matrix, outputs(part.expand), hidden, part.input,
-       part.gated_chunk, linear},
-      worker));
+  status.Update(
+      MultiplyShareOfSameInput({*part.expand.matrix, outputs(part.expand),
+                                hidden, part.input, part.gated_chunk, linear},
+                               worker));
   if (!status.ok()) return status;
   const IndexRange own =
       ComputeShare(chunk.size(), shape_.output_unit, worker, team_.size());

@@ -181,9 +181,8 @@ TEST(QuantisedModelsTest, RoundedDecodersHaveTheSameBitsAmongThemselves) {
       for (const WeightBackend backend : kWeightBackends) {
         for (const int workers : {1, 3}) {
           for (const int64_t more : {0, 100 << 10, 8 << 20}) {
-            ASSERT_EQ(
-                Logits(folder, backend, workers, more, Arithmetic::kInt8),
-                expected)
+            ASSERT_EQ(Logits(folder, backend, workers, more, Arithmetic::kInt8),
+                      expected)
                 << golden << " " << DTypeName(type) << " "
                 << WeightBackendName(backend) << " " << workers << " " << more;
           }

@@ -58,8 +58,8 @@ absl::StatusOr<std::unique_ptr<TextEmbedder>> TextEmbedder::Open(
   auto tokenizer = Tokenizer::Open(pooling->model_folder);
   if (!tokenizer.ok()) return tokenizer.status();
   embedder->tokenizer_ = *std::move(tokenizer);
-  absl::Status status = embedder->OpenModel(
-      pooling->model_folder, backend, options.arithmetic);
+  absl::Status status =
+      embedder->OpenModel(pooling->model_folder, backend, options.arithmetic);
   if (status.ok()) status = embedder->OpenLayers();
   if (!status.ok()) return status;
   const int64_t positions = embedder->encoder_ != nullptr

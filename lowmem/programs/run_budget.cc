@@ -50,8 +50,8 @@ absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
 absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag) {
   if (flag == "exact") return Arithmetic::kExact;
   if (flag == "int8") return Arithmetic::kInt8;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--arithmetic: \"", flag, "\" is neither exact nor int8"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--arithmetic: \"", flag, "\" is neither exact nor int8"));
 }
 
 absl::Status CheckArithmetic(Arithmetic arithmetic,

@@ -13,7 +13,7 @@
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/base/memory/mapped_block.h"
-#include "footprint/lowmem/workers/worker_team.h"
+#include "footprint/base/threads/worker_team.h"
 
 namespace footprint {
 namespace {

@@ -73,8 +73,7 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
          a.uses_slots == b.uses_slots &&
          a.reads_around_blocks == b.reads_around_blocks &&
          a.slot_overhead_bytes == b.slot_overhead_bytes &&
-         a.reads_ahead == b.reads_ahead &&
-         a.rounds_inputs == b.rounds_inputs &&
+         a.reads_ahead == b.reads_ahead && a.rounds_inputs == b.rounds_inputs &&
          a.pinnable_bytes == b.pinnable_bytes;
 }
 
@@ -171,8 +170,8 @@ struct ModelPlan {
   ArenaRange slots;
   // The tiles that are read ahead; empty unless depth is above 1.
   ArenaRange schedule;
-  ArenaRange wide;   // tiles as floats, if stored narrower
-  ArenaRange dense;  // the input as one vector, for a single token
+  ArenaRange wide;     // tiles as floats, if stored narrower
+  ArenaRange dense;    // the input as one vector, for a single token
   ArenaRange rounded;  // the input rounded to eight bits, if it is
   // The weights that stay in the memory that the budget left free.
   PinnedTensors pinned;
