@@ -15,6 +15,8 @@
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/profiling/live_view/live_view.h"
+#include "footprint/profiling/live_view/run_so_far.h"
 #include "footprint/profiling/memprof/judge_limit.h"
 #include "footprint/profiling/memprof/make_measured_run.h"
 #include "footprint/profiling/memprof/measurable_program.h"
@@ -153,6 +155,41 @@ MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
   return Reduced(MakeMeasuredRun(options.run, end), options);
 }
 
+// Returns whether the program ended by a signal or by _exit, so that its own
+// account of it may be missing.
+bool EndedAtOnce(const MeasuredRun& run) {
+  return run.signal_number() != 0 ||
+         (run.images_size() > 0 &&
+          run.images(0).end() != MeasuredImage::EXITED);
+}
+
+void ShowReport(const MeasuredRun& run, const MemprofOptions& options) {
+  if (options.is_quiet && !EndedAtOnce(run)) return;
+  std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
+            << TextReport(run, TextOptionsFor(run, options, STDERR_FILENO));
+}
+
+// Lets the view begin and end with the program, which runs without it where
+// there is no terminal.
+void ShowWhileRunning(LiveView* view, AgentRun* run) {
+  run->on_begin = [view](const std::string& folder) {
+    const absl::Status status = view->Begin(folder);
+    if (!status.ok()) {
+      std::cerr << "memprof: --live shows nothing: " << status.message()
+                << "\n";
+    }
+  };
+  run->on_end = [view] { view->End(); };
+}
+
+absl::StatusOr<AgentRunEnd> RunProgram(const MemprofOptions& options) {
+  if (!options.is_live) return RunWithAgent(options.run);
+  LiveView view;
+  AgentRun run = options.run;
+  ShowWhileRunning(&view, &run);
+  return RunWithAgent(run);
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -160,12 +197,11 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   options.run.program = *program;
   absl::Status status = CheckOutputs(options);
   if (!status.ok()) return status;
-  absl::StatusOr<AgentRunEnd> end = RunWithAgent(options.run);
+  absl::StatusOr<AgentRunEnd> end = RunProgram(options);
   if (!end.ok()) return end.status();
   MeasuredRun run = NamedRun(options, *end);
   if (options.tries_container) TryContainerLimit(options.run, &run);
-  std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
-            << TextReport(run, TextOptionsFor(run, options, STDERR_FILENO));
+  ShowReport(run, options);
   const int program_status =
       run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.
@@ -187,14 +223,20 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   return program_status;
 }
 
+absl::StatusOr<MeasuredRun> ReadRun(const std::string& path) {
+  return IsAgentsRecord(path) ? ReadRunSoFar(path) : ReadMeasuredRunFile(path);
+}
+
 absl::StatusOr<int> ReportRecord(const MemprofOptions& options) {
-  absl::StatusOr<MeasuredRun> read = ReadMeasuredRunFile(options.from_path);
+  absl::StatusOr<MeasuredRun> read = ReadRun(options.from_path);
   if (!read.ok()) return read.status();
   const MeasuredRun run = Reduced(*std::move(read), options);
   absl::Status status = CheckOutputs(options);
   if (!status.ok()) return status;
-  std::cout << "memprof: " << absl::StrJoin(run.program(), " ") << "\n"
-            << TextReport(run, TextOptionsFor(run, options, STDOUT_FILENO));
+  if (!options.is_quiet) {
+    std::cout << "memprof: " << absl::StrJoin(run.program(), " ") << "\n"
+              << TextReport(run, TextOptionsFor(run, options, STDOUT_FILENO));
+  }
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;
   return options.limit_bytes.has_value() ? Judge(run, *options.limit_bytes) : 0;

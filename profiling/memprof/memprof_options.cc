@@ -72,14 +72,21 @@ How much the report says:
                   what was allocated from the start of the stage FROM to that
                   of UNTIL and is still there at the end; without it, what
                   each stage left that the program names
+  --live          while the program runs, too: on a terminal, about once a second,
+                  what it holds, the timeline and the lines that hold the most
+  --quiet         nothing, if the program ends by itself; the report of a program
+                  that a signal or _exit ended is shown
   --reduced       in FILEs, too; 1 % of each where no threshold is given
 
 A record, read again on any machine, with any of the options for output:
   memprof --from=FILE [--limit=BYTES] [--json=FILE] [--html=FILE] ...
   memprof [--html=FILE] [--markdown=FILE] --compare=BEFORE AFTER
+--from also reads what a program that still runs has recorded so far: of each
+process, $FOOTPRINT_MEMPROF_FOLDER/PID.IMAGE.record as it sees it.
 
 The program keeps its input, output and exit status; the report goes to
-standard error, after the program has ended: nothing is written while it runs.
+standard error, after the program has ended: without --live, nothing is written
+while it runs.
 Without --limit, memprof exits as the program did (128 + n after signal n).
 Exit 2: memprof could not run it.
 
@@ -204,6 +211,18 @@ absl::Status SetLimit(absl::string_view value, MemprofOptions* options) {
   return status;
 }
 
+absl::Status SetQuiet(absl::string_view value, MemprofOptions* options) {
+  options->is_quiet = true;
+  return value.empty() ? absl::OkStatus()
+                       : absl::InvalidArgumentError("--quiet has no value");
+}
+
+absl::Status SetLive(absl::string_view value, MemprofOptions* options) {
+  options->is_live = true;
+  return value.empty() ? absl::OkStatus()
+                       : absl::InvalidArgumentError("--live has no value");
+}
+
 absl::Status SetContainer(absl::string_view value, MemprofOptions* options) {
   options->tries_container = true;
   return value.empty() ? absl::OkStatus()
@@ -265,6 +284,8 @@ std::vector<Option> OptionsInto(MemprofOptions* options) {
       {"--copies", of_run(SetCopyInterval)},
       {"--limit", of_all(SetLimit)},
       {"--left", of_all(SetLeft)},
+      {"--live", of_all(SetLive)},
+      {"--quiet", of_all(SetQuiet)},
       {"--container", of_all(SetContainer)},
       {"--pid", RefuseProcess},
   };
@@ -311,6 +332,10 @@ absl::Status SetWords(const std::vector<std::string>& words,
     return absl::OkStatus();
   }
   if (!options->from_path.empty()) {
+    if (options->is_live) {
+      return absl::InvalidArgumentError(
+          "--live shows a program that runs, and --from runs nothing");
+    }
     if (options->tries_container) {
       return absl::InvalidArgumentError(
           "--container runs the program, and --from runs nothing: measure the "

@@ -29,6 +29,10 @@ struct MemprofOptions {
   std::string compare_after_path;
   AgentRun run;
 
+  // What the program holds is shown while it runs.
+  bool is_live = false;
+  // The report is shown only if the program did not end by itself.
+  bool is_quiet = false;
   std::optional<int64_t> limit_bytes;
   // The program runs once more inside the container limit.
   bool tries_container = false;

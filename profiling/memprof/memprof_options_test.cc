@@ -83,6 +83,18 @@ TEST(MemprofOptionsTest, TheContainerIsTriedByARunAlone) {
   ExpectRefused({"--container", "--from=a.run"}, "--from runs nothing");
 }
 
+TEST(MemprofOptionsTest, AViewIsOfAProgramThatRuns) {
+  const auto options = Parse({"--live", "--quiet", "x"});
+  ASSERT_THAT(options, IsOk());
+  EXPECT_TRUE(options->is_live);
+  EXPECT_TRUE(options->is_quiet);
+  EXPECT_FALSE(Parse({"x"})->is_live);
+  EXPECT_FALSE(Parse({"x"})->is_quiet);
+  ExpectRefused({"--live=2", "x"}, "--live has no value");
+  ExpectRefused({"--quiet=yes", "x"}, "--quiet has no value");
+  ExpectRefused({"--live", "--from=old.run"}, "--from runs nothing");
+}
+
 TEST(MemprofOptionsTest, WhatIsRefusedNamesItsOption) {
   ExpectRefused({"--sampling", "x"},
                 "--sampling: \"\" is not a number of bytes");

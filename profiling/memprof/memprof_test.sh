@@ -307,6 +307,20 @@ else
   skip "no file system can be mounted here, so none is without code"
 fi
 
+# With --quiet, a program that ends by itself has no report.
+expect 0 "" --quiet "$program" print
+[[ ! -s $scratch/error ]] || fail "--quiet says $(cat "$scratch/error")"
+expect 143 "peak heap" --quiet /bin/sh -c 'kill $$'
+expect 2 "--quiet has no value" --quiet=yes "$program" print
+
+# The record of a process that runs, as it is at this moment.
+# shellcheck disable=SC2016  # The measured shell expands it.
+"$memprof" --quiet /bin/sh -c \
+  '"$0" --from="$FOOTPRINT_MEMPROF_FOLDER/$$.0.record" && :' "$memprof" >"$scratch/output" ||
+  fail "the record of a running process cannot be read"
+[[ $(<"$scratch/output") == *"memprof: /bin/sh -c"*"peak heap"* ]] ||
+  fail "of a running process the report is $(cat "$scratch/output")"
+
 # Nothing is left behind.
 leftovers=$(find "$scratch" -name 'memprof-*')
 [[ -z $leftovers ]] || fail "left behind: $leftovers"

@@ -474,7 +474,9 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   AgentRunEnd end;
   end.begin_unix_time_ns = absl::GetCurrentTimeNanos();
   MachineWatch watch(*process, run, folder, std::move(graphics));
+  if (run.on_begin != nullptr) run.on_begin(folder.path());
   status = Wait(*process, &watch, &end);
+  if (run.on_end != nullptr) run.on_end();
   if (!status.ok()) return status;
   end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   watch.StoreIn(&end);

@@ -22,6 +22,7 @@
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ struct AgentRun {
   int64_t processor_interval_ns = -1;
   // Mean bytes between two samples of copies; 0 records each copy, and -1 none.
   int64_t copy_interval_bytes = -1;
+  // If set, called once the program runs, with the folder of its records, and
+  // once it has ended or can no longer be waited for.
+  std::function<void(const std::string& folder)> on_begin;
+  std::function<void()> on_end;
 };
 
 struct AgentRunEnd {

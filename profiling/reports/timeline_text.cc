@@ -22,18 +22,37 @@ struct Column {
   uint32_t stage = 0;  // the last one
 };
 
+// The part of a process's life that its timeline shows, in equal columns.
+struct TimeSpan {
+  TimeSpan(const MeasuredImage& image, size_t column_count)
+      : begin_ns(image.timeline(0).time_ns()),
+        end_ns(std::max(image.end_time_ns(),
+                        image.timeline(image.timeline_size() - 1).time_ns())),
+        width_ns((end_ns - begin_ns) / static_cast<int64_t>(column_count) + 1) {
+  }
+
+  int64_t begin_ns;
+  int64_t end_ns;
+  int64_t width_ns;  // of a column
+};
+
+bool HasTimeline(const MeasuredImage& image) {
+  return image.timeline_size() >= 2 && image.peak_live_bytes() > 0;
+}
+
 // Returns the process's time in equal parts. Each part starts with the state at
 // the end of the one before.
-std::vector<Column> Columns(const MeasuredImage& image, int64_t begin_ns,
-                            int64_t width_ns) {
-  std::vector<Column> columns(kColumns);
+std::vector<Column> Columns(const MeasuredImage& image, const TimeSpan& span,
+                            size_t column_count) {
+  std::vector<Column> columns(column_count);
   int64_t last_bytes = 0;
   uint32_t last_stage = 0;
   int next = 0;
-  for (size_t i = 0; i < kColumns; ++i) {
+  for (size_t i = 0; i < column_count; ++i) {
     Column& column = columns[i];
-    const int64_t end_ns = begin_ns + width_ns * static_cast<int64_t>(i + 1);
-    const bool is_last = i + 1 == kColumns;
+    const int64_t end_ns =
+        span.begin_ns + span.width_ns * static_cast<int64_t>(i + 1);
+    const bool is_last = i + 1 == column_count;
     column.highest_bytes = last_bytes;
     while (next < image.timeline_size() &&
            (is_last || image.timeline(next).time_ns() < end_ns)) {
@@ -93,22 +112,25 @@ std::string StageLines(const MeasuredImage& image,
 }  // namespace
 
 std::string TimelineText(const MeasuredImage& image) {
-  if (image.timeline_size() < 2 || image.peak_live_bytes() <= 0) return "";
-  const int64_t begin_ns = image.timeline(0).time_ns();
-  const int64_t end_ns = std::max(
-      image.end_time_ns(), image.timeline(image.timeline_size() - 1).time_ns());
-  const int64_t width_ns =
-      (end_ns - begin_ns) / static_cast<int64_t>(kColumns) + 1;
-  const std::vector<Column> columns = Columns(image, begin_ns, width_ns);
+  if (!HasTimeline(image)) return "";
+  const TimeSpan span(image, kColumns);
+  const std::vector<Column> columns = Columns(image, span, kColumns);
   const size_t peak_column = std::min<size_t>(
       kColumns - 1,
       static_cast<size_t>(
-          std::max<int64_t>(0, image.peak_time_ns() - begin_ns) / width_ns));
+          std::max<int64_t>(0, image.peak_time_ns() - span.begin_ns) /
+          span.width_ns));
   return absl::StrCat("timeline   ", Blocks(columns, image.peak_live_bytes()),
                       "\n", kIndent, std::string(peak_column, ' '), "^ ",
                       FormatRoundedBytes(image.peak_live_bytes()), "; ",
-                      Seconds(end_ns - begin_ns), " in all\n",
+                      Seconds(span.end_ns - span.begin_ns), " in all\n",
                       StageLines(image, columns));
+}
+
+std::string TimelineBlocks(const MeasuredImage& image, size_t columns) {
+  if (!HasTimeline(image)) return "";
+  return Blocks(Columns(image, TimeSpan(image, columns), columns),
+                image.peak_live_bytes());
 }
 
 }  // namespace footprint

@@ -9,6 +9,7 @@
 #ifndef FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
 #define FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "footprint/profiling/records/measured_run.pb.h"
@@ -16,6 +17,10 @@
 namespace footprint {
 
 std::string TimelineText(const MeasuredImage& image);
+
+// Returns the blocks alone, `columns` of them, without a newline; empty if the
+// process has no timeline.
+std::string TimelineBlocks(const MeasuredImage& image, size_t columns);
 
 }  // namespace footprint
 

@@ -1,0 +1,53 @@
+// Shows on the terminal what a measured program holds while it runs.
+//
+//   LiveView view;
+//   absl::Status status = view.Begin(folder);   // of the agents' records
+//   ...                                         // the program runs
+//   view.End();                                 // the terminal is as before
+//
+// A thread reads the records about once a second and draws a frame
+// (live_frame.h). Finding the names of a large program takes longer: a frame
+// then comes so seldom that the thread uses at most a fifth of a processor.
+//
+// Begin and End are called by one thread, Begin once. Memory: that of the run
+// so far. Errors: those of LiveTerminal::Open, and then there is no view.
+
+#ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_
+#define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
+#include "footprint/profiling/live_view/live_terminal.h"
+
+namespace footprint {
+
+class LiveView {
+ public:
+  LiveView() = default;
+  ~LiveView() { End(); }
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  absl::Status Begin(const std::string& folder);
+
+  // Does nothing without a view.
+  void End();
+
+ private:
+  void DrawUntilEnd();
+
+  std::string folder_;
+  std::unique_ptr<LiveTerminal> terminal_;
+  absl::Notification has_ended_;
+  std::thread thread_;
+};
+
+}  // namespace footprint
+
+// Tested by //profiling/memprof:live_view_test.
+
+#endif  // FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_

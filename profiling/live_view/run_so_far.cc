@@ -1,0 +1,61 @@
+#include "footprint/profiling/live_view/run_so_far.h"
+
+#include <signal.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "footprint/profiling/runs/measured_images.h"
+#include "footprint/profiling/runs/measured_run_file.h"
+#include "footprint/profiling/runs/this_machine.h"
+
+namespace footprint {
+namespace {
+
+// A process of another user runs, too.
+bool Runs(const MeasuredImage& image) {
+  return kill(image.process_id(), 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+bool IsAgentsRecord(absl::string_view path) {
+  return absl::EndsWith(path, ".record");
+}
+
+MeasuredRun MakeRunSoFar(std::vector<MeasuredProcess> processes) {
+  MeasuredRun run;
+  run.set_schema_version(kMeasuredRunSchemaVersion);
+  run.set_sampling_interval_bytes(-1);
+  for (MeasuredProcess& each : processes) {
+    if (each.sites.has_value()) {
+      run.set_sampling_interval_bytes(each.sites->sampling_interval_bytes);
+    }
+    if (!each.figures.has_totals() && Runs(each.figures)) {
+      each.figures.set_end(MeasuredImage::RUNS_ON);
+    }
+  }
+  if (!processes.empty()) {
+    *run.mutable_program() = processes[0].figures.command_line();
+  }
+  AddMeasuredImages(processes, &run);
+  *run.mutable_machine() = ThisMachine();
+  return run;
+}
+
+absl::StatusOr<MeasuredRun> ReadRunSoFar(const std::string& record_path) {
+  absl::StatusOr<std::optional<MeasuredProcess>> process =
+      ReadRecord(record_path);
+  if (!process.ok()) return process.status();
+  if (!process->has_value()) {
+    return absl::NotFoundError(absl::StrCat(
+        record_path, ": the process has recorded nothing yet; read it again"));
+  }
+  return MakeRunSoFar({**std::move(process)});
+}
+
+}  // namespace footprint
