@@ -113,14 +113,19 @@ def refuse_unreleasable(tree, tag):
     return version
 
 
+def gzipped(tar):
+    """Returns the bytes compressed, the same for the same zlib."""
+    deflate = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
+    return (GZIP_HEADER + deflate.compress(tar) + deflate.flush()
+            + struct.pack("<II", zlib.crc32(tar), len(tar) % 2**32))
+
+
 def archive_bytes(tree, tag, version):
     """Returns a compressed tar of the tagged tree, which the user's git settings do not affect."""
     settings = [word for setting in ARCHIVE_SETTINGS for word in ("-c", setting)]
     tar = git(tree, *settings, "archive", "--format=tar",
               "--prefix=footprint-%s/" % version, "refs/tags/%s^{commit}" % tag)
-    deflate = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)
-    return (GZIP_HEADER + deflate.compress(tar) + deflate.flush()
-            + struct.pack("<II", zlib.crc32(tar), len(tar) % 2**32))
+    return gzipped(tar)
 
 
 def integrity_of(data):
