@@ -76,6 +76,12 @@ std::string FindWeightFile(absl::string_view path) {
   return !IsThere(whole) && IsThere(quantised) ? quantised : whole;
 }
 
+std::string FindUnreadWeightFile(absl::string_view path) {
+  const std::string quantised = absl::StrCat(path, "/model.gguf");
+  const bool is_read = FindWeightFile(path) == quantised;
+  return !is_read && IsThere(quantised) ? quantised : "";
+}
+
 bool IsModelFile(absl::string_view path) {
   struct stat status;
   return stat(std::string(path).c_str(), &status) == 0 &&

@@ -33,6 +33,10 @@ absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
 // not exist. A path to a file is returned as it is.
 std::string FindWeightFile(absl::string_view path);
 
+// Returns the other file of weights that the folder has, which is not read;
+// empty where there is none.
+std::string FindUnreadWeightFile(absl::string_view path);
+
 // Returns whether the path is a file and not a folder. A GGUF file is a whole
 // model.
 bool IsModelFile(absl::string_view path);

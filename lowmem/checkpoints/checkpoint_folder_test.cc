@@ -89,5 +89,18 @@ TEST(OpenFolderWeightsTest, SaysNoMoreThanItKnows) {
       << status;
 }
 
+TEST(CheckpointFolderTest, NamesTheWeightsThatAreNotRead) {
+  const std::string folder = TestPath("both_weights");
+  mkdir(folder.c_str(), 0777);
+  EXPECT_EQ(FindUnreadWeightFile(folder), "");
+  WriteTestFile("both_weights/model.gguf", "");
+  EXPECT_EQ(FindUnreadWeightFile(folder), "");
+  EXPECT_EQ(FindWeightFile(folder), folder + "/model.gguf");
+  WriteTestFile("both_weights/model.safetensors", "");
+  EXPECT_EQ(FindUnreadWeightFile(folder), folder + "/model.gguf");
+  EXPECT_EQ(FindWeightFile(folder), folder + "/model.safetensors");
+  EXPECT_EQ(FindUnreadWeightFile(folder + "/model.gguf"), "");
+}
+
 }  // namespace
 }  // namespace footprint

@@ -11,6 +11,12 @@ uint16_t RoundToBfloat16(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+uint16_t RoundToHalf(float value) {
+  constexpr float kBeyond = 65520.0f;
+  if (std::fabs(value) < kBeyond) return RoundToFloat16(value);
+  return value < 0 ? 0xfc00 : 0x7c00;
+}
+
 uint16_t RoundToFloat16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));

@@ -20,6 +20,10 @@ uint16_t RoundToBfloat16(float value);
 // IEEE 754's binary16. For finite values below 65504.
 uint16_t RoundToFloat16(float value);
 
+// The same for any number: beyond the largest binary16 is infinity, and so is
+// a NaN.
+uint16_t RoundToHalf(float value);
+
 // Returns the float that a binary16 is; infinities and NaNs stay.
 inline float WidenFloat16(uint16_t half) {
   constexpr uint32_t kMoreFractions = 8192;  // of a float for one of a half

@@ -14,11 +14,7 @@ namespace {
 constexpr int64_t kBlock = 32;
 
 void PutHalf(float value, uint8_t* at) {
-  // A step beyond the largest half becomes infinite.
-  constexpr float kBeyond = 65520.0f;
-  const uint16_t half = std::fabs(value) < kBeyond ? RoundToFloat16(value)
-                        : value < 0                ? 0xfc00
-                                                   : 0x7c00;
+  const uint16_t half = RoundToHalf(value);
   std::memcpy(at, &half, sizeof(half));
 }
 

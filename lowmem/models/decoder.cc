@@ -75,6 +75,7 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.config = config_;
   request.positions = positions;
   request.workers = workers;
+  request.cache_type = options_.cache_type;
   std::vector<Weight> matrices = LayerMatrices(weights_.layers);
   if (weights_.output.exists()) matrices.push_back(weights_.output);
   request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_),
@@ -175,7 +176,8 @@ absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
   // its arena.
   const DecoderPlanRequest own =
       Request(plan.request.positions, plan.request.workers);
-  if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {
+  if (!(plan.request.config == own.config && plan.request.needs == own.needs &&
+        plan.request.cache_type == own.cache_type)) {
     return lowmem_internal::ForeignPlan(*store_);
   }
   return lowmem_internal::StartDecoderRun(config_, weights_, store_.get(),

@@ -49,6 +49,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "footprint/lowmem/kernels/arithmetic.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_run.h"
@@ -63,6 +64,9 @@ struct DecoderOptions {
   DecoderUse use = DecoderUse::kLogits;
   // How quantised matrices are multiplied.
   Arithmetic arithmetic = Arithmetic::kExact;
+  // How keys and values are kept: rounded to halves or bytes (rounded_cache.h)
+  // they take half or 0.27 of the memory.
+  CacheType cache_type = CacheType::kF32;
 };
 
 class Decoder {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -70,8 +71,8 @@ DecoderPass::DecoderPass(const DecoderConfig& config,
       config_(config),
       weights_(weights),
       plan_(plan),
-      cache_(arena_.At<float>(plan.cache.offset_bytes)),
-      cache_stride_(plan.padded_positions()),
+      cache_(arena_.At<char>(plan.cache.offset_bytes)),
+      fresh_(arena_.At<float>(plan.fresh.offset_bytes)),
       normed_(arena_.At<float>(plan.normed.offset_bytes)),
       work_(arena_.At<float>(plan.work.offset_bytes)),
       logits_(arena_.At<float>(plan.logits.offset_bytes)),
@@ -121,7 +122,9 @@ void DecoderPass::AddScratch(int worker) {
       plan_.part_bytes(plan_.sums) / static_cast<int64_t>(sizeof(float));
   AddProduct(memory);
   worker_scratch_.push_back(
-      {FindPart<float>(arena_, plan_, plan_.scores, worker), {}});
+      {FindPart<float>(arena_, plan_, plan_.scores, worker),
+       FindPart<float>(arena_, plan_, plan_.widened, worker),
+       {}});
 }
 
 absl::Status DecoderPass::OpenStreams() {
@@ -160,7 +163,7 @@ void DecoderPass::Work(int worker) {
     RunLayer(layer, worker);
     record(layer + 1);
   }
-  if (part_.is_last) RunOutput(worker);
+  if (part_.is_last || !part_.next.empty()) RunOutput(worker);
   record(config_.layers + 1);
 }
 
@@ -346,6 +349,7 @@ absl::Status DecoderPass::Attend(int64_t layer, int worker) {
   const absl::Status status = ProjectHeads(layer, heads, worker);
   if (!status.ok()) return status;
   PlaceHeads(layer, heads);
+  if (IsRounded()) RoundHeads(layer, heads);
   const int64_t group = config_.group();
   for (int64_t head = heads.begin * group; head < heads.end * group; ++head) {
     AttendHead(layer, head, worker_scratch_[worker]);
@@ -358,13 +362,13 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
   const std::array<HeadPart, 3> parts =
       HeadParts(weights_.layers[layer], config_);
   // Queries lie where their context will be; keys and values lie in the cache.
-  const int64_t in_cache =
-      heads.begin * config_.head_features() * cache_stride_ + part_.position;
+  const int64_t stride = fresh_stride();
+  const int64_t first = heads.begin * config_.head_features() * stride;
   const PanelOutput outputs[] = {
       {work_ + heads.begin * parts[0].features * kPanelTokens, kPanelTokens,
        QueryStride()},
-      {Keys(layer) + in_cache, cache_stride_, kPanelTokens},
-      {Values(layer) + in_cache, cache_stride_, kPanelTokens}};
+      {Fresh(layer, 0) + first, stride, kPanelTokens},
+      {Fresh(layer, 1) + first, stride, kPanelTokens}};
   const float* biases = vectors_.attention;
   for (size_t i = 0; i < parts.size(); ++i) {
     ProductEpilogue epilogue;
@@ -400,11 +404,12 @@ void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
                 {work_ + panel * QueryStride() + head * features * kPanelTokens,
                  kPanelTokens, lanes});
     }
-    const int64_t position = part_.position + panel * kPanelTokens;
+    const int64_t stride = fresh_stride();
     for (int64_t head = heads.begin; head < heads.end; ++head) {
-      PlaceHead(vectors_.key_gain, angles,
-                {Keys(layer) + head * features * cache_stride_ + position,
-                 cache_stride_, lanes});
+      PlaceHead(
+          vectors_.key_gain, angles,
+          {Fresh(layer, 0) + head * features * stride + panel * kPanelTokens,
+           stride, lanes});
     }
   }
 }
@@ -412,7 +417,8 @@ void DecoderPass::PlaceHeads(int64_t layer, const IndexRange& heads) {
 void DecoderPass::AttendHead(int64_t layer, int64_t head,
                              const WorkerScratch& worker_scratch) {
   const int64_t features = config_.head_features();
-  const int64_t in_cache = head / config_.group() * features * cache_stride_;
+  const CacheHead keys_of = HeadOf(layer, 0, head / config_.group());
+  const CacheHead values_of = HeadOf(layer, 1, head / config_.group());
   const int64_t tokens_end = part_.position + tokens();
   for (int64_t panel = 0; panel < panels(); ++panel) {
     // Holds the panel's queries, then its context.
@@ -430,13 +436,89 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head,
       begin = std::max<int64_t>(0, lowest) / kSumBlock * kSumBlock;
       seen = {lowest - begin, first + 1 - begin};
     }
-    const int64_t keys = end - begin;
-    const int64_t from = in_cache + begin;
-    MultiplyPanels({Keys(layer) + from, 1, cache_stride_}, keys, features,
-                   {place, 0}, 1, {}, {worker_scratch.scores, kPanelTokens, 0});
-    ScaledSoftmax(keys, seen, config_.score_scale(), worker_scratch.scores);
-    MultiplyPanels({Values(layer) + from, cache_stride_, 1}, features, keys,
-                   {worker_scratch.scores, 0}, 1, {}, {place, kPanelTokens, 0});
+    MultiplyKeys(keys_of, {begin, end}, place, worker_scratch);
+    ScaledSoftmax(end - begin, seen, config_.score_scale(),
+                  worker_scratch.scores);
+    MultiplyValues(values_of, {begin, end}, worker_scratch, place);
+  }
+}
+
+CacheHead DecoderPass::HeadOf(int64_t layer, int64_t part, int64_t head) const {
+  const CacheType type = plan_.request.cache_type;
+  const int64_t features = config_.head_features();
+  const int64_t positions = plan_.padded_positions();
+  const int64_t index = (layer * 2 + part) * config_.key_value_heads() + head;
+  return {type, cache_ + index * CacheHeadBytes(type, features, positions),
+          features, positions};
+}
+
+float* DecoderPass::Fresh(int64_t layer, int64_t part) const {
+  if (IsRounded()) {
+    return fresh_ + part * config_.key_value_features() * fresh_stride();
+  }
+  return reinterpret_cast<float*>(HeadOf(layer, part, 0).data) + part_.position;
+}
+
+void DecoderPass::RoundHeads(int64_t layer, const IndexRange& heads) {
+  const int64_t head_floats = config_.head_features() * fresh_stride();
+  for (int64_t part = 0; part < 2; ++part) {
+    for (int64_t head = heads.begin; head < heads.end; ++head) {
+      RoundIntoCache(HeadOf(layer, part, head),
+                     Fresh(layer, part) + head * head_floats, fresh_stride(),
+                     part_.position, tokens());
+    }
+  }
+}
+
+// The rows of the matrix are keys, so it may be cut between any two.
+void DecoderPass::MultiplyKeys(const CacheHead& head, const IndexRange& keys,
+                               const float* queries,
+                               const WorkerScratch& scratch) const {
+  const PanelOutput output = {scratch.scores, kPanelTokens, 0};
+  if (!IsRounded()) {
+    const auto* const data = reinterpret_cast<const float*>(head.data);
+    MultiplyPanels({data + keys.begin, 1, head.positions}, keys.size(),
+                   head.features, {queries, 0}, 1, {}, output);
+    return;
+  }
+  const int64_t most =
+      std::min(kMostWidenedPositions,
+               std::max(kPanelTokens, kWidenedFloats / head.features));
+  for (int64_t first = keys.begin; first < keys.end; first += most) {
+    const int64_t count = std::min(most, keys.end - first);
+    WidenFromCache(head, 0, head.features, first, count, scratch.widened, most);
+    MultiplyPanels(
+        {scratch.widened, 1, most}, count, head.features, {queries, 0}, 1, {},
+        {output.data + (first - keys.begin) * kPanelTokens, kPanelTokens, 0});
+  }
+}
+
+// The columns are keys: sums are cut at multiples of kSumBlock, and rows
+// between any two.
+void DecoderPass::MultiplyValues(const CacheHead& head, const IndexRange& keys,
+                                 const WorkerScratch& scratch,
+                                 float* context) const {
+  if (!IsRounded()) {
+    const auto* const data = reinterpret_cast<const float*>(head.data);
+    MultiplyPanels({data + keys.begin, head.positions, 1}, head.features,
+                   keys.size(), {scratch.scores, 0}, 1, {},
+                   {context, kPanelTokens, 0});
+    return;
+  }
+  constexpr int64_t kRows = kWidenedFloats / kSumBlock;
+  for (int64_t feature = 0; feature < head.features; feature += kRows) {
+    const int64_t rows = std::min(kRows, head.features - feature);
+    ProductEpilogue epilogue;
+    for (int64_t first = keys.begin; first < keys.end; first += kSumBlock) {
+      const int64_t count = std::min(kSumBlock, keys.end - first);
+      WidenFromCache(head, feature, rows, first, count, scratch.widened,
+                     kSumBlock);
+      MultiplyPanels({scratch.widened, kSumBlock, 1}, rows, count,
+                     {scratch.scores + (first - keys.begin) * kPanelTokens, 0},
+                     1, epilogue,
+                     {context + feature * kPanelTokens, kPanelTokens, 0});
+      epilogue.accumulate = true;
+    }
   }
 }
 
@@ -450,10 +532,74 @@ void DecoderPass::RunOutput(int worker) {
     return NormaliseAfter(config_.layers, vectors_.attention_norm, worker);
   });
   team_.RunPhase([&] {
+    if (!part_.next.empty()) return SumOutput(worker);
     if (!part_.wants_state) return MultiplyOutput(worker);
     if (worker == 0) CopyState();
     return absl::OkStatus();
   });
+  team_.RunPhase([&] {
+    if (worker == 0 && !part_.next.empty()) FinishScores();
+    return absl::OkStatus();
+  });
+}
+
+absl::Status DecoderPass::AddLogits(const IndexRange& rows, const float* logits,
+                                    int64_t panel_stride, int worker) {
+  ExponentialSum* const sums = SumsOf(worker);
+  const auto again = static_cast<int64_t>(part_.again.size());
+  for (int64_t token = again; token < tokens(); ++token) {
+    const float* const own =
+        logits + token / kPanelTokens * panel_stride + token % kPanelTokens;
+    const int64_t next = part_.next[token - again];
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      const float logit = own[(row - rows.begin) * kPanelTokens];
+      if (!ExponentialSum::Takes(logit)) {
+        return NotFinite(*store_, "the output");
+      }
+      sums[token].Add(logit);
+      if (row == next) part_.scores[token - again] = logit;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The states are not needed after the last norm: logits lie there.
+absl::Status DecoderPass::SumOutput(int worker) {
+  StreamedProduct& product = this->product(worker);
+  absl::Status status = product.SkipTo(worker_scratch_[worker].tiles.output);
+  if (!status.ok()) return status;
+  std::uninitialized_fill_n(SumsOf(worker), tokens(), ExponentialSum());
+  const int64_t rows_at_once = config_.hidden / workers();
+  float* const logits =
+      hidden_ + worker * rows_at_once * panels() * kPanelTokens;
+  const int64_t panel_stride = rows_at_once * kPanelTokens;
+  const auto use = [&](const IndexRange& rows) {
+    return AddLogits(rows, logits, panel_stride, worker);
+  };
+  // Bits do not depend on how GPT-2's tokens are cut into calls.
+  const int64_t single_tokens =
+      part_.is_single || config_.is_transposed ? tokens() : 0;
+  status = product.MultiplyInParts(
+      weights_.output,
+      ComputeShare(config_.vocabulary, kPanelTokens, worker, workers()),
+      {normed_, HiddenStride()}, panels(),
+      {logits, rows_at_once, single_tokens, use});
+  if (status.ok()) {
+    status = product.SkipTo(worker_scratch_[worker].tiles.many_tokens);
+  }
+  return status;
+}
+
+void DecoderPass::FinishScores() {
+  const auto again = static_cast<int64_t>(part_.again.size());
+  for (int64_t token = again; token < tokens(); ++token) {
+    ExponentialSum all;
+    for (int worker = 0; worker < workers(); ++worker) {
+      all.Merge(SumsOf(worker)[token]);
+    }
+    // The token's own logit is there already.
+    part_.scores[token - again] -= all.Log();
+  }
 }
 
 // After the last layer, nothing else uses this memory.

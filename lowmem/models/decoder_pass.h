@@ -21,10 +21,12 @@
 #include "absl/types/span.h"
 #include "footprint/base/memory/mapped_block.h"
 #include "footprint/lowmem/kernels/head_kernels.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/models/decoder_plan.h"
 #include "footprint/lowmem/models/decoder_tiles.h"
 #include "footprint/lowmem/models/decoder_weights.h"
+#include "footprint/lowmem/models/exponential_sum.h"
 #include "footprint/lowmem/models/layer_pass.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "footprint/lowmem/workers/step_team.h"
@@ -43,6 +45,10 @@ struct DecoderPart {
   bool wants_state = false;
   // One token, multiplied as a vector.
   bool is_single = false;
+  // If not empty, the logarithm of the probability of each of these tokens,
+  // after that of `ids` and those before it, is wanted in place of logits.
+  absl::Span<const int32_t> next;
+  double* scores = nullptr;
 
   int64_t tokens() const {
     return static_cast<int64_t>(again.size() + ids.size());
@@ -108,6 +114,7 @@ class DecoderPass : public LayerPass {
   // The memory of one worker.
   struct WorkerScratch {
     float* scores;
+    float* widened;
     DecoderTiles tiles;  // where they begin in its stream
   };
 
@@ -138,29 +145,49 @@ class DecoderPass : public LayerPass {
   void PlaceHeads(int64_t layer, const IndexRange& heads);
   void PlaceHead(const float* gain, const RotaryAngles& angles,
                  const HeadView& head) const;
+  // Rounds the heads' keys and values of the tokens that are read.
+  void RoundHeads(int64_t layer, const IndexRange& heads);
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
+  // Products of one panel with keys, and of what softmax made of that with
+  // values, of the positions of `keys`.
+  void MultiplyKeys(const CacheHead& head, const IndexRange& keys,
+                    const float* queries, const WorkerScratch& scratch) const;
+  void MultiplyValues(const CacheHead& head, const IndexRange& keys,
+                      const WorkerScratch& scratch, float* context) const;
   void RunOutput(int worker);
   absl::Status MultiplyOutput(int worker);
+  // Adds up the exponentials of the worker's logits of all tokens.
+  absl::Status SumOutput(int worker);
+  absl::Status AddLogits(const IndexRange& rows, const float* logits,
+                         int64_t panel_stride, int worker);
+  void FinishScores();
+  // The sums of exponentials, one for each token. They lie where attention's
+  // scores are, which have as much room.
+  ExponentialSum* SumsOf(int worker) const {
+    return reinterpret_cast<ExponentialSum*>(worker_scratch_[worker].scores);
+  }
   void CopyState();
 
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;
   }
-  // The caches of a layer: [feature][position].
-  float* Keys(int64_t layer) const {
-    return cache_ + layer * 2 * config_.key_value_features() * cache_stride_;
-  }
-  float* Values(int64_t layer) const {
-    return Keys(layer) + config_.key_value_features() * cache_stride_;
+  bool IsRounded() const { return plan_.fresh.size_bytes > 0; }
+  // Returns the head's keys (0) or values (1).
+  CacheHead HeadOf(int64_t layer, int64_t part, int64_t head) const;
+  // Returns the keys (0) or values (1) of the tokens that are being read, as
+  // floats: [feature][token], fresh_stride() apart.
+  float* Fresh(int64_t layer, int64_t part) const;
+  int64_t fresh_stride() const {
+    return IsRounded() ? plan_.chunk_tokens : plan_.padded_positions();
   }
 
   const DecoderConfig& config_;
   const DecoderWeights& weights_;
   const DecoderPlan& plan_;
 
-  float* const cache_;
-  const int64_t cache_stride_;
+  char* const cache_;
+  float* const fresh_;
   float* const normed_;
   float* const work_;
   float* const logits_;

@@ -98,8 +98,17 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   const int64_t tile_bytes = LargestTileBytes(request, choice);
   plan.slots = TakeSlots(workers * plan.slots_of_worker(), tile_bytes,
                          request.needs, &layout);
-  plan.cache = layout.Take(config.layers * 2 * config.key_value_features() *
-                           positions * float_bytes);
+  plan.cache = layout.Take(
+      config.layers * 2 * config.key_value_heads() *
+      CacheHeadBytes(request.cache_type, config.head_features(), positions));
+  if (request.cache_type != CacheType::kF32) {
+    plan.fresh = layout.Take(2 * config.key_value_features() *
+                             choice.chunk_tokens * float_bytes);
+    plan.widened = layout.TakeParts(
+        workers,
+        std::max(kWidenedFloats, config.head_features() * kPanelTokens) *
+            float_bytes);
+  }
   plan.hidden = layout.Take(state_bytes);
   plan.normed = layout.Take(state_bytes);
   const int64_t chunks = config.is_gated ? 2 : 1;

@@ -28,6 +28,8 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
+#include "footprint/base/simd/dense_product.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_config.h"
 #include "footprint/lowmem/streaming/arena_layout.h"
@@ -45,6 +47,10 @@ inline int64_t OutputUnit(const DecoderConfig& config) {
 
 }  // namespace lowmem_internal
 
+// Rounded keys or values are made floats so many at a time: sixteen features of
+// a block of positions, or some positions of all features.
+inline constexpr int64_t kWidenedFloats = 16 * kSumBlock;
+
 struct DecoderPlan;
 
 struct DecoderPlanRequest {
@@ -52,6 +58,8 @@ struct DecoderPlanRequest {
   // The positions of the prompt and of the generated tokens together.
   int64_t positions = 0;
   int workers = 1;
+  // How keys and values are kept.
+  CacheType cache_type = CacheType::kF32;
   StreamingNeeds needs;
   // Returns the largest number of tiles that a worker reads for one part of
   // many tokens, one part of a single token, and the output. Called only with
@@ -65,8 +73,10 @@ struct DecoderPlan : ModelPlan {
   // The number of tokens that are read together, in whole panels.
   int64_t chunk_tokens = 0;
 
-  // The keys of each layer, then its values: [feature][position].
+  // The keys of each layer, then its values, head by head: see rounded_cache.h.
   ArenaRange cache;
+  // If they are rounded, those of the tokens that are read, as floats.
+  ArenaRange fresh;
   ArenaRange normed;
   // Queries and their context, or a chunk of intermediate features and its
   // gate.
@@ -79,7 +89,8 @@ struct DecoderPlan : ModelPlan {
   ArenaRange logits;
   // The following ranges hold equal parts for all workers.
   ArenaRange scores;
-  ArenaRange sums;  // the output as one vector, for a single token
+  ArenaRange sums;     // the output as one vector, for a single token
+  ArenaRange widened;  // some rounded keys or values, as floats
 
   // Returns the floats of one panel's angles: cosines, then sines, and then
   // those of sliding layers if they differ.

@@ -7,12 +7,18 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/models/decoder_pass.h"
+#include "footprint/lowmem/models/exponential_sum.h"
 #include "footprint/lowmem/models/planned_run.h"
 #include "footprint/lowmem/streaming/model_run.h"
 
 namespace footprint {
 namespace lowmem_internal {
 namespace {
+
+absl::Status NoOutput() {
+  return absl::FailedPreconditionError(
+      "the decoder was opened for states: it has no logits");
+}
 
 class Run
     : public PlannedRun<DecoderRun, DecoderConfig, DecoderPlan, DecoderPass> {
@@ -21,19 +27,34 @@ class Run
   Run(const DecoderConfig& config, const DecoderWeights& weights,
       Arguments&&... arguments)
       : PlannedRun(config, weights, std::forward<Arguments>(arguments)...),
-        has_output_(weights.output.exists()) {}
+        has_output_(weights.output.exists()),
+        output_is_whole_(has_output_ && weights.output.block_columns() ==
+                                            weights.output.columns()) {}
 
   absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) override;
   absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) override;
+  absl::Status AppendForScores(absl::Span<const int32_t> ids,
+                               absl::Span<const int32_t> next,
+                               absl::Span<double> scores) override;
   absl::Span<const float> logits() const override { return pass_.logits(); }
   void Clear() override { tokens_ = 0; }
   int64_t tokens() const override { return tokens_; }
 
  private:
   absl::Status CheckInput(absl::Span<const int32_t> ids) const;
-  absl::Status ReadAll(absl::Span<const int32_t> ids, bool wants_state);
+  // The results that a caller wants besides the tokens' keys and values. Unless
+  // something is set, it wants the last token's logits.
+  struct Wanted {
+    bool state = false;
+    absl::Span<const int32_t> next;
+    absl::Span<double> scores;
+  };
+  absl::Status ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted);
+  absl::Status ScoreOneByOne(absl::Span<const int32_t> ids,
+                             absl::Span<const int32_t> next,
+                             absl::Span<double> scores);
   // Returns the next part of the tokens `left`, which begin at `position`.
   DecoderPart NextPart(absl::Span<const int32_t> left, int64_t position,
                        bool is_only_one) const;
@@ -41,6 +62,7 @@ class Run
   void Remember(absl::Span<const int32_t> ids);
 
   const bool has_output_;
+  const bool output_is_whole_;  // in one panel of columns
   int64_t tokens_ = 0;
   // The ids of the cache's last panel, if it is not full.
   std::array<int32_t, kPanelTokens> last_ids_ = {};
@@ -77,7 +99,7 @@ void Run::Remember(absl::Span<const int32_t> ids) {
   for (const int32_t id : ids) last_ids_[tokens_++ % kPanelTokens] = id;
 }
 
-absl::Status Run::ReadAll(absl::Span<const int32_t> ids, bool wants_state) {
+absl::Status Run::ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted) {
   absl::Status status = CheckInput(ids);
   if (!status.ok()) return status;
   pass_.step_times().Clear();
@@ -86,9 +108,13 @@ absl::Status Run::ReadAll(absl::Span<const int32_t> ids, bool wants_state) {
     DecoderPart part =
         NextPart(ids.subspan(begin), tokens_ + static_cast<int64_t>(begin),
                  /*is_only_one=*/tokens == 1);
+    part.wants_state = wanted.state;
+    if (!wanted.next.empty()) {
+      part.next = wanted.next.subspan(begin, part.ids.size());
+      part.scores = wanted.scores.data() + begin;
+    }
     begin += part.ids.size();
     part.is_last = begin == tokens;
-    part.wants_state = wants_state;
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }
@@ -101,20 +127,60 @@ absl::Status Run::ReadAll(absl::Span<const int32_t> ids, bool wants_state) {
 
 absl::StatusOr<absl::Span<const float>> Run::Append(
     absl::Span<const int32_t> ids) {
-  if (!has_output_) {
-    return absl::FailedPreconditionError(
-        "the decoder was opened for states: it has no logits");
-  }
-  const absl::Status status = ReadAll(ids, /*wants_state=*/false);
+  if (!has_output_) return NoOutput();
+  const absl::Status status = ReadAll(ids, {});
   if (!status.ok()) return status;
   return logits();
 }
 
 absl::StatusOr<absl::Span<const float>> Run::AppendForState(
     absl::Span<const int32_t> ids) {
-  const absl::Status status = ReadAll(ids, /*wants_state=*/true);
+  Wanted wanted;
+  wanted.state = true;
+  const absl::Status status = ReadAll(ids, wanted);
   if (!status.ok()) return status;
   return pass_.state();
+}
+
+absl::Status Run::ScoreOneByOne(absl::Span<const int32_t> ids,
+                                absl::Span<const int32_t> next,
+                                absl::Span<double> scores) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto logits = Append(ids.subspan(i, 1));
+    if (!logits.ok()) return logits.status();
+    ExponentialSum sum;
+    for (const float logit : *logits) {
+      if (!ExponentialSum::Takes(logit)) {
+        return NotFinite(*store_, "the output");
+      }
+      sum.Add(logit);
+    }
+    scores[i] = (*logits)[next[i]] - sum.Log();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run::AppendForScores(absl::Span<const int32_t> ids,
+                                  absl::Span<const int32_t> next,
+                                  absl::Span<double> scores) {
+  absl::Status status = CheckInput(ids);
+  status.Update(CheckIds(next, config_.vocabulary));
+  if (!status.ok()) return status;
+  if (next.size() != ids.size() || scores.size() != ids.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(ids.size(), " tokens, but ", next.size(),
+                     " that follow them and room for ", scores.size(),
+                     " scores; give as many of each"));
+  }
+  if (!has_output_) return NoOutput();
+  // A row of the output's matrix must be one run, and have room.
+  if (!output_is_whole_ || config_.hidden < plan_.request.workers) {
+    return ScoreOneByOne(ids, next, scores);
+  }
+  Wanted wanted;
+  wanted.next = next;
+  wanted.scores = scores;
+  return ReadAll(ids, wanted);
 }
 
 }  // namespace

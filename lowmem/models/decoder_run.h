@@ -42,7 +42,18 @@ class DecoderRun {
   virtual absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) = 0;
 
-  // Returns the numbers that the last Append returned.
+  // Reads tokens in the same way. Writes the logarithm of the probability of
+  // each of the `next` tokens, of which there are as many: next[i] after ids[i]
+  // and all tokens before it. Each weight is read once for many tokens, the
+  // output's matrix included. Only as many logits are held as fit in the memory
+  // of a chunk's states. The numbers have the same bits for every backend,
+  // budget and number of workers. Except with GPT-2, the number of a token that
+  // is read among others may differ in its last bits from that of Append.
+  virtual absl::Status AppendForScores(absl::Span<const int32_t> ids,
+                                       absl::Span<const int32_t> next,
+                                       absl::Span<double> scores) = 0;
+
+  // The numbers that the last Append returned.
   virtual absl::Span<const float> logits() const = 0;
 
   // Forgets all tokens.

@@ -18,6 +18,7 @@
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/quantise.h"
 #include "footprint/lowmem/kernels/arithmetic.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/models/decoder.h"
 #include "footprint/lowmem/models/encoder.h"
 #include "footprint/lowmem/weights/float_reader.h"
@@ -79,11 +80,9 @@ Folders MakeFolders(const std::string& golden, DType type) {
 }
 
 // Logits after a text, and after one more token.
-std::vector<float> Logits(const std::string& folder, WeightBackend backend,
-                          int workers, int64_t more_budget,
-                          Arithmetic arithmetic = Arithmetic::kExact) {
-  DecoderOptions options;
-  options.arithmetic = arithmetic;
+std::vector<float> LogitsWith(const std::string& folder, WeightBackend backend,
+                              int workers, int64_t more_budget,
+                              const DecoderOptions& options) {
   const auto decoder = Decoder::Open(folder, backend, options);
   EXPECT_THAT(decoder, IsOk());
   const auto least = (*decoder)->MinBudgetBytes(40, workers);
@@ -100,6 +99,14 @@ std::vector<float> Logits(const std::string& folder, WeightBackend backend,
     logits.insert(logits.end(), now->begin(), now->end());
   }
   return logits;
+}
+
+std::vector<float> Logits(const std::string& folder, WeightBackend backend,
+                          int workers, int64_t more_budget,
+                          Arithmetic arithmetic = Arithmetic::kExact) {
+  DecoderOptions options;
+  options.arithmetic = arithmetic;
+  return LogitsWith(folder, backend, workers, more_budget, options);
 }
 
 TEST(QuantisedModelsTest, DecodersHaveTheBitsOfTheirWidenedWeights) {
@@ -213,6 +220,58 @@ TEST(QuantisedModelsTest, RoundedEncodersHaveTheSameBitsAmongThemselves) {
       }
     }
   }
+}
+
+// Rounded keys and values: other bits than those of floats, and the same among
+// themselves.
+TEST(QuantisedModelsTest, RoundedCachesHaveTheSameBitsAmongThemselves) {
+  for (const char* golden : {"llama", "gemma3_text"}) {
+    const std::string folder = MakeFolders(golden, DType::kQ8_0).quantised;
+    const std::vector<float> exact =
+        Logits(folder, WeightBackend::kPread, 1, 0);
+    for (const CacheType type : {CacheType::kF16, CacheType::kQ8_0}) {
+      DecoderOptions options;
+      options.cache_type = type;
+      const auto logits = [&](WeightBackend backend, int workers,
+                              int64_t more) {
+        return LogitsWith(folder, backend, workers, more, options);
+      };
+      const std::vector<float> expected = logits(WeightBackend::kPread, 1, 0);
+      const double share = LargestShare(expected, exact);
+      EXPECT_GT(share, 0) << golden;
+      EXPECT_LT(share, type == CacheType::kF16 ? 0.003 : 0.05) << golden;
+      for (const WeightBackend backend : kWeightBackends) {
+        for (const int workers : {1, 3}) {
+          for (const int64_t more : {0, 100 << 10, 8 << 20}) {
+            ASSERT_EQ(logits(backend, workers, more), expected)
+                << golden << " " << CacheTypeName(type) << " "
+                << WeightBackendName(backend) << " " << workers << " " << more;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The plan has the memory that rounding saves.
+TEST(QuantisedModelsTest, RoundedCachesTakeLess) {
+  const std::string folder = MakeFolders("llama", DType::kQ8_0).quantised;
+  std::vector<int64_t> bytes;
+  for (const CacheType type :
+       {CacheType::kF32, CacheType::kF16, CacheType::kQ8_0}) {
+    DecoderOptions options;
+    options.cache_type = type;
+    const auto decoder = Decoder::Open(folder, WeightBackend::kPread, options);
+    ASSERT_THAT(decoder, IsOk());
+    const auto plan = (*decoder)->Plan(64, 1, 8 << 20);
+    ASSERT_THAT(plan, IsOk());
+    bytes.push_back(plan->cache.size_bytes);
+    // A plan of another kind of cache is not taken.
+    const auto other = Decoder::Open(folder, WeightBackend::kPread);
+    EXPECT_EQ((*other)->Start(*plan).ok(), type == CacheType::kF32);
+  }
+  EXPECT_EQ(bytes[1] * 2, bytes[0]);
+  EXPECT_LT(bytes[2] * 3, bytes[0]);
 }
 
 // A model without quantised weights is multiplied exactly.

@@ -7,6 +7,7 @@
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
 #include "footprint/base/text/report_escape.h"
+#include "footprint/lowmem/checkpoints/checkpoint_folder.h"
 
 namespace footprint::lowmem_internal {
 std::vector<char*> ParseFlags(int argc, char** argv) {
@@ -30,6 +31,20 @@ absl::Status CheckNotThere(const std::string& path, bool force) {
       path,
       ": already exists; name another file, or give --force to replace "
       "it"));
+}
+
+void NoteUnreadWeights(absl::string_view program,
+                       const std::string& directory) {
+  const std::string unread = FindUnreadWeightFile(directory);
+  if (unread.empty()) return;
+  fputs(absl::StrCat(program, ": ",
+                     EscapeForTerminal(absl::StrCat(
+                         "runs ", FindWeightFile(directory), ", not ", unread,
+                         " beside it; to run that, move it to a folder of its "
+                         "own, with the other files copied")),
+                     "\n")
+            .c_str(),
+        stderr);
 }
 
 int Finish(absl::string_view program) { return FinishStandardOutput(program); }

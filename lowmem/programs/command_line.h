@@ -55,6 +55,10 @@ int RunOnFolder(absl::string_view program, const std::vector<char*>& arguments,
                 absl::FunctionRef<absl::Status()> read_flags,
                 absl::FunctionRef<absl::Status(const std::string&)> run);
 
+// Says on standard error if a model's folder has a second file of weights,
+// which the program does not read, and how that is run.
+void NoteUnreadWeights(absl::string_view program, const std::string& directory);
+
 }  // namespace footprint::lowmem_internal
 
 #endif  // FOOTPRINT_LOWMEM_PROGRAMS_COMMAND_LINE_H_

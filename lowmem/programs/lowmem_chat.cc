@@ -57,8 +57,8 @@ ABSL_FLAG(footprint::lowmem_internal::TextFlag, prompt, {},
 ABSL_FLAG(
     footprint::lowmem_internal::TextFlag, score, {},
     "say how likely the model finds this text: a line of JSON for each "
-    "token, with its log-likelihood after the tokens before it. Each token "
-    "reads all weights once");
+    "token, with its log-likelihood after the tokens before it. The weights "
+    "are read once for many tokens, as a prompt's are");
 ABSL_FLAG(std::string, system, "",
           "what the model is told before the question");
 ABSL_FLAG(bool, raw, false,
@@ -86,6 +86,9 @@ ABSL_FLAG(std::string, arithmetic, "exact",
           "how quantised matrices are multiplied: exact, with activations as "
           "floats, or int8, with activations rounded to eight bits, which is "
           "faster and errs more");
+ABSL_FLAG(std::string, cache_type, "f32",
+          "how keys and values are kept: f32, or rounded to f16 or "
+          "q8_0, which take 0.5 or 0.27 of the memory");
 ABSL_FLAG(int, threads, 2, "threads that compute");
 ABSL_FLAG(bool, statistics, true, "say on standard error what the answer took");
 
@@ -126,6 +129,8 @@ absl::Status CheckFlags() {
   status.Update(
       lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic))
           .status());
+  status.Update(lowmem_internal::ParseCacheType(absl::GetFlag(FLAGS_cache_type))
+                    .status());
   if (!status.ok()) return status;
   return lowmem_internal::ParseBudget(absl::GetFlag(FLAGS_budget)).status();
 }
@@ -198,6 +203,7 @@ class Chat {
 };
 
 absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
+  lowmem_internal::NoteUnreadWeights("lowmem_chat", directory);
   auto chat = std::make_unique<Chat>();
   auto tokenizer = Tokenizer::Open(directory);
   if (!tokenizer.ok()) return tokenizer.status();
@@ -209,6 +215,8 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   DecoderOptions options;
   options.arithmetic =
       *lowmem_internal::ParseArithmetic(absl::GetFlag(FLAGS_arithmetic));
+  options.cache_type =
+      *lowmem_internal::ParseCacheType(absl::GetFlag(FLAGS_cache_type));
   auto decoder = Decoder::Open(directory, *backend, options);
   if (!decoder.ok()) return decoder.status();
   const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
@@ -336,7 +344,7 @@ absl::Status Chat::Score(absl::string_view text) {
         "likelihood; give a longer text");
   }
   const auto tokens = static_cast<int64_t>(ids->size()) - 1;
-  const absl::Status started = Start(/*prompt_tokens=*/1, tokens);
+  const absl::Status started = Start(/*prompt_tokens=*/tokens, tokens);
   if (!started.ok()) return started;
   const absl::StatusOr<std::vector<double>> scores = ScoreTokens(*run_, *ids);
   if (!scores.ok()) return scores.status();

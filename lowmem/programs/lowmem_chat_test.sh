@@ -64,6 +64,26 @@ lowmem_pack --quantize=q4_0 model/model.safetensors small/model.gguf 2>err ||
 lowmem_chat small --prompt="the " --generate=12 --budget=least >one 2>err || fail "q4_0: $(cat err)"
 lowmem_chat small --prompt="the " --generate=12 --backend=resident --threads=1 >two 2>/dev/null
 cmp -s one two || fail "quantised: another budget, another answer"
+# Both files in one folder: the programs say which one runs.
+mkdir both && cp model/* both/ && cp small/model.gguf both/
+lowmem_chat both --prompt="the " --generate=12 --budget=least >two 2>err || fail "both: $(cat err)"
+cmp -s two least || fail "both: model.safetensors does not run"
+grep -q 'runs both/model.safetensors, not both/model.gguf beside it' err || fail "silent: $(cat err)"
+"$BIN/lowmem_run" both --ids="$ids" >out 2>err
+grep -q 'not both/model.gguf' err || fail "lowmem_run is silent: $(cat err)"
+
+# Keys and values rounded: the same answer in every budget.
+for type in f16 q8_0; do
+  chat --prompt="the " --generate=12 --cache_type=$type --budget=least >one 2>err ||
+    fail "$type: $(cat err)"
+  chat --prompt="the " --generate=12 --cache_type=$type --threads=1 >two 2>/dev/null
+  cmp -s one two || fail "$type: another budget, another answer"
+  "$BIN/lowmem_run" model --ids="$ids" --generate=9 --cache_type=$type >out 2>err ||
+    fail "lowmem_run $type: $(cat err)"
+  grep -q "of keys and values in $type" out || fail "$type is not named: $(cat out)"
+done
+expect_error 2 'none of f32, f16 and q8_0' "$BIN/lowmem_chat" model --prompt=a --cache_type=q4_0
+
 # With rounded activations: the same answer in every budget, and never without a word
 # where nothing would be rounded.
 lowmem_chat small --prompt="the " --generate=12 --arithmetic=int8 >three 2>err || fail "int8: $(cat err)"

@@ -404,6 +404,7 @@ void PrintStatistics(const TextEmbedder& embedder, const Extent& extent,
 absl::Status Run(const std::string& directory) {
   const absl::Status free = CheckOutput(directory);
   if (!free.ok()) return free;
+  lowmem_internal::NoteUnreadWeights("lowmem_embed", directory);
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       *lowmem_internal::ParseBackend(absl::GetFlag(FLAGS_backend)),

@@ -78,6 +78,15 @@ std::string ArithmeticDescription(Arithmetic arithmetic,
                       rounded < matrices ? ", exact for the others" : "");
 }
 
+absl::StatusOr<CacheType> ParseCacheType(const std::string& flag) {
+  for (const CacheType type :
+       {CacheType::kF32, CacheType::kF16, CacheType::kQ8_0}) {
+    if (flag == CacheTypeName(type)) return type;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--cache_type: \"", flag, "\" is none of f32, f16 and q8_0"));
+}
+
 absl::Status CheckThreads(int threads) {
   if (threads >= 1 && threads <= kMostWorkers) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "footprint/lowmem/kernels/arithmetic.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/programs/run_memory.h"
 #include "footprint/lowmem/streaming/budget_choice.h"
 #include "footprint/lowmem/weights/weight_store.h"
@@ -53,6 +54,9 @@ absl::Status CheckArithmetic(Arithmetic arithmetic,
 // "int8 on AVX-512 VNNI for 169 of 169 matrices, exact for the others".
 std::string ArithmeticDescription(Arithmetic arithmetic,
                                   const std::vector<Weight>& tensors);
+
+// A flag's value: "f32", "f16" or "q8_0".
+absl::StatusOr<CacheType> ParseCacheType(const std::string& flag);
 
 // InvalidArgument: a number of threads that no plan has.
 absl::Status CheckThreads(int threads);

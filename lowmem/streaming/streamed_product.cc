@@ -288,6 +288,57 @@ absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
   return view;
 }
 
+void StreamedProduct::MultiplyPart(const Weight& matrix, const Tile& tile,
+                                   const TileView& view, const PanelView& input,
+                                   int64_t panels, const RowParts& parts) {
+  const PanelOutput output = {parts.output, kPanelTokens,
+                              parts.most_rows * kPanelTokens};
+  if (parts.single_tokens == 0) {
+    MultiplyTile(matrix, tile, view, 0, input, panels, {}, output);
+    return;
+  }
+  for (int64_t token = 0; token < parts.single_tokens; ++token) {
+    const int64_t panel = token / kPanelTokens;
+    const int64_t lane = token % kPanelTokens;
+    UseSingleToken(input.data + panel * input.panel_stride + lane,
+                   matrix.columns());
+    MultiplyTile(matrix, tile, view, 0, input, 1, {},
+                 {output.data + panel * output.panel_stride + lane,
+                  output.row_stride, 0});
+  }
+}
+
+absl::Status StreamedProduct::MultiplyInParts(const Weight& matrix,
+                                              const IndexRange& rows,
+                                              const PanelView& input,
+                                              int64_t panels,
+                                              const RowParts& parts) {
+  UsePanels();
+  if (parts.single_tokens == 0 && UsesInt8(matrix.dtype())) {
+    Round(input, matrix.columns(), panels);
+  }
+  for (int64_t row = rows.begin; row < rows.end;) {
+    const absl::StatusOr<Tile> tile =
+        NextTile(matrix, row, rows.end, {0, matrix.columns()});
+    if (!tile.ok()) return tile.status();
+    const absl::StatusOr<TileView> view = LoadTile(*tile);
+    if (!view.ok()) return view.status();
+    for (int64_t done = 0; done < tile->rows; done += parts.most_rows) {
+      Tile part = *tile;
+      part.rows = std::min(parts.most_rows, tile->rows - done);
+      TileView part_view = *view;
+      part_view.data =
+          static_cast<const char*>(view->data) + done * view->row_stride_bytes;
+      MultiplyPart(matrix, part, part_view, input, panels, parts);
+      const absl::Status status =
+          parts.use({row + done, row + done + part.rows});
+      if (!status.ok()) return status;
+    }
+    row += tile->rows;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
                                           const IndexRange& outputs,
                                           const IndexRange& inputs,

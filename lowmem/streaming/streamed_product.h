@@ -20,6 +20,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -123,8 +124,25 @@ class StreamedProduct {
                         int64_t panels, const ProductEpilogue& epilogue,
                         const PanelOutput& output);
 
-  // Does the same for a transposed matrix, as in GPT-2: its rows are the
-  // columns above. A single token's output has the same bits as among many.
+  // Outputs that are used a part at a time, because there is no room for all.
+  struct RowParts {
+    // Takes `most_rows` outputs of every panel: [panel][row][token].
+    float* output = nullptr;
+    int64_t most_rows = 0;
+    // This many tokens are multiplied one by one, as UseSingleToken does, so
+    // their bits are those of a single token.
+    int64_t single_tokens = 0;
+    // Receives the rows of the outputs; row `begin` is the first.
+    absl::FunctionRef<absl::Status(const IndexRange& rows)> use;
+  };
+  // Multiplies all columns of some rows, one part of the rows after the other,
+  // without bias or activation. The matrix lies in one panel of columns.
+  absl::Status MultiplyInParts(const Weight& matrix, const IndexRange& rows,
+                               const PanelView& input, int64_t panels,
+                               const RowParts& parts);
+
+  // Does the same as Multiply for a transposed matrix, as in GPT-2: its rows are
+  // the columns above. A single token's output has the same bits as among many.
   absl::Status MultiplyTransposed(const Weight& matrix,
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
@@ -146,6 +164,9 @@ class StreamedProduct {
   bool UsesInt8(DType type) const {
     return memory_.rounded != nullptr && HasInt8Product(type);
   }
+  void MultiplyPart(const Weight& matrix, const Tile& tile,
+                    const TileView& view, const PanelView& input,
+                    int64_t panels, const RowParts& parts);
   void Round(const PanelView& input, int64_t columns, int64_t panels);
   void MultiplyInt8(const QuantisedView& rows, int64_t first_column,
                     int64_t panels, const ProductEpilogue& epilogue,

@@ -1,0 +1,50 @@
+// The sum of exponentials of numbers, such as the logits of a vocabulary, that
+// has the same bits in whatever order they are added.
+//
+//   footprint::ExponentialSum sum;
+//   for (const float logit : logits) sum.Add(logit);
+//   double log_probability = logits[id] - sum.Log();
+//
+// An exponential is a double, and doubles are added as whole numbers, exactly:
+// in three limbs of 64 bits, the highest of which is set by the largest
+// exponential. What lies below the lowest one is left out, at least 2^-64 of
+// the sum. So parts of a vocabulary may be added by any threads and merged in
+// any order.
+//
+// Plain data of 64 bytes, thread-compatible. Error of Log: about 1e-15, and as
+// much of the largest number's magnitude. Time: about 20 ns a number.
+
+#ifndef FOOTPRINT_LOWMEM_MODELS_EXPONENTIAL_SUM_H_
+#define FOOTPRINT_LOWMEM_MODELS_EXPONENTIAL_SUM_H_
+
+#include <limits>
+
+namespace footprint {
+
+class ExponentialSum {
+ public:
+  // Returns whether Add takes the number: NaNs, infinities and magnitudes above
+  // 2^49 are refused.
+  static bool Takes(float x) { return x >= -0x1p49f && x <= 0x1p49f; }
+  // Adds the exponential of a number that it takes.
+  void Add(float x);
+  // Adds those of another sum.
+  void Merge(const ExponentialSum& other);
+
+  // Returns the sum's natural logarithm; minus infinity of none.
+  double Log() const;
+
+ private:
+  using Wide = unsigned __int128;
+
+  void RaiseTop(double top);
+
+  // Limb i has units of 2^(64 (top_ - i)); what it has beyond 64 bits is not
+  // carried, so that the bits of each come from the same summands always.
+  Wide limbs_[3] = {};
+  double top_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_LOWMEM_MODELS_EXPONENTIAL_SUM_H_
