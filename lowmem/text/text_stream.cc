@@ -40,7 +40,19 @@ std::string TextStream::Add(int32_t id) {
   if (certain <= shown_) return "";
   const std::string added = text.substr(shown_, certain - shown_);
   shown_ = certain;
+  if (certain == text.size()) Forget();
   return Mended(added);
+}
+
+// A text's pieces depend on no more than a few before them (a space at the
+// beginning, a suffix of a word, the bytes of a character), so the last
+// kKeptIds stay, from a place on where all text was whole.
+void TextStream::Forget() {
+  constexpr size_t kKeptIds = 32;
+  if (ids_.size() < whole_ids_ + kKeptIds) return;
+  ids_.erase(ids_.begin(), ids_.begin() + static_cast<int64_t>(whole_ids_));
+  whole_ids_ = ids_.size();
+  shown_ = tokenizer_->Decode(ids_, SpecialIds::kLeaveOut).size();
 }
 
 std::string TextStream::Finish() {
@@ -49,6 +61,7 @@ std::string TextStream::Finish() {
       text.size() > shown_ ? text.substr(shown_) : std::string();
   ids_.clear();
   shown_ = 0;
+  whole_ids_ = 0;
   return Mended(rest);
 }
 

@@ -6,9 +6,8 @@
 // A character that takes several ids is returned with its last id. Bytes that
 // cannot become a character are returned as U+FFFD. Control words are left out.
 //
-// The tokenizer must outlive the stream. Thread-compatible. Memory: the ids.
-// Each call decodes all ids so far, which takes some microseconds for a page of
-// text.
+// The tokenizer must outlive the stream. Thread-compatible. Memory: some of the
+// last ids, and those of a character that never ends. Each call decodes these.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_STREAM_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_STREAM_H_
@@ -31,9 +30,14 @@ class TextStream {
   std::string Finish();
 
  private:
+  // Forgets the first ids, where all text is shown.
+  void Forget();
+
   const Tokenizer* tokenizer_;
   std::vector<int32_t> ids_;
-  size_t shown_ = 0;  // bytes of the decoded text that were returned
+  size_t shown_ = 0;  // bytes of their decoded text that were returned
+  // The number of ids after which all text was returned.
+  size_t whole_ids_ = 0;
 };
 
 }  // namespace footprint

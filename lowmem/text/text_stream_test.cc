@@ -1,6 +1,7 @@
 #include "footprint/lowmem/text/text_stream.h"
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,32 @@ TEST(TextStreamTest, ShowsWhatIsNoCharacterAsItsSign) {
                                     stream.Finish()};
   EXPECT_THAT(added, ElementsAre("", "\xef\xbf\xbd", "\xef\xbf\xbd"));
   EXPECT_EQ(stream.Finish(), "");
+}
+
+// The text of many ids, shown one by one, is that of all of them at once,
+// though most of them are forgotten meanwhile.
+TEST(TextStreamTest, ShowsALongTextAsAWhole) {
+  for (const char* folder :
+       {"byte_level", "metaspace", "word_pieces", "unigram"}) {
+    SCOPED_TRACE(folder);
+    const auto tokenizer =
+        Tokenizer::Open(std::string("lowmem/text/testdata/") + folder);
+    ASSERT_THAT(tokenizer, IsOk());
+    std::mt19937 random(1);
+    const char* const pieces[] = {"the ",   "  ",           "\xf0\x9f\x98\x80",
+                                  "don't ", "\xe4\xbd\xa0", ", ",
+                                  "2026",   "\n",           "Word"};
+    std::string text = "the ";
+    for (int i = 0; i < 400; ++i) text += pieces[random() % 9];
+    const auto ids = (*tokenizer)->Encode(text, SpecialIds::kInclude);
+    ASSERT_THAT(ids, IsOk());
+    ASSERT_GT(ids->size(), 400u);
+    TextStream stream(tokenizer->get());
+    std::string shown;
+    for (const int32_t id : *ids) shown += stream.Add(id);
+    shown += stream.Finish();
+    EXPECT_EQ(shown, (*tokenizer)->Decode(*ids, SpecialIds::kLeaveOut));
+  }
 }
 
 }  // namespace
