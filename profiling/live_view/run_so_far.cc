@@ -9,6 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/this_machine.h"
@@ -40,7 +42,11 @@ MeasuredRun MakeRunSoFar(std::vector<MeasuredProcess> processes) {
     }
   }
   if (!processes.empty()) {
-    *run.mutable_program() = processes[0].figures.command_line();
+    const MeasuredImage& first = processes[0].figures;
+    *run.mutable_program() = first.command_line();
+    run.set_wall_time_ns(MonotonicTimeNs() - first.begin_time_ns());
+    run.set_begin_unix_time_ns(absl::GetCurrentTimeNanos() -
+                               run.wall_time_ns());
   }
   AddMeasuredImages(processes, &run);
   *run.mutable_machine() = ThisMachine();

@@ -5,8 +5,8 @@
 //       ReadRunSoFar("/tmp/memprof-Jq3/1234.0.record");
 //
 // The reports take such a run as any other. Figures that only the launcher or
-// the end of a process tells are missing: the container's needs, the wall time
-// and the totals.
+// the end of a process tells are missing: the container's needs, the
+// processor time and the totals. The wall time is that up to now.
 //
 // Copies what it reads. Thread-safe. Memory and time: those of
 // measured_images.h. Errors: those of measured_process.h, and kNotFound if

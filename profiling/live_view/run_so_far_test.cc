@@ -44,6 +44,8 @@ TEST(RunSoFarTest, SaysWhichProcessesRun) {
   EXPECT_EQ(run.images(0).end(), MeasuredImage::RUNS_ON);
   EXPECT_EQ(run.images(1).end(), MeasuredImage::KILLED);
   EXPECT_EQ(run.sampling_interval_bytes(), 4096);
+  EXPECT_GT(run.wall_time_ns(), 0);
+  EXPECT_GT(run.begin_unix_time_ns(), 0);
   ASSERT_EQ(run.program_size(), 2);
   EXPECT_EQ(run.program(1), absl::StrCat(getpid(), ".py"));
 }
