@@ -1,6 +1,7 @@
 """Measuring memory as a build action: the rule `memory_profile`."""
 
 load("//tools/build_defs:without_sanitizers.bzl", "FLAG_LISTS", "SANITIZER_FLAGS", "flags_without")
+load(":test_program.bzl", "TestProgramInfo", "test_environment", "test_program_aspect")
 
 MemoryProfileInfo = provider(
     doc = "What one `memory_profile` measured.",
@@ -68,6 +69,51 @@ def _runfiles_name(ctx, file):
     path = file.short_path
     return path[3:] if path.startswith("../") else ctx.workspace_name + "/" + path
 
+def _program_runfiles(ctx, runfiles):
+    """The files that a program finds at run time, each with its name below the folder of runfiles."""
+    entries = [
+        struct(file = file, name = _runfiles_name(ctx, file))
+        for file in runfiles.files.to_list()
+    ] + [
+        struct(file = link.target_file, name = ctx.workspace_name + "/" + link.path)
+        for link in runfiles.symlinks.to_list()
+    ] + [
+        struct(file = link.target_file, name = link.path)
+        for link in runfiles.root_symlinks.to_list()
+    ]
+
+    # Such as the __init__.py that Bazel puts into a folder of Python's.
+    empty_names = runfiles.empty_filenames.to_list()
+    if empty_names:
+        empty = ctx.actions.declare_file(ctx.label.name + ".empty")
+        ctx.actions.write(empty, "")
+        entries += [
+            struct(file = empty, name = name[3:] if name.startswith("../") else ctx.workspace_name + "/" + name)
+            for name in empty_names
+        ]
+    return entries
+
+def _setting(ctx, target):
+    """Arguments, environment and place of the program, as flags of the runner."""
+    info = target[TestProgramInfo] if ctx.attr.program and TestProgramInfo in target else None
+    given = ctx.attr.env if ctx.attr.has_env else None
+    if not info or not info.is_test:
+        return struct(
+            arguments = ctx.attr.args,
+            flags = ["--environment=%s=%s" % variable for variable in (given or {}).items()],
+        )
+    if ctx.attr.data:
+        fail("%s is a test, which opens its files where its runfiles are; name them in its own `data`" % target.label)
+    variables = test_environment(target.label, info, given)
+    executable = target[DefaultInfo].files_to_run.executable
+    return struct(
+        arguments = info.arguments + ctx.attr.args,
+        flags = [
+            "--test_workspace=" + ctx.workspace_name,
+            "--test_path=" + _runfiles_name(ctx, executable),
+        ] + ["--environment=%s=%s" % variable for variable in variables.items()],
+    )
+
 _SAMPLER = """\
 #!/usr/bin/env bash
 # Written by profiling/defs.bzl: measures {label} again, in a folder of runfiles.
@@ -77,30 +123,31 @@ exec {runner} {flags} "$@" -- {program}
 def _quote(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
-def _sampler(ctx, label, target, linked, runfiles):
+def _sampler(ctx, label, target, linked, runfiles, setting):
     """What a test needs to take samples of its own."""
     program = target[DefaultInfo].files_to_run.executable
-    flags = ["--label=" + label, "--timeout_seconds=%d" % ctx.attr.timeout_seconds]
+    flags = ["--label=" + label, "--timeout_seconds=%d" % ctx.attr.timeout_seconds] + setting.flags
     for name, file in linked.items():
         flags += ["--data=" + file.short_path, "--as=" + name]
     needed = ctx.runfiles(files = linked.values() + [program])
+    needed = needed.merge(ctx.runfiles(files = [entry.file for entry in runfiles]))
     needed = needed.merge(target[DefaultInfo].default_runfiles)
     needed = needed.merge(ctx.attr._runner[DefaultInfo].default_runfiles)
     if ctx.attr.program:
         flags.append("--memprof=" + ctx.executable.memprof.short_path)
         needed = needed.merge(ctx.attr.memprof[DefaultInfo].default_runfiles)
-        for file in runfiles:
-            flags += ["--runfile=" + file.short_path, "--as=" + _runfiles_name(ctx, file)]
+        for entry in runfiles:
+            flags += ["--runfile=" + entry.file.short_path, "--as=" + entry.name]
     script = ctx.actions.declare_file(ctx.label.name + ".sampler.sh")
     ctx.actions.write(script, _SAMPLER.format(
         flags = " ".join([_quote(flag) for flag in flags]),
         label = label,
-        program = " ".join([_quote(word) for word in [program.short_path] + ctx.attr.args]),
+        program = " ".join([_quote(word) for word in [program.short_path] + setting.arguments]),
         runner = _quote(ctx.executable._runner.short_path),
     ), is_executable = True)
     return struct(script = script, runfiles = needed.merge(ctx.runfiles(files = [script])))
 
-def _runner_arguments(ctx, label, whole_process, profile, samples, process_count, linked):
+def _runner_arguments(ctx, label, whole_process, profile, samples, process_count, linked, setting):
     """The runner's own arguments, up to what a `program` needs besides."""
     arguments = ctx.actions.args()
     arguments.add(label, format = "--label=%s")
@@ -110,20 +157,21 @@ def _runner_arguments(ctx, label, whole_process, profile, samples, process_count
     arguments.add(samples, format = "--samples_output=%s")
     arguments.add(str(process_count), format = "--process_count=%s")
     arguments.add(str(ctx.attr.timeout_seconds), format = "--timeout_seconds=%s")
+    arguments.add_all(setting.flags)
     for name, file in linked.items():
         arguments.add(file, format = "--data=%s")
         arguments.add(name, format = "--as=%s")
     return arguments
 
-def _add_program(ctx, arguments, executable, runfiles):
+def _add_program(arguments, executable, runfiles):
     """Adds the program that is run, behind its run-time files."""
-    for file in runfiles:
-        arguments.add(file, format = "--runfile=%s")
-        arguments.add(_runfiles_name(ctx, file), format = "--as=%s")
+    for entry in runfiles:
+        arguments.add(entry.file, format = "--runfile=%s")
+        arguments.add(entry.name, format = "--as=%s")
     arguments.add("--")
     arguments.add(executable)
 
-def _measure_whole_process(ctx, label, executable, linked, runfiles, tools):
+def _measure_whole_process(ctx, label, executable, linked, runfiles, setting, tools):
     """The action that measures from outside, without any flag of ours.
 
     Its figures are true for this machine only: its key has the machine's
@@ -140,16 +188,17 @@ def _measure_whole_process(ctx, label, executable, linked, runfiles, tools):
         samples,
         ctx.attr.whole_process_count,
         linked,
+        setting,
     )
     if ctx.attr.program:
         arguments.add("--copy_program=yes")
-    _add_program(ctx, arguments, executable, runfiles)
+    _add_program(arguments, executable, runfiles)
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values() + runfiles + [ctx.file._machine]),
+        inputs = depset(linked.values() + [entry.file for entry in runfiles] + [ctx.file._machine]),
         tools = tools,
         executable = ctx.executable._runner,
-        arguments = [arguments] + (ctx.attr.args + ctx.attr.whole_process_args),
+        arguments = [arguments] + (setting.arguments + ctx.attr.whole_process_args),
         env = {"FOOTPRINT_MEASUREMENT": ctx.var.get("FOOTPRINT_MEASUREMENT", "")},
         execution_requirements = {
             "no-remote": "1",
@@ -167,7 +216,8 @@ def _memory_profile_impl(ctx):
     executable = benchmark.files_to_run.executable
     is_as_it_is = bool(ctx.attr.program)
     runfiles = benchmark.default_runfiles.files.to_list()
-    program_runfiles = runfiles if is_as_it_is else []
+    program_runfiles = _program_runfiles(ctx, benchmark.default_runfiles) if is_as_it_is else []
+    setting = _setting(ctx, target)
     linked = _linked_files(ctx, [] if is_as_it_is else [
         file
         for file in runfiles
@@ -177,21 +227,21 @@ def _memory_profile_impl(ctx):
     profile = ctx.actions.declare_file(ctx.label.name + ".profile.binpb")
     samples = ctx.actions.declare_file(ctx.label.name + ".samples.binpb")
 
-    arguments = _runner_arguments(ctx, label, None, profile, samples, ctx.attr.process_count, linked)
+    arguments = _runner_arguments(ctx, label, None, profile, samples, ctx.attr.process_count, linked, setting)
     tools = [benchmark.files_to_run]
     if is_as_it_is:
         arguments.add(ctx.executable.memprof, format = "--memprof=%s")
         if ctx.attr.sites:
             arguments.add("--sites=yes")
         tools.append(ctx.attr.memprof[DefaultInfo].files_to_run)
-    _add_program(ctx, arguments, executable, program_runfiles)
+    _add_program(arguments, executable, program_runfiles)
 
     ctx.actions.run(
         outputs = [profile, samples],
-        inputs = depset(linked.values() + program_runfiles + [ctx.file._system]),
+        inputs = depset(linked.values() + [entry.file for entry in program_runfiles] + [ctx.file._system]),
         tools = tools,
         executable = ctx.executable._runner,
-        arguments = [arguments] + ctx.attr.args,
+        arguments = [arguments] + setting.arguments,
         # Part of the action's key. A define, since a build setting would give the
         # measured program another output folder, and so build it again.
         env = {"FOOTPRINT_MEASUREMENT": ctx.var.get("FOOTPRINT_MEASUREMENT", "")},
@@ -204,6 +254,7 @@ def _memory_profile_impl(ctx):
         executable,
         linked,
         program_runfiles,
+        setting,
         [benchmark.files_to_run],
     )
     outputs = depset([profile])
@@ -216,7 +267,7 @@ def _memory_profile_impl(ctx):
         MemoryProfileInfo(
             label = label,
             profile = profile,
-            sampler = _sampler(ctx, label, target, linked, runfiles),
+            sampler = _sampler(ctx, label, target, linked, program_runfiles, setting),
             samples = samples,
             whole_process = whole_process,
         ),
@@ -236,10 +287,14 @@ _memory_profile = rule(
             cfg = "exec",
         ),
         "program": attr.label(
+            aspects = [test_program_aspect],
             executable = True,
             cfg = _measured_configuration,
         ),
         "data": attr.label_keyed_string_dict(allow_files = True),
+        "env": attr.string_dict(),
+        # A macro can tell an empty dictionary from none, a rule cannot.
+        "has_env": attr.bool(),
         "process_count": attr.int(default = 3),
         "sites": attr.bool(),
         "timeout_seconds": attr.int(default = 300),
@@ -271,6 +326,7 @@ def memory_profile(
         program = None,
         args = [],
         data = {},
+        env = None,
         process_count = 3,
         sites = False,
         timeout_seconds = 300,
@@ -301,6 +357,15 @@ def memory_profile(
     starts in a folder that holds `data`, a copy of it, and copies of its run-time
     files in NAME.runfiles, which RUNFILES_DIR names.
 
+    A `program` may be a test (cc_test, py_test, sh_test ...). It is run as
+    `bazel test` runs it, with the `args`, `data` and `env` of its own rule and
+    --test_env=NAME=VALUE of the command line: it starts in its runfiles, and has
+    TEST_SRCDIR, TEST_TMPDIR and the like. What its rule does not tell is refused
+    until `env` says it: variables that it inherits, its shards, and the
+    environment of tests of another rule that has no attribute `env`.
+    `timeout_seconds` holds, not the test's own timeout. A py_test of Bazel 4.2.3
+    starts `python`: where that is not in /usr/bin, env = {"PATH": ...} says where.
+
     A machine's need is measured besides: the resident set of the whole
     process, from outside, in runs that have `args` and `whole_process_args` and no
     flag, variable or library of ours. It stands among the benchmarks as
@@ -314,10 +379,11 @@ def memory_profile(
         NAME.samples.binpb; in output group `whole_process`,
         NAME.whole_process.profile.binpb and NAME.whole_process.samples.binpb.
       benchmark: the executable to measure; or
-      program: the executable to measure as it is. One of the two.
-      args: its arguments.
+      program: the executable or the test to measure as it is. One of the two.
+      args: its arguments; those of a test stand behind its own.
       data: files that it opens: labels, each found under its path in its
         repository, or a dictionary from label to the name by which it is opened.
+      env: further variables of a program, which win over those that it has.
       process_count: how many processes must agree; at least 3.
       sites: of a `program`: whether its profile says which functions hold the bytes at
         the peak, and in which lines if it has line numbers (copts = ["-g1"]). It
@@ -348,6 +414,8 @@ def memory_profile(
         memprof = None if program == None else Label("//profiling:memprof"),
         program = program,
         data = data if type(data) == type({}) else {label: "" for label in data},
+        env = env or {},
+        has_env = env != None,
         process_count = process_count,
         sites = sites,
         tags = tags + ["measures_jemalloc"],

@@ -18,6 +18,7 @@
 #include "footprint/base/machine/machine_names.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
+#include "footprint/profiling/measuring/program_setting.h"
 #include "footprint/profiling/measuring/run_failure.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
@@ -52,10 +53,6 @@ absl::Status CheckDataName(const std::string& name) {
 }
 
 }  // namespace
-
-std::string ProgramName(const std::string& label) {
-  return label.substr(label.find_last_of(":/") + 1);
-}
 
 absl::Status CheckMeasurement(const ProgramMeasurement& measurement,
                               int minimum_process_count) {
@@ -92,18 +89,18 @@ namespace {
 FreshProcess DescribeUnderMemprof(const ProgramMeasurement& measurement,
                                   const std::string& memprof,
                                   const std::string& folder) {
-  const std::string name = ProgramName(measurement.label);
+  const ProgramSetting setting = DescribeSetting(measurement, folder);
   FreshProcess process;
   process.executable = memprof;
   process.arguments = {
       "memprof", measurement.has_sites ? "--sampling=0" : "--sampling=none",
-      absl::StrCat("--proto=", kProfileName), "--", absl::StrCat("./", name)};
-  process.environment = {
-      "PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC",
-      absl::StrCat("RUNFILES_DIR=", folder, "/", name, ".runfiles")};
+      absl::StrCat("--proto=", folder, "/", kProfileName), "--", setting.name};
+  process.environment = setting.environment;
   process.environment.insert(process.environment.end(),
                              std::begin(kSteadyEnvironment),
                              std::end(kSteadyEnvironment));
+  AddVariables(measurement.environment, &process.environment);
+  process.working_folder = setting.working_folder;
   return process;
 }
 
@@ -124,6 +121,7 @@ FreshProcess DescribeProducer(const ProgramMeasurement& measurement,
       absl::StrCat("FOOTPRINT_PADDING=",
                    std::string(index * kPaddingStepBytes, 'x')),
   };
+  AddVariables(measurement.environment, &process.environment);
   return process;
 }
 
@@ -137,7 +135,7 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
   process.arguments.insert(process.arguments.end(),
                            measurement.arguments.begin(),
                            measurement.arguments.end());
-  process.working_folder = folder;
+  if (process.working_folder.empty()) process.working_folder = folder;
   process.time_limit_seconds = measurement.time_limit_seconds;
   process.is_address_space_randomized = index % 2 == 1;
   process.is_cancelled = measurement.is_cancelled;
@@ -210,8 +208,7 @@ absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
   if (!status.ok()) return status;
   const bool uses_memprof = !measurement.memprof.empty();
   if (uses_memprof) {
-    status = CopyProgram(measurement.executable, ProgramName(measurement.label),
-                         measurement.runfiles, folder.path());
+    status = PrepareProgram(measurement, folder.path());
   }
   if (!status.ok()) return status;
   const fs::path started =

@@ -23,6 +23,10 @@
 // hold, so the processes differ only in the address-space layout. For figures
 // that do not repeat, the highest of all processes is kept, for limits.
 //
+// A test of Bazel's is such a program, too. It starts in its workspace below
+// NAME.runfiles under its full path, as Bazel runs it, and has the variables
+// that name the folders of a test (TEST_SRCDIR, TEST_TMPDIR ...).
+//
 // The first process has the unrandomised address-space layout, and every second
 // one after it has a random layout. If the system forbids the choice, the
 // processes still differ in the padding, and standard error says so.
@@ -38,13 +42,9 @@
 #ifndef FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEASURING_MEASURE_PROGRAM_H_
 
-#include <csignal>
-#include <string>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "footprint/profiling/measuring/measurement_folder.h"
+#include "footprint/profiling/measuring/program_measurement.h"
 #include "footprint/profiling/schema/profile_merge.h"
 
 namespace footprint {
@@ -55,31 +55,6 @@ inline constexpr const char* kSteadyEnvironment[] = {
     "PYTHONHASHSEED=0",  "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1",
     "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1",    "MKL_NUM_THREADS=1",
 };
-
-struct ProgramMeasurement {
-  std::string label;
-  std::string executable;
-  // The program memprof; empty if the program writes its own profile.
-  std::string memprof;
-  // If set, memprof also finds the lines that hold the bytes at the peak. It
-  // then records each allocation, which takes up to ten times as long. The
-  // profile has the lines only if every process gave the same.
-  bool has_sites = false;
-  // If set, the program is copied into the folder of measure_whole_process.h,
-  // as for memprof.
-  bool is_copied = false;
-  // Files that a copied program finds below "NAME.runfiles".
-  std::vector<DataFile> runfiles;
-  std::vector<std::string> arguments;
-  std::vector<DataFile> data;
-  int process_count = kMinimumProcessCount;
-  int time_limit_seconds = 300;  // For each process, with those it starts.
-  // A non-zero value ends the measurement. May be null.
-  const volatile std::sig_atomic_t* is_cancelled = nullptr;
-};
-
-// Returns the last word of a label: the program's name in its folder.
-std::string ProgramName(const std::string& label);
 
 // Returns kInvalidArgument for the same reasons as MeasureProgram.
 absl::Status CheckMeasurement(const ProgramMeasurement& measurement,

@@ -1,9 +1,6 @@
 #include "footprint/profiling/measuring/measure_whole_process.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -17,10 +14,11 @@
 #include "absl/strings/str_join.h"
 #include "footprint/base/machine/machine_names.h"
 #include "footprint/base/machine/memory_group.h"
-#include "footprint/base/machine/monotonic_time.h"
 #include "footprint/profiling/measuring/fresh_process.h"
 #include "footprint/profiling/measuring/measurement_folder.h"
+#include "footprint/profiling/measuring/program_setting.h"
 #include "footprint/profiling/measuring/run_failure.h"
+#include "footprint/profiling/outside/paced_watch.h"
 #include "footprint/profiling/outside/whole_process_watch.h"
 #include "footprint/profiling/schema/benchmark_count.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
@@ -31,48 +29,14 @@ namespace footprint {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 // For processes that end by themselves after the program, like helpers of
 // interpreters.
 constexpr int kOthersLimitSeconds = 5;
-constexpr std::chrono::nanoseconds kLongestPause =
-    std::chrono::milliseconds(100);
-constexpr std::chrono::nanoseconds kShortestPause =
-    std::chrono::milliseconds(1);
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
-// Samples the descendants of this process. It uses at most a twentieth of a
-// processor, unless that would be less than ten samples a second, or less than
-// one in each tenth of the time since the begin, so that a program of a few
-// milliseconds is sampled too.
-class PacedWatch {
- public:
-  explicit PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
-
-  void Look() {
-    if (Clock::now() < next_) return;
-    // The thread's processor time excludes waiting on a busy machine.
-    const int64_t begin_ns = ThreadProcessorTimeNs();
-    watch_.Look();
-    const auto cost =
-        std::chrono::nanoseconds(ThreadProcessorTimeNs() - begin_ns);
-    const Clock::time_point now = Clock::now();
-    const Clock::duration since_begin = (now - begin_) / 10;
-    next_ = now + std::min<Clock::duration>(
-                      {19 * cost, kLongestPause,
-                       std::max<Clock::duration>(since_begin, kShortestPause)});
-  }
-  WholeProcessWatch& watch() { return watch_; }
-
- private:
-  WholeProcessWatch watch_;
-  const Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_;
-};
-
-// The figures of one run.
+// Figures of one run.
 struct OutsideRun {
   WholeProcessPeak peak;
   int64_t group_bytes = 0;  // 0 if there was no group.
@@ -84,20 +48,23 @@ struct OutsideRun {
 FreshProcess Describe(const ProgramMeasurement& measurement,
                       const std::string& executable,
                       const std::string& folder) {
-  const std::string name = ProgramName(measurement.label);
-  const bool is_copied = measurement.is_copied;
   FreshProcess process;
-  process.executable = is_copied ? absl::StrCat(folder, "/", name) : executable;
-  process.arguments = {is_copied ? absl::StrCat("./", name) : name};
+  if (measurement.is_copied) {
+    const ProgramSetting setting = DescribeSetting(measurement, folder);
+    process.executable = setting.executable;
+    process.arguments = {setting.name};
+    process.environment = setting.environment;
+    process.working_folder = setting.working_folder;
+  } else {
+    process.executable = executable;
+    process.arguments = {ProgramName(measurement.label)};
+    process.environment = {"PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC"};
+    AddVariables(measurement.environment, &process.environment);
+    process.working_folder = folder;
+  }
   process.arguments.insert(process.arguments.end(),
                            measurement.arguments.begin(),
                            measurement.arguments.end());
-  process.environment = {"PATH=/usr/bin:/bin", "LANG=C", "TZ=UTC"};
-  if (is_copied) {
-    process.environment.push_back(
-        absl::StrCat("RUNFILES_DIR=", folder, "/", name, ".runfiles"));
-  }
-  process.working_folder = folder;
   process.time_limit_seconds = measurement.time_limit_seconds;
   process.others_limit_seconds = kOthersLimitSeconds;
   process.is_cancelled = measurement.is_cancelled;
@@ -112,8 +79,7 @@ absl::Status Prepare(const ProgramMeasurement& measurement,
   }
   const absl::Status status = LinkData(measurement.data, folder);
   if (!status.ok() || !measurement.is_copied) return status;
-  return CopyProgram(measurement.executable, ProgramName(measurement.label),
-                     measurement.runfiles, folder);
+  return PrepareProgram(measurement, folder);
 }
 
 // Returns false, with `failure`, if no benchmark ran, so that nothing was

@@ -163,6 +163,23 @@ TEST(MemoryProfileRuleTest, AProgramFindsItsData) {
   EXPECT_FALSE(MakeProfile("plain_read").has_failure());
 }
 
+// The tests fail, and so have no figures, unless they run as Bazel runs them.
+TEST(MemoryProfileRuleTest, ATestIsMeasuredAsBazelRunsIt) {
+  for (const char* const test : {"setting_sh_test", "setting_cc_test"}) {
+    for (const char* const kind : {"", ".whole_process"}) {
+      const absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(
+          absl::StrCat("profiling/measuring/", test, "_profile", kind,
+                       ".profile.binpb"));
+      ASSERT_THAT(profile, IsOk()) << test << kind;
+      EXPECT_EQ(profile->label(), absl::StrCat("//profiling/measuring:", test));
+      EXPECT_FALSE(profile->has_failure())
+          << profile->failure().detail() << "\n"
+          << profile->failure().standard_error_tail();
+      EXPECT_EQ(profile->benchmarks_size(), 1);
+    }
+  }
+}
+
 TEST(MemoryProfileRuleTest, AProgramThatFailsOrCannotBeMeasuredIsAFailure) {
   const ProducerFailure failed = MakeProfile("plain_exit3").failure();
   EXPECT_EQ(failed.kind(), ProducerFailure::EXITED);

@@ -6,10 +6,14 @@
 //       [--timeout_seconds=300] [--data=PATH [--as=NAME]]...
 //       [--memprof=PATH [--sites=yes] [--runfile=PATH --as=NAME]...]
 //       [--whole_process=NAME [--copy_program=yes]]
+//       [--environment=NAME=VALUE]... [--test_workspace=NAME --test_path=PATH]
 //       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
 //
 // Each --argument is added after those behind the program. A flag that is given
 // twice has its last value.
+//
+// If PROGRAM is a test of Bazel's, --test_path is its path below its runfiles,
+// and it runs in the folder of that workspace there.
 //
 // With --whole_process the program writes no profile: its whole process is
 // measured from outside, in runs without any of our flags.
@@ -19,6 +23,7 @@
 // the outputs cannot be written, and 130 that the run was cancelled.
 
 #include <csignal>
+#include <cstddef>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -31,6 +36,7 @@
 #include "footprint/base/text/take_flags.h"
 #include "footprint/profiling/measuring/measure_program.h"
 #include "footprint/profiling/measuring/measure_whole_process.h"
+#include "footprint/profiling/measuring/program_measurement.h"
 #include "footprint/profiling/schema/memory_profile_file.h"
 
 namespace footprint {
@@ -81,6 +87,17 @@ absl::Status NameFile(absl::string_view name, std::vector<DataFile>* last) {
   return SetText(name, &last->back().name);
 }
 
+absl::Status AddVariable(absl::string_view variable,
+                         ProgramMeasurement* measurement) {
+  const size_t equals = variable.find('=');
+  if (equals == 0 || equals == absl::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--environment=", variable, " is no NAME=VALUE"));
+  }
+  measurement->environment.emplace_back(variable);
+  return absl::OkStatus();
+}
+
 absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
   using Text = absl::string_view;
   ProgramMeasurement& measurement = flags->measurement;
@@ -107,6 +124,14 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
           measurement.arguments.emplace_back(value);
           return absl::OkStatus();
         }},
+       {"--environment",
+        [&](Text value) { return AddVariable(value, &measurement); }},
+       {"--test_workspace",
+        [&](Text value) {
+          return SetText(value, &measurement.test.workspace);
+        }},
+       {"--test_path",
+        [&](Text value) { return SetText(value, &measurement.test.path); }},
        {"--memprof",
         [&](Text value) { return SetText(value, &measurement.memprof); }},
        {"--sites",

@@ -32,6 +32,7 @@ expect 2 "--as names no data" --as=name -- "$program"
 expect 2 "--process_count=3x must be a whole number" --process_count=3x -- x
 expect 2 "--sites is =yes" --sites=no -- x
 expect 2 "--copy_program is =yes" --copy_program=1 -- x
+expect 2 "--environment=X is no NAME=VALUE" --environment=X -- x
 expect 2 "--label=, --output= and --samples_output= are needed" -- "$program"
 expect 2 "process count 2 must be at least 3" \
   "${outputs[@]}" --process_count=2 -- "$program"

@@ -31,15 +31,15 @@ _NO_CODE = {"config_setting", "precompiled_header"}
 # Programs for people who work on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:compare", "//gates:diff", "//gates:explain",
-    "//gates:fit", "//gates:report", "//gates:selftest", "//gates:update"
+    "//gates:fit", "//gates:history", "//gates:report", "//gates:selftest", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
-# contract between them. A deployment exists to combine them. A trial runs any
-# program under the profiler (decision 38), and the selftest plants regressions
-# into measured programs (decision 42).
+# contract between them. A deployment is there to combine them; a trial runs any
+# program under the profiler (decision 38), the selftest plants regressions into
+# measured ones (decision 42), and each test is watched as a whole process (decision 63).
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
 CONTRACT = "profiling/schema"
-_COMBINES = ("gates/deployments", "gates/regressions", "gates/trials")
+_COMBINES = ("gates/deployments", "gates/regressions", "gates/test_memory", "gates/trials")
 
 
 def parse_layers(text):
