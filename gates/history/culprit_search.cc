@@ -134,8 +134,12 @@ class Search {
       open_.push_back(grown);
       return absl::OkStatus();
     }
+    const size_t open_before = open_.size();
     absl::Status status = Note(grown.from, *next);
     if (status.ok()) status = Note(*next, grown.to);
+    if (status.ok() && open_.size() == open_before) {
+      Blame(grown, relevant, Certainty::kSpread);
+    }
     return status;
   }
 

@@ -9,7 +9,8 @@
 // what the gate is made from. Commits that cannot be measured are passed over:
 // if they hide which of several commits it was, all of these are named. So a
 // growth that is split over two commits is found as two, and one that was taken
-// back within a range is not seen.
+// back within a range is not seen. A growth of which no half shows, since each
+// is as small as figures vary, is named with all of its commits.
 //
 // It is exact where CommitRange::IsRelevant is: a commit that is named alone
 // needs more than the one before it, and every other commit between the two
@@ -62,6 +63,7 @@ struct Culprit {
     kFound,
     kSomeUnmeasurable,  // one or more of the commits
     kTooMany,           // one or more of them; the measurements were used up
+    kSpread,            // together; neither half of them grew by itself
   };
 
   Certainty certainty = Certainty::kFound;

@@ -48,9 +48,11 @@ class MadeRange : public CommitRange {
   bool IsRelevant(size_t commit) override { return relevant.count(commit) > 0; }
   absl::StatusOr<int64_t> ComputeGrowth(size_t from, size_t to) override {
     EXPECT_TRUE(IsKnown(from) && IsKnown(to) && from < to);
-    return std::max<int64_t>(0, bytes[to] - bytes[from]);
+    const int64_t growth = bytes[to] - bytes[from];
+    return growth > noise ? growth : 0;
   }
 
+  int64_t noise = 0;  // smaller growths are none
   std::vector<int64_t> bytes;
   std::set<size_t> relevant;
   std::set<size_t> broken;
@@ -144,6 +146,17 @@ TEST(CulpritSearchTest, StopsAfterSoManyMeasurements) {
   EXPECT_THAT(search->culprits[0].commits, ElementsAre(300u));
   EXPECT_EQ(search->culprits[1].certainty, Certainty::kTooMany);
   EXPECT_THAT(search->culprits[1].commits, ::testing::Contains(700u));
+}
+
+TEST(CulpritSearchTest, AGrowthOfManySmallStepsIsNotLost) {
+  MadeRange range(50);
+  range.noise = 60;
+  for (size_t i = 1; i < 50; ++i) range.Grow(i, 2);
+  const absl::StatusOr<CulpritSearch> search = FindCulprits(&range, {});
+  ASSERT_THAT(search, IsOk());
+  ASSERT_THAT(search->culprits, SizeIs(1));
+  EXPECT_EQ(search->culprits[0].certainty, Certainty::kSpread);
+  EXPECT_THAT(search->culprits[0].commits, SizeIs(49));
 }
 
 TEST(CulpritSearchTest, KnownCommitsAreNotMeasuredAgain) {

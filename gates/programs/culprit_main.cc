@@ -173,6 +173,20 @@ std::string WriteFigures(const BaseComparison& comparison) {
   return text;
 }
 
+const char* DescribeCertainty(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::kFound:
+      return "";
+    case Certainty::kSomeUnmeasurable:
+      return " commits, of which some cannot be measured:\n";
+    case Certainty::kTooMany:
+      return " commits; raise --most= to narrow them:\n";
+    case Certainty::kSpread:
+      return " commits, each by no more than figures vary:\n";
+  }
+  return "";
+}
+
 std::string WriteCulprit(const ShownCulprit& shown,
                          const GateCommits& commits) {
   const Culprit& culprit = shown.culprit;
@@ -183,9 +197,7 @@ std::string WriteCulprit(const ShownCulprit& shown,
                     "\n");
   } else {
     absl::StrAppend(&text, "one or more of ", culprit.commits.size(),
-                    culprit.certainty == Certainty::kTooMany
-                        ? " commits; raise --most= to narrow them:\n"
-                        : " commits, of which some cannot be measured:\n");
+                    DescribeCertainty(culprit.certainty));
     for (const size_t commit : culprit.commits) {
       absl::StrAppend(&text, "  ", NameCommit(commits.commit(commit)), "\n");
     }
