@@ -112,7 +112,7 @@ count=$(wc -l <measured)
 says "measured $count of 201"
 ((count <= 20)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
 echo "measured $count of 201 commits"
-/usr/bin/python3 -B "$TREE/tools/docs/check_outputs.py" --tree="$TREE" gates/history/README.md \
+/usr/bin/python3 -B "$TREE/tools/docs/check_outputs.py" --tree="$TREE" gates/trend/README.md \
   --command='bazel run //gates:culprit -- --good=v1.0 --bad=main //app:table' <out || fail "README: $(<out)"
 says "^[+]100 B by $(commit 30) 2023-11-1[0-9] Ann Author: Change 30$"
 says "^[+]50 B by $(commit 90) .*Change 90$"

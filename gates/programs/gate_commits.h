@@ -1,5 +1,5 @@
 // The commits between two revisions, measured by a gate of theirs: what a
-// search for culprits (gates/history/culprit_search.h) asks.
+// search for culprits (gates/trend/culprit_search.h) asks.
 //
 //   GateCommitsOptions options;
 //   options.base.workspace = "/home/ann/project";
@@ -29,9 +29,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/explaining/base_comparison.h"
-#include "footprint/gates/history/commit_history.h"
-#include "footprint/gates/history/commit_list.h"
-#include "footprint/gates/history/culprit_search.h"
+#include "footprint/gates/trend/commit_history.h"
+#include "footprint/gates/trend/commit_list.h"
+#include "footprint/gates/trend/culprit_search.h"
 #include "footprint/gates/programs/base_profiles.h"
 
 namespace footprint {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "footprint/gates/history/commit_list.h"
+#include "footprint/gates/trend/commit_list.h"
 
 namespace footprint {
 

@@ -15,8 +15,8 @@
 // it is full. kPermissionDenied: it wants another token. Else those of
 // base/files/whole_file.h.
 
-#ifndef FOOTPRINT_GATES_HISTORY_PROFILE_STORE_H_
-#define FOOTPRINT_GATES_HISTORY_PROFILE_STORE_H_
+#ifndef FOOTPRINT_GATES_TREND_PROFILE_STORE_H_
+#define FOOTPRINT_GATES_TREND_PROFILE_STORE_H_
 
 #include <memory>
 #include <string>
@@ -45,4 +45,4 @@ absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_HISTORY_PROFILE_STORE_H_
+#endif  // FOOTPRINT_GATES_TREND_PROFILE_STORE_H_

@@ -11,16 +11,16 @@
 // profiles, twice. Errors: the store's; kDataLoss: an object is damaged, or is
 // another commit's.
 
-#ifndef FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_
-#define FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_
+#ifndef FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
+#define FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
 
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "footprint/gates/history/commit_profiles.pb.h"
-#include "footprint/gates/history/profile_store.h"
+#include "footprint/gates/trend/commit_profiles.pb.h"
+#include "footprint/gates/trend/profile_store.h"
 
 namespace footprint {
 
@@ -41,4 +41,4 @@ std::string NameCommitObject(absl::string_view commit, absl::string_view gate);
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_HISTORY_COMMIT_HISTORY_H_
+#endif  // FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_

@@ -8,8 +8,8 @@
 // Pure; thread-safe. Memory: the page, twice, and two commits' profiles. Time:
 // that of comparing each commit with the one before.
 
-#ifndef FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_
-#define FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_
+#ifndef FOOTPRINT_GATES_TREND_HISTORY_PAGE_H_
+#define FOOTPRINT_GATES_TREND_HISTORY_PAGE_H_
 
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
-#include "footprint/gates/history/commit_list.h"
-#include "footprint/gates/history/commit_profiles.pb.h"
+#include "footprint/gates/trend/commit_list.h"
+#include "footprint/gates/trend/commit_profiles.pb.h"
 
 namespace footprint {
 
@@ -36,4 +36,4 @@ absl::StatusOr<std::string> WriteHistoryPage(
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_HISTORY_HISTORY_PAGE_H_
+#endif  // FOOTPRINT_GATES_TREND_HISTORY_PAGE_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/history/history_page.h"
+#include "footprint/gates/trend/history_page.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "footprint/gates/history/commit_list.h"
+#include "footprint/gates/trend/commit_list.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "footprint/gates/history/profile_store.h"
+#include "footprint/gates/trend/profile_store.h"
 
 #include <cstddef>
 #include <filesystem>

@@ -19,8 +19,8 @@
 // Thread-compatible. Memory: some bytes a commit. Time: that of the
 // measurements, about two for each culprit and halving.
 
-#ifndef FOOTPRINT_GATES_HISTORY_CULPRIT_SEARCH_H_
-#define FOOTPRINT_GATES_HISTORY_CULPRIT_SEARCH_H_
+#ifndef FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
+#define FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -90,4 +90,4 @@ absl::StatusOr<CulpritSearch> FindCulprits(CommitRange* range,
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_HISTORY_CULPRIT_SEARCH_H_
+#endif  // FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_

@@ -9,8 +9,8 @@
 // Pure; GateInputs is thread-compatible. All own their texts. Memory and time:
 // linear in the text.
 
-#ifndef FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_
-#define FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_
+#ifndef FOOTPRINT_GATES_TREND_COMMIT_LIST_H_
+#define FOOTPRINT_GATES_TREND_COMMIT_LIST_H_
 
 #include <set>
 #include <string>
@@ -65,4 +65,4 @@ class GateInputs {
 
 }  // namespace footprint
 
-#endif  // FOOTPRINT_GATES_HISTORY_COMMIT_LIST_H_
+#endif  // FOOTPRINT_GATES_TREND_COMMIT_LIST_H_

@@ -1,4 +1,4 @@
-#include "footprint/gates/history/culprit_search.h"
+#include "footprint/gates/trend/culprit_search.h"
 
 #include <algorithm>
 #include <optional>

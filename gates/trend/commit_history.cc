@@ -1,4 +1,4 @@
-#include "footprint/gates/history/commit_history.h"
+#include "footprint/gates/trend/commit_history.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,4 @@
-#include "footprint/gates/history/profile_store.h"
+#include "footprint/gates/trend/profile_store.h"
 
 #include <filesystem>
 #include <map>
@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/testing/status_matchers.h"
-#include "footprint/gates/history/commit_history.h"
-#include "footprint/gates/history/commit_profiles.pb.h"
+#include "footprint/gates/trend/commit_history.h"
+#include "footprint/gates/trend/commit_profiles.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
