@@ -265,7 +265,7 @@ class Comparing {
     } else {
       AddProblem(INCONCLUSIVE, label,
                  absl::StrCat(benchmark.name, ": ", figure.description,
-                              ", so nothing can be said of its growth"),
+                              ", so its growth is unknown"),
                  &result_.verdict);
     }
     result_.figures.push_back(std::move(figure));

@@ -105,8 +105,8 @@ class Audit {
                     });
     if (!is_for_one) {
       Add(Kind::kNeverRun, source.path,
-          "no profile is of its environment, so none of its rules is judged "
-          "here; run the gate there, too, or remove the file");
+          "no profile was measured in its environment, so none of its rules is "
+          "judged here; run the gate there, too, or remove the file");
     }
     return is_for_one;
   }

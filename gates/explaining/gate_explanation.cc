@@ -89,8 +89,8 @@ class Explaining {
       if (!NamesLocation(options_.gate, override.general_location())) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           EscapeForTerminal(override.general_location()),
-          " judges nothing that was measured: it gives way to more particular "
-          "thresholds, such as ",
+          " judges nothing that was measured: it is overridden by more "
+          "particular thresholds, such as ",
           EscapeForTerminal(override.judging_location()), "; explain that"));
     }
     std::set<std::string> names;

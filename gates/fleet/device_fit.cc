@@ -197,7 +197,7 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
   fit.reserve_bytes = ParseBytes(device->reserve()).value_or(0);
   if (fit.ram_bytes <= 0) {
     return absl::InvalidArgumentError(
-        "--ram is not a device; give the bytes of one, such as --ram=512MiB");
+        "--ram must be more than 0 bytes, such as --ram=512MiB");
   }
   Fitter fitter(source, profiles, samples);
   const absl::StatusOr<std::vector<std::string>> names =

@@ -146,7 +146,7 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
   what_if = {};
   what_if.ram_bytes = 0;
   ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument,
-              "is not a device");
+              "must be more than 0 bytes");
 }
 
 // The device exists; it is only too small.

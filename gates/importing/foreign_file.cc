@@ -25,8 +25,9 @@ absl::StatusOr<ForeignFigures> ParseForeignFile(absl::string_view bytes) {
   if (LooksLikeJson(bytes)) return ParseBenchmarkJson(bytes);
   if (LooksLikeHeaptrack(bytes)) return ParseHeaptrackSummary(bytes);
   return absl::InvalidArgumentError(
-      "is of no format that is read: massif's, heaptrack_print's, Google "
-      "Benchmark's JSON, or a heap profile of pprof, gperftools or jemalloc");
+      "is in none of the supported formats: massif's, heaptrack_print's, "
+      "Google Benchmark's JSON, or a heap profile of pprof, gperftools or "
+      "jemalloc");
 }
 
 }  // namespace footprint

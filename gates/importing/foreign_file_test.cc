@@ -40,7 +40,7 @@ TEST(ForeignFileTest, ForeignFilesAreRefused) {
                            "<xml/>", "28 b5 2f fd"}) {
     EXPECT_THAT(ParseForeignFile(text),
                 StatusIs(absl::StatusCode::kInvalidArgument,
-                         HasSubstr("is of no format that is read")));
+                         HasSubstr("is in none of the supported formats")));
   }
 }
 

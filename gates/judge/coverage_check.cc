@@ -116,19 +116,20 @@ void CoverageCheck::CheckEveryBenchmarkIsJudged(
       }
       const std::string& name =
           profiles_[i].benchmarks(static_cast<int>(j)).name();
-      AddProblem(BAD_CONFIGURATION, profiles_[i].label(),
-                 absl::StrCat(state.is_named
-                                  ? "no rule that blocks limits the peak of "
-                                    "benchmark \""
-                                  : "no threshold judges benchmark \"",
-                              name,
-                              state.is_named
-                                  ? "\", so any need would be accepted; exempt "
-                                    "it with a reason, or limit it by "
-                                  : "\"; add ",
-                              "what it needs now with: ",
-                              command.ToAdd(profiles_[i].label(), name)),
-                 verdict);
+      AddProblem(
+          BAD_CONFIGURATION, profiles_[i].label(),
+          absl::StrCat(
+              state.is_named ? "no rule that blocks limits the peak of "
+                               "benchmark \""
+                             : "no threshold judges benchmark \"",
+              name,
+              state.is_named
+                  ? "\", so any amount of memory would be accepted; exempt "
+                    "it with a reason, or limit it by "
+                  : "\"; add ",
+              "what it needs now with: ",
+              command.ToAdd(profiles_[i].label(), name)),
+          verdict);
     }
   }
 }
@@ -141,8 +142,8 @@ void CoverageCheck::CheckProgramsTellEnough(Verdict* verdict) const {
       if (states_[i][j].is_rest_judged || !TellsTooLittle(whole)) continue;
       AddProblem(
           BAD_CONFIGURATION, profiles_[i].label(),
-          absl::StrCat("its own figures tell of less than half of the ",
-                       "anonymous memory that was seen from outside, and "
+          absl::StrCat("its own figures account for less than half of the ",
+                       "anonymous memory that was measured from outside, and "
                        "leave out ",
                        UnaccountedBytes(whole), " bytes (\"", whole.name(),
                        "\"); find what holds them, or add a threshold with "

@@ -272,8 +272,8 @@ std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                               points.size(), LawText(*law, names),
                               kMostPercent * law->left_out_error,
                               kMostPercent * kMostLawError)
-            : "no law can be fitted to all benchmarks but any one; measure "
-              "more sizes");
+            : "no law can be fitted with each benchmark left out in "
+              "turn; measure more sizes");
   }
   return LawJudge(scaling, std::move(points), *law).Run();
 }

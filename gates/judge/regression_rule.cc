@@ -123,14 +123,14 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
   if (figure.decision == REJECT && sitting_count < kLeastSittings) {
     figure.decision = INCONCLUSIVE;
     figure.change_to_accept = BaselineText(rule.baseline(), samples);
-    absl::StrAppend(&figure.explanation,
-                    "; but runs of one sitting lie above those of "
-                    "another although nothing changed, and the baseline has ",
-                    sitting_count,
-                    sitting_count == 1 ? " sitting" : " sittings", " of ",
-                    kLeastSittings,
-                    " that tell by how much: measure the old program again, "
-                    "another day, and put its runs into the baseline, too");
+    absl::StrAppend(
+        &figure.explanation,
+        "; but runs of one sitting lie above those of "
+        "another although nothing changed, and the baseline has ",
+        sitting_count, sitting_count == 1 ? " sitting" : " sittings",
+        " of the ", kLeastSittings,
+        " needed to show by how much: measure the old program again, "
+        "another day, and put its runs into the baseline, too");
   }
   return figure;
 }

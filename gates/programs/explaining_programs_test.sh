@@ -144,7 +144,7 @@ python3 -c 'import json; assert json.load(open("out"))["gates"][0]["limit"] == 2
 { cat t.textproto; echo 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >default.textproto
 sed 's/t.textproto/default.textproto/' manifest >with_default
 expect 1 'wins over   default.textproto:13' explain --manifest=with_default //a:b
-expect 2 'default.textproto:13 judges nothing that was measured: it gives way to .* default.textproto:4; explain that' explain --manifest=with_default default:13
+expect 2 'default.textproto:13 judges nothing that was measured: it is overridden by .* default.textproto:4; explain that' explain --manifest=with_default default:13
 sed -i '12d' default.textproto
 expect 1 'gives way   //a:b BM_Fit/rows:10: default.textproto:4' explain --manifest=with_default default:12
 sed -i 's/max_bytes: 1 /max_bytes: 1000 /' default.textproto

@@ -47,7 +47,7 @@ expect 2 'peak_live_usable_bytes is not in the profile' "$CHECK" --manifest=mani
 # Mistakes.
 head -c 5000 "$FILES/massif.out" >cut.out
 expect 2 'cut.out: is cut short' "$IMPORT" cut.out
-expect 2 'import_main: is of no format that is read' "$IMPORT" "$IMPORT"
+expect 2 'import_main: is in none of the supported formats' "$IMPORT" "$IMPORT"
 : >empty
 expect 2 'empty: is empty' "$IMPORT" empty
 expect 2 'none: cannot be opened' "$IMPORT" none

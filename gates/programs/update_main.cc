@@ -193,7 +193,7 @@ int Main(const std::vector<std::string>& arguments) {
        {"add", "file", "environment", "headroom", "allow_increase"}) {
     if (!flags->Has("record") || !flags->Has(flag)) continue;
     return Complain(absl::StrCat("--record changes no number, so --", flag,
-                                 " means nothing beside it; leave one of the "
+                                 " has no effect with it; leave one of the "
                                  "two out"));
   }
   for (const char* flag : {"file", "environment"}) {
@@ -207,12 +207,13 @@ int Main(const std::vector<std::string>& arguments) {
        absl::FormatCivilTime(day) != flags->Value("expires", "") ||
        day < absl::ToCivilDay(absl::Now(), absl::UTCTimeZone()))) {
     return Complain(
-        "--expires=DAY says until when a raise is meant, so it goes with "
-        "--allow_increase, and the day is to come: 2099-12-31");
+        "--expires=DAY says until when a raise is meant: use it with "
+        "--allow_increase, and with a day that is not past, such as "
+        "2099-12-31");
   }
   if (flags->Has("file") && !flags->Has("add")) {
     return Complain(
-        "--file says where --add puts thresholds, and means nothing without "
+        "--file says where --add puts thresholds, and has no effect without "
         "it; add --add, or leave --file out");
   }
   // Updates the files under the workspace's lock.

@@ -149,7 +149,7 @@ two
 expect_two 2 'nothing that was measured is named --only=//a:x' 0 --only=//a:x
 expect_two 2 'nothing that was measured is named .*--benchmark=BM_None' 0 --benchmark=BM_None
 for flag in --add --file=two.textproto --environment=n.textproto --headroom=10% --allow_increase; do
-  expect_two 2 "--record changes no number, so ${flag%=*} means nothing" 0 "$flag"
+  expect_two 2 "--record changes no number, so ${flag%=*} has no effect" 0 "$flag"
 done
 two '//*'
 expect_two 1 "//[*] [*] was changed by hand too.*names //c:d BM_Z too.*--only='//[*]'" 1 --only=//a:b

@@ -52,7 +52,8 @@ HostDescription DescribeHost() {
                                                   : "cgroup v1 memory");
   if (group->peak_bytes() < 0) {
     host.missing.emplace_back(
-        "cgroup memory: the kernel tells no peak; Linux 5.19 or newer does");
+        "cgroup memory: the kernel does not report a peak; Linux 5.19 or newer "
+        "reports one");
   }
   const absl::Status status = TrySandbox();
   if (!status.ok()) {

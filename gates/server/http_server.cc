@@ -422,7 +422,8 @@ void HttpServer::Implementation::SetHandlers() {
       [](const httplib::Request&, httplib::Response& response) {
         if (!response.body.empty()) return HandlerResponse::Unhandled;
         Write(ErrorResponse(response.status, "refused",
-                            "the request is no HTTP that this server takes"),
+                            "the request is malformed or too long, or its HTTP "
+                            "method or version is unknown to this server"),
               &response);
         return HandlerResponse::Handled;
       }));

@@ -339,8 +339,8 @@ absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
   return absl::FailedPreconditionError(absl::StrCat(
       server,
       ": this build has no TLS, since its cpp-httplib was built without it: "
-      "use http:// where the way to the server is safe, or a submit that is "
-      "built with TLS"));
+      "use http:// if the network to the server is trusted, or a submit "
+      "that is built with TLS"));
 }
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

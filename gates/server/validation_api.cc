@@ -522,8 +522,8 @@ ApiResponse ValidationApi::ShowHealth(const ApiRequest& /*request*/,
   if (store_->HasFailed()) {
     return ErrorResponse(
         500, "disk_failed",
-        "the disk failed to take a change, and nothing more is kept: see its "
-        "health and the system's log, and start the server again");
+        "the disk failed to write a change, and nothing more is stored: see "
+        "its health and the system's log, and start the server again");
   }
   const absl::StatusOr<StoreCounts> counts = store_->Counts();
   if (!counts.ok()) return ErrorResponse(counts.status());

@@ -127,7 +127,7 @@ SampleDecision JudgeBudget(const FittingRuns& runs, const BudgetRule& rule) {
     if (runs.exceeding >= stops.fewest_to_reject) {
       decision.kind = SampleDecision::kReject;
       decision.reason = absl::StrFormat(
-          "%s; of a program of which %s keep it, so many would in a share of "
+          "%s; if %s of all runs keep it, so many exceed it with probability "
           "%.2g at most",
           seen, Percent(rule.share),
           MisfitPValue(runs.run_count, runs.exceeding, rule.share));

@@ -122,7 +122,7 @@ SampleDecision JudgeRegression(absl::Span<const double> baseline,
   }
   decision.reason = absl::StrFormat(
       "%s: neither that nothing changed (P = %.2g) nor that it grew by %.4g %% "
-      "(P = %.2g) can be left out; %d more runs might tell",
+      "(P = %.2g) can be excluded; %d more runs might decide",
       seen, unchanged, 100 * rule.detectable, grown, decision.more_runs);
   return decision;
 }

@@ -89,7 +89,7 @@ TEST(RegressionDecisionTest, NoiseThatHidesTheChangeIsInconclusive) {
   const SampleDecision decision = JudgeRegression(baseline, current, kRule);
   EXPECT_EQ(decision.kind, SampleDecision::kInconclusive);
   EXPECT_EQ(decision.more_runs, 29);
-  EXPECT_THAT(decision.reason, HasSubstr("29 more runs might tell"));
+  EXPECT_THAT(decision.reason, HasSubstr("29 more runs might decide"));
   const std::vector<double> most = Runs(&random, 59, 1e6, 0.1);
   EXPECT_GT(JudgeRegression(baseline, most, kRule).more_runs, 59);
 }

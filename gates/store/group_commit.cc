@@ -58,7 +58,7 @@ absl::Status GroupCommit::CommitChanges(const std::vector<Waiting*>& batch) {
     failure_ = absl::Status(
         status.code(),
         absl::StrCat(status.message(),
-                     "; nothing more is kept: see the disk's health and the "
+                     "; nothing more is stored: see the disk's health and the "
                      "system's log, and start the server again"));
     has_failed_ = true;
   }

@@ -314,7 +314,7 @@ class Trial {
         " that were measured: without the profiler the program needs more "
         "than ",
         FormatBytes(limit_bytes),
-        "; judge PEAK_RESIDENT_BYTES, or PEAK_MAPPED_BYTES besides");
+        "; add a threshold on PEAK_RESIDENT_BYTES or PEAK_MAPPED_BYTES");
   }
 
   absl::Status JudgeByThresholds(const SandboxRoot& root) {

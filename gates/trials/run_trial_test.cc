@@ -431,7 +431,7 @@ TEST_F(RunTrialTest, DISABLED_InASmallGroup) {
       RunTrial(request, {&admission, nullptr, nullptr});
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY);
-  EXPECT_THAT(result->reason(), HasSubstr("below the limit of its run"));
+  EXPECT_THAT(result->reason(), HasSubstr("below its run's limit"));
 }
 
 TEST_F(RunTrialTest, AKillBelowTheLimitIsTheHosts) {

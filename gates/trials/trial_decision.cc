@@ -46,12 +46,11 @@ bool DecideWithoutRoom(const TrialRun& run, const TrialLimits& limits,
                        TrialResult* result) {
   if (IsKilledByHost(run)) {
     Decide(HOST_OUT_OF_MEMORY,
-           absl::StrCat("the program was killed for want of memory at ",
+           absl::StrCat("the host ran out of memory and killed the program at ",
                         FormatBytes(run.peak_bytes()),
-                        ", below the limit of its run of ",
+                        ", below its run's limit of ",
                         FormatBytes(run.limit_bytes()),
-                        ": this host had no more; try it again when less "
-                        "runs here"),
+                        "; try it again when less runs on this host"),
            result);
     return true;
   }

@@ -321,7 +321,7 @@ class Editor {
                                                             source_.file)) {
       return absl::InternalError(absl::StrCat(
           path_,
-          ": an edit gave another text than was asked for; nothing was "
+          ": the edited text differs from the requested change, so nothing was "
           "changed; edit it by hand and report this"));
     }
     return edited;
