@@ -19,12 +19,12 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/base_comparison.h"
-#include "footprint/gates/trend/commit_history.h"
-#include "footprint/gates/trend/culprit_search.h"
-#include "footprint/gates/trend/profile_store.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/gate_commits.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/trend/commit_history.h"
+#include "footprint/gates/trend/culprit_search.h"
+#include "footprint/gates/trend/profile_store.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {

@@ -29,10 +29,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "footprint/gates/explaining/base_comparison.h"
+#include "footprint/gates/programs/base_profiles.h"
 #include "footprint/gates/trend/commit_history.h"
 #include "footprint/gates/trend/commit_list.h"
 #include "footprint/gates/trend/culprit_search.h"
-#include "footprint/gates/programs/base_profiles.h"
 
 namespace footprint {
 

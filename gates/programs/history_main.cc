@@ -14,15 +14,15 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/trend/commit_history.h"
-#include "footprint/gates/trend/history_page.h"
-#include "footprint/gates/trend/profile_store.h"
 #include "footprint/gates/programs/base_profiles.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/git_log.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_profiles.h"
 #include "footprint/gates/programs/suite_program.h"
+#include "footprint/gates/trend/commit_history.h"
+#include "footprint/gates/trend/history_page.h"
+#include "footprint/gates/trend/profile_store.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 
 namespace footprint {

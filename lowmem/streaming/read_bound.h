@@ -2,7 +2,7 @@
 // program that runs it.
 //
 //   const footprint::ReadBound bound = {pass_bytes, plan.peak_bytes};
-//   absl::PrintF("%d tokens must read %d bytes", 20, bound.LeastBytes(20));
+//   std::cout << "20 tokens read at least " << bound.LeastBytes(20);
 //
 // A pass needs each byte of its weights. When a pass begins, a program that
 // holds at most `memory_bytes` has at most so many of them in memory, and must

@@ -141,8 +141,9 @@ class StreamedProduct {
                                const PanelView& input, int64_t panels,
                                const RowParts& parts);
 
-  // Does the same as Multiply for a transposed matrix, as in GPT-2: its rows are
-  // the columns above. A single token's output has the same bits as among many.
+  // Does the same as Multiply for a transposed matrix, as in GPT-2: its rows
+  // are the columns above. A single token's output has the same bits as among
+  // many.
   absl::Status MultiplyTransposed(const Weight& matrix,
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
