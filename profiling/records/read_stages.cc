@@ -112,9 +112,10 @@ void AddNotesOfStages(MeasuredImage* image) {
     image->add_notes(
         stage.lacks_last_visit()
             ? absl::StrCat("stage \"", stage.name(),
-                           "\" had not ended when the process was killed, "
-                           "looked at or became another program: its figures "
-                           "lack that visit, except for the process's peak")
+                           "\" was still open when the process was killed, "
+                           "measured or replaced by another program: its "
+                           "figures lack that visit, except for the process's "
+                           "peak")
             : absl::StrCat("stage \"", stage.name(),
                            "\" was not ended: it counts up to the end of the "
                            "process"));
@@ -133,12 +134,12 @@ void AddNotesOfFile(const StageFile& file, MeasuredImage* image) {
         "stage \"", FindStageName(*image, file.first_crossed_stage.load()),
         "\" ended before \"",
         FindStageName(*image, file.first_stage_inside.load()),
-        "\", which began inside of it (", count,
-        " ends in all came out of order): what they needed overlaps"));
+        "\", which began inside it (", count,
+        " ends in all were out of order): their figures overlap"));
   }
   if (const int64_t count = file.needless_end_count.load(); count > 0) {
     image->add_notes(
-        absl::StrCat(count, " ends of a stage came where none was open"));
+        absl::StrCat(count, " ends of a stage matched no open stage"));
   }
   if (const int64_t count = file.other_thread_end_count.load(); count > 0) {
     image->add_notes(absl::StrCat(
@@ -146,7 +147,8 @@ void AddNotesOfFile(const StageFile& file, MeasuredImage* image) {
   }
   if (const int64_t count = file.unrecorded_visit_count.load(); count > 0) {
     image->add_notes(absl::StrCat(
-        count, " visits of stages found no room: too many were open at once"));
+        count,
+        " visits of stages were not recorded: too many were open at once"));
   }
   if (file.is_full.load() != 0) {
     image->add_notes(

@@ -124,7 +124,7 @@ TEST_F(ReadStagesTest, AVisitThatWasOpenHasTheProcessesPeakAndThoseAroundIt) {
     EXPECT_EQ(image_.stages(stage).peak_live_absolute_bytes(), 900);
     EXPECT_EQ(image_.stages(stage).peak_live_bytes(), 700);
   }
-  EXPECT_THAT(image_.notes(), ElementsAre(HasSubstr("\"fit\" had not ended")));
+  EXPECT_THAT(image_.notes(), ElementsAre(HasSubstr("\"fit\" was still open")));
 }
 
 TEST_F(ReadStagesTest, AnEarlierVisitMayHaveHadThePeak) {

@@ -38,14 +38,14 @@ check 'path("b") == "a/b"' 'figures("b") == [3, 3, 3, 3]' \
 
 # Ends that do not match a begin are noted.
 measure end end begin=a hold=1 end end
-check 'figures("a") == [1, 1, 1, 1]' '"3 ends of a stage came where none was open" in notes'
+check 'figures("a") == [1, 1, 1, 1]' '"3 ends of a stage matched no open stage" in notes'
 measure begin=a thread end join hold=1
 check '"another thread than its begin" in notes' 'stage("a")["growth"] < B'
 measure begin=a thread begin=b join hold=1 end hold=1
 check '"another thread" not in notes' 'not stage("a")["left_open"]' \
   'figures("b") == [2, 2, 2, 2] and stage("b")["left_open"]'
 measure open=a open=b hold=1 close=0 hold=1 close=1 close=1
-check '"\"a\" ended before \"b\"" in notes and "1 ends of a stage came" in notes' \
+check '"\"a\" ended before \"b\"" in notes and "1 ends of a stage matched" in notes' \
   'figures("a")[0] == 1 and figures("b")[0] == 2'
 
 # Stages that are left open are noted.
@@ -60,7 +60,7 @@ check 'figures("a") == [2, 2, 2, 2] and stage("a")["left_open"]'
 measure begin=a hold=1 end begin=a hold=2 drop=1 kill 2>/dev/null
 check 'stage("a")["left_open"] and stage("a")["lacks_last_visit"]' \
   'figures("a") == [2, 1, 1, 1] and stage("a")["visits"] == 2' \
-  'stage("a")["absolute"] == first["peak_live_bytes"]' '"had not ended" in notes'
+  'stage("a")["absolute"] == first["peak_live_bytes"]' '"was still open" in notes'
 
 # The child of a fork is inside its parent's stages, whose figures are the
 # parent's so far.
@@ -84,7 +84,7 @@ check 'len(processes) == 2 and stage("a")["lacks_last_visit"]' \
 
 # A program with too many stages of every kind still runs.
 measure deep=300 begin=a hold=1 end
-check 'figures("a") == [1, 1, 1, 1]' '"44 visits of stages found no room" in notes' \
+check 'figures("a") == [1, 1, 1, 1]' '"44 visits of stages were not recorded" in notes' \
   'stage("deep 0")["volume"] == B and stage("deep 200")["unmeasured"] == 1' \
   'stage("deep 255")["visits"] == 1'
 measure many=5000 begin=a hold=1 end
