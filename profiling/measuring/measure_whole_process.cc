@@ -189,7 +189,7 @@ void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
   if (std::abs(peak.unexplained_bytes()) > peak.resident_bytes / 1000) {
     AddRemark(
         "the parts differ from the resident peak by more than a thousandth: "
-        "memory came or went between two looks",
+        "memory changed between two samples",
         profile);
   }
 }

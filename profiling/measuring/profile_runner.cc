@@ -82,7 +82,7 @@ absl::Status AddFile(absl::string_view path, std::vector<DataFile>* files,
 absl::Status NameFile(absl::string_view name, std::vector<DataFile>* last) {
   if (last == nullptr) {
     return absl::InvalidArgumentError(
-        "--as names no data; --data stands first");
+        "--as needs a --data or --runfile before it");
   }
   return SetText(name, &last->back().name);
 }

@@ -28,7 +28,7 @@ expect 2 "no program after --"
 expect 2 "no program after --" "${outputs[@]}" --
 expect 2 "unknown flag 'x'" x
 expect 2 "unknown flag '--unknown=1'" --unknown=1 -- "$program"
-expect 2 "--as names no data" --as=name -- "$program"
+expect 2 "--as needs a --data or --runfile before it" --as=name -- "$program"
 expect 2 "--process_count=3x must be a whole number" --process_count=3x -- x
 expect 2 "--sites is =yes" --sites=no -- x
 expect 2 "--copy_program is =yes" --copy_program=1 -- x

@@ -159,7 +159,7 @@ std::string UnknownNeeds(const AgentRunEnd& end) {
     return absl::StrCat(
         end.unrecorded_programs.size(),
         end.unrecorded_programs.size() == 1 ? " process" : " processes",
-        " left no record, so their peaks between two looks are not known");
+        " left no record, so their peaks between two samples are unknown");
   }
   if (end.left_out_process_count > 0) {
     return absl::StrCat(end.left_out_process_count,
@@ -176,8 +176,8 @@ std::string UnknownNeeds(const AgentRunEnd& end) {
   const bool is_alone = end.processes.size() == 1;
   if (!is_alone && end.shared_once.resident_sum_bytes > 0 &&
       !end.shared_once.is_of_one_moment) {
-    return "processes came and went while the pages that they share were told "
-           "apart";
+    return "processes began or ended while the pages that they share were "
+           "counted";
   }
   return "";
 }

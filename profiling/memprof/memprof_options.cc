@@ -43,8 +43,8 @@ Options, before PROGRAM:
                   the same; of memory, only the peak
   --copies[=BYTES]
                   who copies, too: how many bytes lie between two calls of
-                  memcpy and its kin that are recorded, on average; 4MiB if
-                  not given; 0: each is
+                  memcpy and related functions that are recorded, on
+                  average; 4MiB if not given; 0: each is
   --children=no   measure the program's own process alone; what it starts runs
                   as it would
   --stages=named  only stages that the program names (footprint_stage.h,

@@ -154,7 +154,7 @@ export LD_PRELOAD=$PWD/hand_on.so
 measure --sampling=0 ./hold || fail "status $? behind hand_on.so"
 check "own[-1] in (200, 201) and first['allocator'] == 'hand_on.so' and adds_up"
 LD_PRELOAD=$PWD/bump.so
-expect 0 "does not tell how large its blocks are, so that they are not counted (bump.so, which tells no sizes)" ./hold
+expect 0 "does not report block sizes, so its blocks are not counted (bump.so)" ./hold
 [[ $(<output) == there ]] || fail "bump.so does not serve ./hold"
 expect 3 "not everything was counted" --limit=1GiB ./hold
 unset LD_PRELOAD

@@ -415,7 +415,7 @@ void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
   const int64_t unknown_bytes = end->peak_process_mark_bytes - known_bytes;
   if (unknown_bytes > kMostUnaccountedBytes &&
       unknown_bytes > end->peak_process_mark_bytes / 2) {
-    end->unrecorded_programs[0] = "one that no look saw";
+    end->unrecorded_programs[0] = "one that no sample saw";
   }
 }
 

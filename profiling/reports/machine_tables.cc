@@ -81,8 +81,9 @@ void AddResidentParts(const MeasuredRun& run, const MeasuredImage& image,
       " without a read, ", FormatCount(parts.major_fault_count()), " with one",
       parts.swapped_bytes() == 0
           ? ""
-          : absl::StrCat("; ", FormatRoundedBytes(parts.swapped_bytes()),
-                         " swapped out besides"));
+          : absl::StrCat("; another ",
+                         FormatRoundedBytes(parts.swapped_bytes()),
+                         " was swapped out"));
   report->tables.push_back(std::move(table));
 }
 

@@ -26,7 +26,7 @@ std::vector<OwnedBytes> ListOwners(const PeakShares& shares) {
   return {{shares.program_bytes, "the program's own data"},
           {shares.libraries_bytes, "libraries"},
           {shares.interpreter_bytes, "the interpreter"},
-          {shares.unknown_bytes, "of no known call"}};
+          {shares.unknown_bytes, "call unknown"}};
 }
 
 int64_t AddUp(const std::vector<OwnedBytes>& owners) {
@@ -86,16 +86,17 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   // which it is compared with other processes.
   if (image.inherited_live_bytes() != 0) {
     figure.notes.push_back(absl::StrCat(
-        FormatRoundedBytes(OwnPeakBytes(image)), " of it its own, beyond the ",
+        FormatRoundedBytes(OwnPeakBytes(image)),
+        " of this is its own, on top of the ",
         FormatRoundedBytes(image.inherited_live_bytes()),
-        " that it had from its parent by fork; shares are of all of it, "
-        "--limit judges its own"));
+        " that it had from its parent by fork; shares are of the whole peak, "
+        "and --limit judges its own part"));
   }
   if (UntouchedBytes(image) > 0) {
     figure.notes.push_back(
         absl::StrCat("at least ", FormatRoundedBytes(UntouchedBytes(image)),
                      " of it was allocated and never touched: the process "
-                     "never had as much in memory"));
+                     "never had that many bytes resident"));
   }
   const std::string owners = OwnerText(run, image);
   if (!owners.empty()) figure.notes.push_back(owners);

@@ -56,8 +56,8 @@ TEST(RunReportTest, TheMachineHasEachPartOfTheResidentSet) {
             "2.00 MiB   3.3 %  memprof's agent\n"
             "1.00 MiB   1.7 %  other\n"
             "1.00 MiB   1.7 %  changed during the measurement\n"
-            "page faults 15,000 without a read, 3 with one; 7.00 MiB swapped "
-            "out besides\n");
+            "page faults 15,000 without a read, 3 with one; another 7.00 MiB "
+            "was swapped out\n");
   parts->set_kept_bytes(0);
   parts->set_untouched_bytes(-2 * kMiB);
   EXPECT_THAT(Table(run, "Resident memory"),
@@ -227,7 +227,7 @@ TEST(RunReportTest, TemporaryBlocksOfAllPlacesAreCounted) {
   EXPECT_EQ(Table(run, "Temporary allocations"), "");
 }
 
-TEST(RunReportTest, ProcessorTimeIsOfAllProcessesAndMayBeOfNoKnownCall) {
+TEST(RunReportTest, ProcessorTimeIsOfAllProcessesAndItsCallMayBeUnknown) {
   MeasuredRun run = FullRun();
   ProcessorTime* const time = run.mutable_images(1)->add_processor_time();
   time->set_native_ns(250'000'000);
@@ -239,11 +239,11 @@ TEST(RunReportTest, ProcessorTimeIsOfAllProcessesAndMayBeOfNoKnownCall) {
                               "2.750 s  91.7 %  2.000 s      0.500 s  0.250 s  "
                               "PyArray_NewFromDescr"));
   EXPECT_THAT(text, HasSubstr("0.250 s   8.3 %  0.250 s      0.000 s  0.000 s  "
-                              "[of no known call]"));
+                              "[call unknown]"));
   RunReportOptions options;
   options.cpu_threshold.share = 0.1;
   const std::string shortened = Table(run, "Processor time", options);
-  EXPECT_THAT(shortened, Not(HasSubstr("[of no")));
+  EXPECT_THAT(shortened, Not(HasSubstr("[call")));
   EXPECT_THAT(shortened, HasSubstr("and 1 more place: 0.250 s\n"));
   EXPECT_EQ(Table(MeasuredRun(), "Processor time"), "");
 }
@@ -318,8 +318,8 @@ TEST(RunReportTest, AForksFiguresAreOfItsWholeHeapAndItsOwnIsNamed) {
   image->set_inherited_live_bytes(18 * kMiB);
   EXPECT_THAT(Headline(run), HasSubstr("peak heap  40.0 MiB ("));
   EXPECT_THAT(Headline(run),
-              HasSubstr("22.0 MiB of it its own, beyond the 18.0 MiB that it "
-                        "had from its parent by fork"));
+              HasSubstr("22.0 MiB of this is its own, on top of the 18.0 MiB "
+                        "that it had from its parent by fork"));
 }
 
 TEST(RunReportTest, AProgramThatASignalKilledIsSaidToBe) {
@@ -381,7 +381,7 @@ TEST(RunReportTest, TheHeadlineTellsTheLargestProcessFromAll) {
       "fit\n"
       "           in process 100: python3 train.py\n"
       "           66.7 % the program's own data, 16.7 % libraries, 8.3 % the "
-      "interpreter, 8.3 % of no known call\n"
+      "interpreter, 8.3 % call unknown\n"
       "resident   90.0 MiB (94,371,840 B), at most at once, all processes "
       "together, shared pages once\n"
       "mapped     30.0 MiB (31,457,280 B), addresses that the program mapped "

@@ -104,8 +104,8 @@ void AddRunWarnings(const MeasuredRun& run, const MeasuredImage& image,
         report);
   } else if (image.sites_are_incomplete()) {
     Warn(
-        "some call sites found no room: their bytes stand at the outer calls "
-        "of their stack, or under [before the agent began]",
+        "some call sites could not be stored: their bytes count at the outer "
+        "calls of their stack, or under [before the agent began]",
         report);
   }
 }

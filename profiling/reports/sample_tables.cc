@@ -35,7 +35,7 @@ class SumsByPlace {
     for (const auto& [place, sum] : sums_) {
       rows.push_back({places_.FindShownFrame(place), sum});
       if (place == CodePlaces::kNowhere) {
-        rows.back().frame.set_function("[of no known call]");
+        rows.back().frame.set_function("[call unknown]");
       }
     }
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -124,10 +124,10 @@ void AddCopyTable(const MeasuredRun& run, Report* report) {
   }
   if (whole.bytes() == 0) return;
   ReportTable table = SampleTable("Copies");
-  table.lead = absl::StrCat(
-      "copied ", FormatRoundedBytes(whole.bytes()),
-      " by calls of memcpy and its kin; what the compiler or the C library "
-      "copies inside is not seen");
+  table.lead = absl::StrCat("copied ", FormatRoundedBytes(whole.bytes()),
+                            " by calls of memcpy and related functions; what "
+                            "the compiler or the C library copies inside is "
+                            "not seen");
   table.columns = {{"copied", ReportUnit::kBytes},
                    {"share", ReportUnit::kShare},
                    {"sigma", ReportUnit::kBytes},

@@ -100,9 +100,9 @@ TEST_F(TextReportTest, AnEmptyTableIsASentence) {
   run_.set_sampling_interval_bytes(512 << 10);
   image_->clear_sites();
   EXPECT_THAT(TextReport(run_),
-              HasSubstr("\n\ncall sites: none of the peak, which no sample of "
-                        "one every 512 KiB met; --sampling=0 records each "
-                        "allocation\n"));
+              HasSubstr("\n\ncall sites: none, since no sample (one every 512 "
+                        "KiB) was of a block live at the peak; --sampling=0 "
+                        "records each allocation\n"));
 }
 
 TEST_F(TextReportTest, RowsBelowTheThresholdAreOneRow) {
@@ -209,7 +209,7 @@ TEST_F(TextReportTest, WarningsNameWhatIsMissing) {
   run_.mutable_images(1)->set_has_foreign_new(true);
   const std::string text = TextReport(run_);
   EXPECT_THAT(text, HasSubstr("2 children of process 7 (train) could not"));
-  EXPECT_THAT(text, HasSubstr("some call sites found no room"));
+  EXPECT_THAT(text, HasSubstr("some call sites could not be stored"));
   EXPECT_THAT(text, HasSubstr("process 8 () has an operator new"));
   EXPECT_THAT(text, HasSubstr("note       stages were not kept"));
 }

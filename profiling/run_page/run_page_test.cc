@@ -48,8 +48,8 @@ TEST(RunPageTest, BeginsWithTheFigures) {
   EXPECT_TRUE(Holds(html, "<dt>Resident</dt><dd>90.0 MiB</dd>"));
   EXPECT_TRUE(Holds(html,
                     "the program's own data 8.0 MiB (67 %), libraries 2.0 "
-                    "MiB (17 %), the interpreter 1.0 MiB (8 %), of no known "
-                    "call 1.0 MiB (8 %)"));
+                    "MiB (17 %), the interpreter 1.0 MiB (8 %), call "
+                    "unknown 1.0 MiB (8 %)"));
 }
 
 TEST(RunPageTest, SaysFirstWhatWasNotCounted) {

@@ -78,7 +78,8 @@ void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
         "from 3.10 to 3.14, each object is counted");
   }
   if (python.is_incomplete) {
-    image->add_notes("some Python functions found no room and have no name");
+    image->add_notes(
+        "some Python functions could not be stored and have no name");
   }
 }
 

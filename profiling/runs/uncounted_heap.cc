@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "footprint/profiling/records/process_record.h"
 
 namespace footprint {
@@ -29,13 +30,12 @@ std::string DescribeUncountedHeap(const MeasuredImage& image) {
   }
   if (absl::EndsWith(image.allocator(), kSilentAllocator)) {
     return absl::StrCat(
-        "has an allocator that does not tell how large its blocks are, so that "
-        "they are not counted (",
-        image.allocator(), ")");
+        "has an allocator that does not report block sizes, so its blocks are "
+        "not counted (",
+        absl::StripSuffix(image.allocator(), kSilentAllocator), ")");
   }
   return image.has_foreign_new()
-             ? "has an operator new of its own: what that hands out may not be "
-               "counted"
+             ? "has an operator new of its own: its blocks may not be counted"
              : "allocated nothing by malloc: it may have an allocator of its "
                "own, which is not counted";
 }

@@ -40,7 +40,8 @@ TEST(UncountedHeapTest, AnAllocatorThatTellsNoSizesIsNamed) {
   image.set_has_foreign_new(true);
   EXPECT_FALSE(IsCounted(image));
   EXPECT_THAT(DescribeUncountedHeap(image),
-              HasSubstr("does not tell how large its blocks are"));
+              HasSubstr("does not report block sizes, so its blocks are not "
+                        "counted (libbump.so)"));
 }
 
 TEST(UncountedHeapTest, NothingAllocatedIsNotCounted) {

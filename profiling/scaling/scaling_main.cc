@@ -195,7 +195,7 @@ std::string DescribeFailure(const MeasuredCell& cell) {
   if (failure.kind() == ProducerFailure::SIGNALLED) {
     text = absl::StrCat("ended by signal ", failure.signal_number(),
                         failure.signal_number() == SIGKILL
-                            ? " (killed, often for want of memory)"
+                            ? " (killed, often because memory ran out)"
                             : "");
   } else if (failure.kind() == ProducerFailure::EXITED) {
     text = absl::StrCat("exit status ", failure.exit_status());

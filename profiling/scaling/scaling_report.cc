@@ -21,16 +21,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kAboutPeak[] =
-    "The peak of a stage: the heap bytes it held at its worst beyond what was "
-    "held before it began. Bytes that were live when the first stage began "
-    "(the "
-    "interpreter, libraries) stand as outside of stages; so do those that "
-    "were live at a peak between stages. No moment holds the sum: stages come "
-    "one after "
-    "the other.";
+    "The peak of a stage: the heap bytes it held at its highest, above the "
+    "bytes live before it began. Bytes that were live when the first stage "
+    "began (the interpreter, libraries) count as outside of stages; so do "
+    "those that were live at a peak between stages. The process never holds "
+    "the sum: stages come one after the other.";
 constexpr char kAboutVolume[] =
     "The volume of a stage: every heap byte it allocated, freed or not. It "
-    "tells what the allocator has to do, not what the machine must have.";
+    "shows what the allocator has to do, not what the machine must have.";
 constexpr char kAboutLaws[] =
     "A law is a constant and at most two terms, with coefficients above zero. "
     "It is chosen by the runs that it was not fitted to: each in turn is left "

@@ -57,7 +57,7 @@ assert law['largest_size_error'] < 0.02, law
 expect 1 "not measured: hold megabytes=13 copies=1: exit status 1: an unlucky" \
   --grid="megabytes=1,13,20 copies=1" "${program[@]}"
 [[ $(<output) == *"20"* ]] || fail "no run after the one that failed"
-expect 1 "ended by signal 9 (killed, often for want of memory)" \
+expect 1 "ended by signal 9 (killed, often because memory ran out)" \
   --grid="n=1" sh -c 'kill -9 $$ {n}'
 
 # A program inherits no open files of scaling.
