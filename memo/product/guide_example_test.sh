@@ -53,6 +53,6 @@ expect "--memo_budget="
 expect "--benchmark_filter"
 
 ! run --memo_budgte=1GiB || fail "a flag that nobody knows"
-expect "no such flag"
+expect "unknown flag"
 ! run --benchmark_fliter=x || fail "a flag of Google Benchmark that it does not know"
 expect "--benchmark_fliter"
