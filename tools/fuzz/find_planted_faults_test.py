@@ -66,7 +66,7 @@ class FindPlantedFaultsTest(unittest.TestCase):
 
     def test_a_fault_is_found_with_the_dictionary(self):
         result = self.find()
-        self.assertRegex(result.stdout, r"good +found +after +\d+\.\d s, +7 runs: it does not hold")
+        self.assertRegex(result.stdout, r"good +found +after +\d+\.\d s, +7 runs: requirement failed")
         self.assertIn("1 of 1 planted faults found", result.stdout)
         self.assertEqual(result.returncode, 0, result.stderr)
 
