@@ -41,4 +41,6 @@ std::string NameCommitObject(absl::string_view commit, absl::string_view gate);
 
 }  // namespace footprint
 
+// Tested by profile_store_test and history_page_test.
+
 #endif  // FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_

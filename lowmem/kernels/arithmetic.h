@@ -18,6 +18,6 @@ enum class Arithmetic { kExact, kInt8 };
 
 }  // namespace footprint
 
-// Tested by streamed_product_test.
+// Tested by //lowmem/streaming:streamed_product_test.
 
 #endif  // FOOTPRINT_LOWMEM_KERNELS_ARITHMETIC_H_

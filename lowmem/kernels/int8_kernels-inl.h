@@ -489,9 +489,9 @@ FOOTPRINT_INT8_INLINE void UnpackGroups(const uint8_t* at, int groups,
 
 using Ints = __m512i;
 using Floats = __m512;
-constexpr int kPanelVectors = 1;
-constexpr int kTileRows = 6;
-constexpr int kTilePanels = 2;
+constexpr int kTokenVectors = 1;
+constexpr int kWeightRows = 6;
+constexpr int kTokenBlocks = 2;
 
 FOOTPRINT_INT8_INLINE Ints LoadInts(const void* at) {
   return _mm512_loadu_si512(at);
@@ -524,9 +524,9 @@ FOOTPRINT_INT8_INLINE Ints DotTile(Ints sum, int numbers, Ints x) {
 
 using Ints = __m256i;
 using Floats = __m256;
-constexpr int kPanelVectors = 2;
-constexpr int kTileRows = 3;
-constexpr int kTilePanels = 1;
+constexpr int kTokenVectors = 2;
+constexpr int kWeightRows = 3;
+constexpr int kTokenBlocks = 1;
 
 FOOTPRINT_INT8_INLINE Ints LoadInts(const void* at) { return Load32(at); }
 FOOTPRINT_INT8_INLINE Floats LoadFloats(const float* at) {
@@ -678,9 +678,9 @@ inline void MultiplyRows(const uint8_t* at, int64_t row_bytes, int64_t columns,
 // A single number takes the part of a vector.
 using Ints = int32_t;
 using Floats = float;
-constexpr int kPanelVectors = static_cast<int>(kPanelWidth);
-constexpr int kTileRows = 1;
-constexpr int kTilePanels = 1;
+constexpr int kTokenVectors = static_cast<int>(kPanelWidth);
+constexpr int kWeightRows = 1;
+constexpr int kTokenBlocks = 1;
 
 inline Ints LoadInts(const void* at) {
   Ints x;
@@ -769,15 +769,15 @@ void UnpackRows(const QuantisedView& matrix, char* scratch) {
 template <DType kType, int kRows, int kPanels>
 FOOTPRINT_INT8_INLINE void AddGroup(
     const UnpackedRow (&rows)[kRows], int64_t group, const char* record,
-    int64_t panel_bytes, Floats (&sum)[kRows][kPanels * kPanelVectors]) {
-  constexpr int kVectors = kPanels * kPanelVectors;
+    int64_t panel_bytes, Floats (&sum)[kRows][kPanels * kTokenVectors]) {
+  constexpr int kVectors = kPanels * kTokenVectors;
   constexpr int kLaneBytes = static_cast<int>(sizeof(Ints));
   constexpr bool kHasHalves = kType == DType::kQ6K;
   constexpr int kMoved = -kOffset<kType>;
   constexpr int kBoth = (kMoved & 0xffff) | kMoved * (1 << 16);
   const auto at = [&](int vector) FOOTPRINT_INT8_LAMBDA {
-    return record + vector / kPanelVectors * panel_bytes +
-           vector % kPanelVectors * kLaneBytes;
+    return record + vector / kTokenVectors * panel_bytes +
+           vector % kTokenVectors * kLaneBytes;
   };
   Floats value[kRows][kVectors];
 #pragma GCC unroll 2
@@ -847,7 +847,7 @@ template <DType kType, int kRows, int kPanels>
 void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
                   const char* records, int64_t panel_bytes,
                   const Epilogue& epilogue, const PanelOutput& output) {
-  constexpr int kVectors = kPanels * kPanelVectors;
+  constexpr int kVectors = kPanels * kTokenVectors;
   constexpr int kLanes = static_cast<int>(sizeof(Floats) / sizeof(float));
   UnpackedRow rows[kRows];
   for (int row = 0; row < kRows; ++row) {
@@ -871,8 +871,8 @@ void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
                              : epilogue.bias[first_row + row];
       for (int v = 0; v < kVectors; ++v) {
         float* const at = output.data + (first_row + row) * output.row_stride +
-                          v / kPanelVectors * output.panel_stride +
-                          v % kPanelVectors * kLanes;
+                          v / kTokenVectors * output.panel_stride +
+                          v % kTokenVectors * kLanes;
         // Adding a bias of zero would only change the sign of a zero.
         Floats start = Set(bias);
         if (keeps)
@@ -888,7 +888,7 @@ void MultiplyPanelRows(const char* scratch, const QuantisedView& matrix,
                        const char* records, int64_t panel_bytes,
                        const Epilogue& epilogue, const PanelOutput& output) {
   constexpr int kRows =
-      kType == DType::kQ6K && kTileRows > 2 ? kTileRows / 2 : kTileRows;
+      kType == DType::kQ6K && kWeightRows > 2 ? kWeightRows / 2 : kWeightRows;
   int64_t row = 0;
   for (; row + kRows <= matrix.rows; row += kRows) {
     MultiplyTile<kType, kRows, kPanels>(scratch, matrix.columns, row, records,
@@ -911,10 +911,10 @@ void MultiplyPanelsTyped(const QuantisedView& matrix, const RoundedView& input,
     const PanelOutput here = {output.data + panel * output.panel_stride,
                               output.row_stride, output.panel_stride};
     const char* const at = records + panel * panel_bytes;
-    if (panels - panel >= kTilePanels) {
-      MultiplyPanelRows<kType, kTilePanels>(scratch, matrix, at, panel_bytes,
-                                            epilogue, here);
-      panel += kTilePanels;
+    if (panels - panel >= kTokenBlocks) {
+      MultiplyPanelRows<kType, kTokenBlocks>(scratch, matrix, at, panel_bytes,
+                                             epilogue, here);
+      panel += kTokenBlocks;
     } else {
       MultiplyPanelRows<kType, 1>(scratch, matrix, at, panel_bytes, epilogue,
                                   here);

@@ -42,6 +42,6 @@ class PacedWatch {
 
 }  // namespace footprint
 
-// Tested by measure_whole_process_test and record_test_main_test.
+// Tested by //profiling/measuring:measure_whole_process_test.
 
 #endif  // FOOTPRINT_PROFILING_OUTSIDE_PACED_WATCH_H_
