@@ -239,7 +239,7 @@ absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   if (!S_ISREG(found.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(
         partial_path_, ": is ",
-        S_ISLNK(found.st_mode) ? "a symbolic link" : "no regular file",
+        S_ISLNK(found.st_mode) ? "a symbolic link" : "not a regular file",
         ", and ", path_, " is first written under that name: remove it"));
   }
   constexpr int kFlags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
