@@ -144,7 +144,7 @@ TEST(HeapProfileTest, MessagesThatAreNoHeapProfiles) {
     CallStackProfile profile;
     const char* part;
   } kCases[] = {{of_time, "but cpu"},
-                {outside, "no heap profile of pprof"},
+                {outside, "not a heap profile of pprof"},
                 {CallStackProfile(), "no types of samples"},
                 {negative, "below zero"},
                 {overflow, "beyond 2^62"},

@@ -49,7 +49,7 @@ TEST(ServerFoldersTest, AProgramIsAbsoluteAndCanBeRun) {
   const std::string path = WriteTestFile("program", "#!/bin/sh\n");
   EXPECT_THAT(ProgramPath("--lowmem", path),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("no program that can be run")));
+                       HasSubstr("not a program that can be run")));
   ASSERT_EQ(chmod(path.c_str(), 0755), 0);
   EXPECT_THAT(ProgramPath("--lowmem", path), IsOkAndHolds(path));
   const std::string folder = path.substr(0, path.rfind('/'));

@@ -58,7 +58,7 @@ TEST(MeasuredRunFileTest, OtherFilesAreRefused) {
   Write("no run at all");
   EXPECT_THAT(ReadMeasuredRunFile(Path()),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr(Path()), HasSubstr("no measured run"),
+                       AllOf(HasSubstr(Path()), HasSubstr("not a measured run"),
                              HasSubstr("memprof --record=FILE"))));
   EXPECT_THAT(ReadMeasuredRunFile(Path() + ".none"),
               StatusIs(absl::StatusCode::kNotFound));
@@ -157,7 +157,7 @@ TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
   ASSERT_THAT(WriteMeasuredRunFile(run, Path()), IsOk());
   EXPECT_THAT(ReadMeasuredRunFile(Path()),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("no consistent measured run")));
+                       HasSubstr("not a consistent measured run")));
 }
 
 }  // namespace

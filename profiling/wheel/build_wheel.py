@@ -8,7 +8,7 @@ FILE is //profiling/memprof:portable_memprof. The wheel has it beside the module
 which machines it is for, by the file's ELF header: pip refuses it on others. The same
 inputs give the same bytes. Prints the wheel's path.
 
-Exit 1, and nothing is written: FILE is no program, is for a machine that memprof
+Exit 1, and nothing is written: FILE is not a program, is for a machine that memprof
 does not know, or needs libraries that a bare Debian lacks.
 """
 
@@ -69,7 +69,7 @@ def needed_libraries(path):
 def machine_of(program):
     """Returns the machine that a program's bytes are for."""
     if program[:4] != b"\x7fELF" or len(program) < 64:
-        raise Refused("memprof is no ELF program: build //profiling/memprof:portable_memprof")
+        raise Refused("memprof is not an ELF program: build //profiling/memprof:portable_memprof")
     number = struct.unpack_from("<H", program, 18)[0]
     if number not in MACHINES:
         raise Refused("memprof is for the machine of ELF's number %d; known are %s"
@@ -127,7 +127,7 @@ def write_zip(files, path):
 def build_wheel(version, memprof, stages, license_file, output):
     """Writes the wheel; returns its path."""
     if not re.fullmatch(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.dev\d+)?", version):
-        raise Refused("%r is no version that pip knows, such as 1.2.3" % version)
+        raise Refused("%r is not a version that pip knows, such as 1.2.3" % version)
     program = memprof.read_bytes()
     machine = machine_of(program)
     refuse_libraries(memprof)

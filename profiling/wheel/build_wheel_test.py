@@ -89,7 +89,7 @@ class BuildWheelTest(unittest.TestCase):
 
     def test_refuses_what_is_no_program_of_a_known_machine(self):
         self.assert_refused("ELF's number 243", memprof=self.program_for(243))
-        self.assert_refused("no ELF program", memprof=self.stages)
+        self.assert_refused("not an ELF program", memprof=self.stages)
 
     def test_refuses_a_program_that_needs_more_than_glibc(self):
         # Debian's Python needs zlib and expat.
@@ -98,7 +98,7 @@ class BuildWheelTest(unittest.TestCase):
 
     def test_refuses_versions_that_pip_does_not_know(self):
         for version in ("", "v1.2.3", "1.2.3 ", "1/2", "1.2-3"):
-            self.assert_refused("is no version", version=version)
+            self.assert_refused("is not a version", version=version)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def memprof_arguments(words):
                              % (program[0], program[0]))
     elif program[0].startswith("-"):
         raise ValueError(
-            "%s is no option of memprof, which begin with two dashes: the script, "
+            "%s is not an option of memprof, which begin with two dashes: the script, "
             "-m MODULE or -c CODE comes next" % program[0])
     return options + [sys.executable] + program
 

@@ -150,7 +150,7 @@ sys.exit(3)
     def test_says_what_is_wrong(self):
         for words, why in (
                 ((), "which script"), (("-m",), "needs a word after it"),
-                (("-W", "error", "x.py"), "-W is no option of memprof"),
+                (("-W", "error", "x.py"), "-W is not an option of memprof"),
                 (("--unknown", "x.py"), "unknown option --unknown"),
                 (("absent.py",), "absent.py")):
             done = self.run_in("python", "-m", "footprint", *words)

@@ -35,18 +35,18 @@ def parse_bytes(text):
     if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
         return text
     if not isinstance(text, str):
-        raise LimitError("%r is no number of bytes: write for example \"24 MB\"" % (text,))
+        raise LimitError("%r is not a number of bytes: write for example \"24 MB\"" % (text,))
     match = _NUMBER.fullmatch(text)
     if not match:
-        raise LimitError("%r is no number of bytes: it begins with no number; write "
+        raise LimitError("%r is not a number of bytes: it begins with no number; write "
                          "for example \"24 MB\"" % text)
     if match[2] not in UNITS:
         raise LimitError(
-            "%r is no number of bytes: %r is not B, KiB, MiB, GiB, TiB, kB, MB, GB or "
+            "%r is not a number of bytes: %r is not B, KiB, MiB, GiB, TiB, kB, MB, GB or "
             "TB; write for example \"24 MB\"" % (text, match[2]))
     count = int(fractions.Fraction(match[1]) * UNITS[match[2]])
     if count >= 2**63:
-        raise LimitError("%r is no number of bytes: it is 2^63 or more" % text)
+        raise LimitError("%r is not a number of bytes: it is 2^63 or more" % text)
     return count
 
 
@@ -88,5 +88,5 @@ def read_limits(marks):
             leaks = _read_limit(mark, options=("warmups",))
             warmups = mark.kwargs.get("warmups", 0)
             if not isinstance(warmups, int) or isinstance(warmups, bool) or warmups < 0:
-                raise LimitError("limit_leaks: warmups=%r is no number of runs" % (warmups,))
+                raise LimitError("limit_leaks: warmups=%r is not a number of runs" % (warmups,))
     return Limits(memory, leaks, warmups)

@@ -24,7 +24,7 @@ class ParseBytesTest(unittest.TestCase):
         texts = ("", "MB", "24 mb", "24 Mb", "24  MB", " 24MB", "24MB ", "-1", "1e6", "1.MB",
                  ".5 GB", "24 MB + 10 %", "24,0 MB", "9223372036854775808", "٢ MB")
         for text in texts:
-            with self.assertRaisesRegex(LimitError, "is no number of bytes"):
+            with self.assertRaisesRegex(LimitError, "is not a number of bytes"):
                 memory_limits.parse_bytes(text)
             done = subprocess.run([MEMPROF, "--limit=" + text, "/bin/true"],
                                   capture_output=True, check=False)
@@ -32,7 +32,7 @@ class ParseBytesTest(unittest.TestCase):
 
     def test_refuses_what_is_no_text(self):
         for value in (None, 1.5, True, -1, b"24 MB", ["24 MB"]):
-            with self.assertRaisesRegex(LimitError, "is no number of bytes"):
+            with self.assertRaisesRegex(LimitError, "is not a number of bytes"):
                 memory_limits.parse_bytes(value)
 
     def test_shows_bytes(self):
@@ -63,8 +63,8 @@ class ReadLimitsTest(unittest.TestCase):
                 (Mark("limit_memory", ("1 MB",), {"warmups": 1}), "knows no warmups="),
                 (Mark("limit_memory", ("24 Mb",)), "limit_memory: .*'Mb' is not B, KiB"),
                 (Mark("limit_leaks", ("1 MB",), {"warmup": 1}), "knows no warmup="),
-                (Mark("limit_leaks", ("1 MB",), {"warmups": -1}), "no number of runs"),
-                (Mark("limit_leaks", ("1 MB",), {"warmups": True}), "no number of runs")):
+                (Mark("limit_leaks", ("1 MB",), {"warmups": -1}), "not a number of runs"),
+                (Mark("limit_leaks", ("1 MB",), {"warmups": True}), "not a number of runs")):
             with self.assertRaisesRegex(LimitError, why):
                 self.read(mark)
 
