@@ -43,7 +43,7 @@ class ReleaseProgramsTest(unittest.TestCase):
     def test_refuses_another_tag_and_a_program_that_is_none(self):
         with self.assertRaisesRegex(release.Refused, "MODULE.bazel says version"):
             self.make(tag="v0.0.0")
-        with self.assertRaisesRegex(release.Refused, "no ELF program"):
+        with self.assertRaisesRegex(release.Refused, "not an ELF program"):
             self.make(memprof=TREE / "LICENSE")
         with self.assertRaisesRegex(release.Refused, "a bare Debian lacks"):
             self.make(memprof=pathlib.Path(sys.executable).resolve())
