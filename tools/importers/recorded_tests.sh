@@ -6,7 +6,7 @@
 #   tools/importers/recorded_tests.sh FOLDER
 #
 # FOLDER becomes the workspace; its path should stay, so that a second run
-# finds the output base of the first. test_importers.sh runs this.
+# finds the output base of the first. People run it by hand.
 set -uo pipefail
 tree=$(realpath "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..")
 workspace=$1
