@@ -178,7 +178,7 @@ TEST(RulesTest, ABaselineOfOneSittingRejectsNothing) {
   EXPECT_EQ(JudgeSamples(rule, Values(9, 1000))[0].decision, ACCEPT);
   const RuledFigure higher = JudgeSamples(rule, Values(9, 1100))[0];
   EXPECT_EQ(higher.decision, INCONCLUSIVE);
-  EXPECT_THAT(higher.explanation, HasSubstr("has 1 sitting of 3"));
+  EXPECT_THAT(higher.explanation, HasSubstr("has 1 sitting of the 3 needed"));
   EXPECT_THAT(higher.change_to_accept, HasSubstr("1000, 1100"));
   EXPECT_THAT(higher.change_to_accept, HasSubstr("sittings: [9, 9] }"));
 }
