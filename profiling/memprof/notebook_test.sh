@@ -57,14 +57,14 @@ get_ipython().run_cell_magic("memprof", "", "!echo by the shell\n")
 
 # A script runs as a child; so does a cell where the kernel is not measured.
 ask <<<"$commands"
-says "script: ['one', 'two words']" "exit status 2" "peak heap  12." " hold" \
+says "script: ['one', 'two words']" "exit status 2" "  10.0 MiB" " hold" \
   "does not run under memprof" "20971520" "a cell: memprof: " \
   "shared: False" "by the shell"
 
 # Under memprof a cell is a stage of the kernel's process.
 ask "$memprof" --sampling=none <<<"$commands"
-says "script: ['one', 'two words']" "peak heap  12." "20971520" \
-  "a cell: this cell, in the kernel" "peak heap  24." "shared: True" \
+says "script: ['one', 'two words']" "  10.0 MiB" "20971520" \
+  "a cell: this cell, in the kernel" "peak heap  20.0" "shared: True" \
   "by the shell" " cell "
 [[ $(<output) != *"does not run under memprof"* ]] || fail "the cell ran elsewhere"
 
