@@ -86,7 +86,7 @@ expect_error 2 'one of --text and --file' "$EMBED" "$MODEL" --text=a --file=line
 expect_error 2 'ends in none of .npy' "$EMBED" "$MODEL" --text=a --output=vectors.txt
 expect_error 2 '--threads: from 1' "$EMBED" "$MODEL" --text=a --threads=0
 expect_error 2 '--budget' "$EMBED" "$MODEL" --text=a --budget=many
-expect_error 1 'is there' "$EMBED" "$MODEL" --text=a --output=vectors.npy
+expect_error 1 'already exists' "$EMBED" "$MODEL" --text=a --output=vectors.npy
 expect_error 1 'an input, which it would replace' "$EMBED" "$MODEL" --file=vectors.jsonl \
   --output=vectors.jsonl --force
 ln -s "$PWD/bare/tokenizer.json" link.npy
