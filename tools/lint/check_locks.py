@@ -113,7 +113,10 @@ def _read_tree(root):
 
 
 def prepare_includes(root, work, protos):
-    """Returns the folders in which "footprint/..." is found: the tree's and the protos'."""
+    """Returns the folders of includes: those of "footprint/...", and the root.
+
+    Highway's foreach_target.h includes a source again by its path from the root.
+    """
     tree, generated = work / "tree", work / "generated"
     tree.mkdir(parents=True, exist_ok=True)
     generated.mkdir(exist_ok=True)
@@ -123,7 +126,7 @@ def prepare_includes(root, work, protos):
     link.symlink_to(root.resolve(), target_is_directory=True)
     subprocess.run(["protoc", "-I%s" % tree, "--cpp_out=%s" % generated,
                     *(str(link / name) for name in protos)], check=True)
-    return [tree, generated]
+    return [tree, generated, root]
 
 
 def main():

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "absl/base/thread_annotations.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
@@ -836,7 +837,8 @@ constexpr double kTeamProducts = 1 << 20;
 class Backend final : public MathBackend {
  public:
   explicit Backend(int threads)
-      : team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr) {}
+      : threads_(std::max(threads, 1)),
+        team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr) {}
 
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
@@ -900,15 +902,13 @@ class Backend final : public MathBackend {
   }
 
  private:
-  int threads() const { return team_ == nullptr ? 1 : team_->size(); }
-
   // Each thread has a workspace of its own.
   static int64_t OwnBytes(const Extent& extent) {
     return AlignUp(extent.workspace_bytes(), kLineBytes);
   }
   int64_t AllBytes(const Extent& extent) const {
-    return team_ == nullptr ? extent.workspace_bytes()
-                            : threads() * OwnBytes(extent);
+    return threads_ == 1 ? extent.workspace_bytes()
+                         : threads_ * OwnBytes(extent);
   }
 
   template <typename RunShare>
@@ -917,20 +917,22 @@ class Backend final : public MathBackend {
     const double products = static_cast<double>(extent.rows) *
                             static_cast<double>(extent.columns) *
                             static_cast<double>(extent.inner);
-    if (team_ == nullptr || workspace == nullptr || products < kTeamProducts) {
+    if (threads_ == 1 || workspace == nullptr || products < kTeamProducts) {
       run_share(Share(), workspace);
       return;
     }
     const int64_t own_bytes = OwnBytes(extent);
     MutexLock lock(&mutex_);
     team_->Run([&](int worker) {
-      run_share(Share{worker, threads()},
+      run_share(Share{worker, threads_},
                 static_cast<char*>(workspace) + worker * own_bytes);
     });
   }
 
+  const int threads_;    // at least 1
   mutable Mutex mutex_;  // one run of the team at a time
-  const std::unique_ptr<WorkerTeam> team_;
+  // Null for one thread.
+  const std::unique_ptr<WorkerTeam> team_ ABSL_PT_GUARDED_BY(mutex_);
 };
 
 }  // namespace
