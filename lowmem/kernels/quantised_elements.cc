@@ -32,9 +32,7 @@ int Nibble(uint8_t byte, bool is_high) {
 }  // namespace
 
 float QuantisedElement::value() const {
-  const float product =
-      step * static_cast<float>(factor) * static_cast<float>(number);
-  return least == 0 ? product : product + least;
+  return step * static_cast<float>(factor) * static_cast<float>(number) + least;
 }
 
 QuantisedElement ElementOf(DType type, const uint8_t* b, int e) {

@@ -22,7 +22,7 @@ struct QuantisedElement {
   int number = 0;
   float step = 0;
   int factor = 1;
-  float least = 0;
+  float least = -0.0f;  // changes no sum, not even that of -0
 
   float value() const;
 };

@@ -52,7 +52,7 @@ class IncludesTest(unittest.TestCase):
             for tree in ("a", "b"):
                 (folder / tree).mkdir()
                 (folder / tree / (tree + ".proto")).write_text('syntax = "proto3";\n')
-                include, _ = check_locks.prepare_includes(
+                include, *_ = check_locks.prepare_includes(
                     folder / tree, folder / "work", [tree + ".proto"])
                 self.assertTrue((include / "footprint" / (tree + ".proto")).is_file())
 
