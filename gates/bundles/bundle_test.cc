@@ -255,8 +255,10 @@ TEST(BundleTest, NamesThatLeaveTheFolderAreRefused) {
 }
 
 TEST(BundleTest, OnlyFilesAndFoldersAreTaken) {
-  ExpectInvalid({"link", "", AE_IFLNK, 0777, "/etc/passwd"}, "is not a file or folder");
-  ExpectInvalid({"link", "", AE_IFREG, 0644, "bin/run", true}, "is not a file or folder");
+  ExpectInvalid({"link", "", AE_IFLNK, 0777, "/etc/passwd"},
+                "is not a file or folder");
+  ExpectInvalid({"link", "", AE_IFREG, 0644, "bin/run", true},
+                "is not a file or folder");
   ExpectInvalid({"pipe", "", AE_IFIFO}, "is not a file or folder");
   ExpectInvalid({"null", "", AE_IFCHR, 0666}, "is not a file or folder");
   ExpectInvalid({"disk", "", AE_IFBLK, 0666}, "is not a file or folder");
