@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/safetensors/safetensors_writer.h"
 #include "footprint/base/testing/status_matchers.h"
@@ -216,6 +217,66 @@ TEST(QuantisedModelsTest, RoundedEncodersHaveTheSameBitsAmongThemselves) {
                     expected)
               << DTypeName(type) << " " << WeightBackendName(backend) << " "
               << workers << " " << more;
+        }
+      }
+    }
+  }
+}
+
+// Starts a run with rounded activations in the least budget.
+struct RoundedRun {
+  explicit RoundedRun(const std::string& folder, int workers) {
+    DecoderOptions options;
+    options.arithmetic = Arithmetic::kInt8;
+    decoder = *Decoder::Open(folder, WeightBackend::kPread, options);
+    run = *decoder->Start(
+        *decoder->Plan(40, workers, *decoder->MinBudgetBytes(40, workers)));
+  }
+
+  std::unique_ptr<Decoder> decoder;
+  std::unique_ptr<DecoderRun> run;
+};
+
+// Scores the next token of each token from the logits that Append returns, in
+// double precision.
+std::vector<double> ScoresOfLogits(const std::string& folder,
+                                   const std::vector<int32_t>& ids,
+                                   const std::vector<int32_t>& next) {
+  const RoundedRun rounded(folder, 1);
+  std::vector<double> scores;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto logits = rounded.run->Append({ids[i]});
+    EXPECT_THAT(logits, IsOk());
+    double sum = 0;
+    for (const float logit : *logits) sum += std::exp(logit);
+    scores.push_back((*logits)[next[i]] - std::log(sum));
+  }
+  return scores;
+}
+
+// A token by itself, tokens of a part of a panel, and of several panels.
+TEST(QuantisedModelsTest, RoundedScoresAreThoseOfRoundedLogits) {
+  for (const char* golden : {"llama", "gemma3_text", "phi3", "gpt2"}) {
+    for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
+      const std::string folder = MakeFolders(golden, type).quantised;
+      for (const int32_t count : {1, 5, 37}) {
+        std::vector<int32_t> ids, next;
+        for (int32_t i = 0; i < count; ++i) {
+          ids.push_back((i * 7 + 3) % 31);
+          next.push_back((i * 5 + 2) % 31);
+        }
+        const std::vector<double> expected = ScoresOfLogits(folder, ids, next);
+        for (const int workers : {1, 3}) {
+          const RoundedRun rounded(folder, workers);
+          std::vector<double> scores(ids.size());
+          ASSERT_THAT(
+              rounded.run->AppendForScores(ids, next, absl::MakeSpan(scores)),
+              IsOk());
+          for (size_t i = 0; i < ids.size(); ++i) {
+            ASSERT_NEAR(scores[i], expected[i], 2e-5)
+                << golden << " " << DTypeName(type) << ", token " << i << " of "
+                << count << ", " << workers << " workers";
+          }
         }
       }
     }

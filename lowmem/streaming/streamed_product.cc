@@ -302,6 +302,7 @@ void StreamedProduct::MultiplyPart(const Weight& matrix, const Tile& tile,
     const int64_t lane = token % kPanelTokens;
     UseSingleToken(input.data + panel * input.panel_stride + lane,
                    matrix.columns());
+    if (UsesInt8(matrix.dtype())) Round(input, matrix.columns(), 1);
     MultiplyTile(matrix, tile, view, 0, input, 1, {},
                  {output.data + panel * output.panel_stride + lane,
                   output.row_stride, 0});

@@ -14,7 +14,9 @@
 #include "footprint/base/files/test_file.h"
 #include "footprint/base/gguf/gguf_header.h"
 #include "footprint/base/testing/status_matchers.h"
+#include "footprint/lowmem/kernels/int8_product.h"
 #include "footprint/lowmem/kernels/matrix_product.h"
+#include "footprint/lowmem/kernels/quantise_row.h"
 #include "footprint/lowmem/kernels/token_panel.h"
 #include "footprint/lowmem/weights/weight_store.h"
 #include "gmock/gmock.h"
@@ -64,6 +66,20 @@ class StreamedProductTest : public testing::Test {
 
   PanelView Input(int64_t column) const {
     return {Floats(input_) + column * kPanelTokens, kColumns * kPanelTokens};
+  }
+
+  // Writes kRows rows of `columns` quantised numbers.
+  std::string WriteQuantised(int64_t columns) const {
+    GgufHeader header;
+    header.AddTensor("m", DType::kQ8_0, {kRows, columns});
+    std::vector<float> floats(kRows * columns);
+    for (size_t i = 0; i < floats.size(); ++i) {
+      floats[i] = matrix_[i % matrix_.size()];
+    }
+    std::string blocks(BytesOfElements(DType::kQ8_0, kRows * columns), '\0');
+    QuantiseRow(DType::kQ8_0, floats.data(), kRows * columns,
+                reinterpret_cast<uint8_t*>(&blocks[0]));
+    return WriteTestFile("parts.gguf", header.Build() + blocks);
   }
 
   std::vector<float> matrix_ = std::vector<float>(kRows * kColumns);
@@ -146,6 +162,58 @@ TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
   EXPECT_THAT(product.Multiply(*weight, {0, 1}, {0, kColumns}, Input(0), 1, {},
                                {output.data(), kPanelTokens, 0}),
               StatusIs(absl::StatusCode::kInternal));
+}
+
+// A token whose outputs are used a part at a time has its own rounded input.
+TEST_F(StreamedProductTest, RoundsEachSingleTokenOfParts) {
+  constexpr int64_t kFeatures = 704;
+  constexpr int64_t kTokens = kPanelTokens + 3;
+  const std::string path = WriteQuantised(kFeatures);
+  const auto store = WeightStore::Open(path, WeightBackend::kPread);
+  ASSERT_THAT(store, IsOk());
+  const auto weight = (*store)->Find("m");
+  ASSERT_THAT(weight, IsOk());
+  const int64_t slot_bytes = BytesOfElements(DType::kQ8_0, 7 * kFeatures);
+  const AlignedBytes slot = Allocate(slot_bytes);
+  std::vector<float> wide(kFeatures), dense(kFeatures);
+  const AlignedBytes rounded = Allocate(Int8Bytes(kFeatures, 2 * kPanelTokens));
+  ProductMemory memory = {slot.get(), slot_bytes, slot_bytes};
+  memory.wide = wide.data();
+  memory.wide_count = kFeatures;
+  memory.dense = dense.data();
+  memory.rounded = rounded.get();
+  StreamedProduct product(store->get(), memory);
+  // Two panels of as many features, from the input that there is.
+  const PanelView panels = {Floats(input_), kFeatures * kPanelTokens};
+  std::vector<float> actual(kRows * kTokens);
+  const AlignedBytes part = Allocate(2 * 5 * kPanelTokens * sizeof(float));
+  const auto use = [&](const IndexRange& rows) {
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      for (int64_t token = 0; token < kTokens; ++token) {
+        actual[row * kTokens + token] = Floats(
+            part)[(token / kPanelTokens * 5 + row - rows.begin) * kPanelTokens +
+                  token % kPanelTokens];
+      }
+    }
+    return absl::OkStatus();
+  };
+  ASSERT_THAT(product.MultiplyInParts(*weight, {0, kRows}, panels, 2,
+                                      {Floats(part), 5, kTokens, use}),
+              IsOk());
+  for (int64_t token = 0; token < kTokens; ++token) {
+    std::vector<float> expected(kRows);
+    product.UseSingleToken(panels.data +
+                               token / kPanelTokens * panels.panel_stride +
+                               token % kPanelTokens,
+                           kFeatures);
+    ASSERT_THAT(product.Multiply(*weight, {0, kRows}, {0, kFeatures}, {}, 1, {},
+                                 {expected.data(), 1, 0}),
+                IsOk());
+    for (int64_t row = 0; row < kRows; ++row) {
+      ASSERT_EQ(actual[row * kTokens + token], expected[row])
+          << "row " << row << ", token " << token;
+    }
+  }
 }
 
 // Quantised rows of a tile become floats a few at a time. The result must have
