@@ -1,6 +1,7 @@
 #include "footprint/lowmem/kernels/rounded_cache.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "footprint/base/simd/vector_targets.h"
@@ -49,6 +50,8 @@ HWY_EXPORT(ScaleBytes);
 namespace {
 
 constexpr int64_t kGroup = 32;
+// A step that is not a number, as a binary16: any number of such steps is NaN.
+constexpr uint16_t kNotANumber = 0x7e00;
 
 int64_t GroupCount(int64_t features) {
   return (features + kGroup - 1) / kGroup;
@@ -58,6 +61,17 @@ int64_t GroupCount(int64_t features) {
 uint16_t* StepsOf(const CacheHead& head) {
   return reinterpret_cast<uint16_t*>(head.data +
                                      head.features * head.positions);
+}
+
+// Rounds a group into a block of Q8_0.
+void RoundGroup(const float (&numbers)[kGroup], uint8_t* block) {
+  if (std::all_of(numbers, numbers + kGroup,
+                  [](float number) { return std::isfinite(number); })) {
+    QuantiseRow(DType::kQ8_0, numbers, kGroup, block);
+    return;
+  }
+  std::memset(block, 0, sizeof(kNotANumber) + kGroup);
+  std::memcpy(block, &kNotANumber, sizeof(kNotANumber));
 }
 
 void RoundQ8(const CacheHead& head, const float* values, int64_t stride,
@@ -71,7 +85,7 @@ void RoundQ8(const CacheHead& head, const float* values, int64_t stride,
         numbers[f] = values[(feature + f) * stride + i];
       }
       uint8_t block[2 + kGroup];
-      QuantiseRow(DType::kQ8_0, numbers, kGroup, block);
+      RoundGroup(numbers, block);
       std::memcpy(&steps[feature / kGroup * head.positions + first + i], block,
                   sizeof(uint16_t));
       for (int64_t f = 0; f < features; ++f) {

@@ -9,7 +9,7 @@
 // ones (below 2^-14) are off by up to 2^-25. kQ8_0 keeps ggml's Q8_0 along the
 // features of a position, in groups of 32 and a last one that may be shorter:
 // a number is off by at most 0.4 % of the largest of its group
-// (quantise_row.h).
+// (quantise_row.h). A group that holds a NaN or an infinity becomes NaNs.
 //
 // Thread-safe for different positions or heads. Nothing is allocated. Memory:
 // CacheHeadBytes.

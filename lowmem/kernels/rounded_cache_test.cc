@@ -138,5 +138,41 @@ TEST(RoundedCacheTest, LargeNumbersAndNaNsBecomeInfinite) {
   EXPECT_TRUE(std::isinf(widened[3]));
 }
 
+// A group with a number that is not finite has no number at all; the other
+// groups and positions keep theirs.
+TEST(RoundedCacheTest, AGroupOfBytesWithNoFiniteStepBecomesNaN) {
+  constexpr int64_t kFeatures = 80;
+  constexpr int64_t kPositions = 16;
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
+                          -std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity()}) {
+    for (const int64_t place : {0, 31, 40, 79}) {
+      std::vector<float> values(kFeatures * kPositions, 1.0f);
+      values[place * kPositions + 5] = bad;
+      ForEachVectorTarget([&](bool) {
+        std::vector<char> data(
+            CacheHeadBytes(CacheType::kQ8_0, kFeatures, kPositions));
+        const CacheHead head = {CacheType::kQ8_0, data.data(), kFeatures,
+                                kPositions};
+        RoundIntoCache(head, values.data(), kPositions, 0, kPositions);
+        std::vector<float> widened(kFeatures * kPositions);
+        WidenFromCache(head, 0, kFeatures, 0, kPositions, widened.data(),
+                       kPositions);
+        for (int64_t f = 0; f < kFeatures; ++f) {
+          for (int64_t i = 0; i < kPositions; ++i) {
+            const float value = widened[f * kPositions + i];
+            if (i == 5 && f / 32 == place / 32) {
+              ASSERT_TRUE(std::isnan(value)) << bad << " at " << place;
+            } else {
+              ASSERT_NEAR(value, 1.0f, 0.001f) << bad << " at " << place;
+            }
+          }
+        }
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace footprint

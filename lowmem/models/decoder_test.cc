@@ -13,10 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "footprint/base/testing/status_matchers.h"
 #include "footprint/lowmem/checkpoints/checkpoint_folder.h"
+#include "footprint/lowmem/kernels/rounded_cache.h"
 #include "footprint/lowmem/models/decoder_run.h"
 #include "footprint/lowmem/models/decoder_weights.h"
 #include "footprint/lowmem/models/weight_binder.h"
@@ -30,6 +32,8 @@
 
 namespace footprint {
 namespace {
+
+using ::testing::HasSubstr;
 
 DecoderConfig SmallConfig() {
   DecoderConfig config;
@@ -587,6 +591,37 @@ TEST(DecoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
         EXPECT_TRUE(absl::StrContains(session.status.message(), bad.where))
             << bad.tensor << ": " << session.status;
         EXPECT_EQ(session.run->tokens(), 0);
+      }
+    }
+  }
+}
+
+// A key or a value that is not finite stays so when it is rounded.
+TEST(DecoderTest, NamesTheLayerWhoseKeysOrValuesAreNotFinite) {
+  const TestDecoder good = RandomDecoder(SmallConfig(), DType::kF32, 30);
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5, 9, 2, 6};
+  for (const size_t feature : {size_t{48 + 3}, size_t{2 * 48 + 3}}) {
+    for (const float value : {NAN, INFINITY}) {
+      TestDecoder damaged = good;
+      damaged.tensors["h.1.attn.c_attn.bias"].values[feature] = value;
+      const std::string folder =
+          WriteDecoder(damaged, DType::kF32, "not_finite_cache");
+      for (const CacheType type :
+           {CacheType::kF32, CacheType::kF16, CacheType::kQ8_0}) {
+        DecoderOptions options;
+        options.cache_type = type;
+        const auto decoder =
+            Decoder::Open(folder, WeightBackend::kPread, options);
+        ASSERT_THAT(decoder, IsOk());
+        for (const size_t tokens : {size_t{1}, ids.size()}) {
+          const auto run = (*decoder)->Start(*(*decoder)->Plan(20, 2, kPlenty));
+          ASSERT_THAT(run, IsOk());
+          EXPECT_THAT(
+              (*run)->Append(absl::MakeConstSpan(ids).first(tokens)),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("layer 1 gives")))
+              << CacheTypeName(type) << ", feature " << feature << ", "
+              << value;
+        }
       }
     }
   }
