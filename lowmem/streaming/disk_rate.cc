@@ -1,6 +1,7 @@
 #include "footprint/lowmem/streaming/disk_rate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,11 +72,17 @@ class IntervalReader {
   std::atomic<int> error_{0};
 };
 
+// Returns whether there is a descriptor and its reads go past the page cache.
+// Where the file system refuses that, a store has one that reads through it.
+bool ReadsPastPageCache(int descriptor) {
+  return descriptor >= 0 && (fcntl(descriptor, F_GETFL) & O_DIRECT) != 0;
+}
+
 }  // namespace
 
 absl::StatusOr<int64_t> MeasureDiskRate(const WeightStore& store) {
   const std::string& name = store.index().file_name();
-  if (store.direct_descriptor() < 0) {
+  if (!ReadsPastPageCache(store.direct_descriptor())) {
     return absl::FailedPreconditionError(absl::StrCat(
         name, ": the disk's rate cannot be measured (", store.Description(),
         "); it takes --backend=direct and a file system that "
