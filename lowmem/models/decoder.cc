@@ -80,6 +80,8 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   if (weights_.output.exists()) matrices.push_back(weights_.output);
   request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_),
                                options_.arithmetic);
+  request.needs.whole_tensors =
+      static_cast<int64_t>(ListWholeTensors(weights_).size());
   request.count_tiles = [this](const DecoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

@@ -236,9 +236,6 @@ std::vector<const NormTensors*> DecoderLayerWeights::norms() const {
   return all;
 }
 
-namespace {
-
-// Returns every tensor that each pass reads as a whole, once.
 std::vector<Weight> ListWholeTensors(const DecoderWeights& weights) {
   std::vector<Weight> tensors;
   const auto add = [&tensors](const Weight& weight) {
@@ -254,8 +251,6 @@ std::vector<Weight> ListWholeTensors(const DecoderWeights& weights) {
   add(weights.output);
   return tensors;
 }
-
-}  // namespace
 
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   std::vector<Weight> tensors = ListWholeTensors(weights);

@@ -56,7 +56,10 @@ struct DecoderWeights {
   Weight output;  // [vocabulary, hidden]; none for states
 };
 
-// Every tensor once, those that a run reads as a whole first: in this order
+// Returns every tensor that each pass reads as a whole, once.
+std::vector<Weight> ListWholeTensors(const DecoderWeights& weights);
+
+// Returns every tensor once, those of ListWholeTensors first: in this order
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 

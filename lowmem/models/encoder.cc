@@ -53,6 +53,8 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
   request.sequences = sequences;
   request.needs = ComputeNeeds(*store_, LayerMatrices(weights_.layers),
                                TensorsToPin(weights_), arithmetic_);
+  request.needs.whole_tensors =
+      static_cast<int64_t>(ListWholeTensors(weights_).size());
   request.count_tiles = [this](const EncoderPlan& plan) {
     return lowmem_internal::MostTiles(
         plan.request.workers, [&](int worker, TileList* list) {

@@ -85,17 +85,12 @@ EncoderLayerWeights FindLayer(WeightBinder& binder, const EncoderConfig& config,
 
 }  // namespace
 
-namespace {
-
-// Returns every tensor that each pass reads as a whole, once.
 std::vector<Weight> ListWholeTensors(const EncoderWeights& weights) {
   std::vector<Weight> tensors = {weights.norm.gain, weights.norm.bias};
   if (weights.distances.exists()) tensors.push_back(weights.distances);
   AddLayerTensors(weights.layers, &tensors);
   return tensors;
 }
-
-}  // namespace
 
 int64_t ComputePassBytes(const EncoderWeights& weights) {
   return AddStoredBytes(ListWholeTensors(weights));

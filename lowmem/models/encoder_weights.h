@@ -53,7 +53,10 @@ struct EncoderWeights {
   std::vector<EncoderLayerWeights> layers;
 };
 
-// Every tensor once, those that a run reads as a whole first: in this order
+// Returns every tensor that each pass reads as a whole, once.
+std::vector<Weight> ListWholeTensors(const EncoderWeights& weights);
+
+// Returns every tensor once, those of ListWholeTensors first: in this order
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 

@@ -141,6 +141,25 @@ TEST(LeastReadingTest, DecodersReadHardlyMoreThanTheyMust) {
   }
 }
 
+// The words are a table here, and the output has a matrix of its own.
+TEST(LeastReadingTest, SpareMemoryReadsNoPartOfATable) {
+  DecoderConfig config = MakeDecoderConfig();
+  config.vocabulary = 12000;
+  TestDecoder decoder = RandomDecoder(config, DType::kF32, 14);
+  decoder.config.ties_output = false;
+  decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
+  const std::string folder =
+      WriteDecoder(decoder, DType::kF32, "least_untied", 64);
+  // Has room for all but 12 MB of words, and for a part of those.
+  constexpr int64_t kBudgetBytes = 44 << 20;
+  const Reading reading =
+      RunDecoder(folder, WeightBackend::kPread, kBudgetBytes);
+  const int64_t rows = config.positions + kPasses;
+  EXPECT_LE(reading.read_bytes - reading.least_bytes,
+            rows * config.hidden * int64_t{sizeof(float)});
+  EXPECT_GE(reading.read_bytes, reading.least_bytes) << "less than the least";
+}
+
 TEST(LeastReadingTest, EncodersReadHardlyMoreThanTheyMust) {
   const TestCheckpoint checkpoint =
       RandomCheckpoint(MakeEncoderConfig(), DType::kF32, 12);

@@ -51,6 +51,9 @@ struct StreamingNeeds {
   // Bytes to keep each tensor in memory, in the order in which spare memory is
   // given to them.
   std::vector<int64_t> pinnable_bytes;
+  // How many of these tensors, from the first on, each pass reads as a whole.
+  // The others are tables, of which it reads a few rows.
+  int64_t whole_tensors = 0;
 
   // Returns whether tiles are widened before use.
   bool has_narrow_weights() const {
@@ -74,7 +77,8 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
          a.reads_around_blocks == b.reads_around_blocks &&
          a.slot_overhead_bytes == b.slot_overhead_bytes &&
          a.reads_ahead == b.reads_ahead && a.rounds_inputs == b.rounds_inputs &&
-         a.pinnable_bytes == b.pinnable_bytes;
+         a.pinnable_bytes == b.pinnable_bytes &&
+         a.whole_tensors == b.whole_tensors;
 }
 
 // The slots of a worker at which reading ahead hides the disk's latency.
@@ -184,6 +188,7 @@ absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 // Returns as many of the first as fit between an arena's end and the budget,
 // and as much of the next as the rest has room for. So a run reads close to the
 // least bytes that any program reads (read_bound.h), however large the tensors.
+// A table is not kept in part: most of what is read of it would not be used.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {
   PinnedTensors pinned;
@@ -193,9 +198,11 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   for (const int64_t bytes : needs.pinnable_bytes) {
     const int64_t room_bytes = end_bytes - pinned.range.end_bytes();
     if (bytes > room_bytes) {
-      pinned.partial_bytes =
-          std::max<int64_t>(0, room_bytes) / kLineBytes * kLineBytes;
-      pinned.range.size_bytes += pinned.partial_bytes;
+      if (pinned.count < needs.whole_tensors) {
+        pinned.partial_bytes =
+            std::max<int64_t>(0, room_bytes) / kLineBytes * kLineBytes;
+        pinned.range.size_bytes += pinned.partial_bytes;
+      }
       break;
     }
     pinned.range.size_bytes += bytes;

@@ -47,6 +47,7 @@ TEST(CheckPlannedSizeTest, RefusesSizesThatNoPlanHas) {
 TEST(ChoosePinnedTest, TakesTheFirstThatFitAndAPartOfTheNext) {
   StreamingNeeds needs;
   needs.pinnable_bytes = {4096, 4096, 8192, 64};
+  needs.whole_tensors = 4;
   EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
   EXPECT_EQ(ChoosePinned(needs, 4096, 12287).count, 1);
   const PinnedTensors pinned = ChoosePinned(needs, 4096, 16384);
@@ -60,6 +61,19 @@ TEST(ChoosePinnedTest, TakesTheFirstThatFitAndAPartOfTheNext) {
   EXPECT_EQ(ChoosePinned(needs, 8192, 4096).partial_bytes, 0);
   needs.uses_slots = false;
   EXPECT_EQ(ChoosePinned(needs, 4096, 16384).count, 0);
+}
+
+// The third tensor is a table, of which a pass reads a few rows.
+TEST(ChoosePinnedTest, TakesNoPartOfATable) {
+  StreamingNeeds needs;
+  needs.pinnable_bytes = {4096, 8192, 8192};
+  needs.whole_tensors = 2;
+  EXPECT_EQ(ChoosePinned(needs, 0, 8192).partial_bytes, 4096);
+  const PinnedTensors most = ChoosePinned(needs, 0, 16384);
+  EXPECT_EQ(most.count, 2);
+  EXPECT_EQ(most.partial_bytes, 0);
+  EXPECT_EQ(most.range.size_bytes, 12288);
+  EXPECT_EQ(ChoosePinned(needs, 0, 20480).count, 3) << "the whole table";
 }
 
 // In this test a choice is a number of pages: two to eight, in steps of two.

@@ -75,7 +75,8 @@ struct ProductMemory {
 };
 
 // Returns what products with these matrices need, for a plan that may pin
-// `tensors`.
+// `tensors`. The caller says how many of them are read as a whole
+// (StreamingNeeds::whole_tensors).
 StreamingNeeds ComputeNeeds(const WeightStore& store,
                             absl::Span<const Weight> matrices,
                             absl::Span<const Weight> tensors,
