@@ -52,6 +52,8 @@ class Run
     absl::Span<double> scores;
   };
   absl::Status ReadAll(absl::Span<const int32_t> ids, const Wanted& wanted);
+  absl::Status ScoreOne(absl::Span<const int32_t> id, int32_t next,
+                        double* score);
   absl::Status ScoreOneByOne(absl::Span<const int32_t> ids,
                              absl::Span<const int32_t> next,
                              absl::Span<double> scores);
@@ -142,22 +144,33 @@ absl::StatusOr<absl::Span<const float>> Run::AppendForState(
   return pass_.state();
 }
 
+absl::Status Run::ScoreOne(absl::Span<const int32_t> id, int32_t next,
+                           double* score) {
+  const auto logits = Append(id);
+  if (!logits.ok()) return logits.status();
+  ExponentialSum sum;
+  for (const float logit : *logits) {
+    if (!ExponentialSum::Takes(logit)) return NotFinite(*store_, "the output");
+    sum.Add(logit);
+  }
+  *score = (*logits)[next] - sum.Log();
+  return absl::OkStatus();
+}
+
+// The tokens before an error were read, but do not count.
 absl::Status Run::ScoreOneByOne(absl::Span<const int32_t> ids,
                                 absl::Span<const int32_t> next,
                                 absl::Span<double> scores) {
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const auto logits = Append(ids.subspan(i, 1));
-    if (!logits.ok()) return logits.status();
-    ExponentialSum sum;
-    for (const float logit : *logits) {
-      if (!ExponentialSum::Takes(logit)) {
-        return NotFinite(*store_, "the output");
-      }
-      sum.Add(logit);
-    }
-    scores[i] = (*logits)[next[i]] - sum.Log();
+  const int64_t tokens_before = tokens_;
+  const std::array<int32_t, kPanelTokens> ids_before = last_ids_;
+  absl::Status status;
+  for (size_t i = 0; i < ids.size() && status.ok(); ++i) {
+    status = ScoreOne(ids.subspan(i, 1), next[i], &scores[i]);
   }
-  return absl::OkStatus();
+  if (status.ok()) return status;
+  tokens_ = tokens_before;
+  last_ids_ = ids_before;
+  return status;
 }
 
 absl::Status Run::AppendForScores(absl::Span<const int32_t> ids,

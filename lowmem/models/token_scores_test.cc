@@ -90,7 +90,8 @@ struct Session {
   std::unique_ptr<DecoderRun> run;
 };
 
-std::string WriteGpt2(int64_t block_columns = 0) {
+// The output has a matrix of its own, which is packed as the layers' are.
+TestDecoder RandomGpt2() {
   DecoderConfig config;
   config.layers = 2;
   config.hidden = 48;
@@ -98,7 +99,14 @@ std::string WriteGpt2(int64_t block_columns = 0) {
   config.intermediate = 600;
   config.vocabulary = 150;
   config.positions = 80;
-  return WriteDecoder(RandomDecoder(config, DType::kF32, 8), DType::kF32,
+  TestDecoder decoder = RandomDecoder(config, DType::kF32, 8);
+  decoder.config.ties_output = false;
+  decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
+  return decoder;
+}
+
+std::string WriteGpt2(int64_t block_columns = 0) {
+  return WriteDecoder(RandomGpt2(), DType::kF32,
                       absl::StrCat("gpt2_", block_columns), block_columns);
 }
 
@@ -161,6 +169,37 @@ TEST(ScoreTokensTest, HasTheBitsOfOneTokenAfterTheOther) {
         IsOk());
     EXPECT_EQ(rest, std::vector<double>(expected.begin() + 21, expected.end()));
     EXPECT_EQ(session.run->tokens(), 49);
+  }
+}
+
+// One token after the other is read where a row of the output's matrix is
+// several runs. The error comes after two of three tokens, the second of which
+// begins a panel.
+TEST(ScoreTokensTest, IsAsBeforeAfterAnError) {
+  for (const int64_t block_columns : {0, 20}) {
+    TestDecoder decoder = RandomGpt2();
+    Session good(WriteDecoder(decoder, DType::kF32, "good", block_columns),
+                 WeightBackend::kPread, 2, 0);
+    decoder.tensors["wpe.weight"].values[17 * decoder.config.hidden] = NAN;
+    Session session(WriteDecoder(decoder, DType::kF32, "bad", block_columns),
+                    WeightBackend::kPread, 2, 0);
+    const auto ids = Ids(150);
+    const absl::Span<const int32_t> all = ids;
+    ASSERT_THAT(session.run->Append(all.first(15)), IsOk());
+    std::vector<double> scores(3);
+    EXPECT_THAT(
+        session.run->AppendForScores(all.subspan(20, 3), all.subspan(21, 3),
+                                     absl::MakeSpan(scores)),
+        StatusIs(absl::StatusCode::kDataLoss));
+    EXPECT_EQ(session.run->tokens(), 15) << block_columns;
+    // Two tokens read the panel's earlier ones again.
+    ASSERT_THAT(good.run->Append(all.first(15)), IsOk());
+    const auto expected = good.run->Append(all.subspan(15, 2));
+    ASSERT_THAT(expected, IsOk());
+    const auto logits = session.run->Append(all.subspan(15, 2));
+    ASSERT_THAT(logits, IsOk());
+    EXPECT_EQ(*logits, *expected) << block_columns;
+    EXPECT_EQ(session.run->tokens(), 17);
   }
 }
 
