@@ -76,10 +76,8 @@ DecoderPlanRequest Decoder::Request(int64_t positions, int workers) const {
   request.positions = positions;
   request.workers = workers;
   request.cache_type = options_.cache_type;
-  std::vector<Weight> matrices = LayerMatrices(weights_.layers);
-  if (weights_.output.exists()) matrices.push_back(weights_.output);
-  request.needs = ComputeNeeds(*store_, matrices, TensorsToPin(weights_),
-                               options_.arithmetic);
+  request.needs = ComputeNeeds(*store_, MultipliedMatrices(weights_),
+                               TensorsToPin(weights_), options_.arithmetic);
   request.needs.whole_tensors =
       static_cast<int64_t>(ListWholeTensors(weights_).size());
   request.count_tiles = [this](const DecoderPlan& plan) {

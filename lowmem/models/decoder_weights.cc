@@ -261,6 +261,12 @@ std::vector<Weight> TensorsToPin(const DecoderWeights& weights) {
   return tensors;
 }
 
+std::vector<Weight> MultipliedMatrices(const DecoderWeights& weights) {
+  std::vector<Weight> matrices = LayerMatrices(weights.layers);
+  if (weights.output.exists()) matrices.push_back(weights.output);
+  return matrices;
+}
+
 int64_t ComputePassBytes(const DecoderWeights& weights) {
   return AddStoredBytes(ListWholeTensors(weights));
 }

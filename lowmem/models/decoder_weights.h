@@ -63,6 +63,9 @@ std::vector<Weight> ListWholeTensors(const DecoderWeights& weights);
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 
+// Returns the matrices that a pass multiplies. Of tables it looks up rows.
+std::vector<Weight> MultipliedMatrices(const DecoderWeights& weights);
+
 // Returns the stored bytes of the tensors that each pass reads as a whole.
 // Tables of words and positions, of which a pass reads rows, are not among them
 // unless one is the output's matrix, too.

@@ -51,7 +51,7 @@ EncoderPlanRequest Encoder::Request(int64_t tokens, int workers,
   request.tokens = tokens;
   request.workers = workers;
   request.sequences = sequences;
-  request.needs = ComputeNeeds(*store_, LayerMatrices(weights_.layers),
+  request.needs = ComputeNeeds(*store_, MultipliedMatrices(weights_),
                                TensorsToPin(weights_), arithmetic_);
   request.needs.whole_tensors =
       static_cast<int64_t>(ListWholeTensors(weights_).size());

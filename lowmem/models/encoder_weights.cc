@@ -92,6 +92,10 @@ std::vector<Weight> ListWholeTensors(const EncoderWeights& weights) {
   return tensors;
 }
 
+std::vector<Weight> MultipliedMatrices(const EncoderWeights& weights) {
+  return LayerMatrices(weights.layers);
+}
+
 int64_t ComputePassBytes(const EncoderWeights& weights) {
   return AddStoredBytes(ListWholeTensors(weights));
 }

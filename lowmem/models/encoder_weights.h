@@ -60,6 +60,9 @@ std::vector<Weight> ListWholeTensors(const EncoderWeights& weights);
 // they stay in memory where there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 
+// Returns the matrices that a pass multiplies. Of tables it looks up rows.
+std::vector<Weight> MultipliedMatrices(const EncoderWeights& weights);
+
 // Returns the stored bytes of the tensors that each pass reads as a whole.
 // Tables of words, positions and types, of which a pass reads rows, are not
 // among them.

@@ -136,9 +136,9 @@ absl::Status TextEmbedder::OpenModel(const std::string& directory,
   return absl::OkStatus();
 }
 
-std::vector<Weight> TextEmbedder::tensors() const {
-  return encoder_ != nullptr ? TensorsToPin(encoder_->weights())
-                             : TensorsToPin(decoder_->weights());
+std::vector<Weight> TextEmbedder::matrices() const {
+  return encoder_ != nullptr ? MultipliedMatrices(encoder_->weights())
+                             : MultipliedMatrices(decoder_->weights());
 }
 
 WeightStore& TextEmbedder::store() const {

@@ -72,8 +72,9 @@ class TextEmbedder {
   const SentencePooling& pooling() const { return pooling_; }
   int64_t features() const { return static_cast<int64_t>(vector_.size()); }
   WeightStore& store() const;
-  // The model's tensors, without those of modules after it.
-  std::vector<Weight> tensors() const;
+  // Returns the matrices that the model multiplies, without those of modules
+  // after it.
+  std::vector<Weight> matrices() const;
   // The most tokens of a text that is not cut.
   int64_t most_tokens() const { return most_tokens_; }
 

@@ -220,7 +220,7 @@ absl::StatusOr<std::unique_ptr<Chat>> Chat::Open(const std::string& directory) {
   auto decoder = Decoder::Open(directory, *backend, options);
   if (!decoder.ok()) return decoder.status();
   const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
-      options.arithmetic, TensorsToPin((*decoder)->weights()));
+      options.arithmetic, MultipliedMatrices((*decoder)->weights()));
   if (!arithmetic.ok()) return arithmetic;
   chat->decoder_ = *std::move(decoder);
   // All weights are in memory now, if that is how they are read.

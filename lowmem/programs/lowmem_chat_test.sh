@@ -94,6 +94,16 @@ cmp -s one two || fail "int8: another budget, another answer"
 cmp -s one three || fail "int8: the default budget gives another answer"
 "$BIN/lowmem_run" small --ids="$ids" --arithmetic=int8 >out 2>err || fail "int8: $(cat err)"
 grep -q '^arithmetic   int8 on .* matrices' out || fail "nothing says what was rounded: $(cat out)"
+# Only matrices that are multiplied count: of a table of words, rows are looked up.
+"$BIN/lowmem_generate" --shape=mistral-7b --vocabulary=704 --hidden=64 --layers=2 --heads=4 \
+  --key_value_heads=2 --head_features=16 --intermediate=96 --positions=256 untied 2>err ||
+  fail "no model: $(cat err)"
+mkdir untied_small && cp untied/config.json untied_small/
+lowmem_pack --quantize=q8_0 untied/model.safetensors untied_small/model.gguf 2>err ||
+  fail "quantising: $(cat err)"
+"$BIN/lowmem_run" untied_small --ids=1,2 --arithmetic=int8 >out 2>err || fail "untied: $(cat err)"
+grep -q '^arithmetic   int8 on .* for 15 of 15 matrices$' out ||
+  fail "seven matrices in each of two layers, and the output: $(cat out)"
 expect_error 1 'lowmem_pack --quantize=q8_0 makes' "$BIN/lowmem_chat" model --prompt=a --arithmetic=int8
 expect_error 1 'has no quantised matrix' "$BIN/lowmem_run" model --ids=1 --arithmetic=int8
 expect_error 2 'neither exact nor int8' "$BIN/lowmem_chat" small --prompt=a --arithmetic=fast

@@ -418,7 +418,7 @@ absl::Status Run(const std::string& directory) {
   const auto embedder = TextEmbedder::Open(directory, *backend, options);
   if (!embedder.ok()) return embedder.status();
   const absl::Status arithmetic = lowmem_internal::CheckArithmetic(
-      options.arithmetic, (*embedder)->tensors());
+      options.arithmetic, (*embedder)->matrices());
   if (!arithmetic.ok()) return arithmetic;
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();

@@ -354,10 +354,10 @@ void PrintAdvice(const WeightStore& store, int64_t budget_bytes,
 }
 
 void PrintArithmetic(Arithmetic arithmetic,
-                     const std::vector<Weight>& tensors) {
+                     const std::vector<Weight>& matrices) {
   if (arithmetic == Arithmetic::kExact) return;
   printf("arithmetic   %s\n",
-         lowmem_internal::ArithmeticDescription(arithmetic, tensors).c_str());
+         lowmem_internal::ArithmeticDescription(arithmetic, matrices).c_str());
 }
 
 void PrintProcess(const WeightStore& store, const std::string& reading) {
@@ -495,13 +495,26 @@ void PrintStates(absl::Span<const float> states,
   }
 }
 
-absl::Status RunEncoder(const Request& request) {
+// Refuses what only a decoder has.
+absl::Status CheckEncoderRequest(const Request& request) {
   if (request.generate.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         request.directory,
         ": --generate goes with a decoder, and this "
         "is an encoder: it gives states of the tokens it is given"));
   }
+  if (request.cache_type != CacheType::kF32) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        request.directory,
+        ": --cache_type goes with a decoder, and this is an encoder: it keeps "
+        "no keys and values; leave --cache_type out"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunEncoder(const Request& request) {
+  const absl::Status taken = CheckEncoderRequest(request);
+  if (!taken.ok()) return taken;
   RunMemory memory = RunMemory::Read();
   const auto backend = lowmem_internal::FindBackend(
       request.backend, lowmem_internal::FileBytes(WeightFile(request)), memory);
@@ -509,9 +522,10 @@ absl::Status RunEncoder(const Request& request) {
   const auto encoder =
       Encoder::Open(request.directory, *backend, request.arithmetic);
   if (!encoder.ok()) return encoder.status();
-  const std::vector<Weight> tensors = TensorsToPin((*encoder)->weights());
+  const std::vector<Weight> matrices =
+      MultipliedMatrices((*encoder)->weights());
   const absl::Status arithmetic =
-      lowmem_internal::CheckArithmetic(request.arithmetic, tensors);
+      lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
   // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
@@ -549,10 +563,11 @@ absl::Status RunEncoder(const Request& request) {
   PrintArena(*budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
              absl::StrCat("tiles of ", FormatRoundedBytes(plan->tile_bytes),
                           ", ", plan->chunk_features, " features"));
-  PrintArithmetic(request.arithmetic, tensors);
+  PrintArithmetic(request.arithmetic, matrices);
   PrintProcess((*encoder)->store(), (*run)->ReadingDescription());
   PrintReadRatio((*encoder)->store(), bound, request.repeat);
-  PrintUnused(UnusedTensors((*encoder)->store(), tensors));
+  PrintUnused(
+      UnusedTensors((*encoder)->store(), TensorsToPin((*encoder)->weights())));
   PrintThrashing((*encoder)->store(), memory, plan->peak_bytes);
   // Panels are used a row at a time: every budget has room.
   if (ReadsTooMuch((*encoder)->store())) {
@@ -647,9 +662,10 @@ absl::Status RunDecoder(const Request& request) {
   options.cache_type = request.cache_type;
   const auto decoder = Decoder::Open(request.directory, *backend, options);
   if (!decoder.ok()) return decoder.status();
-  const std::vector<Weight> tensors = TensorsToPin((*decoder)->weights());
+  const std::vector<Weight> matrices =
+      MultipliedMatrices((*decoder)->weights());
   const absl::Status arithmetic =
-      lowmem_internal::CheckArithmetic(request.arithmetic, tensors);
+      lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
   const DecoderConfig& config = (*decoder)->config();
@@ -690,10 +706,11 @@ absl::Status RunDecoder(const Request& request) {
                    ", tiles of ", FormatRoundedBytes(plan->tile_bytes), ", ",
                    plan->chunk_tokens, " tokens and ", plan->chunk_features,
                    " features at a time"));
-  PrintArithmetic(request.arithmetic, tensors);
+  PrintArithmetic(request.arithmetic, matrices);
   PrintProcess((*decoder)->store(), (*run)->ReadingDescription());
   PrintReadRatio((*decoder)->store(), bound, request.repeat * generated);
-  PrintUnused(UnusedTensors((*decoder)->store(), tensors));
+  PrintUnused(
+      UnusedTensors((*decoder)->store(), TensorsToPin((*decoder)->weights())));
   PrintThrashing((*decoder)->store(), memory, plan->peak_bytes);
   if (!ReadsTooMuch((*decoder)->store())) return absl::OkStatus();
   const auto panel_budget = PanelBudget(**decoder, positions, threads);
@@ -738,8 +755,8 @@ int main(int argc, char** argv) {
       "MODEL_DIR holds config.json and model.safetensors, or it is a GGUF "
       "file. Pack the weights "
       "first, once: in a file as it was\npublished, a block of columns is read "
-      "row by row, by --backend=direct in whole pages, which is many\ntimes "
-      "slower.\n"
+      "row by row, by --backend=direct in whole blocks of the disk,\nwhich is "
+      "many times slower.\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
 }

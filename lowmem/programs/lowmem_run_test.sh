@@ -303,6 +303,7 @@ refuses 2 '--batch: at least 1 sequence' minilm.F32 --random_ids=1 --batch=0
 refuses 2 '--batch goes with --random_ids' minilm.F32 --ids=1 --batch=2
 refuses 2 '--budget: ' minilm.F32 --ids=1 --budget=much
 refuses 1 '--generate goes with a decoder' minilm.F32 --ids=1 --generate=2
+refuses 1 '--cache_type goes with a decoder' minilm.F32 --ids=1 --cache_type=q8_0
 refuses 1 'several sequences, but a decoder reads one' gpt2.F32 --ids='1;2'
 # Counts are refused before anything of that size is allocated.
 refuses 1 '2000000000 tokens, but the model has 40 positions' \

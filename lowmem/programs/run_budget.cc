@@ -15,9 +15,7 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-bool IsQuantisedMatrix(const Weight& weight) {
-  return weight.rows() > 1 && HasInt8Product(weight.dtype());
-}
+bool IsRounded(const Weight& matrix) { return HasInt8Product(matrix.dtype()); }
 
 }  // namespace
 
@@ -55,9 +53,9 @@ absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag) {
 }
 
 absl::Status CheckArithmetic(Arithmetic arithmetic,
-                             const std::vector<Weight>& tensors) {
+                             const std::vector<Weight>& matrices) {
   if (arithmetic == Arithmetic::kExact ||
-      std::any_of(tensors.begin(), tensors.end(), IsQuantisedMatrix)) {
+      std::any_of(matrices.begin(), matrices.end(), IsRounded)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
@@ -66,16 +64,14 @@ absl::Status CheckArithmetic(Arithmetic arithmetic,
 }
 
 std::string ArithmeticDescription(Arithmetic arithmetic,
-                                  const std::vector<Weight>& tensors) {
+                                  const std::vector<Weight>& matrices) {
   if (arithmetic == Arithmetic::kExact) return "exact";
-  const auto matrices =
-      std::count_if(tensors.begin(), tensors.end(),
-                    [](const Weight& weight) { return weight.rows() > 1; });
-  const auto rounded =
-      std::count_if(tensors.begin(), tensors.end(), IsQuantisedMatrix);
-  return absl::StrCat("int8 on ", Int8InstructionsName(), " for ", rounded,
-                      " of ", matrices, " matrices",
-                      rounded < matrices ? ", exact for the others" : "");
+  const size_t rounded =
+      std::count_if(matrices.begin(), matrices.end(), IsRounded);
+  return absl::StrCat(
+      "int8 on ", Int8InstructionsName(), " for ", rounded, " of ",
+      matrices.size(), " matrices",
+      rounded < matrices.size() ? ", exact for the others" : "");
 }
 
 absl::StatusOr<CacheType> ParseCacheType(const std::string& flag) {

@@ -47,13 +47,14 @@ absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
 absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag);
 
 // InvalidArgument: int8, but none of the model's matrices has a quantised type,
-// so nothing would change; the text says what would help.
+// so nothing would change; the text says what would help. `matrices` are those
+// that a pass multiplies: MultipliedMatrices(weights).
 absl::Status CheckArithmetic(Arithmetic arithmetic,
-                             const std::vector<Weight>& tensors);
+                             const std::vector<Weight>& matrices);
 
-// "int8 on AVX-512 VNNI for 169 of 169 matrices, exact for the others".
+// "int8 on AVX-512 VNNI for 100 of 169 matrices, exact for the others".
 std::string ArithmeticDescription(Arithmetic arithmetic,
-                                  const std::vector<Weight>& tensors);
+                                  const std::vector<Weight>& matrices);
 
 // A flag's value: "f32", "f16" or "q8_0".
 absl::StatusOr<CacheType> ParseCacheType(const std::string& flag);
