@@ -187,6 +187,15 @@ TEST(LeastReadingTest, ResidentWeightsAreReadOnce) {
   const ReadBound bound = (*encoder)->ComputeReadBound(*plan);
   EXPECT_EQ(bound.LeastBytesOfPass(), 0);
   EXPECT_EQ(bound.LeastBytes(9), ComputePassBytes((*encoder)->weights()));
+  const int64_t opened_bytes = (*encoder)->store().counters().bytes_read;
+  EXPECT_GE(opened_bytes, bound.LeastBytes(9));
+  const auto run = (*encoder)->Start(*plan);
+  ASSERT_THAT(run, IsOk());
+  const std::vector<int32_t> ids = {3, 1, 4, 1, 5, 9, 2, 6};
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_THAT((*run)->Forward(ids, {}), IsOk());
+  }
+  EXPECT_EQ((*encoder)->store().counters().bytes_read, opened_bytes);
 }
 
 }  // namespace
