@@ -8,8 +8,9 @@
 // 2^-11 of the number; numbers from 65520 on become infinite, and subnormal
 // ones (below 2^-14) are off by up to 2^-25. kQ8_0 keeps ggml's Q8_0 along the
 // features of a position, in groups of 32 and a last one that may be shorter:
-// a number is off by at most 0.4 % of the largest of its group
-// (quantise_row.h). A group that holds a NaN or an infinity becomes NaNs.
+// a number is off by at most 0.45 % of the largest of its group, or, where that
+// is below 0.008, by 0.4 % of it and 3.8e-6 besides (quantise_row.h): a third
+// of a largest of 1e-5. A group that holds a NaN or an infinity becomes NaNs.
 //
 // Thread-safe for different positions or heads. Nothing is allocated. Memory:
 // CacheHeadBytes.

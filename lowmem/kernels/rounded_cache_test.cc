@@ -87,31 +87,39 @@ TEST(RoundedCacheTest, KeepsEachPositionAsTheFormatSays) {
   }
 }
 
+// The most that the header allows the number at `at` to be off.
+float MostError(CacheType type, const std::vector<float>& values, int64_t at,
+                int64_t positions) {
+  if (type == CacheType::kF16) {
+    return std::max(std::fabs(values[at]) * 0x1p-11f, 0x1p-25f);
+  }
+  const int64_t feature = at / positions;
+  float largest = 0;
+  for (int64_t f = feature / 32 * 32; f < feature / 32 * 32 + 32; ++f) {
+    largest =
+        std::max(largest, std::fabs(values[f * positions + at % positions]));
+  }
+  return largest < 0.008f ? 0.004f * largest + 3.8e-6f : 0.0045f * largest;
+}
+
 TEST(RoundedCacheTest, ErrsAsTheHeaderSays) {
   std::mt19937 random(2);
   constexpr int64_t kFeatures = 64;
   constexpr int64_t kPositions = 16;
-  const std::vector<float> values =
-      RandomFloats(random, kFeatures * kPositions);
-  for (const CacheType type : {CacheType::kF16, CacheType::kQ8_0}) {
-    std::vector<char> data(CacheHeadBytes(type, kFeatures, kPositions));
-    const CacheHead head = {type, data.data(), kFeatures, kPositions};
-    RoundIntoCache(head, values.data(), kPositions, 0, kPositions);
-    std::vector<float> widened(kFeatures * kPositions);
-    WidenFromCache(head, 0, kFeatures, 0, kPositions, widened.data(),
-                   kPositions);
-    for (int64_t f = 0; f < kFeatures; ++f) {
-      for (int64_t i = 0; i < kPositions; ++i) {
-        const int64_t at = f * kPositions + i;
-        float bound = std::fabs(values[at]) * 0x1p-11f;
-        if (type == CacheType::kQ8_0) {
-          float largest = 0;
-          for (int64_t g = f / 32 * 32; g < f / 32 * 32 + 32; ++g) {
-            largest = std::max(largest, std::fabs(values[g * kPositions + i]));
-          }
-          bound = 0.0045f * largest;
-        }
-        EXPECT_LE(std::fabs(widened[at] - values[at]), bound);
+  for (const float scale : {1.0f, 3e-3f, 1e-4f, 1e-5f, 1e-7f, 100.0f}) {
+    std::vector<float> values = RandomFloats(random, kFeatures * kPositions);
+    for (float& value : values) value *= scale;
+    for (const CacheType type : {CacheType::kF16, CacheType::kQ8_0}) {
+      std::vector<char> data(CacheHeadBytes(type, kFeatures, kPositions));
+      const CacheHead head = {type, data.data(), kFeatures, kPositions};
+      RoundIntoCache(head, values.data(), kPositions, 0, kPositions);
+      std::vector<float> widened(kFeatures * kPositions);
+      WidenFromCache(head, 0, kFeatures, 0, kPositions, widened.data(),
+                     kPositions);
+      for (int64_t at = 0; at < kFeatures * kPositions; ++at) {
+        ASSERT_LE(std::fabs(widened[at] - values[at]),
+                  MostError(type, values, at, kPositions))
+            << CacheTypeName(type) << ", scale " << scale;
       }
     }
   }
