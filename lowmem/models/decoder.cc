@@ -108,6 +108,7 @@ absl::StatusOr<double> Decoder::PredictSeconds(const DecoderPlan& plan,
       (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
   PassShape shape;
   shape.backend = store_->backend();
+  shape.direct_block_bytes = store_->direct_block_bytes();
   shape.depth = plan.depth;
   shape.workers = request.workers;
   shape.steps = config_.layers * (kStepsOfLayer + 2 * chunks);

@@ -83,6 +83,7 @@ absl::StatusOr<double> Encoder::PredictPassSeconds(
       (config_.intermediate + plan.chunk_features - 1) / plan.chunk_features;
   PassShape shape;
   shape.backend = store_->backend();
+  shape.direct_block_bytes = store_->direct_block_bytes();
   shape.panels = plan.panels();
   shape.single_token = request.tokens == 1;
   shape.depth = plan.depth;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "footprint/base/memory/alignment.h"
-
 namespace footprint {
 namespace {
 
@@ -79,9 +77,10 @@ double PredictPassSeconds(const TileWork& work, const PassShape& shape) {
   if (shape.backend != WeightBackend::kDirect) {
     return others + kCopySeconds * copied_bytes;
   }
-  // Both ends of a run are rounded to whole pages.
+  // Both ends of a run are rounded to whole blocks of the disk.
   const double read_bytes =
-      copied_bytes + static_cast<double>(kPageBytes) * copied_runs;
+      copied_bytes +
+      static_cast<double>(shape.direct_block_bytes) * copied_runs;
   const double disk = kDiskSeconds * read_bytes * shape.workers +
                       kDiskWaitSeconds * copied_tiles / shape.depth;
   return shape.depth > 1 ? std::max(others, disk) : others + disk;

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/lowmem/weights/tile.h"
 #include "footprint/lowmem/weights/weight_store.h"
 
@@ -47,6 +48,8 @@ struct TileWork {
 // The other parameters that the time depends on.
 struct PassShape {
   WeightBackend backend = WeightBackend::kPread;
+  // Bytes that direct reads come in (WeightStore::direct_block_bytes).
+  int64_t direct_block_bytes = kPageBytes;
   int64_t panels = 1;
   bool single_token = false;
   // The share of the weights that stays in memory.

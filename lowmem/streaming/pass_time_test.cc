@@ -121,6 +121,25 @@ TEST(PredictPassSecondsTest, TakesLongerForTilesWithGaps) {
                    PredictPassSeconds(dense, mapped));
 }
 
+// Direct reads fetch whole blocks around each run, of the size of the disk's.
+TEST(PredictPassSecondsTest, TakesLongerForLargerBlocksOfTheDisk) {
+  Tile tile = MakeTile(256, 64);
+  tile.row_stride_bytes = 4096;
+  TileWork work;
+  work.Add(tile, 16, 256);
+  PassShape shape = MakeShape(1, WeightBackend::kDirect);
+  shape.direct_block_bytes = 512;
+  const double small = PredictPassSeconds(work, shape);
+  shape.direct_block_bytes = 4096;
+  // A nanosecond for each byte.
+  EXPECT_NEAR(PredictPassSeconds(work, shape) - small,
+              1e-9 * 256 * (4096 - 512), 1e-9);
+  PassShape cached = MakeShape(1, WeightBackend::kPread);
+  const double before = PredictPassSeconds(work, cached);
+  cached.direct_block_bytes = 512;
+  EXPECT_EQ(PredictPassSeconds(work, cached), before);
+}
+
 TEST(PredictPassSecondsTest, CountsStepsAndAttention) {
   PassShape shape = MakeShape(64, WeightBackend::kPread);
   const double before = PredictPassSeconds(MakeWork(64), shape);

@@ -38,11 +38,11 @@ struct StreamingNeeds {
   int64_t smallest_block_bytes = kFloatBlockBytes;
   // True: weights are copied into slots. False: they are used in place.
   bool uses_slots = true;
-  // True: reading a tile of a few columns would fetch the pages around each of
+  // True: reading a tile of a few columns would fetch the blocks around each of
   // its rows, as direct reads of a file without panels do.
   bool reads_around_blocks = false;
   // Bytes that a slot needs beyond its tile, because direct reads fetch whole
-  // pages.
+  // blocks of the disk.
   int64_t slot_overhead_bytes = 0;
   // True: tiles are read ahead into further slots if there is room for them.
   bool reads_ahead = false;

@@ -12,7 +12,8 @@
 namespace footprint {
 namespace {
 
-// The whole pages at both ends of a run of bytes.
+// At most these are read around a run of bytes: a block of the disk, which is
+// at most a page, at both ends.
 constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace
@@ -74,7 +75,7 @@ absl::StatusOr<Tile> StreamedProduct::NextTile(
     if (rows == 1) {
       return absl::InternalError("a plan's slot holds no row");
     }
-    // Direct reads of rows with gaps need whole pages for each row.
+    // Direct reads of rows with gaps need whole blocks for each row.
     rows = std::max<int64_t>(
         1, std::min(rows - 1, rows * memory_.slot_bytes / needed));
   }
@@ -279,7 +280,7 @@ absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
   if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
     return store_->Load(tile, memory_.slot);
   }
-  // Load would need whole pages for each short row, so Read copies them.
+  // Load would need whole blocks for each short row, so Read copies them.
   const absl::Status status = store_->Read(tile, memory_.slot);
   if (!status.ok()) return status;
   TileView view;

@@ -96,11 +96,11 @@ class Weight {
 struct WeightCounters {
   int64_t bytes_delivered = 0;  // of tiles
   // Bytes read from the file. They exceed the delivered bytes where direct
-  // reads round to pages, and they include what kResident loads in Open. Views
+  // reads round to blocks, and they include what kResident loads in Open. Views
   // of kMmap do not count: the system reads their pages at the first touch.
   int64_t bytes_read = 0;
   // The part of `bytes_read` that lies around the rows of tiles with gaps,
-  // where direct reads round each row to pages. Tiles of a packed file (see
+  // where direct reads round each row to blocks. Tiles of a packed file (see
   // pack.h) have no gaps.
   int64_t bytes_around_rows = 0;
   int64_t reads = 0;
