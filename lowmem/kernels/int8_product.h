@@ -91,7 +91,7 @@ void MultiplyInt8Panels(const QuantisedView& matrix, const RoundedView& input,
                         int64_t panels, const Epilogue& epilogue,
                         const PanelOutput& output, char* scratch);
 
-// "AVX-512 VNNI", "AVX2" or "plain": what the functions above run on.
+// "AVX-512 VNNI", "AVX2" or "plain C++": what the functions above run on.
 const char* Int8InstructionsName();
 
 }  // namespace footprint

@@ -7,7 +7,7 @@
 //
 // An exponential is a double, and doubles are added as whole numbers, exactly:
 // in three limbs of 64 bits, the highest of which is set by the largest
-// exponential. What lies below the lowest one is left out, at least 2^-64 of
+// exponential. What lies below the lowest one is left out, at most 2^-64 of
 // the sum. So parts of a vocabulary may be added by any threads and merged in
 // any order.
 //
