@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/kernels/half_float.h"
+#include "footprint/lowmem/kernels/quantised_types.h"
 #include "footprint/lowmem/kernels/six_bit_scales.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -236,36 +236,21 @@ Instructions FindInstructions() {
 #define FOOTPRINT_INT8_CALL(call) return plain_int8::call
 #endif
 
-// Calls `use` with the type as a constant.
+// Calls `use` with the type as a constant. Ends the program for a type without
+// products (HasInt8Product).
 template <class Use>
 void ForInt8Type(DType type, const Use& use) {
-  switch (type) {
-    case DType::kQ4_0:
-      return use(std::integral_constant<DType, DType::kQ4_0>());
-    case DType::kQ4_1:
-      return use(std::integral_constant<DType, DType::kQ4_1>());
-    case DType::kQ5_0:
-      return use(std::integral_constant<DType, DType::kQ5_0>());
-    case DType::kQ5_1:
-      return use(std::integral_constant<DType, DType::kQ5_1>());
-    case DType::kQ8_0:
-      return use(std::integral_constant<DType, DType::kQ8_0>());
-    case DType::kQ4K:
-      return use(std::integral_constant<DType, DType::kQ4K>());
-    case DType::kQ5K:
-      return use(std::integral_constant<DType, DType::kQ5K>());
-    case DType::kQ6K:
-      return use(std::integral_constant<DType, DType::kQ6K>());
-    default:
-      std::fprintf(stderr, "no products of whole numbers on %s\n",
-                   DTypeName(type).data());
-      std::abort();
-  }
+  if (ForQuantisedType(type, use)) return;
+  std::fprintf(stderr, "no products of whole numbers on %s\n",
+               DTypeName(type).data());
+  std::abort();
 }
 
 }  // namespace
 
-bool HasInt8Product(DType type) { return BlockOf(type).elements > 1; }
+bool HasInt8Product(DType type) {
+  return ForQuantisedType(type, [](auto) {});
+}
 
 int64_t Int8Bytes(int64_t columns, int64_t tokens) {
   constexpr int64_t kFactorBytes = 2 * int64_t{sizeof(float)};

@@ -389,5 +389,13 @@ TEST(Int8ProductDeathTest, RefusesAnotherType) {
                "no products of whole numbers on F32");
 }
 
+// No product is promised for a type without one, which would end the program.
+TEST(HasInt8ProductTest, NamesTheQuantisedTypesThatHaveOne) {
+  for (const DType type : kTypes) EXPECT_TRUE(HasInt8Product(type));
+  for (const DType type : {DType::kF32, DType::kF16, DType::kBF16}) {
+    EXPECT_FALSE(HasInt8Product(type)) << DTypeName(type);
+  }
+}
+
 }  // namespace
 }  // namespace footprint

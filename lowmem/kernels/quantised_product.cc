@@ -8,6 +8,7 @@
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/vector_targets.h"
 #include "footprint/lowmem/kernels/half_float.h"
+#include "footprint/lowmem/kernels/quantised_types.h"
 #include "footprint/lowmem/kernels/six_bit_scales.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -471,26 +472,8 @@ HWY_NOINLINE void WidenTyped(const uint8_t* source, int64_t block_bytes,
 // Calls `use` with the type as a constant.
 template <class Use>
 void ForType(DType type, const Use& use) {
-  switch (type) {
-    case DType::kQ4_0:
-      return use(std::integral_constant<DType, DType::kQ4_0>());
-    case DType::kQ4_1:
-      return use(std::integral_constant<DType, DType::kQ4_1>());
-    case DType::kQ5_0:
-      return use(std::integral_constant<DType, DType::kQ5_0>());
-    case DType::kQ5_1:
-      return use(std::integral_constant<DType, DType::kQ5_1>());
-    case DType::kQ8_0:
-      return use(std::integral_constant<DType, DType::kQ8_0>());
-    case DType::kQ4K:
-      return use(std::integral_constant<DType, DType::kQ4K>());
-    case DType::kQ5K:
-      return use(std::integral_constant<DType, DType::kQ5K>());
-    case DType::kQ6K:
-      return use(std::integral_constant<DType, DType::kQ6K>());
-    default:
-      HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
-  }
+  if (ForQuantisedType(type, use)) return;
+  HWY_ABORT("no arithmetic on %s", DTypeName(type).data());
 }
 
 void MultiplyQuantisedVector(DType type, const void* matrix, int64_t row_stride,
