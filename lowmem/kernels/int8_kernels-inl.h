@@ -21,18 +21,18 @@ inline constexpr int kOffset =
 
 // A row's numbers plus kOffset, and the factors of its groups.
 struct UnpackedRow {
-  const uint8_t* numbers;
-  const float* steps;
-  const float* seconds;  // least values, or the factor of the first half
-  const float* thirds;   // the factor of the second half
+  uint8_t* numbers;
+  float* steps;
+  float* seconds;  // least values, or the factor of the first half
+  float* thirds;   // the factor of the second half
 };
 
-FOOTPRINT_INT8_INLINE UnpackedRow RowOf(const char* scratch, int64_t columns,
+FOOTPRINT_INT8_INLINE UnpackedRow RowOf(char* scratch, int64_t columns,
                                         int64_t row) {
-  const char* const at = scratch + row * (columns + columns / kGroup * 12);
-  const float* const factors = reinterpret_cast<const float*>(at + columns);
+  char* const at = scratch + row * (columns + columns / kGroup * 12);
+  float* const factors = reinterpret_cast<float*>(at + columns);
   const int64_t groups = columns / kGroup;
-  return {reinterpret_cast<const uint8_t*>(at), factors, factors + groups,
+  return {reinterpret_cast<uint8_t*>(at), factors, factors + groups,
           factors + 2 * groups};
 }
 
@@ -476,12 +476,12 @@ FOOTPRINT_INT8_INLINE void UnpackGroups(const uint8_t* at, int groups,
   for (int group = 0; group < 8; ++group) {
     if (group >= groups) break;
     const int64_t place = first_group + group;
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(
-                            const_cast<uint8_t*>(row.numbers + place * kGroup)),
-                        Numbers<kType>(at, group));
-    const_cast<float*>(row.steps)[place] = values[0][group];
-    const_cast<float*>(row.seconds)[place] = values[1][group];
-    const_cast<float*>(row.thirds)[place] = values[2][group];
+    _mm256_storeu_si256(
+        reinterpret_cast<__m256i*>(row.numbers + place * kGroup),
+        Numbers<kType>(at, group));
+    row.steps[place] = values[0][group];
+    row.seconds[place] = values[1][group];
+    row.thirds[place] = values[2][group];
   }
 }
 
@@ -620,14 +620,14 @@ inline void UnpackGroups(const uint8_t* at, int groups, const UnpackedRow& row,
   for (int group = 0; group < groups; ++group) {
     const int64_t place = first_group + group;
     for (int i = 0; i < kGroup; ++i) {
-      const_cast<uint8_t*>(row.numbers)[place * kGroup + i] =
+      row.numbers[place * kGroup + i] =
           static_cast<uint8_t>(NumberAt<kType>(at, group, i));
     }
     float factors[3] = {};
     FactorsAt<kType>(at, group, factors);
-    const_cast<float*>(row.steps)[place] = factors[0];
-    const_cast<float*>(row.seconds)[place] = factors[1];
-    const_cast<float*>(row.thirds)[place] = factors[2];
+    row.steps[place] = factors[0];
+    row.seconds[place] = factors[1];
+    row.thirds[place] = factors[2];
   }
 }
 
@@ -844,7 +844,7 @@ FOOTPRINT_INT8_INLINE void AddGroup(
 }
 
 template <DType kType, int kRows, int kPanels>
-void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
+void MultiplyTile(char* scratch, int64_t columns, int64_t first_row,
                   const char* records, int64_t panel_bytes,
                   const Epilogue& epilogue, const PanelOutput& output) {
   constexpr int kVectors = kPanels * kTokenVectors;
@@ -884,7 +884,7 @@ void MultiplyTile(const char* scratch, int64_t columns, int64_t first_row,
 }
 
 template <DType kType, int kPanels>
-void MultiplyPanelRows(const char* scratch, const QuantisedView& matrix,
+void MultiplyPanelRows(char* scratch, const QuantisedView& matrix,
                        const char* records, int64_t panel_bytes,
                        const Epilogue& epilogue, const PanelOutput& output) {
   constexpr int kRows =
@@ -923,8 +923,7 @@ void MultiplyPanelsTyped(const QuantisedView& matrix, const RoundedView& input,
   }
 }
 
-void RoundVector(const float* input, int64_t columns, const VectorView& to) {
-  int8_t* const numbers = const_cast<int8_t*>(to.numbers);
+void RoundVector(const float* input, int64_t columns, const VectorPlace& to) {
   for (int64_t group = 0; group < columns / kGroup; ++group) {
     const float* const x = input + group * kGroup;
     uint32_t largest = 0;
@@ -937,12 +936,12 @@ void RoundVector(const float* input, int64_t columns, const VectorView& to) {
     for (int half = 0; half < 2; ++half) {
       for (int i = half * 16; i < half * 16 + 16; ++i) {
         const int32_t number = RoundNumber(x[i], step);
-        numbers[group * kGroup + i] = static_cast<int8_t>(number);
+        to.numbers[group * kGroup + i] = static_cast<int8_t>(number);
         halves[half] += number;
       }
     }
-    const_cast<float*>(to.steps)[group] = step.step;
-    const_cast<int32_t*>(to.halves)[group] = PackHalves(halves[0], halves[1]);
+    to.steps[group] = step.step;
+    to.halves[group] = PackHalves(halves[0], halves[1]);
   }
 }
 

@@ -93,13 +93,31 @@ struct VectorView {
 
 int64_t PaddedColumns(int64_t columns) { return AlignUp(columns, kSumBlock); }
 
-VectorView ViewOf(const char* rounded, int64_t columns, int64_t first) {
+// The place of one token's features while they are rounded.
+struct VectorPlace {
+  int8_t* numbers;
+  float* steps;
+  int32_t* halves;
+};
+
+// Where the halves begin, in bytes. The steps begin behind the padded numbers.
+int64_t HalvesOffset(int64_t columns) {
   const int64_t padded = PaddedColumns(columns);
-  const char* const steps = rounded + padded;
-  const char* const halves = steps + padded / kGroup * int64_t{sizeof(float)};
+  return padded + padded / kGroup * int64_t{sizeof(float)};
+}
+
+VectorView ViewOf(const char* rounded, int64_t columns, int64_t first) {
+  const char* const steps = rounded + PaddedColumns(columns);
+  const char* const halves = rounded + HalvesOffset(columns);
   return {reinterpret_cast<const int8_t*>(rounded) + first,
           reinterpret_cast<const float*>(steps) + first / kGroup,
           reinterpret_cast<const int32_t*>(halves) + first / kGroup};
+}
+
+VectorPlace PlaceOf(char* rounded, int64_t columns) {
+  return {reinterpret_cast<int8_t*>(rounded),
+          reinterpret_cast<float*>(rounded + PaddedColumns(columns)),
+          reinterpret_cast<int32_t*>(rounded + HalvesOffset(columns))};
 }
 
 HWY_INLINE uint32_t BitsOf(float x) {
@@ -267,14 +285,14 @@ int64_t Int8RowBytes(int64_t columns) {
 }
 
 void RoundVector(const float* input, int64_t columns, char* rounded) {
-  const VectorView view = ViewOf(rounded, columns, 0);
+  const VectorPlace place = PlaceOf(rounded, columns);
   const int64_t padded = PaddedColumns(columns);
   std::memset(rounded + columns, 0, static_cast<size_t>(padded - columns));
   for (int64_t group = columns / kGroup; group < padded / kGroup; ++group) {
-    const_cast<float*>(view.steps)[group] = 0;
-    const_cast<int32_t*>(view.halves)[group] = 0;
+    place.steps[group] = 0;
+    place.halves[group] = 0;
   }
-  FOOTPRINT_INT8_CALL(RoundVector(input, columns, view))
+  FOOTPRINT_INT8_CALL(RoundVector(input, columns, place))
 }
 
 void RoundPanels(const PanelView& input, int64_t columns, int64_t panels,
