@@ -254,10 +254,10 @@ std::vector<BadHeader> BadNumbers() {
        "the number 2.0"},
       {"extent as text",
        OneTensor(R"("dtype":"U8","shape":["2"],"data_offsets":[0,2])"), 2,
-       "a string where"},
+       "a string which"},
       {"nested shape",
        OneTensor(R"("dtype":"U8","shape":[[2]],"data_offsets":[0,2])"), 2,
-       "an array where"},
+       "an array which"},
   };
 }
 
@@ -265,7 +265,7 @@ std::vector<BadHeader> BadFields() {
   return {
       {"three offsets",
        OneTensor(R"("dtype":"U8","shape":[2],"data_offsets":[0,2,3])"), 2,
-       "the number 3 where"},
+       "the number 3 which"},
       {"one offset",
        OneTensor(R"("dtype":"U8","shape":[2],"data_offsets":[0])"), 2,
        "wants two numbers"},
@@ -291,17 +291,17 @@ std::vector<BadHeader> BadFields() {
 
 std::vector<BadHeader> BadTypes() {
   return {
-      {"tensor is null", R"({"a":null})", 0, "null where"},
-      {"tensor is a list", R"({"a":[]})", 0, "an array where"},
+      {"tensor is null", R"({"a":null})", 0, "null which"},
+      {"tensor is a list", R"({"a":[]})", 0, "an array which"},
       {"dtype is a boolean", OneTensor(R"("dtype":true)"), 0,
-       "a boolean where"},
-      {"dtype is an object", OneTensor(R"("dtype":{})"), 0, "an object where"},
-      {"dtype is a number", OneTensor(R"("dtype":1)"), 0, "the number 1 where"},
+       "a boolean which"},
+      {"dtype is an object", OneTensor(R"("dtype":{})"), 0, "an object which"},
+      {"dtype is a number", OneTensor(R"("dtype":1)"), 0, "the number 1 which"},
       {"metadata is a number", R"({"__metadata__":{"a":1}})", 0,
-       "the number 1 where"},
-      {"metadata is a list", R"({"__metadata__":[]})", 0, "an array where"},
+       "the number 1 which"},
+      {"metadata is a list", R"({"__metadata__":[]})", 0, "an array which"},
       {"metadata is nested", R"({"__metadata__":{"a":{}}})", 0,
-       "an object where"},
+       "an object which"},
       {"metadata twice", R"({"__metadata__":{},"__metadata__":{}})", 0,
        "__metadata__ occurs twice"},
       {"metadata's key twice", R"({"__metadata__":{"a":"1","a":"2"}})", 0,

@@ -13,6 +13,7 @@ struct TestPlan {
   ArenaRange slots = {0, 512};
   ArenaRange wide = {512, 0};
   ArenaRange dense = {512, 256};
+  ArenaRange rounded = {768, 128};
 
   int64_t part_bytes(const ArenaRange& range) const {
     return range.size_bytes / 2;
@@ -27,7 +28,7 @@ TEST(PassMemoryTest, VectorsLieOneAfterTheOther) {
 }
 
 TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
-  const auto arena = MappedBlock::Allocate(768);
+  const auto arena = MappedBlock::Allocate(896);
   ASSERT_THAT(arena, IsOk());
   const TestPlan plan;
   for (const int worker : {0, 1}) {
@@ -38,6 +39,7 @@ TEST(PassMemoryTest, EachWorkerHasItsOwnPart) {
     EXPECT_EQ(memory.slot_bytes, 64);
     EXPECT_EQ(memory.dense, arena->At<float>(512 + worker * 128));
     EXPECT_EQ(memory.wide, nullptr);
+    EXPECT_EQ(memory.rounded, arena->At<char>(768 + worker * 64));
   }
 }
 
