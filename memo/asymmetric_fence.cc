@@ -14,7 +14,7 @@ bool RegisterFastFence() { return false; }
 bool RegisterFastFence() { return RegisterMembarrier() && Membarrier(); }
 #endif
 
-// Heavy is then a system call.
+// If true, Heavy is a system call.
 std::atomic<bool> fast_fence_is_chosen{false};
 
 }  // namespace
@@ -40,7 +40,8 @@ void AsymmetricFence::Heavy() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!fast_fence_is_chosen.load(std::memory_order_relaxed)) return;
   if (Membarrier()) return;
-  // A sandbox was entered after the fence had been chosen; readers rely on it.
+  // The process entered a sandbox after it chose the fence, and readers rely on
+  // the fence.
   std::fprintf(stderr,
                "memo: the kernel granted membarrier and now refuses it, so "
                "pinned values can no longer be told from free ones. Enter the "

@@ -1,4 +1,4 @@
-// A pair of memory fences of which the frequent one is nearly free.
+// A pair of memory fences, of which the frequent one is nearly free.
 //
 //   // Often, by a thread that was told kMembarrier:
 //   pins = pins + 1;
@@ -13,11 +13,11 @@
 // At least one of two threads that run these lines sees what the other wrote.
 // On Linux `Heavy` asks the kernel (membarrier) to run a fence on every
 // processor of the process, so that `Light` need only hold back the compiler.
-// Where the kernel refuses, ask for `Full`, a sequentially consistent fence:
-// right, and some 5 ns.
+// If the kernel refuses, use `Full`, a sequentially consistent fence that is
+// correct everywhere.
 //
-// Thread-safety: all of it. Owns nothing. Memory: none. Time: `Light` nothing,
-// `Full` about 5 ns, `Heavy` 0.5 to 10 us.
+// Thread-safe. Owns nothing. Memory: no heap memory. Time: `Light` is free,
+// `Full` takes about 5 ns, `Heavy` 0.5 to 10 us.
 
 #ifndef FOOTPRINT_MEMO_ASYMMETRIC_FENCE_H_
 #define FOOTPRINT_MEMO_ASYMMETRIC_FENCE_H_
@@ -36,18 +36,18 @@ namespace footprint::memo_internal {
 
 enum class FenceKind { kSequentiallyConsistent, kMembarrier };
 
-// Asks the kernel for the fast fence, once for the process; later calls answer
-// what was chosen. Under ThreadSanitizer, which does not know membarrier, the
-// answer is always kSequentiallyConsistent.
+// Asks the kernel for the fast fence, once per process; later calls return the
+// same choice. Under ThreadSanitizer, which does not know membarrier, the
+// result is always kSequentiallyConsistent.
 FenceKind ChooseFence();
 
-// Makes ChooseFence answer as on a kernel without membarrier, from here on, for
-// tests. Threads that were told otherwise must not rely on a fence again.
+// Makes ChooseFence answer as on a kernel without membarrier, from now on, for
+// tests. Threads that got another answer must not rely on a fence again.
 void ForceSequentiallyConsistentFenceForTesting();
 
 struct AsymmetricFence {
 #ifdef FOOTPRINT_MEMO_THREAD_SANITIZER
-  // ThreadSanitizer knows no fences either, but orders on the operations.
+  // ThreadSanitizer knows no fences, only the memory orders of the operations.
   static constexpr std::memory_order kStore = std::memory_order_seq_cst;
   static constexpr std::memory_order kLoad = std::memory_order_seq_cst;
   static void Light() {}

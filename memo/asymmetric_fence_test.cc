@@ -15,7 +15,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Makes membarrier fail as on a kernel without it.
+// Makes membarrier fail as on a kernel that lacks it.
 bool TakeMembarrierAway() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -28,7 +28,7 @@ bool TakeMembarrierAway() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// Before any test that chooses in this process.
+// This runs before any test that chooses a fence in this process.
 TEST(AsymmetricFenceDeathTest, FallsBackWhereTheKernelRefuses) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

@@ -1,7 +1,7 @@
 // The rows of get_benchmark.cc that need LevelDB and RocksDB: their caches,
-// with as many shards as they come with. Without their headers the rows are
-// missing, and the output's first lines say so. And a hit in a loop that cannot
-// throw.
+// with their default number of shards. Without their headers the rows are
+// missing, and the first lines of the output say so. One more row is a hit in a
+// loop that cannot throw.
 
 #include <cstddef>
 #include <memory>
@@ -72,7 +72,7 @@ rocksdb::Cache* WithHotEntry(const std::shared_ptr<rocksdb::Cache>& cache) {
   const rocksdb::Status inserted =
       cache->Insert(rocksdb::Slice(kKey, 16), &hot_value, sizeof(hot_value),
                     [](const rocksdb::Slice&, void*) {});
-  (void)inserted;  // A row whose entry is missing says so.
+  (void)inserted;  // A row whose entry is missing reports it.
   return cache.get();
 }
 
@@ -91,8 +91,9 @@ void BM_LookUpRocksDbHyperClock(benchmark::State& state) {
 BENCHMARK(BM_LookUpRocksDbHyperClock)->ThreadRange(1, 2);
 #endif
 
-// As BM_GetMemo, but nothing may throw while the handle lives: the compiler
-// then keeps it in registers, where BM_GetMemo's lies on the stack.
+// This is BM_GetMemo, except that nothing can throw while the handle lives: the
+// compiler then keeps the handle in registers, whereas BM_GetMemo's is on the
+// stack.
 void BM_GetMemoThatCannotThrow(benchmark::State& state) {
   static const Memo<int>* const made =
       new Memo<int>(*MakeMemo<int>("hot one", [] { return 42; }));
@@ -111,7 +112,7 @@ void BM_GetMemoThatCannotThrow(benchmark::State& state) {
 }
 BENCHMARK(BM_GetMemoThatCannotThrow)->ThreadRange(1, 2);
 
-// Before main, as the benchmarks themselves are registered.
+// This runs before main, like the registration of the benchmarks.
 const bool alternatives_are_told = [] {
 #ifdef FOOTPRINT_HAS_LEVELDB
   benchmark::AddCustomContext("LevelDB", "present");

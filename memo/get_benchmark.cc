@@ -1,7 +1,7 @@
-// Cost of a memo's hit against the costs of its alternatives. Each loop gets a
-// value, reads it and lets it go; all threads use the same value. Ratios hold
-// only between rows of one run: use --benchmark_enable_random_interleaving. Not
-// measured: misses, and caches with more than one entry in use.
+// Compares the cost of a memo's hit with that of its alternatives. Each loop
+// gets a value, reads it and releases it; all threads use the same value.
+// Compare only rows of one run: use --benchmark_enable_random_interleaving. The
+// benchmark does not measure misses, or caches with more than one entry in use.
 
 #include <any>
 #include <atomic>

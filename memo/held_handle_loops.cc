@@ -1,6 +1,6 @@
-// Loops for held_handle_loops_test.sh, which compares their instructions: a
-// value of a memo, read through what its handle points to, costs what it costs
-// through a pointer.
+// Loops for held_handle_loops_test.sh, which compares their instructions:
+// reading a memo's value through a handle's pointer costs as much as reading
+// through a plain pointer.
 
 #include "absl/status/statusor.h"
 #include "footprint/memo/keep_read.h"
@@ -22,7 +22,7 @@ __attribute__((noinline)) void ReadByHandle(const footprint::Memo<int>* memo,
   for (long i = 0; i < count; ++i) KeepRead(value);
 }
 
-// A loop that the comparison must tell apart from the others.
+// A loop that the comparison must distinguish from the others.
 __attribute__((noinline)) void GetEachTime(const footprint::Memo<int>* memo,
                                            long count) {
   for (long i = 0; i < count; ++i) {

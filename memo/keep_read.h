@@ -1,4 +1,4 @@
-// A read that stays in a loop of get_benchmark.cc.
+// A read that the compiler does not remove from the loops of get_benchmark.cc.
 //
 //   memo_internal::KeepRead(*static_cast<int*>(cache->Value(handle)));
 
@@ -7,9 +7,9 @@
 
 namespace footprint::memo_internal {
 
-// Loads the value into a register, and lets the compiler take no memory for
-// known afterwards. benchmark::DoNotOptimize(value) leaves the value where it
-// is: a loop of it alone reads nothing.
+// Loads the value into a register, and makes the compiler forget what it knows
+// about memory. benchmark::DoNotOptimize(value) leaves the value in memory, so
+// a loop with it alone reads nothing.
 inline void KeepRead(const int& value) {
   int read = value;
   asm volatile("" : "+r"(read) : : "memory");

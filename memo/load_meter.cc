@@ -38,7 +38,7 @@ int64_t LiveBytes(const ThreadHeapCounters& counters) {
       __atomic_load_n(counters.deallocated_bytes, __ATOMIC_RELAXED));
 }
 
-// Threads that are being metered, and what they have taken while they were.
+// Threads that are being metered, and the bytes that they took in that time.
 struct MeteredThreads {
   struct Thread {
     pthread_t id;
@@ -51,17 +51,17 @@ struct MeteredThreads {
   Mutex mutex;
   std::vector<Thread> running ABSL_GUARDED_BY(mutex);
   int64_t finished_bytes ABSL_GUARDED_BY(mutex) = 0;
-  // Returns how many stretches have begun.
+  // Stretches that have begun so far.
   uint64_t stretch_count ABSL_GUARDED_BY(mutex) = 0;
 };
 
-// Never destroyed: threads may outlive static objects.
+// The list is never destroyed, since threads may outlive static objects.
 MeteredThreads& Metered() {
   static MeteredThreads* const metered = new MeteredThreads;
   return *metered;
 }
 
-// fork runs these, so that it finds no list in the middle of a change.
+// fork runs these, so that no child gets a half-changed list.
 void LockMetered() ABSL_EXCLUSIVE_LOCK_FUNCTION(Metered().mutex) {
   Metered().mutex.Lock();
 }
@@ -81,15 +81,15 @@ void UnlockMeteredInChild() ABSL_UNLOCK_FUNCTION(Metered().mutex) {
 }
 
 MeteredThreads::MeteredThreads() {
-  // The list's own memory is no part of a first figure.
+  // The list allocates here, so that its memory is not part of a first figure.
   running.reserve(64);
   pthread_atfork(LockMetered, UnlockMetered, UnlockMeteredInChild);
 }
 
-// Stretches within each other on this thread, and the innermost meter.
+// Nested stretches on this thread, and the innermost meter.
 thread_local int stretch_depth = 0;
 thread_local LoadMeter* innermost_meter = nullptr;
-// Bytes that were live when jemalloc's peak of this thread began anew.
+// Live bytes at the moment when jemalloc's peak of this thread was reset.
 thread_local int64_t peak_begin_bytes = 0;
 
 std::atomic<ResidentCount> resident_count{ResidentCount::kNone};
@@ -104,7 +104,7 @@ int64_t ReadAllMeteredBytes() {
   return bytes;
 }
 
-// Reads a file of /proc piece by piece without the heap.
+// Passes the characters of a file of /proc to `take`, without heap memory.
 template <typename Take>
 void ReadWithoutHeap(const char* path, Take take) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -117,9 +117,9 @@ void ReadWithoutHeap(const char* path, Take take) {
   close(file);
 }
 
-// Bytes of mappings, from lines like
-// "7f00-7f01 rw-p 00000000 00:00 0    [stack]". Mappings that nobody may touch
-// take nothing; main's stack, which grows by itself, is left out.
+// Adds up mappings from lines like "7f00-7f01 rw-p 00000000 00:00 0
+// [stack]". Inaccessible mappings take no memory, and the main thread's stack,
+// which grows by itself, is left out.
 class MappedAddresses {
  public:
   void Take(char character) {
@@ -153,7 +153,7 @@ class MappedAddresses {
   int64_t inaccessible_count_ = 0;
 };
 
-// The usual one.
+// Returns the default stack size of a thread.
 int64_t ThreadStackBytes() {
   static const int64_t stack_bytes = [] {
     pthread_attr_t attributes;
@@ -166,7 +166,7 @@ int64_t ThreadStackBytes() {
   return stack_bytes;
 }
 
-// The most that can be touched at one time.
+// Returns the most bytes that the process can touch at one time.
 int64_t MachineBytes() {
   struct sysinfo machine = {};
   if (sysinfo(&machine) != 0) return INT64_MAX;
@@ -174,14 +174,15 @@ int64_t MachineBytes() {
          static_cast<int64_t>(machine.mem_unit);
 }
 
-// Also where nothing is known: a folder has two links besides those of what is
-// in it.
+// Returns true also if the number of threads is unknown. A folder has two links
+// plus one for each folder within it, here one per thread.
 bool HasOtherThreads() {
   struct stat threads;
   return stat("/proc/self/task", &threads) != 0 || threads.st_nlink != 3;
 }
 
-// A thread that was joined leaves its stack to the next one.
+// Returns whether the process may have had other threads. The C library keeps
+// the stack of a joined thread for the next one.
 bool MayHaveHadOtherThreads() {
 #if FOOTPRINT_MEMO_KNOWS_SINGLE_THREAD
   return __libc_single_threaded == 0;
@@ -274,7 +275,7 @@ MeteredStretch::MeteredStretch() {
   MutexLock lock(&metered.mutex);
   metered.running.push_back({pthread_self(), counters, 0});
   ++metered.stretch_count;
-  // Last: the list may just have grown.
+  // The bytes are read last, since the list may just have grown.
   metered.running.back().begin_bytes = LiveBytes(counters);
 }
 
@@ -315,6 +316,7 @@ void LoadMeter::NotePeak() {
 }
 
 LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
+  // Ends this meter's peak, which also counts for the meter around it.
   NotePeak();
   innermost_meter = outer_;
   if (outer_ != nullptr) {
@@ -331,6 +333,7 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
     MutexLock lock(&metered.mutex);
     was_alone &= metered.stretch_count == stretch_count_;
   }
+  // Judges the figures.
   LoadedBytes loaded;
   loaded.is_measured = IsJemalloc();
   if (!loaded.is_measured) return loaded;
@@ -339,14 +342,14 @@ LoadedBytes LoadMeter::Stop(const MemoryReading& excluded) {
                            ? CrossCheck::kAgrees
                            : CrossCheck::kDiffers;
   loaded.mapped_bytes = growth.mapped_bytes;
-  // In doubt anyway: as many stacks as may be.
+  // The figure is in doubt anyway, so every new guard page counts as a stack.
   if (growth.has_other_threads || loaded.cross_check == CrossCheck::kDiffers) {
     loaded.mapped_bytes -= growth.inaccessible_count * ThreadStackBytes();
   }
   loaded.mapped_bytes = std::max<int64_t>(0, loaded.mapped_bytes);
   const int64_t touched_bytes = std::max<int64_t>(0, growth.resident_bytes);
-  // Addresses that were reserved, as a sparse table's or an arena's: they can
-  // never be touched all.
+  // Someone reserved addresses, for example for a sparse table or an arena.
+  // They can never all be touched.
   if (loaded.mapped_bytes > MachineBytes()) {
     loaded.mapped_bytes = std::min(loaded.mapped_bytes, touched_bytes);
     loaded.doubt =

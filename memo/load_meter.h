@@ -1,5 +1,5 @@
-// Measures the bytes that a piece of code on the calling thread has taken, and
-// the most that it needed meanwhile.
+// Measures the bytes that code on the calling thread has taken, and the most
+// that it needed at one time.
 //
 //   LoadMeter meter;
 //   auto value = std::make_unique<Model>(path);
@@ -7,24 +7,24 @@
 //
 // Heap: the growth of jemalloc's own counters of this thread, exact to the
 // byte. Mappings: the growth of the process's accessible addresses beyond
-// jemalloc's own. Blocks that other threads allocate meanwhile are in neither
-// counter, so the growth of the whole heap is compared with that of all threads
-// that are being metered: where it differs by one byte, the figure is doubtful.
-// So is any growth of mappings while the process has other threads, since
-// nobody knows whose it is, and one that may be a stack which an ended thread
-// left. Without jemalloc nothing is known.
+// jemalloc's own. Neither counter has the blocks that other threads allocate at
+// the same time, so the growth of the whole heap is compared with the growth of
+// all metered threads. If they differ by one byte, the figure is in doubt. The
+// growth of mappings is in doubt if the process has other threads, since they
+// may have made the mappings, or if it may be the stack of a thread that has
+// ended. Without jemalloc nothing is measured.
 //
-// Limits: bytes that other threads map and unmap in equal amounts are not seen.
-// Blocks that a worker thread takes out of its own cache of freed ones, up to
-// some hundred KiB, look as if nothing was allocated. Where more addresses were
-// mapped than the machine has memory, only pages that were touched count, and
-// the figure is doubtful. The peak is that of this
-// thread's heap, within 64 KiB, and of mappings that stay.
+// Limits: the meter does not see bytes that other threads map and unmap in
+// equal amounts. If a worker thread takes blocks from its own cache of freed
+// blocks, up to some hundred KiB, it seems to have allocated nothing. If more
+// addresses were mapped than the machine has memory, only touched pages count,
+// and the figure is in doubt. The peak is that of this thread's heap, within 64
+// KiB, plus the mappings that remain.
 //
-// Thread-safety: construct and stop on one thread, the last one first. Memory:
-// some words a thread. Time: some 100 microseconds for each reading, more where
-// the process has thousands of mappings; the loading thread's cache of free
-// blocks is given back.
+// Thread-safety: construct and stop a meter on one thread, and stop the last
+// one first. Memory: some words per thread. Time: each reading takes some 100
+// microseconds, and more if the process has thousands of mappings. It flushes
+// the calling thread's cache of free blocks.
 
 #ifndef FOOTPRINT_MEMO_LOAD_METER_H_
 #define FOOTPRINT_MEMO_LOAD_METER_H_
@@ -33,9 +33,9 @@
 
 namespace footprint {
 
-// Whether the growth of the whole process agrees with the figure of one thread.
+// Says whether the growth of the whole process agrees with one thread's figure.
 enum class CrossCheck {
-  // No jemalloc.
+  // The allocator is not jemalloc.
   kNotPossible,
   kAgrees,
   // Other threads have allocated or freed: the factory uses worker threads, or
@@ -49,47 +49,51 @@ struct LoadedBytes {
   bool is_measured = false;
   // Why `bytes` may be wrong; null if they are right.
   const char* doubt = nullptr;
-  // Heap and mappings that are left, never negative. In doubt: what this thread
-  // took and, besides, what nobody else is known to have taken.
+  // Heap bytes and mappings that remain, never negative. If in doubt: this
+  // thread's bytes plus all bytes that no metered thread is known to have
+  // taken.
   int64_t bytes = 0;
-  // So many of the bytes are mappings.
+  // The mapped part of `bytes`.
   int64_t mapped_bytes = 0;
-  // Most at one time, what belongs to others included; at least `bytes`.
+  // Peak bytes, including those that belong to other memos; at least `bytes`.
   int64_t peak_bytes = 0;
-  // All that was allocated or mapped, freed or not.
+  // Bytes that were allocated or mapped, whether or not they were freed.
   int64_t taken_bytes = 0;
-  // Growth of the resident set; only where CountResidentBytes asked for it.
+  // Growth of the resident set; 0 unless CountResidentBytes asked for it.
   int64_t resident_bytes = 0;
   CrossCheck cross_check = CrossCheck::kNotPossible;
 };
 
-// All counters at one moment; differences of two are what happened between.
+// All counters at one moment. The difference of two readings is what happened
+// between them.
 struct MemoryReading {
-  int64_t thread_bytes = 0;            // live on the heap, of this thread
+  int64_t thread_bytes = 0;            // live heap bytes of this thread
   int64_t thread_allocated_bytes = 0;  // freed or not
-  int64_t heap_bytes = 0;              // live, of the process
-  int64_t metered_bytes = 0;           // live, of all threads while metered
-  // Accessible, of the process, without its allocator.
+  int64_t heap_bytes = 0;              // live heap bytes of the process
+  // Live heap bytes of all threads, while metered.
+  int64_t metered_bytes = 0;
+  // Accessible addresses of the process, without those of its allocator.
   int64_t mapped_bytes = 0;
   int64_t resident_bytes = 0;
   int64_t inaccessible_count = 0;  // mappings, such as one before each stack
-  // Another thread was there at either moment of a difference.
+  // True if another thread existed, in a difference at either of its moments.
   bool has_other_threads = false;
 
   MemoryReading& operator+=(const MemoryReading& other);
   friend MemoryReading operator-(MemoryReading left,
                                  const MemoryReading& right);
 };
-// Zeros without jemalloc.
+// Reads all counters; all are 0 without jemalloc.
 MemoryReading ReadMemory();
 
-// Returns whether inaccessible pages tell a thread's stack from other mappings.
-// Not since glibc 2.42, whose guard pages look like any others: then what was
-// mapped while there were threads, or after, is in doubt, and may hold stacks.
+// Returns whether inaccessible pages distinguish a thread's stack from other
+// mappings. Since glibc 2.42 they do not, as guard pages look like any others.
+// Then mappings are in doubt if they were made while the process had threads,
+// or later, and may include stacks.
 bool StacksAreTold();
 
-// Says that what its thread allocates and frees while it lives is known to
-// whoever compares, and puts no other thread's figure in doubt.
+// While it lives, the heap bytes of its thread count as metered, so that they
+// put no other thread's figure in doubt.
 class MeteredStretch {
  public:
   MeteredStretch();
@@ -103,11 +107,12 @@ class LoadMeter {
   LoadMeter();
   LoadMeter(const LoadMeter&) = delete;
   LoadMeter& operator=(const LoadMeter&) = delete;
-  // A meter that was not stopped was in the way of nobody but itself.
+  // Ends a meter that was not stopped. It affects no other meter.
   ~LoadMeter();
 
-  // `excluded` is what happened in the stretch that belongs to others; it is
-  // taken off all figures but the peak. Call once.
+  // Returns what was taken since construction. `excluded` is the part of the
+  // growth that belongs to others; it is subtracted from all figures but the
+  // peak. Call this once.
   LoadedBytes Stop(const MemoryReading& excluded = {});
 
  private:
@@ -123,14 +128,14 @@ class LoadMeter {
 
 enum class ResidentCount {
   kNone,
-  // Pages that were touched.
+  // Pages that were touched count.
   kTouched,
-  // At least what was taken from the heap counts, since pages of it that nobody
-  // has touched yet will be. The pages of mapped files count that were touched.
+  // At least the bytes that were taken from the heap count, since heap pages
+  // that are not touched yet will be. Of mapped files, the touched pages count.
   kTouchedOrOnHeap,
 };
-// Gives readings resident bytes, too, from now on, each after free memory was
-// given back to the system, which takes up to 90 ms for 256 MiB.
+// Makes later readings include resident bytes. Each reading first returns free
+// memory to the system, which takes up to 90 ms for 256 MiB.
 void CountResidentBytes(ResidentCount count);
 bool ResidentBytesAreCounted();
 

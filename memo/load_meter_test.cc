@@ -18,7 +18,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// A size class of jemalloc, so that as many bytes are usable.
+// A size class of jemalloc, so that the usable bytes equal the requested ones.
 constexpr int64_t kBlockBytes = 16 << 20;
 
 std::unique_ptr<char[]> MakeBlock() {
@@ -45,7 +45,7 @@ class Mapping {
   void* const begin_;
 };
 
-// A thread that was joined is among the kernel's for a moment yet.
+// A joined thread remains in the kernel's list for a moment.
 void WaitUntilAlone() {
   struct stat threads;
   do {
@@ -56,7 +56,7 @@ void WaitUntilAlone() {
 TEST(LoadMeterTest, MeasuresWhatIsLeftToTheByte) {
   LoadMeter meter;
   const std::unique_ptr<char[]> left = MakeBlock();
-  MakeBlock();  // Freed at once, hence not left.
+  MakeBlock();  // This is freed at once, so it does not remain.
   const LoadedBytes loaded = meter.Stop();
   EXPECT_TRUE(loaded.is_measured);
   EXPECT_EQ(loaded.doubt, nullptr);
@@ -79,7 +79,7 @@ TEST(LoadMeterTest, ReservedAddressesBeyondTheMachinesMemoryDoNotCount) {
   EXPECT_NE(loaded.doubt, nullptr);
   EXPECT_GE(loaded.bytes, kTouchedBytes);
   EXPECT_LE(loaded.bytes, kTouchedBytes + (4 << 20));
-  EXPECT_EQ(loaded.resident_bytes, 0);  // which nobody asked for
+  EXPECT_EQ(loaded.resident_bytes, 0);  // not requested
 }
 
 TEST(LoadMeterTest, SmallBlocksAreExactToo) {
@@ -104,7 +104,7 @@ TEST(LoadMeterTest, ThePeakHoldsWhatWasFreedOnTheWay) {
   EXPECT_EQ(loaded.bytes, kBlockBytes);
   EXPECT_GE(loaded.peak_bytes, 3 * kBlockBytes);
   EXPECT_LE(loaded.peak_bytes, 3 * kBlockBytes + (64 << 10));
-  // The one around it has needed as much.
+  // The outer meter has needed as much.
   const std::unique_ptr<char[]> later = MakeBlock();
   EXPECT_GE(outer.Stop().peak_bytes, 3 * kBlockBytes);
 }
@@ -178,7 +178,8 @@ TEST(LoadMeterTest, OneWithinAnotherIsNoDoubt) {
 }
 
 // Runs `work` on another thread while the caller's meter runs. That thread
-// begins before and ends after: its own beginning and end take memory, too.
+// starts before the meter and ends after it, since its own start and end take
+// memory.
 template <typename Work>
 LoadedBytes MeterBeside(const Work& work) {
   std::atomic<int> turn{-1};
@@ -226,7 +227,7 @@ TEST(LoadMeterTest, AMappingBesideAnotherMeterIsADoubt) {
             nullptr);
 }
 
-// By a thread that takes nothing from the heap.
+// The other thread takes nothing from the heap.
 TEST(LoadMeterTest, WhatAnotherThreadMapsOrUnmapsIsADoubt) {
   void* theirs = nullptr;
   EXPECT_NE(MeterBeside([&] {
@@ -245,7 +246,7 @@ TEST(LoadMeterTest, AMappingOfTheOnlyThreadIsCertain) {
   LoadMeter meter;
   const Mapping mapping(kBlockBytes);
   const LoadedBytes loaded = meter.Stop();
-  // Else it may be the stack of a thread that an earlier test had.
+  // Otherwise the mapping may be the stack of a thread of an earlier test.
   if (StacksAreTold()) {
     EXPECT_EQ(loaded.doubt, nullptr);
   }
@@ -267,7 +268,8 @@ TEST(LoadMeterTest, CountsNoPagesThatNobodyMayTouch) {
   EXPECT_EQ(meter.Stop().mapped_bytes, 0);
 }
 
-// Its stack is not of the usual size, and nothing tells it from a mapping.
+// The thread's stack is not of the default size, and nothing distinguishes it
+// from a mapping.
 TEST(LoadMeterTest, AThreadThatGoesOnIsADoubt) {
   WaitUntilAlone();
   static std::atomic<bool> may_end{false};
@@ -290,7 +292,7 @@ TEST(LoadMeterTest, AThreadThatGoesOnIsADoubt) {
   pthread_attr_destroy(&attributes);
 }
 
-// glibc keeps its stack for the next.
+// glibc keeps the ended thread's stack for the next one.
 TEST(LoadMeterTest, AThreadThatHasEndedIsADoubt) {
   WaitUntilAlone();
   pthread_attr_t attributes;
@@ -351,7 +353,7 @@ TEST(LoadMeterTest, ResidentBytesAreCountedOnRequest) {
   EXPECT_GE(loaded.resident_bytes, 16 << 20);
   EXPECT_LE(loaded.resident_bytes, 18 << 20);
   EXPECT_GE(loaded.bytes, 80 << 20);
-  // Heap that nobody has touched yet will be.
+  // Heap memory that is not touched yet counts, since it will be.
   CountResidentBytes(ResidentCount::kTouchedOrOnHeap);
   LoadMeter second;
   const std::unique_ptr<char[]> later(new char[64 << 20]);

@@ -1,4 +1,4 @@
-// A value that is loaded once, shared, and evicted when the caller says so.
+// A memo holds a value that is loaded once, shared, and evicted on request.
 //
 //   absl::StatusOr<Memo<Model>> model = MakeMemo<Model>(
 //       "resnet", [path]() -> absl::StatusOr<Model> { return ReadModel(path);
@@ -11,30 +11,30 @@
 //   absl::Status evicted = model->Evict();
 //
 // Ownership: copies of a Memo are the same memo. The value lives until it is
-// evicted or the last copy ends; where a handle outlives the last copy, until
-// that handle has ended and a memo is next made, loaded or evicted. A name
-// belongs to one memo at a time.
-// Thread-safety: everything, by any number of threads; the value is shared
-// const. A handle belongs to one thread at a time and may end on another.
-// Destructors of thread_local and static objects may use memos, and a process
-// may end while threads hold handles. A thread may be cancelled in a factory:
-// threads that wait get Cancelled, the next call loads again.
-// Fork: the child has the values that the parent had. A memo that another
-// thread was loading or evicting at that moment is FailedPrecondition in the
-// child for ever; a value that another thread had pinned stays pinned there.
-// Memory: 5 KiB a memo, and within it sizeof(T) up to 4 KiB. Bytes of a value
-// are measured with jemalloc: heap and mappings, exactly, or said to be in
-// doubt; elsewhere they are the declared ones, see MemoStatistics. Time: Get()
-// and the end of its handle together about 1.3 ns once loaded, less than five
-// times a plain load, and 2 ns where sizeof(T) is above 4 KiB. Status: the one
-// that the factory returns, with the memo's name before the message; Internal
-// if it threw or returned null; ResourceExhausted for std::bad_alloc, and for
-// a thousand loads within each other;
-// FailedPrecondition for a cycle of memos and for the eviction of a value in
-// use.
+// evicted or the last copy ends. If a handle outlives the last copy, the value
+// lives until that handle has ended and some memo is then made, loaded or
+// evicted. A name belongs to one memo at a time. Thread-safety: any number of
+// threads may call everything; the value is shared const. A handle belongs to
+// one thread at a time and may end on another. Destructors of thread_local and
+// static objects may use memos, and a process may end while threads hold
+// handles. A thread may be cancelled in a factory: threads that wait get
+// Cancelled, and the next call loads again. Fork: the child has the values that
+// the parent had. If another thread was loading or evicting a memo at that
+// moment, the memo returns FailedPrecondition in the child for ever. A value
+// that another thread had pinned stays pinned there. Memory: a memo takes 5
+// KiB, which include a value with sizeof(T) up to 4 KiB. With jemalloc, the
+// bytes of a value (heap and mappings) are measured exactly, or the statistics
+// say why they are in doubt. With other allocators they are the declared bytes,
+// see MemoStatistics. Time: Get() and the end of its handle together take about
+// 1.3 ns once the value is loaded, less than five times a plain load, and 2 ns
+// if sizeof(T) is above 4 KiB. Status: Get() returns the status of the factory,
+// with the memo's name before the message; Internal if the factory threw or
+// returned null; ResourceExhausted for std::bad_alloc, and for a thousand loads
+// within each other; FailedPrecondition for a cycle of memos. Evict() returns
+// FailedPrecondition if the value is in use.
 //
-// Limits: a cycle through threads that a factory starts and waits for is not
-// seen.
+// Limits: memo does not find a cycle through threads that a factory starts and
+// waits for.
 
 #ifndef FOOTPRINT_MEMO_MEMO_H_
 #define FOOTPRINT_MEMO_MEMO_H_
@@ -61,13 +61,14 @@ namespace footprint {
 template <typename T>
 class Memo;
 
-// More than any process can address.
+// The most bytes that a program may declare: 128 TiB, the usual address space
+// of a process.
 inline constexpr int64_t kMostDeclaredBytes = int64_t{1} << 47;
 
 namespace memo_internal {
 
-// Types that a memo can hold: a value is stored once, moved there, and
-// destroyed there.
+// Returns whether a memo can hold a T. The memo stores a value once, moves it
+// to its place, and destroys it there.
 template <typename T>
 constexpr bool IsMemoValue() {
   if constexpr (std::is_object_v<T> && !std::is_array_v<T> &&
@@ -103,7 +104,7 @@ bool IsNull(const std::function<T>& value) {
 template <typename T>
 class TypedMemo;
 
-// Makes a Memo of its core.
+// Makes a Memo from its core.
 struct MemoAccess {
   template <typename T>
   static Memo<T> Make(std::shared_ptr<MemoCore> core) {
@@ -115,8 +116,9 @@ struct MemoAccess {
 // memory. The limit is what a memo takes without a value.
 inline constexpr size_t kLargestInlineBytes = 4096;
 
-// The place where a memo keeps its value: here, within itself, which makes the
-// way from a handle to its memo a constant distance, and a hit a third faster.
+// The place of a memo's value. A small value lies within the memo, so that the
+// memo is at a constant distance from what a handle points to. This makes a hit
+// a third faster.
 template <typename T, bool kIsInline = sizeof(T) <= kLargestInlineBytes>
 class ValuePlace {
  public:
@@ -133,7 +135,7 @@ class ValuePlace {
   alignas(T) unsigned char bytes_[sizeof(T)];
 };
 
-// There: allocated, with the memo before it.
+// A large value is allocated, behind a pointer to its memo.
 template <typename T>
 class ValuePlace<T, false> {
  public:
@@ -143,7 +145,7 @@ class ValuePlace<T, false> {
 
  protected:
   const T* Construct(T&& value) {
-    // Not make_unique, which would write zeros first.
+    // make_unique would write zeros first.
     std::unique_ptr<Box> box(new Box);
     box->place = this;
     const T* const constructed = new (box->bytes) T(std::move(value));
@@ -183,7 +185,7 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
       absl::StatusOr<T> value = RunFactory();
       return Keep(&value);
     } else {
-      // A thread's stack may be smaller than a value.
+      // A large value could overflow a thread's stack.
       const std::unique_ptr<absl::StatusOr<T>> value(
           new absl::StatusOr<T>(RunFactory()));
       return Keep(value.get());
@@ -213,7 +215,7 @@ class TypedMemo final : public MemoCore, public ValuePlace<T> {
 
 }  // namespace memo_internal
 
-// Pins a value: it is not evicted before the handle ends. Move-only.
+// A pin on a value: the memo cannot evict it before the handle ends. Move-only.
 template <typename T>
 class [[nodiscard]] Handle {
  public:
@@ -228,7 +230,7 @@ class [[nodiscard]] Handle {
   }
   ~Handle() { Release(); }
 
-  // Returns the value; null only after a move.
+  // Returns the memo that the handle came from. Do not call it after a move.
   const T* get() const { return value_; }
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_; }
@@ -253,8 +255,9 @@ class [[nodiscard]] Handle {
     }
     FindCore(value_)->ReleaseQuickly();
   }
-  // Releases the value, and stands apart: the frequent path alone needs the
-  // memo's address, and finds it within the instruction that counts.
+  // Releases the value out of line. The fast path finds the memo's address
+  // within the instruction that counts; only this slow path needs it in a
+  // register.
   ABSL_ATTRIBUTE_NOINLINE static void ReleaseSlowly(const T* value) {
     FindCore(value)->Release();
   }
@@ -267,8 +270,8 @@ namespace memo_internal {
 template <typename T>
 inline constexpr bool kIsNever = false;
 
-// Functions that a program may call on a Memo, so that one whose type is
-// refused gives no further errors.
+// Declares what a program may call on a Memo, so that a Memo of a refused type
+// gives no further compiler errors.
 template <typename T>
 struct RefusedMemo {
   absl::StatusOr<Handle<std::remove_all_extents_t<T>>> Get() const;
@@ -282,7 +285,7 @@ struct RefusedMemo {
 template <typename T>
 class Memo {
  public:
-  // Copies only, so that no Memo is ever empty.
+  // There is no move, so that no Memo is ever empty.
   Memo(const Memo& other) : Memo(other.core_) {}
   Memo& operator=(const Memo& other) {
     Memo copy(other);
@@ -291,25 +294,25 @@ class Memo {
   }
   ~Memo() { core_->RemoveMemo(); }
 
-  // The value, loaded if need be. Threads that come while it loads wait and get
-  // the same value, or the same error; the next call after an error tries
-  // again.
+  // Returns a handle to the value, and loads the value first if needed. Threads
+  // that call this during a load wait and get the same value, or the same
+  // error. The next call after an error loads again.
   ABSL_ATTRIBUTE_ALWAYS_INLINE absl::StatusOr<Handle<T>> Get() const {
     const void* value = nullptr;
     if (ABSL_PREDICT_TRUE(memo_internal::MemoCore::IsQuick())) {
       value = core_->AcquireQuickly();
     }
     if (ABSL_PREDICT_FALSE(value == nullptr)) {
-      // Moved, so that no other function knows the address of what is returned
-      // here, and a hit can stay in registers.
+      // The result is moved here, so that no other function knows the address
+      // of what Get() returns, and a hit can stay in registers.
       absl::StatusOr<Handle<T>> loaded = GetSlowly();
       return absl::StatusOr<Handle<T>>(std::move(loaded));
     }
     return Handle<T>(static_cast<const T*>(value));
   }
 
-  // Destroys the value now, or fails at once if it is pinned, being loaded or
-  // being evicted. Ok if there is none.
+  // Destroys the value now. Fails at once if the value is pinned, being loaded
+  // or being evicted. Returns ok if no value is loaded.
   absl::Status Evict(
       AfterEviction after = AfterEviction::kPurgeFreeMemory) const {
     return core_->Evict(after);
@@ -329,7 +332,7 @@ class Memo {
   friend struct memo_internal::MemoAccess;
   friend class Handle<T>;
 
-  // Apart, so that the frequent path stays small enough to be inlined.
+  // This is not inlined, so that the fast path is small enough to be.
   ABSL_ATTRIBUTE_NOINLINE absl::StatusOr<Handle<T>> GetSlowly() const {
     const void* acquired = core_->TryAcquireFurther();
     if (acquired != nullptr) return Handle<T>(static_cast<const T*>(acquired));
@@ -346,7 +349,7 @@ class Memo {
   std::shared_ptr<memo_internal::MemoCore> core_;
 };
 
-// Types that no memo can hold are refused in one line, here or by MakeMemo.
+// Here, or in MakeMemo, one line refuses each type that no memo can hold.
 template <typename T>
 class Memo<const T> : public memo_internal::RefusedMemo<T> {
   static_assert(memo_internal::kIsNever<T>,
@@ -391,13 +394,13 @@ Memo<T> Handle<T>::memo() const {
   return Memo<T>(FindCore(value_)->shared_from_this());
 }
 
-// Makes the memo of this name. Where a value is measured without doubt, the
-// statistics tell a difference from what `options` declare.
-// InvalidArgument for an empty name, a null factory, declared bytes that are
-// negative or more than kMostDeclaredBytes, or the name of a memo of another
-// type. AlreadyExists if a memo has the name: a second factory would never be
-// called. FailedPrecondition if the process has a second copy of this library,
-// which is in use (single_copy.h).
+// Makes the memo of this name. If a load is measured without doubt, the
+// statistics say whether its bytes differ from those that `options` declare.
+// Returns InvalidArgument for an empty name, a null factory, declared bytes
+// that are negative or more than kMostDeclaredBytes, or the name of a memo of
+// another type; AlreadyExists if a memo has the name, since a second factory
+// would never be called; FailedPrecondition if the process has a second copy of
+// this library that is in use (single_copy.h).
 template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
@@ -416,14 +419,15 @@ absl::StatusOr<Memo<T>> MakeMemo(
   }
   auto core = std::make_shared<memo_internal::TypedMemo<T>>(
       std::move(name), std::move(factory), std::move(options));
-  // First, so that nobody takes the name for one that is free again.
+  // The Memo comes first, so that another thread does not take this name for
+  // free.
   Memo<T> memo = memo_internal::MemoAccess::Make<T>(core);
   const absl::Status status = memo_internal::AddMemo(std::move(core));
   if (!status.ok()) return status;
   return memo;
 }
 
-// The same, of a value of which no more is known.
+// Makes a memo with at most its size declared.
 template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
@@ -434,7 +438,7 @@ absl::StatusOr<Memo<T>> MakeMemo(
   return MakeMemo<T>(std::move(name), std::move(factory), std::move(options));
 }
 
-// Refuses to compile, in one line.
+// Refuses to compile, with one line that says why.
 template <typename T, typename... Arguments,
           std::enable_if_t<!memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(const std::string& /*name*/, Arguments&&...) {
@@ -451,8 +455,8 @@ absl::StatusOr<Memo<T>> MakeMemo(const std::string& /*name*/, Arguments&&...) {
   return absl::InternalError("not reached");
 }
 
-// The memo of this name. NotFound if there is none, InvalidArgument if it has
-// another type.
+// Returns the memo of this name. NotFound if there is none, InvalidArgument if
+// it has another type.
 template <typename T>
 absl::StatusOr<Memo<T>> FindMemo(const std::string& name) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =
@@ -461,7 +465,8 @@ absl::StatusOr<Memo<T>> FindMemo(const std::string& name) {
   return memo_internal::MemoAccess::Make<T>(*std::move(core));
 }
 
-// The memo that holds this very object. NotFound if none does, as for a copy.
+// Returns the memo that holds this object. NotFound if no memo does, for
+// example if `value` is a copy.
 template <typename T>
 absl::StatusOr<Memo<T>> GetMemoByValue(const T& value) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =

@@ -60,7 +60,7 @@ TEST(MemoBytesTest, AWrongDeclarationShows) {
   EXPECT_EQ(wrong->statistics().live_bytes, 1 << 20);
 }
 
-// 16 MiB in blocks of 4 KiB, which an allocator would keep for the next.
+// Returns 16 MiB in blocks of 4 KiB, which an allocator would keep for reuse.
 absl::StatusOr<std::vector<Bytes>> SmallBlocks() {
   return std::vector<Bytes>(4096, Bytes(4096));
 }
@@ -73,7 +73,7 @@ TEST(MemoBytesTest, AnEvictionReturnsTheMemoryToTheSystem) {
   EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 15 * kMebibyte);
   ASSERT_THAT(memo->Evict(), IsOk());
   EXPECT_LE(ReadAllocatorBytes().resident_bytes, before_bytes + kMebibyte);
-  // On request it stays with the allocator.
+  // With kKeepFreeMemory the allocator keeps it.
   ASSERT_THAT(memo->Get(), IsOk());
   ASSERT_THAT(memo->Evict(AfterEviction::kKeepFreeMemory), IsOk());
   EXPECT_GE(ReadAllocatorBytes().resident_bytes, before_bytes + 8 * kMebibyte);
@@ -91,7 +91,7 @@ TEST(MemoBytesTest, AllocationsOfWorkerThreadsAreFlagged) {
   ASSERT_THAT(worker->Get(), IsOk());
   EXPECT_EQ(alone->statistics().cross_check, CrossCheck::kAgrees);
   EXPECT_EQ(worker->statistics().cross_check, CrossCheck::kDiffers);
-  // Nothing better is known than what the whole process has grown by.
+  // The best known figure is the growth of the whole process.
   EXPECT_GE(worker->statistics().live_bytes, 15 << 20);
   EXPECT_EQ(worker->statistics().bytes_source, BytesSource::kDoubtful);
   EXPECT_EQ(alone->statistics().doubt, "");
@@ -151,20 +151,21 @@ TEST(MemoBytesTest, AnEvictionMeanwhileMakesNoSizeNegative) {
     return absl::StatusOr<Bytes>(std::move(value));
   });
   ASSERT_THAT(memo->Get(), IsOk());
-  // The thread's own blocks besides, at most.
+  // At most the thread's own blocks are added.
   EXPECT_GE(memo->statistics().live_bytes, 16 << 20);
   EXPECT_LE(memo->statistics().live_bytes, 17 << 20);
   EXPECT_GE(ReadMemoTotals().live_bytes, 16 << 20);
 }
 
-// The freed bytes are booked on its thread, so nothing is left unexplained.
+// The freed bytes count for the other thread, which is metered, so no byte is
+// unexplained.
 TEST(MemoBytesTest, AnEvictionByAThreadThatGoesOnIsNoDoubt) {
   auto large = MakeMemo<Bytes>("evicted meanwhile", [] {
     return absl::StatusOr<Bytes>(Bytes(64 << 20));
   });
   std::atomic<int> turn{0};
   std::thread evicting([&] {
-    // The thread has what it needs for it before the meter begins.
+    // The thread allocates what it needs for this before the meter begins.
     for (int i = 0; i < 2; ++i) {
       EXPECT_THAT(large->Get(), IsOk());
       EXPECT_THAT(large->Evict(AfterEviction::kKeepFreeMemory), IsOk());
@@ -228,11 +229,11 @@ TEST(MemoBytesTest, AValueThatWasThereBeforeIsInDoubt) {
   EXPECT_EQ(declared.statistics().bytes_source, BytesSource::kDeclared);
   EXPECT_EQ(declared.statistics().live_bytes, 16 << 20);
   EXPECT_NE(declared.statistics().doubt, "");
-  // Which lies within its memo and can hold nothing.
+  // An int lies within its memo and can own no memory.
   EXPECT_EQ(number.statistics().bytes_source, BytesSource::kMeasured);
 }
 
-// The value has two parts, the first of which was there before the load.
+// The value has two parts, and the first existed before the load.
 TEST(MemoBytesTest, ALoadOfLessThanWasDeclaredIsInDoubt) {
   using Parts = std::vector<Bytes>;
   const auto make = [](const std::string& name, int64_t declared_bytes) {
@@ -254,14 +255,14 @@ TEST(MemoBytesTest, ALoadOfLessThanWasDeclaredIsInDoubt) {
               testing::HasSubstr("less than was declared"));
 }
 
-// Unmaps when it ends, as a mapped checkpoint does.
+// Unmaps the memory when it is destroyed, as a mapped checkpoint does.
 struct Unmap {
   size_t bytes;
   void operator()(void* begin) const { munmap(begin, bytes); }
 };
 using Mapped = std::unique_ptr<void, Unmap>;
 
-// A thread that was joined is among the kernel's for a moment yet.
+// A joined thread remains in the kernel's list for a moment.
 void WaitUntilAlone() {
   struct stat threads;
   do {
@@ -285,14 +286,14 @@ TEST(MemoBytesTest, AMappedFileCounts) {
     ASSERT_THAT(mapped->Get(), IsOk());
     EXPECT_EQ(mapped->statistics().live_bytes, 1 << 20);
     EXPECT_EQ(mapped->statistics().mapped_bytes, 1 << 20);
-    // Else it may be the stack of a thread that an earlier test had.
+    // Otherwise the mapping may be the stack of a thread of an earlier test.
     if (memo_internal::StacksAreTold()) {
       EXPECT_EQ(mapped->statistics().bytes_source, BytesSource::kMeasured);
     }
   }
 }
 
-// Whose living objects are counted.
+// Counts its living objects.
 struct Counted {
   explicit Counted(std::atomic<int>* live) : live_count(live) { ++*live; }
   Counted(Counted&& other) noexcept
@@ -308,7 +309,7 @@ struct Counted {
 TEST(MemoBytesTest, ACancelledThreadLeavesALoadedValueToItsMemo) {
   std::atomic<int> live_count{0};
   auto memo = MakeMemo<Counted>("cancelled at the end", [&] {
-    // Acts at the next point of cancellation.
+    // The cancellation takes effect at the next cancellation point.
     pthread_cancel(pthread_self());
     return absl::StatusOr<Counted>(Counted(&live_count));
   });
@@ -324,7 +325,7 @@ TEST(MemoBytesTest, ACancelledThreadLeavesALoadedValueToItsMemo) {
   EXPECT_EQ(live_count, 0);
 }
 
-// Whether the thread is cancelled in the inner factory or as its memo ends.
+// The thread is cancelled in the inner factory, or when its memo ends.
 TEST(MemoBytesTest, AThreadMayBeCancelledWithinNestedMemos) {
   for (const bool ends_within : {false, true}) {
     std::atomic<int> count{0};

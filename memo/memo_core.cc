@@ -24,14 +24,15 @@
 namespace footprint {
 namespace memo_internal {
 
-// One load or eviction, for those that wait for it.
+// One load or eviction. Threads wait for it.
 struct Attempt {
   bool is_done ABSL_GUARDED_BY(memos_mutex) = false;
   absl::Status status ABSL_GUARDED_BY(memos_mutex);
   CondVar done;
 };
 
-// A thread's loads and evictions; a node of the graph of who waits for whom.
+// A thread's loads and evictions; a node in the graph of which thread waits for
+// which.
 struct ThreadRecord {
   // Loads and evictions that run on this thread, the innermost last.
   std::vector<const MemoCore*> running;
@@ -42,24 +43,23 @@ struct ThreadRecord {
 
 namespace {
 
-// Each takes a kilobyte or two of the thread's stack, and what its factory
-// does.
+// Each nested load takes a kilobyte or two of the thread's stack, plus what its
+// factory takes.
 constexpr size_t kMostNestedLoads = 1000;
 
-// Never destroyed: threads may outlive static objects.
+// The registry is never destroyed, since threads may outlive static objects.
 struct Registry {
   Registry();
 
-  // Containers of the standard library stay as they were where an entry finds
-  // no memory; absl's are damaged then.
+  // Standard containers stay unchanged if an insertion runs out of memory;
+  // those of absl are damaged then.
   std::unordered_map<std::string, std::weak_ptr<MemoCore>> by_name
       ABSL_GUARDED_BY(memos_mutex);
   std::unordered_map<const void*, MemoCore*> by_value
       ABSL_GUARDED_BY(memos_mutex);
-  // Being loaded or evicted.
+  // Memos that are being loaded or evicted.
   std::vector<MemoCore*> busy ABSL_GUARDED_BY(memos_mutex);
-  // Cores that belong to no Memo any more, and were pinned when the last one
-  // ended.
+  // Cores whose last Memo ended while they were pinned.
   std::vector<std::shared_ptr<MemoCore>> kept_for_handles
       ABSL_GUARDED_BY(memos_mutex);
   std::atomic<size_t> kept_count{0};
@@ -71,7 +71,7 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// No fork finds the registry in the middle of a change.
+// These run around a fork, so that no child gets a half-changed registry.
 void LockRegistry() ABSL_EXCLUSIVE_LOCK_FUNCTION(memos_mutex) {
   memos_mutex.Lock();
 }
@@ -87,9 +87,9 @@ Registry::Registry() {
   pthread_atfork(LockRegistry, UnlockRegistry, UnlockRegistryInChild);
 }
 
-// No destructor: memos are used by destructors of thread_local objects, and on
-// main's thread by those of static ones. So the record ends with the thread's
-// keys, which go after both; main's stays.
+// This has no destructor: destructors of thread_local objects, and on the main
+// thread those of static objects, use memos. A thread-specific key deletes the
+// record after both; the main thread's record stays.
 thread_local ThreadRecord* this_thread = nullptr;
 
 void EndThisThread(void* record) {
@@ -114,15 +114,16 @@ ThreadRecord* ThisThread() {
   return this_thread;
 }
 
-// Whether the user lets this thread be cancelled, where memo does not.
+// The user's cancellation state of this thread, while memo disables
+// cancellation.
 thread_local int users_cancel_state = PTHREAD_CANCEL_ENABLE;
 
-// Keeps what happens in its scope out of the bytes of the memo being loaded.
+// Keeps the growth within its scope out of the bytes of the memo being loaded.
 class Exclusion {
  public:
   explicit Exclusion(ThreadRecord* thread)
       : thread_(thread->running.empty() ? nullptr : thread) {
-    // Outside of any load nobody asks for the bytes.
+    // Outside a load, no memo counts bytes.
     if (thread_ == nullptr) return;
     outer_ = thread->excluded;
     begin_ = ReadMemory();
@@ -145,7 +146,7 @@ std::string Quote(const std::string& name) {
   return absl::StrCat("memo \"", name, "\"");
 }
 
-// As a programmer writes it.
+// Returns the type's name as a programmer writes it.
 std::string TypeName(std::type_index type) {
   int status = 0;
   char* const name =
@@ -156,7 +157,7 @@ std::string TypeName(std::type_index type) {
   return readable;
 }
 
-// The same code and payloads, and says which memo it was.
+// Returns the status with the memo's name before its message.
 absl::Status Annotate(const absl::Status& status, const std::string& name) {
   absl::Status annotated(status.code(),
                          absl::StrCat(Quote(name), ": ", status.message()));
@@ -206,8 +207,8 @@ MemoCore::~MemoCore() {
 }
 
 void MemoCore::RemoveMemo() {
-  // Every thread that has pinned the value has ended a Memo since, or handed
-  // its handle on, so what it did is seen here.
+  // Every thread that pinned the value has since ended a Memo or passed its
+  // handle on, so its counts are visible here.
   if (memo_count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (!pointer_.IsPinned()) return;
   Registry& registry = TheRegistry();
@@ -219,7 +220,7 @@ void MemoCore::RemoveMemo() {
 void MemoCore::EndUnneeded() {
   Registry& registry = TheRegistry();
   if (registry.kept_count.load(std::memory_order_relaxed) == 0) return;
-  // Destroyed after the lock is released.
+  // These are destroyed after the lock is released.
   std::vector<std::shared_ptr<MemoCore>> ended;
   MutexLock lock(&memos_mutex);
   std::vector<std::shared_ptr<MemoCore>>& kept = registry.kept_for_handles;
@@ -257,7 +258,7 @@ void MemoCore::DestroyLast() {
   const NoCancellation no_cancellation;
   const Exclusion exclusion(ThisThread());
   const absl::Status status = EvictUnmeasured();
-  (void)status;  // Nobody else can hold or load it any more.
+  (void)status;  // No other thread can hold or load the value any more.
 }
 
 std::string MemoCore::FindCycle(const ThreadRecord* me) const {
@@ -345,7 +346,7 @@ absl::Status MemoCore::WaitForAttempt(ThreadRecord* thread) {
                      "their values, "
                      "do without the next memo."));
   }
-  // Also when this thread is cancelled while it waits.
+  // This runs also if the thread is cancelled while it waits.
   struct Waiting {
     ThreadRecord* thread;
     ~Waiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
@@ -379,8 +380,8 @@ absl::StatusOr<const void*> MemoCore::CallFactory(LoadedBytes* loaded) {
   return value;
 }
 
-// A load whose thread was cancelled in the factory: those that wait get an
-// error.
+// A load that ends early if its thread is cancelled in the factory. Threads
+// that wait for it then get an error.
 class MemoCore::UnfinishedLoad {
  public:
   UnfinishedLoad(MemoCore* memo, ThreadRecord* thread)
@@ -406,7 +407,7 @@ class MemoCore::UnfinishedLoad {
 };
 
 absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
-  // The memo may lose its last owner to its own factory.
+  // The factory itself may release the memo's last owner.
   const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
   UnfinishedLoad unfinished(this, thread);
   LoadedBytes loaded;
@@ -415,11 +416,13 @@ absl::StatusOr<const void*> MemoCore::RunLoad(ThreadRecord* thread) {
   const int64_t nanoseconds =
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
           .count();
+  // The registry gets the value before readers do, since entering it may fail.
   if (value.ok() && !RememberValue(*value)) {
     Destroy(*value);
     value = Annotate(absl::ResourceExhaustedError("no memory is left"), name_);
   }
   unfinished.Finish();
+  // Publishes the result and wakes the threads that wait.
   MutexLock lock(&memos_mutex);
   CountLoad(value, loaded, nanoseconds);
   if (value.ok()) {
@@ -514,6 +517,7 @@ absl::Status MemoCore::EvictUnmeasured() {
   const std::shared_ptr<MemoCore> keep = weak_from_this().lock();
   Registry& registry = TheRegistry();
   const void* value = nullptr;
+  // Takes the value away from readers.
   {
     MutexLock lock(&memos_mutex);
     if (state_ == State::kEmpty) return absl::OkStatus();
@@ -537,7 +541,8 @@ absl::Status MemoCore::EvictUnmeasured() {
     registry.by_value.erase(value);
     BeginAttempt(State::kEvicting, thread, mine);
   }
-  // Whoever asks for the value meanwhile waits, so that two never live at once.
+  // Threads that ask for the value now wait, so that two values never live at
+  // once.
   absl::Status destroyed;
   {
     const MeteredStretch metered;
@@ -546,6 +551,7 @@ absl::Status MemoCore::EvictUnmeasured() {
       return absl::OkStatus();
     });
   }
+  // Counts the eviction and wakes the threads that wait.
   MutexLock lock(&memos_mutex);
   --registry.totals.loaded_count;
   registry.totals.live_bytes -= statistics_.live_bytes;
@@ -561,8 +567,9 @@ MemoStatistics MemoCore::statistics() const {
   return LockedStatistics();
 }
 
-// Lists memos without owning them: a memo whose last owner was here would end
-// here, and its name would be taken to the end of the list.
+// Reads memos without owning them: if this function owned the last reference,
+// the memo would end here, and its name would stay taken until the list is
+// complete.
 std::vector<MemoStatistics> MemoCore::ListLoaded() {
   std::vector<MemoStatistics> loaded;
   MutexLock lock(&memos_mutex);
@@ -579,7 +586,8 @@ MemoStatistics MemoCore::LockedStatistics() const {
   MemoStatistics statistics = statistics_;
   statistics.is_loaded = state_ == State::kReady;
   statistics.handle_count = pointer_.live_pin_count();
-  // Each load pins once for its caller; each pin that found nothing was a miss.
+  // Each load pins once for its caller, and each pin that found nothing is a
+  // miss.
   const uint64_t pins = pointer_.pin_count();
   const uint64_t others = missed_pin_count_ + statistics.load_count;
   statistics.hit_count = pins > others ? pins - others : 0;
@@ -588,7 +596,7 @@ MemoStatistics MemoCore::LockedStatistics() const {
 
 namespace {
 
-// InvalidArgument if it has another type.
+// Returns InvalidArgument if the memo has another type.
 absl::Status CheckType(const MemoCore& known, std::type_index type) {
   if (known.type() == type) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -613,7 +621,7 @@ absl::Status AddMemo(std::shared_ptr<MemoCore> made) {
   }
   MemoCore::EndUnneeded();
   Registry& registry = TheRegistry();
-  // Before the lock: it may turn out to be the last owner.
+  // `known` is declared before the lock, since it may become the last owner.
   std::shared_ptr<MemoCore> known;
   MutexLock lock(&memos_mutex);
   std::weak_ptr<MemoCore>& entry = registry.by_name[made->name()];
@@ -705,7 +713,7 @@ std::vector<MemoStatistics> ListLoadedMemos() {
 
 absl::Status ClearMemos(AfterEviction after) {
   std::vector<std::shared_ptr<memo_internal::MemoCore>> memos = AllMemos();
-  // Again as long as it helps: a value may hold handles to other memos.
+  // Repeats while it helps, since a value may hold handles to other memos.
   for (bool has_helped = true; has_helped;) {
     std::vector<std::shared_ptr<memo_internal::MemoCore>> pinned;
     for (const auto& memo : memos) {

@@ -5,9 +5,10 @@
 //   Use(*static_cast<const Model*>(value));
 //   core->Release();
 //
-// One lock guards the states of all memos and the graph of who waits for whom.
-// It is held shortly, at most for the fence of an eviction and the text of an
-// error: never while a factory or a destructor runs, nor while a thread waits.
+// One lock guards the states of all memos and the graph of which thread waits
+// for which memo. A thread holds it briefly, at most for the fence of an
+// eviction and the text of an error, and never while a factory or a destructor
+// runs or while a thread waits.
 
 #ifndef FOOTPRINT_MEMO_MEMO_CORE_H_
 #define FOOTPRINT_MEMO_MEMO_CORE_H_
@@ -28,32 +29,32 @@
 
 namespace footprint {
 
-// Whether an eviction returns the allocator's free memory to the system, which
-// takes up to 90 ms for 256 MiB in small blocks: not within a timed region.
+// Says whether an eviction returns the allocator's free memory to the system.
+// That takes up to 90 ms for 256 MiB in small blocks, so use
+// kKeepFreeMemory within a timed region.
 enum class AfterEviction { kPurgeFreeMemory, kKeepFreeMemory };
 
 // The source of `MemoStatistics::live_bytes`.
 enum class BytesSource {
   kUnknown,
-  // Counted by the allocator, and nothing speaks against it.
+  // The allocator counted them, and nothing puts the count in doubt.
   kMeasured,
-  // Nothing was measured, or what was measured is in doubt.
+  // Nothing was measured, or the measured bytes are in doubt.
   kDeclared,
-  // Measured, but in doubt, and nothing was declared: rather too much than too
-  // little.
+  // They were measured and are in doubt, and none were declared. The figure is
+  // more likely too large than too small.
   kDoubtful,
 };
 
-// Facts that are known of a value before it is loaded.
+// What is known about a value before it is loaded.
 struct MemoOptions {
-  // Bytes that it is expected to take: they stand where none are measured, or
-  // the measured ones are in doubt. 0: unknown.
+  // Bytes that the value is expected to take. They are used if nothing is
+  // measured, or if the measured bytes are in doubt. 0: unknown.
   int64_t declared_bytes = 0;
-  // Bytes that its factory is expected to need while it runs, the value
-  // included.
+  // Peak bytes that the factory is expected to need, with the value.
   int64_t declared_load_peak_bytes = 0;
-  // The file that it comes from, whose size is the guess for a first plan.
-  // Empty: the memo's name, where that names a file.
+  // The file that the value is loaded from. Its size is the guess for a first
+  // plan. Empty: the memo's name, if that names a file.
   std::string source_path;
 };
 
@@ -68,46 +69,47 @@ struct MemoStatistics {
   bool is_loaded = false;
   // Handles that hold the value now.
   uint64_t handle_count = 0;
-  // The bytes of the value that is loaded now; 0 if none is.
+  // Bytes of the value that is loaded now; 0 if no value is loaded.
   int64_t live_bytes = 0;
-  // The largest of its values so far.
+  // Bytes of the largest value so far.
   int64_t peak_bytes = 0;
-  // Mappings that the factory made of what is loaded, and left.
+  // Bytes of the mappings that the factory made for the loaded value and kept.
   int64_t mapped_bytes = 0;
-  // Bytes that the largest load needed at one time, with the memos that it
-  // loaded; 0 where nothing was measured.
+  // Peak bytes of the largest load, with the memos that it loaded; 0 if nothing
+  // was measured.
   int64_t load_peak_bytes = 0;
-  // Growth of the resident set by the last load; 0 unless it was counted, see
-  // planned_benchmarks.h.
+  // Growth of the resident set during the last load; 0 unless it was counted,
+  // see planned_benchmarks.h.
   int64_t resident_bytes = 0;
   BytesSource bytes_source = BytesSource::kUnknown;
-  // Why a measured figure was not taken for certain: other threads allocated
-  // meanwhile, or the load took less than was declared, so that some of the
-  // value was there before it. Empty if nothing speaks against it.
+  // Why the measured bytes may be wrong: other threads allocated during the
+  // load, or the load took less than was declared, so that part of the value may
+  // have existed before. Empty if nothing puts them in doubt.
   std::string doubt;
-  // The user's declarations; 0 and empty if there are none.
+  // What the user declared; 0 or empty if nothing was.
   int64_t declared_bytes = 0;
   int64_t declared_load_peak_bytes = 0;
   std::string source_path;
-  // A value that was measured without doubt was not of the declared size.
+  // True if a value was measured without doubt and was not of the declared
+  // size.
   bool declared_bytes_differ = false;
   CrossCheck cross_check = CrossCheck::kNotPossible;
-  // All loads together, with the memos that they loaded.
+  // Time of all loads together, with the memos that they loaded.
   int64_t load_nanoseconds = 0;
 };
 
 namespace memo_internal {
 
-// The one lock. Its destruction does nothing, so it outlives every thread.
+// The one lock. Its destructor does nothing, so it outlives every thread.
 inline Mutex memos_mutex;
 
 struct Attempt;
 struct ThreadRecord;
 
-// Keeps this thread from being cancelled (pthread_cancel) while it lives: of
-// memo's own work half would be done, and destructors that read files would end
-// the process. A cancellation that was asked for acts at the user's next point
-// of cancellation.
+// Keeps this thread from being cancelled (pthread_cancel) while the object
+// lives. A cancellation would leave memo's own work half done, and one in a
+// destructor that reads files would end the process. A pending cancellation
+// takes effect at the next cancellation point of the user's code.
 class NoCancellation {
  public:
   NoCancellation();
@@ -120,7 +122,7 @@ class NoCancellation {
   int outer_users_state_ = 0;
 };
 
-// Restores cancellation, within it, as the user had it.
+// Restores the user's cancellation state within a NoCancellation.
 class UsersCancellation {
  public:
   UsersCancellation();
@@ -136,31 +138,33 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   MemoCore& operator=(const MemoCore&) = delete;
   virtual ~MemoCore();
 
-  // The value, pinned, or null if it must be loaded first.
+  // Returns the pinned value, or null if it must be loaded first.
   const void* TryAcquire() { return pointer_.TryPin(); }
-  // TryAcquire and Release in the parts of PinnedPointer's TryPin and Unpin.
+  // These split TryAcquire and Release as PinnedPointer splits TryPin and
+  // Unpin.
   static bool IsQuick() { return PinnedPointer<AsymmetricFence>::IsQuick(); }
   const void* AcquireQuickly() { return pointer_.PinQuickly(); }
   const void* TryAcquireFurther() { return pointer_.TryPinFurther(); }
   void ReleaseQuickly() { pointer_.UnpinQuickly(); }
-  // Loads it, or waits for whoever does.
+  // Loads the value, or waits for the thread that loads it.
   absl::StatusOr<const void*> AcquireSlowly();
   void Release() { pointer_.Unpin(); }
 
-  // A Memo that begins or ends. When the last one ends while a handle is there,
-  // the memo is kept until a later call finds that handle gone.
+  // Count the Memos of this core. When the last one ends while a handle exists,
+  // the registry keeps the core until a later call finds that the handle has
+  // ended.
   void AddMemo() { memo_count_.fetch_add(1, std::memory_order_relaxed); }
   void RemoveMemo();
-  // Neither a Memo nor a handle needs it: whoever still owns it, such as an
-  // eviction on another thread, is about to end it.
+  // Returns whether neither a Memo nor a handle needs the core. Whoever still
+  // owns it, such as an eviction on another thread, is about to release it.
   bool IsUnneeded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
     return memo_count_.load() == 0 && !pointer_.IsPinned();
   }
-  // Ends what neither a Memo nor a handle needs; for that later call.
+  // Ends the kept cores that neither a Memo nor a handle needs any more.
   static void EndUnneeded();
 
-  // Called in a child process just after the fork, under the one lock: what
-  // other threads were loading or evicting is lost here.
+  // Marks what other threads were loading or evicting as lost. Runs in a child
+  // process just after the fork, while the child holds the one lock.
   static void LoseWhatOthersWereDoing()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
 
@@ -172,17 +176,18 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   std::type_index type() const { return type_; }
 
  protected:
-  // Runs the factory; the value is the caller's to Destroy.
+  // Runs the factory; the caller must Destroy the value.
   virtual absl::StatusOr<const void*> Load() = 0;
   virtual void Destroy(const void* value) = 0;
-  // Returns whether a value may hold memory that is not within the memo.
+  // Returns whether a value may own memory outside the memo.
   virtual bool MayHoldMemory() const { return true; }
-  // Fails the process if a handle is still there; for the derived destructor.
+  // Destroys the value for the derived destructor. Ends the process if a handle
+  // still exists.
   void DestroyLast();
 
  private:
   class UnfinishedLoad;
-  // Lost: a thread that the fork of this process left behind was at it.
+  // kLost: the thread that was loading or evicting was left behind by a fork.
   enum class State { kEmpty, kLoading, kReady, kEvicting, kLost };
 
   MemoStatistics LockedStatistics() const
@@ -191,7 +196,7 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   absl::Status WaitForAttempt(ThreadRecord* thread)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex);
   absl::StatusOr<const void*> RunLoad(ThreadRecord* thread);
-  // Returns false if there is no memory for that.
+  // Enters the value in the registry. Returns false if memory runs out.
   bool RememberValue(const void* value);
   absl::StatusOr<const void*> CallFactory(LoadedBytes* loaded);
   void CountLoad(const absl::StatusOr<const void*>& value,
@@ -223,26 +228,28 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   MemoStatistics statistics_ ABSL_GUARDED_BY(memos_mutex);
 };
 
-// `made` has its name from now on. InvalidArgument if that is empty or of a
-// memo of another type, AlreadyExists if it is of any other memo.
+// Gives `made` its name. Returns InvalidArgument if the name is empty or
+// belongs to a memo of another type, AlreadyExists if it belongs to another
+// memo.
 absl::Status AddMemo(std::shared_ptr<MemoCore> made);
 
-// NotFound if there is none, InvalidArgument if it has another type.
+// Returns NotFound if no memo has the name, InvalidArgument if it has another
+// type.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
     const std::string& name, std::type_index type);
 
-// NotFound if no memo holds this very object now.
+// Returns NotFound if no memo holds this object now.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
                                                           std::type_index type);
 
 }  // namespace memo_internal
 
-// Evicts every value that is not pinned. FailedPrecondition, naming those left,
-// if some are.
+// Evicts every value that is not pinned. Returns FailedPrecondition with the
+// names of the others if some remain.
 absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
-// Evicts the memo of this name if it holds a value that is not pinned. The
-// errors of Memo::Evict; NotFound if there is no such memo.
+// Evicts the memo of this name if it holds a value that is not pinned. Returns
+// the errors of Memo::Evict, or NotFound if no memo has the name.
 absl::Status EvictMemo(const std::string& name,
                        AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
@@ -253,7 +260,7 @@ struct MemoTotals {
   // Memos that hold a value.
   int64_t loaded_count = 0;
   int64_t live_bytes = 0;
-  // The largest sum of all values alive together so far.
+  // The largest sum so far of all values alive at one time.
   int64_t peak_bytes = 0;
 };
 MemoTotals ReadMemoTotals();

@@ -22,12 +22,13 @@
 
 namespace {
 
-// Calls of operator new on this thread until one finds no memory; 0: never.
+// The call of operator new on this thread that fails, counted from now; 0:
+// none.
 thread_local int news_until_failure = 0;
 
 }  // namespace
 
-// Where a compiler puts one of these in line it takes the pair for a mismatch.
+// If a compiler inlined one of these, it would report a mismatched pair.
 __attribute__((noinline)) void* operator new(size_t size) {
   const bool fails = news_until_failure > 0 && --news_until_failure == 0;
   void* const block = fails ? nullptr : std::malloc(size);
@@ -109,7 +110,7 @@ TEST(MemoCoreTest, AnEvictionDoesNotWaitForAnother) {
   auto memo = MakeFake("twice");
   absl::Status second;
   memo->on_destroy = [&] {
-    // On another thread: it would hang here if it waited.
+    // This runs on another thread, which would hang if it waited.
     std::thread([&] { second = memo->Evict(kKeep); }).join();
     return absl::OkStatus();
   };
@@ -194,7 +195,7 @@ TEST(MemoCoreTest, TotalsFollowLoadsAndEvictions) {
   EXPECT_EQ(memo->statistics().peak_bytes, 1000);
 }
 
-// Returns whether its load found no memory for the entry of its value.
+// Returns whether the load ran out of memory when it entered its value.
 bool FailsToEnter(FakeMemo& memo) {
   const absl::Status status = memo.Acquire().status();
   news_until_failure = 0;
@@ -207,14 +208,14 @@ bool FailsToEnter(FakeMemo& memo) {
   return true;
 }
 
-// The table of values grows now and then; then there may be no memory for it.
+// The table of values grows from time to time, which may run out of memory.
 TEST(MemoCoreTest, TheTableOfValuesIsWholeWhereAnEntryFoundNoMemory) {
   std::vector<std::shared_ptr<FakeMemo>> memos;
   int failed_count = 0;
   int destroyed_count = 0;
   for (int i = 0; i < 100; ++i) {
     int load_count = 0;
-    // An entry fails first by one block that cannot be had, then by another.
+    // An entry fails first at its first allocation, then at its second.
     memos.push_back(MakeFake(absl::StrCat("entered", i), [&load_count] {
       news_until_failure = ++load_count <= 2 ? load_count : 0;
       return absl::OkStatus();
@@ -249,7 +250,7 @@ TEST(MemoCoreTest, TheTableOfNamesIsWholeWhereAnEntryFoundNoMemory) {
       }
       news_until_failure = 0;
     }
-    // Unless it has the name already.
+    // This adds the memo unless it already has the name.
     AddMemo(memos.back()).IgnoreError();
     for (const std::shared_ptr<FakeMemo>& memo : memos) {
       ASSERT_THAT(FindMemoByName(memo->name(), typeid(int)),
@@ -288,7 +289,8 @@ TEST(MemoCoreTest, AValueIsFoundByAddressAndTypeWhileItLives) {
 
 TEST(MemoCoreTest, ANameBelongsToOneTypeUntilItsMemoEnds) {
   auto memo = MakeFake("name");
-  memo->AddMemo();  // As of a Memo, which needs it.
+  // Counts a Memo, which needs the core.
+  memo->AddMemo();
   const auto other = [] {
     return std::make_shared<FakeMemo>(
         "name", [] { return absl::OkStatus(); }, 0, typeid(std::vector<Other>));

@@ -31,7 +31,7 @@ Memo<Values> MakeValues(const std::string& name) {
   return *MakeMemo<Values>(name, [] { return Values(1000, 7); });
 }
 
-// Uses a memo when its thread ends, and before others did so first.
+// Uses a memo when its thread ends, after other destructors have used it too.
 struct LateReader {
   absl::optional<Memo<Values>> memo;
   int* sum = nullptr;
@@ -42,7 +42,8 @@ struct LateReader {
       if (handle.ok()) *sum += (**handle)[999];
       if (!memo->Evict().ok() && !handle.ok()) *sum = -1;
     }
-    // Loads on this thread, too: its record is needed once more.
+    // This also loads on this thread, which needs the thread's record once
+    // more.
     const Memo<Values> other = MakeValues("late");
     if (other.Get().ok()) ++*sum;
   }
@@ -57,7 +58,7 @@ TEST(MemoProcessTest, DestructorsOfThreadLocalObjectsMayUseMemos) {
   const Memo<Values> memo = MakeValues("thread_local");
   int sum = 0;
   std::thread([&] {
-    ThisThreadsReader().sum = &sum;  // Begins first, hence ends last.
+    ThisThreadsReader().sum = &sum;  // It begins first and so ends last.
     ThisThreadsReader().memo = memo;
     ASSERT_THAT(memo.Get(), IsOk());
   }).join();
@@ -72,7 +73,8 @@ TEST(MemoProcessTest, DestructorsOfThreadLocalObjectsMayUseMemos) {
   std::exit(0);
 }
 
-// As main does it, whose thread ends before static objects.
+// This is what happens at the end of main, whose thread ends before static
+// objects do.
 [[noreturn]] void ExitWhileAThreadHoldsAHandle() {
   static const Memo<Values> memo = MakeValues("held");
   std::atomic<bool> holds{false};
@@ -100,8 +102,8 @@ TEST_F(MemoProcessDeathTest, AThreadMayHoldAHandleAtExit) {
   EXPECT_EXIT(ExitWhileAThreadHoldsAHandle(), testing::ExitedWithCode(0), "");
 }
 
-// Exit status that `child` returns in a process of its own; -1 if it was
-// killed, as by the alarm that ends one that hangs.
+// Returns the exit status of `child` in a process of its own; -1 if the process
+// was killed, for example by the alarm that ends one that hangs.
 template <typename Child>
 int StatusOfFork(const Child& child) {
   const pid_t process = fork();
@@ -114,8 +116,8 @@ int StatusOfFork(const Child& child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// One thread loads and evicts without pause, with loads that take long enough
-// to be met by a fork.
+// One thread that loads and evicts without pause. A load takes long enough for
+// a fork to happen during it.
 class Loader {
  public:
   explicit Loader(const std::string& name)
@@ -182,8 +184,8 @@ TEST(MemoProcessTest, AFactoryMayForkAndBothProcessesGoOn) {
   EXPECT_EQ(child_status, 0);
 }
 
-// The child ends as a process does, with the destructors of static objects, but
-// before a sanitizer looks for leaks: what the absent thread had is one.
+// The child runs the destructors of static objects as it ends, but exits before
+// a sanitizer looks for leaks: what the absent thread owned is a leak.
 [[noreturn]] void ForkWhileAThreadHoldsAHandle() {
   std::atexit([] { std::_Exit(0); });
   static const Memo<Values> memo = MakeValues("held by the parent");
@@ -198,7 +200,8 @@ TEST(MemoProcessTest, AFactoryMayForkAndBothProcessesGoOn) {
   const pid_t process = fork();
   if (process == 0) {
     alarm(20);
-    // A hit, and an eviction that the absent thread's handle refuses.
+    // The child gets a hit, and an error for the eviction, which the absent
+    // thread's handle prevents.
     if (!memo.Get().ok() || memo.Evict().ok()) std::_Exit(1);
     std::exit(0);
   }
@@ -220,7 +223,7 @@ TEST(MemoProcessTest, AThreadMayBeCancelledInAFactory) {
 #endif
   std::atomic<int> load_count{0};
   const Memo<Values> memo = *MakeMemo<Values>("cancelled", [&] {
-    // A point of cancellation, reached until the thread is cancelled.
+    // The loop reaches a cancellation point until the thread is cancelled.
     for (++load_count; load_count == 1;) usleep(1000);
     return Values(1);
   });
@@ -228,7 +231,7 @@ TEST(MemoProcessTest, AThreadMayBeCancelledInAFactory) {
   while (load_count == 0) std::this_thread::yield();
   absl::Status waited;
   std::thread waiting([&] { waited = memo.Get().status(); });
-  // Whether it waits yet or comes too late, it must not hang.
+  // The other thread may already wait or may come too late; it must not hang.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   pthread_cancel(loading.native_handle());
   loading.join();

@@ -117,7 +117,7 @@ TEST(MemoTest, AllWaitersGetTheErrorAndTheNextCallTriesAgain) {
     const int load = load_count.fetch_add(1);
     if (load > 0) return 7;
     while (arrived_count.load() < 8) std::this_thread::yield();
-    // The threads that have arrived still have to begin to wait.
+    // The threads that have arrived still need time to begin to wait.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return absl::NotFoundError("no file");
   });
@@ -156,8 +156,8 @@ TEST(MemoTest, WhatFactoriesDoWrongIsAnError) {
   EXPECT_THAT(shared->Get(), StatusIs(absl::StatusCode::kInternal));
 }
 
-// For a process of its own: 256 MiB of address space, and a factory that needs
-// four times as much.
+// Runs in a process of its own, with 256 MiB of address space and a factory
+// that needs four times as much.
 [[noreturn]] void RunOutOfMemory() {
   Memo<std::vector<char>> small = *MakeMemo<std::vector<char>>(
       "small", [] { return std::vector<char>(1 << 20); });
@@ -254,7 +254,7 @@ TEST(MemoTest, ACycleAcrossThreadsNamesItsPath) {
   }
 }
 
-// Says that it ends.
+// Tells when it is destroyed.
 struct Ending {
   explicit Ending(bool* has_ended) : has_ended(has_ended) {}
   Ending(Ending&& other) noexcept
@@ -274,7 +274,7 @@ TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
     absl::StatusOr<Handle<Ending>> handle = make()->Get();
     ASSERT_THAT(handle, IsOk());
     EXPECT_FALSE(has_ended);
-    // It has its name as long, and can be had again.
+    // The memo keeps its name until then, and is found again.
     {
       const Memo<Ending> again = handle->memo();
       EXPECT_EQ(again.name(), "gone");
@@ -290,7 +290,7 @@ TEST(MemoTest, AHandleMayOutliveTheLastMemo) {
   EXPECT_THAT(MakeMemo<double>("gone", [] { return 1.0; }), IsOk());
 }
 
-// Twice what a thread's stack has.
+// Twice the size of a thread's stack.
 struct Large {
   char bytes[16 << 20];
 };
@@ -323,7 +323,8 @@ TEST(MemoTest, DestructorsMayUseMemos) {
   EXPECT_THAT(memo->Evict(), IsOk());
 }
 
-// A value that holds a handle to another memo pins that until it goes itself.
+// A value that holds a handle to another memo pins that memo until the value
+// ends.
 TEST(MemoTest, ClearingReachesWhatValuesHold) {
   std::vector<Memo<int>> inner;
   std::vector<Memo<std::unique_ptr<Handle<int>>>> outer;
@@ -365,18 +366,18 @@ TEST(MemoTest, WithoutJemallocBytesAreTheDeclaredOnes) {
   EXPECT_EQ(memo->statistics().live_bytes, 1000);
 }
 
-// Says whether it is alive.
+// Its two numbers match only while it lives.
 struct Checked {
   explicit Checked(uint64_t number)
       : first(number),
         second(~number),
         held(std::make_unique<uint64_t>(number)) {}
   Checked(Checked&& other) noexcept = default;
-  // Volatile, or an optimiser leaves out what nobody may read again.
+  // The write is volatile, or an optimiser removes it as nobody may read it.
   ~Checked() { *const_cast<volatile uint64_t*>(&first) = 0; }
   uint64_t first;
   uint64_t second;
-  // On the heap, where a sanitizer sees a use after the eviction.
+  // This is on the heap, where a sanitizer sees a use after the eviction.
   std::unique_ptr<uint64_t> held;
 };
 
@@ -394,7 +395,8 @@ TEST(MemoTest, ReadersEvictorsAndFailingLoadsSeeOnlyLivingValues) {
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
       for (int read = 1; !stop.load(std::memory_order_relaxed); ++read) {
-        // Some reader would hold a handle at any moment if they made no pauses.
+        // Without these pauses, some reader would hold a handle at every
+        // moment.
         if (read % 64 == 0) {
           std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
@@ -443,7 +445,7 @@ struct alignas(kAlignment) Counted {
 
 template <typename T>
 class MemoOfSizeTest : public testing::Test {};
-// Within the memo, at the limit, and allocated.
+// These lie within the memo, exactly at the limit, and in an allocated block.
 using SizedTypes =
     testing::Types<Counted<1, 4>, Counted<1, 128>, Counted<4088, 8>,
                    Counted<4089, 8>, Counted<100000, 128>>;
@@ -471,7 +473,7 @@ TYPED_TEST(MemoOfSizeTest, KeepsItsValueAlignedAndDestroysItOnce) {
   }
 }
 
-// Whoever lists must not own what it lists, or the name would stay taken.
+// The list must not own the memos, or their names would stay taken.
 TEST(MemoTest, ANameIsFreeAtOnceThoughAnotherThreadLists) {
   std::atomic<bool> ends{false};
   std::thread lister([&] {
@@ -518,7 +520,7 @@ TEST(MemoTest, ADestructorThatThrowsIsAnErrorOfTheEviction) {
   }
 }
 
-// Loads `depth` memos within each other; the status of the outermost.
+// Loads `depth` nested memos. Returns the status of the outermost.
 absl::Status LoadNested(int depth) {
   std::vector<Memo<int>> memos;
   for (int i = 0; i < depth; ++i) {

@@ -7,7 +7,7 @@ namespace {
 
 static_assert(kSharedRow < 64, "one bit a row");
 
-// A set bit is a row in use.
+// A set bit marks a row in use.
 std::atomic<uint64_t> used_rows{0};
 
 int TakeRow() {

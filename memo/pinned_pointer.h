@@ -1,5 +1,5 @@
-// A pointer that many threads borrow at the cost of a few plain instructions
-// and that one thread can take away as soon as nobody borrows it.
+// A pointer that many threads borrow for a few plain instructions each, and
+// that one thread can take away when no thread borrows it.
 //
 //   PinnedPointer<AsymmetricFence> pointer;
 //   pointer.Publish(&value);
@@ -9,12 +9,12 @@
 //   bool taken = pointer.TryTake();  // False while anyone borrows it.
 //
 // Each thread counts its pins and unpins in a row of its own, so that readers
-// write no shared memory. Rows belong to the pointer, hence the end of a thread
-// loses no count; the next thread with the same number goes on counting.
+// write no shared memory. Rows belong to the pointer, so the end of a thread
+// loses no count: the next thread with the same row number continues it.
 //
-// Thread-safety: TryPin and Unpin by any thread at any time; Publish, Pin,
-// TryTake and IsPinned only under a lock that the user provides. Memory: 4 KiB.
-// Time: TryPin and Unpin about 1 ns, TryTake 1 to 10 us.
+// Thread-safety: any thread may call TryPin and Unpin at any time; call
+// Publish, Pin, TryTake and IsPinned only under a lock that you provide.
+// Memory: 4 KiB. Time: TryPin and Unpin take about 1 ns, TryTake 1 to 10 us.
 
 #ifndef FOOTPRINT_MEMO_PINNED_POINTER_H_
 #define FOOTPRINT_MEMO_PINNED_POINTER_H_
@@ -30,8 +30,7 @@
 
 namespace footprint::memo_internal {
 
-// The last row is shared by all threads that came too late for one of their
-// own.
+// The last row is shared by all threads that found no free row of their own.
 inline constexpr int kRowCount = 64;
 inline constexpr int kSharedRow = kRowCount - 1;
 inline constexpr int kNoRow = kRowCount;
@@ -39,9 +38,9 @@ inline constexpr int kNoRow = kRowCount;
 // The calling thread's row, or kNoRow before its first pin.
 inline thread_local int thread_row = kNoRow;
 
-// The same in bytes from the pinned pointer; more than that of any row unless
-// the thread has a row of its own and the fast fence, so that one comparison
-// tells whether the frequent path is open.
+// Distance in bytes of the calling thread's row from the pinned pointer. It is
+// larger than that of any row unless the thread has a row of its own and the
+// fast fence, so that one comparison tells whether the fast path is allowed.
 inline constexpr size_t kNoFastRow = std::numeric_limits<size_t>::max();
 inline thread_local size_t thread_row_offset_bytes = kNoFastRow;
 
@@ -50,15 +49,16 @@ struct alignas(64) PinRow {
   std::atomic<uint64_t> unpins{0};
 };
 
-// Rows follow what is published, which has a line of its own.
+// Returns where a row begins. The published pointer comes before the rows, on a
+// cache line of its own.
 inline constexpr size_t RowOffsetBytes(int row) {
   return (static_cast<size_t>(row) + 1) * sizeof(PinRow);
 }
 
-// Gives the calling thread a row until it ends.
+// Gives the calling thread a row until the thread ends.
 void AssignThreadRow();
 
-// Fewer rows are for the litmus test, where a long scan would hide a missing
+// The litmus test uses fewer rows, since a long scan would hide a missing
 // fence.
 template <typename Fence, int kRows = kRowCount>
 class PinnedPointer {
@@ -67,24 +67,28 @@ class PinnedPointer {
   PinnedPointer(const PinnedPointer&) = delete;
   PinnedPointer& operator=(const PinnedPointer&) = delete;
 
-  // Returns null if nothing is published; else the caller must Unpin later.
+  // Returns null if nothing is published; otherwise the caller must Unpin
+  // later.
   const void* TryPin() {
     const void* value = IsQuick() ? PinQuickly() : nullptr;
     return ABSL_PREDICT_TRUE(value != nullptr) ? value : TryPinFurther();
   }
 
-  // TryPin in three parts, so that a caller can inline two of them. Whether
-  // this thread has a row of its own, and the fast fence:
+  // The next three functions are the parts of TryPin, so that a caller can
+  // inline two of them. Returns whether this thread has a row of its own and
+  // the fast fence.
   static bool IsQuick() {
     return thread_row_offset_bytes < RowOffsetBytes(kRows - 1);
   }
-  // Then this. After null, the third part must follow.
+  // The second part, for a quick thread. If it returns null, call the third
+  // part.
   const void* PinQuickly() {
     Increment(&QuickRow()->pins, Fence::kStore);
     Fence::Light();
     return published_.load(Fence::kLoad);
   }
-  // Pins for a thread that is not quick; takes back the pin of one that is.
+  // The third part: pins for a thread that is not quick, or takes back the pin
+  // of a quick one.
   ABSL_ATTRIBUTE_NOINLINE const void* TryPinFurther() {
     if (IsQuick()) {
       Unpin();
@@ -97,16 +101,18 @@ class PinnedPointer {
     return value;
   }
 
-  // Pins what the caller knows to be published, under the user's lock.
+  // Pins a pointer that the caller, under the user's lock, knows to be
+  // published.
   void Pin() { IncrementSlowly<&PinRow::pins>(Fence::kStore); }
 
   void Unpin() {
     if (ABSL_PREDICT_TRUE(IsQuick())) return UnpinQuickly();
     IncrementSlowly<&PinRow::unpins>(std::memory_order_release);
   }
-  // Unpin for a thread that is quick.
+  // Unpins on a thread that is quick.
   void UnpinQuickly() {
-    // Release: the evicting thread sees all that was done with the value.
+    // Release: the evicting thread sees everything that was done with the
+    // value.
     Increment(&QuickRow()->unpins, std::memory_order_release);
   }
 
@@ -114,8 +120,8 @@ class PinnedPointer {
     published_.store(value, std::memory_order_release);
   }
 
-  // Takes the pointer away; or leaves it, and answers false, if it is pinned. A
-  // thread that is just trying to pin counts as one that has.
+  // Takes the pointer away, or keeps it and returns false if it is pinned. A
+  // thread that is in the middle of TryPin counts as a pin.
   bool TryTake() {
     const void* value = published_.load(std::memory_order_relaxed);
     published_.store(nullptr, Fence::kStore);
@@ -127,10 +133,10 @@ class PinnedPointer {
 
   bool IsPinned() const { return live_pin_count() != 0; }
 
-  // Pins without an Unpin yet.
+  // Returns the number of pins without an Unpin yet.
   uint64_t live_pin_count() const {
-    // Unpins first: whoever is seen to have unpinned is then seen to have
-    // pinned, even if a handle moved between threads meanwhile.
+    // Unpins are read first: if an unpin is seen, its pin is then seen, even if
+    // a handle moved between threads in between.
     uint64_t unpins = 0;
     for (const PinRow& row : rows_) {
       unpins += row.unpins.load(Fence::kLoad);
@@ -138,7 +144,7 @@ class PinnedPointer {
     return pin_count() - unpins;
   }
 
-  // All pins so far, with those that found nothing.
+  // Returns the number of all pins so far, with those that found nothing.
   uint64_t pin_count() const {
     uint64_t pins = 0;
     for (const PinRow& row : rows_) pins += row.pins.load(Fence::kLoad);
@@ -151,11 +157,12 @@ class PinnedPointer {
                                      thread_row_offset_bytes);
   }
 
-  // Counts in a row that no other thread writes: no locked instruction.
+  // Adds one in a row that no other thread writes, without a locked
+  // instruction.
   static void Increment(std::atomic<uint64_t>* count, std::memory_order order) {
 #if defined(__x86_64__) && !defined(FOOTPRINT_MEMO_THREAD_SANITIZER)
-    // The same in one instruction, where compilers make three of it. Every
-    // store of this processor releases; the clobber holds back the compiler.
+    // One instruction does what compilers write as three. Every store of this
+    // processor releases; the clobber keeps the compiler from reordering.
     (void)order;
     asm volatile("incq %0"
                  : "+m"(*reinterpret_cast<uint64_t*>(count))
@@ -166,8 +173,8 @@ class PinnedPointer {
 #endif
   }
 
-  // Counts also a thread's first pin, in the shared row, and with the slow
-  // fence.
+  // Adds one for any thread: at its first pin, in the shared row, or with the
+  // slow fence.
   template <std::atomic<uint64_t> PinRow::*kCount>
   void IncrementSlowly(std::memory_order order) {
     if (thread_row == kNoRow) AssignThreadRow();

@@ -53,7 +53,7 @@ TEST(PinnedPointerTest, PinsMoveBetweenThreadsAndOutliveTheirs) {
   EXPECT_TRUE(pointer.TryTake());
 }
 
-// Two threads in one row would lose counts, now and then.
+// Two threads in one row would lose counts from time to time.
 TEST(PinnedPointerTest, ThreadsThatLiveTogetherHaveRowsOfTheirOwn) {
   constexpr size_t kThreads = 5;
   Pointer pointer;
@@ -76,7 +76,7 @@ TEST(PinnedPointerTest, ThreadsThatLiveTogetherHaveRowsOfTheirOwn) {
     EXPECT_LT(row, kSharedRow);
     EXPECT_EQ(std::count(rows.begin(), rows.end(), row), 1) << row;
   }
-  // A row is the next thread's when its own has ended.
+  // After a thread ends, the next thread gets its row.
   const int most = *std::max_element(rows.begin(), rows.end());
   for (size_t i = 0; i < 2 * kThreads; ++i) {
     std::thread([&] {
@@ -88,7 +88,8 @@ TEST(PinnedPointerTest, ThreadsThatLiveTogetherHaveRowsOfTheirOwn) {
 }
 
 TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {
-  // Enough for the threads to meet within a count, also on two processors.
+  // There are enough pins for two threads to meet within a count, even on two
+  // processors.
   constexpr int kPinsPerThread = 20000;
   Pointer pointer;
   int value = 0;
@@ -116,8 +117,9 @@ TEST(PinnedPointerTest, MoreThreadsThanRowsShareOne) {
   EXPECT_TRUE(pointer.TryTake());
 }
 
-// Store-buffer litmus: two threads meet, then one pins while the other takes. A
-// pin is lost if it succeeded and the taker did not see it.
+// A store-buffer litmus test: two threads meet, then one pins while the other
+// takes the pointer away. A pin is lost if it succeeded and the taker did not
+// see it.
 template <typename Fence>
 int CountLostPins(int trial_count, std::chrono::milliseconds limit) {
   PinnedPointer<Fence, 3> pointer;
@@ -154,7 +156,7 @@ int CountLostPins(int trial_count, std::chrono::milliseconds limit) {
   return lost_count;
 }
 
-// Returns whether a new thread pins without a fence of its own.
+// Returns whether a new thread gets the fast path.
 bool NewThreadIsFast() {
   bool is_fast = false;
   std::thread([&] {
@@ -173,7 +175,7 @@ TEST(PinnedPointerLitmusTest, TheShippedFenceLosesNoPin) {
 }
 
 #if !defined(FOOTPRINT_MEMO_THREAD_SANITIZER) && !defined(__SANITIZE_ADDRESS__)
-// Otherwise the test before this one would prove nothing.
+// If this failed, the test before it would prove nothing.
 TEST(PinnedPointerLitmusTest, WithoutFencesPinsAreLost) {
   if (std::thread::hardware_concurrency() < 2) {
     GTEST_SKIP() << "one processor does not reorder what its threads see";
@@ -187,7 +189,7 @@ TEST(PinnedPointerLitmusTest, WithoutFencesPinsAreLost) {
 }
 #endif
 
-// Last: it changes the fence for good.
+// This test comes last, since it changes the fence for the whole process.
 TEST(PinnedPointerLitmusTest, TheFallbackLosesNoPin) {
   ForceSequentiallyConsistentFenceForTesting();
   EXPECT_FALSE(NewThreadIsFast());

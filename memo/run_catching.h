@@ -1,13 +1,13 @@
-// Calls what a user wrote and turns what it throws into a status.
+// Calls user code and turns what it throws into a status.
 //
 //   absl::Status status = RunCatching("the factory", [&] {
 //     value = factory();
 //     return absl::OkStatus();
 //   });
 //
-// A thread that is cancelled (pthread_cancel) goes on unwinding, since whoever
-// holds that back ends the process. `run` is called before RunCatching returns,
-// and nothing is kept. Thread-safe. Memory: the message.
+// A thread that is cancelled (pthread_cancel) continues to unwind, since the
+// process ends if anyone stops that. RunCatching calls `run` before it returns,
+// and keeps nothing. Thread-safe. Memory: the message.
 
 #ifndef FOOTPRINT_MEMO_RUN_CATCHING_H_
 #define FOOTPRINT_MEMO_RUN_CATCHING_H_
@@ -20,8 +20,8 @@
 namespace footprint::memo_internal {
 
 // Returns the status of the exception that is being handled: ResourceExhausted
-// for std::bad_alloc, else Internal with what it says. `thrower` begins the
-// message.
+// for std::bad_alloc, otherwise Internal with the exception's text. The message
+// begins with `thrower`.
 absl::Status StatusOfException(absl::string_view thrower);
 
 template <typename Run>

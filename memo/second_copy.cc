@@ -1,4 +1,4 @@
-// A shared library with a copy of its own within it; for single_copy_test.
+// A shared library with its own copy of memo, for single_copy_test.
 
 #include "footprint/memo/single_copy.h"
 

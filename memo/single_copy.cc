@@ -11,8 +11,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Returns whether this copy is in use. Known to the note below by this name,
-// which the linker keeps within this file.
+// Tells whether this copy is in use. The note below refers to it by this
+// assembler name, which stays local to this file.
 std::atomic<bool> is_in_use __asm__("footprint_memo_is_in_use")
     __attribute__((used));
 
@@ -21,7 +21,8 @@ constexpr uint32_t kType = 1;
 
 }  // namespace
 
-// Owner (15 bytes and one to fill), and how far the flag is from here.
+// The note holds the owner (15 bytes and one of padding) and the distance from
+// there to the flag.
 __asm__(
     ".pushsection .note.footprint_memo,\"a\",%note\n"
     ".balign 4\n"
@@ -33,14 +34,14 @@ __asm__(
 
 namespace {
 
-// Flags of other copies that are in use.
+// Looks for the flag of another copy in use.
 struct Search {
-  const char* path = nullptr;  // of the file that has one
+  const char* path = nullptr;  // path of the file that has it
 };
 
 size_t RoundUp(size_t size) { return (size + 3) / 4 * 4; }
 
-// One note; returns how long it is.
+// Reads one note and returns its length.
 size_t LookAtNote(const char* bytes, const dl_phdr_info& file, Search* search) {
   ElfW(Nhdr) note;
   std::memcpy(&note, bytes, sizeof(note));
@@ -61,7 +62,8 @@ size_t LookAtNote(const char* bytes, const dl_phdr_info& file, Search* search) {
 int LookAtFile(dl_phdr_info* file, size_t /*size*/, void* search) {
   for (int i = 0; i < file->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = file->dlpi_phdr[i];
-    // Notes of eight-byte alignment have another form, and are none of ours.
+    // Notes with eight-byte alignment have another format; this library writes
+    // none.
     if (segment.p_type != PT_NOTE || segment.p_align > 4) continue;
     const auto* bytes =
         reinterpret_cast<const char*>(file->dlpi_addr + segment.p_vaddr);

@@ -1,23 +1,24 @@
-// Finds out whether this process has memo's code twice: once in the program,
-// say, and once within a shared library that was linked with a copy of its own.
-// Each copy would have its own list of memos, and neither would see what the
-// other has pinned.
+// Finds out whether this process has memo's code twice, for example once in the
+// program and once in a shared library that was linked with its own copy. Each
+// copy would have its own list of memos, and neither would know what the other
+// has pinned.
 //
 //   if (const char* file = FindOtherCopyInUse()) Refuse(file);
 //
-// Each copy has an ELF note that leads to a flag of its own, which tells that
-// the copy is in use. Notes of all loaded files are looked at, once. A copy
-// whose functions the loader replaced by the program's is never in use, and
-// does no harm. Needs no more than the C library. Thread-safe. Memory: none.
+// Each copy has an ELF note that leads to the copy's own flag, which tells
+// whether the copy is in use. The search reads the notes of all loaded files,
+// once. If the loader replaced a copy's functions by the program's, that copy
+// is never in use and does no harm. Needs only the C library. Thread-safe.
+// Memory: no heap memory.
 
 #ifndef FOOTPRINT_MEMO_SINGLE_COPY_H_
 #define FOOTPRINT_MEMO_SINGLE_COPY_H_
 
 namespace footprint::memo_internal {
 
-// The file whose copy was in use before this one, "" for the program; null if
-// there is none, and this copy is in use from now on. Every call returns what
-// the first one found.
+// Returns the file whose copy was in use before this one, "" for the program;
+// or null if there is none, and then this copy is in use from now on. Every
+// call returns what the first one found.
 const char* FindOtherCopyInUse();
 
 }  // namespace footprint::memo_internal

@@ -13,10 +13,10 @@ TEST(SingleCopyTest, TheSecondCopyFindsTheFirst) {
   const auto find_other = reinterpret_cast<const char* (*)()>(
       dlsym(library, "FindOtherCopyFromTheSecond"));
   ASSERT_NE(find_other, nullptr) << dlerror();
-  // A copy that is there and not in use does no harm.
+  // A copy that exists and is not in use does no harm.
   EXPECT_EQ(FindOtherCopyInUse(), nullptr);
   EXPECT_NE(find_other(), nullptr);
-  // The first copy goes on.
+  // The first copy continues to work.
   EXPECT_EQ(FindOtherCopyInUse(), nullptr);
   EXPECT_NE(find_other(), nullptr);
 }
