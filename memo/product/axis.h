@@ -1,4 +1,4 @@
-// Axes, which the arguments of a product's function go through.
+// Axes: the lists that the arguments of a product's function go through.
 //
 //   MakeAxis<Model>("model", {"small.bin", "large.bin"}, ReadModel)
 //   ValueAxis<int>{"batch", {1, 8}}
@@ -9,11 +9,11 @@
 //   Zip(models, ValueAxis<int>{"batch", {1, 8}})  // small with 1, large with 8
 //   Cells<Model, int>{{"model", "batch"}, {{small, 1}, {large, 8}, {large, 1}}}
 //
-// An axis that could not be made (a status) may be passed on as it is: the
-// function that it is passed to returns the status.
+// You may pass an axis that could not be made (a status) to a function; the
+// function then returns the status.
 //
-// Ownership: copies of memos and values. Thread-compatible. Memory: an entry
-// for each memo, value or row; MakeAxis loads nothing.
+// Ownership: an axis copies memos and values. Thread-compatible. Memory: an
+// entry for each memo, value or row; MakeAxis loads nothing.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_AXIS_H_
 #define FOOTPRINT_MEMO_PRODUCT_AXIS_H_
@@ -43,18 +43,18 @@ struct Axis {
   std::vector<Memo<T>> memos;
 };
 
-// Plain values instead: nothing is loaded or evicted for them. A value's text
-// (operator<<) stands in the names of its cells.
+// Plain values: nothing is loaded or evicted for them. A value's text
+// (operator<<) is part of the names of its cells.
 template <typename T>
 struct ValueAxis {
   std::string name;
   std::vector<T> values;
 };
 
-// A memo for each path, which is its name: `load(path)` makes its value, or
-// says why not. The errors of MakeMemo: AlreadyExists where a memo has the
-// name, for instance one of an earlier axis of the same files, which may be
-// used again.
+// Makes a memo for each path, named by the path: `load(path)` returns its value
+// or an error. Returns the errors of MakeMemo, such as AlreadyExists if a memo
+// has the name. This happens if an earlier axis has the same file; use that
+// axis again instead.
 template <typename T, typename Load>
 absl::StatusOr<Axis<T>> MakeAxis(std::string name,
                                  const std::vector<std::string>& paths,
@@ -78,7 +78,7 @@ absl::StatusOr<Axis<T>> MakeAxis(std::string name,
   return axis;
 }
 
-// An argument in one cell: a memo's value, or a plain one.
+// An argument in one cell: a memo's value or a plain value.
 template <typename T>
 class CellArgument {
  public:
@@ -88,7 +88,7 @@ class CellArgument {
       : value_(std::make_shared<const T>(std::move(value))) {
     std::ostringstream text;
     text << std::boolalpha;
-    // Streams take integers of eight bits for characters.
+    // Streams print eight-bit integers as characters.
     if constexpr (std::is_same_v<T, signed char> ||
                   std::is_same_v<T, unsigned char>) {
       text << +*value_;
@@ -98,9 +98,9 @@ class CellArgument {
     text_ = text.str();
   }
 
-  // Returns the text as it stands in the cell's name.
+  // Returns the text that is part of the cell's name.
   const std::string& text() const { return text_; }
-  // Nothing for a plain value.
+  // Returns nullopt for a plain value.
   const absl::optional<Memo<T>>& memo() const { return memo_; }
   // Returns null for a memo.
   const std::shared_ptr<const T>& value() const { return value_; }
@@ -122,7 +122,7 @@ struct Cells {
 
 namespace memo_internal {
 
-// Each kind of axis as rows.
+// Turns each kind of axis into rows.
 template <typename... Ts>
 absl::StatusOr<Cells<Ts...>> MakeRows(const Cells<Ts...>& cells) {
   return cells;
@@ -164,7 +164,7 @@ struct CellsOfRow<std::tuple<CellArgument<Ts>...>> {
   using Type = Cells<Ts...>;
 };
 
-// Cells of all arguments of these axes in turn.
+// The type of cells whose rows have the arguments of all these axes in turn.
 template <typename... Axes>
 using JoinedCells = typename CellsOfRow<decltype(std::tuple_cat(
     std::declval<typename CellsOf<Axes>::Row>()...))>::Type;
@@ -180,7 +180,7 @@ Joined JoinNamed(const Parts&... parts) {
   return joined;
 }
 
-// Calls `visit` with every combination of rows, the last part fastest.
+// Calls `visit` with every combination of rows; the last part changes fastest.
 template <typename Visit, typename Row>
 void ForEachCombination(const Visit& visit, const Row& row) {
   visit(row);
@@ -193,7 +193,7 @@ void ForEachCombination(const Visit& visit, const Row& row, const Part& part,
   }
 }
 
-// The first status that is not ok.
+// Returns the first status that is not ok.
 template <typename... Results>
 absl::Status FirstError(const Results&... results) {
   absl::Status first;
@@ -201,7 +201,7 @@ absl::Status FirstError(const Results&... results) {
   return first;
 }
 
-// Every combination of what the axes hold.
+// Returns every combination of the axes' entries.
 template <typename... Axes>
 absl::StatusOr<JoinedCells<Axes...>> Cross(const Axes&... axes) {
   const auto cross =
@@ -216,14 +216,15 @@ absl::StatusOr<JoinedCells<Axes...>> Cross(const Axes&... axes) {
   return cross(MakeRows(axes)...);
 }
 
-// InvalidArgument where axes to be zipped differ in their numbers of entries.
+// Returns InvalidArgument if axes to be zipped differ in their numbers of
+// entries.
 absl::Status CheckZip(const std::vector<std::string>& names,
                       const std::vector<size_t>& entry_counts);
 
 }  // namespace memo_internal
 
-// Goes through axes together: first the first entry of each, then the second
-// ones. InvalidArgument where one axis has more entries than another.
+// Goes through axes together: first the first entry of each, then the second of
+// each. Returns InvalidArgument if their numbers of entries differ.
 template <typename... Axes>
 absl::StatusOr<memo_internal::JoinedCells<Axes...>> Zip(const Axes&... axes) {
   using Joined = memo_internal::JoinedCells<Axes...>;

@@ -30,7 +30,7 @@ absl::StatusOr<Model> Load(const std::string& path) {
   return Model{path};
 }
 
-// The texts of a row's arguments.
+// Returns the texts of a row's arguments.
 template <typename Row>
 std::vector<std::string> ListTexts(const Row& row) {
   return std::apply(
@@ -75,7 +75,7 @@ TEST(AxisTest, TheLoadMayReturnTheValueItself) {
 TEST(AxisTest, APathIsOneMemo) {
   EXPECT_THAT(MakeAxis<Model>("model", {"twice", "twice"}, Load),
               StatusIs(absl::StatusCode::kAlreadyExists));
-  // The memo that was made for the failed axis is gone.
+  // The failed call destroyed the memo that it had made.
   EXPECT_THAT(MakeAxis<Model>("model", {"twice"}, Load), IsOk());
 }
 
@@ -128,7 +128,7 @@ TEST(AxisTest, CellsAreTakenAsTheyAre) {
                           ElementsAre("b", "1")));
 }
 
-// Against loops by index, for random lengths.
+// Compares with loops by index, for random lengths.
 TEST(AxisTest, CombinationsAreThoseOfNestedLoops) {
   std::mt19937 random(15);
   const auto axis_of = [&](const std::string& name, int count) {

@@ -1,10 +1,10 @@
-// Tells a function that takes a large value by copy, which would compile and be
-// called with a new copy each time.
+// Finds a function that takes a large value by copy. Such a function would
+// compile and would copy the value at each call.
 //
 //   static_assert(!TakesACopy<decltype(Predict), State, Model>());
 //
-// Limit: of a function whose call operator is overloaded or a template, such as
-// a lambda with `auto` parameters, nothing is known.
+// Limit: nothing is known about a function whose call operator is overloaded or
+// a template, such as a lambda with `auto` parameters.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_
 #define FOOTPRINT_MEMO_PRODUCT_COPIED_PARAMETER_H_
@@ -13,7 +13,7 @@
 
 namespace footprint::memo_internal {
 
-// Types in order. Another pack of as many types is compared with it.
+// A list of types. HasCopy compares it with as many other types.
 template <typename... Parameters>
 struct ParameterList {
   template <typename... Values>
@@ -28,7 +28,7 @@ struct ParameterList {
   }
 };
 
-// A list of no known parameters.
+// If the parameters are not known, the list is empty.
 template <typename Function, typename = void>
 struct ParametersOf {
   using List = ParameterList<>;
@@ -61,8 +61,8 @@ template <typename Function>
 struct ParametersOf<Function, std::void_t<decltype(&Function::operator())>>
     : ParametersOf<decltype(&Function::operator())> {};
 
-// Returns whether a parameter of `Function` is, in its place, one of `Values`
-// by copy.
+// Returns whether a parameter of `Function` takes by copy the one of `Values`
+// in the same position.
 template <typename Function, typename... Values>
 constexpr bool TakesACopy() {
   return ParametersOf<std::decay_t<Function>>::List::template HasCopy<

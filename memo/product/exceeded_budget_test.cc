@@ -1,4 +1,5 @@
-// Values that take more than the plan thought, with jemalloc, which counts.
+// Values that take more than planned. These tests need jemalloc, which
+// measures.
 
 #include <sys/mman.h>
 
@@ -50,7 +51,7 @@ std::string FindDetail(const MemoTrace& trace, MemoEvent::Kind kind) {
 
 class ExceededBudgetTest : public ProductTest {
  protected:
-  // One value, and what its cell does with it.
+  // Registers one value, and what its cell does with it.
   void RegisterOne(int64_t declared_bytes,
                    std::function<absl::StatusOr<Block>()> load,
                    std::function<void(const Block&)> use) {
@@ -66,7 +67,7 @@ class ExceededBudgetTest : public ProductTest {
                 IsOk());
   }
 
-  // Three models by two data sets, each from a file of `file_bytes`.
+  // Registers three models by two data sets, each from a file of `file_bytes`.
   void RegisterFromFiles(int64_t file_bytes, int64_t bytes) {
     const auto make = [&](const std::string& name, int count) {
       Axis<Block> axis{name, {}};
@@ -94,7 +95,7 @@ class ExceededBudgetTest : public ProductTest {
   }
 };
 
-// Pages of a workspace that a value has, and that its cell writes.
+// The value has a workspace, and its cell writes the workspace's pages.
 TEST_F(ExceededBudgetTest, PagesTouchedAfterTheLoadAreSeen) {
   constexpr size_t kBytes = 60 << 20;
   RegisterOne(
@@ -108,7 +109,7 @@ TEST_F(ExceededBudgetTest, PagesTouchedAfterTheLoadAreSeen) {
                         "more than the budget of 20.0 MiB"));
 }
 
-// In the high-water mark alone: no counter of a value has it.
+// The peak shows only in the high-water mark: no counter of a value has it.
 TEST_F(ExceededBudgetTest, PeaksOfAFactorysThreadsAreSeen) {
   RegisterOne(
       kMebibyte,
@@ -138,7 +139,8 @@ TEST_F(ExceededBudgetTest, WithinTheBudgetNothingIsSaid) {
   EXPECT_EQ(FindDetail(outcome.trace, MemoEvent::BUDGET_EXCEEDED), "");
 }
 
-// The first plan keeps both data sets: 24 MiB, and in truth 96.
+// The first plan keeps both data sets and expects 24 MiB; the true size is 96
+// MiB.
 TEST_F(ExceededBudgetTest, ThePlanIsRevisedAtTheFirstSurprise) {
   RegisterFromFiles(8 * kMebibyte, 32 * kMebibyte);
   const Outcome outcome = RunWith({"--memo_budget=70MiB"});
@@ -165,11 +167,11 @@ TEST_F(ExceededBudgetTest, CellsThatDoNotFitHaveAnErrorInTheirRows) {
     EXPECT_THAT(error, HasSubstr("more than the budget of 50.0 MiB"));
     ++refused_count;
   }
-  // The first was the surprise.
+  // The first cell is the one whose value took more than planned.
   EXPECT_EQ(refused_count, 5);
 }
 
-// Whoever kills the run, the next one knows.
+// The next run knows the sizes even if this one is killed.
 TEST_F(ExceededBudgetTest, SizesAreRememberedAfterEachLoad) {
   const std::string path = testing::TempDir() + "/after_each_load.binpb";
   int64_t remembered_bytes = 0;

@@ -1,5 +1,5 @@
-// The second example of nnbench's guide to memos, in C++: built, and run by a
-// test. Its models and its data are files of floats.
+// The second example of nnbench's guide to memos, in C++. A test builds and
+// runs it. Its models and its data are files of floats.
 
 #include <fstream>
 #include <iterator>
@@ -20,7 +20,7 @@ using footprint::MakeAxis;
 
 using Array = std::vector<float>;
 
-// The guide has this and Dot from numpy.
+// In the guide, this function and Dot are numpy's.
 absl::StatusOr<Array> LoadArray(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return absl::NotFoundError(path + ": no such file");

@@ -1,10 +1,11 @@
-// Time that planned benchmarks take beside their own: a product of `side` x
-// `side` cells that do nothing.
+// Measures the time that planned benchmarks take beyond the benchmarks' own:
+// runs a product of `side` x `side` cells that do nothing.
 //
 //   bazel run -c opt //memo/product:many_cells_benchmark -- 64
 //
 // Prints the processor time of the run, from the listing to the last row, and
-// how often Google Benchmark matched its list: in the given order, and where
+// how often Google Benchmark matched its list: in the given order, and with
+// cells reordered under a budget.
 // cells may be reordered under a budget.
 
 #include <cstdlib>
@@ -55,7 +56,7 @@ absl::Status RegisterCells(int side) {
 void Measure(std::vector<std::string> flags) {
   flags.insert(flags.begin(),
                {"many_cells_benchmark", "--benchmark_min_time=0"});
-  // Google Benchmark keeps their addresses.
+  // Google Benchmark keeps the addresses of the flags.
   static auto* const kept = new std::vector<std::vector<std::string>>;
   kept->push_back(std::move(flags));
   std::vector<char*> argv;

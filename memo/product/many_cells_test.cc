@@ -1,4 +1,4 @@
-// Products of so many cells that they share calls of Google Benchmark.
+// Products with so many cells that they share calls of Google Benchmark.
 
 #include <algorithm>
 #include <cstdio>
@@ -26,7 +26,7 @@ using testing::ElementsAre;
 
 constexpr int kSide = 16;
 constexpr size_t kCellCount = kSide * kSide;
-// Calls that EndOfBatch allows, and one for the rest.
+// EndOfBatch allows 32 calls, and one more runs the rest.
 constexpr size_t kMostCalls = 33;
 
 class NamesReporter : public benchmark::BenchmarkReporter {
@@ -52,7 +52,7 @@ Outcome RunWith(std::vector<std::string> flags) {
   flags.insert(flags.begin(),
                {"many_cells_test", "--benchmark_filter=all",
                 "--benchmark_min_time=0", "--benchmark_repetitions=1"});
-  // Google Benchmark keeps their addresses.
+  // Google Benchmark keeps the addresses of the flags.
   static auto* const kept = new std::vector<std::vector<std::string>>;
   kept->push_back(std::move(flags));
   std::vector<char*> argv;
@@ -82,7 +82,7 @@ class ManyCellsTest : public testing::Test {
         name);
   }
 
-  // Value i is i; the one at `failing` cannot be loaded.
+  // Value i is i; the load of the value at `failing` fails.
   Axis<int> MakeAxis(const std::string& name, int failing = -1) {
     Axis<int> axis{name, {}};
     for (int i = 0; i < kSide; ++i) {
@@ -97,7 +97,7 @@ class ManyCellsTest : public testing::Test {
     return axis;
   }
 
-  // Each cell says its values when it runs.
+  // Each cell records its values when it runs.
   ProductBenchmarks<int, int> Register(int failing = -1) {
     absl::StatusOr<ProductBenchmarks<int, int>> cells = Product(
         Unique("BM"),
@@ -116,7 +116,7 @@ class ManyCellsTest : public testing::Test {
   std::vector<int> ran;
 };
 
-// The plan's loads, cells and evictions, one after the other.
+// Returns the plan's loads, cells and evictions in order.
 std::vector<std::string> PlannedEvents(const MemoPlan& plan) {
   std::vector<std::string> events;
   for (const MemoPlanStep& step : plan.steps()) {
@@ -156,7 +156,8 @@ TEST_F(ManyCellsTest, ShareCallsInTheGivenOrder) {
   EXPECT_EQ(HappenedEvents(outcome.trace), PlannedEvents(outcome.trace.plan()));
 }
 
-// Each cell has its values before it runs, and no more of them than planned.
+// Each cell has its values before it runs, and no more values than planned are
+// alive.
 TEST_F(ManyCellsTest, LoadAndEvictAsPlannedInAnotherOrderUnderABudget) {
   Register();
   const Outcome outcome =
@@ -165,7 +166,7 @@ TEST_F(ManyCellsTest, LoadAndEvictAsPlannedInAnotherOrderUnderABudget) {
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_TRUE(outcome.trace.plan().is_reordered());
   EXPECT_EQ(outcome.names.size(), kCellCount);
-  // The plan goes back and forth in the list: each turn needs a call.
+  // The plan goes back and forth in the list, and each turn needs a call.
   EXPECT_GT(outcome.call_count, kMostCalls);
   EXPECT_LT(outcome.call_count, kCellCount);
   EXPECT_EQ(outcome.trace.peak_bytes(), outcome.trace.plan().peak_bytes());
@@ -208,13 +209,14 @@ TEST_F(ManyCellsTest, RepetitionsKeepTheValues) {
   Register();
   const Outcome outcome = RunWith({"--benchmark_repetitions=2"});
   EXPECT_EQ(outcome.exit_status, 0);
-  // Two rows, and some of aggregates.
+  // There are two rows, and some rows of aggregates.
   EXPECT_GE(outcome.names.size(), 4 * kCellCount);
   EXPECT_LE(outcome.call_count, kMostCalls);
   EXPECT_EQ(HappenedEvents(outcome.trace), PlannedEvents(outcome.trace.plan()));
 }
 
-// Google Benchmark's own setup throws where nobody catches for the cell.
+// Google Benchmark's own setup throws where the cell's function cannot catch
+// it.
 TEST_F(ManyCellsTest, OneThatThrowsOutsideItsFunctionIsLeftOut) {
   Register().ForEach([index = 0](auto* cell) mutable {
     if (index++ == 20) {
@@ -239,12 +241,13 @@ TEST_F(ManyCellsTest, OtherBenchmarksRunWhereTheyStand) {
   EXPECT_EQ(ran.back(), -1);
 }
 
-// Times are measured, remembered, and the next plan's costs.
+// Load times are measured, remembered, and used as the next plan's costs.
 TEST_F(ManyCellsTest, TheSecondRunPlansBySeconds) {
   Register();
   const std::string path = testing::TempDir() + "/times.binpb";
   std::remove(path.c_str());
-  // Another process would know nothing of these loads but by the file.
+  // The file is the only way in which another process would know of these
+  // loads.
   const Outcome first = RunWith({"--memo_remember=" + path});
   EXPECT_FALSE(first.trace.plan().costs_are_microseconds());
   EXPECT_EQ(first.trace.plan().load_cost(), 2 * kSide);

@@ -42,7 +42,8 @@ absl::StatusOr<Sizes> ReadSizes(const std::string& path) {
   return LoadedSizes(*trace);
 }
 
-// `first`, except where they are unknown, or in doubt and `second` are not.
+// Returns the sizes of `first`, and those of `second` where they are better
+// known: measured or declared rather than guessed, guessed rather than unknown.
 Sizes BetterSizes(Sizes first, const Sizes& second) {
   const auto rank = [](const LoadedSize& size) {
     return size.source == SizeSource::kUnknown   ? 0
@@ -60,7 +61,7 @@ Sizes BetterSizes(Sizes first, const Sizes& second) {
   return first;
 }
 
-// Nothing, an error, or the budget that the machine allows.
+// Sets the budget to what the machine allows, if it is automatic.
 absl::Status ResolveBudget(ProductOptions* options) {
   if (!options->budget_is_auto) return absl::OkStatus();
   const absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();
@@ -69,7 +70,7 @@ absl::Status ResolveBudget(ProductOptions* options) {
         memory.status().code(),
         absl::StrCat("--memo_budget=auto: ", memory.status().message()));
   }
-  // The benchmarks themselves need some.
+  // One eighth is left to the benchmarks themselves.
   options->budget_bytes = memory->bytes - memory->bytes / 8;
   std::cerr << "memo: budget " << FormatBytes(*options->budget_bytes)
             << ", seven eighths of what " << memory->limited_by
@@ -77,7 +78,7 @@ absl::Status ResolveBudget(ProductOptions* options) {
   return absl::OkStatus();
 }
 
-// While it lives, resident bytes are counted, if that is asked for.
+// Counts resident bytes while it lives, if `count` says so.
 class ResidentBytesCount {
  public:
   explicit ResidentBytesCount(memo_internal::ResidentCount count) {
@@ -90,8 +91,8 @@ class ResidentBytesCount {
   }
 };
 
-// Names of the instances to be planned. FailedPrecondition, NotFound: why there
-// are none.
+// Returns the names of the instances to plan. Returns FailedPrecondition for
+// random interleaving, NotFound if the filter matches no benchmark.
 absl::StatusOr<std::vector<std::string>> InstancesToRun(
     const ProductOptions& options) {
   if (options.interleaves_randomly) {
@@ -112,7 +113,7 @@ absl::StatusOr<std::vector<std::string>> InstancesToRun(
   return instance_names;
 }
 
-// Returns the names that are cells of `product`, or all cells if `names` is
+// Returns the names that are cells of `product`, or all names if `product` is
 // empty.
 absl::StatusOr<std::vector<std::string>> CellsOfProduct(
     const std::string& product, std::vector<std::string> names) {
@@ -143,7 +144,7 @@ absl::Status CheckNames(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
-// Errors that would else be found after minutes of running.
+// Returns errors that would otherwise be found after minutes of running.
 absl::Status CheckBeforeRun(const ProductOptions& options,
                             const std::vector<std::string>& instance_names) {
   const absl::Status names_checked = CheckNames(instance_names);
@@ -156,7 +157,7 @@ absl::Status CheckBeforeRun(const ProductOptions& options,
   return absl::OkStatus();
 }
 
-// Returns the sizes that files of earlier runs tell.
+// Returns the sizes that files of earlier runs have.
 absl::StatusOr<Sizes> KnownSizes(const ProductOptions& options) {
   absl::StatusOr<Sizes> remembered = Sizes();
   if (!options.remember_path.empty()) {
@@ -171,7 +172,7 @@ absl::StatusOr<Sizes> KnownSizes(const ProductOptions& options) {
 BenchmarkReporter::Context ContextFor(
     const std::vector<std::string>& instance_names) {
   BenchmarkReporter::Context context;
-  // As Google Benchmark has it: room for the longest name.
+  // Google Benchmark makes room for the longest name, too.
   context.name_field_width = 10;
   for (const std::string& name : instance_names) {
     context.name_field_width = std::max(context.name_field_width, name.size());
@@ -183,7 +184,7 @@ BenchmarkReporter::Context ContextFor(
 
 PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
     : options_(TakeProductFlags(argc, argv)), status_(options_.status()) {
-  // Google Benchmark prints its own flags and ends the program.
+  // Google Benchmark then prints its own flags and ends the program.
   if (!options_.ok() || !options_->asks_for_help) return;
   std::cout << "Flags of planned benchmarks:\n"
             << kProductFlagsHelp << std::flush;
@@ -192,6 +193,7 @@ PlannedBenchmarks::PlannedBenchmarks(int* argc, char** argv)
 absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
     BenchmarkReporter* reporter) {
   if (!options_.ok()) return options_.status();
+  // Finds out what to run and what is known about it.
   ProductOptions options = *options_;
   absl::StatusOr<std::vector<std::string>> instance_names =
       InstancesToRun(options);
@@ -210,6 +212,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
       !options.counts_resident ? memo_internal::ResidentCount::kNone
       : options.budget_is_auto ? memo_internal::ResidentCount::kTouchedOrOnHeap
                                : memo_internal::ResidentCount::kTouched);
+  // Plans, and prints the plan.
   PlannedRun run(memo_internal::DivideIntoStretches(*instance_names), &trace_);
   const absl::Status planned = run.Plan(options, *known_sizes);
   if (!planned.ok()) return planned;
@@ -222,6 +225,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   const std::string words = PlanInWords(trace_.plan());
   if (!words.empty()) std::cerr << "memo: " << words << "\n";
 
+  // Runs the plan.
   memo_internal::RowsFile rows;
   const absl::Status opened =
       rows.Open(options.benchmark_out_path, options.benchmark_out_format);
@@ -233,7 +237,7 @@ absl::StatusOr<size_t> PlannedBenchmarks::RunPlanned(
   }
   had_problem_ = run.had_problem();
   call_count_ = run.call_count();
-  // Benchmarks that ran are counted, whatever becomes of the files.
+  // The number of benchmarks that ran counts, even if a file cannot be written.
   NoteProblem(rows.Flush()
                   ? absl::OkStatus()
                   : absl::InternalError(absl::StrCat(

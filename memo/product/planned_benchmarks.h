@@ -1,4 +1,4 @@
-// Runs products (product.h), and any other benchmarks, by a plan.
+// Runs products (product.h), and any other benchmarks, according to a plan.
 //
 //   int main(int argc, char** argv) {
 //     footprint::PlannedBenchmarks planned(&argc, argv);
@@ -8,40 +8,41 @@
 //     return planned.ExitStatus();
 //   }
 //
-// or, to measure memory, with `planned.runner()` given to
-// footprint::ProfileBenchmarks (//profiling:benchmark_profiler), and
-// `notes()` besides, so that the gate's report shows the plan, and
-// `sharing()`, so that a product's values are loaded once.
+// To measure memory, pass `planned.runner()` to footprint::ProfileBenchmarks
+// (//profiling:benchmark_profiler), with `notes()`, so that the gate's report
+// shows the plan, and with `sharing()`, so that a product's values are loaded
+// once.
 //
-// Asks Google Benchmark which instances the filter leaves, plans for these
-// (schedule_planner.h), says the plan on standard error, and runs instance
-// after instance: evict, load, set up, run with all its repetitions, tear down.
-// Loads lie outside of every timer and of every memory manager's region. An
-// instance whose value cannot be loaded shows the error in its row, as does one
-// whose function throws; the others run. A load that failed is not tried again.
-// A benchmark that is no product has no row if it throws, and those beside it
-// run; one that throws with Threads() of more than 1 ends the process, since
-// Google Benchmark runs it on threads that nobody can catch for.
+// Run asks Google Benchmark which instances match the filter, plans for these
+// (schedule_planner.h), prints the plan on standard error, and runs the
+// instances one by one: evict, load, set up, run with all repetitions, tear
+// down. Loads are outside every timer and every memory manager's region. If a
+// value cannot be loaded or a function throws, the instance's row shows the
+// error, and the other instances run. A failed load is not tried again. If a
+// benchmark that is not part of a product throws, it has no row, and the other
+// benchmarks run. If it has Threads() of more than 1, it ends the process,
+// since Google Benchmark runs it on threads whose exceptions nobody can catch.
 //
-// A value that only factories load counts as alive. It is evicted when nothing
-// is left to load, and after each load under a budget that has no room for it
-// beside the plan's peak.
+// A value that only factories load counts as alive. It is evicted when no load
+// remains. Under a budget that has no room for it beside the plan's peak, it is
+// evicted after each load.
 //
-// Under a budget the resident set of the process and its high-water mark are
-// compared with it after each load and each cell (resident_check.h). At the
-// first value that takes more than planned, what is left to run has a new plan
-// (revised_steps.h); a cell that cannot fit any more has an error in its row.
+// Under a budget, the resident set of the process and its high-water mark are
+// compared with the budget after each load and each cell (resident_check.h).
+// When a value first takes more than planned, the remaining cells get a new
+// plan (revised_steps.h); the row of a cell that no longer fits shows an error.
 //
 // Works with filter, repetitions, threads, warm-up, memory managers and
-// --benchmark_out (JSON, CSV or console). Rows have the numbers of families of
-// one run (family_numbers.h). Refuses random interleaving, which would
-// keep all values alive. Benchmarks that are no product run where they stand.
-// Google Benchmark matches its whole list in each call. Neighbouring cells of a
-// list of more than 63 share calls, so that the time grows with the list, and
-// not with its square, unless a reordered plan goes back and forth in it.
+// --benchmark_out (JSON, CSV or console). Rows have the family numbers of a
+// single run (family_numbers.h). Random interleaving is refused, since it would
+// keep all values alive. Benchmarks that are not part of a product keep their
+// place in the order. Google Benchmark matches its whole list in each call. In
+// a list of more than 63, neighbouring cells share calls, so that the time
+// grows with the list and not with its square, unless a reordered plan goes
+// back and forth in it.
 //
-// Not thread-safe: one, on main's thread. Memory: the plan, the trace, and the
-// planned values.
+// Not thread-safe: use one object, on the main thread. Memory: the plan, the
+// trace, and the planned values.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_BENCHMARKS_H_
 #define FOOTPRINT_MEMO_PRODUCT_PLANNED_BENCHMARKS_H_
@@ -63,51 +64,51 @@ namespace footprint {
 
 class PlannedBenchmarks {
  public:
-  // Takes its flags (product_flags.h) from the command line; before
+  // Takes its flags (product_flags.h) from the command line. Call it before
   // benchmark::Initialize, which does not know them.
   PlannedBenchmarks(int* argc, char** argv);
 
-  // Runs with `reporter`; null: with Google Benchmark's own. Returns how many
-  // instances ran, 0 if the plan was refused.
+  // Runs the benchmarks with `reporter`, or with Google Benchmark's own if it
+  // is null. Returns how many instances ran, 0 if the plan was refused.
   size_t Run(benchmark::BenchmarkReporter* reporter);
 
-  // Run as a value, which refers to this object.
+  // Returns Run as a function object, which refers to this object.
   std::function<size_t(benchmark::BenchmarkReporter*)> runner();
 
-  // Returns, for ProfileBenchmarks, which gives each benchmark a process of its
-  // own, which of them share one: the cells of a product do, and with
-  // --memo_trace_out=, whose file holds one plan, all benchmarks do. Refers to
-  // this object.
+  // Returns the argument of ProfileBenchmarks that says which benchmarks share
+  // a process; without it each has a process of its own. The cells of a product
+  // share one. With --memo_trace_out= or --memo_remember=, whose file belongs
+  // to one run, all benchmarks share one. Refers to this object.
   std::function<std::string(const std::string& instance_name)> sharing() const;
 
-  // Returns why nothing ran: the command line, a filter that matches nothing, a
-  // name of more than 4,000 characters, random interleaving, or what
-  // PlanSchedule refuses.
+  // Returns why nothing ran: a wrong command line, a filter that matches
+  // nothing, a name of more than 4,000 characters, random interleaving, or an
+  // error of PlanSchedule.
   const absl::Status& status() const { return status_; }
 
-  // 2 if the plan was refused; 1 if a value, a task, a function that threw or
-  // an eviction failed, a
-  // benchmark that the filter leaves did not run, a file could not be written,
-  // or the budget was exceeded, by planned values or by more than 2 % and 4 MiB
-  // of resident memory; otherwise `status`, that of a function which called the
-  // runner.
+  // Returns 2 if the plan was refused. Returns 1 if a value could not be loaded
+  // or evicted, a task failed, a function threw, a benchmark that matches the
+  // filter did not run, a file could not be written, or the budget was
+  // exceeded, by planned values or by more than 2 % and 4 MiB of resident
+  // memory. Otherwise returns `status`, the result of a function that called
+  // the runner.
   int ExitStatus(int status = 0) const;
 
-  // The plan in a line, for ProfileBenchmarks to put into the profile; empty
-  // before Run, and where nothing was planned.
+  // Returns the plan in one line, which ProfileBenchmarks adds to the profile.
+  // Empty before Run, and if nothing was planned.
   std::vector<Remark> notes() const;
 
-  // Returns how often the last Run had Google Benchmark match its list to run
-  // something.
+  // Returns how many calls of Google Benchmark the last Run made to run
+  // instances. Each call matches the whole list.
   size_t call_count() const { return call_count_; }
 
-  // The plan and what happened.
+  // Returns the plan and what happened.
   const MemoTrace& trace() const { return trace_; }
 
  private:
   absl::StatusOr<size_t> RunPlanned(benchmark::BenchmarkReporter* reporter);
   void WriteTraceFiles(const ProductOptions& options);
-  // Says an error and remembers that there was one.
+  // Prints an error and remembers that there was one.
   void NoteProblem(const absl::Status& status);
 
   absl::StatusOr<ProductOptions> options_;
@@ -117,10 +118,10 @@ class PlannedBenchmarks {
   size_t call_count_ = 0;
 };
 
-// A program's main: takes the flags, calls `register_all` for its products and
-// runs them. Returns the exit status: 2 if registering failed or the command
-// line has a word that nobody knows, which is said on standard error; else
-// PlannedBenchmarks::ExitStatus.
+// The main function of a program: takes the flags, calls `register_all`, which
+// registers the program's products, and runs them. Returns the exit status: 2
+// if registering failed, or if the command line has an unknown word, which
+// standard error then names; otherwise PlannedBenchmarks::ExitStatus.
 int RunPlannedBenchmarks(int argc, char** argv,
                          absl::FunctionRef<absl::Status()> register_all);
 

@@ -99,8 +99,8 @@ TEST_F(ProductTest, OtherBenchmarksRunWhereTheyStand) {
   EXPECT_EQ(load_count, 5);
 }
 
-// Long names in large number: one filter over all of them would be refused by
-// the machine's regular expressions.
+// There are many long names: the machine's regular expressions would refuse one
+// filter over all of them.
 TEST_F(ProductTest, ManyOtherBenchmarksAllRun) {
   const std::string base(55, 'x');
   std::set<std::string> ran;
@@ -121,8 +121,8 @@ TEST_F(ProductTest, ManyOtherBenchmarksAllRun) {
   EXPECT_EQ(outcome.exit_status, 0);
 }
 
-// So many cells that some share a call of Google Benchmark, with another
-// benchmark between them.
+// There are so many cells that some share a call of Google Benchmark, with
+// another benchmark between them.
 TEST_F(ProductTest, AnotherBenchmarkStandsBetweenManyCells) {
   const auto run = [](benchmark::State& state, const Model&) {
     for (auto _ : state) {
@@ -144,7 +144,7 @@ TEST_F(ProductTest, AnotherBenchmarkStandsBetweenManyCells) {
   EXPECT_EQ(load_count, 100);
 }
 
-// A line break cuts a name in the list in two, and nothing has such a name.
+// A line break splits a name in the list into two names that no benchmark has.
 TEST_F(ProductTest, ABenchmarkThatDoesNotRunIsAFailure) {
   const auto plain = [](benchmark::State& state) {
     for (auto _ : state) {
@@ -227,7 +227,7 @@ TEST_F(ProductTest, ABenchmarkThatThrowsLeavesItsNeighboursTheirRows) {
   }
   EXPECT_EQ(failed,
             std::vector<std::string>({"BM_ThrowsFirst", "BM_ThrowsLater"}));
-  EXPECT_EQ(not_run_count, 1);  // The one with a line break in its name.
+  EXPECT_EQ(not_run_count, 1);  // the one with a line break in its name
 }
 
 TEST_F(ProductTest, RefusesNamesThatWouldEndTheProcess) {
@@ -293,10 +293,10 @@ TEST_F(ProductTest, CellsShareTheProcessOfTheirProduct) {
                                             "1/threads:2")),
             "--memo_product=" + product);
   EXPECT_EQ(argument_of("--x", "BM_Plain"), "");
-  // Its file holds one plan.
+  // The trace file holds one plan.
   EXPECT_EQ(argument_of("--memo_trace_out=t", "BM_Plain"),
             "--memory_one_process");
-  // Its file holds the sizes of one run.
+  // The file of sizes holds the sizes of one run.
   EXPECT_EQ(argument_of("--memo_remember=s", "BM_Plain"),
             "--memory_one_process");
 }

@@ -16,8 +16,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// The same request where cells may run in any order. Where sizes are unknown,
-// each value counts as one.
+// Returns the request with cells in any order. If sizes are unknown, each value
+// counts as one byte, and there is no budget.
 ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
   request.may_reorder = true;
   if (!has_unknown_sizes) return request;
@@ -30,8 +30,8 @@ ScheduleRequest InAnyOrder(ScheduleRequest request, bool has_unknown_sizes) {
   return request;
 }
 
-// As PlanSchedule, but where cells may run in another order and sizes are
-// unknown, the order is the one that has the fewest values alive.
+// Plans like PlanSchedule. If cells may be reordered and sizes are unknown,
+// takes the order with the fewest values alive.
 absl::StatusOr<Schedule> PlanCells(const ScheduleRequest& request) {
   absl::StatusOr<Schedule> schedule = PlanSchedule(request);
   if (!schedule.ok() || !request.may_reorder ||
@@ -46,7 +46,8 @@ absl::StatusOr<Schedule> PlanCells(const ScheduleRequest& request) {
   return other;
 }
 
-// Adds another order's need to the plan, if it is less than the given one's.
+// Adds the need of another order to the plan, if it is less than that of the
+// given order.
 void DescribeOtherOrder(const ScheduleRequest& request,
                         const Schedule& schedule, MemoPlan* plan) {
   const bool has_unknown_sizes = schedule.unknown_size_count > 0;
@@ -104,6 +105,7 @@ absl::Status PlannedRun::Plan(
   plan_.counts_resident = options.counts_resident;
   plan_.known_sizes = known_sizes;
   plan_.remember_path = options.remember_path;
+  // Turns each stretch into a cell, and each memo into a value.
   std::map<PlannedMemo*, int> indices;
   std::vector<int64_t> load_nanoseconds;
   for (const Stretch& stretch : stretches_) {
@@ -125,6 +127,7 @@ absl::Status PlannedRun::Plan(
   }
   const bool costs_are_times =
       SetLoadCosts(load_nanoseconds, &plan_.request.values);
+  // Plans, and describes the plan.
   absl::StatusOr<Schedule> schedule = PlanCells(plan_.request);
   if (!schedule.ok()) return schedule.status();
   plan_.schedule = *std::move(schedule);
@@ -161,7 +164,8 @@ void PlannedRun::Run(JoiningReporter* reporter) {
   }
 }
 
-// Plans anew for the cells from `step` on, if values took more than planned.
+// Makes a new plan for the cells from `step` on, if values took more than
+// planned.
 void PlannedRun::RevisePlan(size_t step) {
   if (!plan_.request.budget_bytes.has_value() || !values_.TakeSurprise() ||
       step >= plan_.schedule.steps.size()) {
@@ -189,7 +193,8 @@ void PlannedRun::RevisePlan(size_t step) {
                              revised.load_count, " loads"));
 }
 
-// Its own instance is taken for another cell's, whose values are not its own.
+// Google Benchmark called a cell whose values are not loaded, because the name
+// of another cell's instance matches it.
 void PlannedRun::RecordUnplannedCall(const std::string& cell_name) {
   recorder_.NoteProblem();
   recorder_.Say(
@@ -205,10 +210,9 @@ Stretch& PlannedRun::StretchAt(size_t step) {
   return stretches_[static_cast<size_t>(plan_.schedule.steps[step].cell)];
 }
 
-// Product cells that stand in Google Benchmark's own order can run in one
-// call of it. It matches all its list in each call, and holds something for
-// each instance that a call runs: few instances have a call each, many share
-// kMostCalls.
+// Product cells that have the order of Google Benchmark's list can run in one
+// call. A call matches the whole list and keeps data for each instance that it
+// runs. So a few instances have a call each, and many share kMostCalls.
 size_t PlannedRun::EndOfBatch(size_t begin) {
   constexpr size_t kMostCalls = 32;
   const size_t most_cells = std::max<size_t>(1, stretches_.size() / kMostCalls);
@@ -227,8 +231,9 @@ bool PlannedRun::MayShareACall(size_t step) {
   return stretch.cell != nullptr && stretch.instance_names.size() == 1;
 }
 
-// A cell ends with its instance's rows: the next one's values are loaded while
-// Google Benchmark waits for the reporter, and measures nothing.
+// Runs cells in shared calls. A cell ends when its instance's rows arrive: the
+// next cell's values are loaded while Google Benchmark waits for the reporter
+// and measures nothing.
 void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
   size_t current = begin;
   const auto go_on = [&] {
@@ -250,7 +255,7 @@ void PlannedRun::RunBatch(size_t begin, size_t end, JoiningReporter* reporter) {
     names = DivideForFilters(names).front();
     const size_t end_of_call = current + names.size();
     RunNames(std::move(names), reporter);
-    // It has no rows, and never will.
+    // The cell has no rows and gets none, for example because it threw.
     if (current < end_of_call) go_on();
   }
   reporter->CallAfterRows(nullptr);
@@ -264,7 +269,7 @@ void PlannedRun::RunInstances(const Stretch& stretch,
   }
 }
 
-// Returns what is left to run after one that threw.
+// Returns the names that are left to run after one that threw.
 std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
                                               JoiningReporter* reporter) {
   reporter->ForgetRows();
@@ -287,7 +292,8 @@ std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
                              }),
               names.end());
   ran_count_ += asked_count - names.size();
-  // They run in their order, except those that are not there.
+  // The instances run in order, so the first one that exists is the one that
+  // threw.
   const auto thrower =
       std::find_if(names.begin(), names.end(), [](const std::string& name) {
         return CountInstances(ExactFilter({name})) > 0;
@@ -299,7 +305,7 @@ std::vector<std::string> PlannedRun::RunNames(std::vector<std::string> names,
   return names;
 }
 
-// Google Benchmark only returns how many it found.
+// Google Benchmark returns only how many instances it ran.
 void PlannedRun::RecordCount(const std::vector<std::string>& names,
                              size_t count) {
   recorder_.NoteProblem();
@@ -317,7 +323,7 @@ void PlannedRun::RecordCount(const std::vector<std::string>& names,
                          ": give each a name of its own"));
 }
 
-// Loads what the cell needs, and sets it up.
+// Loads the cell's values, and sets it up.
 void PlannedRun::BeginCell(size_t index) {
   const ScheduledStep& step = plan_.schedule.steps[index];
   ProductCell& cell = *StretchAt(index).cell;
@@ -334,7 +340,7 @@ void PlannedRun::BeginCell(size_t index) {
   cell.is_planned = true;
 }
 
-// Tears the cell down, and evicts what is not needed again.
+// Tears the cell down, and evicts the values that no later cell needs.
 void PlannedRun::EndCell(size_t index) {
   const ScheduledStep& step = plan_.schedule.steps[index];
   const Stretch& stretch = StretchAt(index);

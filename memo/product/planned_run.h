@@ -1,13 +1,13 @@
-// Plans for the instances that Google Benchmark lists, and carries the plan
-// out.
+// Plans for the instances that Google Benchmark lists, and carries out the
+// plan.
 //
 //   PlannedRun run(DivideIntoStretches(names), &trace);
 //   absl::Status planned = run.Plan(options, known_sizes);
 //   if (planned.ok()) run.Run(&joining_reporter);
 //
-// Refers to the trace and to the registry's cells, which outlive it. Not
-// thread-safe: one, on main's thread. Memory: the names, the plan, and the
-// planned values. Tested by planned_benchmarks_test, product_test and
+// Refers to the trace and to the registry's cells, which must outlive it. Not
+// thread-safe: use one object, on the main thread. Memory: the names, the plan,
+// and the planned values. Tested by planned_benchmarks_test, product_test and
 // many_cells_test.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_RUN_H_
@@ -31,14 +31,14 @@
 
 namespace footprint::memo_internal {
 
-// One instance of a product, or neighbouring ones of other benchmarks.
+// One instance of a product, or neighbouring instances of other benchmarks.
 struct Stretch {
   std::vector<std::string> instance_names;
   ProductCell* cell = nullptr;
 };
 
-// Instances of one name run with the first of them, since a filter cannot tell
-// them apart.
+// Divides the instances in their order. Instances of one name run with the
+// first of them, since a filter cannot distinguish them.
 std::vector<Stretch> DivideIntoStretches(
     const std::vector<std::string>& instance_names);
 
@@ -51,20 +51,21 @@ class PlannedRun {
   PlannedRun(const PlannedRun&) = delete;
   PlannedRun& operator=(const PlannedRun&) = delete;
 
-  // Writes the plan into the trace. Errors: those of PlanSchedule.
+  // Writes the plan into the trace. Returns the errors of PlanSchedule.
   absl::Status Plan(const ProductOptions& options,
                     const std::map<std::string, LoadedSize>& known_sizes);
 
-  // Runs the plan; called once, after Plan.
+  // Runs the plan. Call it once, after Plan.
   void Run(JoiningReporter* reporter);
 
   bool had_problem() const { return recorder_.had_problem(); }
-  // Instances, and calls of Google Benchmark.
+  // Return how many instances ran, and how many calls of Google Benchmark ran
+  // them.
   size_t ran_count() const { return ran_count_; }
   size_t call_count() const { return call_count_; }
 
  private:
-  // A product's instances in this run.
+  // Counts a product's instances in this run.
   struct Family {
     size_t size = 0;
     size_t next_index = 0;
@@ -90,7 +91,7 @@ class PlannedRun {
   ValuesPlan plan_;
   TraceRecorder recorder_;
   PlannedValues values_;
-  // The cell that runs is set up.
+  // True if the cell that runs is set up.
   bool is_set_up_ = false;
   InstanceState state_;
   size_t ran_count_ = 0;

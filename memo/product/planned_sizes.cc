@@ -15,6 +15,7 @@ int64_t FileBytes(const std::string& path) {
   return file.st_size;
 }
 
+// Returns what is known without a measurement or a declaration.
 LoadedSize Guess(const MemoStatistics& statistics) {
   LoadedSize size;
   size.source = SizeSource::kGuessed;
@@ -30,6 +31,7 @@ LoadedSize Guess(const MemoStatistics& statistics) {
   return size;
 }
 
+// Returns the best size that this process knows.
 LoadedSize ComputeLoadedSize(const MemoStatistics& statistics) {
   LoadedSize size;
   if (statistics.bytes_source == BytesSource::kMeasured) {
@@ -53,6 +55,7 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
                            bool counts_resident) {
   const auto known = known_sizes.find(statistics.name);
   LoadedSize size = ComputeLoadedSize(statistics);
+  // An earlier run's size comes first, unless it is in doubt.
   if (known != known_sizes.end() &&
       known->second.source != SizeSource::kUnknown) {
     const bool is_better_known = size.source == SizeSource::kMeasured ||
@@ -70,10 +73,10 @@ PlannedValue DescribeValue(const MemoStatistics& statistics,
   if (counts_resident && size.resident_bytes > 0) {
     value.bytes = size.resident_bytes;
   } else if (counts_resident && statistics.declared_bytes > 0) {
-    // An allocator may round up; nobody touches what it adds.
+    // An allocator may round up, and no code touches the bytes that it adds.
     value.bytes = std::min(size.bytes, statistics.declared_bytes);
   }
-  // A load's need counts what the load took of other memos.
+  // The peak of a load includes the bytes of other memos that it loaded.
   const int64_t passing_bytes =
       ComputePassingBytes(size.load_peak_bytes, size.bytes + size.held_bytes);
   value.bytes += counts_resident && size.held_resident_bytes > 0

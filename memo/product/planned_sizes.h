@@ -1,9 +1,10 @@
-// The bytes and the load cost of a value in a plan, from its known figures.
+// Computes the bytes and the load cost of a planned value from its known
+// figures.
 //
-//   std::map<std::string, LoadedSize> known = ...;    // of an earlier run
+//   std::map<std::string, LoadedSize> known = ...;    // from an earlier run
 //   PlannedValue value = DescribeValue(memo.statistics(), known, false);
 //
-// Thread-safe: no state is kept. Memory: one value.
+// Thread-safe, since it keeps no state. Memory: one value.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_SIZES_H_
 #define FOOTPRINT_MEMO_PRODUCT_PLANNED_SIZES_H_
@@ -18,31 +19,32 @@
 
 namespace footprint::memo_internal {
 
-// Describes the value by the first that is known: what an earlier run measured,
-// what this process has measured, what is declared, what an earlier run or this
-// process has measured in doubt, the size of the file that the value comes
-// from. `counts_resident`: resident bytes, where they are known, or else the
-// declared ones, if they are fewer. With what the value holds of other memos.
+// Describes the value by the first figure that is known: the bytes that an
+// earlier run measured, that this process measured, that were declared, that an
+// earlier run or this process measured in doubt, or the size of the value's
+// file. `counts_resident` selects resident bytes if they are known, and
+// otherwise the declared bytes if these are fewer. The result includes the
+// bytes of other memos that the value holds.
 PlannedValue DescribeValue(const MemoStatistics& statistics,
                            const std::map<std::string, LoadedSize>& known_sizes,
                            bool counts_resident);
 
-// Returns how long a load takes, by an earlier run, or else by the loads of
-// this process; 0 if nobody knows.
+// Returns how long a load takes, from an earlier run or else from the loads of
+// this process; 0 if neither is known.
 int64_t ComputeLoadNanoseconds(
     const MemoStatistics& statistics,
     const std::map<std::string, LoadedSize>& known_sizes);
 
-// Bytes of the value that is loaded now; 0 if nothing is known.
+// Returns the bytes of the value that is loaded now; 0 if nothing is known.
 int64_t ComputeLoadedBytes(const MemoStatistics& statistics,
                            bool counts_resident);
 
-// Bytes that a load of a value needs beyond the value. A hundredth of it, and
-// the meter's possible error, is taken for nothing.
+// Returns the bytes that a load needs beyond the value itself. Returns 0 for at
+// most a hundredth of the value, or at most the meter's possible error.
 int64_t ComputePassingBytes(int64_t load_peak_bytes, int64_t bytes);
 
-// Returns whether the bytes differ by more than a hundredth: an allocator
-// rounds what is asked for.
+// Returns whether the bytes differ by more than a hundredth. An allocator may
+// round up by less.
 bool IsFarFrom(int64_t bytes, int64_t expected_bytes);
 
 }  // namespace footprint::memo_internal

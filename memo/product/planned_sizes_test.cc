@@ -133,7 +133,8 @@ TEST(PlannedSizesTest, WhatPassesIsTakenForNothingIfItIsLittle) {
   EXPECT_EQ(ComputePassingBytes(101 * kMebibyte, 100 * kMebibyte), 0);
   EXPECT_EQ(ComputePassingBytes(102 * kMebibyte, 100 * kMebibyte),
             2 * kMebibyte);
-  // What the meter itself may take is little beside a small value.
+  // The meter may itself add a few bytes, which would be much for a small
+  // value.
   constexpr int64_t kMeterBytes = 128 << 10;
   EXPECT_EQ(ComputePassingBytes(kMeterBytes, 0), 0);
   EXPECT_EQ(ComputePassingBytes(kMeterBytes + 1, 0), kMeterBytes + 1);

@@ -13,6 +13,7 @@
 namespace footprint::memo_internal {
 namespace {
 
+// Returns how many handles each loaded memo has.
 std::map<std::string, uint64_t> CountHandles() {
   std::map<std::string, uint64_t> counts;
   for (const MemoStatistics& loaded : ListLoadedMemos()) {
@@ -69,11 +70,13 @@ void PlannedValues::EvictAfter(const ScheduledStep& step) {
   EvictLoadedByFactories();
 }
 
-// An eviction before the last use costs a load, as the user has it.
+// Records that a teardown evicted a value. If a later cell needs the value,
+// this costs a load, so a message says so once per value.
 void PlannedValues::RecordEvictionByTask(const PlannedMemo& memo,
                                          const InstanceState& state,
                                          const ScheduledStep& step) {
-  if (!recorder_->IsLive(memo.name())) return;  // An argument twice.
+  // An argument may occur twice.
+  if (!recorder_->IsLive(memo.name())) return;
   const int64_t bytes = recorder_->EndLife(memo.name());
   MemoEvent* const event =
       recorder_->AddEvent(MemoEvent::EVICTED, memo.name(), bytes);
@@ -91,14 +94,15 @@ void PlannedValues::RecordEvictionByTask(const PlannedMemo& memo,
                           "the runner evicts it after its last use"));
 }
 
-// Loads in the plan's order; after an earlier failure, also values that the
-// plan took for loaded. A value that could not be loaded once is not tried
-// again, nor is any other loaded for a cell that cannot run.
+// Loads in the plan's order. After an earlier failure it also loads values that
+// the plan expected to be loaded. It does not retry a failed load, nor load
+// other values for a cell that cannot run.
 absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
   std::vector<int> values = step.loads;
   const std::vector<int>& needed =
       plan_->request.cells[static_cast<size_t>(step.cell)].values;
   values.insert(values.end(), needed.begin(), needed.end());
+  // Fails before any load if one of the values has failed earlier.
   for (int value : values) {
     const auto failed = failed_loads_.find(value);
     if (failed != failed_loads_.end()) return failed->second;
@@ -130,9 +134,9 @@ absl::Status PlannedValues::LoadValues(const ScheduledStep& step) {
   return absl::OkStatus();
 }
 
-// Where values took more than planned, the plan's loads no longer fit beside
-// what is there: values that this cell does not need go first. The error: what
-// it needs is too much by itself.
+// Makes room if values took more than planned, so that the plan's loads no
+// longer fit: evicts values that this cell does not need. Fails if the values
+// that it needs exceed the budget by themselves.
 absl::Status PlannedValues::MakeRoomFor(int value,
                                         const std::vector<int>& needed) {
   if (!plan_->request.budget_bytes.has_value()) return absl::OkStatus();
@@ -142,7 +146,7 @@ absl::Status PlannedValues::MakeRoomFor(int value,
       learned != learned_.end()
           ? learned->second
           : plan_->request.values[static_cast<size_t>(value)];
-  // Sizes that differ by little are no reason.
+  // Small differences of size do not count.
   const int64_t most_bytes = budget_bytes + budget_bytes / 50 -
                              std::max(planned.bytes, planned.load_peak_bytes);
   for (size_t i = 0;
@@ -193,6 +197,7 @@ bool PlannedValues::TakeSurprise() {
 }
 
 void PlannedValues::LearnSizes(std::vector<PlannedValue>* values) const {
+  // Computes the factor by which guessed sizes were too small.
   double growth = 1;
   for (const auto& [value, learned] : learned_) {
     const PlannedValue& planned = (*values)[static_cast<size_t>(value)];
@@ -253,9 +258,9 @@ void PlannedValues::CheckResident(const std::string& name) {
           "--memo_budget="));
 }
 
-// Writes the sizes that are not in the file yet, so that a run that is killed
-// has told the next one. Small loads wait for each other, since the file is
-// read and written whole.
+// Writes the sizes that the file does not have yet, so that they reach the next
+// run even if this one is killed. Small loads are written together, since the
+// file is read and written as a whole.
 void PlannedValues::Remember(int64_t loaded_bytes) {
   if (plan_->remember_path.empty()) return;
   constexpr int64_t kWorthAFile = 1 << 20;
@@ -275,7 +280,8 @@ void PlannedValues::Remember(int64_t loaded_bytes) {
                            status);
 }
 
-// Bytes of memos to which the load of `name` got handles that its value keeps.
+// Returns the bytes of memos of which the load of `name` got handles that its
+// value keeps.
 LoadedSize PlannedValues::HeldSince(
     const std::map<std::string, uint64_t>& handles_before,
     const std::string& name) const {
@@ -291,8 +297,8 @@ LoadedSize PlannedValues::HeldSince(
   return held;
 }
 
-// A value that is alive from now on. One that somebody else had loaded, such
-// as the factory of another value, counts, too, but is no load of the plan.
+// Records a value that is alive from now on. A value that something else had
+// loaded, such as another value's factory, counts as alive but not as a load.
 void PlannedValues::RecordValue(const PlannedValue& planned,
                                 const PlannedMemo& memo,
                                 const MemoStatistics& before,
@@ -300,7 +306,7 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   const MemoStatistics statistics = memo.statistics();
   const bool is_new = statistics.load_count != before.load_count;
   const bool is_known = statistics.bytes_source != BytesSource::kUnknown;
-  // A value that nobody could count takes the plan's bytes.
+  // A value whose bytes are unknown counts with the plan's bytes.
   const int64_t bytes =
       is_known ? ComputeLoadedBytes(statistics, plan_->counts_resident)
                : planned.bytes;
@@ -315,12 +321,12 @@ void PlannedValues::RecordValue(const PlannedValue& planned,
   AddSizes(statistics, event);
   event->set_load_nanoseconds(statistics.load_nanoseconds -
                               before.load_nanoseconds);
-  // Whoever loaded it saw what it took.
+  // If another load made the value, only that load saw what the value holds.
   const LoadedSize known = KnownSize(memo.name());
   const LoadedSize& kept = is_new ? held : known;
   event->set_held_bytes(kept.held_bytes);
   event->set_held_resident_bytes(kept.held_resident_bytes);
-  // Bytes that it holds by handles cannot be declared.
+  // A declaration cannot include the bytes that a value holds by handles.
   const bool plan_counts_held =
       known.held_bytes > 0 || planned.source != SizeSource::kDeclared;
   const int64_t held_bytes =
@@ -344,7 +350,8 @@ LoadedSize PlannedValues::KnownSize(const std::string& name) const {
   return known == plan_->known_sizes.end() ? LoadedSize() : known->second;
 }
 
-// `bytes` with what the value holds.
+// Reports a size that differs from the plan. `bytes` includes what the value
+// holds.
 void PlannedValues::CompareWithPlan(const PlannedValue& planned,
                                     const MemoStatistics& statistics,
                                     int64_t bytes) {
@@ -397,8 +404,8 @@ void PlannedValues::RecordPeak(const std::string& name, int64_t bytes,
                          "only what is resident)"));
 }
 
-// Values that factories have loaded besides are alive, though no plan knew of
-// them.
+// Records values that factories have loaded: they are alive, though they are
+// not in the plan.
 void PlannedValues::RecordLoadedByFactory() {
   for (const MemoStatistics& loaded : ListLoadedMemos()) {
     if (recorder_->IsLive(loaded.name) ||
@@ -413,9 +420,10 @@ void PlannedValues::RecordLoadedByFactory() {
   }
 }
 
-// When nothing is left to load; under a budget that has no room for them beside
-// the plan's peak as soon as they are not pinned: they are loaded again for the
-// next factory, whose need while it loads has room for them.
+// Evicts values that factories have loaded, when no load remains. Under a
+// budget that has no room for them beside the plan's peak, evicts them earlier,
+// as soon as they are not pinned. The next factory then loads them again, and
+// the peak of its load includes them.
 void PlannedValues::EvictLoadedByFactories() {
   if (loads_left_ > 0) {
     int64_t bytes = plan_->schedule.peak_bytes;
@@ -426,14 +434,15 @@ void PlannedValues::EvictLoadedByFactories() {
   }
   const std::set<std::string> names = loaded_by_factories_;
   for (const std::string& name : names) {
-    if (!EvictMemo(name).ok()) continue;  // A value holds it.
+    // A value holds a handle to it.
+    if (!EvictMemo(name).ok()) continue;
     loaded_by_factories_.erase(name);
     const int64_t bytes = recorder_->EndLife(name);
     recorder_->AddEvent(MemoEvent::EVICTED, name, bytes);
   }
 }
 
-// A value that could not be loaded needs no eviction.
+// Evicts a value, unless its load failed.
 void PlannedValues::Evict(PlannedMemo* memo) {
   if (!memo->is_pinned()) return;
   const absl::Status status = memo->Evict();

@@ -8,9 +8,10 @@
 //     values.EvictAfter(step);
 //   }
 //
-// Refers to the plan and the recorder, which outlive it; memos are the
-// registry's. Not thread-safe: one, on main's thread. Memory: the values, and
-// their names. Tested by product_sizes_test and planned_benchmarks_test.
+// Refers to the plan and the recorder, which must outlive it; the registry owns
+// the memos. Not thread-safe: use one object, on the main thread. Memory: the
+// values, and their names. Tested by product_sizes_test and
+// planned_benchmarks_test.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PLANNED_VALUES_H_
 #define FOOTPRINT_MEMO_PRODUCT_PLANNED_VALUES_H_
@@ -40,7 +41,7 @@ struct ValuesPlan {
   // Sizes that earlier runs measured, by name.
   std::map<std::string, LoadedSize> known_sizes;
   bool counts_resident = false;
-  // The next run knows the sizes of this one by this file; empty: it does not.
+  // The file that passes the sizes of this run to the next one. Empty: no file.
   std::string remember_path;
 };
 
@@ -51,15 +52,16 @@ class PlannedValues {
   PlannedValues(const PlannedValues&) = delete;
   PlannedValues& operator=(const PlannedValues&) = delete;
 
-  // Called before the first load: what is loaded by now is not the plan's.
+  // Call this before the first load: values that are loaded by then are not
+  // counted as loads of factories.
   void Begin();
 
-  // All that the step's cell needs; the error of the first that failed, now or
-  // earlier.
+  // Loads everything that the step's cell needs. Returns the error of the first
+  // load that failed, now or earlier.
   absl::Status Load(const ScheduledStep& step);
 
-  // Runs the cell's teardown, which may evict the values that it is given: they
-  // are not pinned meanwhile.
+  // Runs the cell's teardown, which may evict the values that it is given,
+  // since they are not pinned while it runs.
   absl::Status Lend(const ProductCell& cell, const InstanceState& state,
                     const ScheduledStep& step,
                     const std::function<absl::Status()>& task);
@@ -67,20 +69,20 @@ class PlannedValues {
   // Evicts values that no later step needs.
   void EvictAfter(const ScheduledStep& step);
 
-  // Says it if more was resident since the last call than the budget allows
-  // (resident_check.h). `name`: of the value that was loaded, or the cell that
-  // ran.
+  // Prints a message if more memory than the budget allows was resident since
+  // the last call (resident_check.h). `name` is the value that was loaded, or
+  // the cell that ran.
   void CheckResident(const std::string& name);
 
   // Returns whether a value took more than planned since the last call.
   bool TakeSurprise();
 
-  // Writes what the values took into `values`, the request's. A value that was
-  // not loaded yet, and whose size is a guess, is taken to grow as the others
-  // did.
+  // Writes the measured sizes into `values`, the request's. A value that was
+  // not loaded yet, and whose size is a guess, is expected to be larger than
+  // the guess by the same factor as the others.
   void LearnSizes(std::vector<PlannedValue>* values) const;
 
-  // The cell has an error instead of a run.
+  // Makes the cell show an error instead of a run.
   void RefuseCell(int cell, const absl::Status& status);
 
   // Evicts the values that none of `cells` needs.
@@ -111,21 +113,21 @@ class PlannedValues {
   const ValuesPlan* const plan_;
   TraceRecorder* const recorder_;
   std::map<int, absl::Status> failed_loads_;
-  // The names of what was there before the run, and of what factories have
-  // loaded.
+  // The names of values that were loaded before the run, and of those that
+  // factories have loaded.
   std::set<std::string> loaded_before_;
   std::set<std::string> loaded_by_factories_;
-  // Values, by name, that a teardown has evicted before their last use.
+  // Names of values that a teardown has evicted before their last use.
   std::set<std::string> warned_of_;
   int64_t loads_left_ = 0;
   ResidentCheck resident_;
-  // The values took this when they were loaded, by index.
+  // Sizes that the values had when they were loaded, by index.
   std::map<int, PlannedValue> learned_;
   bool is_surprised_ = false;
   std::map<int, absl::Status> refused_cells_;
-  // Events of the trace before this one are in the file of sizes.
+  // The file of sizes has the events of the trace before this one.
   int remembered_event_count_ = 0;
-  int64_t unsaved_bytes_ = 0;  // of loads since then
+  int64_t unsaved_bytes_ = 0;  // bytes of loads since then
 };
 
 }  // namespace footprint::memo_internal

@@ -9,25 +9,25 @@
 //       MakeAxis<Data>("data", {"day", "week"}, ReadData));
 //   if (!cells.ok()) return cells.status();
 //
-// registers BM_Predict/model:small/data:day and three more with Google
+// This registers BM_Predict/model:small/data:day and three more with Google
 // Benchmark. PlannedBenchmarks (planned_benchmarks.h) runs them: it loads a
 // value before the first cell that needs it, outside every timer, once however
-// often Google Benchmark calls the function, and evicts it after the last.
-// One axis is enough; axis.h has axes of plain values, zips and lists of cells.
+// often Google Benchmark calls the function, and evicts it after the last. One
+// axis is enough; axis.h has axes of plain values, zips and lists of cells.
 //
-// Nobody needs to evict: the runner does. A teardown may nevertheless, by
-// GetMemoByValue(model)->Evict(), since it runs while only the runner's own use
-// of the values is over: the value ends there, and the reference with it. If a
+// You need not evict: the runner does. A teardown may evict by
+// GetMemoByValue(model)->Evict(), since the runner does not pin the values
+// while it runs. The value ends there, and so does the reference to it. If a
 // later cell needs the value, it is loaded again, and standard error says so.
-// Elsewhere in a product the values are pinned, and Evict() refuses.
+// At any other time the values of a product are pinned, and Evict() refuses.
 //
-// Ownership: copies of the memos, to the end of the process. The function's
-// references end with the call. Memory: some hundred bytes a cell, never freed,
-// besides the values that the run has planned. A function that takes a value by
-// copy does not compile, except scalars and where its parameter is a
-// template's. An exception that it throws is shown in its row. Thread-safety:
-// register from main's thread, before the run. With Threads(n) the function is
-// called by n threads at once, with the same values.
+// Ownership: copies of the memos live to the end of the process. The function's
+// references are valid during the call. Memory: some hundred bytes per cell,
+// never freed, plus the values that the run has planned. A function that takes
+// a value by copy does not compile, unless the value is a scalar or the
+// parameter is a template's. An exception that it throws is shown in its row.
+// Thread-safety: register on the main thread, before the run. With Threads(n),
+// n threads call the function at once, with the same values.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_H_
@@ -63,29 +63,29 @@ struct ProductOfCells<Cells<Ts...>> {
   using Type = ProductBenchmarks<Ts...>;
 };
 
-// The benchmarks that these axes make.
+// The type that Product returns for these axes.
 template <typename... Axes>
 using ProductOf = typename ProductOfCells<JoinedCells<Axes...>>::Type;
 
 }  // namespace memo_internal
 
-// The registered cells; copies are the same cells.
+// The registered cells. Copies refer to the same cells.
 template <typename... Ts>
 class ProductBenchmarks {
  public:
-  // Runs once for a benchmark instance, after its values are loaded and before
-  // any timer; its error, or what it throws, is shown in the row instead of a
-  // time. A task takes the values, and before them a const InstanceState& if it
-  // wants to know which instance it runs for.
+  // Sets a task that runs once for each benchmark instance, after its values
+  // are loaded and before any timer. If it fails or throws, the row shows the
+  // error instead of a time. A task takes the values; it may take a const
+  // InstanceState& before them, to know which instance it runs for.
   template <typename Function>
   ProductBenchmarks& Setup(Function task) {
     const auto shared = Share(std::move(task));
     for (auto& [cell, values] : cells_) cell->setup = Bind(shared, values);
     return *this;
   }
-  // Runs once for a benchmark instance that was set up, while its values are
-  // there. Its error goes to standard error, and to the exit status. It may
-  // evict the values; see above.
+  // Sets a task that runs once for each benchmark instance that was set up,
+  // while its values exist. Its error goes to standard error and to the exit
+  // status. It may evict the values; see above.
   template <typename Function>
   ProductBenchmarks& Teardown(Function task) {
     const auto shared = Share(std::move(task));
@@ -108,7 +108,8 @@ class ProductBenchmarks {
       -> absl::StatusOr<memo_internal::ProductOf<Axes...>>;
 
   using Values = std::tuple<memo_internal::BoundArgument<Ts>...>;
-  // benchmark::internal::Benchmark; newer releases have it elsewhere.
+  // benchmark::internal::Benchmark, which newer releases have in another
+  // namespace.
   using Benchmark = std::remove_pointer_t<decltype(benchmark::RegisterBenchmark(
       "", std::declval<void (*)(benchmark::State&)>()))>;
 
@@ -125,7 +126,7 @@ class ProductBenchmarks {
     return std::make_shared<Function>(std::move(function));
   }
 
-  // Copyable, whatever the task captures.
+  // Makes any task copyable, whatever it captures.
   template <typename Function>
   static std::shared_ptr<Function> Share(Function task) {
     static_assert(
@@ -189,7 +190,7 @@ class ProductBenchmarks {
 
 namespace memo_internal {
 
-// "/model:small/data:day".
+// Returns a suffix such as "/model:small/data:day".
 template <typename... Ts>
 std::string CellSuffix(const Cells<Ts...>& cells,
                        const typename Cells<Ts...>::Row& row) {
@@ -202,7 +203,7 @@ std::string CellSuffix(const Cells<Ts...>& cells,
   return suffix;
 }
 
-// The errors of CheckAxis for the names of one axis, zip or list.
+// Returns the errors of CheckAxis for all names of one axis, zip or list.
 template <typename AnyAxis>
 absl::Status CheckAxis(const std::string& product, const AnyAxis& axis) {
   const auto cells = MakeRows(axis);
@@ -216,12 +217,11 @@ absl::Status CheckAxis(const std::string& product, const AnyAxis& axis) {
 
 }  // namespace memo_internal
 
-// Registers a cell for every combination, in the order of nested loops, the
-// last axis fastest. `axes`: Axis, ValueAxis, Cells or what Zip returns, each
-// also as a StatusOr.
-// InvalidArgument for an empty name, an axis without name or entries, and for
-// two cells of one name; the status of an axis that could not be made. Nothing
-// is registered then.
+// Registers a cell for every combination, in the order of nested loops; the
+// last axis changes fastest. `axes` are Axis, ValueAxis, Cells or a result of
+// Zip, each also as a StatusOr. Returns InvalidArgument for an empty name, for
+// an axis without a name or entries, and for two cells of one name, and the
+// status of an axis that could not be made. Nothing is registered then.
 template <typename Function, typename... Axes>
 auto Product(std::string name, Function function, const Axes&... axes)
     -> absl::StatusOr<memo_internal::ProductOf<Axes...>> {

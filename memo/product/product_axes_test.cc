@@ -132,7 +132,7 @@ TEST_F(ProductTest, AnAxisThatCannotBeMadeIsTheProductsError) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// Whatever the axes: every cell once, and no value loaded twice.
+// Random axes run every cell once, and load no value twice.
 TEST_F(ProductTest, RandomAxesRunEveryCellOnce) {
   std::mt19937 random(15);
   for (int round = 0; round < 20; ++round) {
@@ -265,7 +265,7 @@ TEST_F(ProductTest, HelpListsTheFlagsOfPlannedBenchmarks) {
         "--memo_remember=", "--memo_product="}) {
     EXPECT_THAT(printed, HasSubstr(flag));
   }
-  // Left for Google Benchmark, which prints its own.
+  // The word stays for Google Benchmark, which prints its own flags.
   EXPECT_EQ(argc, 2);
 }
 

@@ -1,16 +1,16 @@
-// The two scenarios that memos are for, under Google Benchmark's real driver:
-// three models, one after the other, and three models by two data sets. The
-// figures that count are how often values are loaded, and how much memory they
-// take together; the loops do next to nothing. Standard error tells the peak of
-// the resident set above the one that the process had before.
+// The two scenarios that memos are for, run by Google Benchmark: three models,
+// one after the other, and three models by two data sets. The figures to look
+// at are how often values are loaded, and how much memory they take together;
+// the loops do next to nothing. Standard error gives the peak of the resident
+// set above the one that the process had before.
 //
 //   --model_mebibytes=40   of each model; a data set has half as much
 //   --block_kibibytes=1024 of the blocks that a value is made of; 0: one block
-//   --block_alignment=0    of their addresses in bytes; 0: as `new` has it
+//   --block_alignment=0    of their addresses in bytes; 0: that of `new`
 //
-// jemalloc gives a block of 16 KiB or more, unless it is aligned to more than a
-// cache line, a page besides so as to vary where in a page it begins: resident
-// memory that no live byte accounts for, 6 % of blocks of 64 KiB.
+// For a block of 16 KiB or more, unless its alignment exceeds a cache line,
+// jemalloc adds a page to vary where in a page the block begins. This is
+// resident memory that belongs to no live byte: 6 % for blocks of 64 KiB.
 
 #include <algorithm>
 #include <cstdio>
@@ -43,7 +43,7 @@ struct Sizes {
   int64_t block_alignment = 0;
 };
 
-// A value made of written blocks, as weights or records are.
+// A value made of written blocks, like weights or records.
 class Blocks {
  public:
   Blocks(int64_t bytes, int64_t block_bytes, int64_t alignment)
@@ -80,7 +80,8 @@ struct Data {
   Blocks blocks;
 };
 
-// Google Benchmark reports what it does not know, so these are taken first.
+// Google Benchmark reports flags that it does not know, so these are taken
+// first.
 void TakeSize(absl::string_view name, int* argc, char** argv, int64_t* size) {
   const auto is_ours = [&](const char* argument) {
     absl::string_view text = argument;
@@ -126,7 +127,8 @@ void PredictProduct(benchmark::State& state, const Model& model,
 
 absl::Status RegisterScenarios(const Sizes& sizes) {
   const int64_t model_bytes = sizes.model_mebibytes << 20;
-  // Models of their own, or the first scenario's would stay for the second.
+  // The first scenario has its own models, since the second would otherwise
+  // keep them alive.
   const auto alone = MakeAxis<Model>("alone", 3, model_bytes, sizes);
   if (!alone.ok()) return alone.status();
   const auto models = MakeAxis<Model>("model", 3, model_bytes, sizes);
@@ -138,7 +140,7 @@ absl::Status RegisterScenarios(const Sizes& sizes) {
   return Product("BM_PredictProduct", PredictProduct, *models, *data).status();
 }
 
-// Lets the kernel's high-water mark begin anew from what is resident now.
+// Resets the kernel's high-water mark to what is resident now.
 void BeginResidentPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 void ReportResidentPeak(const MemoTrace& trace, int64_t base_bytes) {

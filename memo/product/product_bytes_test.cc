@@ -1,4 +1,4 @@
-// Budgets with jemalloc, which counts.
+// Budgets with jemalloc, which measures.
 
 #include <algorithm>
 #include <cstdint>
@@ -70,7 +70,8 @@ Memo<Bytes> MakeBytes(const std::string& name, size_t bytes,
       declared_bytes);
 }
 
-// Makes bytes of `capacity_bytes`, whose end nobody touches.
+// Makes a value with room for `capacity_bytes`, of which it touches only
+// `bytes`.
 Memo<Bytes> MakeRoomyBytes(const std::string& name, size_t bytes,
                            size_t capacity_bytes) {
   return *MakeMemo<Bytes>(
@@ -91,7 +92,7 @@ bool ExceedsBudget(const MemoTrace& trace) {
                      });
 }
 
-// 54 MiB are resident, 60 allocated.
+// 54 MiB are resident and 60 MiB allocated.
 TEST(ProductBytesTest, ABudgetMayCountResidentBytes) {
   RegisterPairs("BM_Resident",
                 {"model", {MakeRoomyBytes("model", 36 << 20, 40 << 20)}},
@@ -100,9 +101,9 @@ TEST(ProductBytesTest, ABudgetMayCountResidentBytes) {
   EXPECT_EQ(allocated.exit_status, 1);
   EXPECT_EQ(allocated.trace.peak_bytes(), 60 << 20);
   EXPECT_TRUE(ExceedsBudget(allocated.trace));
-  // Now that they are measured, the plan knows better.
+  // The values are measured now, so the plan knows that they do not fit.
   EXPECT_EQ(RunWith({"--memo_budget=57MiB"}).exit_status, 2);
-  // Declared at first, then counted.
+  // The first run uses declared sizes, the second measured ones.
   for (int i = 0; i < 2; ++i) {
     const Outcome resident =
         RunWith({"--memo_budget=57MiB", "--memo_budget_counts=resident"});
@@ -112,7 +113,7 @@ TEST(ProductBytesTest, ABudgetMayCountResidentBytes) {
   }
 }
 
-// Needs 48 MiB to become 16.
+// The load needs 48 MiB to make a value of 16 MiB.
 TEST(ProductBytesTest, WhatALoadNeedsIsMeasuredAndPlannedFor) {
   const auto load = [] {
     const Bytes text(32 << 20, 1);
@@ -132,7 +133,7 @@ TEST(ProductBytesTest, WhatALoadNeedsIsMeasuredAndPlannedFor) {
   EXPECT_FALSE(ExceedsBudget(second.trace));
 }
 
-// A value that keeps a handle of a memo which no product has.
+// A value that keeps a handle to a memo which is in no product.
 struct Holder {
   Handle<Bytes> held;
   Bytes own;
@@ -171,7 +172,7 @@ TEST(ProductBytesTest, WhatAValueHoldsIsRememberedAndPlannedFor) {
   for (const MemoEvent& event : known.trace.events()) {
     EXPECT_NE(event.kind(), MemoEvent::SIZE_DIFFERS) << event.detail();
   }
-  // The meter knows the need of a load within 64 KiB.
+  // The meter measures the peak of a load within 64 KiB.
   EXPECT_GE(known.trace.peak_bytes(), 36 << 20);
   EXPECT_LE(known.trace.peak_bytes(), (36 << 20) + (64 << 10));
   EXPECT_EQ(RunWith({remember, "--memo_budget=35MiB"}).exit_status, 2);

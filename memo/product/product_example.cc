@@ -1,4 +1,4 @@
-// The README's examples of benchmarks over memos: built, and run by a test.
+// The README's examples of benchmarks over memos. A test builds and runs them.
 
 #include <cstdint>
 #include <iostream>
@@ -43,8 +43,8 @@ float Predict(const Model& model, const Data& data) {
 }
 
 // region each
-// Three models in succession: one is alive at a time, where no later product
-// needs them again or cells may be reordered.
+// Runs three models one after the other. One is alive at a time, if no later
+// product needs them again or cells may be reordered.
 absl::Status RegisterEachModel(const Axis<Model>& models) {
   return Product(
              "BM_SumWeights",
@@ -60,8 +60,8 @@ absl::Status RegisterEachModel(const Axis<Model>& models) {
 // endregion
 
 // region product
-// Every model with every data set: five loads, and by itself three values alive
-// at most.
+// Runs every model with every data set: five loads, and at most three values
+// alive if no other product runs.
 absl::Status RegisterEveryPair(const Axis<Model>& models,
                                const Axis<Data>& data) {
   return Product(

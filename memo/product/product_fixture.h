@@ -1,12 +1,12 @@
-// Fixture that tests of products share: rows that are kept, runs with flags,
-// and three models by two data sets.
+// A fixture that tests of products share: it records rows, runs with flags, and
+// registers three models by two data sets.
 //
 //   TEST_F(ProductTest, RunsAll) {
 //     RegisterThreeByTwo();
 //     EXPECT_EQ(RunWith({"--memo_budget=600B"}).count, 6u);
 //   }
 //
-// Not thread-safe: Google Benchmark's flags and registry are the process's.
+// Not thread-safe, since Google Benchmark's flags and registry are global.
 // Memory: names and errors of the rows.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_FIXTURE_H_
@@ -44,7 +44,7 @@ struct Data {
   int id = 0;
 };
 
-// Rows by name, and how often each call came.
+// Records the names and errors of rows, and counts the calls of each function.
 class RecordingReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override {
@@ -67,7 +67,7 @@ class RecordingReporter : public benchmark::BenchmarkReporter {
   size_t name_field_width = 0;
   std::vector<std::string> names;
   std::map<std::string, std::string> errors;
-  // `family_index` and `per_family_instance_index`, as `names`.
+  // `family_index` and `per_family_instance_index`, in the order of `names`.
   std::vector<std::pair<int64_t, int64_t>> family_numbers;
 
  private:
@@ -100,7 +100,7 @@ struct Outcome {
 
 inline Outcome RunWith(std::vector<std::string> flags) {
   flags.insert(flags.begin(), "product_test");
-  // Google Benchmark's flags outlive a run.
+  // Google Benchmark keeps its flags after a run, so these are reset.
   flags.insert(flags.begin() + 1,
                {"--benchmark_filter=all", "--benchmark_min_time=0",
                 "--benchmark_repetitions=1", "--benchmark_min_warmup_time=0"});
@@ -121,7 +121,7 @@ inline Outcome RunWith(std::vector<std::string> flags) {
   return outcome;
 }
 
-// Fresh memos and cells for each test.
+// Clears the registered benchmarks, and names memos and cells after the test.
 class ProductTest : public testing::Test {
  protected:
   void SetUp() override { benchmark::ClearRegisteredBenchmarks(); }
@@ -153,7 +153,7 @@ class ProductTest : public testing::Test {
     return axis;
   }
 
-  // Three models by two data sets, which count their calls.
+  // Registers three models by two data sets, and counts the calls.
   ProductBenchmarks<Model, Data> RegisterThreeByTwo() {
     auto product = Product(
         Unique("BM"),

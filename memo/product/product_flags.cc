@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// As Google Benchmark reads a flag that is true or false.
+// Returns whether a flag's value is true by the rules of Google Benchmark.
 bool IsTrue(absl::string_view value) {
   if (value.size() == 1) {
     return absl::ascii_isalnum(static_cast<unsigned char>(value[0])) &&
@@ -35,6 +35,7 @@ bool IsTrueInEnvironment(const char* name) {
   return value != nullptr && IsTrue(value);
 }
 
+// Sets `is_on` if the argument is this flag.
 void SeeSwitch(absl::string_view argument, absl::string_view flag,
                bool* is_on) {
   if (!absl::ConsumePrefix(&argument, flag)) return;
@@ -104,7 +105,7 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
   return absl::OkStatus();
 }
 
-// Reads the words that are left: those to Google Benchmark, and mistakes.
+// Reads the remaining words, which are Google Benchmark's flags or mistakes.
 absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
   for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
     if (absl::string_view(argv[i]) == "--help") options->asks_for_help = true;
@@ -145,6 +146,7 @@ absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   options.interleaves_randomly =
       IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
   options.benchmark_out_path = FromEnvironment("BENCHMARK_OUT");
+  // Reads the environment, then the command line, which has priority.
   absl::Status status;
   const std::string format = FromEnvironment("BENCHMARK_OUT_FORMAT");
   if (!format.empty()) {

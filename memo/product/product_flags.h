@@ -3,8 +3,7 @@
 //   absl::StatusOr<ProductOptions> options = TakeProductFlags(&argc, argv);
 //   // --memo_budget=600MiB is gone from argv; options->budget_bytes is set.
 //
-// Thread-compatible. The options own their texts; argv keeps its words, fewer
-// of them.
+// Thread-compatible. The options own their texts; argv keeps the other words.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_FLAGS_H_
@@ -22,8 +21,9 @@ namespace footprint {
 struct ProductOptions {
   absl::optional<int64_t> budget_bytes;  // --memo_budget=
   bool budget_is_auto = false;           // --memo_budget=auto
-  // --memo_budget_counts=; without it, resident bytes where the budget is auto,
-  // which is a limit of resident bytes, and else allocated ones.
+  // --memo_budget_counts=. Without this flag, an automatic budget counts
+  // resident bytes, since it is a limit of resident bytes, and any other budget
+  // counts allocated bytes.
   bool counts_resident = false;
   bool may_reorder = false;   // --memo_order=reorder
   std::string trace_path;     // --memo_trace_out=
@@ -31,21 +31,22 @@ struct ProductOptions {
   std::string remember_path;  // --memo_remember=
   std::string product;        // --memo_product=; empty: all
   std::string plan_format;    // --memo_plan=text or json; empty: run
-  // --benchmark_out=, or BENCHMARK_OUT in the environment; taken, since Google
-  // Benchmark would begin the file anew for every cell. Empty: none.
+  // --benchmark_out=, or BENCHMARK_OUT in the environment. The flag is taken,
+  // since Google Benchmark would begin the file anew for every cell. Empty: no
+  // file.
   std::string benchmark_out_path;
   std::string benchmark_out_format = "json";
-  // Seen and left where they are.
+  // These flags are read but stay in the command line.
   bool asks_for_help = false;
   bool lists_tests = false;
   bool interleaves_randomly = false;
 };
 
-// The flags in words, for a program's help; also shown with an unknown flag.
+// The flags in words, for a program's help; an unknown flag also shows them.
 extern const char kProductFlagsHelp[];
 
-// Takes the flags out of the command line, wherever they stand before "--".
-// InvalidArgument, naming the flag, for a value that is none.
+// Takes the flags out of the command line, wherever they are before "--".
+// Returns InvalidArgument, naming the flag, if its value is wrong.
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);
 
 }  // namespace footprint

@@ -74,7 +74,7 @@ TEST(ProductFlagsTest, ABudgetMayBeAutoAndCountEitherBytes) {
   EXPECT_FALSE(
       options_of({"--memo_budget_counts=allocated", "--memo_budget=auto"})
           ->counts_resident);
-  // The last one counts.
+  // The last flag counts.
   EXPECT_FALSE(
       options_of({"--memo_budget=auto", "--memo_budget=1KiB"})->budget_is_auto);
   EXPECT_FALSE(options_of({"--memo_budget=1KiB", "--memo_budget=auto"})
@@ -108,7 +108,7 @@ TEST(ProductFlagsTest, TakesTheFileOfRowsFromTheEnvironmentToo) {
   setenv("BENCHMARK_OUT_FORMAT", "console", 1);
   EXPECT_EQ(TakeFrom({}).options->benchmark_out_path, "rows");
   EXPECT_EQ(TakeFrom({}).options->benchmark_out_format, "console");
-  // The command line has the last word, as with Google Benchmark.
+  // The command line has priority, as in Google Benchmark.
   EXPECT_EQ(TakeFrom({"--benchmark_out="}).options->benchmark_out_path, "");
   EXPECT_EQ(
       TakeFrom({"--benchmark_out_format=json"}).options->benchmark_out_format,

@@ -41,7 +41,7 @@ ProductRegistry& ProductRegistry::Get() {
   return *registry;
 }
 
-// Google Benchmark takes names as C has them, and lists one a line.
+// Google Benchmark reads names as C strings, and lists one per line.
 absl::Status CheckCellName(const std::string& name) {
   const size_t bad = name.find_first_of("\0\n", 0, 2);
   if (bad == std::string::npos) return absl::OkStatus();
@@ -86,7 +86,7 @@ std::set<std::string> ProductRegistry::TakeUnplannedCalls() {
 }
 
 ProductCell* ProductRegistry::FindCell(absl::string_view instance_name) const {
-  // The longest name, since one cell's may begin with another's.
+  // The longest name comes first, since a cell's name may begin with another's.
   std::string name(instance_name);
   while (true) {
     const auto it = cells_.find(name);

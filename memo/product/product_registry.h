@@ -4,7 +4,7 @@
 //   if (cell != nullptr) RunCell(cell, state);
 //
 // The registry owns cells and memos to the end of the process. Memory: some
-// hundred bytes a cell.
+// hundred bytes per cell.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
 #define FOOTPRINT_MEMO_PRODUCT_PRODUCT_REGISTRY_H_
@@ -29,35 +29,35 @@
 
 namespace footprint {
 
-// Facts that a task of a product is told of the instance that it runs for.
+// What a task knows about the instance that it runs for.
 struct InstanceState {
-  // The name as Google Benchmark has it:
+  // The name that Google Benchmark gives the instance:
   // BM_Predict/model:small/data:day/threads:2.
   std::string name;
   // The product: BM_Predict.
   std::string family;
-  // The place of this instance among those of the product that this run has, in
-  // the order in which they run: the last one's index is family_size - 1.
+  // The index of this instance among the product's instances of this run, in
+  // running order: the last one has family_size - 1.
   size_t family_index = 0;
   size_t family_size = 0;
 };
 
 namespace memo_internal {
 
-// A memo, whatever its type, and the pin that keeps its value.
+// A memo of any type, and the pin on its value.
 class PlannedMemo {
  public:
   virtual ~PlannedMemo() = default;
   virtual const std::string& name() const = 0;
   virtual MemoStatistics statistics() const = 0;
-  // Loads and pins; ok at once if that was done before.
+  // Loads and pins the value; returns ok at once if it is pinned.
   virtual absl::Status Load() = 0;
   virtual bool is_pinned() const = 0;
-  // Unpins the value for a task that may evict it, and pins it again. False if
-  // it is gone.
+  // Unpin and PinAgain surround a task that may evict the value. PinAgain
+  // returns false if the value is gone.
   virtual void Unpin() = 0;
   virtual bool PinAgain() = 0;
-  // Unpins, evicts and purges; fails if someone else has a pin.
+  // Unpins, evicts and purges; fails if something else has a pin.
   virtual absl::Status Evict() = 0;
 };
 
@@ -121,36 +121,37 @@ struct ProductCell {
   std::function<void(benchmark::State&)> run;
   Task setup;
   Task teardown;
-  // A planned run has the cell's values; `error` is then why it cannot run.
+  // True if a planned run has loaded the cell's values; `error` then says why
+  // the cell cannot run, if it cannot.
   bool is_planned = false;
   absl::Status error;
-  // The first exception of `run`, of several threads perhaps.
+  // The first exception of `run`, which several threads may call.
   Mutex mutex;
   absl::Status thrown ABSL_GUARDED_BY(mutex);
 };
 
-// InvalidArgument for an axis that cannot be one.
+// Returns InvalidArgument if the axis has no entry or a name is bad.
 absl::Status CheckAxis(const std::string& product, const std::string& axis,
                        size_t entry_count);
 
 // Runs the cell, or shows its error in its row; Google Benchmark calls it.
 void RunCell(ProductCell* cell, benchmark::State& state);
 
-// The error that a run of the cell threw; the cell has none afterwards.
+// Returns the error that a run of the cell threw, and clears it.
 absl::Status TakeThrown(ProductCell* cell);
 
-// All products of the process. Not thread-safe: for main's thread. Never
-// destroyed.
+// All products of the process. Not thread-safe: use it on the main thread.
+// Never destroyed.
 class ProductRegistry {
  public:
   static ProductRegistry& Get();
 
-  // Returns the only one of the memo, however many products name it.
+  // Returns the one PlannedMemo of the memo, however many products name it.
   template <typename T>
   TypedPlannedMemo<T>* FindOrAdd(const Memo<T>& memo) {
     std::unique_ptr<PlannedMemo>& entry = memos_[memo.name()];
     if (entry == nullptr) entry = std::make_unique<TypedPlannedMemo<T>>(memo);
-    // A name belongs to one type: see MakeMemo.
+    // A name belongs to one type, see MakeMemo.
     return static_cast<TypedPlannedMemo<T>*>(entry.get());
   }
 
@@ -161,19 +162,20 @@ class ProductRegistry {
                : BoundArgument<T>(argument.value());
   }
 
-  // InvalidArgument if a name is there twice, a cell has it already, or it has
-  // a zero byte or a line break.
+  // Returns InvalidArgument if a name occurs twice, belongs to a cell, or has a
+  // zero byte or a line break.
   absl::Status CheckAreNew(std::vector<std::string> cell_names) const;
   ProductCell* Add(std::unique_ptr<ProductCell> cell);
 
-  // The cell that a benchmark instance belongs to: Google Benchmark appends
-  // "/threads:2" and the like to a cell's name. Null for other benchmarks.
+  // Returns the cell that a benchmark instance belongs to, or null for other
+  // benchmarks. Google Benchmark appends text such as "/threads:2" to a cell's
+  // name.
   ProductCell* FindCell(absl::string_view instance_name) const;
 
-  // Names of cells that Google Benchmark called while the plan had another one
-  // to run, or no plan ran: thread-safe.
+  // Records a cell that Google Benchmark called while the plan had another one
+  // to run, or while no plan ran. Thread-safe.
   void NoteUnplannedCall(const std::string& cell_name);
-  // Forgets them.
+  // Returns the recorded names and clears them.
   std::set<std::string> TakeUnplannedCalls();
 
  private:

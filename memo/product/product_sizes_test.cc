@@ -66,7 +66,7 @@ TEST_F(ProductTest, SaysThePlanInALineForTheProfile) {
   EXPECT_EQ(RunWith({}).remarks.size(), 0u);
 }
 
-// As the README's program: all models are needed again by the second product.
+// Like the README's program: the second product needs all models again.
 TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
   Axis<Model> models = MakeAxis<Model>("model", 3, 100);
   Axis<Data> data = MakeAxis<Data>("data", 2, 50);
@@ -100,7 +100,7 @@ TEST_F(ProductTest, SaysWhatAnotherOrderWouldNeed) {
   EXPECT_EQ(reordered.trace.plan().other_order_peak_count(), 0);
 }
 
-// If it has no size, as many values are alive as one takes.
+// If no value has a size, the plan tells how many are alive.
 TEST_F(ProductTest, SaysHowManyValuesAnotherOrderWouldHaveAlive) {
   const auto run = [](benchmark::State& state, const Model&) {
     for (auto _ : state) {
@@ -148,7 +148,7 @@ TEST_F(ProductTest, GuessesAFilesSizeAndRefusesNothingForIt) {
   EXPECT_EQ(some.exit_status, 0) << some.status;
 }
 
-// The advice about another order comes true in that order.
+// The advice about another order is true if the program takes that order.
 TEST_F(ProductTest, AnotherOrderOfUnknownSizesIsTheOneThatWasPromised) {
   const Axis<Model> models = MakeAxis<Model>("model", 2, 0);
   const Axis<Data> data = MakeAxis<Data>("data", 4, 0);
@@ -172,7 +172,7 @@ TEST_F(ProductTest, AnotherOrderOfUnknownSizesIsTheOneThatWasPromised) {
 TEST_F(ProductTest, RemembersWhatWasMeasured) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/remembered.binpb";
-  // No size is measured without jemalloc, but how long each load took is.
+  // Without jemalloc no size is measured, but the time of each load is.
   EXPECT_EQ(RunWith({"--memo_remember=" + path}).exit_status, 0);
   absl::StatusOr<MemoTrace> remembered = ReadMemoTraceFile(path);
   ASSERT_THAT(remembered, IsOk());
@@ -181,7 +181,8 @@ TEST_F(ProductTest, RemembersWhatWasMeasured) {
     EXPECT_EQ(event.bytes(), 0);
     EXPECT_GT(event.load_nanoseconds(), 0);
   }
-  // As an earlier run, with another program's value besides.
+  // The file now looks like that of an earlier run, with another program's
+  // value.
   LoadedSize size;
   size.bytes = 4000;
   size.load_peak_bytes = 5 << 20;
@@ -223,7 +224,7 @@ TEST_F(ProductTest, EachLoadHasItsOwnTime) {
   }
 }
 
-// Sizes of one file, times of another: the plan has both.
+// One file has the sizes and the other the times; the plan has both.
 TEST_F(ProductTest, ATimeOfTheSizesFileIsKeptBesideWhatIsRemembered) {
   const std::string sizes = testing::TempDir() + "/times.binpb";
   const std::string remembered = testing::TempDir() + "/without_times.binpb";
@@ -331,17 +332,18 @@ TEST_F(ProductTest, WhatFactoriesLoadCountsAndIsEvicted) {
   EXPECT_EQ(outcome.trace.events(1).name(), Unique("inner"));
   EXPECT_EQ(inner_count, 1);
   EXPECT_FALSE(inner.statistics().is_loaded);
-  // Under a budget it makes room at once; the run says that it had none.
+  // Under a budget the value is evicted at once, and the run reports that the
+  // budget was exceeded.
   const Outcome budgeted = RunWith({"--memo_budget=450B"});
   EXPECT_EQ(budgeted.exit_status, 1);
   EXPECT_EQ(inner_count, 4);
-  // One that has room keeps it.
+  // A larger budget keeps the value.
   EXPECT_EQ(RunWith({"--memo_budget=500B"}).exit_status, 0);
   EXPECT_EQ(inner_count, 5);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
 }
 
-// A value that somebody else has loaded is alive too, but was no load of the
+// A value that something else has loaded is alive too, but is not a load of the
 // plan.
 TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   Axis<Model> axis = MakeAxis<Model>("model", 2, 400);
@@ -363,8 +365,8 @@ TEST_F(ProductTest, AValueFoundLoadedCountsAsAliveNotAsALoad) {
   EXPECT_EQ(load_count, 2);
 }
 
-// Returns the bytes of the values that take something else than was planned, as
-// they loaded.
+// Returns the bytes of the values that took another size than planned, in the
+// order of their loads.
 std::vector<int64_t> DifferingBytes(const MemoTrace& trace) {
   std::vector<int64_t> bytes;
   for (const MemoEvent& event : trace.events()) {
@@ -382,7 +384,7 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
   EXPECT_EQ(trace->load_count(), 5);
   const Outcome outcome = RunWith({"--memo_sizes=" + path});
   EXPECT_EQ(outcome.exit_status, 0);
-  // The sizes of the trace are the declared ones where there is no jemalloc.
+  // Without jemalloc the trace has the declared sizes.
   EXPECT_FALSE(outcome.trace.plan().values(0).is_measured());
   MemoTrace measured = *trace;
   for (MemoEvent& event : *measured.mutable_events()) {
@@ -397,7 +399,7 @@ TEST_F(ProductTest, ATraceTellsTheNextPlanTheSizes) {
             (std::vector<int64_t>{400, 200, 200, 400, 400}));
 }
 
-// A size that the next plan takes for declared is compared, too.
+// A size that the next plan treats as declared is compared, too.
 TEST_F(ProductTest, SaysHowManyBytesAValueTakesThatWereDeclaredOtherwise) {
   RegisterThreeByTwo();
   const std::string path = testing::TempDir() + "/declared.binpb";
@@ -422,7 +424,7 @@ TEST_F(ProductTest, ABudgetThatLoadsExceedIsAProblem) {
     if (event.kind() == MemoEvent::LOADED) event.set_bytes(1);
   }
   ASSERT_THAT(WriteMemoTraceFile(trace, path), IsOk());
-  // Planned with a byte each, but the values take 400 and 200.
+  // The plan expects a byte per value, but the values take 400 and 200.
   const Outcome outcome = RunWith({"--memo_sizes=" + path, "--memo_budget=3"});
   EXPECT_EQ(outcome.exit_status, 1);
   int exceeding_count = 0;

@@ -1,4 +1,4 @@
-// Setup and teardown of products: what they are told, and what they may evict.
+// Setup and teardown of products: what they know, and what they may evict.
 
 #include <set>
 #include <string>
@@ -22,7 +22,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// nnbench's guide has this as its teardown.
+// This is the teardown in nnbench's guide.
 absl::Status EvictModel(const Model& model, const Data&) {
   const absl::StatusOr<Memo<Model>> memo = GetMemoByValue(model);
   return memo.ok() ? memo->Evict() : memo.status();
@@ -109,7 +109,7 @@ TEST_F(ProductTest, ATeardownThatEvictsBeforeTheLastUseCostsLoadsAndIsTold) {
   const Outcome outcome = RunWith({});
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(outcome.exit_status, 0) << said;
-  // As nnbench has it: a model for each cell.
+  // The number of loads is nnbench's: a model for each cell.
   EXPECT_EQ(outcome.trace.load_count(), 8);
   EXPECT_EQ(load_count, 8);
   EXPECT_EQ(outcome.trace.plan().load_count(), 5);
@@ -118,7 +118,7 @@ TEST_F(ProductTest, ATeardownThatEvictsBeforeTheLastUseCostsLoadsAndIsTold) {
     EXPECT_EQ(error, "") << name;
   }
   EXPECT_THAT(said, HasSubstr("the plan keeps it for a later cell"));
-  // Once a value, however many cells evict it.
+  // The message comes once per value, however many cells evict it.
   const std::string of_first =
       absl::StrCat("\"", Unique("model0"), "\": evicted by the teardown");
   EXPECT_NE(said.find(of_first), std::string::npos);

@@ -147,10 +147,11 @@ TEST_F(ProductTest, AFailedLoadIsNotTriedAgain) {
   for (const auto& [name, error] : outcome.reporter.errors) {
     failed += error.find("no such file") != std::string::npos ? 1 : 0;
   }
-  // Model 1 with both data sets, and data set 1 with all models.
+  // These are model 1 with both data sets, and data set 1 with all models.
   EXPECT_EQ(failed, 4);
   EXPECT_EQ(outcome.trace.failed_load_count(), 2);
-  // Models 0 and 2, data set 0, and one attempt each at what fails.
+  // These are models 0 and 2, data set 0, and one attempt at each failing
+  // value.
   EXPECT_EQ(load_count, 5);
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_EQ(ReadMemoTotals().loaded_count, 0);
@@ -194,7 +195,7 @@ TEST_F(ProductTest, WhatTasksAndFunctionsThrowIsShownAndTheRestRuns) {
       failed.push_back(event.detail());
     }
   }
-  // The first exception is kept of those that both threads threw.
+  // Both threads threw, and the first exception was kept.
   EXPECT_THAT(
       failed,
       ElementsAre(
@@ -305,8 +306,6 @@ TEST_F(ProductTest, TwoProductsShareAMemo) {
   EXPECT_EQ(RunWith({}).count, 4u);
   EXPECT_EQ(load_count, 2);
 }
-
-// So that each can have a process of its own.
 
 }  // namespace
 }  // namespace footprint

@@ -9,8 +9,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// An allowance for stacks, Google Benchmark's rows and the allocator's own
-// tables.
+// An allowance for stacks, Google Benchmark's rows and the allocator's tables.
 constexpr int64_t kAllowanceBytes = 4 << 20;
 
 // A sanitizer's own memory is several times the program's.
@@ -40,6 +39,7 @@ int64_t ResidentCheck::FindHighest() {
   int64_t bytes =
       resident.peak_bytes > mark_bytes_ ? resident.peak_bytes - base_bytes_ : 0;
   mark_bytes_ = std::max(mark_bytes_, resident.peak_bytes);
+  // Pages that the allocator could return do not count.
   if (resident.now_bytes - base_bytes_ > allowed_bytes_) {
     PurgeFreeMemory();
     resident = ReadResidentBytes();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kBytes = 64 << 20;
 
-// Touches a mapping of `bytes`, and gives it back again unless `stays`.
+// Touches a mapping of `bytes`, and unmaps it unless `stays`.
 void* Hold(size_t bytes, bool stays) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -23,7 +23,7 @@ void* Hold(size_t bytes, bool stays) {
 
 TEST(ResidentCheckTest, SeesWhatStaysAndWhatWasThereForAMoment) {
   ResidentCheck check;
-  EXPECT_EQ(check.FindHighest(), 0);  // Not begun.
+  EXPECT_EQ(check.FindHighest(), 0);  // before Begin
   check.Begin(40 << 20, 0);
   Hold(30 << 20, false);
   EXPECT_EQ(check.FindHighest(), 0);
@@ -31,11 +31,11 @@ TEST(ResidentCheckTest, SeesWhatStaysAndWhatWasThereForAMoment) {
   const int64_t passing = check.FindHighest();
   EXPECT_GT(passing, 60 << 20);
   EXPECT_LT(passing, 72 << 20);
-  // It is said once.
+  // The same peak is reported only once.
   EXPECT_EQ(check.FindHighest(), 0);
   Hold(kBytes, false);
   EXPECT_EQ(check.FindHighest(), 0);
-  // Below the mark, too.
+  // Below the mark, the resident set at the moment of the check counts.
   ResidentCheck second;
   second.Begin(40 << 20, 0);
   void* const held = Hold(kBytes - (4 << 20), true);

@@ -19,7 +19,7 @@ PlannedCell WithoutRepeats(PlannedCell cell) {
   return cell;
 }
 
-// The request of some cells alone, whose values have other numbers.
+// A request for some of the cells. Its values have their own numbers.
 class PartOfRequest {
  public:
   PartOfRequest(const ScheduleRequest& whole, const std::vector<int>& cells) {
@@ -42,7 +42,7 @@ class PartOfRequest {
   }
 
   const ScheduleRequest& request() const { return part_; }
-  // In the numbers of the whole.
+  // Replaces the part's numbers of values by those of the whole request.
   void Translate(std::vector<int>* values) const {
     for (int& value : *values) value = values_[static_cast<size_t>(value)];
   }
@@ -58,6 +58,7 @@ RevisedSteps ReviseSteps(const ScheduleRequest& request,
                          const Schedule& schedule, size_t first) {
   RevisedSteps revised;
   const int64_t budget_bytes = *request.budget_bytes;
+  // Refuses the cells that no longer fit, and collects the others.
   std::vector<int> cells;
   for (size_t i = first; i < schedule.steps.size(); ++i) {
     const int index = schedule.steps[i].cell;
@@ -75,6 +76,7 @@ RevisedSteps ReviseSteps(const ScheduleRequest& request,
     revised.steps.push_back({index, {}, {}});
   }
   if (cells.empty()) return revised;
+  // Plans the others, and restores their numbers.
   const PartOfRequest part(request, cells);
   const absl::StatusOr<Schedule> planned = PlanSchedule(part.request());
   if (!planned.ok()) {

@@ -1,11 +1,11 @@
-// A new plan for what is left of a run, once values are known to take more than
-// the first plan thought.
+// Makes a new plan for the rest of a run, after values took more than the first
+// plan expected.
 //
 //   RevisedSteps revised = ReviseSteps(request, schedule, 3);
-//   // revised.steps take the place of schedule.steps[3] and those behind it.
+// revised.steps replace schedule.steps[3] and those after it.
 //
-// Pure function, thread-safe; the result owns what it names. Memory: the cells
-// that are left. Time: as PlanSchedule.
+// A pure function, thread-safe; the result owns its names. Memory: the
+// remaining cells. Time: that of PlanSchedule.
 
 #ifndef FOOTPRINT_MEMO_PRODUCT_REVISED_STEPS_H_
 #define FOOTPRINT_MEMO_PRODUCT_REVISED_STEPS_H_
@@ -23,18 +23,18 @@ namespace footprint::memo_internal {
 struct RevisedSteps {
   // The errors of PlanSchedule; if there is one, nothing else is set.
   absl::Status status;
-  // Cells in `refused` stand first, without loads, then the others.
+  // Cells in `refused` come first, without loads, then the others.
   std::vector<ScheduledStep> steps;
-  // ResourceExhausted, by index: cells whose values exceed the budget.
+  // Cells whose values exceed the budget, by index, with ResourceExhausted.
   std::map<int, absl::Status> refused;
-  std::vector<PlannedCell> cells;  // that run
+  std::vector<PlannedCell> cells;  // the cells that run
   int64_t load_count = 0;
   int64_t peak_bytes = 0;
 };
 
-// The steps of `schedule` from `first` on, planned for the sizes that `request`
-// has by now, and a budget. Values that are there by then are taken for absent:
-// loading one that is loaded costs nothing.
+// Plans the steps of `schedule` from `first` on with the current sizes of
+// `request`, which must have a budget. Values that are already loaded are
+// planned as if they were not, since loading a loaded value costs nothing.
 RevisedSteps ReviseSteps(const ScheduleRequest& request,
                          const Schedule& schedule, size_t first);
 

@@ -66,7 +66,7 @@ TEST(RevisedStepsTest, CellsThatDoNotFitComeFirstWithoutLoads) {
   EXPECT_EQ(revised.steps[2].cell, 0);
   EXPECT_EQ(revised.steps[3].cell, 3);
   EXPECT_THAT(revised.steps[3].loads, ElementsAre(3));
-  // None is left.
+  // Now no cell fits.
   request.budget_bytes = 5;
   EXPECT_THAT(ReviseSteps(request, *schedule, 0).refused, SizeIs(4));
   EXPECT_THAT(ReviseSteps(request, *schedule, 0).cells, IsEmpty());

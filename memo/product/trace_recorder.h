@@ -1,11 +1,11 @@
-// Writes down what happens to planned values, and says what went wrong.
+// Records what happens to planned values, and prints what went wrong.
 //
 //   TraceRecorder recorder(&trace);
 //   recorder.SetLive("model", bytes);
 //   recorder.AddEvent(MemoEvent::LOADED, "model", bytes);
 //   recorder.RecordProblem(MemoEvent::TASK_FAILED, "BM_Fit", status);
 //
-// Refers to the trace, which outlives it. Thread-compatible. Memory: the
+// Refers to the trace, which must outlive it. Thread-compatible. Memory: the
 // events, and the names of the values that are alive. Tested by
 // planned_benchmarks_test.
 
@@ -29,26 +29,26 @@ class TraceRecorder {
 
   MemoTrace& trace() { return *trace_; }
 
-  // The event stays the trace's.
+  // Adds an event; the trace owns it.
   MemoEvent* AddEvent(MemoEvent::Kind kind, const std::string& name,
                       int64_t bytes);
-  // The detail of an event, also on standard error.
+  // Sets the detail of an event, and prints it on standard error.
   void Say(MemoEvent* event, const std::string& text);
   void RecordProblem(MemoEvent::Kind kind, const std::string& name,
                      const absl::Status& status);
   void NoteProblem() { had_problem_ = true; }
   bool had_problem() const { return had_problem_; }
 
-  // Returns which values are alive, by name, and what they take.
+  // Records that the value is alive, and its bytes.
   void SetLive(const std::string& name, int64_t bytes) {
     live_bytes_[name] = bytes;
   }
   bool IsLive(const std::string& name) const {
     return live_bytes_.count(name) > 0;
   }
-  // Bytes that it takes; 0 if it is not alive.
+  // Returns the bytes of a value; 0 if it is not alive.
   int64_t FindBytes(const std::string& name) const;
-  // Bytes that it took; 0 if it was not alive.
+  // Ends a value's life. Returns its bytes; 0 if it was not alive.
   int64_t EndLife(const std::string& name);
   int64_t LiveBytes() const;
 

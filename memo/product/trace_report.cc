@@ -1,10 +1,10 @@
-// Writes a page of a plan and what happened:
+// Writes a page that shows a plan and what happened:
 //
 //   bazel run //memo:trace_report -- trace.binpb trace.html
 //
-// of a file that --memo_trace_out= wrote; or text or JSON, where the second
-// name ends in .txt or .json. Exit status 2 if it cannot be read or the page
-// cannot be written.
+// The trace is a file that --memo_trace_out= wrote. If the second name ends in
+// .txt or .json, writes text or JSON instead. The exit status is 2 if the trace
+// cannot be read or the page cannot be written.
 
 #include <unistd.h>
 
@@ -23,7 +23,7 @@
 
 namespace {
 
-// `bazel run` starts in a folder of its own, but says where it was called.
+// `bazel run` starts in a folder of its own, and names the caller's folder.
 void EnterCallersFolder() {
   const char* const folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (folder != nullptr && chdir(folder) != 0) {
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     std::cout << kUsage;
     return 0;
   }
-  // There are no flags: a page of such a name would be one by mistake.
+  // There are no flags, so a word that begins with a dash is a mistake.
   if (argc != 3 || argv[1][0] == '-' || argv[2][0] == '-') {
     std::cerr << kUsage;
     return 2;
