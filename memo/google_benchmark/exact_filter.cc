@@ -11,18 +11,18 @@
 namespace footprint::memo_internal {
 namespace {
 
-// The states that an expression may have, of the hundred thousand that
-// libstdc++ allows; a character is a state, and an alternative some more.
+// The most states that an expression may have, of the hundred thousand that
+// libstdc++ allows. A character is a state, and an alternative is some more.
 constexpr size_t kMostStates = 40'000;
 constexpr size_t kStatesOfAlternative = 4;
-// Groups within groups; the regular expression is matched by recursion.
+// The most nested groups, since regular expressions are matched by recursion.
 constexpr int kMostDepth = 50;
 
 using Names = std::vector<std::string>;
 using Iterator = Names::const_iterator;
 
-// Returns the length of what sorted names have in common: what the first and
-// the last share, all do.
+// Returns the length of the common beginning of sorted names. What the first
+// and the last share, all of them share.
 size_t CommonLength(Iterator begin, Iterator end) {
   const std::string& first = *begin;
   const std::string& last = *(end - 1);
@@ -35,7 +35,8 @@ size_t CommonLength(Iterator begin, Iterator end) {
       first.begin());
 }
 
-// Names that go on with the same character; at the depth limit, one name.
+// Returns the end of the names that continue with the same character; at the
+// depth limit, of one name.
 Iterator EndOfBranch(Iterator begin, Iterator end, size_t offset, int depth) {
   if (depth >= kMostDepth || begin->size() <= offset) return begin + 1;
   return std::find_if(begin, end, [&](const std::string& name) {
@@ -43,7 +44,7 @@ Iterator EndOfBranch(Iterator begin, Iterator end, size_t offset, int depth) {
   });
 }
 
-// The rests, from `offset` on, of sorted names without repeats.
+// Appends the names from `offset` on. The names must be sorted without repeats.
 void AppendRests(Iterator begin, Iterator end, size_t offset, int depth,
                  std::string* filter) {
   if (end - begin == 1) {
@@ -66,7 +67,7 @@ absl::string_view FindFamily(absl::string_view name) {
   return name.substr(0, name.find('/'));
 }
 
-// Where the family of the last of `names` begins; 0 if it is the only one.
+// Returns where the family of the last name begins; 0 if it is the only family.
 size_t BeginOfLastFamily(const Names& names) {
   size_t begin = names.size() - 1;
   while (begin > 0 &&
@@ -85,6 +86,8 @@ std::vector<Names> DivideUnique(const Names& names) {
   size_t states = 0;
   for (const std::string& name : names) {
     if (states + CountStates(name) > kMostStates && !parts.back().empty()) {
+      // The part is full. If its last family continues, the family moves to the
+      // next part, unless it is the only one.
       Names& full = parts.back();
       const bool is_within_family = FindFamily(full.back()) == FindFamily(name);
       const auto cut =

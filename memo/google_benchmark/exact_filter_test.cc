@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// By POSIX's extended expressions, as Google Benchmark matches.
+// Matches with POSIX's extended expressions, as Google Benchmark does.
 Names FindMatches(const std::string& filter, const Names& names) {
   regex_t expression;
   EXPECT_EQ(regcomp(&expression, filter.c_str(), REG_EXTENDED | REG_NOSUB), 0);
@@ -29,7 +29,7 @@ Names FindMatches(const std::string& filter, const Names& names) {
   return matches;
 }
 
-// Both packages write such filters, and neither may use the other's.
+// The profiler and memo both write such filters, and neither may use the other.
 TEST(ExactFilterTest, EscapesAsTheProfilerDoes) {
   for (int byte = 1; byte < 256; ++byte) {
     const std::string name = {'A', static_cast<char>(byte), 'B'};
@@ -68,7 +68,7 @@ TEST(ExactFilterTest, NamesThatBeginEachOtherDoNotNestWithoutLimit) {
   for (size_t i = 1; i <= 300; ++i) names.push_back(std::string(i, 'a'));
   EXPECT_EQ(FindMatches(ExactFilter(names), names), names);
   EXPECT_EQ(FindMatches(ExactFilter(names), {std::string(301, 'a')}), Names());
-  // Matchers recurse for each group within another.
+  // Matchers recurse for each nested group.
   int depth = 0;
   int most = 0;
   for (const char c : ExactFilter(names)) {
@@ -90,7 +90,7 @@ Names Joined(const std::vector<Names>& parts) {
 TEST(ExactFilterTest, ManyNamesAreDividedSoThatEachFilterCompiles) {
   Names names;
   for (int i = 0; i < 900; ++i) {
-    // No common begin, hence as large as a filter can be.
+    // These have no common beginning, so the filter is as large as it can be.
     names.push_back(std::to_string(i * 7919) + std::string(60, 'x') +
                     std::to_string(i));
   }
@@ -127,7 +127,8 @@ TEST(ExactFilterTest, AFamilyTooLargeForOneFilterIsDivided) {
   EXPECT_EQ(Joined(parts), names);
 }
 
-// Forty thousand states are a filter: four hundred names of a hundred each.
+// A filter may have forty thousand states: four hundred names of a hundred
+// each.
 TEST(ExactFilterTest, EveryFilterIsFilled) {
   Names names;
   for (int i = 1000; i < 1800; ++i) {

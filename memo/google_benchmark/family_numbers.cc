@@ -34,7 +34,8 @@ int64_t FamilyNumbers::NumberOfFamily(const std::string& family,
        ++place) {
     first = std::min(first, place->second);
   }
-  // Another family may have this one's name and a slash before its own.
+  // The place may be taken, since another family's name may begin with this
+  // one's name and a slash.
   if (given_.count(first) > 0) first = behind_all;
   given_.insert(first);
   return number->second = first;

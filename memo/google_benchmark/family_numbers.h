@@ -1,14 +1,15 @@
-// Numbers of families for rows of benchmarks that run one by one.
+// Numbers of families for the rows of benchmarks that run one by one.
 //
 //   FamilyNumbers numbers(instance_names);  // as Google Benchmark lists them
-//   numbers.Set(&run);                      // of every row
+//   numbers.Set(&run);                      // for every row
 //
-// Google Benchmark counts families anew in each run, so that each instance that
-// runs alone is number 0. Here `family_index` is the place, in the list, of the
-// family's first instance, and `per_family_instance_index` how many places
-// later the row's own one is: no two families share a number, and sorting rows
-// by both gives the order of the list, in whatever order they ran. Rows of no
-// listed instance, such as those of a complexity, have their family's number.
+// Google Benchmark counts families from 0 in each run, so each instance that
+// runs alone would be number 0. Here `family_index` is the place of the
+// family's first instance in the list, and `per_family_instance_index` is how
+// many places later the row's instance is. No two families share a number, and
+// sorting rows by both numbers gives the order of the list, in whatever order
+// they ran. Rows that belong to no listed instance, such as those of a
+// complexity, have their family's number.
 //
 // Thread-compatible. Memory: copies of the names.
 

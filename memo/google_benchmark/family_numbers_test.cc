@@ -37,7 +37,7 @@ TEST(FamilyNumbersTest, AreThePlacesOfFirstInstances) {
   EXPECT_EQ(TakeNumbers(&numbers, "BM_C", "1"), Numbers(3, 0));
 }
 
-// A call of its own numbers its instances from 0, or from anywhere.
+// A call numbers its instances from 0, or from any other number.
 TEST(FamilyNumbersTest, WhatARowSaidBeforeIsOverwritten) {
   FamilyNumbers numbers({"BM_A/8", "BM_B"});
   benchmark::BenchmarkReporter::Run run;
@@ -82,8 +82,8 @@ TEST(FamilyNumbersTest, WhatIsNotListedHasANumberOfItsOwn) {
   EXPECT_NE(TakeNumbers(&numbers, "odder\nname", "").first, odd);
 }
 
-// Whatever the names and the order: one number a family, and sorted by both
-// numbers the rows are in the order of the list.
+// For any names and any order, a family has one number, and rows sorted by both
+// numbers have the order of the list.
 TEST(FamilyNumbersTest, RandomListsKeepTheirOrder) {
   std::mt19937 random(20261122);
   for (int round = 0; round < 500; ++round) {

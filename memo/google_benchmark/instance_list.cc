@@ -11,23 +11,23 @@ namespace {
 
 using benchmark::BenchmarkReporter;
 
-// Only lends its streams while Google Benchmark lists instances.
+// Provides its streams while Google Benchmark lists instances.
 class ListingReporter : public BenchmarkReporter {
  public:
   bool ReportContext(const Context& /*context*/) override { return false; }
   void ReportRuns(const std::vector<Run>& /*runs*/) override {}
 };
 
-// Returns whether Google Benchmark lists instances or runs them. Nor may it
-// open a file for rows that the environment names: it would begin it anew for
-// every cell.
+// Sets whether Google Benchmark lists instances or runs them. Clears the file
+// for rows that the environment may name, since Google Benchmark would begin it
+// anew for every cell.
 void SwitchListing(bool is_on) {
   std::string program = BenchmarkReporter::Context::executable_name != nullptr
                             ? BenchmarkReporter::Context::executable_name
                             : "program";
   std::string flag =
       absl::StrCat("--benchmark_list_tests=", is_on ? "true" : "false");
-  // The name is kept by address, so it goes in and out as it was.
+  // Google Benchmark keeps the name's address, so the old address is restored.
   const char* const name = BenchmarkReporter::Context::executable_name;
   std::string no_file = "--benchmark_out=";
   char* arguments[] = {&program[0], &flag[0], &no_file[0], nullptr};
@@ -37,9 +37,8 @@ void SwitchListing(bool is_on) {
 }
 
 // Returns the filter of --benchmark_filter in a form that lists fast. For ".",
-// Google Benchmark copies all that it has found at every benchmark that it
-// finds; another expression that matches everything takes a time that is linear
-// in them.
+// Google Benchmark copies its whole result at every benchmark that it finds;
+// for another expression that matches everything the time is linear.
 std::string FilterForListing() {
   const std::string filter = benchmark::GetBenchmarkFilter();
   const bool is_everything = filter.empty() || filter == "." || filter == "all";

@@ -1,10 +1,10 @@
-// Asks Google Benchmark which instances there are, without running them.
+// Lists the instances of Google Benchmark without running them.
 //
 //   std::string errors;
 //   std::vector<std::string> names = ListInstances(&errors);
 //   size_t count = CountInstances("^BM_Predict/");
 //
-// Not thread-safe: Google Benchmark's flags are global, and are as they were
+// Not thread-safe: Google Benchmark's flags are global. They are restored
 // afterwards. Memory: copies of the names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_
@@ -16,11 +16,11 @@
 
 namespace footprint::memo_internal {
 
-// The instances that --benchmark_filter leaves, in Google Benchmark's order.
-// `errors_text` gets what Google Benchmark says of the filter.
+// Returns the instances that match --benchmark_filter, in Google Benchmark's
+// order. Sets `errors_text` to what Google Benchmark says about the filter.
 std::vector<std::string> ListInstances(std::string* errors_text);
 
-// Returns how many instances `filter` leaves.
+// Returns how many instances match `filter`.
 size_t CountInstances(const std::string& filter);
 
 }  // namespace footprint::memo_internal

@@ -64,7 +64,7 @@ TEST_F(InstanceListTest, CountsWhatAnyFilterLeaves) {
   EXPECT_EQ(runs, 0);
 }
 
-// Listed benchmarks can be run: Google Benchmark's own flag is as it was.
+// Listing restores Google Benchmark's flag, so benchmarks can run afterwards.
 TEST_F(InstanceListTest, LeavesGoogleBenchmarkReadyToRun) {
   CountInstances("BM_Second");
   EXPECT_EQ(benchmark::RunSpecifiedBenchmarks(nullptr, nullptr, "BM_Second"),

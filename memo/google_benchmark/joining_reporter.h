@@ -1,4 +1,5 @@
-// Passes on what several runs of Google Benchmark report as if they were one.
+// Passes the reports of several runs of Google Benchmark on as if they were one
+// run.
 //
 //   JoiningReporter joining(display, file, instance_names);
 //   if (joining.Begin(context)) {
@@ -6,8 +7,8 @@
 //     joining.End();
 //   }
 //
-// Refers to both reporters, which outlive it. Thread-compatible. Memory: the
-// instances' names.
+// Refers to both reporters, which must outlive it. Thread-compatible. Memory:
+// the instances' names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_JOINING_REPORTER_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_JOINING_REPORTER_H_
@@ -25,24 +26,24 @@ namespace footprint::memo_internal {
 
 class JoiningReporter : public benchmark::BenchmarkReporter {
  public:
-  // `file` may be null. `instance_names` as Google Benchmark lists them.
+  // `file` may be null. `instance_names` are those that Google Benchmark lists.
   JoiningReporter(BenchmarkReporter* display, BenchmarkReporter* file,
                   const std::vector<std::string>& instance_names);
 
-  // Returns false where the display reporter does not go on.
+  // Returns false if a reporter refuses to continue.
   bool Begin(const Context& context);
   void End();
 
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& reported) override;
 
-  // Calls the function with an instance's name after its rows were passed on;
-  // null: nothing.
+  // Sets a function that is called with an instance's name after its rows are
+  // passed on; null: none.
   void CallAfterRows(std::function<void(const std::string&)> after_rows) {
     after_rows_ = std::move(after_rows);
   }
 
-  // Returns whether the instance has rows since ForgetRows.
+  // Returns whether the instance has reported rows since ForgetRows.
   bool HasRows(const std::string& name) const { return names_.count(name) > 0; }
   void ForgetRows() { names_.clear(); }
 

@@ -27,7 +27,7 @@ void BM_Large(benchmark::State& state) {
 }
 BENCHMARK(BM_Large)->Iterations(1);
 
-// Keeps what it is told.
+// Records its calls.
 class KeepingReporter : public BenchmarkReporter {
  public:
   explicit KeepingReporter(bool goes_on) : goes_on_(goes_on) {
@@ -68,7 +68,8 @@ TEST(JoiningReporterTest, SeveralRunsReadAsOneInBothReporters) {
   joining.End();
   EXPECT_THAT(display.calls, ElementsAre("context", kLarge, kSmall2, "end"));
   EXPECT_EQ(file.calls, display.calls);
-  // Not 0 for each, as Google Benchmark numbers what runs alone.
+  // The numbers are not 0 for each, as when Google Benchmark runs an instance
+  // alone.
   EXPECT_THAT(display.family_indices, ElementsAre(2, 0));
 }
 

@@ -10,8 +10,8 @@ namespace {
 using benchmark::BenchmarkReporter;
 
 // Google Benchmark's writer takes the columns from the rows of its first call,
-// and ends the process where a later row has another counter: so it is called
-// once.
+// and ends the process if a later row has another counter. So all rows go to
+// one call.
 class CsvReporter : public BenchmarkReporter {
  public:
   bool ReportContext(const Context& /*context*/) override { return true; }

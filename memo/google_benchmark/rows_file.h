@@ -1,16 +1,17 @@
-// The file of --benchmark_out=: rows of all that runs, in one file.
+// The file of --benchmark_out=, with the rows of the whole run.
 //
 //   RowsFile rows;
 //   absl::Status opened = rows.Open("rows.csv", "csv");
 //   ... a run that reports to rows.reporter() ...
 //   bool is_written = rows.Flush();
 //
-// "json" and "console" are as Google Benchmark writes them. "csv" has no lines
-// of context before its headings, and a column for each counter of any row:
-// where a row has none, its field is empty. Its rows are written at the end.
+// "json" and "console" are the formats of Google Benchmark. "csv" has no lines
+// of context before its headings, and a column for each counter of any row; the
+// field of a row without that counter is empty. Its rows are written at the
+// end.
 //
-// Owns the file and the reporter, which must not be used once it is gone. Not
-// thread-safe. Memory: of "csv", all rows.
+// Owns the file and the reporter, which must not be used after it is destroyed.
+// Not thread-safe. Memory: for "csv", all rows.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_ROWS_FILE_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_ROWS_FILE_H_
@@ -25,19 +26,20 @@
 
 namespace footprint::memo_internal {
 
-// The formats that there are.
+// Returns whether the format is one of the three.
 bool IsRowsFormat(absl::string_view format);
 
 class RowsFile {
  public:
-  // NotFound if the file cannot be opened. Without a path there is no file.
+  // Opens the file. Returns NotFound if that fails. With an empty path there is
+  // no file.
   absl::Status Open(const std::string& path, const std::string& format);
 
-  // Returns null where there is no file.
+  // Returns null if there is no file.
   benchmark::BenchmarkReporter* reporter() { return reporter_.get(); }
 
-  // Flushes the file, after the reporter's Finalize. False if not everything
-  // could be written.
+  // Flushes the file, after the reporter's Finalize. Returns false if not
+  // everything could be written.
   bool Flush() {
     return reporter_ == nullptr || static_cast<bool>(file_.flush());
   }

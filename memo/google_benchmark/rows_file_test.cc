@@ -87,7 +87,8 @@ TEST(RowsFileTest, JsonIsWrittenToTheFile) {
               AllOf(StartsWith("{"), HasSubstr("\"name\": \"BM_First\"")));
 }
 
-// A console's head, which Google Benchmark takes for an error, is in it.
+// Google Benchmark writes a console's head to the error stream; the file has
+// it too.
 TEST(RowsFileTest, TheMachineStandsInTheFileToo) {
   const std::string path = testing::TempDir() + "/rows.txt";
   RowsFile rows;

@@ -9,11 +9,12 @@ namespace footprint::memo_internal {
 namespace {
 
 constexpr int kNever = INT32_MAX;
-// So many of the last victims of one step are reconsidered, since they may turn
-// out to be needless.
+// At most this many of a step's last victims are reconsidered, since they may
+// turn out to be unnecessary.
 constexpr size_t kMostReconsidered = 64;
 
-// For each use, in running order, the step at which its value is used next.
+// Holds, for each use in running order, the step at which its value is used
+// next.
 class NextUses {
  public:
   NextUses(const ScheduleRequest& request, const std::vector<int>& order) {
@@ -46,7 +47,7 @@ class NextUses {
   std::vector<int> next_;
 };
 
-// Returns how much an eviction frees for what it costs.
+// Returns the bytes that each eviction frees, divided by its cost.
 std::vector<double> ComputeWeights(const ScheduleRequest& request) {
   std::vector<double> weights;
   weights.reserve(request.values.size());
@@ -57,7 +58,7 @@ std::vector<double> ComputeWeights(const ScheduleRequest& request) {
   return weights;
 }
 
-// Returns whether room may have to be made at all.
+// Returns whether the values may exceed the budget.
 bool MayExceed(const ScheduleRequest& request, int64_t budget_bytes) {
   int64_t bytes = 0;
   for (const PlannedValue& value : request.values) {
@@ -84,8 +85,8 @@ class Sweep {
       schedule_.steps[step].cell = order_[step];
       RunStep(step);
     }
-    // Known only now: an eviction for want of room takes place at the value's
-    // last use, steps before the sweep decides on it.
+    // The peak is known only now: an eviction that makes room takes place at
+    // the value's last use, some steps before the sweep decides on it.
     schedule_.peak_bytes = PeakBytes(request_, schedule_);
     return std::move(schedule_);
   }
@@ -112,7 +113,8 @@ class Sweep {
       MakeRoom(step, missing_bytes);
     }
     if (live_bytes_ > budget_bytes_ - missing_bytes) {
-      // Values that the cell has already are in the way of its other loads.
+      // Values that the cell already has leave too little room for its other
+      // loads.
       for (int value : values) {
         if (At(value).is_loaded) Evict(step, value);
       }
@@ -131,7 +133,8 @@ class Sweep {
     }
   }
 
-  // Values to be loaded, in the order that needs least, and the bytes needed.
+  // Finds the values to load, in the order that needs the fewest bytes. Returns
+  // the bytes that they need.
   int64_t FindMissing(const std::vector<int>& values) {
     missing_.clear();
     int64_t bytes = 0;
@@ -155,7 +158,8 @@ class Sweep {
     schedule_.load_cost += Value(value).load_cost;
   }
 
-  // As of the value's last use: nobody needed it since.
+  // Evicts the value right after its last use, since no cell has used it since
+  // then.
   void Evict(size_t step, int value) {
     Resident& resident = At(value);
     resident.is_loaded = false;
@@ -165,7 +169,8 @@ class Sweep {
         value);
   }
 
-  // Values that the cell itself needs are used now, and gain nothing.
+  // Makes room for loads. The values that the cell itself needs have a next use
+  // now, so their gain is 0 and they stay.
   void MakeRoom(size_t step, int64_t missing_bytes) {
     const int now = static_cast<int>(step);
     int64_t room_bytes = budget_bytes_ - missing_bytes - live_bytes_;
@@ -177,7 +182,7 @@ class Sweep {
       victims_.push_back(best);
       room_bytes += Value(best).bytes;
     }
-    // A large victim may have made the smaller ones before it needless.
+    // A large victim may have made smaller, earlier victims unnecessary.
     size_t reconsidered_count = 0;
     for (size_t i = victims_.size(); i-- > 0;) {
       const int64_t bytes = Value(victims_[i]).bytes;
@@ -197,7 +202,7 @@ class Sweep {
   const NextUses next_uses_;
   const bool may_exceed_;
   std::vector<Resident> residents_;
-  // Values that are loaded and needed again, where room may have to be made.
+  // Values that are loaded and needed again; used only if room may be needed.
   VictimQueue queue_;
   std::vector<int> victims_;
   std::vector<int> missing_;

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Three models by two data sets, the data fastest; models are 0 to 2.
+// Three models by two data sets; the data change fastest. Models are 0 to 2.
 ScheduleRequest ThreeByTwo() {
   ScheduleRequest request;
   request.values = {{"m0", 2}, {"m1", 2}, {"m2", 2}, {"d0", 1}, {"d1", 1}};
@@ -54,7 +54,7 @@ TEST(BeladyScheduleTest, FollowsTheOrderItIsGiven) {
   std::vector<int> cells;
   for (const ScheduledStep& step : schedule.steps) cells.push_back(step.cell);
   EXPECT_THAT(cells, ElementsAre(0, 2, 4, 5, 3, 1));
-  // Data sets come once each; all three models are alive together.
+  // Each data set is used in one stretch; all three models are alive together.
   EXPECT_EQ(schedule.peak_bytes, 7);
 }
 
@@ -62,13 +62,12 @@ TEST(BeladyScheduleTest, UnderABudgetLoadsAgainAndEvictsRightAfterTheUse) {
   const ScheduleRequest request = ThreeByTwo();
   const Schedule schedule = ScheduleByBelady(request, GivenOrder(request), 3);
   EXPECT_EQ(schedule.peak_bytes, 3);
-  // One of both data sets is loaded anew for each cell, unless it stays for the
-  // next model.
+  // Each cell loads its data set, and each model is loaded once.
   EXPECT_EQ(schedule.load_count, 9);
   EXPECT_THAT(schedule.steps[0].evictions, ElementsAre(3));
 }
 
-// A value that is evicted for want of room is gone since its last use.
+// A value that is evicted to make room is gone right after its last use.
 TEST(BeladyScheduleTest, ThePeakIsThatOfTheSteps) {
   ScheduleRequest request;
   request.values = {{"a", 2}, {"b", 1}, {"c", 3}};

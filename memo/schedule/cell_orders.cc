@@ -10,7 +10,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Chooses cells one after the other.
+// Chooses one cell after the other.
 class GreedyWalk {
  public:
   explicit GreedyWalk(const ScheduleRequest& request)
@@ -45,7 +45,8 @@ class GreedyWalk {
     return request_.cells[static_cast<size_t>(cell)].values;
   }
 
-  // Bytes that a cell needs more, and, negative, bytes that it frees.
+  // Returns the bytes that a cell needs to load, and minus the bytes that it
+  // frees.
   std::pair<int64_t, int64_t> Rank(int cell) const {
     int64_t needed_bytes = 0;
     int64_t freed_bytes = 0;

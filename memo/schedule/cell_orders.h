@@ -1,12 +1,12 @@
-// Cells that belong together, and an order of cells that share values; a part
-// of schedule_planner.h.
+// Finds groups of cells that belong together, and an order that brings together
+// cells which share values; a part of schedule_planner.h.
 //
 //   for (const std::vector<int>& group : GroupsOfOneArity(request)) {
 //     Use(group);  // indices of request.cells
 //   }
 //
 // Pure functions, thread-safe: orders are indices of the request's cells.
-// Memory: some words a use of a value.
+// Memory: some words per use of a value.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_
 #define FOOTPRINT_MEMO_SCHEDULE_CELL_ORDERS_H_
@@ -18,15 +18,17 @@
 
 namespace footprint::memo_internal {
 
-// Neighbouring cells of one arity, as those of a product are; where these would
-// be more than kMostGroups, all cells of one arity.
+// Returns groups of neighbouring cells of one arity, such as the cells of a
+// product. If these are more than kMostGroups, returns one group for each
+// arity.
 inline constexpr size_t kMostGroups = 64;
 std::vector<std::vector<int>> GroupsOfOneArity(const ScheduleRequest& request);
 
-// The order that goes on, from cell to cell, with the one that needs fewest
-// bytes more; of equal ones, with the one that frees most. It brings together
-// cells of several products that share values. Above kMostGreedyCells cells,
-// the given order: the time is quadratic.
+// Returns an order that continues, after each cell, with the cell that needs
+// the fewest bytes more; among equal cells, with the one that frees the most
+// bytes. The order brings together cells of several products that share values.
+// Above kMostGreedyCells cells it is the given order, since the time is
+// quadratic.
 inline constexpr size_t kMostGreedyCells = 512;
 std::vector<int> GreedyOrder(const ScheduleRequest& request);
 

@@ -10,15 +10,16 @@
 namespace footprint::memo_internal {
 namespace {
 
-// A load is tried so many cells before the one that needs it.
+// A load is tried at most this many cells before the one that needs it.
 constexpr size_t kMostCellsEarlier = 16;
-// In all tries together.
+// The limit of uses for all tries together.
 constexpr size_t kMostUses = 2'000'000;
 
 bool Contains(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+// Tries to move loads to earlier cells.
 class Tries {
  public:
   Tries(const ScheduleRequest& request, int64_t budget_bytes, Schedule known)
@@ -31,7 +32,7 @@ class Tries {
     }
   }
 
-  // Until no load gets better by coming earlier.
+  // Repeats until no load becomes better by being earlier.
   Schedule Run() {
     for (bool is_better = true; is_better;) {
       is_better = false;
@@ -55,8 +56,8 @@ class Tries {
     return request_.cells[static_cast<size_t>(order_[step])];
   }
 
-  // Keeps the first place before `step` at which a load of the value saves
-  // something.
+  // Moves the load to the first place before `step` at which it saves cost,
+  // going backwards. Returns whether there is one.
   bool MoveBack(int value, size_t step) {
     std::vector<size_t> added;
     for (size_t at = step; at-- > 0 && step - at <= kMostCellsEarlier;) {

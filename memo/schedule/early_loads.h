@@ -1,15 +1,16 @@
-// Loads values before an earlier cell than the one that needs them, where that
+// Loads values before an earlier cell than the one that needs them, if that
 // saves loads; a part of schedule_planner.h.
 //
 //   Schedule better = LoadEarlier(request, order, budget_bytes, schedule);
 //
-// A load that needs more bytes than its value drives others out, which are then
-// loaded again. Loaded earlier, when less is alive, it drives out nobody.
-// Values are tried one after the other, from each of their loads some cells
-// backwards, and what costs less is kept: good, not proved optimal.
+// A load that needs more bytes than its value may force other values out, which
+// are then loaded again. An earlier load, when fewer bytes are alive, may force
+// none out. The search takes one load at a time, tries it up to some cells
+// earlier, and keeps what costs less. The result is good, but not proved
+// optimal.
 //
-// Pure, thread-safe. Memory: a copy of the request. Time: a sweep for each try,
-// and some million uses in all.
+// Pure and thread-safe. Memory: a copy of the request. Time: a sweep for each
+// try, with at most two million uses in all.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_EARLY_LOADS_H_
 #define FOOTPRINT_MEMO_SCHEDULE_EARLY_LOADS_H_
@@ -20,18 +21,19 @@
 
 namespace footprint::memo_internal {
 
-// Returns whether a load of a value that some cell needs takes more than the
-// value. Where none does, an early load saves nothing.
+// Returns whether the load of a value that some cell needs takes more bytes
+// than the value. If no load does, an early load saves nothing.
 bool HasPassingBytes(const ScheduleRequest& request);
 
-// The same request where loads take their values' bytes alone: no schedule of
-// the request costs less than the best of this one.
+// Returns the request with loads that take no more than their values' bytes. No
+// schedule of the given request costs less than the best one of this.
 ScheduleRequest WithoutPassingBytes(ScheduleRequest request);
 
-// Bytes that a cell needs for its values, and to load them all.
+// Returns the bytes that a cell needs for its values and to load all of them.
 int64_t CellBytes(const ScheduleRequest& request, const PlannedCell& cell);
 
-// `schedule`, or one of its order of cells that costs less.
+// Returns `schedule`, or a schedule with the same order of cells that costs
+// less.
 Schedule LoadEarlier(const ScheduleRequest& request, int64_t budget_bytes,
                      Schedule schedule);
 

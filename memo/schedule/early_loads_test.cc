@@ -14,8 +14,8 @@
 namespace footprint::memo_internal {
 namespace {
 
-// The smallest request that an early load helps: B fits beside A, and not while
-// it loads.
+// The smallest request that an early load helps: B fits beside A, but not while
+// B loads.
 ScheduleRequest Smallest() {
   ScheduleRequest request;
   request.values = {{"A", 50}, {"B", 50}};
@@ -45,8 +45,8 @@ TEST(EarlyLoadsTest, OnlyLoadsThatTakeMoreThanTheirValuePass) {
   EXPECT_EQ(CellBytes(Smallest(), {"one", {1}}), 100);
 }
 
-// The least cost of the cells in their order where any value may be loaded
-// before any cell: by all sets of values that can be alive.
+// Computes the least cost of the cells in their order, if any value may be
+// loaded before any cell: considers all sets of values that can be alive.
 class Oracle {
  public:
   Oracle(const ScheduleRequest& request, int64_t budget_bytes)
@@ -78,7 +78,7 @@ class Oracle {
     return bytes;
   }
 
-  // All that loads and evictions between two cells lead to.
+  // Returns all states that loads and evictions between two cells lead to.
   std::map<unsigned, int64_t> Reach(std::map<unsigned, int64_t> costs) const {
     std::set<std::pair<int64_t, unsigned>> open;
     for (const auto& [live, cost] : costs) open.insert({cost, live});

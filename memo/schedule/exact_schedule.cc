@@ -23,8 +23,8 @@ struct State {
   Mask kept = 0;
   int64_t cost = 0;
   int64_t peak_bytes = 0;
-  Mask dropped = 0;     // needed by the cell and kept, but loaded anew
-  int32_t parent = -1;  // in the layer before
+  Mask dropped = 0;     // the cell needs and has them, but loads them again
+  int32_t parent = -1;  // index in the layer before
   int32_t cell = -1;
 };
 
@@ -87,7 +87,7 @@ class Search {
   }
 
   void Expand(int32_t parent) {
-    // By value: the layer behind may move, this one does not.
+    // This is a copy, since adding to the next layer may move the layers.
     const State state = layers_[depth()][static_cast<size_t>(parent)];
     for (size_t cell = 0; cell < needs_.size(); ++cell) {
       if ((state.done & Bit(cell)) != 0) continue;
@@ -111,9 +111,9 @@ class Search {
     int64_t passing_bytes;
   };
 
-  // Values that the cell needs and has may be in the way of its other loads,
-  // where those need more than they leave; then every set of these values is
-  // dropped in turn.
+  // Values that the cell needs and already has may leave too little room for
+  // its other loads, if these need more than their values. Then the search also
+  // tries to drop each subset of these values and to load them again.
   void ExpandCell(const State& state, Move* move) {
     const Mask needs = needs_[move->cell];
     const Mask droppable = has_passing_ ? state.kept & needs : 0;
@@ -138,7 +138,7 @@ class Search {
     return PassingBytes(request_, loads);
   }
 
-  // Every largest set of `undecided` values that fits beside `kept`.
+  // Adds every largest set of `undecided` values that fits beside `kept`.
   void Keep(const State& state, const Move& move, Mask undecided, Mask kept,
             int64_t room_bytes) {
     if (transition_count_ > kMostTransitions) return;
@@ -158,7 +158,7 @@ class Search {
   void Add(const State& state, const Move& move, Mask kept,
            int64_t room_bytes) {
     ++transition_count_;
-    // A value that was left out and would fit: a larger set is among these.
+    // If a value that was left out would fit, a larger set is tried too.
     Mask left_out = state.kept & ~needs_[move.cell] & ~kept;
     for (; left_out != 0; left_out &= left_out - 1) {
       if (Bytes(left_out & (~left_out + 1)) <= room_bytes) return;
@@ -172,7 +172,7 @@ class Search {
     next.dropped = move.dropped;
     next.parent = move.parent;
     next.cell = static_cast<int32_t>(move.cell);
-    // Each value that is needed and not kept costs at least one load more.
+    // Each value that is needed and not kept costs at least one more load.
     const int64_t least_cost = next.cost + Cost(move.needed_later & ~next.kept);
     if (IsWorthwhile(least_cost, next.peak_bytes)) Insert(next);
   }
@@ -212,8 +212,8 @@ class Search {
     return FromPath(path);
   }
 
-  // A state keeps what may still be kept; what is kept in truth is what the
-  // next states keep until its next use.
+  // A state's mask has the values that may be kept. A value is really kept only
+  // if all states up to its next use have it.
   Schedule FromPath(const std::vector<const State*>& path) const {
     Schedule schedule;
     schedule.load_cost = path.back()->cost;
@@ -231,7 +231,7 @@ class Search {
           static_cast<int64_t>(schedule.steps[step].loads.size());
       wanted = ((wanted & ~need) | need) & kept_before;
     }
-    // The peak is that of what is kept in truth; a state's own may be higher.
+    // The peak is that of the values really kept; a state's peak may be higher.
     schedule.peak_bytes = PeakBytes(request_, schedule);
     return schedule;
   }

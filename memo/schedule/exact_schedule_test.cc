@@ -48,9 +48,10 @@ TEST(ExactScheduleTest, ShowsThatNothingIsBetter) {
 }
 
 TEST(ExactScheduleTest, BeatsBeladyWhereSizesDiffer) {
-  // Before cell 3 the large or the small value must go. To Belady by bytes both
-  // gain the same, and it takes the large one, which is needed next; then every
-  // value is loaded twice but one. Without the small one the large one stays.
+  // Before cell 3 the large or the small value must go. In Belady by bytes both
+  // have the same gain, and it evicts the large one, which is needed next; then
+  // it loads every value twice except one. If the small one goes, the large one
+  // stays.
   ScheduleRequest request;
   request.values = {{"other", 1}, {"large", 2}, {"small", 1}};
   request.cells = {{"1", {1}}, {"2", {2}}, {"3", {0}},

@@ -11,7 +11,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Uses of values that are scheduled in all trials together.
+// The limit of uses that all trials together schedule.
 constexpr size_t kMostTriedUses = 1'500'000;
 constexpr size_t kFewestCells = 3;
 constexpr size_t kMostCells = 64;
@@ -26,7 +26,7 @@ Cost ComputeCost(const ScheduleRequest& request, const std::vector<int>& order,
   return {schedule.load_cost, schedule.peak_bytes};
 }
 
-// Takes a few neighbours out of an order and puts them in elsewhere.
+// Takes a few neighbours out of an order and inserts them elsewhere.
 class RandomMove {
  public:
   void Apply(std::vector<int>* order) {
@@ -47,7 +47,7 @@ class RandomMove {
   }
 
  private:
-  // Distributions of the standard libraries differ, this does not.
+  // Distributions differ between standard libraries; this does not.
   size_t Below(size_t end) { return engine_() % end; }
 
   std::mt19937 engine_;
@@ -65,8 +65,8 @@ size_t CountMoves(const ScheduleRequest& request) {
   return kMostTriedUses / std::max<size_t>(1, CountUses(request));
 }
 
-// The mean load cost of a use: moves that cost one load more are taken at
-// first.
+// Returns the mean load cost of a use, so that at first a move may cost one
+// load more.
 int64_t ComputeFirstThreshold(const ScheduleRequest& request) {
   int64_t cost = 0;
   for (const PlannedCell& cell : request.cells) {

@@ -16,7 +16,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Cells of one to four of the values, as nobody's product has them.
+// Cells with one to four of the values, in a list that is not a product.
 ScheduleRequest MakeList(uint32_t seed, int cell_count) {
   std::mt19937 dice(seed);
   ScheduleRequest request;
@@ -42,7 +42,7 @@ ScheduleRequest MakeList(uint32_t seed, int cell_count) {
   return request;
 }
 
-constexpr int64_t kBudgetBytes = 420;  // that of the largest cell is 400
+constexpr int64_t kBudgetBytes = 420;  // the largest cell needs 400
 
 std::vector<int> GivenOrder(const ScheduleRequest& request) {
   std::vector<int> order(request.cells.size());
@@ -55,7 +55,7 @@ int64_t LoadCost(const ScheduleRequest& request,
   return ScheduleByBelady(request, order, kBudgetBytes).load_cost;
 }
 
-// The peer: simulated annealing of swaps, for as long as it takes.
+// The peer is simulated annealing with swaps, for as long as it takes.
 int64_t AnnealedCost(const ScheduleRequest& request) {
   constexpr int kTrials = 20'000;
   std::mt19937 dice(7);

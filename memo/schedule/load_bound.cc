@@ -15,14 +15,15 @@ namespace {
 
 constexpr int kNever = INT32_MAX;
 constexpr size_t kMostLayers = 16;
-// The most uses in all layers together.
+// The limit of uses for all layers together.
 constexpr size_t kMostLayeredUses = 1'000'000;
-// The most axes of a product that are looked at together.
+// The most axes of a product that one bound uses.
 constexpr size_t kMostAxes = 4;
-// The most places of an axis that are told apart.
+// An axis's values are grouped into about this many sizes at most.
 constexpr size_t kMostSizes = 32;
 
-// A sum of doubles that is to be no higher than the true one.
+// Rounds a sum of doubles up, less its possible error, so that the result is at
+// most the true sum rounded up.
 int64_t RoundUpWhatIsSure(double cost) {
   return static_cast<int64_t>(std::ceil(cost * (1 - 1e-9) - 1e-6));
 }
@@ -31,15 +32,15 @@ const PlannedValue& ValueAt(const ScheduleRequest& request, int value) {
   return request.values[static_cast<size_t>(value)];
 }
 
-// Load cost of a byte of it; 0 where there is none.
+// Returns the load cost of one of its bytes; 0 if it has none.
 double ComputePrice(const PlannedValue& value) {
   return value.bytes == 0 ? 0
                           : static_cast<double>(value.load_cost) /
                                 static_cast<double>(value.bytes);
 }
 
-// The fewest bytes of certain values that must be loaded, where values may be
-// kept in part: what is used last goes.
+// Computes the fewest bytes of certain values that must be loaded, if values
+// may be kept in part. The value whose next use is farthest is dropped first.
 class PartialKeeping {
  public:
   PartialKeeping(const ScheduleRequest& request, int64_t budget_bytes)
@@ -62,7 +63,7 @@ class PartialKeeping {
 
   size_t use_count() const { return next_uses_.size(); }
 
-  // Returns the least bytes that are loaded of values of at least this price.
+  // Returns the fewest loaded bytes of values of at least this price.
   int64_t LeastLoadedBytes(double price) const {
     std::vector<int64_t> kept_bytes(request_.values.size());
     std::priority_queue<std::pair<int, int>> last_used;
@@ -70,6 +71,7 @@ class PartialKeeping {
     int64_t all_kept_bytes = 0;
     size_t use = 0;
     for (const PlannedCell& cell : request_.cells) {
+      // Loads what the cell needs, and gives its values their room.
       int64_t room_bytes = budget_bytes_;
       for (int value : cell.values) {
         room_bytes -= ValueAt(request_, value).bytes;
@@ -80,7 +82,8 @@ class PartialKeeping {
         all_kept_bytes -= kept;
         kept = 0;
       }
-      // An entry whose value was used since comes too early, and is gone.
+      // A stale entry, of a value that was used since, has the earliest next
+      // use, so it never comes to the top.
       while (all_kept_bytes > room_bytes) {
         int64_t& kept = kept_bytes[static_cast<size_t>(last_used.top().second)];
         const int64_t gone_bytes = std::min(kept, all_kept_bytes - room_bytes);
@@ -88,6 +91,7 @@ class PartialKeeping {
         all_kept_bytes -= gone_bytes;
         if (kept == 0) last_used.pop();
       }
+      // Keeps the cell's values that are used again.
       for (int value : cell.values) {
         const int next_use = next_uses_[use++];
         const bool is_kept = ComputePrice(ValueAt(request_, value)) >= price;
@@ -103,11 +107,12 @@ class PartialKeeping {
  private:
   const ScheduleRequest& request_;
   const int64_t budget_bytes_;
-  // In the order of the cells and of their values.
+  // The next use of each use, in the order of the cells and of their values.
   std::vector<int> next_uses_;
 };
 
-// Each such value is loaded once and kept.
+// Returns the cost of loading each value without bytes once; all of them are
+// kept.
 double CostOfWhatTakesNothing(const ScheduleRequest& request) {
   std::set<int> values;
   for (const PlannedCell& cell : request.cells) {
@@ -122,7 +127,8 @@ double CostOfWhatTakesNothing(const ScheduleRequest& request) {
   return cost;
 }
 
-// Rising; every price is at least the first, and is rounded down to one.
+// Returns the prices of the layers in rising order. If the values have more
+// than `most` prices, each price is rounded down to a layer.
 std::vector<double> ComputeLayers(const ScheduleRequest& request, size_t most) {
   std::set<double> prices;
   for (const PlannedCell& cell : request.cells) {
@@ -141,11 +147,11 @@ std::vector<double> ComputeLayers(const ScheduleRequest& request, size_t most) {
   return layers;
 }
 
-// One axis of a product, or its values alone.
+// One axis of a product.
 struct BoundAxis {
   std::vector<int> values;
-  // The bytes of the smallest value, of the two smallest, and so on; the first
-  // is 0.
+  // The bytes of no value, of the smallest value, of the two smallest, and so
+  // on.
   std::vector<int64_t> smallest_bytes;
 
   int64_t CountThatFit(int64_t room_bytes) const {
@@ -174,7 +180,7 @@ class ProductBound {
     for (BoundAxis& axis : axes_) SumSmallest(&axis);
   }
 
-  // The least cost of loads beyond each value's first.
+  // Returns the least cost of the loads after each value's first.
   double ExtraCost() {
     gains_.assign(request_.values.size(), 0);
     for (size_t axis = 0; axis < axes_.size(); ++axis) AddGains(axis);
@@ -240,8 +246,9 @@ class ProductBound {
     }
   }
 
-  // Values of nearly one size count as of the smallest of them, which leaves
-  // the others more room.
+  // Computes each value's gain: the most combinations that one load of it can
+  // make ready. Values of nearly one size count with the size of the smallest
+  // of them, which leaves the other axes more room, so the bound remains true.
   void AddGains(size_t axis) {
     std::vector<int> values = axes_[axis].values;
     const auto bytes_of = [this](int value) {
@@ -266,8 +273,8 @@ class ProductBound {
   }
 
   // Returns how many combinations of the other axes' values fit the room
-  // together. A value that is in two axes takes its room once: then each axis
-  // may take all of it.
+  // together. A value that is in two axes takes its room once; if there is one,
+  // each axis may take all of the room.
   double MostCombinationsBeside(size_t axis, int64_t room_bytes) const {
     std::vector<const BoundAxis*> others;
     for (size_t other = 0; other < axes_.size(); ++other) {
@@ -281,6 +288,7 @@ class ProductBound {
     return product;
   }
 
+  // Returns the most combinations of values of the axes from `begin` on.
   static double MostCombinations(const std::vector<const BoundAxis*>& others,
                                  size_t begin, int64_t room_bytes) {
     if (begin == others.size()) return 1;
@@ -297,8 +305,9 @@ class ProductBound {
     return best;
   }
 
-  // At the start nothing is there: the first loads bring less than later ones
-  // may, whichever they are.
+  // Returns the extra cost that follows from an empty start: the first loads
+  // make fewer combinations ready than later loads can, whichever values they
+  // load.
   double ExtraCostOfEmptyBegin() const {
     double least_gain = HUGE_VAL;
     double gain_of_first_loads = 0;
@@ -315,12 +324,12 @@ class ProductBound {
     return std::max(0.0, missing) * least_price;
   }
 
-  // The most, over k, that the first k loads fall short of k gains.
+  // Returns the most, over k, by which the first k loads fall short of k gains.
   double LostAtTheBegin(double least_gain) const {
     std::vector<int64_t> counts(axes_.size(), 0);
     double lost = 0;
     for (size_t loads = 1; loads <= values_.size(); ++loads) {
-      // The combinations among so many values are most where the axes have
+      // The combinations of so many values are most numerous if the axes have
       // equally many of them.
       BoundAxis const* const shortest = GrowShortest(&counts);
       if (shortest == nullptr) break;
@@ -330,7 +339,8 @@ class ProductBound {
     return lost;
   }
 
-  // Returns null where all are there. A value in two axes grows both.
+  // Adds a value to the shortest axis, and returns that axis; null if all
+  // values are counted. If a value is in two axes, adds one to every axis.
   const BoundAxis* GrowShortest(std::vector<int64_t>* counts) const {
     const BoundAxis* grown = nullptr;
     int64_t* shortest = nullptr;
@@ -349,11 +359,12 @@ class ProductBound {
     return grown;
   }
 
-  // No value brings more combinations than it is in: cheap ones alone will not
-  // do.
+  // Returns the extra cost that follows from the uses: no value makes more
+  // combinations ready than it is in, so the cheapest values alone are not
+  // enough.
   double ExtraCostOfUses() const {
     double missing = combination_count_;
-    // Price, and how much there is at it.
+    // A price, and the number of combinations available at that price.
     std::vector<std::pair<double, double>> offers;
     for (int value : values_) {
       const double gain = gains_[static_cast<size_t>(value)];
@@ -381,12 +392,13 @@ class ProductBound {
   std::vector<int> values_;
   bool shares_values_ = false;
   double combination_count_ = 0;
-  // By value: the combinations that it is in, and that one load brings at most.
+  // By value: the combinations that it is in, and the most that one load makes
+  // ready.
   std::vector<int64_t> uses_;
   std::vector<double> gains_;
 };
 
-// The axes with most values, at most kMostAxes.
+// Returns the axes with the most values, at most kMostAxes.
 std::vector<size_t> LargestAxes(const ScheduleRequest& request,
                                 const std::vector<int>& cells) {
   const size_t arity =
@@ -406,7 +418,7 @@ std::vector<size_t> LargestAxes(const ScheduleRequest& request,
   return largest;
 }
 
-// Room that the axes besides `chosen` take at least.
+// Returns the fewest bytes that the axes other than `chosen` take.
 int64_t LeastBytesBesides(const ScheduleRequest& request,
                           const std::vector<int>& cells,
                           const std::vector<size_t>& chosen) {
@@ -422,7 +434,7 @@ int64_t LeastBytesBesides(const ScheduleRequest& request,
   return least_bytes;
 }
 
-// The best bound over the subsets of two or more axes.
+// Returns the best bound over the subsets of two or more axes.
 double ExtraCostOfGroup(const ScheduleRequest& request,
                         const std::vector<int>& cells, int64_t budget_bytes) {
   if (request.cells[static_cast<size_t>(cells[0])].values.size() < 2) return 0;
@@ -474,7 +486,8 @@ int64_t LeastCostInOrder(const ScheduleRequest& request, int64_t budget_bytes) {
 
 int64_t LeastCostInAnyOrder(const ScheduleRequest& request,
                             int64_t budget_bytes) {
-  // Extra loads of groups that share no value add up.
+  // Extra loads of groups that share no value add up, so the largest are added
+  // first.
   std::vector<std::pair<double, std::vector<int>>> groups;
   for (std::vector<int>& group : GroupsOfOneArity(request)) {
     const double extra_cost = ExtraCostOfGroup(request, group, budget_bytes);

@@ -37,7 +37,7 @@ int Draw(std::mt19937* random, int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(*random);
 }
 
-// Values of different sizes and costs; some of no bytes.
+// Adds values of different sizes and costs; some may have no bytes.
 void AddValues(std::mt19937* random, int count, ScheduleRequest* request) {
   const int largest = Draw(random, 1, 6);
   const int dearest = Draw(random, 1, 6);
@@ -52,7 +52,7 @@ void AddValues(std::mt19937* random, int count, ScheduleRequest* request) {
   }
 }
 
-// Smaller than which no cell fits; a little more.
+// Sets a budget at, or a little above, the smallest one that works.
 void DrawBudget(std::mt19937* random, ScheduleRequest* request) {
   request->budget_bytes.reset();
   const absl::StatusOr<Schedule> schedule = PlanSchedule(*request);
@@ -60,8 +60,8 @@ void DrawBudget(std::mt19937* random, ScheduleRequest* request) {
   request->budget_bytes = schedule->smallest_budget_bytes + Draw(random, 0, 6);
 }
 
-// The search is exact where it ends, and its own test holds it to every
-// schedule there is.
+// The search is exact if it completes; its own test compares it with every
+// possible schedule.
 int64_t LowestCost(const ScheduleRequest& request) {
   const absl::StatusOr<Schedule> schedule = PlanSchedule(request);
   EXPECT_THAT(schedule, IsOk());
@@ -69,7 +69,7 @@ int64_t LowestCost(const ScheduleRequest& request) {
   return schedule->load_cost;
 }
 
-// Cells that may share values across positions, and be there twice.
+// Returns cells that may share values across positions and may occur twice.
 ScheduleRequest RandomCells(std::mt19937* random) {
   ScheduleRequest request;
   const int value_count = Draw(random, 2, 7);
@@ -86,7 +86,7 @@ ScheduleRequest RandomCells(std::mt19937* random) {
   return request;
 }
 
-// Some of the cells of a product, in any order.
+// Returns some of the cells of a product, in any order.
 ScheduleRequest RandomProduct(std::mt19937* random) {
   ScheduleRequest request =
       Draw(random, 0, 1) == 0
@@ -140,7 +140,7 @@ TEST(LoadBoundTest, InAnyOrderIsNeverAboveTheLeast) {
   EXPECT_GE(sharp, 5);
 }
 
-// Nor is a bound another one where values have other numbers.
+// The bound stays the same if values have other numbers.
 TEST(LoadBoundTest, TheNumbersOfValuesMakeNoDifference) {
   std::mt19937 random(34);
   for (int round = 0; round < 300; ++round) {
@@ -160,7 +160,7 @@ TEST(LoadBoundTest, TheNumbersOfValuesMakeNoDifference) {
   }
 }
 
-// No plan may be below it either, where no search reaches.
+// Large plans, which no search completes, are not below the bound either.
 TEST(LoadBoundTest, LargePlansAreNeverBelow) {
   std::mt19937 random(33);
   for (int round = 0; round < 60; ++round) {
@@ -195,7 +195,7 @@ TEST(LoadBoundTest, OfEqualSizesInTheGivenOrderIsBeladysCount) {
   }
 }
 
-// A byte of one kind costs three times that of the other: two layers.
+// A byte of one kind costs three times a byte of the other: two layers.
 TEST(LoadBoundTest, LayersOfPricesAddUp) {
   ScheduleRequest request;
   request.values = {{"cheap", 2, SizeSource::kDeclared, 2},
@@ -203,8 +203,9 @@ TEST(LoadBoundTest, LayersOfPricesAddUp) {
                     {"other", 2, SizeSource::kDeclared, 2}};
   request.cells = {{"0", {0}}, {"1", {1}}, {"2", {2}},
                    {"3", {0}}, {"4", {1}}, {"5", {2}}};
-  // Room for one value more. At least 8 of all 12 bytes are loaded, for 1 each,
-  // and 2 of the dear ones, for 2 more each. No schedule does both.
+  // There is room for one more value. At least 8 of all 12 bytes are loaded for
+  // 1 each, and 2 bytes of the dear value for 2 more each. No schedule does
+  // both.
   EXPECT_EQ(LeastCostInOrder(request, 4), 8 + 4);
   EXPECT_EQ(LowestCost([&] {
               ScheduleRequest budgeted = request;
@@ -214,7 +215,7 @@ TEST(LoadBoundTest, LayersOfPricesAddUp) {
             14);
 }
 
-// As many prices as there may be layers are not rounded: with room for one
+// There are as many prices as layers, so no price is rounded: with room for one
 // value, every use is a load.
 TEST(LoadBoundTest, SixteenPricesAreSixteenLayers) {
   ScheduleRequest request;
@@ -230,9 +231,9 @@ TEST(LoadBoundTest, SixteenPricesAreSixteenLayers) {
   EXPECT_EQ(LeastCostInOrder(request, 1), 2 * sum);
 }
 
-// By hand: with room for 20 a load beside 9 and 10 of the other axes brings 90
-// cells at most, and the first 29 loads no more than 9 x 10 x 10. Hence at
-// least (8000 - 900) / 90 loads after these, rounded up.
+// By hand: with room for 20, a load beside 9 and 10 values of the other axes
+// makes at most 90 cells ready, and the first 29 loads make at most 9 x 10 x 10
+// ready. So at least (8000 - 900) / 90 loads follow, rounded up.
 TEST(LoadBoundTest, OfThreeAxesInAnyOrder) {
   EXPECT_EQ(LeastCostInAnyOrder(Product({20, 20, 20}), 20), 108);
   EXPECT_EQ(LeastCostInAnyOrder(Product({10, 10, 10}), 8), 91);
@@ -242,7 +243,7 @@ TEST(LoadBoundTest, ProductsThatShareNothingAddUp) {
   const ScheduleRequest one = Product({12, 12});
   ScheduleRequest both = one;
   both.values.insert(both.values.end(), one.values.begin(), one.values.end());
-  // Between them, so that they are two groups.
+  // This cell separates the products into two groups.
   both.cells.push_back({"plain", {}});
   for (const PlannedCell& cell : one.cells) {
     both.cells.push_back({"cell", {cell.values[0] + 24, cell.values[1] + 24}});
@@ -252,9 +253,8 @@ TEST(LoadBoundTest, ProductsThatShareNothingAddUp) {
   EXPECT_EQ(LeastCostInAnyOrder(both, 5), 2 * bound);
 }
 
-// The same values on both axes: what is there serves twice.
-// The cells of a product twice cost no more than once: each may run beside its
-// twin.
+// The cells of a product twice cost no more than once, since each can run
+// beside its twin.
 TEST(LoadBoundTest, ProductsOfTheSameValuesDoNotAddUp) {
   ScheduleRequest once = Product({9, 9});
   const int between = static_cast<int>(once.values.size());
@@ -267,6 +267,7 @@ TEST(LoadBoundTest, ProductsOfTheSameValuesDoNotAddUp) {
   EXPECT_EQ(LeastCostInAnyOrder(twice, 4), LeastCostInAnyOrder(once, 4));
 }
 
+// The same values are on both axes, so a loaded value serves twice.
 TEST(LoadBoundTest, AValueOnTwoAxesTakesItsRoomOnce) {
   ScheduleRequest request;
   for (int i = 0; i < 4; ++i) request.values.push_back({"v", 1});

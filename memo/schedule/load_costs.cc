@@ -8,9 +8,10 @@ namespace footprint::memo_internal {
 namespace {
 
 constexpr int64_t kNanosecondsPerMicrosecond = 1000;
-// Shorter ones are noise.
+// Times below this are noise.
 constexpr int64_t kShortestMicroseconds = 100;
-// A load of a day is the longest, so that costs add up.
+// This is one day. It limits each cost, so that costs do not overflow when
+// added.
 constexpr int64_t kLongestMicroseconds = int64_t{86'400} * 1'000'000;
 
 }  // namespace
@@ -29,6 +30,7 @@ bool SetLoadCosts(const std::vector<int64_t>& load_nanoseconds,
   std::stable_sort(by_time.begin(), by_time.end(), [&](size_t a, size_t b) {
     return microseconds[a] < microseconds[b];
   });
+  // Groups values with similar times, and gives each group its mean.
   for (size_t begin = 0; begin < by_time.size();) {
     const int64_t shortest = microseconds[by_time[begin]];
     int64_t sum = 0;

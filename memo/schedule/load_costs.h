@@ -1,13 +1,13 @@
-// Costs of loads, from the time that each took.
+// Computes costs of loads from the time that each load took.
 //
 //   std::vector<int64_t> times;  // of each value, in nanoseconds
 //   const bool plans_by_time = SetLoadCosts(times, &request.values);
 //
-// Times of one kind of load differ from run to run. Values whose times are
-// alike get one cost, so that a plan is not another one after every run, and is
-// proved where equal costs prove it.
+// Times of similar loads differ from run to run. Values with similar times get
+// one cost, so that the plan does not change with every run, and so that proofs
+// which need equal costs apply.
 //
-// Thread-safe: no state is kept. Memory: some words a value.
+// Thread-safe, since it keeps no state. Memory: some words per value.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_LOAD_COSTS_H_
 #define FOOTPRINT_MEMO_SCHEDULE_LOAD_COSTS_H_
@@ -20,9 +20,10 @@
 namespace footprint::memo_internal {
 
 // Sets costs in microseconds. Changes nothing and returns false unless every
-// time is known: a second and a mere load cannot be added. Times that are less
-// than half above the shortest of their group count as its mean, and those
-// below a tenth of a millisecond as that.
+// time is known, since a time and a cost of 1 cannot be added. Values are
+// grouped: times below one and a half of the shortest in a group get the
+// group's mean. Times below a tenth of a millisecond count as a tenth of a
+// millisecond.
 bool SetLoadCosts(const std::vector<int64_t>& load_nanoseconds,
                   std::vector<PlannedValue>* values);
 

@@ -33,7 +33,7 @@ TEST(LoadCostsTest, TimesThatAreAlikeCostTheSame) {
       ElementsAre(12'000, 49'500, 12'000, 15'000, 49'500));
 }
 
-// Half of an odd time is rounded up: 226 is below one and a half of 151.
+// Half of an odd time is rounded up: 226 is below one and a half times 151.
 TEST(LoadCostsTest, HalfAsLongAgainIsNotAlike) {
   constexpr int64_t kMicrosecond = 1000;
   EXPECT_THAT(ComputeCosts({151 * kMicrosecond, 226 * kMicrosecond}),

@@ -150,7 +150,7 @@ absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
     known.load_nanoseconds = size.load_nanoseconds > 0
                                  ? size.load_nanoseconds
                                  : before.load_nanoseconds;
-    // An allocator rounds, by a hundredth at most.
+    // An allocator rounds up by a hundredth at most.
     const bool is_same =
         std::abs(size.bytes - before.bytes) <= before.bytes / 100;
     if (size.resident_bytes == 0 && is_same) {

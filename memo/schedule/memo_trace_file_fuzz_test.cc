@@ -1,5 +1,5 @@
-// Any bytes as a trace, as they are and behind a right checksum: the sizes that
-// a later plan takes from it survive being remembered.
+// Reads any bytes as a trace, as they are and behind a correct checksum. The
+// sizes that a later plan takes from the trace survive being remembered.
 
 #include <map>
 #include <string>

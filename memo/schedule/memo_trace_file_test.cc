@@ -61,7 +61,7 @@ TEST(MemoTraceFileTest, DescribesThePlan) {
   EXPECT_TRUE(plan.is_optimal());
 }
 
-// Every number of a schedule, and each differs from the others.
+// Every number of a schedule is set, and each differs from the others.
 TEST(MemoTraceFileTest, DescribesEveryNumberOfASchedule) {
   ScheduleRequest request;
   request.values = {{"a", 400, SizeSource::kGuessed, 3, 500},
@@ -136,7 +136,7 @@ TEST(MemoTraceFileTest, TheTimeOfTheQuickestLoadIsRemembered) {
             50);
 }
 
-// Times are known even where no allocator counts.
+// Times are known even without an allocator that counts.
 TEST(MemoTraceFileTest, OfADeclaredSizeOnlyTheTimeIsRemembered) {
   const std::string path = Path("times.binpb");
   std::remove(path.c_str());
@@ -216,11 +216,11 @@ TEST(MemoTraceFileTest, AResidentSizeIsForgottenWithItsValue) {
     return (*ReadRememberedSizes(path))["a"];
   };
   remember(Measured(10'000, 9'000));
-  // The same value, whose resident size was not counted this time.
+  // This is the same value, but its resident size was not counted this time.
   EXPECT_EQ(remember(Measured(10'001, 0)).resident_bytes, 9'000);
   EXPECT_EQ(remember(Measured(100'000, 0)).resident_bytes, 0);
   EXPECT_EQ(remember(Measured(100'000, 0)).bytes, 100'000);
-  // A declared size is known anyway.
+  // A declared size does not replace a measured one.
   LoadedSize declared;
   declared.bytes = 7;
   EXPECT_EQ(remember(declared).bytes, 100'000);

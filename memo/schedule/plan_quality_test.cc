@@ -1,6 +1,6 @@
-// Plans of many kinds of products stay as good as they are: what they cost, the
-// peak of plans that cost the same, and the bound that tells how far from the
-// best they may be.
+// Plans for many kinds of products do not get worse: their costs, the peaks of
+// plans that cost the same, and the bounds that tell how far from the best they
+// may be.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,8 @@
 namespace footprint {
 namespace {
 
-// The same numbers with every standard library, as distributions are not.
+// Unlike distributions, this gives the same numbers with every standard
+// library.
 class Dice {
  public:
   explicit Dice(uint32_t seed) : engine_(seed) {}
@@ -43,7 +44,7 @@ void AddValues(int count, bool has_passing, Dice* dice,
   }
 }
 
-// Every combination of the axes' values.
+// Adds every combination of the axes' values.
 void AddProduct(const std::vector<int>& extents, ScheduleRequest* request) {
   std::vector<int> index(extents.size(), 0);
   for (bool is_done = false; !is_done;) {
@@ -77,7 +78,8 @@ void AddAnyCells(int count, int most_needs, Dice* dice,
   }
 }
 
-// A third of the way from the least budget to one that never presses.
+// Sets a budget at a third of the way from the smallest one to one that changes
+// nothing.
 void SetBudget(ScheduleRequest* request) {
   const absl::StatusOr<Schedule> free = PlanSchedule(*request);
   ASSERT_THAT(free, IsOk());
@@ -122,7 +124,7 @@ struct Recorded {
   int64_t least_load_cost;
 };
 
-// By number. A plan that gets better is written down anew.
+// The recorded plans, by number. If a plan gets better, record it again.
 constexpr Recorded kRecorded[] = {
     {1732, 319, 1202}, {1074, 292, 704}, {894, 554, 623},  {1135, 433, 783},
     {912, 302, 551},   {525, 377, 374},  {799, 373, 676},  {564, 420, 340},

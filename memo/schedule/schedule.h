@@ -7,9 +7,9 @@
 //   request.cells = {{"BM_Predict/model/data", {0, 1}}};
 //   const Schedule schedule = PlanSchedule(request).value();
 //
-// Plain data, owned by whoever holds it; thread-compatible. Steps are indices
-// of the request's cells and values. Memory: of a plan, 56 bytes a cell and 4
-// for each load and each eviction.
+// Plain data, owned by its holder; thread-compatible. Steps are indices of the
+// request's cells and values. Memory: a plan takes 56 bytes per cell, and 4 per
+// load and per eviction.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_
@@ -22,19 +22,20 @@
 
 namespace footprint {
 
-// Guessed: from the size of a file, or measured in doubt.
+// kGuessed: the size of a file, or measured in doubt.
 enum class SizeSource { kUnknown, kDeclared, kMeasured, kGuessed };
 
 struct PlannedValue {
   std::string name;
   int64_t bytes = 0;  // 0 if unknown
   SizeSource source = SizeSource::kDeclared;
-  // Cost of a load compared with others; at least 1.
+  // Cost of a load relative to other loads; at least 1.
   int64_t load_cost = 1;
-  // Bytes needed while it loads, itself included; if below `bytes`, those.
+  // Peak bytes of the load, with the value. If less than `bytes`, `bytes`
+  // count.
   int64_t load_peak_bytes = 0;
 
-  // Needed while it loads, and free again afterwards.
+  // Returns the bytes that are needed only while the value loads.
   int64_t passing_bytes() const {
     return load_peak_bytes > bytes ? load_peak_bytes - bytes : 0;
   }
@@ -42,7 +43,7 @@ struct PlannedValue {
 
 struct PlannedCell {
   std::string name;
-  // Indices in `values`; may be empty. Cells of one arity are taken as a
+  // Indices in `values`; may be empty. Cells of one arity are treated as a
   // product of axes: position i is axis i.
   std::vector<int> values;
 };
@@ -50,30 +51,30 @@ struct PlannedCell {
 struct ScheduleRequest {
   std::vector<PlannedValue> values;
   std::vector<PlannedCell> cells;
-  // The most bytes that all values alive together may have, at any moment of a
-  // load, too.
+  // The most bytes that all values alive together may have, also during loads.
   absl::optional<int64_t> budget_bytes;
-  // Whether cells may run in another order than the given one.
+  // True if cells may run in another order than the given one.
   bool may_reorder = false;
 };
 
 enum class ScheduleMethod {
-  // No value is loaded twice; nothing was left to choose.
+  // No value is loaded twice, so there was nothing to choose.
   kKeepToLastUse,
-  // Belady's rule, which is optimal where all values are of one size and cost.
+  // Belady's rule, which is optimal if all values have one size and one cost.
   kBeladyOfEqualSizes,
-  // Every choice was looked at, or shown not to be better. Not where a load
-  // needs more than its value: it may come too early for the search.
+  // Every choice was tried, or proved not to be better. A plan with a load that
+  // needs more than its value never has this method, since the best place of
+  // such a load may be earlier than the search tries.
   kExactSearch,
-  // Belady's rule weighted by bytes: evicts what frees most for longest at the
-  // least cost. Good, not proved optimal.
+  // Belady's rule weighted by bytes: evicts the value that frees the most bytes
+  // for the longest time at the least cost. Good, but not proved optimal.
   kBeladyByBytes,
 };
-// "keep to last use", "Belady of equal sizes", "exact search", "Belady by
-// bytes".
+// Returns "keep to last use", "Belady of equal sizes", "exact search" or
+// "Belady by bytes".
 const char* ScheduleMethodName(ScheduleMethod method);
 
-// First the loads, in this order; then the cell runs; then the evictions.
+// One step: first the loads, in this order; then the cell; then the evictions.
 struct ScheduledStep {
   int cell = 0;
   std::vector<int> loads;
@@ -83,36 +84,36 @@ struct ScheduledStep {
 struct Schedule {
   std::vector<ScheduledStep> steps;
   ScheduleMethod method = ScheduleMethod::kKeepToLastUse;
-  // No schedule has a lower load cost: in the given order, or, where reordering
-  // is allowed, in any order.
+  // True if no schedule has a lower load cost: in the given order, or in any
+  // order if cells may be reordered.
   bool is_optimal = false;
-  // The cells run in another order than the given one.
+  // True if the cells run in another order than the given one.
   bool is_reordered = false;
   int64_t load_count = 0;
   int64_t load_cost = 0;
-  // A bound that is proved: no schedule of these cells has a lower load cost,
-  // in the given order or, where reordering is allowed, in any order.
+  // A proved bound: no schedule of these cells has a lower load cost, in the
+  // given order, or in any order if cells may be reordered.
   int64_t least_load_cost = 0;
-  // Most bytes alive together; without the values of unknown size.
+  // Peak bytes, without the values of unknown size.
   int64_t peak_bytes = 0;
   int64_t unknown_size_count = 0;
-  // Bytes that the largest cell needs for its values and to load them: no order
-  // and no eviction gets below.
+  // Bytes that the largest cell needs for its values and to load them. No order
+  // and no eviction needs less.
   int64_t smallest_budget_bytes = 0;
 };
 
-// Most bytes that the steps have alive together, loads in their order included.
+// Returns the peak bytes of the steps, with the loads in their order.
 int64_t PeakBytes(const ScheduleRequest& request, const Schedule& schedule);
 
-// Returns how many values the steps have alive together at most.
+// Returns the largest number of values that are alive together.
 int64_t PeakCount(const Schedule& schedule);
 
-// Puts the loads of one step into the order that needs least: the value with
-// most passing bytes goes first, when least is there.
+// Sorts the loads of one step so that they need the fewest bytes: the value
+// with the most passing bytes is loaded first, when the fewest bytes are alive.
 void SortLoads(const ScheduleRequest& request, std::vector<int>* loads);
 
-// Bytes that sorted loads need at one time, less those that they leave: 0 where
-// none pass.
+// Returns the peak of sorted loads beyond the bytes of their values; 0 if no
+// bytes pass.
 int64_t PassingBytes(const ScheduleRequest& request,
                      const std::vector<int>& sorted_loads);
 

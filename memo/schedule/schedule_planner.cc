@@ -23,7 +23,7 @@ namespace {
 using memo_internal::CellBytes;
 using memo_internal::kNoBudget;
 
-// Orders that are tried for a group of cells, fewer where there are many uses.
+// The most orders to try for a group of cells; fewer if there are many uses.
 constexpr size_t kMostTiledOrders = 16;
 constexpr size_t kMostTriedUses = 600'000;
 
@@ -72,7 +72,7 @@ absl::Status CheckCells(const ScheduleRequest& request) {
   return absl::OkStatus();
 }
 
-// Under a budget every size must be known.
+// Returns FailedPrecondition if there is a budget and a size is unknown.
 absl::Status CheckSizesKnown(const ScheduleRequest& request) {
   std::vector<std::string> unknown;
   for (const PlannedValue& value : request.values) {
@@ -86,7 +86,7 @@ absl::Status CheckSizesKnown(const ScheduleRequest& request) {
                    absl::StrJoin(unknown, ", ")));
 }
 
-// The same request with no value named twice in a cell.
+// Returns the request with no value named twice in a cell.
 ScheduleRequest WithoutRepeats(const ScheduleRequest& request) {
   ScheduleRequest result = request;
   std::vector<int> seen_in(request.values.size(), -1);
@@ -124,8 +124,8 @@ std::vector<int> GivenOrder(size_t cell_count) {
   return order;
 }
 
-// The load cost and the peak. Schedules that are tried are not kept: one of
-// many cells takes as much as its request.
+// The load cost and the peak. Tried schedules are not kept, since a schedule of
+// many cells takes as much memory as its request.
 using Cost = std::pair<int64_t, int64_t>;
 
 Cost ComputeCost(const ScheduleRequest& request, const std::vector<int>& order,
@@ -135,7 +135,8 @@ Cost ComputeCost(const ScheduleRequest& request, const std::vector<int>& order,
   return {schedule.load_cost, schedule.peak_bytes};
 }
 
-// The best of several orders of the cells of one group, which runs alone.
+// Returns the best of several tiled orders of one group's cells, which run
+// without the others.
 std::vector<int> BestTiledOrder(const ScheduleRequest& request,
                                 const std::vector<int>& cells,
                                 int64_t budget_bytes) {
@@ -171,7 +172,7 @@ std::vector<int> TiledOrder(const ScheduleRequest& request,
   return tiled;
 }
 
-// A cost that no schedule with loads right before their cells gets below.
+// Returns a cost that no schedule with loads right before their cells is below.
 int64_t LeastCostOfLateLoads(const ScheduleRequest& request,
                              int64_t budget_bytes) {
   return request.may_reorder
@@ -179,8 +180,8 @@ int64_t LeastCostOfLateLoads(const ScheduleRequest& request,
              : memo_internal::LeastCostInOrder(request, budget_bytes);
 }
 
-// A cost that no schedule gets below. An early load may save others only where
-// bytes pass during loads, hence the bound is computed without these.
+// Returns a cost that no schedule is below. An early load can save other loads
+// only if bytes pass during loads, so the bound ignores passing bytes.
 int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
   return memo_internal::HasPassingBytes(request)
              ? LeastCostOfLateLoads(memo_internal::WithoutPassingBytes(request),
@@ -188,8 +189,8 @@ int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
              : LeastCostOfLateLoads(request, budget_bytes);
 }
 
-// Returns the best of a few orders without a search, the given one where it is
-// as good.
+// Returns the best of a few orders without a search. If the given order is as
+// good, returns that one.
 Schedule ScheduleBySweeps(const ScheduleRequest& request,
                           int64_t budget_bytes) {
   std::vector<int> best = GivenOrder(request.cells.size());
@@ -207,7 +208,7 @@ Schedule ScheduleBySweeps(const ScheduleRequest& request,
   return memo_internal::ScheduleByBelady(request, best, budget_bytes);
 }
 
-// Sets the cost that no schedule gets below, where that is not known yet.
+// Sets the bound for every schedule's cost, and whether the schedule meets it.
 void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
               Schedule* schedule) {
   schedule->least_load_cost = schedule->is_optimal
@@ -216,8 +217,8 @@ void SetBound(const ScheduleRequest& request, int64_t budget_bytes,
   schedule->is_optimal = schedule->load_cost == schedule->least_load_cost;
 }
 
-// Replaces the schedule by one of an order that is improved step by step, where
-// that costs less.
+// Replaces the schedule by one whose order is improved step by step, if that
+// costs less.
 void ImproveSchedule(const ScheduleRequest& request, int64_t budget_bytes,
                      Schedule* schedule) {
   if (!request.may_reorder || !memo_internal::MayImproveOrder(request)) return;
@@ -246,6 +247,7 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
     schedule.is_optimal = true;
     return schedule;
   }
+  // Searches, and improves the order if the search is too large.
   memo_internal::ExactSearchResult search =
       memo_internal::SearchExactly(request, budget_bytes, schedule);
   if (search.is_complete && search.better.has_value()) {
@@ -254,6 +256,7 @@ Schedule ScheduleBest(const ScheduleRequest& request, int64_t budget_bytes) {
   if (!search.is_complete) {
     ImproveSchedule(request, budget_bytes, &schedule);
   }
+  // Tries earlier loads if some load takes more than its value.
   const bool may_load_earlier = memo_internal::HasPassingBytes(request);
   if (search.is_complete && !may_load_earlier) {
     schedule.method = ScheduleMethod::kExactSearch;
@@ -281,6 +284,7 @@ absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& given) {
     if (!status.ok()) return status;
   }
   const ScheduleRequest request = WithoutRepeats(given);
+  // Finds the smallest budget that works.
   int64_t smallest_budget_bytes = 0;
   const PlannedCell* largest = nullptr;
   for (const PlannedCell& cell : request.cells) {

@@ -1,5 +1,5 @@
-// Plans when to load and when to evict each value, so that a run of cells that
-// need them loads as little as possible.
+// Plans when to load and when to evict each value, so that a run of cells loads
+// as little as possible.
 //
 //   ScheduleRequest request;
 //   request.values = {{"small model", 200 << 20}, {"data", 100 << 20}};
@@ -8,22 +8,21 @@
 //   // Loads both values, runs "first", evicts the model, runs "second".
 //
 // A value is kept to its last planned use and not longer. Without a budget each
-// value is loaded once. Under a budget a value is kept between two uses where
-// that saves most loads; one that is not kept is evicted right after its use.
+// value is loaded once. Under a budget the plan keeps a value between two uses
+// if that saves the most loads; other values are evicted right after their use.
 //
-// Where loads need more than their values, some come before an earlier cell
-// than the one that needs them (early_loads.h); such a plan is called optimal
-// only where it meets the bound of loads that need no more.
+// If loads need more bytes than their values, the plan may place a load before
+// an earlier cell than the one that needs it (early_loads.h). Such a plan is
+// called optimal only if it meets the bound for loads that need no more.
 //
-// Where cells may be reordered under a budget, products are tiled along all
-// their axes. A schedule that is not proved optimal has a proved lower bound
-// beside it.
+// If cells may be reordered under a budget, products are tiled along all their
+// axes. A schedule that is not proved optimal comes with a proved lower bound.
 //
-// Pure and deterministic: equal requests give equal schedules.
-// Thread-safe. Memory: linear in the request, and at most some 20 MiB for the
-// exact search. Time: n log n in the uses; at most 10 ms for 10,000 cells of
-// two values in the given order, a tenth of a second where they may be
-// reordered; a request of at most 64 cells may be searched for up to a second.
+// Pure and deterministic: equal requests give equal schedules. Thread-safe.
+// Memory: linear in the request, plus at most some 20 MiB for the exact search.
+// Time: n log n in the uses. 10,000 cells of two values take at most 10 ms in
+// the given order, and a tenth of a second if they may be reordered. The search
+// for a request of at most 64 cells may take up to a second.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_PLANNER_H_
@@ -33,10 +32,11 @@
 
 namespace footprint {
 
-// InvalidArgument for an index that is none, a negative size or budget, a cost
-// below 1, or sums beyond 64 bits; FailedPrecondition, naming them, for values
-// of unknown size under a budget; ResourceExhausted, naming the smallest budget
-// that can, if a cell does not fit.
+// Returns a schedule of the cells. Returns InvalidArgument for an index out of
+// range, a negative size or budget, a cost below 1, or sums beyond 64 bits;
+// FailedPrecondition, with their names, for values of unknown size under a
+// budget; ResourceExhausted, with the smallest budget that works, if a cell
+// does not fit.
 absl::StatusOr<Schedule> PlanSchedule(const ScheduleRequest& request);
 
 }  // namespace footprint

@@ -1,6 +1,6 @@
-// How long planning takes and what memory it needs: `PlanSchedule` alone, on a
-// product of two axes or of three, and on many values that are alive at once.
-// Nothing is loaded. Loads, and the bound beside them, are counters.
+// Measures how long planning takes and what memory it needs: `PlanSchedule`
+// alone, on products of two or three axes, and on many values that are alive at
+// once. Nothing is loaded. Loads and their lower bound are counters.
 
 #include <algorithm>
 #include <string>
@@ -12,8 +12,8 @@
 namespace footprint {
 namespace {
 
-// A square product; every fifth value is three times as large, so that neither
-// Belady's rule nor a search is exact, where sizes differ.
+// A square product. If `sizes_differ`, every fifth value is three times as
+// large, so that neither Belady's rule nor a search is exact.
 ScheduleRequest MakeRequest(int cells_a_side, bool sizes_differ) {
   ScheduleRequest request;
   for (int i = 0; i < 2 * cells_a_side; ++i) {
@@ -75,8 +75,8 @@ void BM_TileCube(benchmark::State& state) {
   Plan(state, request);
 }
 
-// Forth and back through half as many values as there are cells, with room for
-// a fifth of them; of sizes 1 to `most_bytes`.
+// The cells go forth and back through half as many values, with room for a
+// fifth of them; sizes are 1 to `most_bytes`.
 void BM_MakeRoomForPalindrome(benchmark::State& state) {
   const int cell_count = static_cast<int>(state.range(0));
   ScheduleRequest request;

@@ -33,7 +33,7 @@ ScheduleRequest Grid(int rows, int columns, int64_t bytes = 1) {
   return request;
 }
 
-// Runs the schedule by what its words say, and knows nothing of planning.
+// Runs the schedule step by step, without knowledge of planning.
 void ExpectConsistent(const ScheduleRequest& request,
                       const Schedule& schedule) {
   std::set<int> live;
@@ -67,7 +67,7 @@ void ExpectConsistent(const ScheduleRequest& request,
     for (int value : needs) EXPECT_EQ(live.count(value), 1u);
     for (int value : step.evictions) {
       EXPECT_EQ(live.erase(value), 1u);
-      // Not longer than to its last use.
+      // The value is not kept beyond its last use.
       EXPECT_EQ(std::count(needs.begin(), needs.end(), value) > 0, true);
     }
     for (int value : needs) {
@@ -94,7 +94,7 @@ Schedule Plan(const ScheduleRequest& request) {
   return *schedule;
 }
 
-// Most that is needed on the way when `loads` are loaded in the best order.
+// Returns the peak of `loads` in the best order.
 int64_t NeedOfLoads(const ScheduleRequest& request, std::vector<int> loads) {
   std::sort(loads.begin(), loads.end());
   int64_t least = INT64_MAX;
@@ -112,8 +112,9 @@ int64_t NeedOfLoads(const ScheduleRequest& request, std::vector<int> loads) {
   return least;
 }
 
-// The lowest load cost, by all that cells, single loads and evictions lead to:
-// states are which cells have run and which values are alive.
+// Computes the lowest load cost by trying all cells, single loads and
+// evictions. A state is the set of cells that have run and the set of values
+// that are alive.
 class Oracle {
  public:
   explicit Oracle(const ScheduleRequest& request) : request_(request) {}
@@ -241,7 +242,8 @@ TEST(SchedulePlannerTest, ProductOfThreeModelsAndTwoDataSets) {
   EXPECT_FALSE(schedule.is_reordered);
 }
 
-// To make a model of 100 takes 300; then a data set of 50 has room besides.
+// A load of a model of 100 takes 300; afterwards a data set of 50 fits beside
+// it.
 TEST(SchedulePlannerTest, TheNeedOfALoadIsPlannedFor) {
   ScheduleRequest request = Grid(1, 2, 50);
   request.values[0].bytes = 100;
@@ -257,8 +259,8 @@ TEST(SchedulePlannerTest, TheNeedOfALoadIsPlannedFor) {
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
-// The data set is there when the second model needs all: it goes and comes
-// again after it.
+// The data set is loaded when the second model needs all of the budget, so it
+// is evicted and loaded again after it.
 TEST(SchedulePlannerTest, WhatTheCellHasGivesWayToItsOtherLoads) {
   ScheduleRequest request = Grid(2, 1, 50);
   request.values[1].load_peak_bytes = 100;
@@ -268,8 +270,8 @@ TEST(SchedulePlannerTest, WhatTheCellHasGivesWayToItsOtherLoads) {
   EXPECT_EQ(schedule.peak_bytes, 100);
 }
 
-// Two products over the same models: side by side in their names' order, one
-// model at a time in another.
+// Two products have the same models: in the order of their names all models are
+// alive, in another order only one model at a time.
 TEST(SchedulePlannerTest, AnotherOrderBringsProductsOfTheSameValuesTogether) {
   for (const int models : {3, 40}) {
     ScheduleRequest request = Grid(models, 2, 100);
@@ -295,7 +297,7 @@ TEST(SchedulePlannerTest, FilteredProductHasItsOwnOptimum) {
   EXPECT_EQ(schedule.peak_bytes, 600);
 }
 
-// Figures of an exact simulation, which is no part of this tree.
+// The figures are from an exact simulation that is not in this tree.
 TEST(SchedulePlannerTest, GridsInTheGivenOrder) {
   const std::vector<std::vector<int64_t>> table = {
       {3, 2, 2, 9},     {3, 2, 3, 5},     {3, 3, 2, 12},   {3, 3, 3, 9},
@@ -312,7 +314,8 @@ TEST(SchedulePlannerTest, GridsInTheGivenOrder) {
 }
 
 TEST(SchedulePlannerTest, GridsInAnyOrder) {
-  // Rows, columns, room; loads, and those that no order gets below.
+  // Each row has rows, columns, room, loads, and a bound for the loads of any
+  // order.
   const std::vector<std::vector<int64_t>> table = {
       {3, 2, 2, 7, 7},     {3, 2, 3, 5, 5},     {3, 3, 2, 10, 10},
       {3, 3, 3, 8, 8},     {3, 3, 4, 6, 6},     {8, 6, 3, 28, 26},
@@ -387,8 +390,8 @@ TEST(SchedulePlannerTest, ThreeAxesAreTiled) {
   EXPECT_EQ(Plan(small).least_load_cost, 91);
 }
 
-// Every fifth value is large, every seventh dear: tiles of equal counts would
-// leave room unused.
+// Every fifth value is large and every seventh dear: tiles with equal numbers
+// of values would leave room unused.
 TEST(SchedulePlannerTest, AxesOfUnequalValuesAreTiled) {
   ScheduleRequest request = Cube(20, 60);
   for (size_t i = 0; i < request.values.size(); ++i) {
@@ -402,8 +405,8 @@ TEST(SchedulePlannerTest, AxesOfUnequalValuesAreTiled) {
   EXPECT_LE(schedule.load_cost, 182);
 }
 
-// Forth and back through 50,000 values, with room for some: what is kept is
-// what was used last.
+// The cells go forth and back through 50,000 values, with room for some: the
+// values used last are kept.
 TEST(SchedulePlannerTest, ManyLiveValues) {
   ScheduleRequest request;
   request.values.resize(50'000, {"v", 1});
@@ -417,7 +420,7 @@ TEST(SchedulePlannerTest, ManyLiveValues) {
   EXPECT_TRUE(schedule->is_optimal);
 }
 
-// Each large value needs room, and so many small ones are in no one's way.
+// Each large value needs room, but many small ones need not go.
 TEST(SchedulePlannerTest, ManyNeedlessVictims) {
   ScheduleRequest request;
   for (int i = 0; i < 1000; ++i) request.values.push_back({"small", 1});
@@ -442,7 +445,7 @@ TEST(SchedulePlannerTest, TheBoundOfAnOptimalPlanIsItsCost) {
   }
 }
 
-// Room for one value of each axis: the reflected order, and no better one.
+// With room for one value of each axis, the reflected order is the best.
 TEST(SchedulePlannerTest, ABoundThatIsReachedProvesThePlan) {
   ScheduleRequest request = Cube(20, 3);
   request.may_reorder = true;
@@ -458,8 +461,8 @@ bool HasPassingBytes(const ScheduleRequest& request) {
       [](const PlannedValue& value) { return value.passing_bytes() > 0; });
 }
 
-// Expects that the claim of a plan is true, and that the plan is the best where
-// loads need no more than their values. Returns whether it is the best anyhow.
+// Expects that the plan's claim is true, and that the plan is the best if loads
+// need no more than their values. Returns whether it is the best in any case.
 bool IsAsGoodAsItClaims(const ScheduleRequest& request) {
   const Schedule schedule = Plan(request);
   const int64_t lowest = Oracle(request).Lowest();
@@ -519,8 +522,8 @@ TEST(SchedulePlannerTest, ADearValueIsKept) {
   EXPECT_EQ(schedule.method, ScheduleMethod::kExactSearch);
 }
 
-// Too long to be searched: the small value is the first victim, which the large
-// one then makes needless.
+// This is too long for the search: the small value is the first victim, which
+// the large victim then makes unnecessary.
 TEST(SchedulePlannerTest, BeladyByBytesKeepsWhatStillFits) {
   ScheduleRequest request;
   request.values = {{"small", 1}, {"large", 10}, {"other", 10}};

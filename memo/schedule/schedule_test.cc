@@ -30,7 +30,7 @@ ScheduleRequest MakeRequest(std::vector<PlannedValue> values) {
 TEST(PlannedValueTest, WhatALoadNeedsBesidesPasses) {
   EXPECT_EQ(Value("a", 10, 16).passing_bytes(), 6);
   EXPECT_EQ(Value("a", 10, 10).passing_bytes(), 0);
-  // Below the bytes, those count.
+  // If the peak is less than the bytes, the bytes count.
   EXPECT_EQ(Value("a", 10, 3).passing_bytes(), 0);
 }
 
@@ -50,10 +50,10 @@ TEST(ScheduleTest, ThePeakIsOfWhatIsAliveTogether) {
       MakeRequest({Value("a", 10), Value("b", 20), Value("c", 5)});
   Schedule schedule;
   schedule.steps = {{0, {0, 1}, {0}}, {1, {2}, {1, 2}}};
-  // a and b; then b and c.
+  // First a and b are alive, then b and c.
   EXPECT_EQ(PeakBytes(request, schedule), 30);
   EXPECT_EQ(PeakCount(schedule), 2);
-  // All three are alive if none is evicted.
+  // All three are alive if no value is evicted.
   schedule.steps[0].evictions.clear();
   EXPECT_EQ(PeakBytes(request, schedule), 35);
   EXPECT_EQ(PeakCount(schedule), 3);
@@ -65,7 +65,7 @@ TEST(ScheduleTest, ALoadThatPassesMoreRaisesThePeak) {
   Schedule schedule;
   schedule.steps = {{0, {0, 1}, {}}};
   EXPECT_EQ(PeakBytes(request, schedule), 60);
-  // b is loaded while a is not there yet.
+  // b is loaded before a.
   schedule.steps = {{0, {1, 0}, {}}};
   EXPECT_EQ(PeakBytes(request, schedule), 50);
 }

@@ -9,16 +9,16 @@
 namespace footprint::memo_internal {
 namespace {
 
-// How an axis is cut: into blocks of neighbouring ranks, none above the
-// capacity.
+// A cut of an axis into blocks of neighbouring ranks, none above the capacity
+// unless it is a single value.
 struct Cut {
   int64_t block_count = 1;
   int64_t capacity_bytes = 0;
 };
 
-// The values of one axis, each with its rank: the index of its first cell, or,
-// where `by_density`, the place among values sorted by load cost for their
-// bytes.
+// The values of one axis, each with its rank: the position of its first cell,
+// or with `by_density` its position among the values sorted by load cost per
+// byte.
 class Axis {
  public:
   Axis(const ScheduleRequest& request, const std::vector<int>& cells,
@@ -50,7 +50,7 @@ class Axis {
   int64_t largest_bytes() const { return largest_bytes_; }
   double load_cost() const { return load_cost_; }
 
-  // For each rank the block that it is in.
+  // Returns the block of each rank.
   std::vector<int64_t> Blocks(int64_t capacity_bytes) const {
     std::vector<int64_t> blocks;
     for (size_t begin = 0; begin + 1 < bytes_before_.size();) {
@@ -62,8 +62,8 @@ class Axis {
     return blocks;
   }
 
-  // The least capacities for several numbers of blocks: all small ones, then
-  // by steps of a twentieth; and single values.
+  // Returns the least capacities for several numbers of blocks: for all small
+  // numbers, then in steps of a twentieth, and for single values.
   std::vector<Cut> Cuts() const {
     std::vector<Cut> cuts;
     const int64_t most = std::min(size(), kMostBlocks);
@@ -91,10 +91,10 @@ class Axis {
                      [&](int a, int b) { return density(a) > density(b); });
   }
 
-  // Returns the end of the block from the rank `begin` on, which has at least
-  // one value.
+  // Returns the end of the block that begins at rank `begin`. A block has at
+  // least one value.
   size_t EndOfBlock(size_t begin, int64_t capacity_bytes) const {
-    // The capacity may be that of no budget.
+    // The capacity may be kNoBudget, so it is limited to avoid an overflow.
     const int64_t most_bytes =
         std::min(capacity_bytes, bytes_before_.back()) + bytes_before_[begin];
     const auto end = std::upper_bound(
@@ -103,7 +103,7 @@ class Axis {
     return static_cast<size_t>(end - bytes_before_.begin()) - 1;
   }
 
-  // Or more than `most`.
+  // Returns the number of blocks, or more than `most` if there are more.
   int64_t CountBlocks(int64_t capacity_bytes, int64_t most) const {
     int64_t count = 0;
     for (size_t begin = 0; begin + 1 < bytes_before_.size() && count <= most;
@@ -113,7 +113,7 @@ class Axis {
     return count;
   }
 
-  // The least capacity that needs at most `block_count` blocks.
+  // Returns the least capacity that needs at most `block_count` blocks.
   Cut EvenCut(int64_t block_count) const {
     int64_t low = largest_bytes_;
     int64_t high = bytes_before_.back();
@@ -129,20 +129,20 @@ class Axis {
   }
 
   std::vector<int> rank_;
-  // The sums of bytes before each rank, and of all.
+  // The sum of bytes before each rank, and the sum of all.
   std::vector<int64_t> bytes_before_;
   int64_t largest_bytes_ = 0;
   double load_cost_ = 0;
 };
 
-// A cut of every axis. Tiles, the combinations of their blocks, run one after
-// the other: the block of the last axis in `nesting` changes fastest, and each
-// axis goes forth and back in turn.
+// A cut of every axis. Tiles are the combinations of blocks, and run one after
+// the other. The block of the last axis in `nesting` changes fastest, and each
+// axis alternates between forward and backward.
 struct Tiling {
   std::vector<size_t> nesting;
   std::vector<Cut> cuts;  // in the order of `nesting`
   bool by_density = false;
-  // Guesses for a full product.
+  // Estimates for a full product.
   double load_cost = 0;
   int64_t tile_bytes = 0;
 };
@@ -154,12 +154,13 @@ bool IsBetter(const Tiling& left, const Tiling& right) {
   return left.tile_bytes < right.tile_bytes;
 }
 
-// Tilings whose tiles fit; the best ones, by what they are guessed to cost.
+// Collects tilings whose tiles fit, and keeps those with the lowest estimated
+// cost.
 class TilingProposals {
  public:
   explicit TilingProposals(size_t most_tilings) : most_tilings_(most_tilings) {}
 
-  // Adds the orders of axes with their ranks.
+  // Adds tilings of these axes, with the axes nested in several orders.
   void Add(const std::vector<Axis>& axes, bool by_density, int64_t room_bytes) {
     axes_ = &axes;
     room_bytes_ = room_bytes;
@@ -183,7 +184,7 @@ class TilingProposals {
     }
   }
 
-  // Best first.
+  // Returns the tilings, the best first.
   std::vector<Tiling> Take() {
     KeepBest();
     return std::move(tilings_);
@@ -191,7 +192,7 @@ class TilingProposals {
 
  private:
   static constexpr size_t kMostPermutedAxes = 4;
-  // The most combinations of one nesting.
+  // The most combinations of cuts for one nesting.
   static constexpr double kMostCombinations = 1024;
 
   void KeepBest() {
@@ -199,7 +200,8 @@ class TilingProposals {
     if (tilings_.size() > most_tilings_) tilings_.resize(most_tilings_);
   }
 
-  // Cuts the next axis. `tile_count`: of the axes outside it.
+  // Cuts the next axis. `tile_count` is the number of tiles of the axes outside
+  // it.
   void Extend(double tile_count, Tiling* tiling) {
     const size_t depth = tiling->cuts.size();
     if (depth == axes_->size()) {
@@ -212,11 +214,11 @@ class TilingProposals {
     const bool is_last = depth + 1 == axes_->size();
     const size_t stride = is_last ? 1 : Stride(cuts.size());
     for (size_t i = 0; i < cuts.size();) {
-      // Where nothing fits, single values.
+      // If no cut fits, the axis is cut into single values.
       const bool is_finest = i + 1 == cuts.size();
       if (cuts[i].capacity_bytes <= left_bytes || is_finest) {
         ExtendBy(cuts[i], tile_count, tiling);
-        // The innermost axis takes what room is left.
+        // The innermost axis takes the room that remains.
         if (is_last) return;
       }
       i = is_finest ? cuts.size() : std::min(i + stride, cuts.size() - 1);
@@ -227,7 +229,7 @@ class TilingProposals {
     const Axis& axis = (*axes_)[tiling->nesting[tiling->cuts.size()]];
     const auto block_count = static_cast<double>(cut.block_count);
     const double cost_before = tiling->load_cost;
-    // Where the axis turns, its block stays.
+    // When the axis turns around, its block stays loaded.
     tiling->load_cost +=
         axis.load_cost() * (tile_count - (tile_count - 1) / block_count);
     tiling->tile_bytes += cut.capacity_bytes;
@@ -238,8 +240,8 @@ class TilingProposals {
     tiling->load_cost = cost_before;
   }
 
-  // Bytes that the next axis may take beside those that are cut, and one value
-  // of each that is not.
+  // Returns the bytes that the next axis may take, beside the axes that are cut
+  // and one value of each other axis.
   int64_t LeftBytes(const Tiling& tiling) const {
     int64_t left_bytes = room_bytes_ - tiling.tile_bytes;
     for (size_t i = tiling.cuts.size() + 1; i < axes_->size(); ++i) {
@@ -248,7 +250,7 @@ class TilingProposals {
     return left_bytes;
   }
 
-  // More than 1 where all combinations of cuts would be too many.
+  // Returns more than 1 if all combinations of cuts would be too many.
   size_t Stride(size_t cut_count) const {
     const double most = std::pow(kMostCombinations,
                                  1.0 / static_cast<double>(axes_->size() - 1));
@@ -263,10 +265,11 @@ class TilingProposals {
   std::vector<Tiling> tilings_;
 };
 
-// Keys of the cells' order: the blocks of the axes as they are nested, each
-// run through forth and back in turn so that neighbouring tiles differ in one
-// of them only, then the ranks within the blocks. A list of numbers a cell,
-// since their product would overflow where there are many axes.
+// Keys that sort the cells. A key has the block numbers of the axes in their
+// nesting, alternately counted forward and backward so that neighbouring tiles
+// differ in one block only, and then the ranks within the blocks. It is a list
+// of numbers per cell, since their product would overflow if there are many
+// axes.
 class CellKeys {
  public:
   CellKeys(const std::vector<Axis>& axes, const Tiling& tiling,
@@ -280,8 +283,8 @@ class CellKeys {
   }
 
   void Add(const PlannedCell& cell) {
-    // Whether the combinations of the slower axes before this one are odd in
-    // number.
+    // True if an odd number of combinations of the slower axes come before this
+    // one.
     bool is_odd = false;
     for (size_t depth = 0; depth < nesting_.size(); ++depth) {
       const std::vector<int64_t>& blocks = block_of_rank_[depth];
@@ -342,8 +345,8 @@ std::vector<Axis> MakeAxes(const ScheduleRequest& request,
   return axes;
 }
 
-// Bytes that a tile may take: those that pass while a value loads need room,
-// too.
+// Returns the bytes that a tile may take. Bytes that pass while a value loads
+// need room, too.
 int64_t RoomOfTile(const ScheduleRequest& request,
                    const std::vector<int>& cells, int64_t budget_bytes) {
   int64_t passing_bytes = 0;

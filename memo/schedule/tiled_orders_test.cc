@@ -17,7 +17,8 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A product of axes of so many values of one byte, the last axis fastest.
+// Returns a product of axes with so many values of one byte; the last axis
+// changes fastest.
 ScheduleRequest Product(const std::vector<int>& counts) {
   ScheduleRequest request;
   int cell_count = 1;
@@ -57,20 +58,20 @@ int64_t CountLoads(const ScheduleRequest& request,
 
 TEST(TiledOrdersTest, HoldsOneAxisAndGoesBackAndForthPastTheOther) {
   // Cells 0 to 5 are rows 0, 1, 2 with columns 3, 4. With room for two values a
-  // column is held while rows go forth, then the next while they go back.
+  // column is kept while the rows go forth, then the next while they go back.
   const std::vector<std::vector<int>> orders = Orders(Product({3, 2}), 2);
   EXPECT_THAT(orders, Contains(ElementsAre(0, 1, 3, 2, 4, 5)));
   EXPECT_THAT(orders, Contains(ElementsAre(0, 2, 4, 5, 3, 1)));
 }
 
 TEST(TiledOrdersTest, HoldsAsMuchOfAnAxisAsFits) {
-  // Room for three values: two rows are held while a column passes them.
+  // There is room for three values: two rows are kept while the columns pass.
   EXPECT_THAT(Orders(Product({4, 2}), 3),
               Contains(ElementsAre(0, 2, 1, 3, 5, 7, 4, 6)));
 }
 
 TEST(TiledOrdersTest, TheFirstOrderCutsEveryAxis) {
-  // Holding one axis alone takes 516 and 192 loads.
+  // Keeping blocks of one axis alone takes 516 and 192 loads.
   const ScheduleRequest large = Product({20, 20, 20});
   EXPECT_LE(CountLoads(large, Orders(large, 20, 1)[0], 20), 160);
   const ScheduleRequest small = Product({10, 10, 10});
@@ -81,29 +82,29 @@ TEST(TiledOrdersTest, GivesNoMoreOrdersThanAsked) {
   EXPECT_EQ(Orders(Product({4, 4, 4}), 5, 3).size(), 3u);
 }
 
-// 40 axes of three values: their combinations have no number of 64 bits.
+// 40 axes of three values have more combinations than 64 bits can number.
 TEST(TiledOrdersTest, ManyAxesAreOrderedToo) {
   ScheduleRequest request;
   for (int i = 0; i < 120; ++i) request.values.push_back({"v", 1});
   for (int cell = 0; cell < 9; ++cell) {
     PlannedCell& added = request.cells.emplace_back();
     for (int axis = 0; axis < 40; ++axis) {
-      int rank = cell % 3;  // the fastest axis: the last
+      int rank = cell % 3;  // the last axis is the fastest
       if (axis == 38) rank = cell / 3;
       if (axis < 38) rank = 0;
       added.values.push_back(3 * axis + rank);
     }
   }
-  // One of each of the first axes stays; the last two go forth and back.
+  // One value of each of the first axes stays; the last two go forth and back.
   EXPECT_THAT(Orders(request, 40),
               Contains(ElementsAre(0, 1, 2, 5, 4, 3, 6, 7, 8)));
 }
 
-// With room for one value of each axis, neighbours differ in one of them.
+// With room for one value of each axis, neighbours differ in one value.
 TEST(TiledOrdersTest, IsAReflectedOrder) {
   const ScheduleRequest request = Product({2, 3, 2, 4});
   const std::vector<std::vector<int>> orders = Orders(request, 4);
-  EXPECT_EQ(orders.size(), 24u);  // of the nestings
+  EXPECT_EQ(orders.size(), 24u);  // one for each nesting
   for (const std::vector<int>& order : orders) {
     for (size_t i = 1; i < order.size(); ++i) {
       int changed = 0;
@@ -117,8 +118,8 @@ TEST(TiledOrdersTest, IsAReflectedOrder) {
   }
 }
 
-// Two values of an axis cost ten times the others: sorted by that, they stand
-// in one block.
+// Two values of an axis cost ten times the others: sorted by cost per byte,
+// they are in one block.
 TEST(TiledOrdersTest, BringsDearValuesTogether) {
   ScheduleRequest request = Product({6, 12});
   request.values[0].load_cost = request.values[5].load_cost = 10;
@@ -135,7 +136,7 @@ TEST(TiledOrdersTest, BringsDearValuesTogether) {
 TEST(TiledOrdersTest, LeavesRoomForWhatPasses) {
   ScheduleRequest request = Product({8, 8});
   for (PlannedValue& value : request.values) value.load_peak_bytes = 4;
-  // A tile has 6 of 9 bytes, since 3 pass while a value loads.
+  // A tile has 6 of 9 bytes, since 3 bytes pass while a value loads.
   const std::vector<int> order = Orders(request, 9, 1)[0];
   EXPECT_EQ(CountLoads(request, order, 9),
             CountLoads(Product({8, 8}), order, 6));

@@ -62,8 +62,9 @@ VictimQueue::Match VictimQueue::Play(const Match& left, const Match& right,
   return {winner, std::min(until, OvertakenAt(winner, loser, step))};
 }
 
-// The winner's gain shrinks by its weight a step. Rounded to an earlier step:
-// then the match is played again once more.
+// Returns the step at which the loser's gain may reach the winner's: the
+// winner's gain shrinks by its weight per step. Rounds down to an earlier step,
+// so at worst the match is played once more.
 int VictimQueue::OvertakenAt(int winner, int loser, int step) const {
   const double faster_by = weights_[static_cast<size_t>(winner)] -
                            weights_[static_cast<size_t>(loser)];

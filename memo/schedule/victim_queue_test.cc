@@ -8,7 +8,7 @@
 namespace footprint::memo_internal {
 namespace {
 
-// Looks at every value each time.
+// Compares every value each time.
 class NaiveQueue {
  public:
   explicit NaiveQueue(std::vector<double> weights)

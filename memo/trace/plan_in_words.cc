@@ -23,14 +23,14 @@ std::string PeakInWords(const MemoPlan& plan) {
           : "");
 }
 
-// Returns how long its loads take, where that is known.
+// Returns how long the plan's loads take, if that is known.
 std::string TimeInWords(const MemoPlan& plan) {
   if (!plan.costs_are_microseconds()) return "";
   return absl::StrFormat(" of %.3g s together",
                          static_cast<double>(plan.load_cost()) / 1e6);
 }
 
-// Where another order would do with less.
+// Returns what another order would need, if it needs less.
 std::string OtherOrderInWords(const MemoPlan& plan) {
   if (plan.other_order_peak_count() == 0) return "";
   std::string words = "; in another order (--memo_order=reorder) ";

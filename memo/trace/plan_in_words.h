@@ -1,8 +1,8 @@
-// A plan in a line, for standard error and for a profile's note.
+// Describes a plan in one line, for standard error and for a profile's note.
 //
 //   std::cerr << "memo: " << PlanInWords(trace.plan()) << "\n";
 //
-// Thread-safe: no state is kept. Memory: the line.
+// Thread-safe, since it keeps no state. Memory: the line.
 
 #ifndef FOOTPRINT_MEMO_TRACE_PLAN_IN_WORDS_H_
 #define FOOTPRINT_MEMO_TRACE_PLAN_IN_WORDS_H_
@@ -13,11 +13,11 @@
 
 namespace footprint {
 
-// "optimal", or how far above the least load cost there is the plan can be: "at
+// Returns "optimal", or how far the plan may be above the least load cost: "at
 // most 12 % above the least possible".
 std::string ProofInWords(const MemoPlan& plan);
 
-// Returns the plan in words; empty where nothing was planned.
+// Returns the plan in words; empty if nothing was planned.
 std::string PlanInWords(const MemoPlan& plan);
 
 }  // namespace footprint

@@ -29,6 +29,7 @@ LayoutChart LiveValues(const MemoTrace& trace) {
       "planned peak ",
       AbbreviateBytes(static_cast<double>(trace.plan().peak_bytes())));
   std::map<std::string, LayoutChart::Box> alive;
+  // A box begins at a load and ends at the eviction.
   int64_t step = 0;
   int64_t most_live_bytes = 0;
   const auto end_box = [&](LayoutChart::Box box) {
@@ -54,8 +55,10 @@ LayoutChart LiveValues(const MemoTrace& trace) {
       alive.erase(ended);
     }
   }
+  // Ends the boxes of values that were never evicted.
   for (auto& [name, box] : alive) end_box(std::move(box));
-  // A picture only: a memo does not choose where its value lies.
+  // The picture is only an illustration: a memo does not choose its value's
+  // address.
   if (!StackBoxes(&chart.boxes)) chart.boxes.clear();
   return chart;
 }

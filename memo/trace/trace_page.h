@@ -1,11 +1,11 @@
-// A plan and what happened, as a page: which value was alive at which cell, the
-// planned and the measured peak, and every load and eviction.
+// Shows a plan and what happened as a page: which value was alive at which
+// cell, the planned and the measured peak, and every load and eviction.
 //
 //   absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile("trace.binpb");
 //   if (trace.ok()) WriteFile("trace.html", TracePage(*trace));
 //
-// The page needs no network (//base/page). Pure: the page has copies of the
-// trace's texts. Thread-safe. Memory: the page. Time: quadratic in the values
+// The page needs no network (//base/page). Pure: the page copies the trace's
+// texts. Thread-safe. Memory: the page. Time: quadratic in the number of values
 // that are alive together.
 
 #ifndef FOOTPRINT_MEMO_TRACE_TRACE_PAGE_H_

@@ -22,7 +22,7 @@ void AddEvent(MemoTrace* trace, MemoEvent::Kind kind, const std::string& name,
   event->set_live_bytes(live_bytes);
 }
 
-// Two models by turns, with data that stays.
+// Two models in turn, with data that stay loaded.
 MemoTrace TwoModels() {
   MemoTrace trace;
   trace.set_load_count(3);
@@ -77,8 +77,8 @@ TEST(TracePageTest, SaysWhatAnotherOrderNeeds) {
               HasSubstr("; in another order (--memo_order=reorder) 2.0 MiB."));
 }
 
-// The picture needs no more height than what is alive together, where a large
-// value finds only two small holes, too.
+// The picture is no higher than what is alive together, even if a large value
+// finds only two small holes.
 TEST(TracePageTest, DrawsNoHigherThanThePeak) {
   MemoTrace trace;
   int64_t live_bytes = 0;

@@ -20,7 +20,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// With an empty line before it; nothing where there are no rows.
+// Returns the table after an empty line; an empty string if there are no rows.
 std::string TableText(std::vector<TextTable::Column> columns,
                       const Rows& rows) {
   if (rows.empty()) return "";

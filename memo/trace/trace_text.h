@@ -1,4 +1,4 @@
-// Plans and traces as text for people and as JSON for programs.
+// Writes plans and traces as text for people and as JSON for programs.
 //
 //   std::cout << PlanText(trace.plan());     // what a run would do
 //   std::cout << TraceText(trace);           // that, and what happened
@@ -17,17 +17,17 @@
 
 namespace footprint {
 
-// The plan in a line, each value with its size, each cell with the loads before
-// it and the evictions after it.
+// Returns the plan in one line, then each value with its size, then each cell
+// with the loads before it and the evictions after it.
 std::string PlanText(const MemoPlan& plan);
 std::string PlanJson(const MemoPlan& plan);
 
 std::string TraceText(const MemoTrace& trace);
 std::string TraceJson(const MemoTrace& trace);
 
-// Text where the path ends in ".txt", JSON where it ends in ".json", else the
-// file that ReadMemoTraceFile reads. Replaces an old file in one step; the
-// errors are those of ReplaceFile (//base/files:whole_file).
+// Writes text if the path ends in ".txt", JSON if it ends in ".json", and
+// otherwise the file that ReadMemoTraceFile reads. Replaces an old file in one
+// step. Returns the errors of ReplaceFile (//base/files:whole_file).
 absl::Status WriteTrace(const MemoTrace& trace, const std::string& path);
 
 }  // namespace footprint

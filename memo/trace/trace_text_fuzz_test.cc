@@ -1,4 +1,4 @@
-// Any trace that can be read is told as text, as JSON, in words and as a page.
+// Writes any readable trace as text, as JSON, in words and as a page.
 
 #include <string>
 
