@@ -1,13 +1,11 @@
-// Finds the file without a name that this process has open, for tests that
-// damage it.
+// Finds the unnamed file that this process has open, for tests that damage it.
 //
 //   pwrite(footprint::AnonymousFile(), "x", 1, 0);
 //
-// Linux only, by /proc.
+// Linux only, since it reads /proc.
 //
-// The descriptor stays the owner's: it is not to be closed. Not thread-safe
-// against threads that open or close files. Memory: a path of 4 KiB during the
-// call.
+// The caller must not close the descriptor. Not safe against threads that open
+// or close files. Memory: a path of 4 KiB during the call.
 
 #ifndef FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
 #define FOOTPRINT_BASE_FILES_ANONYMOUS_FILE_H_
@@ -18,7 +16,7 @@
 
 namespace footprint {
 
-// The highest descriptor of one, or -1.
+// Returns the highest descriptor of such a file, or -1.
 inline int AnonymousFile() {
   for (int descriptor = 255; descriptor > 2; --descriptor) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor);

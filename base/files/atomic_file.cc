@@ -34,8 +34,9 @@ std::string FindFolder(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A stale one is removed unasked, so the name is one that no user chooses. A
-// name that leaves it no room, but that a file may have, is cut.
+// Returns the partial file's path. A stale partial file is removed without
+// asking, so its name is one that no user chooses. A name that is too long to
+// be extended, but that a file may have, is cut.
 std::string PartialPath(const std::string& path) {
   constexpr size_t kLongestName = NAME_MAX - 64;
   const size_t begin = path.rfind('/') + 1;  // 0 without a folder
@@ -52,7 +53,8 @@ bool IsFull(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-// The most bytes that a file of this process may have; below zero: any.
+// Returns the most bytes that a file of this process may have; below zero: no
+// limit.
 int64_t FileSizeLimit() {
   struct rlimit limit;
   const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -61,8 +63,9 @@ int64_t FileSizeLimit() {
   return limited ? static_cast<int64_t>(limit.rlim_cur) : -1;
 }
 
-// Beyond the limit of file sizes the system refuses and ends the program by a
-// signal besides. While this lives, the thread gets the refusal alone.
+// Beyond the limit of file sizes the system refuses a write and also sends a
+// signal that ends the program. While this object lives, the thread gets only
+// the error.
 class FileSizeSignalHeld {
  public:
   FileSizeSignalHeld() : is_limited_(FileSizeLimit() >= 0) {
@@ -94,7 +97,8 @@ class FileSizeSignalHeld {
   bool was_pending_ = false;
 };
 
-// The descriptor of this process that `path` names, such as /dev/stdout, or -1.
+// Returns the descriptor of this process that `path` names, such as
+// /dev/stdout, or -1.
 int OwnDescriptor(absl::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -107,7 +111,7 @@ int OwnDescriptor(absl::string_view path) {
                                                                 : -1;
 }
 
-// Where the links end: at a file, or where one may be made.
+// Returns the path where the links end: a file, or a name for a new one.
 absl::StatusOr<std::string> FollowLinks(absl::string_view link) {
   constexpr int kMostLinks = 40;  // the system's own limit
   std::string path(link);
@@ -136,11 +140,12 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(
   AtomicFile file;
   file.expected_bytes_ = options.expected_bytes;
   file.to_disk_ = options.to_disk;
-  // Before links are followed by hand, which those to open pipes are not.
+  // This check comes before FollowLinks, which cannot follow links to open
+  // pipes.
   struct stat found;
   const std::string name(path);
-  // The file behind a descriptor is written where the descriptor stands: others
-  // write there, too.
+  // A file that `path` names by a descriptor is written at the descriptor's
+  // position, since other processes write there, too.
   const bool is_special =
       OwnDescriptor(name) >= 0 ||
       (stat(name.c_str(), &found) == 0 && !S_ISREG(found.st_mode));
@@ -178,8 +183,8 @@ absl::Status AtomicFile::OpenBeside(absl::string_view path,
   struct stat old;
   const bool replaces = stat(path_.c_str(), &old) == 0;
   absl::Status status = replaces ? RefuseReadOnly(old) : absl::OkStatus();
-  // A file that replaces another is for nobody else's eyes before it has the
-  // other's owner.
+  // A file that replaces another must not be readable by other users before it
+  // has the other's owner.
   const mode_t mode = replaces ? 0600 : 0666;
   if (status.ok()) status = OpenPartial(mode, options.when_locked);
   if (status.ok() && replaces) status = KeepOwnerAndMode(old);
@@ -187,7 +192,7 @@ absl::Status AtomicFile::OpenBeside(absl::string_view path,
 }
 
 absl::Status AtomicFile::RefuseReadOnly(const struct stat& old) const {
-  // Root may write it, but would do so behind the owner's back.
+  // Root could write it, but against the owner's intention.
   if ((old.st_mode & 0222) == 0) return Error(EACCES, "is marked read-only");
   if (eaccess(path_.c_str(), W_OK) != 0) {
     return Error(errno, "cannot be written");
@@ -195,8 +200,8 @@ absl::Status AtomicFile::RefuseReadOnly(const struct stat& old) const {
   return absl::OkStatus();
 }
 
-// Makes the partial file and locks it. Whoever meets it before it is locked
-// takes it for one that a killed process left, and removes it.
+// Makes the partial file and locks it. A process that finds the file before it
+// is locked treats it as left by a killed process and removes it.
 absl::Status AtomicFile::OpenPartial(mode_t mode, WhenLocked when_locked) {
   for (;;) {
     FileDescriptor partial(open(partial_path_.c_str(),
@@ -222,8 +227,9 @@ absl::Status AtomicFile::OpenPartial(mode_t mode, WhenLocked when_locked) {
   }
 }
 
-// Removes the partial file that a killed process left. Only its name goes: the
-// file may have others, and other owners. OK, too, if it is gone meanwhile.
+// Removes the partial file that a killed process left. Removes only this name,
+// since the file may have other names and owners. Returns ok also if it has
+// disappeared.
 absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   struct stat found;
   if (lstat(partial_path_.c_str(), &found) != 0) {
@@ -238,7 +244,7 @@ absl::Status AtomicFile::RemoveStalePartial(WhenLocked when_locked) const {
   }
   constexpr int kFlags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   FileDescriptor stale(open(partial_path_.c_str(), O_WRONLY | kFlags));
-  // Opening may be refused for writing, locking asks for less.
+  // The file may refuse to be opened for writing; the lock needs only reading.
   if (!stale.is_open()) {
     stale = FileDescriptor(open(partial_path_.c_str(), O_RDONLY | kFlags));
   }
@@ -271,7 +277,7 @@ absl::Status AtomicFile::KeepOwnerAndMode(const struct stat& old) const {
         ") cannot give them a file: ", strerror(errno),
         "; write to another name, or as that user"));
   }
-  // After the owner: a change of owner takes bits away.
+  // This comes after the owner, since a change of owner clears bits.
   if (fchmod(file_.get(), old.st_mode & 07777) != 0) {
     return Error(errno, "cannot have the permissions of the file it replaces");
   }
@@ -283,7 +289,7 @@ absl::Status AtomicFile::Reserve() const {
   const int64_t limit = FileSizeLimit();
   if (limit >= 0 && expected_bytes_ > limit) return Error(EFBIG, "has no room");
   const FileSizeSignalHeld held;
-  // Keeps the size: what is not written must not look like data.
+  // The size stays 0, since unwritten bytes must not look like data.
   if (fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, expected_bytes_) != 0 &&
       IsFull(errno)) {
     return Error(errno, "has no room");
@@ -310,13 +316,15 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 
 AtomicFile::~AtomicFile() {
   if (!file_.is_open() || partial_path_.empty()) return;
-  // Before the lock goes, so that it is not another's file that is removed.
+  // This comes before the lock is released, so that it never removes another
+  // process's file.
   if (IsNamed(partial_path_, Links::kRefuse, file_.get())) {
     unlink(partial_path_.c_str());
   }
 }
 
-// The partial file is where it happened, but the path is what the user knows.
+// The error happened to the partial file, but the message names the user's
+// path.
 absl::Status AtomicFile::Error(int error, absl::string_view what) const {
   if (partial_path_.empty()) return FileError(error, path_, what);
   if (error == ENOENT || error == ENOTDIR) {
@@ -374,8 +382,8 @@ absl::Status AtomicFile::ToTheDisk() const {
     return fsync(file_.get()) == 0 ? absl::OkStatus()
                                    : Error(errno, "cannot be flushed");
   }
-  // Some file systems report a full disk only to a descriptor that is closed:
-  // another one's, since this one holds the lock.
+  // Some file systems report a full disk only when a descriptor is closed. This
+  // closes a copy, since the descriptor itself holds the lock.
   const int other = dup(file_.get());
   return other >= 0 && close(other) == 0 ? absl::OkStatus()
                                          : Error(errno, "cannot be written");
@@ -392,7 +400,7 @@ absl::Status AtomicFile::Rename() {
   }
   file_ = FileDescriptor();
   if (to_disk_ == ToDisk::kNoFsync) return absl::OkStatus();
-  // The name, too, is on the disk only when the folder is.
+  // The new name is on the disk only after the folder is.
   const FileDescriptor folder(
       open(FindFolder(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.is_open()) fsync(folder.get());

@@ -1,31 +1,32 @@
-// A file that is there as a whole or not at all.
+// A file that is written completely or not at all.
 //
 //   absl::StatusOr<footprint::AtomicFile> file =
 //       footprint::AtomicFile::Create("model.safetensors");
 //   absl::Status status = file->Append("bytes");
 //   if (status.ok()) status = file->Commit();
 //
-// Appended bytes go to the partial file, ".NAME.footprint-partial" beside a
-// path's NAME (of one of more than 191 bytes, these and a hash), which Commit
-// flushes to the disk and renames. Whatever happens before, and a full disk, a
-// limit of file sizes (RLIMIT_FSIZE) or a killed process too, leaves the old
-// file as it was; a partial file that a killed process left behind is removed
-// by the next. Two never write to one.
+// Append writes to a partial file beside the file of that NAME, called
+// ".NAME.footprint-partial"; a NAME longer than 191 bytes is cut to 191 bytes
+// and a hash. Commit flushes the partial file to the disk and renames it. Until
+// then the old file stays as it was, even after a full disk, a limit of file
+// sizes (RLIMIT_FSIZE) or a killed process. The next writer removes a partial
+// file that a killed process left. Two writers never write to one partial file.
 //
-// Where PATH is a symbolic link, the file that it leads to is replaced, beside
-// itself, and the link stays. A file that is replaced gives its owner, group
-// and permissions to the new one; its other names (hard links) keep the old
-// bytes, and access lists are those of the folder. A file that its owner made
-// read-only is left alone, also by root. The partial file is always a new file:
-// a link of that name is not followed but refused.
+// If PATH is a symbolic link, the file at its end is replaced, and the link
+// stays. A new file gets the owner, group and permissions of the file that it
+// replaces; other names (hard links) keep the old bytes, and access lists are
+// those of the folder. A file that its owner made read-only is not replaced,
+// not even by root. The partial file is always a new file: a link of its name
+// is refused, not followed.
 //
 // Movable; thread-compatible. Memory: 32 KiB. Time: that of the disk.
 //
-// ResourceExhausted: no room; the text says how much is wanted. Unavailable:
-// another process is writing. NotFound: no such folder. InvalidArgument: PATH
-// is no name of a file or no regular file, or the partial file is none.
-// PermissionDenied: the folder or the old file must not be written, or the old
-// file's owner cannot be kept. Else FileError's.
+// ResourceExhausted: there is no room; the text says how much is wanted.
+// Unavailable: another process is writing. NotFound: the folder does not exist.
+// InvalidArgument: PATH is not a file's name or not a regular file, or the
+// partial file's name belongs to something else. PermissionDenied: the folder
+// or the old file must not be written, or the old file's owner cannot be kept.
+// Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_FILES_ATOMIC_FILE_H_
 #define FOOTPRINT_BASE_FILES_ATOMIC_FILE_H_
@@ -45,23 +46,23 @@
 
 namespace footprint {
 
-// Whether the file must outlast a loss of power, which takes milliseconds, or
-// can be made again.
+// Says whether the file must survive a loss of power, which takes milliseconds,
+// or can be made again.
 enum class ToDisk { kFlush, kNoFsync };
 
-// Treatment of a path that leads to a device, a pipe or a socket, or that names
-// an open descriptor of this process: /dev/stdout, /dev/fd/3.
+// What to do with a path that leads to a device, a pipe or a socket, or that
+// names an open descriptor of this process: /dev/stdout, /dev/fd/3.
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };
 
 struct AtomicFileOptions {
-  // Asked of the file system beforehand where it can, so that a full disk is
-  // known at once; 0 if unknown.
+  // Reserved in advance if the file system can, so that a full disk is noticed
+  // at once; 0 if unknown.
   int64_t expected_bytes = 0;
   ToDisk to_disk = ToDisk::kFlush;
-  // Special files, where they are written, get each byte as it comes: nothing
-  // is replaced.
+  // Special files, if they are allowed, get each byte directly, and nothing is
+  // replaced.
   SpecialFiles special_files = SpecialFiles::kRefuse;
-  // The writer does this if another is writing the file.
+  // What to do if another process is writing the file.
   WhenLocked when_locked = WhenLocked::kRefuse;
 };
 
@@ -75,10 +76,11 @@ class AtomicFile {
   // Removes the partial file unless Commit was called.
   ~AtomicFile();
 
-  // The first failure is kept: every later Append and Commit returns it.
+  // Appends bytes. The first failure is kept: every later Append and Commit
+  // returns it.
   absl::Status Append(absl::string_view bytes);
 
-  // Writes the file for good; called once, and no Append afterwards.
+  // Puts the file in place. Call it once, and do not call Append afterwards.
   absl::Status Commit();
 
  private:
@@ -98,7 +100,7 @@ class AtomicFile {
   absl::Status Error(int error, absl::string_view what) const;
 
   std::string path_;          // without links
-  std::string partial_path_;  // empty: a special file
+  std::string partial_path_;  // empty for a special file
   FileDescriptor file_;
   int64_t expected_bytes_ = 0;
   int64_t appended_bytes_ = 0;

@@ -24,7 +24,7 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-// The name under which a path's file is written before Commit.
+// Returns the name under which a path's file is written before Commit.
 std::string MakePartialPath(const std::string& path) {
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
   return absl::StrCat(path.substr(0, name), ".", path.substr(name),
@@ -44,7 +44,7 @@ TEST(AtomicFileTest, ReplacesTheFileOnCommit) {
   EXPECT_FALSE(Exists(MakePartialPath(path)));
 }
 
-// Longer ones there are not.
+// 255 bytes is the longest name that a file may have.
 TEST(AtomicFileTest, ANameMayHave255Bytes) {
   for (const size_t size : {190, 191, 192, 237, 254, 255}) {
     const std::string path = TestPath(std::string(size, 'x'));
@@ -94,7 +94,7 @@ TEST(AtomicFileTest, LeavesNothingWithoutCommit) {
   EXPECT_EQ(ReadTestFile(path), "old");
 }
 
-// A user may have files of such names, and another program may write them.
+// A user may have a file with such a name, and another program may write it.
 TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
   const std::string path = TestPath("own");
   const std::string own = WriteTestFile("own.partial", "precious");
@@ -105,7 +105,7 @@ TEST(AtomicFileTest, LeavesAUsersPartialFileAlone) {
   ASSERT_THAT(file->Commit(), IsOk());
   EXPECT_EQ(ReadTestFile(path), "new");
   EXPECT_EQ(ReadTestFile(own), "precious");
-  // Beside what is written, also where that has no folder in its name.
+  // The partial file is beside the file, also if the path has no folder.
   ASSERT_EQ(chdir(testing::TempDir().c_str()), 0);
   file = AtomicFile::Create("bare");
   ASSERT_THAT(file, IsOk());
@@ -132,7 +132,7 @@ TEST(AtomicFileTest, KeepsThePermissionsOfTheFileItReplaces) {
     ASSERT_EQ(chmod(path.c_str(), mode), 0);
     absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
     ASSERT_THAT(file, IsOk());
-    // Nor may others look while it is written.
+    // Other users may not read it while it is written, either.
     EXPECT_EQ(ReadStatus(MakePartialPath(path)).st_mode & 07777, mode);
     ASSERT_THAT(file->Commit(), IsOk());
     EXPECT_EQ(ReadStatus(path).st_mode & 07777, mode);
@@ -158,7 +158,7 @@ TEST(AtomicFileTest, WritesThroughLinksAndKeepsThem) {
     EXPECT_TRUE(S_ISREG(ReadStatus(blob).st_mode));
     EXPECT_EQ(ReadTestFile(blob), "by " + name);
   }
-  // A link to a file that is yet to be.
+  // This link leads to a file that does not exist yet.
   ASSERT_EQ(unlink(blob.c_str()), 0);
   ASSERT_THAT(Replace(outer, "made"), IsOk());
   EXPECT_EQ(ReadTestFile(blob), "made");
@@ -182,7 +182,7 @@ TEST(AtomicFileDeathTest, ReplacesNothingWhenTheDiskCannotBeFlushed) {
   EXPECT_FALSE(Exists(MakePartialPath(path)));
 }
 
-// As a daemon does: the next descriptor is 0, which is one like any other.
+// A daemon closes standard input, so the next descriptor is 0, which must work.
 TEST(AtomicFileDeathTest, NeedsNoStandardInput) {
   const std::string path = WriteTestFile("daemon", "old");
   EXPECT_EXIT(
@@ -212,7 +212,7 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  // As /dev/stdout is a link to a pipe that has no name.
+  // This is like /dev/stdout, which may be a link to a pipe without a name.
   absl::StatusOr<AtomicFile> file =
       AtomicFile::Create(absl::StrCat("/proc/self/fd/", ends[1]), options);
   ASSERT_THAT(file, IsOk());
@@ -222,7 +222,8 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   EXPECT_EQ(read(ends[0], bytes, sizeof(bytes)), 7);
   EXPECT_STREQ(bytes, "through");
   for (const int end : ends) close(end);
-  // The file of a descriptor is appended to, as others do that have it.
+  // A descriptor's file is written at its position, since other owners of the
+  // descriptor write there too.
   const std::string log = WriteTestFile("log", "");
   const int opened = open(log.c_str(), O_WRONLY | O_CLOEXEC);
   ASSERT_EQ(write(opened, "before ", 7), 7);
@@ -233,7 +234,7 @@ TEST(AtomicFileTest, WritesSpecialFilesAsTheyAre) {
   ASSERT_EQ(write(opened, " after", 6), 6);
   close(opened);
   EXPECT_EQ(ReadTestFile(log), "before here after");
-  // A regular file is replaced all the same.
+  // A regular file is replaced even with this option.
   const std::string path = WriteTestFile("regular", "old");
   file = AtomicFile::Create(path, options);
   ASSERT_THAT(file->Append("new"), IsOk());

@@ -1,10 +1,10 @@
-// A descriptor of an open file, closed at the end.
+// A descriptor of an open file, which is closed when the object is destroyed.
 //
 //   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 //   if (!file.is_open()) return FileError(errno, path, "cannot be opened");
 //   read(file.get(), bytes, size);
 //
-// Movable; thread-compatible. Memory: the number.
+// Movable; thread-compatible. Memory: one int.
 
 #ifndef FOOTPRINT_BASE_FILES_FILE_DESCRIPTOR_H_
 #define FOOTPRINT_BASE_FILES_FILE_DESCRIPTOR_H_
@@ -18,7 +18,7 @@ namespace footprint {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Owns `descriptor` from now on; below zero, none.
+  // Owns `descriptor` from now on; a negative number means none.
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -31,7 +31,7 @@ class FileDescriptor {
   }
 
   bool is_open() const { return descriptor_ >= 0; }
-  // Stays this object's.
+  // Returns the descriptor, which this object keeps.
   int get() const { return descriptor_; }
 
  private:

@@ -1,12 +1,13 @@
-// The system's errors about files, as statuses: the only table of the tree.
+// Converts the system's errors about files to statuses. No other place in the
+// tree does.
 //
 //   const int descriptor = open(path.c_str(), O_RDONLY);
 //   if (descriptor < 0) return FileError(errno, path, "cannot be opened");
 //
 // NotFound: ENOENT, ENOTDIR. PermissionDenied: EACCES, EPERM, EROFS.
-// InvalidArgument: no regular file or no name of one: EISDIR, ELOOP, ENXIO,
-// ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC, EDQUOT, EFBIG, ENOMEM,
-// EMFILE, ENFILE. Unavailable: every other.
+// InvalidArgument, for what is not a regular file or not a file's name: EISDIR,
+// ELOOP, ENXIO, ENAMETOOLONG, EINVAL. ResourceExhausted: ENOSPC, EDQUOT, EFBIG,
+// ENOMEM, EMFILE, ENFILE. Unavailable: every other error.
 //
 // Thread-safe. Pure: the status has copies of the texts. Memory: the text.
 
@@ -18,8 +19,8 @@
 
 namespace footprint {
 
-// Its message is "`path`: `what`: the system's text; `advice`". Without
-// `advice`, there is one that suits the code.
+// Returns a status with the message "`path`: `what`: the system's text;
+// `advice`". If `advice` is empty, the message has advice that suits the error.
 absl::Status FileError(int error, absl::string_view path,
                        absl::string_view what, absl::string_view advice = "");
 

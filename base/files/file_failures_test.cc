@@ -1,6 +1,6 @@
-// Failures with files, tested once for all who use them: a killed process, a
-// full disk, files that must not be read or written, interrupts, links and
-// pipes in the way, and two who write at once.
+// Failures with files, tested once for all users of these files: a killed
+// process, a full disk, files that must not be read or written, interrupts,
+// links and pipes in the way, and two writers at once.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ class FileFailuresTest : public testing::Test {
   void SetUp() override {
     folder_ = TestPath("file_failures_XXXXXX");
     ASSERT_NE(mkdtemp(&folder_[0]), nullptr);
-    // Relative names, since other users may not come along the whole path.
+    // Names are relative, since other users may not enter the whole path.
     ASSERT_EQ(chdir(folder_.c_str()), 0);
     ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
   }
@@ -58,7 +58,7 @@ class FileFailuresTest : public testing::Test {
     return name;
   }
 
-  // All names in the folder, hidden ones too.
+  // Returns all names in the folder, with hidden ones.
   std::set<std::string> Files() const {
     std::set<std::string> files;
     DIR* folder = opendir(folder_.c_str());
@@ -90,7 +90,7 @@ struct stat ReadStatus(const std::string& path) {
   return status;
 }
 
-// The status that `work` returns in a process of its own.
+// Returns the status that `work` returns in a process of its own.
 absl::Status InChild(const std::function<absl::Status()>& work) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -114,9 +114,9 @@ absl::Status InChild(const std::function<absl::Status()>& work) {
   return absl::Status(static_cast<absl::StatusCode>(text[0]), text.substr(1));
 }
 
-// A file size limit is refused as a full disk is, and needs no disk of its own.
-// Nothing is done about the signal that the system sends besides: it is the
-// file layer's to see that nobody dies of it.
+// A limit of file sizes fails like a full disk, and needs no disk of its own.
+// The system also sends a signal, which these tests do not handle: the library
+// must keep it from ending the process.
 void LimitFileSize(rlim_t bytes) {
   const struct rlimit limit = {bytes, RLIM_INFINITY};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -124,7 +124,7 @@ void LimitFileSize(rlim_t bytes) {
 
 // --- Killed
 
-// Two contents of one size: what is seen is one of them.
+// The two contents have one size, and a reader must see one of them.
 std::string Content(int round) {
   return std::string(300'000, round % 2 == 0 ? 'a' : 'b');
 }
@@ -150,7 +150,7 @@ TEST_F(FileFailuresTest, AKilledProcessLeavesOneOfBothFilesWhole) {
     ASSERT_THAT(bytes, IsOk());
     EXPECT_TRUE(*bytes == Content(0) || *bytes == Content(1));
   }
-  // Partial files of killed processes are no hindrance, and none is left over.
+  // Partial files of killed processes do not disturb, and none remains.
   ASSERT_THAT(Write("killed", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("killed"), "new");
   EXPECT_THAT(Files(), ElementsAre("killed"));
@@ -211,7 +211,8 @@ TEST_F(FileFailuresTest, TheFirstFailureIsKept) {
   EXPECT_EQ(*ReadWholeFile("full"), "old");
 }
 
-// Refused before the first byte, and the program's own signals are its own.
+// The file is refused before its first byte, and the program keeps its own
+// signals.
 TEST_F(FileFailuresTest, AsksForNoMoreThanTheLimitOfFileSizes) {
   AtomicFileOptions options;
   options.expected_bytes = 50'001;
@@ -222,7 +223,7 @@ TEST_F(FileFailuresTest, AsksForNoMoreThanTheLimitOfFileSizes) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("has no room: File too large; 50001 bytes"));
-  // Not even one.
+  // With a limit of 0 not even one byte is possible.
   options.expected_bytes = 1;
   EXPECT_THAT(InChild([&] {
                 LimitFileSize(0);
@@ -238,7 +239,7 @@ TEST_F(FileFailuresTest, AsksForNoMoreThanTheLimitOfFileSizes) {
       testing::KilledBySignal(SIGXFSZ), "");
 }
 
-// More than any file system lets a file have.
+// No file system has files of this size.
 TEST_F(FileFailuresTest, SaysSoBeforeWritingWhenTheDiskIsTooSmall) {
   Put("small", "old");
   AtomicFileOptions options;
@@ -266,7 +267,7 @@ TEST_F(FileFailuresTest, AFullDeviceIsReportedAndStays) {
 constexpr uid_t kOtherUser = 1000;
 constexpr gid_t kOtherGroup = 1001;
 
-// Root may do everything: the rest of the process is another user's.
+// Root may do everything, so the rest of the process runs as another user.
 void LeaveRoot() {
   if (geteuid() != 0) return;
   if (setgroups(0, nullptr) != 0 ||
@@ -327,7 +328,7 @@ TEST_F(FileFailuresTest, WhatMustNotBeWrittenStaysAsItIs) {
   EXPECT_EQ(*ReadWholeFile("closed/old"), "old");
 }
 
-// Holds for root too, whom the file system would let through.
+// This holds also for root, whom the file system would not stop.
 TEST_F(FileFailuresTest, WhatIsReadOnlyStaysAsItIs) {
   Put("kept", "old", 0444);
   for (const auto& write : Writers()) {
@@ -352,7 +353,8 @@ TEST_F(FileFailuresTest, KeepsTheOwnerOrRefuses) {
   EXPECT_EQ(ReadStatus("owned").st_uid, kOtherUser);
   EXPECT_EQ(ReadStatus("owned").st_gid, kOtherGroup);
   EXPECT_EQ(ReadStatus("owned").st_mode & 07777, 0600u);
-  // Everybody may write to it and beside it, but not give it to root.
+  // Everybody may write to this file and beside it, but cannot give a file to
+  // root.
   Put("roots", "old", 0666);
   for (const auto& write : Writers()) {
     const absl::Status status = AsAnotherUser([&] { return write("roots"); });
@@ -364,9 +366,9 @@ TEST_F(FileFailuresTest, KeepsTheOwnerOrRefuses) {
   EXPECT_THAT(Files(), ElementsAre("owned", "roots"));
 }
 
-// --- No regular file
+// --- Not a regular file
 
-// Nobody will ever write to the pipe: a test that waits for it does not end.
+// Nobody will write to the pipe, so a test that waits for it never ends.
 TEST_F(FileFailuresTest, WhatIsNoRegularFileIsLeftAlone) {
   ASSERT_EQ(mkfifo("pipe", 0600), 0);
   for (const std::string& path :
@@ -402,7 +404,7 @@ TEST_F(FileFailuresTest, WhatIsMissingIsNotFound) {
 
 // --- Links
 
-// A link or pipe under the partial file's name is another's.
+// A link or pipe of the partial file's name belongs to someone else.
 TEST_F(FileFailuresTest, NoLinkOfThePartialFilesNameIsFollowed) {
   Put("victim", "precious");
   for (const char* target : {"victim", "not_there"}) {
@@ -434,15 +436,15 @@ TEST_F(FileFailuresTest, ALinkThatLeadsNowhereIsRefused) {
   EXPECT_THAT(Write("loop", "x"), StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(OpenRegularFile("loop"),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  // But one that leads to what is not there yet makes it.
+  // A link to a file that does not exist yet makes that file.
   ASSERT_EQ(symlink("target", "link"), 0);
   ASSERT_THAT(Write("link", "new"), IsOk());
   EXPECT_EQ(*ReadWholeFile("target"), "new");
   EXPECT_TRUE(S_ISLNK(ReadStatus("link").st_mode));
 }
 
-// The system follows 40 links, too, but the file layer asks where the last
-// ends.
+// The system also follows 40 links, but the library must know where the last
+// one ends.
 TEST_F(FileFailuresTest, AChainOfLinksIsFollowedAsFarAsTheSystemDoes) {
   std::string target = "target";
   for (int i = 1; i <= 40; ++i) {
@@ -456,7 +458,7 @@ TEST_F(FileFailuresTest, AChainOfLinksIsFollowedAsFarAsTheSystemDoes) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// A program that was killed left it read-only, and it may be removed.
+// A killed program left this file read-only, and it may be removed.
 TEST_F(FileFailuresTest, AReadOnlyPartialFileIsNoHindrance) {
   Put(MakePartialPath("stale"), "half", 0444);
   EXPECT_THAT(AsAnotherUser([] { return Write("stale", "new"); }), IsOk());
@@ -482,8 +484,8 @@ TEST_F(FileFailuresTest, NothingButWhatWasWrittenIsCommitted) {
 std::atomic<int> interrupts;
 
 // While it lives, the thread that made it is interrupted a thousand times a
-// second: none of its system calls goes on by itself. Threads that it starts
-// are not.
+// second, and no system call restarts by itself. Threads that it starts are not
+// interrupted.
 class Interrupted {
  public:
   Interrupted() {
@@ -504,7 +506,7 @@ class Interrupted {
   struct sigaction before_;
 };
 
-// A thread that no signal of this process goes to.
+// Starts a thread that gets no signal of this process.
 std::thread Undisturbed(const std::function<void()>& work) {
   sigset_t all, before;
   sigfillset(&all);
@@ -556,8 +558,8 @@ TEST_F(FileFailuresTest, InterruptedReadsAndWritesGoOn) {
   for (const int end : ends) close(end);
 }
 
-// ThreadSanitizer keeps a signal until a call that it knows, which flock is
-// not, and then runs the handler once for all of them.
+// ThreadSanitizer delays a signal until a call that it knows, and it does not
+// know flock. Then it runs the handler once for all signals.
 #ifdef __SANITIZE_THREAD__
 constexpr int kInterruptsOfFiftyMilliseconds = 1;
 #else
@@ -600,7 +602,7 @@ TEST_F(FileFailuresTest, TheSecondOfTwoWritersIsRefusedOrWaits) {
     EXPECT_TRUE(committed);
   });
   for (int i = 0; i < 10; ++i) Wait();
-  // The refused one did not remove what the first is writing.
+  // The refused writer did not remove the first writer's partial file.
   ASSERT_THAT(first->Append("first"), IsOk());
   committed = true;
   EXPECT_THAT(first->Commit(), IsOk());

@@ -36,7 +36,7 @@ bool IsNamed(const std::string& path, Links links, int descriptor) {
 }
 
 absl::StatusOr<FileLock> FileLock::TryAcquire(const std::string& path) {
-  // Not to be held up by a pipe of that name.
+  // O_NONBLOCK keeps a pipe of that name from blocking.
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.is_open()) return FileError(errno, path, "cannot be opened");
   struct stat facts;

@@ -1,12 +1,12 @@
-// Advisory locks on files and folders, held until the descriptor is closed or
-// the process ends.
+// Advisory locks on files and folders. A lock ends when its descriptor is
+// closed or the process ends.
 //
 //   absl::StatusOr<FileLock> lock = FileLock::TryAcquire(workspace);
 //   if (!lock.ok()) return lock.status();
 //
-// Thread-compatible: one owner. A lock is one descriptor's, so it parts threads
-// as it parts processes. Where the file system has no locks, as some networks'
-// have none, all have the FileLock. Memory: a file descriptor.
+// Thread-compatible: a lock has one owner. It belongs to a descriptor, so it
+// works between threads as between processes. On file systems without locks
+// (some network file systems) every caller succeeds. Memory: a file descriptor.
 
 #ifndef FOOTPRINT_BASE_FILES_FILE_LOCK_H_
 #define FOOTPRINT_BASE_FILES_FILE_LOCK_H_
@@ -21,26 +21,28 @@ namespace footprint {
 
 enum class WhenLocked { kRefuse, kWait };
 
-// Locks what is open. False with errno: EWOULDBLOCK if another has it.
+// Locks an open file. Returns false and sets errno: EWOULDBLOCK if another
+// descriptor holds the lock.
 bool LockFile(int descriptor, WhenLocked when_locked);
-// The same, but true where the file system has no locks.
+// Locks an open file, and returns true also if the file system has no locks.
 bool LockFileIfPossible(int descriptor, WhenLocked when_locked);
 
 enum class Links { kFollow, kRefuse };
 
-// Returns whether `path` is a name of what is open: what is locked may have
-// been replaced meanwhile.
+// Returns whether `path` still names the open file, which may have been
+// replaced before it was locked.
 bool IsNamed(const std::string& path, Links links, int descriptor);
 
 class FileLock {
  public:
-  // Locks what exists, and does not change it. Errors name `path`: Unavailable
-  // if it is held already; InvalidArgument if it is a pipe or a device; else
-  // FileError's.
+  // Locks an existing file or folder without changing it. Errors name `path`:
+  // Unavailable if it is locked already; InvalidArgument if it is a pipe or a
+  // device; otherwise the errors of FileError.
   static absl::StatusOr<FileLock> TryAcquire(const std::string& path);
 
-  // Waits for the lock on the file of this path, which is made if it is
-  // missing, and waits again if that was replaced meanwhile. FileError's.
+  // Waits for the lock on the file of this path, which is created if it is
+  // missing. Waits again if the file was replaced in the meantime. Returns the
+  // errors of FileError.
   static absl::StatusOr<FileLock> Acquire(const std::string& path);
 
  private:

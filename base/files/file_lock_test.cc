@@ -40,7 +40,7 @@ TEST(FileLockTest, IsNotHeldUpByAPipeThatNobodyWrites) {
   ASSERT_NE(mkdtemp(&path[0]), nullptr);
   path += "/pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  alarm(20);  // the end of a test that waits
+  alarm(20);  // ends a test that waits
   const absl::Status status = FileLock::TryAcquire(path).status();
   alarm(0);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));

@@ -6,7 +6,7 @@
 
 namespace footprint {
 
-// FNV-1a, by words of eight bytes as far as there are.
+// FNV-1a, but with words of eight bytes while there are eight.
 uint64_t Fingerprint(const void* data, int64_t size_bytes, uint64_t seed) {
   const char* bytes = static_cast<const char*>(data);
   uint64_t hash = seed;
@@ -15,7 +15,7 @@ uint64_t Fingerprint(const void* data, int64_t size_bytes, uint64_t seed) {
     std::memcpy(&word, bytes + i,
                 static_cast<size_t>(std::min<int64_t>(8, size_bytes - i)));
     hash = (hash ^ word) * 0x100000001b3u;
-    hash ^= hash >> 29;  // or high bits would reach no low one
+    hash ^= hash >> 29;  // otherwise high bits would not affect low bits
   }
   return hash;
 }

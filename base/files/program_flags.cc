@@ -16,11 +16,12 @@
 namespace footprint {
 namespace {
 
-// The status of a program that ends while its flags are parsed; -1 while they
-// are not.
+// The status of a program that ends while its flags are parsed; -1 at all other
+// times.
 int exit_code_while_parsing = -1;
 
-// std::cout, where Abseil prints help, keeps nothing back from stdout.
+// Ends the program with that status. Abseil prints help to std::cout, which
+// buffers nothing beyond stdout.
 void EndWithExitCode() {
   if (exit_code_while_parsing < 0) return;
   const int exit_code =
@@ -43,8 +44,9 @@ bool AsksForHelp(int argc, char** argv) {
   return false;
 }
 
-// Bazel starts PROGRAM in PROGRAM.runfiles/WORKSPACE. A script that it started
-// so, and that calls PROGRAM from where it likes, is left alone.
+// Returns whether Bazel started this program: it starts PROGRAM in
+// PROGRAM.runfiles/WORKSPACE. If Bazel started a script that calls PROGRAM, the
+// folder has the script's name, and the paths are the script's own.
 bool BazelStartedThis() {
   char folder[PATH_MAX];
   return getcwd(folder, sizeof(folder)) != nullptr &&

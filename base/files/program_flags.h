@@ -1,5 +1,5 @@
-// The begin of a program that takes flags, as standard_output.h is the end of
-// one that prints.
+// The beginning of a program that takes flags; standard_output.h is the end of
+// a program that prints.
 //
 //   int main(int argc, char** argv) {
 //     const std::vector<char*> arguments =
@@ -7,12 +7,11 @@
 //     ...
 //   }
 //
-// Where `bazel run` started the program, in a folder of its own, the program
-// goes to the folder of whoever called: paths on the command line are from
-// there.
+// `bazel run` starts a program in a folder of its own. The program then changes
+// to the folder of the caller, where paths on the command line begin.
 //
-// Once in a program, before it starts threads. Words that come back are argv's
-// own, valid as long as the process runs. Memory: Abseil's.
+// Call this once in a program, before it starts threads. The returned words are
+// argv's own, valid until the process ends. Memory: that of Abseil.
 
 #ifndef FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_
 #define FOOTPRINT_BASE_FILES_PROGRAM_FLAGS_H_
@@ -21,16 +20,17 @@
 
 namespace footprint {
 
-// absl::ParseCommandLine, which ends the program by itself where a flag is
-// wrong or help is asked for, with 1 or 0 as its release has it. Here it ends
-// with `wrong_flag_exit_code` or, where all of the help reached standard
-// output, with 0. Returns what is no flag, the program's name first.
+// Parses flags with absl::ParseCommandLine, which itself ends the program for a
+// wrong flag or for help, with exit code 1 or 0 depending on its release. This
+// function ends the program with `wrong_flag_exit_code`, or with 0 if the help
+// was printed completely. Returns the words that are not flags, the program's
+// name first.
 std::vector<char*> ParseProgramFlags(int argc, char** argv,
                                      int wrong_flag_exit_code = 2);
 
-// The same step for a program whose command line is another's in part, so that
-// it parses its own. Ends the program with 1 where the folder cannot be
-// entered.
+// Changes to the caller's folder only, for a program that parses its own flags
+// because a part of its command line is another program's. Ends the program
+// with 1 if it cannot enter the folder.
 void EnterCallersFolder();
 
 }  // namespace footprint

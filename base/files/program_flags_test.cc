@@ -93,7 +93,7 @@ TEST(ProgramFlagsTest, PathsAreTheCallersWhereBazelRanTheProgram) {
   ASSERT_EQ(setenv("BUILD_WORKING_DIRECTORY", caller.c_str(), 1), 0);
   Parse({"program"});
   EXPECT_EQ(WorkingFolder(), callers_folder);
-  // A script of Bazel's calls this program with paths of its own.
+  // Here Bazel started a script, which calls this program with its own paths.
   ASSERT_EQ(chdir((others + "/main").c_str()), 0);
   const std::string scripts_folder = WorkingFolder();
   Parse({"program"});

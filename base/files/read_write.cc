@@ -11,8 +11,9 @@
 namespace footprint {
 namespace {
 
-// `transfer(done, left)` is a system call that moves up to `left` bytes from
-// the `done`th on. The bytes moved until it moves none, or -1 with errno.
+// Calls `transfer(done, left)`, a system call that moves up to `left` bytes
+// from the `done`th on, until all bytes are moved or it moves none. Returns the
+// bytes moved, or -1 with errno.
 template <typename Transfer>
 int64_t MoveAll(int64_t size_bytes, const Transfer& transfer) {
   int64_t done = 0;

@@ -1,4 +1,4 @@
-// Reads and writes until all is done: again after interrupts and short ones.
+// Reads and writes completely: continues after interrupts and short transfers.
 //
 //   absl::Status status = ReadFully(file.get(), path, 0, 8, &length);
 //   if (!status.ok()) return status;
@@ -6,8 +6,8 @@
 //     return FileError(errno, path, "cannot be written");
 //   }
 //
-// Thread-safe, except for two that move one descriptor's position. Memory:
-// none. The descriptor stays the caller's, and open.
+// Thread-safe, unless two calls move one descriptor's position. Memory: none.
+// The caller keeps the descriptor, which stays open.
 
 #ifndef FOOTPRINT_BASE_FILES_READ_WRITE_H_
 #define FOOTPRINT_BASE_FILES_READ_WRITE_H_
@@ -19,25 +19,27 @@
 
 namespace footprint {
 
-// The bytes read from `offset_bytes` on: fewer than `size_bytes` only where the
-// file ends. -1: the system refused, and errno says why.
+// Returns the bytes read from `offset_bytes` on, which are fewer than
+// `size_bytes` only if the file ends. Returns -1 if the system refuses, with
+// errno.
 int64_t ReadAt(int descriptor, int64_t offset_bytes, int64_t size_bytes,
                void* destination);
 
-// The same from where the descriptor stands, also of a pipe.
+// Does the same from the descriptor's position, which may be that of a pipe.
 int64_t ReadOn(int descriptor, int64_t size_bytes, void* destination);
 
-// All of `size_bytes`. DataLoss: the file ends before; else FileError's. `path`
-// is for messages.
+// Reads all of `size_bytes`. Returns DataLoss if the file ends earlier, and
+// otherwise the errors of FileError. `path` is used in messages.
 absl::Status ReadFully(int descriptor, absl::string_view path,
                        int64_t offset_bytes, int64_t size_bytes,
                        void* destination);
 
-// Returns false if the system refused, and errno says why; some may be written.
+// Returns false with errno if the system refuses; some bytes may then be
+// written.
 bool WriteAt(int descriptor, int64_t offset_bytes, const void* data,
              int64_t size_bytes);
 
-// The same to where the descriptor stands.
+// Does the same at the descriptor's position.
 bool WriteOn(int descriptor, const void* data, int64_t size_bytes);
 
 }  // namespace footprint

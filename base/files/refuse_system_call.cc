@@ -11,10 +11,10 @@
 namespace footprint {
 namespace {
 
-// Refuses `number` with `error` if any of `argument_bits` is set in its third
-// argument; always, if there are none.
+// Refuses the call `number` with `error` if any of `argument_bits` is set in
+// its third argument, or always if there are no `argument_bits`.
 bool Refuse(unsigned number, unsigned argument_bits, unsigned error) {
-  // The lower half of an argument comes first.
+  // The filter reads the lower half of the argument, which comes first.
   const struct sock_filter refuse_all[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
@@ -42,7 +42,7 @@ bool Refuse(unsigned number, unsigned argument_bits, unsigned error) {
 
 bool RefuseIoUring() { return Refuse(SYS_io_uring_setup, 0, EPERM); }
 
-// The C library asks by one of the two.
+// The C library starts a thread by one of these two.
 bool RefuseThreads() {
   return Refuse(SYS_clone3, 0, EAGAIN) && Refuse(SYS_clone, 0, EAGAIN);
 }

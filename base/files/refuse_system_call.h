@@ -1,20 +1,21 @@
-// Makes the kernel refuse system calls to this process, as a container's filter
-// does, so that tests reach the code that runs in their place.
+// Makes the kernel refuse system calls of this process, as a container's filter
+// does, so that tests reach the code that runs instead.
 //
 //   if (!RefuseThreads()) std::_Exit(3);
 //   const absl::Status status = LazyLoading(&chain, file, options).status();
 //
-// For children of death tests: a refusal cannot be taken back. It is for the
-// calling thread, and for threads and children that it starts later, and ends
-// with the process. Memory: the kernel's, some hundred bytes a refusal.
+// Use this in children of death tests only, since a refusal cannot be undone.
+// It applies to the calling thread and to threads and children that it starts
+// later, and ends with the process. Memory: some hundred bytes of the kernel's
+// per refusal.
 
 #ifndef FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
 #define FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
 
 namespace footprint {
 
-// Makes io_uring_setup fail with EPERM from now on. False if filters are
-// refused.
+// Makes io_uring_setup fail with EPERM from now on. Returns false if the kernel
+// refuses filters.
 bool RefuseIoUring();
 
 // Makes each start of a thread fail from now on.
@@ -23,7 +24,7 @@ bool RefuseThreads();
 // Makes opening a file with O_DIRECT fail with EINVAL from now on.
 bool RefuseDirectOpen();
 
-// Makes reading at a place of a file fail with EIO from now on, as on a broken
+// Makes reads at an offset (pread) fail with EIO from now on, as on a broken
 // disk.
 bool RefuseReadsAtPlaces();
 

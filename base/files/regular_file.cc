@@ -23,7 +23,8 @@ absl::StatusOr<FileDescriptor> OpenRegularFile(const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a regular file; name the file itself"));
   }
-  // Reads shall wait for the disk: queues take the flag for a wish not to.
+  // Reads must wait for the disk, and io_uring treats O_NONBLOCK as a wish not
+  // to wait.
   if (fcntl(file.get(), F_SETFL, 0) != 0) {
     return FileError(errno, path, "cannot be opened");
   }

@@ -1,11 +1,11 @@
-// Opens files that hold bytes, and waits for nothing else.
+// Opens regular files only, so that it never waits.
 //
 //   absl::StatusOr<FileDescriptor> file = OpenRegularFile("config.json");
 //
-// A pipe under the name of a weight file would make an ordinary open wait for
-// whoever writes to it, which may be nobody.
+// If a pipe had the name of a weight file, an ordinary open would wait for a
+// writer, which may never come.
 //
-// Thread-safe. The caller owns the descriptor. Memory: that alone.
+// Thread-safe. The caller owns the descriptor. Memory: the descriptor.
 
 #ifndef FOOTPRINT_BASE_FILES_REGULAR_FILE_H_
 #define FOOTPRINT_BASE_FILES_REGULAR_FILE_H_
@@ -17,9 +17,9 @@
 
 namespace footprint {
 
-// Opens a regular file for reading. InvalidArgument: a folder, pipe, socket or
-// device; else FileError's, such as NotFound and PermissionDenied. The text
-// begins with the path.
+// Opens a regular file for reading. Returns InvalidArgument for a folder, pipe,
+// socket or device; otherwise the errors of FileError, such as NotFound and
+// PermissionDenied. The message begins with the path.
 absl::StatusOr<FileDescriptor> OpenRegularFile(const std::string& path);
 
 }  // namespace footprint

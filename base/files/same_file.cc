@@ -14,10 +14,10 @@ bool AreSame(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Where in `path` its last part begins.
+// Returns where the last part of `path` begins.
 size_t NameBegin(absl::string_view path) { return path.rfind('/') + 1; }
 
-// Reads what the system knows of the folder that holds the path's last part.
+// Reads the status of the folder that contains the path's last part.
 bool StatFolder(absl::string_view path, struct stat* facts) {
   char folder[PATH_MAX] = ".";
   const size_t size = NameBegin(path);
@@ -32,6 +32,8 @@ bool IsSameFile(const std::string& one, const std::string& other) {
   if (one == other) return true;
   struct stat facts;
   struct stat other_facts;
+  // Compares existing files by their inodes, and other paths by folder and
+  // name.
   const bool is_there = stat(one.c_str(), &facts) == 0;
   if (is_there != (stat(other.c_str(), &other_facts) == 0)) return false;
   if (is_there) return AreSame(facts, other_facts);

@@ -3,7 +3,7 @@
 //
 //   if (footprint::IsSameFile(input, output)) return Refuse(output);
 //
-// Pure but for the file system, thread-safe, without heap memory.
+// Pure apart from the file system; thread-safe; without heap memory.
 
 #ifndef FOOTPRINT_BASE_FILES_SAME_FILE_H_
 #define FOOTPRINT_BASE_FILES_SAME_FILE_H_
@@ -12,8 +12,9 @@
 
 namespace footprint {
 
-// Returns whether two paths name one file, through links, too; for paths where
-// nothing is yet, whether they would. False where the system does not tell.
+// Returns whether two paths name one file, also through links. For paths that
+// do not exist yet, returns whether they would. Returns false if the system
+// does not say.
 bool IsSameFile(const std::string& one, const std::string& other);
 
 }  // namespace footprint

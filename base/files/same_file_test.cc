@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-// A folder of its own, and in it the working folder.
+// Makes a folder for the test, and enters it.
 class SameFileTest : public testing::Test {
  protected:
   void SetUp() override {

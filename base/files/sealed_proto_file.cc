@@ -18,13 +18,13 @@ namespace {
 using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 
-// The end of a file: field 16, a fixed32, as protobuf writes it, so that other
-// readers of protobuf pass over it.
+// The tag of the file's last field, number 16, a fixed32, so that other readers
+// of protobuf skip it.
 constexpr absl::string_view kChecksumTag("\x85\x01", 2);
 constexpr size_t kChecksumSize = sizeof(uint32_t);
 
-// By four bits: a table of 64 bytes, since it is part of every measured
-// program.
+// The checksum goes by four bits: its table has 64 bytes, since it is part of
+// every measured program.
 constexpr std::array<uint32_t, 16> MakeChecksumTable() {
   constexpr uint32_t kPolynomial = 0xEDB88320;  // IEEE 802.3, lowest bit first
   std::array<uint32_t, 16> table = {};
@@ -38,8 +38,8 @@ constexpr std::array<uint32_t, 16> MakeChecksumTable() {
   return table;
 }
 
-// CRC-32 as zlib has it: finds every change of up to 32 bits in a row, and any
-// other but for one in 4 billion.
+// CRC-32 as in zlib: finds every change within 32 consecutive bits, and all but
+// one in 4 billion of the others.
 uint32_t ComputeChecksum(absl::string_view bytes) {
   static constexpr std::array<uint32_t, 16> kTable = MakeChecksumTable();
   uint32_t remainder = 0xFFFFFFFF;
@@ -61,7 +61,7 @@ void AppendChecksum(std::string* bytes) {
 
 enum class Checksum { kMissing, kRight, kWrong };
 
-// Takes the checksum off the end of `bytes`, if there is one.
+// Removes the checksum from the end of `bytes`, if there is one.
 Checksum TakeChecksum(absl::string_view* bytes) {
   const size_t size = kChecksumTag.size() + kChecksumSize;
   if (bytes->size() < size) return Checksum::kMissing;
@@ -86,8 +86,8 @@ const FieldDescriptor* CompleteField(const Message& message) {
   return message.GetDescriptor()->FindFieldByName("complete");
 }
 
-// Returns why a file is refused before its content is looked at: it is newer,
-// foreign, cut short, or of a Footprint that wrote no checksum.
+// Returns why a file is refused before its content is used: it is newer, of
+// another kind, cut short, or without a checksum.
 absl::Status Refuse(const SealedProtoFormat& format, const std::string& path,
                     bool is_parsed, int32_t version, bool is_complete) {
   if (is_parsed && version > format.schema_version) {

@@ -25,7 +25,7 @@ SealedTestMessage Example() {
   return message;
 }
 
-// The bytes of a file that holds `message`.
+// Returns the bytes of a file that holds `message`.
 std::string Sealed(const SealedTestMessage& message,
                    const SealedProtoFormat& format = kFormat) {
   const std::string path = TestPath("sealed");
@@ -47,11 +47,11 @@ TEST(SealedProtoFileTest, ReadsWhatItWrote) {
   EXPECT_EQ(read.schema_version(), 3);
   EXPECT_FALSE(read.complete());
   EXPECT_EQ(read.sizes_size(), 4);
-  // A map's order is chance, the file's is not.
+  // The order of a map varies, but that of the file does not.
   for (int i = 0; i < 20; ++i) EXPECT_EQ(Sealed(Example()), ReadTestFile(path));
 }
 
-// Bit by bit, as the standard has it.
+// Computes the checksum bit by bit, as the standard defines it.
 uint32_t Crc32(const std::string& bytes) {
   uint32_t remainder = 0xFFFFFFFF;
   for (const char c : bytes) {

@@ -35,7 +35,7 @@ void StoreBigEndian(uint64_t value, int byte_count, unsigned char* bytes) {
   }
 }
 
-// The message schedule.
+// Computes the message schedule.
 void ExpandBlock(const unsigned char* block, uint32_t* words) {
   for (int i = 0; i < 16; ++i) {
     words[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
@@ -99,7 +99,8 @@ std::string Sha256::Finish() {
   const uint64_t bits = added_bytes_ * 8;
   unsigned char padding[2 * kBlockBytes] = {0x80};
   const size_t kept = added_bytes_ % kBlockBytes;
-  // At least one byte, and room for the eight of the length.
+  // The padding has at least one byte, and room for the eight bytes of the
+  // length.
   const size_t padding_bytes =
       (kept < kBlockBytes - 8 ? kBlockBytes : 2 * kBlockBytes) - kept;
   StoreBigEndian(bits, 8, padding + padding_bytes - 8);

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names bytes so that nobody can make others of the name.
+// SHA-256 (FIPS 180-4): a hash for which nobody can make other bytes.
 //
 //   footprint::Sha256 hash;
 //   hash.Add("ab");
@@ -6,10 +6,9 @@
 //   hash.FinishHex();                // "ba7816bf...f20015ad"
 //   footprint::Sha256Hex("abc");     // the same
 //
-// Against adversaries, unlike Fingerprint (fingerprint.h), and about thirty
-// times slower: some 250 MB a second. Thread-compatible; copies
-// the last 63 of the bytes that were added. Memory: 112 bytes, nothing on the
-// heap but the text.
+// Unlike Fingerprint (fingerprint.h) it is safe against adversaries, and about
+// thirty times slower: some 250 MB a second. Thread-compatible. It copies up to
+// 63 of the added bytes. Memory: 112 bytes, and only the text on the heap.
 
 #ifndef FOOTPRINT_BASE_FILES_SHA256_H_
 #define FOOTPRINT_BASE_FILES_SHA256_H_
@@ -23,16 +22,16 @@
 
 namespace footprint {
 
-// The length of the hash as a text.
+// The number of digits of the hash.
 constexpr size_t kSha256HexDigits = 64;
 
 class Sha256 {
  public:
   void Add(absl::string_view bytes);
 
-  // The 32 bytes. Once; no Add afterwards.
+  // Returns the 32 bytes. Call it once, and do not call Add afterwards.
   std::string Finish();
-  // The same as 64 digits, in lower case.
+  // Returns the same as 64 digits in lower case.
   std::string FinishHex();
 
  private:
@@ -47,7 +46,7 @@ class Sha256 {
 
 std::string Sha256Hex(absl::string_view bytes);
 
-// Returns whether `text` is one as FinishHex writes it.
+// Returns whether `text` has the form that FinishHex writes.
 bool IsSha256Hex(absl::string_view text);
 
 }  // namespace footprint

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// The examples of FIPS 180 and of NIST's test vectors.
+// These are the examples of FIPS 180 and of NIST's test vectors.
 TEST(Sha256Test, GivesThePublishedHashes) {
   EXPECT_EQ(Sha256Hex(""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -28,11 +28,11 @@ TEST(Sha256Test, GivesItsBytesToo) {
   const std::string bytes = hash.Finish();
   EXPECT_EQ(absl::BytesToHexString(bytes),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  // Nothing is written behind the last.
+  // Nothing is written beyond the last byte.
   EXPECT_EQ(bytes.c_str()[32], '\0');
 }
 
-// Around the ends of blocks and of the padding.
+// The sizes cover the ends of blocks and of the padding.
 TEST(Sha256Test, PiecesGiveTheHashOfTheWhole) {
   std::string text;
   for (int i = 0; i < 200; ++i) text.push_back(static_cast<char>(i * 7));

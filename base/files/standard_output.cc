@@ -11,7 +11,7 @@ namespace footprint {
 
 int FinishStandardOutput(absl::string_view program, int exit_code) {
   const bool is_flushed = std::fflush(stdout) == 0;
-  // Why an earlier flush failed is not known any more.
+  // The reason of an earlier failure is no longer known.
   const std::string reason =
       is_flushed ? "" : absl::StrCat(": ", std::strerror(errno));
   if (is_flushed && std::ferror(stdout) == 0) return exit_code;

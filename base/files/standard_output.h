@@ -1,13 +1,13 @@
-// The end of a program that prints results: where not all of them arrived, that
-// is an error, as of any other file.
+// The end of a program that prints results: if not all of them could be
+// written, the program fails, as for any other file.
 //
 //   int main() {
 //     std::cout << "42\n";
 //     return footprint::FinishStandardOutput("the_answer");
 //   }
 //
-// Thread-safe. stdout stays open, and nothing is kept. Memory: the text of the
-// message.
+// Thread-safe. stdout stays open, and nothing is kept. Memory: the message's
+// text.
 
 #ifndef FOOTPRINT_BASE_FILES_STANDARD_OUTPUT_H_
 #define FOOTPRINT_BASE_FILES_STANDARD_OUTPUT_H_
@@ -16,10 +16,10 @@
 
 namespace footprint {
 
-// Writes out what stdout holds, and with it std::cout, unless the program parts
-// the two by sync_with_stdio(false). `exit_code` if all that the program
-// printed reached standard output; else 1, or `exit_code` if that is an error
-// already, and says why on standard error: "PROGRAM: standard output: ...".
+// Flushes stdout, and with it std::cout unless the program separates the two by
+// sync_with_stdio(false). Returns `exit_code` if everything that the program
+// printed was written. Otherwise prints the reason on standard error, "PROGRAM:
+// standard output: ...", and returns `exit_code`, or 1 if that is 0.
 int FinishStandardOutput(absl::string_view program, int exit_code = 0);
 
 }  // namespace footprint

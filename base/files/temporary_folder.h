@@ -1,5 +1,5 @@
-// A folder of its own for what a program needs for a while: gone with all that
-// is in it when the object is.
+// A temporary folder, which is removed with all its content when the object is
+// destroyed.
 //
 //   footprint::TemporaryFolder folder;
 //   absl::Status status =
@@ -7,9 +7,8 @@
 //   if (!status.ok()) return status;
 //   Unpack(archive, folder.Path("unpacked"));
 //
-// Owns the folder, which only its user may read. A killed process leaves it
-// behind, and so does one that calls _exit. Thread-compatible. Memory: the
-// path.
+// Owns the folder, which only its user may read. If the process is killed or
+// calls _exit, the folder stays. Thread-compatible. Memory: the path.
 
 #ifndef FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
 #define FOOTPRINT_BASE_FILES_TEMPORARY_FOLDER_H_
@@ -21,7 +20,7 @@
 
 namespace footprint {
 
-// TMPDIR; /tmp where it is not set or empty.
+// Returns TMPDIR, or /tmp if it is not set or empty.
 std::string TemporaryFolderParent();
 
 class TemporaryFolder {
@@ -33,13 +32,14 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  // Makes PARENT/NAME-XXXXXX with six other characters, once. kInvalidArgument
-  // if `parent` is empty; else the errors of file_error.h.
+  // Makes PARENT/NAME-XXXXXX, with six other characters. Call it once. Returns
+  // kInvalidArgument if `parent` is empty, and otherwise the errors of
+  // file_error.h.
   absl::Status Create(absl::string_view parent, absl::string_view name);
 
   // Returns the path of the folder; empty before Create.
   const std::string& path() const { return path_; }
-  // Returns the path of `name` in the folder, whether it is there or not.
+  // Returns the path of `name` in the folder, whether or not it exists.
   std::string Path(absl::string_view name) const;
 
  private:

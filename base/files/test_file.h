@@ -1,4 +1,4 @@
-// Files for tests, byte by byte as the test says, well-formed or not.
+// Files for tests with any bytes, well-formed or not.
 //
 //   std::string path = footprint::WriteTestFile(
 //       "two.safetensors",
@@ -17,16 +17,16 @@
 
 namespace footprint {
 
-// The length, `header` as it stands, and `data`.
+// Returns the length of `header`, `header` unchanged, and `data`.
 std::string SafetensorsBytes(absl::string_view header, absl::string_view data);
 
-// A path in the test's own folder.
+// Returns a path in the test's own folder.
 std::string TestPath(absl::string_view name);
 
-// Replaces the file in place and returns its path.
+// Replaces the file in place, and returns its path.
 std::string WriteTestFile(absl::string_view name, absl::string_view bytes);
 
-// A file's bytes; ends the test if it cannot be read.
+// Returns a file's bytes; ends the test if it cannot be read.
 std::string ReadTestFile(absl::string_view path);
 
 }  // namespace footprint

@@ -17,8 +17,9 @@ int64_t Nanoseconds(const struct timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// File times move in ticks of a few milliseconds: a write in the tick of the
-// last one would leave the same stamp. Waits until that tick is over.
+// Waits until the tick of the last write is over. File times advance in ticks
+// of a few milliseconds, so another write in the same tick would leave the same
+// time stamp.
 void OutliveTick(const struct stat& status) {
   struct timespec tick, now;
   if (clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0) return;

@@ -1,11 +1,11 @@
-// A file that is open for reading, and the means to notice that it changed.
+// A file that is open for reading, with a way to notice that it changed.
 //
 //   absl::StatusOr<footprint::WatchedFile> file =
 //       footprint::WatchedFile::Open("model.gguf");
 //   absl::Status status = file->Read(offset_bytes, size_bytes, values);
 //   if (status.ok()) status = file->CheckUnchanged();
 //
-// Owns its descriptor. Movable; thread-safe once opened. Nothing is allocated
+// Owns its descriptor. Movable; thread-safe once opened. It allocates nothing
 // after Open, unless there is an error.
 
 #ifndef FOOTPRINT_BASE_FILES_WATCHED_FILE_H_
@@ -23,11 +23,11 @@
 
 namespace footprint {
 
-// How closely a file is watched. Time stamps of files are some milliseconds
-// apart, so a second write within that time leaves no trace.
+// Says how closely a file is watched. Time stamps of files are some
+// milliseconds apart, so a second write within that time leaves no trace.
 enum class Watch {
   kLoosely,   // such a write may be missed
-  kStrictly,  // Open waits until the last write is older than that
+  kStrictly,  // Open waits until the last write is older
 };
 
 class WatchedFile {

@@ -44,7 +44,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path,
         absl::StrCat(path, ": larger than ", most_bytes,
                      " bytes; is it the file that was meant?"));
   }
-  // Not a C++ stream: its locales would cost a small process a megabyte.
+  // This is not a C++ stream, whose locales would cost a small process a
+  // megabyte.
   std::string bytes(static_cast<size_t>(facts.st_size), '\0');
   const int64_t got = ReadAt(file->get(), 0, facts.st_size, bytes.data());
   if (got < 0) return FileError(errno, path, "cannot be read");
@@ -70,7 +71,7 @@ absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
 
 absl::Status CheckOutputFile(const std::string& path) {
   struct stat found;
-  // Whoever reads a pipe would take its opening and closing for the output.
+  // A pipe's reader would take opening and closing it for the output.
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     if (S_ISDIR(found.st_mode)) {
       return FileError(EISDIR, path, "cannot be written");
@@ -80,7 +81,7 @@ absl::Status CheckOutputFile(const std::string& path) {
                : FileError(errno, path, "cannot be written");
   }
   // A descriptor of a regular file, such as /dev/stdout behind a shell's ">",
-  // is written where it stands.
+  // is written at its position.
   AtomicFileOptions options = Options(ToDisk::kNoFsync);
   options.special_files = SpecialFiles::kWriteAsTheyAre;
   return AtomicFile::Create(path, options).status();

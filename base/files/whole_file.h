@@ -1,14 +1,15 @@
-// Files that are read whole and replaced in one step.
+// Files that are read as a whole and replaced in one step.
 //
 //   absl::StatusOr<std::string> text = ReadWholeFile(path);
 //   if (!text.ok()) return text.status();
 //   absl::Status status = ReplaceFile(path, Improve(*text), ToDisk::kFlush);
 //
-// A reader sees the old file or the new one, never half of one. Writing is
-// AtomicFile's (atomic_file.h), links, permissions and errors too, except that
-// it waits for another writer of the path.
+// A reader sees the old file or the new one, never a mixture. AtomicFile
+// (atomic_file.h) writes the file, with its rules for links and permissions and
+// its errors, except that this waits for another writer of the path.
 //
-// Thread-safe: no state is kept. Memory: the bytes of the file. Time: linear.
+// Thread-safe, since it keeps no state. Memory: the bytes of the file. Time:
+// linear.
 
 #ifndef FOOTPRINT_BASE_FILES_WHOLE_FILE_H_
 #define FOOTPRINT_BASE_FILES_WHOLE_FILE_H_
@@ -23,27 +24,29 @@
 
 namespace footprint {
 
-// Far above any profile or threshold; keeps a foreign file from filling the
-// memory.
+// Far above the size of any profile or threshold file. It keeps a wrong file
+// from filling the memory.
 constexpr int64_t kMostWholeFileBytes = int64_t{256} << 20;
 
-// Errors name `path`, the reason and the way out: those of OpenRegularFile
-// (regular_file.h); InvalidArgument also if it is larger than `most_bytes`.
+// Reads the file. Errors name `path`, the reason and the next step. They are
+// those of OpenRegularFile (regular_file.h), and InvalidArgument if the file is
+// larger than `most_bytes`.
 absl::StatusOr<std::string> ReadWholeFile(
     const std::string& path, int64_t most_bytes = kMostWholeFileBytes);
 
-// Creates the file if it is missing.
+// Replaces the file, or creates it if it is missing.
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk);
 
-// Writes to a path that a person gave a program for its output. A regular file,
-// or a path where nothing is, is written as by ReplaceFile. A device, a pipe or
-// an open descriptor (/dev/null, /dev/stdout) is written as it is.
+// Writes to a path that a person gave a program for its output. ReplaceFile
+// writes a regular file, and a path that does not exist yet. A device, a pipe
+// or an open descriptor (/dev/null, /dev/stdout) is written directly.
 absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
                              ToDisk to_disk = ToDisk::kFlush);
 
-// Returns whether ReplaceFile has a chance, to be asked before long work: the
-// same errors, except of a disk that is full only later. Leaves nothing behind.
+// Returns the error that ReplaceFile would return now, so that a program can
+// ask before a long run. A disk that becomes full later is not noticed. Leaves
+// nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
 
 // Returns the same for WriteOutputFile. It does not open devices and pipes.

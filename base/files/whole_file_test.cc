@@ -72,7 +72,7 @@ TEST(WholeFileTest, OutputGoesIntoWhatIsNoRegularFile) {
               StatusIs(absl::StatusCode::kInvalidArgument));
   EXPECT_THAT(WriteOutputFile(testing::TempDir(), "bytes"),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  // As /dev/stdout is behind a shell's ">".
+  // This is like /dev/stdout behind a shell's ">".
   const std::string log = WriteTestFile("log", "");
   const int opened = open(log.c_str(), O_WRONLY | O_CLOEXEC);
   const std::string descriptor = "/dev/fd/" + std::to_string(opened);

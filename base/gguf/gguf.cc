@@ -23,13 +23,13 @@ namespace {
 constexpr absl::string_view kMagic("GGUF", 4);
 constexpr int64_t kDefaultAlignmentBytes = 32;
 constexpr uint32_t kMostDimensions = 4;
-// No published file has lists of lists deeper than this.
+// Published files have no lists nested deeper than this.
 constexpr int kMostListDepth = 4;
 
 constexpr absl::string_view kTypeNames[] = {
     "u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
     "bool", "string", "array", "u64", "i64", "f64"};
-// The size of a value; 0 for texts and lists, which have their own.
+// The size of a value; 0 for texts and lists, which have their own sizes.
 constexpr int64_t kTypeBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 struct TensorType {
@@ -104,7 +104,7 @@ T FromBytes(const char* bytes) {
   return value;
 }
 
-// Takes a value of a type with a fixed size.
+// Sets a value of a type with a fixed size.
 void SetNumber(const char* bytes, GgufValue* value) {
   switch (value->type) {
     case GgufType::kU8:
@@ -147,8 +147,8 @@ void SetNumber(const char* bytes, GgufValue* value) {
     value->number = static_cast<double>(value->integer);
 }
 
-// The bytes of a header from the first to the last, a piece of the file at a
-// time. After a fault they are zeros.
+// Reads the bytes of a header in order, one piece of the file at a time. After
+// an error they are zeros.
 class HeaderBytes {
  protected:
   HeaderBytes(int descriptor, absl::string_view name, int64_t file_bytes)
@@ -165,10 +165,10 @@ class HeaderBytes {
     return absl::StrCat(name_, ": near byte ", position_, ": ", subject_, what);
   }
 
-  // Returns `count` bytes, which are at most the buffer's, and null after an
-  // error.
+  // Returns `count` bytes, at most the size of the buffer; null after an error.
   const char* Take(int64_t count) {
     if (!status_.ok()) return nullptr;
+    // Checks the bounds, and refills the buffer if needed.
     if (count > file_bytes_ - position_) {
       Fail(absl::StrCat("the header goes on beyond the file's ", file_bytes_,
                         " bytes"));
@@ -192,8 +192,8 @@ class HeaderBytes {
     return bytes == nullptr ? T() : FromBytes<T>(bytes);
   }
 
-  // Returns a count or a length that the file has room for, where each takes
-  // `least_bytes`.
+  // Returns a count or a length. Fails if the file has no room for so many,
+  // each of at least `least_bytes`.
   int64_t TakeCount(int64_t least_bytes, absl::string_view what) {
     const auto count = TakeNumber<uint64_t>();
     const int64_t most = (file_bytes_ - position_) / least_bytes;
@@ -207,7 +207,7 @@ class HeaderBytes {
   }
 
   void Skip(int64_t count) {
-    if (status_.ok()) position_ += count;  // TakeCount has looked
+    if (status_.ok()) position_ += count;  // TakeCount has checked
   }
 
   std::string TakeText(int64_t most_bytes) {
@@ -282,8 +282,8 @@ class GgufReader : private HeaderBytes {
                                 " of the format; 2 and 3 are read"));
       return;
     }
-    // A tensor has at least a name's length, dimensions, a type and an offset;
-    // a key at least its length, a type and a byte.
+    // A tensor has at least the length of its name, dimensions, a type and an
+    // offset; a key has at least the length of its name, a type and a byte.
     tensors_ = TakeCount(24, "tensors");
     keys_ = TakeCount(13, "keys");
     if (tensors_ > GgufIndex::kMaximumTensors ||
@@ -391,6 +391,7 @@ class GgufReader : private HeaderBytes {
       return;
     }
     std::array<int64_t, kMostDimensions> extents = {};
+    // The file has the fastest dimension first.
     for (uint32_t i = 0; i < dimensions; ++i) {
       const auto extent = TakeNumber<uint64_t>();
       if (extent == 0 || extent > (uint64_t{1} << 40)) {
@@ -404,6 +405,7 @@ class GgufReader : private HeaderBytes {
     SetType(TakeNumber<uint32_t>(), &tensor);
     const auto offset = TakeNumber<uint64_t>();
     if (!status_.ok()) return;
+    // Checks where the tensor lies.
     if (offset > static_cast<uint64_t>(file_bytes_) ||
         offset % static_cast<uint64_t>(alignment_) != 0) {
       Fail(absl::StrCat("it begins at byte ", offset,
@@ -439,7 +441,7 @@ class GgufReader : private HeaderBytes {
     Fail(absl::StrCat("it has the unknown type ", number));
   }
 
-  // Offsets count from where the data begins; no two tensors share a byte.
+  // Offsets count from the start of the data. No two tensors may share a byte.
   void PlaceTensors() {
     const int64_t data = (position_ + alignment_ - 1) / alignment_ * alignment_;
     std::stable_sort(index_.tensors_.begin(), index_.tensors_.end(),

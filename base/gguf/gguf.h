@@ -10,19 +10,20 @@
 //
 // Reads versions 2 and 3 of the format (as ggml defines it), little-endian. It
 // reads only the header, never the tensors. It does not keep the elements of a
-// list (a tokenizer's words) either: GgufValue says where they lie in the file.
-// A tensor's shape has the fastest dimension last, as everywhere in this tree.
+// list, such as a tokenizer's words, either: GgufValue says where they are in
+// the file. A tensor's shape has the fastest dimension last, as everywhere in
+// this tree.
 //
 // An index owns its strings and refers to no file. Thread-safe once made.
-// Memory: 64 KiB while reading; then the index's (tensor_index.h), about 150
-// bytes a key, and the texts. Time: O(n log n) in tensors, and the header is
-// read once.
+// Memory: 64 KiB while reading; then that of the index (tensor_index.h), about
+// 150 bytes per key, and the texts. Time: O(n log n) in the tensors; the header
+// is read once.
 //
-// InvalidArgument: not a GGUF file, or one that breaks the format; the text
-// names the file and the byte, and the key or the tensor. Unimplemented:
-// another version, or a type of tensor that is not in DType, by name. NotFound:
-// no such file, key or tensor. DataLoss: the file was shortened while it was
-// read. Otherwise as FileError.
+// InvalidArgument: the file is not a GGUF file, or breaks the format; the text
+// names the file and the byte, and the key or the tensor. Unimplemented: the
+// file has another version, or a type of tensor that is not in DType, which the
+// text names. NotFound: no such file, key or tensor. DataLoss: the file was
+// shortened while it was read. Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_H_
 #define FOOTPRINT_BASE_GGUF_GGUF_H_
@@ -57,7 +58,7 @@ enum class GgufType : uint32_t {
   kF64 = 12,
 };
 
-// Returns "u32", "string", "array".
+// Returns the type's name, such as "u32", "string" or "array".
 absl::string_view GgufTypeName(GgufType type);
 
 // The value of a key. Its type says which of the fields are set.
@@ -68,8 +69,8 @@ struct GgufValue {
   int64_t integer = 0;
   double number = 0;
   std::string text;
-  // A list: the type and the number of its elements, and where they lie in the
-  // file.
+  // The fields of a list: the type and the number of its elements, and their
+  // place in the file.
   GgufType element_type = GgufType::kU8;
   int64_t count = 0;
   int64_t offset_bytes = 0;
@@ -78,33 +79,33 @@ struct GgufValue {
 
 class GgufIndex : public TensorIndex {
  public:
-  // Limits of this reader: a chat template has some 10 KiB, the largest models
-  // some thousand tensors and a hundred keys.
+  // The limits of this reader. A chat template has some 10 KiB; the largest
+  // models have some thousand tensors and a hundred keys.
   static constexpr int64_t kMaximumTextBytes = 1 << 20;
   static constexpr int64_t kMaximumKeys = 1 << 16;
   static constexpr int64_t kMaximumTensors = 1 << 19;
 
-  // Returns whether a file that begins with these bytes is marked as GGUF.
+  // Returns whether a file that begins with these bytes has the mark of GGUF.
   static bool HasMagic(absl::string_view begin);
 
   static absl::StatusOr<GgufIndex> Open(absl::string_view path);
 
-  // Reads from a descriptor that stays the caller's; `name` is for messages.
+  // Reads from a descriptor that the caller keeps; `name` is used in messages.
   static absl::StatusOr<GgufIndex> Read(int descriptor, absl::string_view name);
 
   const std::map<std::string, GgufValue>& values() const { return values_; }
 
-  // Returns null for a key that is not there.
+  // Returns null if the key does not exist.
   const GgufValue* FindValue(absl::string_view key) const;
   bool Has(absl::string_view key) const { return FindValue(key) != nullptr; }
 
-  // Each returns the value of a key. NotFound: there is no such key.
-  // InvalidArgument: its value is of another kind.
+  // Each returns the value of a key. Returns NotFound if the key does not
+  // exist, InvalidArgument if its value is of another kind.
   absl::StatusOr<int64_t> Integer(absl::string_view key) const;
   absl::StatusOr<double> Number(absl::string_view key) const;
   absl::StatusOr<std::string> Text(absl::string_view key) const;
   absl::StatusOr<bool> Flag(absl::string_view key) const;
-  // Returns the list of this key, with its elements' place in the file.
+  // Returns the list of this key, with the place of its elements in the file.
   absl::StatusOr<const GgufValue*> List(absl::string_view key,
                                         GgufType element_type) const;
 

@@ -1,5 +1,5 @@
-// Any bytes as a file: an index that is given away is right in all that it
-// says.
+// Reads any bytes as a file. If that gives an index, all that the index says is
+// correct.
 
 #include <cstdint>
 #include <utility>

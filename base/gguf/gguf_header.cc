@@ -5,7 +5,7 @@
 namespace footprint {
 namespace {
 
-// Every machine that this runs on is little-endian, as the format is.
+// Every machine that this runs on is little-endian, like the format.
 template <class T>
 void Put(T value, std::string* bytes) {
   bytes->append(reinterpret_cast<const char*>(&value), sizeof(value));

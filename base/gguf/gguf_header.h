@@ -1,4 +1,4 @@
-// The header of a GGUF file, put together key by key and tensor by tensor.
+// Builds the header of a GGUF file, key by key and tensor by tensor.
 //
 //   footprint::GgufHeader header;
 //   header.AddText("general.architecture", "llama");
@@ -8,10 +8,10 @@
 //   // The first tensor's values follow, then zeros up to the next multiple of
 //   // GgufHeader::kAlignmentBytes, then the next tensor's values.
 //
-// Writes version 3. Keys and names are taken as they are: GgufIndex refuses one
-// that is written twice, this class does not. A tensor's shape has the fastest
-// dimension last, as everywhere in this tree; it must be one that TensorBytes
-// accepts.
+// Writes version 3. Keys and names are not checked: this class accepts a key
+// that is added twice, but GgufIndex refuses the file. A tensor's shape has the
+// fastest dimension last, as everywhere in this tree; TensorBytes must accept
+// it.
 //
 // Owns copies of everything. Thread-compatible. Memory: the header's bytes,
 // twice while Build runs.
@@ -33,7 +33,8 @@ namespace footprint {
 
 class GgufHeader {
  public:
-  // The data and each tensor begin at a multiple of this, the format's default.
+  // The data and each tensor begin at a multiple of this, the default of the
+  // format.
   static constexpr int64_t kAlignmentBytes = 32;
 
   void AddText(absl::string_view key, absl::string_view text);
@@ -52,10 +53,10 @@ class GgufHeader {
   // data.
   int64_t AddTensor(absl::string_view name, DType dtype, const Shape& shape);
 
-  // Returns the header, filled up with zeros to where the data begins.
+  // Returns the header, padded with zeros to the start of the data.
   std::string Build() const;
 
-  // Returns the bytes of all tensors, with the zeros after each.
+  // Returns the bytes of all tensors, with the padding after each.
   int64_t data_bytes() const { return data_bytes_; }
 
  private:

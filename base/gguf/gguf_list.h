@@ -1,4 +1,4 @@
-// Reads the elements of a list in a GGUF file. The index knows only their
+// Reads the elements of a list in a GGUF file, of which the index has only the
 // place.
 //
 //   absl::StatusOr<const footprint::GgufValue*> list =
@@ -8,12 +8,12 @@
 //   while (texts.Next(&text)) Use(text);
 //   if (!texts.status().ok()) return texts.status();
 //
-// The file must outlive a reader, and the reader refers to nothing else.
-// Thread-compatible. Memory: 64 KiB for texts; a list of numbers is read as a
-// whole.
+// The file must outlive the reader, which refers to nothing else.
+// Thread-compatible. Memory: 64 KiB, or the longest text if that is more; a
+// list of numbers is read as a whole.
 //
-// DataLoss: the list has changed since the index was made. Otherwise the
-// errors of WatchedFile::Read.
+// DataLoss: the list has changed since the index was made. Other errors are
+// those of WatchedFile::Read.
 
 #ifndef FOOTPRINT_BASE_GGUF_GGUF_LIST_H_
 #define FOOTPRINT_BASE_GGUF_GGUF_LIST_H_
@@ -31,7 +31,7 @@ namespace footprint {
 
 class GgufTexts {
  public:
-  // The elements of `list` are of kString.
+  // Reads a list whose elements are of type kString.
   GgufTexts(const WatchedFile& file, const GgufValue& list);
 
   // Returns false after the last text or an error; see status().
@@ -39,7 +39,7 @@ class GgufTexts {
   const absl::Status& status() const { return status_; }
 
  private:
-  // Returns the next bytes, at most the buffer's; null after an error.
+  // Returns the next `count` bytes; null after an error.
   const char* Take(int64_t count);
 
   const WatchedFile& file_;

@@ -57,7 +57,7 @@ TEST(GgufListTest, ReadsNumbers) {
               ElementsAre(0.5f, -1.5f));
 }
 
-// A length that was changed since the index was made.
+// A length changes after the index was made.
 TEST(GgufListTest, NoticesAListThatChanged) {
   GgufHeader header;
   header.AddTexts("texts", {"abcd", "e"});

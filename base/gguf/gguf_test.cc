@@ -26,7 +26,7 @@ absl::StatusOr<GgufIndex> Open(const std::string& bytes) {
   return GgufIndex::Open(WriteTestFile("file.gguf", bytes));
 }
 
-// A header with one of everything, and zeros for its tensors.
+// Returns a header with one of everything, and zeros for its tensors.
 std::string SmallFile() {
   GgufHeader header;
   header.AddText("general.architecture", "llama");
@@ -47,7 +47,7 @@ std::string LongText(absl::string_view text) {
   return absl::StrCat(Bytes(uint64_t{text.size()}), text);
 }
 
-// A file that begins as the format says, with these counts.
+// Returns the beginning of a file in the format, with these counts.
 std::string Begin(uint64_t tensors, uint64_t keys, uint32_t version = 3) {
   return absl::StrCat("GGUF", Bytes(version), Bytes(tensors), Bytes(keys));
 }
@@ -117,7 +117,7 @@ TEST(GgufTest, ReadsWhatItWrites) {
   EXPECT_EQ(words->offset_bytes % GgufHeader::kAlignmentBytes, 0);
   const TensorInfo* const norm = index->FindOrNull("norm");
   ASSERT_NE(norm, nullptr);
-  // 204 bytes of words, filled up to 224.
+  // The words have 204 bytes, padded to 224.
   EXPECT_EQ(norm->offset_bytes, words->offset_bytes + 224);
   EXPECT_EQ(norm->size_bytes, 20);
 }
@@ -141,7 +141,7 @@ TEST(GgufTest, SaysWhatAKeyIsNot) {
 
 TEST(GgufTest, RefusesEveryTruncatedFile) {
   const std::string whole = SmallFile();
-  // Zeros after the last tensor are no part of it.
+  // The zeros after the last tensor are not part of it.
   const size_t last_value = whole.size() - 12;
   for (size_t size = 0; size < last_value; ++size) {
     const absl::StatusOr<GgufIndex> index = Open(whole.substr(0, size));
@@ -278,7 +278,7 @@ TEST(GgufTest, KeepsAnAlignmentOfItsOwn) {
   EXPECT_EQ(index->tensors()[0].offset_bytes, 256);
 }
 
-// A text and a list that are longer than what is read at a time.
+// The text and the list are longer than the buffer.
 TEST(GgufTest, ReadsWhatIsLongerThanItsBuffer) {
   GgufHeader header;
   const std::string text(200000, 't');

@@ -1,12 +1,12 @@
-// The children of a process, as the kernel knows them.
+// Lists the children of a process, as the kernel knows them.
 //
 //   std::vector<int> children;
 //   if (!AppendChildProcesses(process_id, &children)) return;  // it has ended
 //
-// The children of all its threads are listed in no order, with those that ended
-// and were not waited for. Keeps nothing. Thread-safe. Memory: some hundred
-// bytes a thread. Time: some 10 us a thread. Source: proc(5),
-// /proc/PID/task/TID/children; a kernel without CONFIG_PROC_CHILDREN tells of
+// The children of all its threads are listed, in no order, with those that
+// ended and were not waited for. Keeps nothing. Thread-safe. Memory: some
+// hundred bytes per thread. Time: some 10 us per thread. Source: proc(5),
+// /proc/PID/task/TID/children. A kernel without CONFIG_PROC_CHILDREN lists
 // none.
 
 #ifndef FOOTPRINT_BASE_MACHINE_CHILD_PROCESSES_H_
@@ -16,7 +16,8 @@
 
 namespace footprint {
 
-// Returns false if there is no such process, or it is another user's secret.
+// Appends the children. Returns false if the process does not exist or is
+// hidden from this user.
 bool AppendChildProcesses(int process_id, std::vector<int>* children);
 
 }  // namespace footprint

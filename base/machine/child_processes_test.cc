@@ -17,7 +17,7 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-// One that waits for its end.
+// Starts a child that waits to be killed.
 pid_t StartChild() {
   const pid_t child = fork();
   if (child == 0) {
@@ -28,7 +28,7 @@ pid_t StartChild() {
 }
 
 std::vector<int> Children() {
-  std::vector<int> children = {-1};  // an entry that is there stays
+  std::vector<int> children = {-1};  // an existing entry stays
   EXPECT_TRUE(AppendChildProcesses(getpid(), &children));
   EXPECT_EQ(children.front(), -1);
   return children;
@@ -60,7 +60,7 @@ TEST(ChildProcessesTest, AreThoseOfAnyThread) {
 
 TEST(ChildProcessesTest, AProcessThatHasEndedHasNone) {
   std::vector<int> children;
-  // Above the highest number that Linux gives.
+  // This is above the highest process number of Linux.
   EXPECT_FALSE(AppendChildProcesses(1 << 23, &children));
   EXPECT_TRUE(children.empty());
 }

@@ -1,10 +1,10 @@
-// Reads a whole file of /proc or of a control group, whose size is not known
-// beforehand.
+// Reads a whole file of /proc or of a control group, whose size is not known in
+// advance.
 //
 //   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //
-// Thread-safe. The text is a copy, and all the memory. Errors: the file's, with
-// the path; kNotFound for a process that has ended.
+// Thread-safe. The returned text is a copy, and is all the memory. Returns the
+// errors of FileError with the path; kNotFound for a process that has ended.
 
 #ifndef FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_
 #define FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_

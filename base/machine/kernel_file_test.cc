@@ -23,8 +23,8 @@ TEST(KernelFileTest, ReadsWhatHasNoSize) {
 }
 
 TEST(KernelFileTest, ReadsMoreThanAPiece) {
-  // Each mapping has a line; the list of a program with its libraries is more
-  // than what one call reads.
+  // Each mapping has a line, and a program with its libraries has more lines
+  // than one call reads.
   const absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/smaps");
   ASSERT_THAT(text, IsOk());
   EXPECT_GT(text->size(), 5000u);

@@ -1,11 +1,10 @@
-// Names that the machine has by its own system: kernel and processor.
+// Names of the kernel and of the processor, as the system reports them.
 //
 //   KernelName();      // "Linux 6.1.0-13-amd64 x86_64"
 //   ProcessorModel();  // "Intel(R) Xeon(R) Processor @ 2.60GHz"
 //
-// Figures that vary are true for one machine; these names tell it from others.
-// Thread-safe; a name that the system does not tell is empty. Plain values.
-// Memory: the names.
+// Figures that vary are true for one machine; these names identify it.
+// Thread-safe. An unknown name is empty. Memory: the names.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
 #define FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
@@ -14,7 +13,7 @@
 
 namespace footprint {
 
-// System, release and architecture.
+// Returns the system, the release and the architecture.
 std::string KernelName();
 
 // Returns the model of the first processor.

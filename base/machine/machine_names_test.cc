@@ -28,7 +28,7 @@ TEST(MachineNamesTest, TheProcessorIsThatOfProc) {
   const std::string model = ProcessorModel();
   EXPECT_THAT(ReadText("/proc/cpuinfo"), HasSubstr(": " + model + "\n"));
   EXPECT_EQ(model, ProcessorModel());
-  // The value of the line with that name, where the system has one.
+  // This is the value of the line with that name, if the system has one.
   std::string fields = ReadText("/proc/cpuinfo");
   const size_t named = fields.find("\nmodel name");
   if (named == std::string::npos) return;

@@ -27,23 +27,23 @@ namespace footprint {
 namespace {
 
 constexpr char kNamePrefix[] = "footprint-";
-// Tries to move all processes of a group, while they may start others.
+// Attempts to move all processes of a group, which may start others meanwhile.
 constexpr int kMostMoves = 10;
 constexpr int64_t kSwapBytes = 1 << 20;
-// So many pages the kernel charges in advance, and so many it counts before it
-// adds them up, a processor (MEMCG_CHARGE_BATCH).
+// The kernel charges so many pages per processor in advance, and adds as many
+// to a count before it adds that to the sum (MEMCG_CHARGE_BATCH).
 constexpr int64_t kBatchPages = 64;
 constexpr int kRemovalTries = 200;
 constexpr int kRemovalPauseUs = 500;
 
-// Where groups are made.
+// The group in which new groups are made.
 struct Parent {
   std::string path;
   bool is_version_2 = false;
-  std::string problem;  // set: nowhere
+  std::string problem;  // set if there is no such group
 };
 
-// Empty: there is none.
+// Returns the file's text, or an empty text if it cannot be read.
 std::string ReadText(const std::string& path) {
   return ReadKernelFile(path).value_or("");
 }
@@ -61,12 +61,13 @@ bool HasWord(absl::string_view text, char separator, absl::string_view word) {
 }
 
 struct Mount {
-  std::string root;  // of the hierarchy that is mounted
+  std::string root;  // of the hierarchy, in what is mounted
   std::string folder;
 };
 
-// A line of /proc/PID/mountinfo: 3 numbers, root, folder, options, any number
-// of fields up to "-", type, source, options of the file system.
+// Reads a line of /proc/PID/mountinfo: 3 numbers, root, folder, options, any
+// number of fields up to "-", type, source, options of the file system. Returns
+// false if it is not a mount of the wanted version.
 bool ReadMount(absl::string_view line, bool is_version_2, Mount* mount) {
   const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
   const auto dash = std::find(words.begin(), words.end(), "-");
@@ -78,8 +79,8 @@ bool ReadMount(absl::string_view line, bool is_version_2, Mount* mount) {
   return is_wanted;
 }
 
-// Reads the path of "9:memory:/a/b" or "0::/a/b". Returns false if the line is
-// neither.
+// Reads the path of "9:memory:/a/b" or "0::/a/b". Returns false if the line has
+// another form.
 bool ReadGroup(absl::string_view line, bool is_version_2, std::string* path) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::MaxSplits(':', 2));
@@ -98,7 +99,8 @@ std::string FindGroupFolder(absl::string_view mounts, absl::string_view groups,
     for (absl::string_view group : absl::StrSplit(groups, '\n')) {
       std::string path;
       if (!ReadGroup(group, is_version_2, &path)) continue;
-      // A part of the hierarchy may be mounted, and the group lie beyond it.
+      // If only a part of the hierarchy is mounted, the group may lie outside
+      // it.
       absl::string_view below = path;
       if (mount.root != "/" && !absl::ConsumePrefix(&below, mount.root)) {
         below = "";
@@ -109,9 +111,10 @@ std::string FindGroupFolder(absl::string_view mounts, absl::string_view groups,
   return "";
 }
 
-// A group of version 2 has either processes or controllers for those below it.
-// The root of this process's view of groups, as in a container, or a group that
-// systemd has handed on (Delegate=memory): what is below it is this process's.
+// Returns whether this process owns the groups below `group`: it is the root of
+// this process's view of groups, as in a container, or systemd has delegated it
+// (Delegate=memory). A group of version 2 has either processes or controllers
+// for the groups below it.
 bool IsDelegated(const std::string& group) {
   const std::string above = group.substr(0, group.rfind('/'));
   if (access((above + "/cgroup.procs").c_str(), F_OK) != 0) return true;
@@ -125,12 +128,13 @@ bool IsDelegated(const std::string& group) {
   return false;
 }
 
-// Moves the processes of a group into one below it, as services that make
-// groups do, so that the group may have controllers. False: one stays.
+// Moves the processes of a group into a group below it, as services that make
+// groups do, so that the group may have controllers. Returns false if a process
+// stays.
 bool MoveProcessesBelow(const std::string& group) {
   const std::string below = group + "/footprint-self";
   if (mkdir(below.c_str(), 0755) != 0 && errno != EEXIST) return false;
-  // Some may be started meanwhile.
+  // Processes may start others meanwhile, so it repeats.
   for (int round = 0; round < kMostMoves; ++round) {
     const std::string processes = ReadText(group + "/cgroup.procs");
     if (processes.empty()) return true;
@@ -157,11 +161,13 @@ Parent FindVersion2(const std::string& own_group) {
       absl::StrCat(parent.path, "/cgroup.subtree_control");
   if (HasWord(ReadText(control), ' ', "memory")) return parent;
   if (WriteText(control, "+memory")) return parent;
-  // Groups beside this one would lie outside of its limits.
+  // This is preferred, since a group beside this one would be outside its
+  // limits.
   if (IsDelegated(parent.path) && MoveProcessesBelow(parent.path) &&
       WriteText(control, "+memory")) {
     return parent;
   }
+  // Otherwise makes groups beside this one, if the group above allows it.
   const size_t slash = parent.path.rfind('/');
   const std::string above = parent.path.substr(0, slash);
   if (HasWord(ReadText(absl::StrCat(above, "/cgroup.subtree_control")), ' ',
@@ -187,7 +193,7 @@ Parent FindParent() {
   return parent;
 }
 
-// Removes the groups whose process is gone.
+// Removes groups whose process has ended.
 void RemoveStale(const std::string& parent) {
   DIR* const folder = opendir(parent.c_str());
   if (folder == nullptr) return;
@@ -213,7 +219,7 @@ const Parent& FoundParent() {
   return *parent;
 }
 
-// Returns false if the limit cannot be set.
+// Sets the limit. Returns false if that fails.
 bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
   const std::string limit = absl::StrCat(limit_bytes);
   if (is_version_2) {
@@ -222,8 +228,8 @@ bool SetLimit(const std::string& path, bool is_version_2, int64_t limit_bytes) {
     return WriteText(path + "/memory.max", limit);
   }
   if (!WriteText(path + "/memory.limit_in_bytes", limit)) return false;
-  // Where swap is not counted, the kernel has no such file. Met first, it
-  // would be counted nowhere.
+  // The kernel has no such file if it does not count swap. This limit is higher
+  // than the other, since only hits of the first limit are counted.
   WriteText(path + "/memory.memsw.limit_in_bytes",
             absl::StrCat(limit_bytes + kSwapBytes));
   WriteText(path + "/memory.swappiness", "0");
@@ -259,7 +265,7 @@ absl::StatusOr<MemoryGroup> MemoryGroup::Create(int64_t limit_bytes) {
                : absl::FailedPreconditionError(text);
   }
   group.path_ = path;
-  // Version 1 counts buffers of TCP apart, and only where they have a limit.
+  // Version 1 counts TCP buffers separately, and only if they have a limit.
   if (!group.is_version_2_) {
     WriteText(path + "/memory.kmem.tcp.limit_in_bytes",
               absl::StrCat(int64_t{1} << 60));
@@ -287,7 +293,8 @@ MemoryGroup& MemoryGroup::operator=(MemoryGroup&& other) noexcept {
   return *this;
 }
 
-// A process that ended leaves its group a moment later.
+// The kernel removes an ended process from its group a moment later, so this
+// retries.
 MemoryGroup::~MemoryGroup() {
   if (path_.empty()) return;
   processes_ = FileDescriptor();
@@ -298,6 +305,7 @@ MemoryGroup::~MemoryGroup() {
 }
 
 // Reads a file of one number, or the number in the line that begins with `key`.
+// Returns -1 if there is none.
 int64_t MemoryGroup::Number(const char* file, const char* key) const {
   const std::string text = ReadText(absl::StrCat(path_, "/", file));
   int64_t number = 0;
@@ -327,13 +335,15 @@ MemoryGroupUse MemoryGroup::ReadUse() const {
   const int64_t cache_bytes = std::max<int64_t>(
       known("memory.stat", is_2 ? "file" : "cache") - shared_bytes, 0);
   const int64_t anonymous_bytes = known("memory.stat", is_2 ? "anon" : "rss");
-  // Names of files and the like, which go with the page cache.
+  // Names of files and similar caches, which the kernel gives up with the page
+  // cache.
   const int64_t given_up_bytes =
       is_2 ? known("memory.stat", "slab_reclaimable") : 0;
   const int64_t kernel_bytes =
       is_2 ? known("memory.stat", "kernel") + known("memory.stat", "sock") -
                  given_up_bytes
            : known("memory.kmem.usage_in_bytes", nullptr);
+  // Bytes that the kernel charged in advance are subtracted.
   MemoryGroupUse use;
   use.used_bytes =
       known(is_2 ? "memory.current" : "memory.usage_in_bytes", nullptr) +

@@ -1,25 +1,26 @@
-// A control group of one run: its peak told by the kernel, page cache, tmpfs
-// and kernel memory included, and its memory limited if wanted.
+// A control group for one run. The kernel reports its peak, with page cache,
+// tmpfs and kernel memory, and can limit its memory.
 //
 //   absl::StatusOr<MemoryGroup> group = MemoryGroup::Create(100 << 20);
 //   write(group->processes_descriptor(), "0\n", 2);  // the caller joins
 //   group->peak_bytes();
 //
-// The group is one of version 1 or 2, whichever has the memory controller, and
-// lies below this process's own group. A group of version 2 has either
-// processes or controllers, so where the own group is delegated (a container's,
-// or by systemd's Delegate=memory), its processes move into one below it,
-// footprint-self; elsewhere groups are made beside the own one. The peak has
-// pages of files that its processes were first to read, which the kernel would
-// give up under a limit, and not those that another group had read before: it
-// says more and less than a resident set.
+// The group is of version 1 or 2, whichever has the memory controller, and lies
+// below this process's own group. A group of version 2 has either processes or
+// controllers. So if the own group is delegated (to a container, or by
+// systemd's Delegate=memory), its processes move into a group below it,
+// footprint-self; otherwise new groups are made beside the own group. The peak
+// includes pages of files that the group's processes were the first to read,
+// which the kernel would give up under a limit. It does not include pages that
+// another group had read before. So it may be more or less than a resident set.
 //
-// Owns the group, which is removed with it; whoever is in it must have ended;
-// what still runs then keeps it. Groups that a killed process of this library
-// left are removed by the next Create. Movable; thread-compatible, and Create
-// is thread-safe. Memory: some KiB of the kernel's. Time: about a millisecond.
-// Errors: kFailedPrecondition: no such controller, or not for this user, with
-// the way out; kResourceExhausted: the kernel has no room. Source: Linux,
+// Owns the group and removes it at the end. All processes in it must have
+// ended; a process that still runs keeps the group. The next Create removes
+// groups that a killed process of this library left. Movable;
+// thread-compatible, and Create is thread-safe. Memory: some KiB of the
+// kernel's. Time: about a millisecond. Errors: kFailedPrecondition if there is
+// no memory controller, or not for this user, with the way out;
+// kResourceExhausted if the kernel has no room. Source: Linux,
 // admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
@@ -34,8 +35,8 @@
 
 namespace footprint {
 
-// The folder of a process's group by its /proc/PID/mountinfo and cgroup. Empty:
-// there is none.
+// The folder of a process's group, from its /proc/PID/mountinfo and cgroup. The
+// path is empty if there is no group.
 struct MemoryGroupFolder {
   std::string path;
   bool is_version_2 = false;
@@ -46,14 +47,14 @@ MemoryGroupFolder FindMemoryGroup(absl::string_view mounts,
 // Bytes that a group is charged for at one moment.
 struct MemoryGroupUse {
   int64_t used_bytes = 0;
-  // The group needs what is used less the page cache of files, which the kernel
-  // gives up under a limit: memory of processes, shared memory and tmpfs,
-  // whether mapped or not, and the kernel's own (page tables, buffers of pipes
-  // and sockets). What the kernel only has at hand for the group, 512 KiB a
-  // processor at most, is left out, too.
+  // The used bytes without the page cache of files, which the kernel gives up
+  // under a limit: memory of processes, shared memory and tmpfs, whether mapped
+  // or not, and the kernel's own (page tables, buffers of pipes and sockets).
+  // Bytes that the kernel charged in advance, at most 512 KiB per processor,
+  // are left out, too.
   int64_t needed_bytes = 0;
 
-  // Page cache, and what the kernel has at hand.
+  // Returns the page cache, and the bytes charged in advance.
   int64_t rest_bytes() const { return used_bytes - needed_bytes; }
 };
 
@@ -67,12 +68,12 @@ class MemoryGroup {
   ~MemoryGroup();
 
   int processes_descriptor() const { return processes_.get(); }
-  // -1: the kernel does not tell.
+  // Returns -1 if the kernel does not report it.
   int64_t peak_bytes() const;
-  // Zeros: the kernel does not tell.
+  // Returns zeros if the kernel does not report it.
   MemoryGroupUse ReadUse() const;
-  // Returns how often the limit was met: pages were taken back, or a process
-  // killed.
+  // Returns how often the limit was hit: the kernel took pages back, or killed
+  // a process.
   int64_t limit_hit_count() const;
   int64_t killed_process_count() const;
   const std::string& path() const { return path_; }

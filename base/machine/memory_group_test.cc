@@ -64,8 +64,8 @@ TEST(MemoryGroupTest, WithoutAControllerThereIsNoPlace) {
   EXPECT_EQ(FindMemoryGroup("garbage\n- cgroup\n", "9:memory:/\n").path, "");
 }
 
-// Makes /proc tell this process that its group is of version 2 and is `folder`.
-// False: it may not mount.
+// Makes /proc report that this process's group is of version 2 and is `folder`.
+// Returns false if the process may not mount.
 bool EnterVersion2(const std::string& folder) {
   const std::string mounts = folder + "/mounts";
   const std::string groups = folder + "/groups";
@@ -89,7 +89,7 @@ bool CanEnterVersion2(const std::string& folder) {
   return status == 0;
 }
 
-// In a process that has not looked for its group yet.
+// The test runs in a process that has not looked for its group yet.
 TEST(MemoryGroupDeathTest, SaysWhatVersion2LacksAndTheWayOut) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const std::string folder = testing::TempDir() + "/version_2";
@@ -108,8 +108,8 @@ TEST(MemoryGroupDeathTest, SaysWhatVersion2LacksAndTheWayOut) {
       "is not given to this group; under systemd: Delegate=memory\n");
 }
 
-// The group that a process leaves which ends without a destructor; empty:
-// there can be none.
+// Returns the group that a process leaves when it ends without a destructor;
+// empty if no group can be made.
 std::string LeaveGroup() {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -132,7 +132,7 @@ TEST(MemoryGroupDeathTest, GroupsOfTheDeadGoAndThoseOfTheLivingStay) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const std::string left = LeaveGroup();
   if (left.empty()) GTEST_SKIP() << "NOT TESTED: no group can be made";
-  // The first process always lives.
+  // Process 1 always runs.
   const std::string living = left.substr(0, left.rfind('/')) + "/footprint-1-0";
   mkdir(living.c_str(), 0755);
   EXPECT_EXIT(_exit(MemoryGroup::Create().ok() ? 0 : 1),
@@ -142,7 +142,7 @@ TEST(MemoryGroupDeathTest, GroupsOfTheDeadGoAndThoseOfTheLivingStay) {
   EXPECT_EQ(rmdir(living.c_str()), 0);
 }
 
-// A child that joins and holds bytes; how it ended.
+// Starts a child that joins the group and holds bytes. Returns how it ended.
 int HoldInGroup(const MemoryGroup& group, int64_t bytes) {
   const pid_t child = fork();
   if (child == 0) {
@@ -189,7 +189,7 @@ TEST(MemoryGroupTest, TellsThePeakWithoutALimit) {
   EXPECT_EQ(group->killed_process_count(), 0);
 }
 
-// Bytes that the group is charged for while a child does `work` and stays.
+// Returns the group's bytes while a child does `work` and stays.
 MemoryGroupUse UseDuring(const MemoryGroup& group,
                          const std::function<void()>& work) {
   int ends[2];

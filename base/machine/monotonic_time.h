@@ -1,10 +1,10 @@
-// The clock of all records: of one machine, since it began, the same in each
-// process; and the time for which the calling thread had a processor.
+// The clock of all records, which is the same in each process of a machine and
+// counts from its start; and the processor time of the calling thread.
 //
 //   record->begin_time_ns = MonotonicTimeNs();
 //
-// Pure but for the clock; thread-safe, also in a signal handler; allocates
-// nothing. Time: some 20 ns, and 200 ns for the thread's.
+// Pure apart from the clock; thread-safe, also in a signal handler; allocates
+// nothing. Time: some 20 ns, and 200 ns for the thread's time.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MONOTONIC_TIME_H_
 #define FOOTPRINT_BASE_MACHINE_MONOTONIC_TIME_H_
@@ -22,7 +22,7 @@ inline int64_t MonotonicTimeNs() {
 }
 
 // Returns how long the calling thread has run. On a busy machine the clock
-// tells of waiting, this does not.
+// includes waiting, but this does not.
 inline int64_t ThreadProcessorTimeNs() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

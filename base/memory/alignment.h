@@ -1,4 +1,4 @@
-// Multiples of an alignment, and the alignments that memory has.
+// Rounds up to multiples of an alignment, and names the alignments of memory.
 //
 //   footprint::AlignUp(100, footprint::kLineBytes);  // 128
 //
@@ -11,14 +11,14 @@
 
 namespace footprint {
 
-// Unit in which plans, files and direct reads count. A system's own pages may
-// be larger; sysconf says how large.
+// The page size that plans, files and direct reads use. The system's own pages
+// may be larger; sysconf returns their size.
 inline constexpr int64_t kPageBytes = 4096;
 
-// A line of the processor's caches, and enough for every vector instruction.
+// The size of a cache line, which also aligns every vector instruction.
 inline constexpr int64_t kLineBytes = 64;
 
-// The least multiple of `alignment`, a power of two, that is not below
+// Returns the least multiple of `alignment`, a power of two, that is at least
 // `offset`. Their sum must fit 64 bits.
 constexpr int64_t AlignUp(int64_t offset, int64_t alignment) {
   return (offset + alignment - 1) & ~(alignment - 1);

@@ -2,7 +2,8 @@
 
 #include <cstdio>
 
-// Weak, so that the library links, and answers honestly, without jemalloc.
+// Weak, so that the library also links without jemalloc, and then reports
+// zeros.
 extern "C" {
 __attribute__((weak)) int mallctl(const char* name, void* old_value,
                                   size_t* old_size, void* new_value,
@@ -59,7 +60,7 @@ ThreadHeapCounters FindThreadHeapCounters() {
 AllocatorBytes ReadAllocatorBytes() {
   AllocatorBytes bytes;
   if (mallctl == nullptr) return bytes;
-  // jemalloc's statistics stand still until the epoch is advanced.
+  // jemalloc's statistics do not change until the epoch is advanced.
   uint64_t epoch = 1;
   mallctl("epoch", nullptr, nullptr, &epoch, sizeof(epoch));
   bytes.allocated_bytes = ReadCounter("stats.allocated");

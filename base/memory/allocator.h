@@ -1,18 +1,16 @@
-// Names the allocator that serves this process, and reads its counters for each
-// thread.
+// Names the allocator of this process, and reads its counters for each thread.
 //
 //   footprint::ThreadHeapBytes before = footprint::ReadThreadHeapBytes();
 //   std::vector<char> values(1000);
 //   footprint::ThreadHeapBytes after = footprint::ReadThreadHeapBytes();
 //   uint64_t grown = after.allocated_bytes - before.allocated_bytes;
 //
-// Bytes are usable bytes: what the allocator hands out, at least what was asked
-// for. The counters are jemalloc's own and exact after every call. With another
-// allocator each function answers honestly that it cannot know: zeros, and
-// `IsJemalloc()` is false.
+// Bytes are usable bytes: what the allocator hands out, which is at least what
+// was asked for. The counters are jemalloc's own, and exact after every call.
+// With another allocator all counters are zeros, and `IsJemalloc()` is false.
 //
-// Thread-safety: every function may be called from any thread at any time.
-// Memory: none is allocated. Time: a few nanoseconds, except where noted.
+// Thread-safety: any thread may call every function at any time. Memory: none
+// is allocated. Time: a few nanoseconds, except where noted.
 
 #ifndef FOOTPRINT_BASE_MEMORY_ALLOCATOR_H_
 #define FOOTPRINT_BASE_MEMORY_ALLOCATOR_H_
@@ -26,38 +24,39 @@ namespace footprint {
 bool IsJemalloc();
 
 // Writes "jemalloc 5.3.0-0-g54ea..." or "unknown" to `name`, shortened to
-// `capacity` - 1 characters and terminated. No allocation, so it may be called
-// while the heap is being measured.
+// `capacity` - 1 characters and terminated. It does not allocate, so it may be
+// called while the heap is being measured.
 void WriteAllocatorName(char* name, size_t capacity);
 
-// Bytes that one thread has allocated and freed since it began. A block freed
-// by another thread than the one that allocated it counts for the freeing
-// thread, so only the sum over all threads tells the live bytes of the process.
+// Bytes that one thread has allocated and freed since it began. A freed block
+// counts for the thread that frees it, so only the sum over all threads gives
+// the live bytes of the process.
 struct ThreadHeapBytes {
   uint64_t allocated_bytes = 0;
   uint64_t deallocated_bytes = 0;
 
-  // Negative for a thread that mostly frees what others allocated.
+  // Returns a negative number for a thread that mostly frees other threads'
+  // blocks.
   int64_t live_bytes() const {
     return static_cast<int64_t>(allocated_bytes - deallocated_bytes);
   }
 };
 
-// The counters of the calling thread; zeros without jemalloc.
+// Returns the counters of the calling thread; zeros without jemalloc.
 ThreadHeapBytes ReadThreadHeapBytes();
 
-// The places where jemalloc keeps the calling thread's counters. The addresses
-// stay valid until the thread ends. Both are null without jemalloc.
+// The places where jemalloc keeps the calling thread's counters, which are
+// valid until the thread ends. Both are null without jemalloc.
 struct ThreadHeapCounters {
   const uint64_t* allocated_bytes = nullptr;
   const uint64_t* deallocated_bytes = nullptr;
 };
 ThreadHeapCounters FindThreadHeapCounters();
 
-// jemalloc's view of what the process holds; zeros with another allocator.
-// Takes some microseconds.
+// The bytes that the process holds according to jemalloc; zeros with another
+// allocator. Reading them takes some microseconds.
 struct AllocatorBytes {
-  int64_t allocated_bytes = 0;  // in blocks that are handed out or cached
+  int64_t allocated_bytes = 0;  // in blocks that are in use or cached
   int64_t active_bytes = 0;     // in pages that hold such blocks
   int64_t resident_bytes = 0;
   int64_t mapped_bytes = 0;
@@ -66,12 +65,13 @@ struct AllocatorBytes {
 };
 AllocatorBytes ReadAllocatorBytes();
 
-// The options that jemalloc was built with; null if none, or without jemalloc.
+// Returns the options that jemalloc was built with; null if there are none, or
+// without jemalloc.
 const char* BuiltInAllocatorOptions();
 
-// Returns what is free inside the allocator to the operating system. Takes up
-// to 90 ms for 256 MiB freed in small blocks: call it outside timed regions.
-// False if this allocator offers no such call.
+// Returns the allocator's free memory to the operating system. Takes up to 90
+// ms for 256 MiB freed in small blocks, so call it outside timed regions.
+// Returns false if the allocator has no such function.
 bool PurgeFreeMemory();
 
 }  // namespace footprint

@@ -1,4 +1,4 @@
-// Tests of allocator.h's promises where jemalloc is linked.
+// Tests of allocator.h's promises with jemalloc.
 
 #include <cstdint>
 #include <cstdlib>
@@ -37,7 +37,7 @@ TEST(AllocatorJemallocTest, CountsUsableBytesExactly) {
   const ThreadHeapBytes held = ReadThreadHeapBytes();
   std::free(kept_block);
   const ThreadHeapBytes after = ReadThreadHeapBytes();
-  // 112 is the size class above 100 in every jemalloc from 5.0.
+  // 112 is the next size class above 100 in every jemalloc from 5.0.
   EXPECT_EQ(held.allocated_bytes - before.allocated_bytes, 112u);
   EXPECT_EQ(held.live_bytes() - before.live_bytes(), 112);
   EXPECT_EQ(after.live_bytes(), before.live_bytes());

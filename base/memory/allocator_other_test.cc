@@ -1,5 +1,4 @@
-// Tests of allocator.h's promises where another allocator than jemalloc is
-// linked.
+// Tests of allocator.h's promises with another allocator than jemalloc.
 
 #include <cstring>
 

@@ -17,21 +17,22 @@
 namespace footprint {
 namespace {
 
-// Empty if it cannot be read.
+// Returns an empty text if the file cannot be read.
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
   return std::string(std::istreambuf_iterator<char>(file),
                      std::istreambuf_iterator<char>());
 }
 
-// A file of one number. Absent if there is none, as where a limit is "max".
+// Reads a file of one number. Returns nullopt if it has none, such as a limit
+// of "max".
 absl::optional<int64_t> ReadNumber(const std::string& path) {
   int64_t number = 0;
   if (!absl::SimpleAtoi(ReadText(path), &number)) return absl::nullopt;
   return number;
 }
 
-// The number after `key` at the start of a line; 0 if there is none.
+// Returns the number after `key` at the start of a line; 0 if there is none.
 int64_t NumberAfter(absl::string_view text, absl::string_view key) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!absl::ConsumePrefix(&line, key)) continue;
@@ -46,7 +47,7 @@ int64_t NumberAfter(absl::string_view text, absl::string_view key) {
 constexpr char kMachineFile[] = "/proc/meminfo";
 constexpr char kAvailable[] = "MemAvailable:";
 
-// How one version of control groups names its files.
+// The file names of one version of control groups.
 struct Version {
   const char* folder;
   const char* limit;
@@ -58,6 +59,7 @@ constexpr Version kFirst = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
 constexpr Version kSecond = {"/sys/fs/cgroup", "memory.max", "memory.current",
                              "inactive_file "};
 
+// Keeps the least of the amounts seen.
 void Lower(int64_t bytes, const std::string& limited_by,
            absl::optional<AvailableMemory>* least) {
   bytes = std::max<int64_t>(0, bytes);
@@ -65,7 +67,8 @@ void Lower(int64_t bytes, const std::string& limited_by,
   *least = AvailableMemory{bytes, limited_by};
 }
 
-// Looks at the group and all above it: any of them may be the narrowest.
+// Considers the group and all groups above it, any of which may have the least
+// left.
 void LookAtGroups(const std::string& root, const Version& version,
                   absl::string_view group,
                   absl::optional<AvailableMemory>* least) {
@@ -104,8 +107,7 @@ absl::StatusOr<AvailableMemory> ReadAvailableMemory(const std::string& root) {
   if (machine_kibibytes > 0) {
     Lower(machine_kibibytes * 1024, "the machine", &least);
   }
-  // Lines like "4:memory:/group" of the first version, "0::/group" of the
-  // second.
+  // A line is "4:memory:/group" in version 1, and "0::/group" in version 2.
   const std::string groups = ReadText(root + "/proc/self/cgroup");
   for (absl::string_view line : absl::StrSplit(groups, '\n')) {
     const std::vector<absl::string_view> fields =

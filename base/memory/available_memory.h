@@ -1,11 +1,11 @@
-// The memory that this process may still take: the least of what its control
-// groups and the machine have left.
+// Reads the memory that this process may still take: the least of what its
+// control groups and the machine have left.
 //
 //   absl::StatusOr<AvailableMemory> memory = ReadAvailableMemory();
 //   if (memory.ok()) Use(memory->bytes, memory->limited_by);
 //
-// Thread-safe: no state is kept. Memory and time: a few small files of /proc
-// and /sys are read.
+// Thread-safe, since it keeps no state. Memory and time: it reads a few small
+// files of /proc and /sys.
 
 #ifndef FOOTPRINT_BASE_MEMORY_AVAILABLE_MEMORY_H_
 #define FOOTPRINT_BASE_MEMORY_AVAILABLE_MEMORY_H_
@@ -24,15 +24,17 @@ struct AvailableMemory {
   std::string limited_by;
 };
 
-// Counts a control group's limit less what is in use, in both versions and all
-// groups above; file pages that the kernel gives up first are not in use. For
-// the machine MemAvailable counts. `root` is for tests: the folder in which
-// /proc and /sys lie. FailedPrecondition where the kernel tells nothing.
+// Computes a control group's limit minus its used memory, for both versions and
+// for all groups above. File pages that the kernel gives up first do not count
+// as used. For the machine, MemAvailable counts. `root` is for tests: the
+// folder that contains /proc and /sys. Returns FailedPrecondition if the kernel
+// reports nothing.
 absl::StatusOr<AvailableMemory> ReadAvailableMemory(
     const std::string& root = "");
 
-// Bytes that the machine can still give any process, swap included, whatever
-// the control groups allow. Absent where the kernel does not tell.
+// Returns the bytes that the machine can still give any process, with swap,
+// regardless of control groups. Returns nullopt if the kernel does not report
+// it.
 absl::optional<int64_t> ReadFreeMachineBytes(const std::string& root = "");
 
 }  // namespace footprint

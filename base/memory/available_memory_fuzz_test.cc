@@ -1,5 +1,5 @@
-// Any texts as the kernel's files on memory and control groups: the memory that
-// is left is never negative.
+// Reads any texts as the kernel's files about memory and control groups. The
+// available memory is never negative.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@
 namespace footprint {
 namespace {
 
-// In the order of an input's parts.
+// The files in the order of an input's parts.
 constexpr const char* kFiles[] = {
     "/proc/self/cgroup",
     "/proc/meminfo",
@@ -34,7 +34,7 @@ constexpr const char* kFiles[] = {
     "/sys/fs/cgroup/memory/memory.stat",
 };
 
-// A folder that goes with the process.
+// A folder that is removed when the process ends.
 class Root {
  public:
   Root() {

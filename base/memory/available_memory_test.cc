@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-// A machine of files.
+// A machine whose kernel files are in a folder.
 class Machine {
  public:
   explicit Machine(const std::string& name)

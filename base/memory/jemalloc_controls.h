@@ -1,4 +1,5 @@
-// Requests of a load meter to jemalloc, beside //base/memory:allocator.
+// Reads and resets what a load meter needs from jemalloc, in addition to
+// //base/memory:allocator.
 //
 //   FlushThreadCache();
 //   const int64_t before_bytes = ReadAllocatorBytes().allocated_bytes;
@@ -13,16 +14,16 @@
 
 namespace footprint::memo_internal {
 
-// Gives the calling thread's free blocks back, which jemalloc counts as
-// allocated while the thread keeps them. Takes microseconds.
+// Returns the calling thread's cached free blocks to jemalloc, which counts
+// them as allocated while the thread keeps them. Takes microseconds.
 void FlushThreadCache();
 
-// Addresses that jemalloc keeps for later use. Stands still until
-// ReadAllocatorBytes (//base/memory:allocator) is called.
+// Returns the bytes of addresses that jemalloc keeps for later use. They change
+// only when ReadAllocatorBytes (//base/memory:allocator) is called.
 int64_t ReadRetainedBytes();
 
-// Most bytes that the calling thread has had since ResetThreadHeapPeak beyond
-// what it had then, within 64 KiB.
+// Returns the thread's peak bytes since ResetThreadHeapPeak, beyond what it had
+// then, within 64 KiB.
 int64_t ReadThreadHeapPeakBytes();
 void ResetThreadHeapPeak();
 

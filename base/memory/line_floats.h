@@ -1,11 +1,11 @@
-// A run of floats on the heap that begins at a cache line.
+// Floats on the heap that begin at a cache line.
 //
 //   footprint::LineFloats row = footprint::AllocateLineFloats(1000);
 //   row[999] = 1;
 //
-// Owns its memory, nobody else's; thread-compatible. The values are whatever
-// lay there. Memory: whole lines, 4,032 bytes above. Ends the program where
-// there is no memory, as operator new does.
+// The pointer alone owns the memory; thread-compatible. The values are not
+// initialised. Memory: whole lines, plus 4,032 bytes. If memory runs out, the
+// program ends, as with operator new.
 
 #ifndef FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
 #define FOOTPRINT_BASE_MEMORY_LINE_FLOATS_H_
@@ -24,11 +24,11 @@ struct DeleteLines {
     ::operator delete(floats, static_cast<size_t>(bytes),
                       std::align_val_t(kLineBytes));
   }
-  int64_t bytes = 0;  // all lines
+  int64_t bytes = 0;  // of all lines
 };
 using LineFloats = std::unique_ptr<float[], DeleteLines>;
 
-// The memory that so many floats take.
+// Returns the memory that so many floats take.
 inline int64_t LineFloatBytes(int64_t count) {
   return AlignUp(count * static_cast<int64_t>(sizeof(float)), kLineBytes);
 }

@@ -1,14 +1,14 @@
-// A fixed run of memory, taken from the system in whole pages and given back at
+// A fixed block of memory, taken from the system in whole pages and returned at
 // the end.
 //
 //   absl::StatusOr<footprint::MappedBlock> arena =
 //       footprint::MappedBlock::Allocate(plan.peak_bytes);
 //   float* hidden = arena->At<float>(plan.hidden.offset_bytes);
 //
-// The bytes are zero. Owns them; movable, thread-compatible. Memory: as asked
-// for, up to whole pages, as it is touched. ResourceExhausted: the system has
-// no such run. For blocks that may be small, and for records that come with
-// one, see memory_block.h.
+// The bytes are zero. Owns them; movable, thread-compatible. Memory: whole
+// pages, which take memory when they are touched. ResourceExhausted: the system
+// has no such range. For blocks that may be small, and for records beside a
+// block, see memory_block.h.
 
 #ifndef FOOTPRINT_BASE_MEMORY_MAPPED_BLOCK_H_
 #define FOOTPRINT_BASE_MEMORY_MAPPED_BLOCK_H_
@@ -22,12 +22,12 @@ namespace footprint {
 
 class MappedBlock {
  public:
-  // Behind a guarded block lies a page that cannot be touched: a program that
-  // goes beyond its plan ends at once.
+  // Allocates a block with an inaccessible page after it: a program that goes
+  // beyond its plan ends at once.
   static absl::StatusOr<MappedBlock> Allocate(int64_t bytes);
 
-  // Allocates a block without such a page and asks the system for huge pages,
-  // which need fewer address translations; the system gives them if it can.
+  // Allocates a block without such a page, and asks the system for huge pages,
+  // which need fewer address translations. The system gives them if it can.
   static absl::StatusOr<MappedBlock> AllocateHuge(int64_t bytes);
 
   MappedBlock() = default;
@@ -44,7 +44,7 @@ class MappedBlock {
   T* At(int64_t offset_bytes) const {
     return reinterpret_cast<T*>(data_ + offset_bytes);
   }
-  // Whole pages.
+  // Returns the size in whole pages.
   int64_t size_bytes() const { return bytes_; }
 
  private:

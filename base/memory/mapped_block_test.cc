@@ -44,7 +44,7 @@ TEST(MappedBlockTest, IsZeroWithHugePagesToo) {
               StatusIs(absl::StatusCode::kResourceExhausted));
 }
 
-// The kernel's own list of what it was asked for: "hg" is for huge pages.
+// The kernel lists what it was asked for: "hg" is for huge pages.
 TEST(MappedBlockTest, AsksForHugePages) {
   const auto block = MappedBlock::AllocateHuge(5 << 20);
   ASSERT_THAT(block, IsOk());

@@ -13,11 +13,11 @@ namespace {
 
 struct Pages {
   int64_t present = 0;
-  int error = 0;  // that ended the count; 0: none did
+  int error = 0;  // the error that ended the count; 0: none
 };
 
 Pages CountPages(const void* data, int64_t size_bytes) {
-  std::array<unsigned char, 1024> residence;  // one a page
+  std::array<unsigned char, 1024> residence;  // one per page
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t address = reinterpret_cast<uintptr_t>(data);
   const uintptr_t end = address + static_cast<uintptr_t>(size_bytes);

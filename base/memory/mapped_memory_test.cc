@@ -20,7 +20,7 @@ TEST(MappedMemoryTest, KnowsWhatIsThere) {
 
 TEST(MappedMemoryTest, NoticesOneMissingPage) {
   const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t pages = 3000;  // more than are asked for at once
+  const int64_t pages = 3000;  // more than one call asks for
   char* const data =
       static_cast<char*>(mmap(nullptr, static_cast<size_t>(pages * page),
                               PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -35,7 +35,7 @@ TEST(MappedMemoryTest, NoticesOneMissingPage) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
               gone);
   }
-  // The last byte of a page does not need the next.
+  // The last byte of a page does not need the next page.
   ASSERT_EQ(munmap(data + page, static_cast<size_t>(page)), 0);
   EXPECT_TRUE(IsMapped(data + 1, page - 1));
   EXPECT_FALSE(IsMapped(data + 1, page));

@@ -1,15 +1,15 @@
 // Linux's membarrier: a memory fence on every processor that runs a thread of
-// this process, at the caller's cost alone.
+// this process, of which only the caller pays the cost.
 //
 //   static const bool can_fence = RegisterMembarrier();  // once a process
 //   ...
 //   if (can_fence) Membarrier();
 //
-// A thread that runs meanwhile either did what it was doing, stores included,
-// before the call, or will see what was stored before it.
+// If a thread runs at the same time, either its earlier operations, with
+// stores, come before the call, or it sees what was stored before the call.
 //
-// Header-only and without allocation, so that the code behind malloc may use
-// it. Thread-safe. Memory: none. Time: 0.5 to 10 us a call.
+// Header-only and without allocation, so that code behind malloc may use it.
+// Thread-safe. Memory: none. Time: 0.5 to 10 us per call.
 
 #ifndef FOOTPRINT_BASE_MEMORY_MEMBARRIER_H_
 #define FOOTPRINT_BASE_MEMORY_MEMBARRIER_H_
@@ -22,7 +22,7 @@
 
 namespace footprint {
 
-// Returns false where the kernel, or a sandbox, refuses.
+// Registers the process. Returns false if the kernel or a sandbox refuses.
 inline bool RegisterMembarrier() {
 #ifdef __linux__
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
@@ -32,7 +32,7 @@ inline bool RegisterMembarrier() {
 #endif
 }
 
-// Returns whether the fence was run. Needs RegisterMembarrier before.
+// Returns whether the fence was run. Call RegisterMembarrier first.
 inline bool Membarrier() {
 #ifdef __linux__
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

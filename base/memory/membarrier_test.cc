@@ -5,8 +5,8 @@
 namespace footprint {
 namespace {
 
-// The order that it gives is tested where two threads need it: pinned_pointer
-// of memo, and the counters behind malloc.
+// The order that it enforces is tested where two threads need it: in memo's
+// pinned_pointer, and in the counters behind malloc.
 TEST(MembarrierTest, IsGrantedToProcessesThatRegistered) {
   EXPECT_FALSE(Membarrier());
   const bool is_registered = RegisterMembarrier();

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int64_t kMappedFromBytes = int64_t{32} << 10;
 constexpr int64_t kRecordAlignmentBytes = 8;
-// Far beyond any memory, and sums of two do not overflow.
+// More than any memory; the sum of two such numbers does not overflow.
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 4;
 
-// Returns whether records need another page than those of the bytes.
+// Returns whether records behind the bytes need one more page.
 bool NeedsPage(int64_t size_bytes, int64_t total_bytes) {
   return size_bytes >= kMappedFromBytes &&
          AlignUp(total_bytes, kPageBytes) > AlignUp(size_bytes, kPageBytes);
@@ -30,7 +30,7 @@ absl::Status NoMemory(int64_t size_bytes) {
       absl::StrCat("no memory for a block of ", size_bytes, " bytes"));
 }
 
-// Zeros, or null.
+// Returns zeroed memory, or null.
 void* Obtain(int64_t size_bytes) {
   const size_t size = static_cast<size_t>(size_bytes);
   if (size_bytes >= kMappedFromBytes) {

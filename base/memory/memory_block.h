@@ -1,16 +1,17 @@
-// One block of memory, obtained at once and given back at once.
+// One block of memory, allocated and freed as a whole.
 //
 //   absl::StatusOr<footprint::MemoryBlock> arena =
 //       footprint::MemoryBlock::Allocate(1 << 20);
 //
-// Records may come with it: they lie behind the bytes, in what rounding would
-// leave unused, but not where a mapping would need another page for them.
+// Records may come with it. They lie behind the bytes, in space that rounding
+// would leave unused. If a mapping would need another page for them, they get a
+// block of their own.
 //
-// The bytes are zero and aligned to 64, records to 8. Owns them, but runs no
-// destructor of records; movable, thread-compatible.
-// Memory: a block of 32 KiB or more is mapped by itself, rounded up to a page,
-// since an allocator's size classes would round it up by up to a quarter, and
-// takes memory only as it is touched; a smaller one comes from the heap.
+// The bytes are zero and aligned to 64, records to 8. Owns both, but runs no
+// destructors of records; movable, thread-compatible. Memory: a block of 32 KiB
+// or more is mapped by itself and rounded up to a page, since an allocator's
+// size classes would round it up by up to a quarter. It takes memory only when
+// it is touched. A smaller block comes from the heap.
 
 #ifndef FOOTPRINT_BASE_MEMORY_MEMORY_BLOCK_H_
 #define FOOTPRINT_BASE_MEMORY_MEMORY_BLOCK_H_
@@ -31,15 +32,16 @@ class MemoryBlock {
   MemoryBlock& operator=(const MemoryBlock&) = delete;
   ~MemoryBlock();
 
-  // ResourceExhausted: the system has not so much; the text says how much.
-  // InvalidArgument: a negative size. A block of 0 bytes is empty.
+  // Allocates a block; one of 0 bytes is empty. Returns ResourceExhausted if
+  // there is not so much memory, with the size in the text, and InvalidArgument
+  // for a negative size.
   static absl::StatusOr<MemoryBlock> Allocate(int64_t size_bytes,
                                               int64_t record_bytes = 0);
 
-  // Returns null when empty.
+  // Returns null if the block is empty.
   char* data() const { return data_; }
   int64_t size_bytes() const { return size_bytes_; }
-  // Returns null when there are none.
+  // Returns null if there are no records.
   char* records() const { return records_; }
 
  private:

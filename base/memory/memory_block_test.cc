@@ -34,7 +34,7 @@ TEST(MemoryBlockTest, RecordsLieBehindTheBytesUnlessTheyNeedAPage) {
   for (const Case& c :
        {Case{0, 1, false}, Case{1, 700, false}, Case{100, 10000, false},
         Case{104, 8, false}, Case{32000, 700, false}, Case{32000, 10000, false},
-        // Nine pages, of which eight bytes are left.
+        // These take nine pages, with eight bytes left over.
         Case{36856, 8, false}, Case{36856, 700, true}, Case{36856, 10000, true},
         Case{40000, 960, false}, Case{40000, 961, true}}) {
     MemoryBlock allocated =
@@ -79,7 +79,8 @@ TEST(MemoryBlockTest, MovesItsBytes) {
   EXPECT_EQ(assigned.size_bytes(), 100);
 }
 
-// A block under malloc and one that is mapped: each must be freed by its own.
+// One block is on the heap and the other is mapped; each must be freed as it
+// was allocated.
 TEST(MemoryBlockTest, AssignedBlocksAreFreedAsTheyWereAllocated) {
   constexpr int64_t kMappedBytes = 3000001;
   for (int i = 0; i < 2; ++i) {

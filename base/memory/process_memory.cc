@@ -18,6 +18,7 @@
 namespace footprint {
 namespace {
 
+// Adds an image's loaded segments to the sum, in whole pages.
 int AddImage(dl_phdr_info* image, size_t /*size*/, void* sum) {
   if (std::strstr(image->dlpi_name, "vdso") != nullptr) return 0;
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -32,8 +33,8 @@ int AddImage(dl_phdr_info* image, size_t /*size*/, void* sum) {
   return 0;
 }
 
-// A sum to which every child that was waited for adds: no process runs without
-// taking time, touching a page or leaving a processor.
+// Returns a sum that grows with every child that was waited for, since no
+// process runs without taking time, touching a page or leaving a processor.
 int64_t WorkOfEndedChildren() {
   rusage children = {};
   getrusage(RUSAGE_CHILDREN, &children);
@@ -55,8 +56,9 @@ void AppendChildrenOfThread(const std::string& thread,
   std::fclose(list);
 }
 
-// Children that were not waited for, ended or not; of every thread. Where the
-// kernel does not list them, 0 stands for them all.
+// Returns the children of all threads that were not waited for, whether or not
+// they have ended. If the kernel does not list them, returns one 0 for all of
+// them.
 std::vector<int> RemainingChildren() {
   std::vector<int> children;
   siginfo_t unused = {};
@@ -77,8 +79,8 @@ std::vector<int> RemainingChildren() {
   return children;
 }
 
-// Returns whether the kernel forgets the children that end, at once and without
-// a sum of their work.
+// Returns whether the kernel forgets children as soon as they end, without a
+// sum of their work.
 bool LosesChildren() {
   struct sigaction action = {};
   return sigaction(SIGCHLD, nullptr, &action) == 0 &&

@@ -1,11 +1,11 @@
-// This process's memory as the operating system and the allocator report it,
-// beside the exact accounting of its heap (heap_accounting.h).
+// Reads this process's memory as the operating system reports it, in addition
+// to the exact accounting of its heap (heap_accounting.h).
 //
 //   int64_t code_bytes = footprint::LoadedImageBytes();
 //
-// Thread-safety: every function may be called from any thread. The results are
-// numbers that hold for the moment of the call. Memory: about 40 KiB while the
-// children of all threads are listed; a ChildProcessMark owns its list.
+// Thread-safety: any thread may call every function. A result is true at the
+// moment of the call. Memory: about 40 KiB while the children of all threads
+// are listed; a ChildProcessMark owns its list.
 
 #ifndef FOOTPRINT_BASE_MEMORY_PROCESS_MEMORY_H_
 #define FOOTPRINT_BASE_MEMORY_PROCESS_MEMORY_H_
@@ -15,20 +15,20 @@
 
 namespace footprint {
 
-// Address space of the program and of its shared libraries as loaded: code and
-// static data, in whole pages. The same in every run of the same files. The
-// kernel's own addition (vdso) is left out.
+// Returns the address space of the program and of its shared libraries: code
+// and static data, in whole pages. It is the same in every run of the same
+// files. The kernel's own addition (vdso) is left out.
 int64_t LoadedImageBytes();
 
-// Returns whether this process has, or waited for, a child process.
+// Returns whether this process has a child process or has waited for one.
 bool HasHadChildProcess();
 
-// A moment, to be asked later whether this process started children since, also
-// by vfork, posix_spawn or system(). A child from before that is waited for
-// meanwhile cannot be told from a new one, and counts as one. A process that
-// ignores SIGCHLD loses its children without a trace, so it may have started
-// one, and counts as having done so. Memory: the numbers of the children that
-// live at that moment.
+// Marks a moment, and tells later whether this process has started children
+// since then, also by vfork, posix_spawn or system(). A child from before that
+// ends and is waited for later counts as a new one, since it looks the same. A
+// process that ignores SIGCHLD loses its children without a trace, so it always
+// counts as having started one. Memory: the numbers of the children that live
+// at that moment.
 class ChildProcessMark {
  public:
   ChildProcessMark();

@@ -31,9 +31,8 @@ TEST(ProcessMemoryTest, TheImageHoldsCodeAndStaticData) {
   EXPECT_EQ(LoadedImageBytes(), LoadedImageBytes());
 }
 
-// Bytes that the kernel has mapped of files with code in them, and of the
-// anonymous memory that adjoins them, where static data that begins as zeros
-// lies.
+// Bytes of files with code that the kernel has mapped, and of the anonymous
+// memory next to them, which holds static data that begins as zeros.
 struct MappedImages {
   int64_t file_bytes = 0;
   int64_t adjoining_bytes = 0;
@@ -87,8 +86,8 @@ TEST(ProcessMemoryTest, SeesAChildThatWasNotMadeByFork) {
   EXPECT_TRUE(HasHadChildProcess());
 }
 
-// In a process that has waited for none yet; an error that a call before has
-// left says nothing.
+// The test runs in a process that has not waited for any child, and an earlier
+// call may have left an error in errno.
 TEST(ProcessMemoryTest, SeesAChildThatLivesOn) {
   EXPECT_EXIT(
       {
@@ -106,14 +105,14 @@ TEST(ProcessMemoryTest, SeesAChildThatLivesOn) {
       testing::ExitedWithCode(0), "");
 }
 
-// A benchmark that starts no child is not charged with those before it.
+// A benchmark that starts no child is not charged for earlier children.
 TEST(ChildProcessMarkTest, KnowsOnlyWhatCameAfterIt) {
   for (int round = 0; round < 20; ++round) {
     const ChildProcessMark before;
     EXPECT_FALSE(before.HasStartedSince());
     const pid_t child = vfork();
     if (child == 0) _exit(0);
-    // Ended, not waited for yet, and then waited for.
+    // The child has ended: first it is not waited for yet, then it is.
     EXPECT_TRUE(before.HasStartedSince());
     EXPECT_FALSE(ChildProcessMark().HasStartedSince());
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -122,7 +121,7 @@ TEST(ChildProcessMarkTest, KnowsOnlyWhatCameAfterIt) {
   }
 }
 
-// As posix_spawn(3) with SIGCHLD ignored: nothing is left of such a child.
+// This is posix_spawn(3) with SIGCHLD ignored: such a child leaves no trace.
 TEST(ChildProcessMarkTest, AProcessThatLosesItsChildrenMayHaveHadOne) {
   const ChildProcessMark before;
   ASSERT_NE(std::signal(SIGCHLD, SIG_IGN), SIG_ERR);
@@ -132,7 +131,7 @@ TEST(ChildProcessMarkTest, AProcessThatLosesItsChildrenMayHaveHadOne) {
   ASSERT_EQ(
       posix_spawn(&child, "/bin/true", nullptr, nullptr, arguments, environ),
       0);
-  EXPECT_EQ(waitpid(child, nullptr, 0), -1);  // returns when it is gone
+  EXPECT_EQ(waitpid(child, nullptr, 0), -1);  // returns when the child is gone
   EXPECT_TRUE(before.HasStartedSince());
   ASSERT_NE(std::signal(SIGCHLD, SIG_DFL), SIG_ERR);
   EXPECT_FALSE(ChildProcessMark().HasStartedSince());
@@ -159,14 +158,14 @@ TEST(ChildProcessMarkTest, LeavesNothingOpen) {
   EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
-// Blocks the calling thread: waiting for what lives on is no question.
+// The alarm ends this test if a call waits for the child, which never ends.
 TEST(ChildProcessMarkTest, DoesNotWaitForAChildThatLivesOn) {
   const pid_t child = fork();
   if (child == 0) {
     pause();
     _exit(0);
   }
-  alarm(60);  // ends this test where one of them waits
+  alarm(60);  // ends this test if a call waits
   EXPECT_FALSE(ChildProcessMark().HasStartedSince());
   EXPECT_TRUE(HasHadChildProcess());
   alarm(0);
@@ -182,7 +181,7 @@ TEST(ChildProcessMarkTest, AChildThatLivesOnIsCountedOnce) {
   }
   const ChildProcessMark with_child;
   EXPECT_FALSE(with_child.HasStartedSince());
-  // A process that another thread starts.
+  // Another thread starts a process.
   pid_t second = 0;
   std::thread([&second] {
     second = fork();

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// The number of KiB after `key`, in bytes; 0 if there is none.
+// Returns the number of KiB after `key`, in bytes; 0 if there is none.
 int64_t BytesOfLine(const char* text, const char* key) {
   const char* const line = std::strstr(text, key);
   return line == nullptr

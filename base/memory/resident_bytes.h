@@ -1,11 +1,11 @@
-// The resident set of this process and its address space, as the kernel has
-// them.
+// Reads the resident set and the address space of this process, as the kernel
+// reports them.
 //
 //   footprint::ResidentBytes resident = footprint::ReadResidentBytes();
 //
-// Takes nothing from the heap and needs no more than the C library, for what
-// stands behind malloc. Thread-safe; the figures are plain values of one
-// moment. Time: some 10 us.
+// Takes nothing from the heap and needs only the C library, so code behind
+// malloc may use it. Thread-safe; the figures are plain values of one moment.
+// Time: some 10 us.
 
 #ifndef FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_
 #define FOOTPRINT_BASE_MEMORY_RESIDENT_BYTES_H_
@@ -14,7 +14,8 @@
 
 namespace footprint {
 
-// The kernel's view; varies from run to run. Zeros where /proc cannot be read.
+// The kernel's figures, which vary from run to run. Zeros if /proc cannot be
+// read.
 struct ResidentBytes {
   int64_t peak_bytes = 0;       // VmHWM: high-water mark since the start
   int64_t now_bytes = 0;        // VmRSS

@@ -18,7 +18,7 @@
 namespace footprint {
 namespace {
 
-// A block that is touched is resident, and counted where it belongs.
+// A touched block is resident, and counts in the right figure.
 TEST(ResidentBytesTest, WhatIsTouchedIsResident) {
   constexpr int64_t kBytes = 64 << 20;
   const ResidentBytes before = ReadResidentBytes();
@@ -35,7 +35,7 @@ TEST(ResidentBytesTest, WhatIsTouchedIsResident) {
   EXPECT_LT(ReadResidentBytes().now_bytes, touched.now_bytes - kBytes / 2);
 }
 
-// Addresses are counted to the page, though nothing there was ever touched.
+// Addresses are counted to the page, even if nothing there was ever touched.
 TEST(ResidentBytesTest, MappedAddressesAreCountedUntilTheyAreGivenBack) {
   const int64_t bytes = 7 * int64_t{getpagesize()};
   const int64_t before = ReadResidentBytes().mapped_bytes;
@@ -56,11 +56,12 @@ bool HasMainThreadEnded() {
   return status.find("\nState:\tZ") != std::string::npos;
 }
 
-// /proc/self tells of the main thread: where that has ended, of no memory.
+// /proc/self is that of the main thread. If that has ended, it reports no
+// memory.
 TEST(ResidentBytesDeathTest, WhatTheKernelDoesNotTellIsZero) {
   EXPECT_EXIT(
       {
-        alarm(60);  // ends this test where the main thread never does
+        alarm(60);  // ends this test if the main thread does not end
         std::thread([] {
           while (!HasMainThreadEnded()) usleep(1000);
           const ResidentBytes bytes = ReadResidentBytes();

@@ -1,5 +1,5 @@
-// Sums and differences that stay at the largest or smallest int64 where the
-// exact one has no room: a damaged record may hold any figure.
+// Sums and differences that stay at the largest or smallest int64 if the exact
+// result would overflow, since a damaged record may hold any figure.
 //
 //   total = SaturatedSum(total, image.live_bytes());
 //
