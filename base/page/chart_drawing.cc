@@ -9,8 +9,8 @@
 
 namespace footprint::page_internal {
 
-// Colours that stay apart for colour-blind readers, on light and on dark; the
-// text on each is chosen for contrast.
+// Colours that colour-blind readers can distinguish, on light and on dark. The
+// colour of the text on each is chosen for contrast.
 const char kChartColours[] = R"css(
 :root { color-scheme: light dark;
   --paper: #fcfcfb; --ink: #16181d; --soft: #5c626e; --rule: #d9dbe0;
@@ -58,7 +58,7 @@ std::string ScriptText(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : EscapeForTerminal(text)) {
     if (c == '<') {
-      quoted += "\\u003c";  // neither </script> nor <!--
+      quoted += "\\u003c";  // so no </script> and no <!--
     } else {
       if (c == '"' || c == '\\') quoted += '\\';
       quoted += c;

@@ -1,4 +1,4 @@
-// Captions and axes, which the charts of a page share; parts of page.h.
+// Captions and axes that the charts of a page share; parts of page.h.
 //
 //   Axis x(/*is_logarithmic=*/false, kLeft, kWidth - kRight);
 //   x.Include(3);
@@ -17,39 +17,42 @@
 
 namespace footprint::page_internal {
 
-// Series beyond share colours.
+// The number of colours. Further series share them.
 inline constexpr size_t kColourCount = 8;
 
-// Stand for the name of a group of views until the whole page is known: a
-// group may lie in another, and be added twice.
+// These stand for the name of a group of views until the whole page is known,
+// since a group may lie in another and may be added twice.
 inline constexpr char kGroupBegin[] = "\x01";
 inline constexpr char kGroupName[] = "\x02";
 inline constexpr char kGroupEnd[] = "\x03";
 
-// A length or share for HTML and SVG: short, and the same in every locale.
+// Returns a length or share for HTML and SVG: short, and the same in every
+// locale.
 std::string Length(double value);
 
-// "25 %"; "<1 %" and ">99 %" for what is nearly nothing or nearly all.
+// Returns a text such as "25 %"; "<1 %" for nearly nothing, ">99 %" for nearly
+// all.
 std::string Percent(double share);
 
-// A text as a script's data holds it, in quotes: nothing in it ends the script.
+// Returns a text in quotes as data of a script, without anything that ends the
+// script.
 std::string ScriptText(const std::string& text);
 
-// Title and description of a figure.
+// Returns the title and the description of a figure.
 std::string Caption(const std::string& title, const std::string& description);
 
-// The names of series in their colours, of which the first has `first_colour`.
-// An empty name has no entry.
+// Returns the names of series with their colours, the first with
+// `first_colour`. An empty name has no entry.
 std::string Legend(const std::vector<std::string>& names,
                    size_t first_colour = 0);
 
-// A picture's extent and margins, in its own units.
+// A picture's size and margins, in its own units.
 inline constexpr double kWidth = 760;
 inline constexpr double kLeft = 84;
 inline constexpr double kRight = 40;
 inline constexpr double kTop = 30;
 
-// The same as values, for pictures that are drawn for more than one screen.
+// The same for pictures that are drawn for several screens.
 struct Frame {
   double width;
   double height;
@@ -57,7 +60,7 @@ struct Frame {
   double right;
   double top;
   double bottom;
-  int tick_count;  // about as many as find room
+  int tick_count;  // about as many as fit
 };
 inline constexpr Frame kWideFrame = {kWidth, 360, kLeft, kRight, kTop, 52, 5};
 // A frame as wide as a telephone's screen, so that letters keep their size.
@@ -66,8 +69,8 @@ inline constexpr Frame kNarrowFrame = {350, 300, 66, 36, kTop, 52, 3};
 std::string SvgText(double x, double y, const char* anchor,
                     const std::string& text);
 
-// Colours, and the style of what is drawn in them: of a page and of a picture
-// that stands alone.
+// The colours, and the style of what is drawn with them, for a page and for a
+// picture that stands alone.
 extern const char kChartColours[];
 extern const char kChartStyle[];
 
@@ -85,29 +88,29 @@ class Axis {
 
   void Include(double value);
 
-  // Called after the last Include: keeps the ends as they are.
+  // Keeps the ends as they are. Call it after the last Include.
   void Fit();
 
-  // Called after the last Include: rounds the ends to whole powers of the base,
-  // or begins at zero.
+  // Rounds the ends to whole powers of the base, or begins at zero. Call it
+  // after the last Include.
   void Round();
 
-  // The same, but from near the lowest value where more than half would be
-  // empty; all values lie within.
+  // Does the same, but begins near the lowest value if more than half of the
+  // axis would be empty. All values are within the axis.
   void RoundClosely();
 
-  // Returns where the axis begins; for a logarithmic one, the power.
+  // Returns where the axis begins; for a logarithmic axis, the power.
   double low() const { return low_; }
 
   double ToPixel(double value) const;
 
-  // `count`: of about as many.
+  // Returns about `count` ticks.
   std::vector<double> Ticks(int count = 5) const;
 
  private:
   double Scaled(double value) const;
 
-  // 1, 2 or 5 times a power of ten, for about `count` ticks.
+  // Returns the step for about `count` ticks: 1, 2 or 5 times a power of ten.
   double Step(int count) const;
 
   const bool is_logarithmic_;

@@ -1,13 +1,13 @@
-// Draws a line chart of the JSON on the standard input, as an SVG file on the
-// standard output:
+// Draws a line chart from JSON on standard input, as an SVG file on standard
+// output:
 //
 //   {"title": "Throughput", "description": "of three rounds",
 //    "x_label": "peak", "y_label": "passes a second", "bytes_on_x": true,
 //    "lines": [{"name": "streamed", "points": [[4194304, 190, "1 MiB"]]}]}
 //
 // A point is x, y and its label, which may be empty. The y axis may begin above
-// zero; with bytes on it the x axis has powers of two. Exit status 2: the JSON
-// is not like that; 1: the picture cannot be written.
+// zero. An x axis of bytes has powers of two. The exit status is 2 if the JSON
+// has another form, 1 if the picture cannot be written.
 
 #include <iostream>
 #include <string>

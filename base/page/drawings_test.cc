@@ -1,6 +1,6 @@
-// Charts, byte for byte as they were when a person looked at them: places of
-// labels, ticks and levels that no other test asks for. A drawing that changes
-// on purpose is looked at again; the test says where the new one is.
+// Charts, byte for byte as they were when a person last checked them: positions
+// of labels, ticks and levels that no other test covers. After an intended
+// change, check the drawing again; the test says where the new one is.
 
 #include <cstdint>
 #include <cstdlib>
@@ -33,7 +33,7 @@ TEST(DrawingsTest, ALayout) {
   chart.title = "Layout";
   chart.description = "Two steps of training.";
   chart.series = {"weight", "gradient"};
-  // The last reaches above the mark.
+  // The last box reaches above the mark.
   chart.boxes = {{"first", 0, 4, 0, 30 << 10, 0, true},
                  {"second", 2, 8, 30 << 10, 30 << 10, 1, false},
                  {"third", 7, 8, 60 << 10, 5 << 10, 1, true}};
@@ -66,7 +66,7 @@ TEST(DrawingsTest, LinesOfALogarithmicAxis) {
   chart.has_logarithmic_x = true;
   chart.may_leave_zero_out = true;
   const std::string drawing = LineChartSvg(chart);
-  // Zero has no place on the axis, and neither has its label.
+  // Zero has no place on the axis, and so its label has none.
   EXPECT_EQ(drawing.find("unseen"), std::string::npos);
   ExpectDrawing("logarithmic_lines.svg", drawing);
 }

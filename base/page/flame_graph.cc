@@ -65,7 +65,7 @@ using page_internal::kFlameGraphBegin;
 using page_internal::Legend;
 using page_internal::ScriptText;
 
-// The indices of texts in a list where each stands once.
+// Gives each distinct text an index in a list.
 class TextList {
  public:
   size_t Add(const std::string& text) {
@@ -83,7 +83,7 @@ class TextList {
   std::string list_;
 };
 
-// "[1,2,3]", one a node.
+// Returns "[1,2,3]", one value per node.
 template <typename Value>
 std::string Column(const FlameGraph& graph, Value value) {
   std::string column = "[";
@@ -93,7 +93,7 @@ std::string Column(const FlameGraph& graph, Value value) {
   return column + "]";
 }
 
-// A measure that `has_values` refuses has an empty column.
+// Returns a column per measure, which is empty if `has_values` is false.
 template <typename Value, typename HasValues>
 std::string ColumnsOfMeasures(const FlameGraph& graph, Value value,
                               HasValues has_values) {
@@ -121,7 +121,8 @@ int64_t ComputeValue(const FlameGraph::Node& node, size_t measure) {
   return measure < node.own_values.size() ? node.own_values[measure] : 0;
 }
 
-// Data that the script draws; columns, since most own values are 0.
+// Returns the data that the script draws. They are columns, since most own
+// values are 0.
 std::string Data(const FlameGraph& graph) {
   const auto has_all = [](const FlameGraph::Measure&) { return true; };
   const auto has_sigmas = [](const FlameGraph::Measure& measure) {

@@ -1,4 +1,5 @@
-// A flame graph for a page (page.h): where the bytes of a tree of calls lie.
+// A flame graph for a page (page.h): shows where the bytes of a tree of calls
+// are.
 //
 //   FlameGraph graph;
 //   graph.title = "Calls";
@@ -8,14 +9,14 @@
 //   std::string html = DrawFlameGraph(graph);
 //
 // A node's values are its own; the picture adds those of its calls. The reader
-// chooses the measure, looks up a name, and enlarges a call by mouse, finger or
-// keyboard. The measures of two compared runs come in pairs, and colours tell
-// growth.
+// chooses the measure, searches for a name, and enlarges a call by mouse,
+// finger or keyboard. If two runs are compared, the measures come in pairs and
+// colours show growth.
 //
-// The picture is drawn by kFlameGraphScript, which the page holds once; without
-// a script the page says so. Text is escaped; equal data give equal bytes.
-// Pure: the text has copies of what the graph holds. Thread-safe. Memory: the
-// text, twice. Time: linear.
+// kFlameGraphScript, which the page contains once, draws the picture; without
+// scripts the page says that it needs one. Text is escaped; equal data give
+// equal bytes. Pure: the text has copies of the graph's texts. Thread-safe.
+// Memory: the text, twice. Time: linear.
 
 #ifndef FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_
 #define FOOTPRINT_BASE_PAGE_FLAME_GRAPH_H_
@@ -32,36 +33,36 @@ struct FlameGraph {
     enum class Unit { kBytes, kNanoseconds };
     std::string name;
     Unit unit = Unit::kBytes;
-    // The moment at which the measure was taken; kAll: it is of no single
-    // moment. Measures of moments stand last, in order of time, and the page
-    // has one slider for all of them. They have no sigmas. Choosing a point of
-    // a timeline on the same page, whose times begin with the same 0, chooses
-    // the moment before it.
+    // The moment at which the measure was taken; kAll if it belongs to no
+    // single moment. Measures of moments must come last, in order of time, and
+    // the page has one slider for all of them. They have no sigmas. A reader
+    // who chooses a point of a timeline on the same page, whose times begin
+    // with the same 0, also chooses the moment before that point.
     int64_t moment_ns = kAll;
     static constexpr int64_t kAll = -1;
   };
 
   struct Node {
-    // Index of the caller, which stands before it; -1: an outermost call.
+    // Index of the caller, which must come before it; -1 for an outermost call.
     int parent = -1;
     std::string name;
-    std::string detail;  // beside the name where one node is told of
+    std::string detail;  // shown with the name when one node is described
     size_t kind = 0;
-    // One a measure, without those of its calls.
+    // One value per measure, without those of the node's calls.
     std::vector<int64_t> own_values;
-    // The deviations of the sums with their calls, since sigmas do not add up;
-    // may be fewer: the others are exact.
+    // The deviations of the sums that include the node's calls, since sigmas do
+    // not add up. May be shorter: the other sums are exact.
     std::vector<double> sigmas = {};
   };
 
   std::string title;
   std::string description;
   std::vector<Measure> measures;
-  // Names of colours, at most 8, an empty one for a colour that is not used; of
-  // a comparison, none.
+  // The names of at most 8 colours; an empty name for a colour that is not
+  // used. Empty for a comparison.
   std::vector<std::string> kinds;
   std::vector<Node> nodes;
-  // Measures 2 i and 2 i + 1 are the same before and after.
+  // True if measures 2 i and 2 i + 1 are the same one before and after.
   bool is_comparison = false;
 };
 
@@ -69,7 +70,7 @@ std::string DrawFlameGraph(const FlameGraph& graph);
 
 namespace page_internal {
 
-// How DrawFlameGraph begins: no other text of a page holds it.
+// The beginning of DrawFlameGraph's text. No other text of a page contains it.
 inline constexpr char kFlameGraphBegin[] = "<figure class=\"flame\">";
 extern const char kFlameGraphStyle[];
 

@@ -1,5 +1,5 @@
-// Tests of flame_graph.h's promises. The picture's behaviour in a browser is
-// the matter of //profiling/run_page:browser_test.
+// Tests of flame_graph.h's promises. //profiling/run_page:browser_test tests
+// the picture's behaviour in a browser.
 
 #include "footprint/base/page/flame_graph.h"
 

@@ -37,7 +37,7 @@ constexpr double kStepNumbers = kLiveBottom + 20;
 constexpr double kSpans = kStepNumbers + 12;
 constexpr double kLayoutHeight = kSpans + 28;
 
-// A layout's axes.
+// The axes of a layout.
 struct LayoutScale {
   Axis step{false, kLeft, kWidth - kRight};
   Axis bytes{false, kLayoutBottom, kTop};
@@ -78,7 +78,7 @@ std::string SvgLayoutGrid(const LayoutScale& scale) {
   int count = 0;
   for (int64_t tick = 0; tick <= scale.high_bytes; tick += step_bytes) {
     svg += SvgLevel(scale.bytes, tick);
-    // The lower picture has less room.
+    // The lower picture has less room, so it gets every second level.
     if (count++ % 2 == 0) svg += SvgLevel(scale.live, tick);
     if (tick > scale.high_bytes - step_bytes) break;  // might overflow
   }
@@ -93,7 +93,8 @@ std::string SvgLayoutGrid(const LayoutScale& scale) {
                       SvgText(kLeft - 10, kStepNumbers, "end", "step"));
 }
 
-// Brackets below the steps, and where one ends and the next begins.
+// Draws brackets below the steps, and lines where one span ends and the next
+// begins.
 std::string SvgSpans(const LayoutChart& chart, const LayoutScale& scale) {
   constexpr double kGap = 2;
   std::string svg;
@@ -152,7 +153,7 @@ std::string SvgBox(const LayoutChart& chart, const LayoutChart::Box& box,
   return svg;
 }
 
-// Live bytes of each series from each of `steps` until the next.
+// Returns the live bytes of each series from each of `steps` to the next.
 std::vector<std::vector<int64_t>> LiveBytes(const LayoutChart& chart,
                                             const std::vector<int64_t>& steps) {
   const auto place = [&steps](int64_t step) {
@@ -172,7 +173,7 @@ std::vector<std::vector<int64_t>> LiveBytes(const LayoutChart& chart,
   return live;
 }
 
-// Between two silhouettes.
+// Draws the area between two outlines.
 std::string SvgLayer(const std::vector<int64_t>& steps,
                      const std::vector<int64_t>& low_bytes,
                      const std::vector<int64_t>& high_bytes,
@@ -183,7 +184,8 @@ std::string SvgLayer(const std::vector<int64_t>& steps,
   const auto y = [&](int64_t bytes) {
     return Length(scale.live.ToPixel(static_cast<double>(bytes)));
   };
-  const size_t last = steps.size() - 1;  // nothing is live from there
+  const size_t last = steps.size() - 1;  // no bytes are live from there
+  // Goes along the upper outline to the right, and back along the lower one.
   std::string path =
       absl::StrCat("M", x(0), " ", y(low_bytes[0]), "V", y(high_bytes[0]));
   for (size_t i = 1; i < last; ++i) {
@@ -198,7 +200,7 @@ std::string SvgLayer(const std::vector<int64_t>& steps,
   return path + "Z";
 }
 
-// The live bytes, a layer for each series.
+// Draws the live bytes, with a layer for each series.
 std::string SvgLiveBytes(const LayoutChart& chart, const LayoutScale& scale) {
   std::set<int64_t> changes;
   for (const LayoutChart::Box& box : chart.boxes) {
@@ -244,8 +246,8 @@ std::string SvgMarks(const LayoutChart& chart, const LayoutScale& scale) {
       SvgText(kWidth - kRight, kTop - 14, "end", chart.marked_label));
 }
 
-// First fit: the lowest offset at which `box` overlaps none of `stacked`, which
-// are sorted by offset.
+// Returns the lowest offset at which `box` overlaps none of `stacked` (first
+// fit). These must be sorted by offset.
 int64_t LowestFreeOffset(const std::vector<LayoutChart::Box>& stacked,
                          const LayoutChart::Box& box) {
   int64_t offset_bytes = 0;
@@ -260,13 +262,13 @@ int64_t LowestFreeOffset(const std::vector<LayoutChart::Box>& stacked,
   return offset_bytes;
 }
 
-// An offset for each box, and the height of the stack.
+// The offset of each box, and the height of the stack.
 struct BoxStack {
   std::vector<int64_t> offsets_bytes;
   int64_t height_bytes = 0;
 };
 
-// Boxes with a larger `rank` take their offsets first.
+// Stacks the boxes; those with a larger `rank` take their offsets first.
 template <typename Rank>
 BoxStack StackByRank(const std::vector<LayoutChart::Box>& boxes, Rank rank) {
   std::vector<size_t> order(boxes.size());
@@ -309,6 +311,7 @@ bool StackBoxes(std::vector<LayoutChart::Box>* boxes) {
   const auto steps = [](const Box& box) {
     return static_cast<double>(box.end_step - box.begin_step);
   };
+  // Tries several orders, and takes the lowest stack.
   const BoxStack stacks[] = {
       StackByRank(*boxes, size),
       StackByRank(*boxes, steps),

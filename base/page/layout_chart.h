@@ -1,4 +1,4 @@
-// A picture of what lies where in an arena, and when, for a page (page.h).
+// Shows the places of tensors in an arena over time, for a page (page.h).
 //
 //   LayoutChart chart;
 //   chart.title = "Layout";
@@ -6,8 +6,8 @@
 //                   /*offset_bytes=*/0, /*size_bytes=*/1024}};
 //   std::string html = DrawLayoutChart(chart);
 //
-// Boxes that lie nowhere, and are only to be seen beside each other, get their
-// offsets from StackBoxes.
+// Boxes without a place in memory, which are only to be seen beside each other,
+// get their offsets from StackBoxes.
 //
 // Text is escaped; equal data give equal bytes. Pure: the text has copies of
 // what the chart holds. Thread-safe. Memory: the text.
@@ -22,8 +22,8 @@
 
 namespace footprint {
 
-// Places of tensors in an arena over time: a box a tensor over steps and bytes;
-// below it, how many bytes are live at each step, of which series.
+// The upper picture has a box for each tensor, over steps and bytes. The lower
+// picture has the live bytes at each step, by series.
 struct LayoutChart {
   struct Box {
     std::string label;
@@ -44,9 +44,9 @@ struct LayoutChart {
 
   std::string title;
   std::string description;
-  std::vector<std::string> series;  // at most 8 are told apart by colour
+  std::vector<std::string> series;  // at most 8 have different colours
   std::vector<Box> boxes;
-  std::vector<Span> spans;  // below the steps' numbers
+  std::vector<Span> spans;  // drawn below the numbers of the steps
   int64_t marked_step = 0;
   int64_t marked_bytes = 0;  // a level that `marked_label` explains
   std::string marked_label;
@@ -54,10 +54,10 @@ struct LayoutChart {
 
 std::string DrawLayoutChart(const LayoutChart& chart);
 
-// Sets the offset of each box so that no two overlap and the picture is low:
-// each box at the lowest offset that is free during its steps, in the best of
+// Sets the offset of each box so that no two overlap and the picture is low.
+// Each box gets the lowest offset that is free during its steps, in the best of
 // several orders. Returns false and changes nothing if the sizes add up to more
-// bytes than an offset can say. Time: at most the square of the number of
+// bytes than an offset can hold. Time: at most the square of the number of
 // boxes.
 bool StackBoxes(std::vector<LayoutChart::Box>* boxes);
 

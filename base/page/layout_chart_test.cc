@@ -29,15 +29,16 @@ LayoutChart TwoBoxes() {
 
 TEST(LayoutChartTest, DrawsALayoutToScale) {
   const std::string html = DrawLayoutChart(TwoBoxes());
-  // 0 to 8 steps from 84 to 720, 0 to 60 bytes from 430 up to 30.
+  // 0 to 8 steps are from 84 to 720, and 0 to 60 bytes from 430 up to 30.
   EXPECT_THAT(html, HasSubstr("class=\"box marked\" x=\"84.00\" y=\"230.00\" "
                               "width=\"318.00\" height=\"200.00\""));
   EXPECT_THAT(html, HasSubstr("class=\"box pale\" x=\"243.00\" y=\"30.00\" "
                               "width=\"477.00\" height=\"200.00\""));
   EXPECT_THAT(html, HasSubstr("a&lt;b (weight): 30 B at offset 0 B, from step "
                               "0 until before 4"));
-  // Live from 634 up to 474: 30 bytes of the first until step 4, on them, from
-  // step 2, 30 of the second, which come down then.
+  // Live bytes are from 634 up to 474: 30 bytes of the first box until step 4.
+  // The 30 bytes of the second are on top of them from step 2, and come down at
+  // step 4.
   EXPECT_THAT(html, HasSubstr("d=\"M84.00 634.00V554.00H402.00V634.00H720.00"
                               "V634.00Z\" style=\"fill:var(--c0)\"><title>"
                               "weight: at most 30 B"));
@@ -48,7 +49,8 @@ TEST(LayoutChartTest, DrawsALayoutToScale) {
   EXPECT_THAT(html, HasSubstr(">lower bound</text>"));
 }
 
-// 7 a letter and one letter's room, in a box that is 318 wide.
+// A letter takes 7, and the label needs one letter's room more, in a box of
+// width 318.
 TEST(LayoutChartTest, WritesALabelWhereItsBoxHasRoom) {
   LayoutChart chart = TwoBoxes();
   chart.boxes[0].label = std::string(44, 'x');
@@ -59,7 +61,7 @@ TEST(LayoutChartTest, WritesALabelWhereItsBoxHasRoom) {
               Not(HasSubstr(chart.boxes[0].label + "</text>")));
 }
 
-// 10, 20 and 10 bytes of 40 live below, from 634 up to 474.
+// 10, 20 and 10 bytes of 40 are live in the layer below, from 634 up to 474.
 TEST(LayoutChartTest, ALayerLiesOnEachStepOfTheOneBelow) {
   LayoutChart chart;
   chart.series = {"weight", "gradient"};
@@ -83,7 +85,8 @@ TEST(LayoutChartTest, NamesWhatStepsBelongTo) {
   EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr("class=\"span\"")));
   chart.spans = {{"forward", 0, 4}, {"back<ward", 4, 8}};
   const std::string html = DrawLayoutChart(chart);
-  // A bracket each, a name in its middle, and a line between them.
+  // Each span has a bracket and a name in its middle, and a line separates
+  // them.
   EXPECT_THAT(html, HasSubstr("M86.00 661.00V666.00H400.00V661.00"));
   EXPECT_THAT(html, HasSubstr("x=\"243.00\" y=\"684.00\" "
                               "text-anchor=\"middle\">forward</text>"));
@@ -119,7 +122,7 @@ TEST(LayoutChartTest, DrawsALayoutOfNothingAndOfTheLargestSizes) {
   EXPECT_THAT(DrawLayoutChart(chart), Not(HasSubstr("inf")));
 }
 
-// No two boxes that share a step share a byte.
+// Expects that no two boxes that share a step share a byte.
 void ExpectApart(const std::vector<LayoutChart::Box>& boxes) {
   for (const LayoutChart::Box& a : boxes) {
     for (const LayoutChart::Box& b : boxes) {
@@ -157,9 +160,9 @@ int64_t MostLiveBytes(const std::vector<LayoutChart::Box>& boxes) {
   return most_bytes;
 }
 
-// Each of these needs another order: the large box of the first finds only two
-// small holes if it comes late, the long ones of the second would lie above
-// what is short.
+// Each of these needs another order. The large box of the first finds only two
+// small holes if it comes late. The long boxes of the second would lie above
+// the short one.
 TEST(StackBoxesTest, NeedsNoMoreHeightThanIsLive) {
   const std::vector<std::vector<LayoutChart::Box>> stacks = {
       {{"first", 0, 3, 0, 1},

@@ -54,8 +54,8 @@ std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
                       SvgText(right, frame.height - 8, "end", chart.x_label));
 }
 
-// Above a point that its neighbours lie below, and below one that they lie
-// above: where the line does not run.
+// Returns true if the label goes above the point: where its neighbours are
+// mostly lower, so that the line does not cross the label.
 bool LabelIsAbove(const LineChart::Line& line, size_t i) {
   const double y = line.points[i].second;
   double rise = 0;  // to the point, from its neighbours
@@ -64,8 +64,8 @@ bool LabelIsAbove(const LineChart::Line& line, size_t i) {
   return rise > 0;
 }
 
-// The labels of a line's points. One whose neighbour is near, on the same side,
-// is turned away from it.
+// Draws the labels of a line's points. If two neighbours' labels are near and
+// on the same side, they are turned away from each other.
 std::string SvgLabels(const LineChart::Line& line, const Axis& x,
                       const Axis& y) {
   constexpr double kWidthOfLabel = 60;
@@ -113,7 +113,7 @@ std::string SvgLine(const LineChart& chart, size_t index, const Axis& x,
                       path, "\"/>\n", points, SvgLabels(line, x, y));
 }
 
-// Grid, axes and lines within the frame.
+// Draws grid, axes and lines within the frame.
 std::string SvgPlot(const LineChart& chart, const Frame& frame) {
   Axis x(chart.has_logarithmic_x, frame.left, frame.width - frame.right,
          chart.has_bytes_x ? 2 : 10);
@@ -137,7 +137,7 @@ std::string SvgPlot(const LineChart& chart, const Frame& frame) {
   return svg;
 }
 
-// The picture's beginning; `attributes` end in a space, or are none.
+// Begins the picture; `attributes` must be empty or end in a space.
 std::string SvgBegin(const LineChart& chart, const Frame& frame,
                      const char* attributes) {
   return absl::StrCat("<svg ", attributes, "viewBox=\"0 0 ", frame.width, " ",
@@ -147,7 +147,8 @@ std::string SvgBegin(const LineChart& chart, const Frame& frame,
                       EscapeForXml(chart.x_label), "\">\n");
 }
 
-// A name a line: how wide a text is depends on the reader's fonts.
+// Draws one name per line, since the width of a text depends on the reader's
+// fonts.
 std::string SvgLegend(const LineChart& chart, double top, double line_height) {
   std::string svg;
   for (size_t i = 0; i < chart.lines.size(); ++i) {
@@ -180,7 +181,7 @@ std::string LineChartSvg(const LineChart& chart) {
   constexpr double kLegend = 76;
   constexpr double kLineHeight = 22;
   Frame frame = kWideFrame;
-  // The name of the y axis stands between the legend and the plot.
+  // The name of the y axis is between the legend and the plot.
   frame.top =
       kLegend + kLineHeight * static_cast<double>(chart.lines.size()) + 24;
   frame.height = kWideFrame.height - kWideFrame.top + frame.top;

@@ -5,11 +5,10 @@
 //   chart.lines = {{"peak", {{1, 10}, {2, 20}}}};
 //   std::string html = DrawLineChart(chart);
 //
-// In a page it is drawn twice, for a wide screen and for a telephone, which
-// shows all of it, too; the page's style shows one of the two. Text is escaped;
-// equal data give equal bytes. Pure but for the two functions, which are called
-// before DrawLineChart returns: the text has copies. Thread-safe. Memory: the
-// text.
+// A page contains two drawings, for a wide screen and for a telephone, and its
+// style shows one of them. Text is escaped; equal data give equal bytes. Pure
+// apart from the two functions, which are called before DrawLineChart returns:
+// the text has copies. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_LINE_CHART_H_
 #define FOOTPRINT_BASE_PAGE_LINE_CHART_H_
@@ -26,7 +25,7 @@ struct LineChart {
   struct Line {
     std::string name;
     std::vector<std::pair<double, double>> points;  // x ascending
-    // Beside the points, of the first on; may be fewer.
+    // The labels of the first points; may be shorter than `points`.
     std::vector<std::string> labels = {};
   };
 
@@ -34,22 +33,24 @@ struct LineChart {
   std::string description;
   std::string x_label;
   std::string y_label;
-  // Powers of ten at equal distances; points at or below zero are left out.
+  // If set, powers of ten have equal distances, and points at or below zero are
+  // left out.
   bool has_logarithmic_x = false;
   bool has_logarithmic_y = false;
-  // Bytes: the powers of a logarithmic x are those of two.
+  // If set, a logarithmic x axis has powers of two.
   bool has_bytes_x = false;
-  // The y axis may begin above zero if this is set, and does so if more than
-  // half of it would be empty; then its name says where it begins.
+  // If set, the y axis begins above zero when more than half of it would
+  // otherwise be empty. Its name then says where it begins.
   bool may_leave_zero_out = false;
-  std::vector<Line> lines;  // at most 8 are told apart by colour
+  std::vector<Line> lines;  // at most 8 have different colours
   std::function<std::string(double)> format_x;  // unset: plain numbers
   std::function<std::string(double)> format_y;
 };
 
 std::string DrawLineChart(const LineChart& chart);
 
-// A picture that stands alone, as an SVG file, with its own title and legend.
+// Returns a picture that stands alone: an SVG file with its own title and
+// legend.
 std::string LineChartSvg(const LineChart& chart);
 
 }  // namespace footprint

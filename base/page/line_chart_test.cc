@@ -19,7 +19,7 @@ TEST(LineChartTest, PlacesPointsOnLogarithmicAxes) {
   chart.has_logarithmic_x = chart.has_logarithmic_y = true;
   chart.lines = {{"a", {{0, 5}, {1, 1}, {10, 100}, {100, 10000}}}};
   const std::string html = DrawLineChart(chart);
-  // Three points remain, the middle one exactly between the others.
+  // Three points remain; the middle one is exactly between the others.
   EXPECT_THAT(html, HasSubstr("M84.00 308.00L402.00 169.00L720.00 30.00"));
 }
 
@@ -31,7 +31,7 @@ TEST(LineChartTest, HasAPictureThatFitsATelephone) {
   EXPECT_THAT(html, HasSubstr("class=\"wide\" viewBox=\"0 0 760 360\""));
   EXPECT_THAT(html, HasSubstr("class=\"narrow\" viewBox=\"0 0 350 300\""));
   EXPECT_THAT(html, Not(HasSubstr("class=\"scroll\"")));
-  // Labels that would run into each other are fewer.
+  // There are fewer labels, since they would otherwise overlap.
   const std::string narrow = html.substr(html.find("class=\"narrow\""));
   EXPECT_THAT(narrow, HasSubstr(">500000<"));
   EXPECT_THAT(narrow, Not(HasSubstr(">200000<")));
@@ -61,7 +61,7 @@ LineChart TwoLines() {
   return chart;
 }
 
-// The y of each text whose words are `words`.
+// Returns the y of each text whose words are `words`.
 std::vector<double> ReadHeights(const std::string& svg,
                                 const std::string& words) {
   std::vector<double> heights;
@@ -81,7 +81,7 @@ TEST(LineChartTest, APictureStandsAlone) {
   EXPECT_THAT(svg, HasSubstr(">Rate &lt;of&gt; passes</text>"));
   EXPECT_THAT(svg, Not(HasSubstr("http:\"")));
   EXPECT_EQ(svg, LineChartSvg(TwoLines()));
-  // Bytes at powers of two, and an axis that says where it begins.
+  // The x axis has powers of two, and the y axis says where it begins.
   EXPECT_THAT(svg, HasSubstr(">passes a second, from 18"));
   // A page's chart has the same lines.
   EXPECT_THAT(DrawLineChart(TwoLines()), HasSubstr(">1 GiB</text>"));
@@ -105,10 +105,11 @@ TEST(LineChartTest, NothingLiesOnTheLegend) {
 TEST(LineChartTest, LabelsLieWhereTheLineDoesNotRun) {
   LineChart chart = TwoLines();
   std::string svg = LineChartSvg(chart);
-  // The first below its point, the next, which is near, above its own.
+  // The first label is below its point, and the next one, which is near, above
+  // its own.
   EXPECT_GT(ReadHeights(svg, "1 MiB")[0], ReadHeights(svg, "2 MiB")[0] + 30);
   EXPECT_THAT(svg, Not(HasSubstr("text-anchor=\"middle\"></text>")));
-  // Both above: turned away from each other.
+  // Both are above, so they are turned away from each other.
   chart.lines[0].points[0].second = 210;
   chart.lines[0].points[1].second = 209;
   chart.lines[0].points[2].second = 190;

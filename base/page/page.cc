@@ -110,6 +110,7 @@ a:focus-visible, summary:focus-visible, .scroll:focus-visible {
 @media print { .view { display: block; } }
 )css";
 
+// Replaces the marks of groups by names that are unique on the page.
 std::string NameGroups(const std::string& html) {
   std::string named;
   std::vector<int> open_groups;
@@ -254,7 +255,7 @@ std::string Page::Html() const {
           ? ""
           : absl::StrCat("<nav class=\"sections\" aria-label=\"Sections\">\n",
                          section_links_, "</nav>\n");
-  // Page text is escaped, so none of it looks like a picture's begin.
+  // Page text is escaped, so none of it looks like the beginning of a picture.
   std::string script;
   if (absl::StrContains(html_, kFlameGraphBegin)) {
     absl::StrAppend(&style, kFlameGraphStyle);

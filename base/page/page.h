@@ -1,4 +1,4 @@
-// Reports as self-contained pages: HTML and SVG from plain data.
+// Makes reports as self-contained pages: HTML and SVG from plain data.
 //
 //   footprint::Page page("Memory by stage", "Of each program.");
 //   page.AddTable({"Peaks", {"size", "peak"}, {{"10 x 1,000", "1.2 MiB"}}});
@@ -9,13 +9,14 @@
 //   page.AddStackedBars(chart);
 //   WriteFile("report.html", page.Html());
 //
-// A page needs no network and no font of its own. It holds a script only if it
-// has a flame graph or the single points of a timeline. It follows the reader's
-// choice of light or dark, fits a telephone and a wide screen, prints every
-// view, and describes each picture in words. Any text may be given: characters
-// that HTML would interpret are escaped. Equal data give equal bytes.
+// A page needs no network and no font of its own. It contains a script only if
+// it has a flame graph or a timeline. It follows the reader's choice of light
+// or dark, fits a telephone and a wide screen, prints every view, and describes
+// each picture in words. Any text may be given: characters that HTML would
+// interpret are escaped. Equal data give equal bytes.
 //
-// Thread-compatible. Memory: the page's text, twice in Html. Time: linear.
+// Thread-compatible. Memory: the page's text, and twice that in Html. Time:
+// linear.
 
 #ifndef FOOTPRINT_BASE_PAGE_PAGE_H_
 #define FOOTPRINT_BASE_PAGE_PAGE_H_
@@ -34,14 +35,14 @@
 
 namespace footprint {
 
-// Rows under a header. The first `text_columns` columns are text, the rest
-// numbers, which end at the right.
+// Rows under a header. The first `text_columns` columns are text; the others
+// are numbers, which are aligned to the right.
 struct PageTable {
   std::string caption;
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
   size_t text_columns = 1;
-  // Long texts take several lines, so that the numbers stay in sight.
+  // If set, long texts take several lines, so that the numbers remain visible.
   bool wraps_text = false;
 };
 
@@ -51,14 +52,14 @@ struct PageFigure {
   std::string meaning;
 };
 
-// Content of a page, a view or a fold, in the order in which it was added.
+// The content of a page, a view or a fold, in the order of the calls.
 class PageContent {
  public:
   void AddHeading(absl::string_view text);
   void AddParagraph(absl::string_view text);
-  // Warnings that the reader must know before anything else; one a line.
+  // Adds warnings that the reader must know before anything else, one per line.
   void AddWarnings(const std::vector<std::string>& warnings);
-  // Large figures, each with its name above it and what it means below.
+  // Adds large figures, each with its name above it and its meaning below.
   void AddFigures(const std::vector<PageFigure>& figures);
   void AddTable(const PageTable& table);
   void AddStackedBars(const StackedBars& chart);
@@ -67,11 +68,11 @@ class PageContent {
   void AddTimeline(const Timeline& timeline);
   void AddFlameGraph(const FlameGraph& graph);
 
-  // Shown only when the reader opens it.
+  // Adds content that is shown only when the reader opens it.
   void AddFold(absl::string_view summary, const PageContent& content);
 
-  // One of at most 8 at a time is shown; the reader chooses by name. `label`
-  // says what is chosen. On paper all are shown.
+  // Adds at most 8 views, of which the reader chooses one by name. `label` says
+  // what is chosen. On paper all are shown.
   struct View;
   void AddViews(absl::string_view label, const std::vector<View>& views);
 
@@ -87,10 +88,10 @@ struct PageContent::View {
 
 class Page : public PageContent {
  public:
-  // `lead` stands below the title.
+  // Makes an empty page; `lead` is shown below the title.
   Page(absl::string_view title, absl::string_view lead);
 
-  // A heading to which a link below the lead leads, past what stands between.
+  // Adds a heading, and a link to it below the lead.
   void AddSection(absl::string_view text);
 
   std::string Html() const;

@@ -16,12 +16,13 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Elements that HTML never closes.
+// Returns whether HTML never closes the element.
 bool IsVoid(const std::string& name) {
   return name == "meta" || name == "input" || name == "!DOCTYPE";
 }
 
-// "" if every element is closed in the right order, else the first that is not.
+// Returns "" if every element is closed in the right order, otherwise the first
+// one that is not.
 std::string FindUnclosed(const std::string& html) {
   std::vector<std::string> open;
   for (size_t at = html.find('<'); at != std::string::npos;
@@ -31,7 +32,7 @@ std::string FindUnclosed(const std::string& html) {
     const std::string tag = html.substr(at + 1, end - at - 1);
     const std::string name = tag.substr(0, tag.find_first_of(" /\n", 1));
     if (tag.back() == '/' || IsVoid(name)) continue;
-    if (name == "script") {  // its text is not HTML; its end is
+    if (name == "script") {  // its text is not HTML
       at = html.find("</script>", end);
       if (at == std::string::npos) return name;
     } else if (tag[0] != '/') {
@@ -102,7 +103,7 @@ TEST(PageTest, HoldsEverythingInOrderAndClosesIt) {
   EXPECT_NE(html.find("<th scope=\"col\" class=\"text\">name</th>"
                       "<th scope=\"col\">bytes</th>"),
             std::string::npos);
-  // The first cell is its row's head, the first view is the one that is shown.
+  // The first cell is the row's head, and the first view is shown.
   EXPECT_THAT(html, HasSubstr("<tr><th scope=\"row\" class=\"text\">a</th>"
                               "<td>1</td></tr>"));
   EXPECT_THAT(html, ContainsRegex("id=\"[^\"]*-0\" checked><label"));

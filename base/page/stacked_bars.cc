@@ -17,14 +17,14 @@ using page_internal::Legend;
 using page_internal::Length;
 using page_internal::Percent;
 
-// Adds up the values that are known.
+// Returns the sum of the known values.
 double Sum(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value > 0 ? value : 0;
   return sum;
 }
 
-// The names of the parts that are not known: "startup + read".
+// Returns the names of the unknown parts: "startup + read".
 std::string UnknownParts(const StackedBars& chart,
                          const StackedBars::Bar& bar) {
   std::string names;
@@ -35,13 +35,14 @@ std::string UnknownParts(const StackedBars& chart,
   return names;
 }
 
-// One part of a bar; `width` is its share of the full width. `share`: in words,
-// or empty where it is not known.
+// Draws one part of a bar; `width` is its share of the full width. `share` is
+// that in words, or empty if it is not known.
 std::string Part(const std::string& name, const std::string& value,
                  const std::string& share, double width, size_t colour) {
   constexpr double kLeastWidthOfText = 0.06;
   constexpr double kLeastWidthOfTextOnTelephone = 0.12;
-  // Below it a line of one pixel beside the part would make it look larger.
+  // For a narrower part, a line of one pixel beside it would make it look
+  // larger.
   constexpr double kLeastWidthOfLine = 0.01;
   std::string text;
   if (!share.empty() && width >= kLeastWidthOfText) {
@@ -71,7 +72,7 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
     const double value = bar.values[i];
     if (!(value > 0)) continue;
     const std::string text = chart.format(value);
-    // One part alone is always the whole.
+    // A single part is always the whole.
     const bool has_share = unknown.empty() && chart.series.size() > 1;
     const std::string share = has_share ? Percent(value / total) : "";
     absl::StrAppend(&words, words.empty() ? "" : ", ", chart.series[i], " ",
@@ -83,7 +84,7 @@ std::string BarRow(const StackedBars& chart, const StackedBars::Bar& bar,
   if (!unknown.empty()) {
     const std::string note = absl::StrCat(unknown, " unknown");
     absl::StrAppend(&words, words.empty() ? "" : ", ", note);
-    // Shares cannot be drawn without a sum.
+    // Shares cannot be drawn without the sum.
     if (chart.scale == StackedBars::Scale::kShare) {
       parts = absl::StrCat("<span class=\"unknown\">", EscapeForXml(note),
                            "</span>");

@@ -6,11 +6,11 @@
 //   chart.bars = {{"10 x 1,000", {1200, 800}}};
 //   std::string html = DrawStackedBars(chart);
 //
-// Parts are to scale, however small. A bar with a part that is not known has no
-// shares: it says which part that is, and what the others are at least.
+// Parts are to scale, however small. A bar with an unknown part has no shares:
+// it says which part is unknown, and how much the others are at least.
 //
-// Text is escaped; equal data give equal bytes. Pure but for `format`, which is
-// called before DrawStackedBars returns: the text has copies. Thread-safe.
+// Text is escaped; equal data give equal bytes. Pure apart from `format`, which
+// is called before DrawStackedBars returns: the text has copies. Thread-safe.
 // Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_STACKED_BARS_H_
@@ -25,7 +25,8 @@
 
 namespace footprint {
 
-// One bar a row, made of one part a series, with the bar's total at its end.
+// One bar per row, with one part per series and with the bar's total at its
+// end.
 struct StackedBars {
   enum class Scale {
     kShare,     // every bar has the full width
@@ -33,15 +34,15 @@ struct StackedBars {
   };
   struct Bar {
     std::string label;
-    // One a series, none negative; NaN: not known.
+    // One value per series, none negative; NaN: unknown.
     std::vector<double> values;
   };
 
   std::string title;
   std::string description;
-  std::vector<std::string> series;  // at most 8 are told apart by colour
-  // The colour of the first series, so that charts that leave some out colour
-  // alike.
+  std::vector<std::string> series;  // at most 8 have different colours
+  // The colour of the first series, so that charts without some of the series
+  // have the same colours for the others.
   size_t first_colour = 0;
   std::vector<Bar> bars;
   Scale scale = Scale::kShare;

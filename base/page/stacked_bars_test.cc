@@ -37,7 +37,7 @@ TEST(StackedBarsTest, GivesTheLargestBarTheFullWidthForAbsoluteValues) {
   EXPECT_THAT(html, HasSubstr("flex:0 1 100.00%"));
 }
 
-// No gap and no line may add to a part that is too small to be seen.
+// No gap and no line may widen a part that is too small to be seen.
 TEST(StackedBarsTest, DrawsSmallPartsToScale) {
   StackedBars chart = TwoBars();
   chart.bars = {{"small", {996, 4}}, {"large", {990, 10}}};
@@ -61,7 +61,7 @@ TEST(StackedBarsTest, TellsNoSharesOfWhatIsUnknown) {
   EXPECT_THAT(html, HasSubstr("aria-label=\"read unknown\""));
   EXPECT_THAT(html, HasSubstr(">0 B + read<"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
-  // Bytes that are known can be drawn.
+  // Known bytes can be drawn.
   chart.scale = StackedBars::Scale::kAbsolute;
   html = DrawStackedBars(chart);
   EXPECT_THAT(html, HasSubstr("flex:0 1 25.00%"));

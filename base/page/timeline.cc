@@ -47,7 +47,8 @@ struct Axes {
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-// The y axis counts in units of the figure's size, so that its ticks are whole.
+// Returns the unit of the y axis, chosen by the largest figure so that ticks
+// are whole.
 double UnitBytes(const Timeline& timeline) {
   double most = 0;
   for (const Timeline::Point& point : timeline.points) {
@@ -88,7 +89,7 @@ std::string SvgGrid(const Frame& frame, const Axes& axes, double unit) {
   return svg;
 }
 
-// An area a run of points of one series.
+// Draws an area for each run of points of one series.
 std::string SvgAreas(const Timeline& timeline, const Axes& axes, double unit) {
   const std::vector<Timeline::Point>& points = timeline.points;
   const auto place = [&](size_t i) {
@@ -136,7 +137,7 @@ std::string SvgMark(const Timeline& timeline, const Frame& frame,
       "\">", EscapeForXml(timeline.marked_label), "</text>\n");
 }
 
-// The script finds the plot by the numbers in data-plot.
+// Draws the picture. The script finds the plot by the numbers in data-plot.
 std::string Svg(const Timeline& timeline, const Frame& frame,
                 const char* name) {
   const double unit = UnitBytes(timeline);

@@ -1,4 +1,4 @@
-// A figure over time for a page (page.h), coloured by what went on.
+// Shows a figure over time for a page (page.h), coloured by what happened.
 //
 //   Timeline timeline;
 //   timeline.title = "Live bytes";
@@ -8,10 +8,10 @@
 //   timeline.marked_label = "peak";
 //   std::string html = DrawTimeline(timeline);
 //
-// Drawn for a wide screen and for a telephone; a script that the page holds
-// once reads single points by mouse, finger and arrow keys. Text is escaped;
-// equal data give equal bytes. Pure: the text has copies of what the timeline
-// holds. Thread-safe. Memory: the text.
+// It is drawn for a wide screen and for a telephone. A script, which the page
+// contains once, shows single points by mouse, finger and arrow keys. Text is
+// escaped; equal data give equal bytes. Pure: the text has copies of the
+// timeline's texts. Thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_PAGE_TIMELINE_H_
 #define FOOTPRINT_BASE_PAGE_TIMELINE_H_
@@ -32,8 +32,8 @@ struct Timeline {
 
   std::string title;
   std::string description;
-  // The names of the series, of which at most 8 are told apart by colour. One:
-  // the picture has no legend.
+  // The names of the series, of which at most 8 have different colours. With
+  // one series the picture has no legend.
   std::vector<std::string> series;
   std::vector<Point> points;  // time ascending
   size_t marked_point = 0;
@@ -44,7 +44,7 @@ std::string DrawTimeline(const Timeline& timeline);
 
 namespace page_internal {
 
-// How DrawTimeline begins: no other text of a page holds it.
+// The beginning of DrawTimeline's text. No other text of a page contains it.
 inline constexpr char kTimelineBegin[] = "<figure class=\"timeline\">";
 extern const char kTimelineStyle[];
 

@@ -1,5 +1,5 @@
-// Tests of timeline.h's promises. The reading of points in a browser is the
-// matter of //profiling/run_page:browser_test.
+// Tests of timeline.h's promises. //profiling/run_page:browser_test tests how a
+// reader chooses points in a browser.
 
 #include "footprint/base/page/timeline.h"
 
@@ -51,13 +51,13 @@ TEST(TimelineTest, DrawsEachRunOfOneSeriesForBothScreens) {
   EXPECT_THAT(html, HasSubstr("Live bytes: peak, 4.00 KiB (4,096 B)"));
 }
 
-// The plot of a wide screen reaches from 84 to 720 and from 308 up to 30.
+// The plot of a wide screen is from 84 to 720, and from 308 up to 30.
 TEST(TimelineTest, DrawsToScale) {
   EXPECT_THAT(DrawTimeline(ThreePoints()),
               HasSubstr("M84.0 308.0L402.0 30.0V308.00H84.00Z"));
 }
 
-// The middle is the second point's place, between 0 s and 2 s.
+// The second point is in the middle, between 0 s and 2 s.
 TEST(TimelineTest, TheMarksLabelStaysInsideThePlot) {
   Timeline timeline = ThreePoints();
   const auto has = [&](const std::string& anchor) {

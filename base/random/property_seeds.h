@@ -4,8 +4,8 @@
 //     std::mt19937 random(seed);
 //   }
 //
-// Reads the environment anew in each call and keeps nothing: thread-safe as
-// long as no thread changes the environment. Allocates nothing.
+// Reads the environment in each call and keeps nothing: thread-safe as long as
+// no thread changes the environment. Allocates nothing.
 
 #ifndef FOOTPRINT_BASE_RANDOM_PROPERTY_SEEDS_H_
 #define FOOTPRINT_BASE_RANDOM_PROPERTY_SEEDS_H_
@@ -14,8 +14,9 @@
 
 namespace footprint {
 
-// 200, or what FOOTPRINT_PROPERTY_SEEDS in the environment says; ends the
-// program if that is no positive number, since a test of no seeds would pass.
+// Returns 200, or the number in FOOTPRINT_PROPERTY_SEEDS in the environment.
+// Ends the program if that is not a positive number, since a test without seeds
+// would pass.
 uint32_t PropertySeedCount();
 
 }  // namespace footprint

@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-// From the generator's published test vector, seed 1234567.
+// The numbers are the generator's published test vector for seed 1234567.
 TEST(RandomSequenceTest, IsSplitmix64) {
   RandomSequence random(1234567);
   EXPECT_EQ(random.Next(), 6457827717110365317u);

@@ -54,7 +54,7 @@ bool HasNumber(const ReportValue& value) {
          value.unit == ReportUnit::kNanoseconds;
 }
 
-// Returns null for a figure that is not known, or is no number.
+// Returns null if the figure is unknown or not a number.
 const ReportValue* FindNumber(const Report& report, const std::string& name) {
   const ReportFigure* const figure = FindFigure(report, name);
   return figure != nullptr && HasNumber(ComparedValue(*figure))
@@ -62,7 +62,7 @@ const ReportValue* FindNumber(const Report& report, const std::string& name) {
              : nullptr;
 }
 
-// A change from or to what is not known is not known, either.
+// Adds a row for a figure. If one of the values is unknown, so is the change.
 void AddFigureRow(const std::string& name, const ReportValue* before,
                   const ReportValue* after, ReportTable* table) {
   if (before == nullptr && after == nullptr) return;
@@ -95,7 +95,7 @@ ReportTable FigureChanges(const Report& before, const Report& after) {
                  FindNumber(after, figure.name), &table);
   }
   for (const ReportFigure& figure : before.figures) {
-    // The loop above has those that the later report knows.
+    // The loop above has the figures of the later report.
     if (FindFigure(after, figure.name) == nullptr) {
       AddFigureRow(figure.name, FindNumber(before, figure.name), nullptr,
                    &table);
@@ -105,13 +105,13 @@ ReportTable FigureChanges(const Report& before, const Report& after) {
   return table;
 }
 
-// A row of both reports.
+// The sums of the rows of one key in both reports.
 struct JoinedRow {
   int64_t before = 0;
   int64_t after = 0;
   double variance_before = 0;
   double variance_after = 0;
-  // The row is the later report's if both have it.
+  // The row of the later report if both have it.
   const ReportRow* row = nullptr;
 
   int64_t change() const { return SaturatedDifference(after, before); }
@@ -123,6 +123,7 @@ struct JoinedRow {
 
 using JoinedRows = std::map<std::string, JoinedRow>;
 
+// Adds the rows of a table to the sums of one of the two reports.
 void JoinRows(const ReportTable& table, const ComparedColumn& compared,
               int64_t JoinedRow::*number, double JoinedRow::*variance,
               JoinedRows* joined) {
@@ -139,6 +140,7 @@ void JoinRows(const ReportTable& table, const ComparedColumn& compared,
   }
 }
 
+// Returns the changes above two standard deviations, the largest first.
 std::vector<JoinedRow> SureChanges(const JoinedRows& joined,
                                    int64_t* unsure_count) {
   std::vector<JoinedRow> changes;
@@ -183,7 +185,7 @@ ReportRow RowOfChange(const JoinedRow& change, ReportUnit unit, bool has_sigma,
   }
   row.cells.push_back(MakeValue(unit, change.before));
   row.cells.push_back(MakeValue(unit, change.after));
-  // Out of its tree, a row is known by the names of all around it.
+  // Outside its tree, a row is identified by the names of all rows around it.
   bool needs_key = change.row->depth > 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].unit != ReportUnit::kText) continue;
@@ -196,6 +198,7 @@ ReportRow RowOfChange(const JoinedRow& change, ReportUnit unit, bool has_sigma,
 ReportTable TableOfChanges(const ReportTable& before, const ReportTable& after,
                            const ComparedColumn& compared) {
   const ReportColumn& column = after.columns[compared.column];
+  // Joins the rows of both reports by their keys.
   JoinedRows joined;
   JoinRows(before, compared, &JoinedRow::before, &JoinedRow::variance_before,
            &joined);
@@ -204,6 +207,7 @@ ReportTable TableOfChanges(const ReportTable& before, const ReportTable& after,
   int64_t unsure_count = 0;
   const std::vector<JoinedRow> changes = SureChanges(joined, &unsure_count);
 
+  // Describes the table of changes.
   ReportTable table;
   table.heading = absl::StrContains(after.heading, column.name)
                       ? after.heading
@@ -237,7 +241,8 @@ const ReportTable* FindTable(const Report& report, const std::string& heading) {
   return nullptr;
 }
 
-// A table that one report lacks was not measured there: its rows are not new.
+// Warns of a table that one report lacks. It was not measured there, so its
+// rows are not new.
 void WarnOfMissingTable(const ReportTable& table, const char* which,
                         Report* changes) {
   if (table.compared.empty()) return;

@@ -1,16 +1,16 @@
-// Two reports joined: what became of each figure, and of each row that has the
-// same key in both.
+// Joins two reports: compares each figure, and the rows that have the same key
+// in both.
 //
 //   const Report changes = CompareReports(before, after);
 //   std::cout << TableText(changes.tables[0]);  // the figures
 //
-// A table is compared in the columns that it names (`compared`); rows that did
-// not change are left out, and so are, of estimates, changes of less than two
-// standard deviations, which the note counts. The largest change stands first.
-// A table that one report lacks was not measured there: a note says that it is
-// not compared. A figure that is not known in one of them has no change.
+// A table is compared in the columns that it names (`compared`). Rows that did
+// not change are left out. So are changes of estimates of less than two
+// standard deviations, which the note counts. The largest change comes first. A
+// table that one report lacks was not measured there, and a note says that it
+// is not compared. A figure that is unknown in one report has no change.
 //
-// Pure; thread-safe. Memory: some 300 bytes for each key. Time: n log n.
+// Pure; thread-safe. Memory: some 300 bytes per key. Time: n log n.
 
 #ifndef FOOTPRINT_BASE_REPORT_COMPARE_REPORTS_H_
 #define FOOTPRINT_BASE_REPORT_COMPARE_REPORTS_H_

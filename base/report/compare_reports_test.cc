@@ -61,7 +61,7 @@ TEST(CompareReportsTest, NoChangeIsASentence) {
 }
 
 TEST(CompareReportsTest, WhatMayBeChanceIsCountedAlone) {
-  // The sigma of the change is 5: 10 is two of them, and 11 is more.
+  // The sigma of the change is 5: a change of 10 is two sigmas, and 11 is more.
   EXPECT_EQ(Changes({{"a", 100, 3}}, {{"a", 110, 4}}),
             "no place has surely changed; 1 place changed by less than two "
             "sigma, which may be chance\n");

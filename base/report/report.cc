@@ -99,7 +99,7 @@ std::string ShortenText(absl::string_view text, size_t most_bytes) {
   std::string shown = EscapeForTerminal(text);
   if (shown.size() <= most_bytes) return shown;
   size_t kept = most_bytes - 3;
-  // No half of a character.
+  // A character is never cut in half.
   while (kept > 0 && (shown[kept] & 0xC0) == 0x80) --kept;
   return absl::StrCat(shown.substr(0, kept), "...");
 }

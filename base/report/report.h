@@ -1,5 +1,5 @@
-// A report, apart from how it is written: figures, warnings and tables of
-// values that keep their unit.
+// A report without its format: figures, warnings and tables of values that keep
+// their unit.
 //
 //   Report report;
 //   report.figures.push_back({"peak heap", BytesValue(12 << 20), "exact"});
@@ -14,8 +14,8 @@
 // report_page.h, report_json.h and report_markdown.h. So a figure is the same
 // in each of them. compare_reports.h joins two reports.
 //
-// Thread-compatible; every struct owns its data. Memory: some 70 bytes a cell,
-// and the texts.
+// Thread-compatible; every struct owns its data. Memory: some 70 bytes per
+// cell, and the texts.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_H_
@@ -30,8 +30,8 @@
 namespace footprint {
 
 enum class ReportUnit {
-  kNothing,  // the value is not known: "-"
-  kBlank,    // there is no value, and none is missed
+  kNothing,  // the value is unknown: "-"
+  kBlank,    // there is no value, and none is expected
   kText,
   kBytes,
   kCount,   // digits in groups of three
@@ -48,9 +48,10 @@ struct ReportValue {
   int64_t number = 0;
   int64_t whole = 0;
   std::string text;
-  // A difference, which has a sign.
+  // True for a difference, which is written with its sign.
   bool is_change = false;
-  // A text that is too long loses its beginning, as a path should.
+  // True for a text that loses its beginning when it is shortened, such as a
+  // path.
   bool keeps_end = false;
 };
 
@@ -68,12 +69,12 @@ ReportValue RateValue(int64_t bytes_per_s);
 std::string WriteValue(const ReportValue& value, size_t most_text_bytes = 400);
 
 // Return the text as one line of printable characters of at most `most_bytes`,
-// which is 3 at least. "..." stands where it was cut: at the end of a text, and
-// at the beginning of a path. No character is cut in half.
+// which must be at least 3. "..." shows where it was cut: at the end of a text,
+// and at the beginning of a path. No character is cut in half.
 std::string ShortenText(absl::string_view text, size_t most_bytes);
 std::string ShortenPath(absl::string_view path, size_t most_bytes);
 
-// Returns the same as WriteValue, with the exact figure behind rounded bytes.
+// Returns the same as WriteValue, with the exact figure after rounded bytes.
 std::string WriteExactValue(const ReportValue& value);
 
 struct ReportFigure {
@@ -83,7 +84,7 @@ struct ReportFigure {
   std::string detail = {};
   // Sentences without their full stops.
   std::vector<std::string> notes = {};
-  // Whether the figure is left out on a terminal, where room is scarce.
+  // True if a terminal, where room is scarce, leaves the figure out.
   bool is_detail = false;
   // The value that a comparison of two reports uses instead of `value`.
   ReportValue compared = {};
@@ -93,10 +94,10 @@ struct ReportColumn {
   std::string name;
   ReportUnit unit = ReportUnit::kText;
   bool is_detail = false;
-  // A terminal cuts longer texts to this length; 0: to that of other columns.
+  // A terminal cuts longer texts to this length; 0: to the usual length.
   size_t most_text_bytes = 0;
-  // This text stands below that of the column before it, which must be a text,
-  // too, where there is little room for columns, as on a page.
+  // True if a page, which has little room for columns, shows this text below
+  // that of the column before it, which must also be a text.
   bool is_below_previous = false;
 };
 
@@ -105,16 +106,16 @@ struct ReportRow {
   std::vector<ReportValue> cells;
   // A comparison joins the rows that have the same key.
   std::string key = {};
-  // The depth of the row where rows are a tree; 0 is outermost.
+  // The depth of the row if rows form a tree; 0 is outermost.
   size_t depth = 0;
 };
 
-// A column whose change a comparison of two reports tells.
+// A column whose change a comparison of two reports shows.
 struct ComparedColumn {
   size_t column = 0;
-  // The column that holds its standard deviation; kNone: it is exact.
+  // The column with its standard deviation; kNone: the values are exact.
   size_t sigma_column = kNone;
-  // Whether the largest of the rows with one key counts, in place of their sum.
+  // True if the largest of the rows with one key counts, instead of their sum.
   bool takes_largest = false;
   bool is_detail = false;
 
@@ -123,31 +124,32 @@ struct ComparedColumn {
 
 struct ReportTable {
   std::string heading;
-  // Texts that stand before the table and after it.
+  // Texts before the table and after it.
   std::string lead;
   std::string note;
-  // Numbers stand before texts, as a terminal shows them.
+  // Numbers must come before texts, which is the order on a terminal.
   std::vector<ReportColumn> columns;
   std::vector<ReportRow> rows;
   // The word for one row, for example "place".
   std::string row_name = "row";
   // The number of rows that were left out.
   int64_t other_count = 0;
-  // The column whose sum over the rows that were left out is `other_sum`;
-  // kNone: there is no such sum.
+  // The column for which `other_sum` is the sum over the rows that were left
+  // out; kNone: there is no sum.
   size_t sum_column = ComparedColumn::kNone;
   int64_t other_sum = 0;
   // The number of rows that a terminal shows.
   size_t text_rows = 12;
   bool is_detail = false;
-  // The rows are parts of one whole, in the first column.
+  // True if the rows are parts of one whole, with their sizes in the first
+  // column.
   bool is_breakdown = false;
   std::vector<ComparedColumn> compared;
 };
 
 struct ReportWarning {
   std::string text;
-  // Whether it is worth knowing, but leaves no gap in the figures.
+  // True if it is worth knowing but leaves no gap in the figures.
   bool is_note = false;
 };
 
@@ -155,7 +157,7 @@ struct Report {
   std::vector<ReportFigure> figures;
   std::vector<ReportWarning> warnings;
   std::vector<ReportTable> tables;
-  // Sentences and facts that say how it was measured.
+  // Sentences and facts about how it was measured.
   std::vector<std::string> remarks;
   std::vector<ReportFigure> facts;
 };

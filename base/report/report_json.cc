@@ -53,7 +53,7 @@ Json TableJson(const ReportTable& table) {
     Json cells = Json::object();
     for (size_t i = 0; i < table.columns.size(); ++i) {
       std::string key = KeyOfColumn(table.columns[i]);
-      // A column's name may stand twice: "share", of one figure and the next.
+      // Two columns may have one name, such as "share" after two figures.
       while (cells.contains(key)) key += "_2";
       cells[key] = ValueJson(row.cells[i]);
     }

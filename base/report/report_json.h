@@ -1,5 +1,5 @@
-// A report as JSON: the values of every table, exact, by the names of their
-// columns.
+// Writes a report as JSON: the exact values of every table, by the names of
+// their columns.
 //
 //   json["report"] = ReportJson(report);
 //
@@ -9,8 +9,8 @@
 //      "rows": [{"allocated_bytes": 5242880, "name": "worker"}],
 //      "other_count": 2}}}
 //
-// A value that is not known is null; a share is a fraction of one. Pure;
-// thread-safe. Memory: that of the JSON, some times the text.
+// An unknown value is null; a share is a fraction of one. Pure; thread-safe.
+// Memory: that of the JSON, several times the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_JSON_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_JSON_H_

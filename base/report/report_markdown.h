@@ -1,11 +1,11 @@
-// A report as GitHub's markdown, for a comment on a change or the summary of a
-// job.
+// Writes a report as GitHub's markdown, for a comment on a change or the
+// summary of a job.
 //
 //   absl::Status status =
 //       WriteFile(summary_path, ReportMarkdown("Memory of train.py", report));
 //
-// Tables of figures, and below them each table of the report, folded but for
-// the first. Names are escaped. Pure; thread-safe. Memory: the text.
+// The figures come as a table, then each table of the report, folded except the
+// first. Names are escaped. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

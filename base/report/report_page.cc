@@ -40,7 +40,7 @@ std::string DescribeMeaning(const ReportFigure& figure) {
   return meaning;
 }
 
-// Columns in the order of the page: texts first.
+// Returns the columns in the order of the page: texts first.
 std::vector<size_t> ColumnOrder(const ReportTable& table) {
   std::vector<size_t> order;
   for (size_t i = 0; i < table.columns.size(); ++i) order.push_back(i);
@@ -66,7 +66,7 @@ PageTable MakeGrid(const ReportTable& table) {
     for (size_t i : order) {
       std::string cell;
       if (cells.empty()) {
-        // Spaces that do not collapse.
+        // These spaces do not collapse.
         for (size_t depth = 0; depth < row.depth; ++depth) {
           cell += "\u00a0\u00a0";
         }
@@ -83,7 +83,7 @@ PageTable MakeGrid(const ReportTable& table) {
   return grid;
 }
 
-// The largest parts as a bar; the table has them all.
+// Adds a bar of the largest parts; the table has all of them.
 void AddBar(const ReportTable& table, PageContent* page) {
   constexpr size_t kMostSeries = 7;
   const size_t name_column = ColumnOrder(table).front();

@@ -1,4 +1,4 @@
-// A report on a page, part by part.
+// Adds a report to a page, part by part.
 //
 //   Page page("Memory of train.py", "");
 //   AddWarnings(report, &page);
@@ -6,7 +6,8 @@
 //   for (const ReportTable& table : report.tables) AddTable(table, 40, &page);
 //   AddRemarks(report, &page);
 //
-// A part without content adds nothing. Pure; thread-safe. Memory: what it adds.
+// A part without content adds nothing. Pure; thread-safe. Memory: the added
+// text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_PAGE_H_
@@ -20,15 +21,15 @@ namespace footprint {
 
 void AddWarnings(const Report& report, PageContent* page);
 
-// Cards: the name, the rounded value, and below them the exact one, the detail
-// and the notes.
+// Adds a card per figure: the name, the rounded value, and below them the exact
+// value, the detail and the notes.
 void AddFigures(const Report& report, PageContent* page);
 
-// A heading, a bar if the table is a breakdown, and at most `most_rows` rows,
-// texts before numbers.
+// Adds a heading, a bar if the table is a breakdown, and at most `most_rows`
+// rows, with texts before numbers.
 void AddTable(const ReportTable& table, size_t most_rows, PageContent* page);
 
-// The remarks and the facts, under a heading.
+// Adds the remarks and the facts, under a heading.
 void AddRemarks(const Report& report, PageContent* page);
 
 }  // namespace footprint

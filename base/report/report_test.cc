@@ -47,7 +47,8 @@ TEST(ReportTest, TheExactFigureStandsBehindBytesAlone) {
 TEST(ReportTest, ALongTextIsCutAtAWholeCharacter) {
   EXPECT_EQ(ShortenText("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(ShortenText("abcdefghi", 8), "abcde...");
-  // Two bytes each: after three bytes stands the middle of the second.
+  // A character has two bytes, so the third byte is in the middle of the second
+  // one.
   EXPECT_EQ(ShortenText("\u00e9\u00e9\u00e9\u00e9", 6), "\u00e9...");
   EXPECT_EQ(ShortenText("\u00e9\u00e9\u00e9\u00e9", 7), "\u00e9\u00e9...");
   EXPECT_EQ(ShortenPath("abcdefghi", 8), "...efghi");

@@ -1,14 +1,14 @@
-// A report for a terminal, part by part.
+// Writes a report for a terminal, part by part.
 //
 //   std::cout << FiguresText(report) << WarningsText(report);
 //   for (const ReportTable& table : report.tables) {
 //     if (!table.is_detail) std::cout << "\n" << TableText(table);
 //   }
 //
-// A terminal gets no figure, column or table that is marked as detail, and of
-// each table at most `text_rows` rows. A part without content is empty; else it
-// ends with a newline. Pure; thread-safe. Memory: the text, and a table's cells
-// twice.
+// A terminal shows no figure or column that is marked as detail, and at most
+// `text_rows` rows of each table; the caller leaves out tables that are
+// details. A part without content is empty; otherwise it ends with a newline.
+// Pure; thread-safe. Memory: the text, and a table's cells twice.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_
@@ -19,14 +19,14 @@
 
 namespace footprint {
 
-// "peak heap  12.0 MiB (12,582,912 B), after 1.200 s", a line a figure, and
-// below it one for each note.
+// Returns "peak heap  12.0 MiB (12,582,912 B), after 1.200 s", a line per
+// figure, and below it a line per note.
 std::string FiguresText(const Report& report);
 
-// "warning    the program was killed", a line each.
+// Returns "warning    the program was killed", one line per warning.
 std::string WarningsText(const Report& report);
 
-// The lead, the table, how many rows are missing, and the note.
+// Returns the lead, the table, the number of missing rows, and the note.
 std::string TableText(const ReportTable& table);
 
 }  // namespace footprint

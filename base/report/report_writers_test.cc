@@ -1,6 +1,6 @@
 // Tests of report_text.h, report_page.h, report_json.h and report_markdown.h,
-// by one report. That a run's figures are the same in all of them is tested by
-// //profiling/memprof:one_report_test.
+// with one report. //profiling/memprof:one_report_test tests that a run's
+// figures are the same in all of them.
 
 #include <string>
 

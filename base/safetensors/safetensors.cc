@@ -28,7 +28,7 @@ namespace {
 constexpr int64_t kLengthBytes = 8;
 constexpr uint64_t kMaximumInt64 = std::numeric_limits<int64_t>::max();
 
-// Reads characters and leaves word of how far it is, for messages.
+// Reads characters, and records the furthest position for messages.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -62,8 +62,8 @@ class CountingIterator {
   const char** furthest_;
 };
 
-// Takes the header's events, one key or value at a time, and keeps nothing but
-// the tensors. Every event is either expected where it comes or an error.
+// Handles the header's parts, one key or value at a time, and keeps only the
+// tensors and the metadata. A part that the state does not expect is an error.
 class HeaderHandler {
  public:
   using number_integer_t = int64_t;
@@ -177,7 +177,7 @@ class HeaderHandler {
   std::map<std::string, std::string>& metadata() { return metadata_; }
 
  private:
-  // Place in the header at which the next token stands.
+  // What the next token of the header may be.
   enum class State {
     kBeforeHeader,
     kHeader,
@@ -280,7 +280,7 @@ class HeaderHandler {
   std::map<std::string, std::string> metadata_;
 };
 
-// The likely kind of a file that begins with a length that no header has.
+// Returns the probable kind of a file whose first length fits no header.
 absl::string_view NotSafetensorsText(const unsigned char* begin) {
   return memcmp(begin, "version ", kLengthBytes) == 0
              ? ": it is Git LFS's pointer to the file; run: git lfs pull"
@@ -315,6 +315,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": not a regular file; name the .safetensors file"));
   }
+  // Reads the header's length, and checks it against the file.
   if (status.st_size < kLengthBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": has ", status.st_size,
@@ -382,13 +383,13 @@ absl::Status SafetensorsIndex::CheckLayout() {
   return status;
 }
 
-// Every byte of the data belongs to exactly one tensor.
+// Checks that every byte of the data belongs to exactly one tensor.
 absl::Status SafetensorsIndex::CheckRanges() {
   const auto is_before = [](const TensorInfo& a, const TensorInfo& b) {
     return std::tie(a.offset_bytes, a.size_bytes) <
            std::tie(b.offset_bytes, b.size_bytes);
   };
-  // Most files have them in order; those without bytes stay as they stand.
+  // Most files have the tensors in order; those without bytes keep their order.
   if (!std::is_sorted(tensors_.begin(), tensors_.end(), is_before)) {
     std::stable_sort(tensors_.begin(), tensors_.end(), is_before);
   }
@@ -406,7 +407,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
           ", which ends at ", end,
           ". The file is damaged or made to mislead: export it again"));
     }
-    // No overflow: the parser read the sum as one number.
+    // This does not overflow, since the parser read the sum as one number.
     end += tensor.size_bytes;
     if (end > data_bytes) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -425,7 +426,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
   return absl::OkStatus();
 }
 
-// No name stands twice; afterwards padding is out of the way.
+// Checks that no name occurs twice, and removes padding.
 absl::Status SafetensorsIndex::CheckNames() {
   absl::Status status = SortByName();
   if (!status.ok()) return status;

@@ -7,19 +7,20 @@
 //       index->Find("encoder.layer.0.output.dense.bias");
 //   // (*bias)->dtype, (*bias)->shape, (*bias)->offset_bytes
 //
-// Only the header is read, never the data. The reader is strict: a header that
-// says anything twice, leaves a byte of the file out, gives one to two tensors,
-// or disagrees with itself is refused, so whatever an index says can be read
-// without further checks as long as the file stays as it was.
+// It reads only the header, never the data. The reader is strict. It refuses a
+// header that says something twice, leaves out a byte of the file, gives a byte
+// to two tensors, or contradicts itself. So everything that an index says can
+// be read without further checks, as long as the file does not change.
 //
-// tensors() leaves padding out. Thread-safe once made. Memory: the index's
-// (tensor_index.h), and the header's text while reading. Time: O(n log n) in
-// tensors.
+// tensors() leaves padding out. Thread-safe once made. Memory: that of the
+// index (tensor_index.h), and the header's text while reading. Time: O(n log n)
+// in the tensors.
 //
-// InvalidArgument: not a safetensors file, one that breaks the format, or more
-// tensors than kMaximumTensors; the text names the file, the tensor, and the
-// byte. NotFound: no such file or tensor. DataLoss: the file was shortened
-// while it was read. Otherwise as FileError, such as PermissionDenied.
+// InvalidArgument: the file is not a safetensors file, breaks the format, or
+// has more tensors than kMaximumTensors; the text names the file, the tensor,
+// and the byte. NotFound: no such file or tensor. DataLoss: the file was
+// shortened while it was read. Other errors are those of FileError, such as
+// PermissionDenied.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_H_
@@ -34,26 +35,26 @@
 
 namespace footprint {
 
-// Tensors whose name begins so hold no values: they fill the file up to the
-// next page, since the format allows no gaps.
+// Tensors whose names begin with this prefix hold no values. They fill the file
+// up to the next page, since the format allows no gaps.
 inline constexpr absl::string_view kPaddingPrefix = "__padding__";
 
 class SafetensorsIndex : public TensorIndex {
  public:
-  // The format's own limit for a header.
+  // The format's limit for a header.
   static constexpr int64_t kMaximumHeaderBytes = 100'000'000;
-  // This reader's own, padding included: the largest models have a quarter of
-  // it, and a header full of empty tensors would take seconds.
+  // This reader's limit, with padding: the largest models have a quarter of it,
+  // and a header full of empty tensors would take seconds.
   static constexpr size_t kMaximumTensors = size_t{1} << 19;
 
   static absl::StatusOr<SafetensorsIndex> Open(absl::string_view path);
 
-  // Reads from a descriptor that stays the caller's; `name` is for messages.
+  // Reads from a descriptor that the caller keeps; `name` is used in messages.
   static absl::StatusOr<SafetensorsIndex> Read(int descriptor,
                                                absl::string_view name);
 
-  // The header's text alone: what lies between the length and the data of a
-  // file of `file_bytes`.
+  // Parses the header's text alone, which in a file of `file_bytes` is between
+  // the length and the data.
   static absl::StatusOr<SafetensorsIndex> Parse(absl::string_view header,
                                                 int64_t file_bytes,
                                                 absl::string_view name);

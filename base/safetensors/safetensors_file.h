@@ -1,4 +1,4 @@
-// A safetensors file that is open, and the means to notice that it changed.
+// An open safetensors file, with a way to notice that it changed.
 //
 //   absl::StatusOr<footprint::SafetensorsFile> file =
 //       footprint::SafetensorsFile::Open("model.safetensors");
@@ -8,8 +8,8 @@
 //                                    (*bias)->size_bytes, values);
 //   if (status.ok()) status = file->CheckUnchanged();
 //
-// Movable; thread-safe once opened. Nothing is allocated after Open. Memory:
-// the index. Time: that of the index (safetensors.h).
+// Movable; thread-safe once opened. Reading allocates nothing, unless there is
+// an error. Memory: the index. Time: that of the index (safetensors.h).
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_FILE_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_FILE_H_

@@ -1,5 +1,5 @@
-// Any bytes as a file, and as a header of a file with some bytes of data: an
-// index that is given away is right in all that it says.
+// Reads any bytes as a file, and as a header of a file with some bytes of data.
+// If that gives an index, all that the index says is correct.
 
 #include <cstdint>
 

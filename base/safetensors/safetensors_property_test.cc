@@ -1,5 +1,5 @@
-// Random files, random damage: an accepted file is one that a plain check of
-// every byte accepts, too, and nothing else happens.
+// Random files with random damage: the reader accepts a file exactly if a plain
+// check of every byte accepts it.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ int64_t Below(Random& random, int64_t limit) {
   return static_cast<int64_t>(random() % static_cast<uint64_t>(limit));
 }
 
-// Fields as text, so that a mutation can put anything there.
+// The fields are texts, so that a mutation can write anything there.
 struct Field {
   std::string key;
   std::string value;
@@ -105,7 +105,7 @@ std::string RandomValue(Random& random) {
   return kValues[Below(random, std::size(kValues))];
 }
 
-// One change to the structure.
+// Makes one change to the structure.
 void Mutate(Random& random, Header& header) {
   const int64_t choice = Below(random, 7);
   if (choice == 6) header.data_bytes += Below(random, 9) - 4;
@@ -123,8 +123,8 @@ void Mutate(Random& random, Header& header) {
   }
 }
 
-// Counts for each byte of the data how many tensors it belongs to. True when
-// each has one, and each tensor is as large as its shape says.
+// Counts the tensors of each byte of the data. Returns true if each byte has
+// one, and each tensor has the size that its shape says.
 bool CoversEachByteOnce(const Json& header, int64_t data_bytes) {
   std::vector<int> owners(data_bytes);
   for (const auto& [name, tensor] : header.items()) {
@@ -153,7 +153,8 @@ bool CoversEachByteOnce(const Json& header, int64_t data_bytes) {
   return true;
 }
 
-// An empty tensor in the middle of another covers nothing, and yet is refused.
+// Returns whether an empty tensor is in the middle of another one, which the
+// reader refuses although it covers nothing.
 bool HasEmptyInside(const Json& header) {
   for (const auto& [name, inner] : header.items()) {
     const Json& at = inner.at("data_offsets");
@@ -166,7 +167,7 @@ bool HasEmptyInside(const Json& header) {
   return false;
 }
 
-// Returns whether a name or key stands twice, which a DOM would not show.
+// Returns whether a name or key occurs twice, which a DOM would not show.
 bool HasDuplicate(const Header& header) {
   for (size_t i = 0; i < header.tensors.size(); ++i) {
     const auto& [name, fields] = header.tensors[i];
@@ -208,12 +209,12 @@ TEST(SafetensorsPropertyTest, AcceptsExactlyWhatCoversEachByteOnce) {
         << text << " with " << header.data_bytes << ": " << index.status();
     index.ok() ? ++accepted : ++refused;
   }
-  // Both sides are worth something only if both occur.
+  // The test is useful only if both cases occur.
   EXPECT_GT(accepted, 2000);
   EXPECT_GT(refused, 2000);
 }
 
-// Properties of any index, however its file came to be.
+// Checks properties that every index has, whatever its file.
 void CheckInvariants(const SafetensorsIndex& index) {
   int64_t end = index.data_offset_bytes();
   for (const TensorInfo& tensor : index.tensors()) {
@@ -225,7 +226,7 @@ void CheckInvariants(const SafetensorsIndex& index) {
   ASSERT_LE(end, index.file_bytes());
 }
 
-// A file that no disk has to keep: there are thousands.
+// Makes a file in memory, since there are thousands.
 int InMemory(const std::string& bytes) {
   const int descriptor = memfd_create("property", MFD_CLOEXEC);
   EXPECT_EQ(write(descriptor, bytes.data(), bytes.size()),

@@ -28,7 +28,7 @@ std::string Entry(absl::string_view name, absl::string_view dtype,
                       end, "]}");
 }
 
-// The status of a file with this header and so much data.
+// Returns the status of a file with this header and so many bytes of data.
 absl::Status TryRead(absl::string_view header, int64_t data_bytes) {
   return SafetensorsIndex::Parse(
              header, 8 + static_cast<int64_t>(header.size()) + data_bytes,
@@ -66,20 +66,20 @@ TEST(SafetensorsTest, ReadsWhatAnotherImplementationWrote) {
   EXPECT_EQ((*index->Find("brain"))->size_bytes, 6);
 }
 
-// As many empty tensors as a header has room for would take seconds to sort.
+// As many empty tensors as fit a header would take seconds to sort.
 TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
   std::string header = "{";
   for (size_t i = 0; i <= SafetensorsIndex::kMaximumTensors; ++i) {
     absl::StrAppend(&header, i == 0 ? "" : ",", "\"", i,
                     R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})");
   }
-  // The rest is not read.
+  // The reader stops before the rest.
   absl::StrAppend(&header, ",]}");
   EXPECT_THAT(std::string(TryRead(header, 0).message()),
               HasSubstr("more than 524288 tensors"));
 }
 
-// Tensors without bytes all stand at one place.
+// Tensors without bytes all begin at one place.
 TEST(SafetensorsTest, KeepsTheHeadersOrderOfEmptyTensors) {
   const std::string header = absl::StrCat(
       "{", Entry("c", "U8", "[0]", 2, 2), ",", Entry("b", "U8", "[2]", 0, 2),
@@ -105,7 +105,7 @@ TEST(SafetensorsTest, TakesTensorsInAnyOrderOfTheHeader) {
             8 + static_cast<int64_t>(header.size()) + 2);
 }
 
-// A name that another one begins with comes first, wherever its bytes lie.
+// A name that is the beginning of another comes first, wherever its bytes are.
 TEST(SafetensorsTest, FindsNamesThatBeginAlike) {
   const std::string header = absl::StrCat(
       "{", Entry("ab", "U8", "[1]", 0, 1), ",", Entry("abc", "U8", "[1]", 1, 2),
@@ -120,7 +120,7 @@ TEST(SafetensorsTest, FindsNamesThatBeginAlike) {
   }
 }
 
-// Few names are sorted by insertion, which asks for an order one way only.
+// Few names are sorted by insertion, which compares in one direction only.
 TEST(SafetensorsTest, FindsNamesThatAFileHasBackwards) {
   std::string header;
   for (int i = 0; i < 40; ++i) {
@@ -168,7 +168,7 @@ std::string OneTensor(absl::string_view fields) {
   return absl::StrCat("{\"a\":{", fields, "}}");
 }
 
-// Headers that are no JSON object, or have a name twice.
+// Returns headers that are not a JSON object, or that have a name twice.
 std::vector<BadHeader> BadObjects() {
   const std::string good = Entry("a", "U8", "[2]", 0, 2);
   return {
@@ -327,11 +327,12 @@ TEST(SafetensorsTest, RefusesWhatBreaksTheFormat) {
 }
 
 TEST(SafetensorsTest, SaysWhereInTheHeader) {
-  // The 2.5 ends at character 27, after the length's 8 bytes.
+  // The parser has read 32 characters, one beyond the 2.5, after the 8 bytes of
+  // the length.
   const absl::Status status =
       TryRead(R"({"a":{"dtype":"U8","shape":[2.5]}})", 0);
   EXPECT_THAT(std::string(status.message()), HasSubstr("near byte 40"));
-  // The last that is no space.
+  // This is the last byte that is not a space.
   EXPECT_THAT(std::string(TryRead("{}x  ", 0).message()),
               HasSubstr("near byte 10: does not end with"));
 }
@@ -354,15 +355,15 @@ TEST(SafetensorsTest, RefusesAHeaderBeyondTheFileOrTheLimit) {
       std::string(
           StatusOfFile(std::string("\3\0\0\0\0\0\0\0{}", 10)).message()),
       HasSubstr("promises a header of 3 bytes, but the file ends at"));
-  // 100,000,001 as the file spells it.
+  // These bytes are 100,000,001 in the file.
   EXPECT_THAT(
       std::string(StatusOfFile(std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10))
                       .message()),
       HasSubstr("100000001 bytes, above the format's limit"));
   EXPECT_THAT(std::string(StatusOfFile(std::string(8, '\xff')).message()),
               HasSubstr("above the format's limit"));
-  // Git LFS's pointer, which a repository has in the file's place until it is
-  // asked for.
+  // This is Git LFS's pointer, which a repository contains until the file
+  // itself is fetched.
   EXPECT_THAT(
       std::string(
           StatusOfFile("version https://git-lfs.github.com/spec/v1\noid ...\n")

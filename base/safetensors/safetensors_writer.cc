@@ -13,7 +13,8 @@
 namespace footprint {
 namespace {
 
-// Bytes from 0x20 on stay as they are.
+// Returns the text as a JSON string. Bytes from 0x20 on, except quotes and
+// backslashes, stay as they are.
 std::string Quoted(absl::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -117,7 +118,7 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::Create(
   }
   std::string header =
       absl::StrCat("{", absl::StrJoin(layout.entries, ","), "}");
-  // Spaces, so that the data begins aligned; for 8-byte elements at least.
+  // Spaces align the data, to at least 8 bytes for 8-byte elements.
   header.append(
       static_cast<size_t>(Missing(8 + static_cast<int64_t>(header.size()),
                                   std::max<int64_t>(8, alignment))),
@@ -129,6 +130,7 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::Create(
                      " bytes exceeds the format's limit"));
   }
   const int64_t file_bytes = 8 + header_bytes + layout.data_bytes;
+  // Checks that the reader accepts the header.
   const absl::StatusOr<SafetensorsIndex> readable =
       SafetensorsIndex::Parse(header, file_bytes, path);
   if (!readable.ok()) return readable.status();
@@ -156,7 +158,8 @@ absl::Status SafetensorsWriter::Begin(const std::string& header) {
   return status.ok() ? SkipComplete() : status;
 }
 
-// Goes on to the next part that wants values; padding writes itself.
+// Continues with the next part that needs values, and writes padding on the
+// way.
 absl::Status SafetensorsWriter::SkipComplete() {
   while (part_ < parts_.size()) {
     const Part& part = parts_[part_];

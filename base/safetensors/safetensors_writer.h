@@ -1,5 +1,5 @@
-// Writes a safetensors file of any size through a small buffer, as a whole or
-// not at all.
+// Writes a safetensors file of any size through a small buffer. The file is
+// written completely or not at all.
 //
 //   absl::StatusOr<footprint::SafetensorsWriter> writer =
 //       footprint::SafetensorsWriter::Create(
@@ -8,15 +8,15 @@
 //   absl::Status status = writer->Append(bias, sizeof(bias));
 //   if (status.ok()) status = writer->Finish();
 //
-// The header says all tensors at once, and their values follow in that order,
-// in pieces of any size. The header passes SafetensorsIndex::Parse before a
-// byte is written, so what is written can be read.
+// The header lists all tensors at once, and their values follow in that order,
+// in pieces of any size. SafetensorsIndex::Parse checks the header before a
+// byte is written, so a written file can be read.
 //
 // Movable; thread-compatible; copies the names. Memory: 32 KiB and the header.
 //
-// InvalidArgument: a name twice or not UTF-8, a size beyond 63 bits.
-// FailedPrecondition: more or fewer values than the tensors take. Otherwise as
-// AtomicFile.
+// InvalidArgument: two tensors have one name, a name is not UTF-8, or a size
+// exceeds 62 bits. FailedPrecondition: more or fewer values than the tensors
+// take. Other errors are those of AtomicFile.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
@@ -43,9 +43,10 @@ struct TensorSpec {
 };
 
 struct SafetensorsWriterOptions {
-  // Each tensor and the file's end stand at a multiple of it. Above 1, tensors
-  // named kPaddingPrefix fill the gaps, which the format does not allow; other
-  // programs see them as tensors that their model does not have.
+  // Each tensor and the end of the file are at a multiple of this. If it is
+  // above 1, tensors named kPaddingPrefix fill the gaps, which the format does
+  // not allow. Other programs see them as tensors that their model does not
+  // have.
   int64_t alignment_bytes = 1;
   std::map<std::string, std::string> metadata;
   ToDisk to_disk = ToDisk::kFlush;
@@ -57,13 +58,15 @@ class SafetensorsWriter {
       absl::string_view path, absl::Span<const TensorSpec> tensors,
       const SafetensorsWriterOptions& options = {});
 
-  // The next bytes of the values, across tensors if they are so many.
+  // Appends the next bytes of the values, which may cross from tensor to
+  // tensor.
   absl::Status Append(const void* data, int64_t bytes);
 
-  // FailedPrecondition, and the old file stays, if values are missing.
+  // Completes the file. Returns FailedPrecondition if values are missing, and
+  // then the old file stays.
   absl::Status Finish();
 
-  // The whole file's.
+  // Returns the size of the whole file.
   int64_t file_bytes() const { return file_bytes_; }
 
  private:

@@ -40,7 +40,7 @@ TEST(SafetensorsWriterTest, WritesTheGoldenFileOfAnotherImplementation) {
                              index->file_bytes() - index->data_offset_bytes()),
               IsOk());
   ASSERT_THAT(writer->Finish(), IsOk());
-  // Byte for byte but for how JSON may spell what is not ASCII.
+  // The files are equal, except for how JSON writes characters beyond ASCII.
   absl::StatusOr<SafetensorsIndex> written = SafetensorsIndex::Open(path);
   ASSERT_THAT(written, IsOk());
   EXPECT_EQ(written->metadata(), index->metadata());
@@ -68,7 +68,8 @@ std::vector<TensorSpec> RandomSpecs(Random& random) {
   return specs;
 }
 
-// Tensors come out as they went in, for any pieces and alignment.
+// The reader returns the tensors that were written, for any pieces and
+// alignment.
 TEST(SafetensorsWriterTest, WritesWhatTheReaderReads) {
   Random random(6);
   const std::string path = TestPath("round");
@@ -135,7 +136,7 @@ TEST(SafetensorsWriterTest, RefusesWhatNoReaderWouldTake) {
   options.alignment_bytes = 0;
   EXPECT_THAT(SafetensorsWriter::Create(TestPath("bad"), {}, options),
               Not(IsOk()));
-  // Two bytes of padding, where one would fit.
+  // There are two bytes of padding, and room for one.
   options.alignment_bytes = 5;
   const absl::Status padded =
       SafetensorsWriter::Create(TestPath("bad"),

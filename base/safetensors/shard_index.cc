@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// Far above any index.
+// More than any index has.
 constexpr int64_t kLargestIndexBytes = 64 << 20;
 
 absl::Status Bad(const std::string& path, absl::string_view what) {

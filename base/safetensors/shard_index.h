@@ -1,18 +1,19 @@
-// The index of a checkpoint in several files: the list of its shards, read from
-// model.safetensors.index.json.
+// Reads the index of a checkpoint in several files: the list of its shards,
+// from model.safetensors.index.json.
 //
 //   absl::StatusOr<std::vector<footprint::Shard>> shards =
 //       footprint::ReadShardIndex("gpt2-xl/model.safetensors.index.json");
 //   // (*shards)[0].path, (*shards)[0].tensors
 //
-// Only the index is read, not the files. They lie beside it: a name that leads
-// elsewhere is refused.
+// It reads only the index, not the files. They must be in the index's folder: a
+// name that leads elsewhere is refused.
 //
 // Thread-safe; shards own their texts. Memory: a few times the index's text,
 // which has at most 64 MiB.
 //
-// InvalidArgument: no such index, or no regular file; the text names the file
-// and the key. NotFound: no such file. Otherwise as FileError.
+// InvalidArgument: the file is not such an index or not a regular file; the
+// text names the file and the key. NotFound: no such file. Other errors are
+// those of FileError.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SHARD_INDEX_H_
@@ -27,7 +28,7 @@ namespace footprint {
 
 struct Shard {
   std::string path;
-  std::vector<std::string> tensors;  // that the index expects there
+  std::vector<std::string> tensors;  // the tensors that the index expects there
 };
 
 // Returns the shards, at least one, in the order of their names.

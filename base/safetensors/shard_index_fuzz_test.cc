@@ -1,5 +1,5 @@
-// Any text as the index of a checkpoint in several files: none of them lies
-// anywhere but beside it.
+// Reads any text as the index of a checkpoint in several files. All files are
+// in the index's folder.
 
 #include <string>
 #include <vector>

@@ -51,7 +51,7 @@ TEST(ReadShardIndexTest, RefusesWhatIsNoIndex) {
   }
   EXPECT_THAT(ReadShardIndex("/nowhere/index.json"),
               StatusIs(absl::StatusCode::kNotFound));
-  // Neither a folder nor a pipe that nobody writes to.
+  // It reads neither a folder nor a pipe without a writer.
   const std::string pipe = TestPath("pipe.index.json");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& path : {TestPath(""), pipe}) {
