@@ -19,10 +19,10 @@ namespace {
 
 using Growth = ScalingLaw::Growth;
 
-constexpr size_t kMaxTerms = 4;  // of a law 3, and a square that is tried
+constexpr size_t kMaxTerms = 4;  // 3 of a law, and a square that is tried
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The least power of two that is no smaller.
+// Returns the least power of two that is at least `count`.
 double DoubledCapacity(double count) {
   return count > 0 ? std::exp2(std::ceil(std::log2(count))) : 0;
 }
@@ -41,14 +41,14 @@ double EvaluateGrowth(const Growth& growth,
   return product;
 }
 
-// The points as the fit sees them: errors count as shares of `scales`.
+// The points to fit. Errors count as shares of `scales`.
 struct Problem {
   std::vector<ScalingPoint> points;
   std::vector<double> scales;
 };
 
-// Solves the normal equations of at most kMaxTerms terms. False: they have no
-// one solution.
+// Solves the normal equations of at most kMaxTerms terms. Returns false if they
+// have no unique solution.
 bool Solve(std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations,
            size_t count, std::vector<double>* solution) {
   for (size_t i = 0; i < count; ++i) {
@@ -56,7 +56,7 @@ bool Solve(std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations,
     for (size_t j = i + 1; j < count; ++j) {
       if (std::abs(equations[j][i]) > std::abs(equations[pivot][i])) pivot = j;
     }
-    // The diagonal begins as ones.
+    // The diagonal began as ones, so this is nearly zero.
     if (std::abs(equations[pivot][i]) < 1e-10) return false;
     std::swap(equations[i], equations[pivot]);
     for (size_t j = i + 1; j < count; ++j) {
@@ -77,13 +77,15 @@ bool Solve(std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations,
   return true;
 }
 
-// The coefficients with the smallest squares of relative errors over all points
-// but `left_out`. Empty: there are none, or one is not above zero.
+// Returns the coefficients with the smallest squares of relative errors over
+// all points except `left_out`. Returns none if there is no solution, or if a
+// coefficient is not above zero.
 std::vector<double> Coefficients(const Problem& problem,
                                  const std::vector<Growth>& terms,
                                  size_t left_out) {
   const size_t count = terms.size();
   std::array<std::array<double, kMaxTerms + 1>, kMaxTerms> equations = {};
+  // Adds up the normal equations.
   for (size_t point = 0; point < problem.points.size(); ++point) {
     if (point == left_out) continue;
     const double weight = 1 / problem.scales[point];
@@ -100,6 +102,7 @@ std::vector<double> Coefficients(const Problem& problem,
       equations[i][kMaxTerms] += columns[i] * value;
     }
   }
+  // Scales the equations so that the diagonal is one.
   std::array<double, kMaxTerms> lengths = {};
   for (size_t i = 0; i < count; ++i) lengths[i] = std::sqrt(equations[i][i]);
   for (size_t i = 0; i < count; ++i) {
@@ -133,7 +136,7 @@ double RelativeError(const Problem& problem, size_t point, double predicted) {
          problem.scales[point];
 }
 
-// The criterion's error of a law; infinity where it cannot be fitted.
+// Returns the criterion's error of a law; infinity if it cannot be fitted.
 double LeftOutError(const Problem& problem, const std::vector<Growth>& terms) {
   double squares = 0;
   for (size_t i = 0; i < problem.points.size(); ++i) {
@@ -155,9 +158,10 @@ std::set<double> CollectValues(absl::Span<const ScalingPoint> points,
   return values;
 }
 
-// The capacity of what doubles, of variables that vary. Where all values are
-// powers of two it describes the points as well as the variable itself, which
-// is chosen, being first; a prediction's range holds both.
+// Returns a doubling capacity for each variable that has three values. If all
+// values are powers of two, it describes the points as well as the variable
+// itself, which comes first and is chosen. A prediction's range then includes
+// both.
 std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   std::vector<Growth> terms;
   for (size_t i = 0; i < points[0].variables.size(); ++i) {
@@ -168,8 +172,8 @@ std::vector<Growth> DoublingTerms(absl::Span<const ScalingPoint> points) {
   return terms;
 }
 
-// Returns n log n of each variable that has enough values to tell that from a
-// line and a square.
+// Returns n log n of each variable that has enough values to distinguish it
+// from a line and a square.
 std::vector<Growth> LogarithmicTerms(absl::Span<const ScalingPoint> points) {
   constexpr size_t kFewestValues = 4;
   std::vector<Growth> terms;
@@ -181,8 +185,8 @@ std::vector<Growth> LogarithmicTerms(absl::Span<const ScalingPoint> points) {
   return terms;
 }
 
-// Variables that vary: their squares where there are three values, and their
-// products.
+// Returns the variables that vary, the squares of those with three values, and
+// the products of two.
 std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
   const int count = static_cast<int>(points[0].variables.size());
   std::vector<int> varying;
@@ -203,8 +207,9 @@ std::vector<Growth> CandidateTerms(absl::Span<const ScalingPoint> points) {
   return terms;
 }
 
-// With and without a constant, and at most two terms besides; of doubling
-// capacities, one; of logarithms, one, with a constant or its variable.
+// Returns laws with and without a constant: of at most two terms, of one
+// doubling capacity, or of one logarithm, which may also have its variable
+// beside it.
 std::vector<std::vector<Growth>> CandidateLaws(
     absl::Span<const ScalingPoint> points) {
   const std::vector<Growth> terms = CandidateTerms(points);
@@ -229,8 +234,9 @@ std::vector<std::vector<Growth>> CandidateLaws(
   return laws;
 }
 
-// The laws that are simpler than a law in one term: without it, or with the
-// variable in place of its square, its step or its product with a logarithm.
+// Returns the laws that are simpler than `law` in one term: without the term,
+// or with the variable instead of its square, its step or its product with a
+// logarithm.
 std::vector<std::vector<Growth>> SimplerLaws(const std::vector<Growth>& law) {
   std::vector<std::vector<Growth>> simpler;
   const auto has = [&law](const std::vector<int>& factors) {
@@ -270,11 +276,11 @@ Problem WithoutRow(const Problem& problem, size_t variable, double value) {
   return rest;
 }
 
-// The largest error that is about as small as `error`.
+// Returns the largest error that counts as about as small as `error`.
 double Enough(double error) { return std::max(error * 1.25, error + 0.001); }
 
-// Returns whether a simpler law is as good once some row is left out. A row is
-// passed over if the other rows cannot tell the law's coefficients.
+// Returns whether a simpler law is as good once some row is left out. Skips a
+// row if the other rows do not determine the law's coefficients.
 bool RestsOnOneRow(const Problem& problem, const std::vector<Growth>& law) {
   const std::vector<std::vector<Growth>> simpler = SimplerLaws(law);
   if (simpler.empty()) return false;
@@ -292,8 +298,8 @@ bool RestsOnOneRow(const Problem& problem, const std::vector<Growth>& law) {
   return false;
 }
 
-// The error at the largest value of each variable, by the law as the others
-// have it.
+// Returns the largest error at the largest value of a variable, for the law
+// fitted to the other points.
 double LargestSizeError(const Problem& problem,
                         const std::vector<Growth>& law) {
   double largest = 0;
@@ -322,11 +328,11 @@ struct JudgedLaw {
   bool rests_on_one_row = false;
 };
 
-// All that can be fitted, the smallest error first.
+// Returns all laws that can be fitted, the smallest error first.
 std::vector<JudgedLaw> LawsThatFit(const Problem& problem) {
   std::vector<JudgedLaw> laws;
   for (const std::vector<Growth>& terms : CandidateLaws(problem.points)) {
-    // A law that has as many coefficients as there are points says nothing.
+    // A law with as many coefficients as points says nothing.
     if (terms.size() >= problem.points.size()) continue;
     const double error = LeftOutError(problem, terms);
     if (error < kInfinity) laws.push_back({terms, error});
@@ -337,13 +343,13 @@ std::vector<JudgedLaw> LawsThatFit(const Problem& problem) {
   return laws;
 }
 
-// Returns the laws that describe the points about as well as any. The first is
-// the chosen one, which rests on no single row. Returns none if no law can be
-// fitted.
+// Returns the laws that describe the points about as well as any. The first one
+// is chosen; it rests on no single row if any law does not. Returns none if no
+// law can be fitted.
 std::vector<JudgedLaw> LawsThatDescribe(const Problem& problem) {
   std::vector<JudgedLaw> laws;
-  double smallest = kInfinity;         // of all
-  double smallest_chosen = kInfinity;  // of those that may be chosen
+  double smallest = kInfinity;         // of all laws
+  double smallest_chosen = kInfinity;  // of the laws that may be chosen
   for (JudgedLaw& law : LawsThatFit(problem)) {
     if (law.error > Enough(smallest) && law.error > Enough(smallest_chosen)) {
       break;
@@ -388,9 +394,8 @@ double SquaredErrors(const Problem& problem, const std::vector<Growth>& terms) {
   return squares;
 }
 
-// Returns whether one more term, the square of some variable, would take most
-// of the errors away. A square that explains less than a thousandth does not
-// matter.
+// Returns whether one more term, the square of some variable, would remove most
+// of the errors. A square that explains less than a thousandth does not count.
 bool ASquareMayBeMissing(const Problem& problem,
                          const std::vector<Growth>& law) {
   constexpr double kLeastShareTaken = 0.75;
@@ -423,7 +428,8 @@ int HighestPower(const std::vector<Growth>& terms) {
   return highest;
 }
 
-// The points with their scales; empty scales: all values are zero.
+// Returns the points with their scales; the scales are empty if all values are
+// zero.
 Problem MakeProblem(absl::Span<const ScalingPoint> points) {
   Problem problem = {{points.begin(), points.end()}, {}};
   double largest = 0;
@@ -437,7 +443,8 @@ Problem MakeProblem(absl::Span<const ScalingPoint> points) {
   return problem;
 }
 
-// By what `law` says when it is fitted to all points, and to all but one.
+// Widens the range by the values of `law` fitted to all points, and to all but
+// one.
 void WidenByRefits(const Problem& problem, const JudgedLaw& law,
                    const std::vector<double>& variables,
                    ScalingPrediction* prediction) {
@@ -487,6 +494,7 @@ absl::optional<ScalingLaw> FitScalingLaw(
   const std::vector<double> coefficients =
       Coefficients(problem, chosen.terms, points.size());
   if (coefficients.empty()) return absl::nullopt;
+  // Computes the errors, and the powers that the points do not exclude.
   law.left_out_error = chosen.error;
   law.largest_size_error = LargestSizeError(problem, chosen.terms);
   if (ASquareMayBeMissing(problem, chosen.terms)) law.unproved_power = 2;
@@ -506,6 +514,7 @@ absl::optional<ScalingLaw> FitScalingLaw(
       corner[j] = std::max(corner[j], points[i].variables[j]);
     }
   }
+  // Sorts the terms by their size at the largest point.
   for (size_t i = 0; i < coefficients.size(); ++i) {
     law.terms.push_back({coefficients[i], chosen.terms[i]});
   }

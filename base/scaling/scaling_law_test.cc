@@ -16,7 +16,7 @@ namespace {
 
 using Function = std::function<double(double features, double rows)>;
 
-// Over 3 x 3 cells that lie decades apart.
+// Returns 3 x 3 cells that are decades apart.
 std::vector<ScalingPoint> MakePoints(const Function& bytes) {
   std::vector<ScalingPoint> points;
   for (double features : {10.0, 100.0, 500.0}) {
@@ -69,7 +69,7 @@ TEST(ScalingLawTest, NoiseGetsNoTerm) {
   ASSERT_EQ(law->terms.size(), 1u);
   EXPECT_EQ(law->terms[0].growth.factors, (std::vector<int>{0, 1}));
   EXPECT_GT(law->worst_error, 0.003);
-  // Points that a law was fitted to lie nearer to it.
+  // Points that a law was fitted to are nearer to it.
   EXPECT_GT(law->left_out_error, 1.05 * 0.004);
   EXPECT_LT(law->worst_error, 0.01);
 }
@@ -152,8 +152,8 @@ TEST(ScalingLawTest, AtPowersOfTwoAStepIsALineAndTheRangeHoldsBoth) {
   EXPECT_NEAR(prediction->high, 8 * 8192, 1);
 }
 
-// Returns points of a grid of features and rows that are level, and higher at
-// the largest number of rows alone.
+// Returns points of a grid of features and rows that are level, and higher only
+// at the largest number of rows.
 std::vector<ScalingPoint> LevelAndRise(double noise) {
   std::vector<ScalingPoint> points;
   double sign = 1;
@@ -179,10 +179,10 @@ TEST(ScalingLawTest, ARiseInOneRowIsALineAndNoSquare) {
     }
     EXPECT_EQ(law->highest_power(), 1);
     EXPECT_EQ(law->unproved_power, 2);
-    // The truth is 930 kB, and by a square 5.4 MB.
+    // The true value is 930 kB; a square predicts 5.4 MB.
     EXPECT_LT(law->At({100, 100000}), 1e6);
     EXPECT_GT(law->At({100, 100000}), 5e5);
-    // Nothing shows that it is no square: the range says so.
+    // Nothing shows that it is not a square, so the range includes that.
     const absl::optional<ScalingPrediction> prediction =
         PredictByScalingLaw(points, {100, 100000});
     EXPECT_GT(prediction->high, 5e6);
@@ -200,7 +200,7 @@ TEST(ScalingLawTest, FourSizesTellASquareBesideALineAndAConstant) {
     EXPECT_THAT(LawText(*law, {"rows"}), testing::HasSubstr("rows^2"));
     EXPECT_EQ(law->highest_power(), 2);
   }
-  // Noise of a per mille is not taken for one.
+  // Noise of a thousandth does not make a square.
   int size = 0;
   const absl::optional<ScalingLaw> line =
       FitScalingLaw(PointsOfOne({1000, 2000, 4000, 8000}, [&size](double rows) {
@@ -224,7 +224,7 @@ TEST(ScalingLawTest, ASortsScratchSpaceIsALogarithmTimesALine) {
 }
 
 TEST(ScalingLawTest, TheErrorAtTheLargestSizeIsOfTheLawWithoutIt) {
-  // 100 x n for the smaller; there, 1.5 times that.
+  // The smaller sizes give 100 x n; the largest is 1.25 times that.
   const absl::optional<ScalingLaw> law =
       FitScalingLaw(PointsOfOne({10, 20, 40, 80}, [](double n) {
         return 100 * n * (n == 80 ? 1.25 : 1);
@@ -249,7 +249,7 @@ TEST(ScalingLawTest, TenTimesTheLargestSizeIsPredictedWithinOneTwentieth) {
            [](double, double rows) { return 0.5 * rows * rows; },
            [](double, double rows) { return 8 * ComputeCapacity(rows); }}) {
     for (uint64_t seed = 1; seed <= 20; ++seed) {
-      // Allocators round: values are off by up to 0.2 %.
+      // Allocators round, so values are off by up to 0.2 %.
       RandomSequence random(seed);
       std::vector<ScalingPoint> points = MakePoints(bytes);
       for (ScalingPoint& point : points) {
@@ -298,8 +298,9 @@ TEST(ScalingLawTest, ErrorsCountInProportionToTheirPoints) {
               0.01);
 }
 
-// If the 2 is left out, the constant is 1 and off by half; if one of the others
-// is left out, it is 1.2, as in the test above, and off by a fifth.
+// If the 2 is left out, the constant is 1 and is off by half. If one of the
+// others is left out, the constant is 1.2, as in the test above, and is off by
+// a fifth.
 TEST(ScalingLawTest, TheErrorIsTheRootOfTheMeanOfSquares) {
   const absl::optional<ScalingLaw> law =
       FitScalingLaw({{{7}, 1}, {{7}, 1}, {{7}, 2}});
@@ -323,7 +324,8 @@ TEST(ScalingLawTest, TheOrderOfPointsMeansNothing) {
 }
 
 TEST(ScalingLawTest, LawsThatDescribeThePointsAsWellWidenTheRange) {
-  // Too near to each other to tell a constant, a line and a square.
+  // The sizes are too near to each other to distinguish a constant, a line and
+  // a square.
   const absl::optional<ScalingPrediction> prediction = PredictByScalingLaw(
       PointsOfOne(
           {1000, 1001, 1002, 1003},

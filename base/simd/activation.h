@@ -1,6 +1,6 @@
-// The activation functions, by name: what a config asks for and a kernel
-// applies to the sums of a product. Mathematics is in the kernels; naming one
-// needs no Highway.
+// The activation functions by name: a config asks for one, and a kernel applies
+// it to the sums of a product. The kernels have the mathematics, so naming a
+// function does not need Highway.
 //
 //   ProductEpilogue epilogue = {{bias}, Activation::kGelu};
 
@@ -9,8 +9,8 @@
 
 namespace footprint {
 
-// kGeluTanh is the approximation by a hyperbolic tangent, as GPT-2 has it;
-// kSilu is x / (1 + exp(-x)), as Llama has it.
+// kGeluTanh is GPT-2's approximation by a hyperbolic tangent; kSilu is x / (1 +
+// exp(-x)), as in Llama.
 enum class Activation { kNone, kGelu, kGeluTanh, kRelu, kSilu };
 
 }  // namespace footprint

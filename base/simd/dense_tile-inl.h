@@ -1,14 +1,14 @@
 // The register tile of dense products, compiled once for each instruction set:
-// include it after hwy/foreach_target.h. The words and the order of sums are
-// dense_product.h's, the naive version is reference_product.h's.
+// include this file after hwy/foreach_target.h. dense_product.h describes the
+// views and the order of sums, and reference_product.h has the naive version.
 //
-//   // One panel of 16 columns for 40 rows of a matrix of 100 columns.
+// This multiplies 40 rows of a matrix of 100 columns by one panel.
 //   MultiplySumBlock<1, kPanelWidth>({weights, 100, 1}, 40, 100, {input},
 //                                    {.bias = bias}, {output, 16});
 //
-// Thread-safe: nothing is kept and nothing allocated. Outputs must not overlap
-// the matrix or the input. No alignment is needed; a panel that begins a cache
-// line is read fastest.
+// Thread-safe: it keeps nothing and allocates nothing. Outputs must not overlap
+// the matrix or the input. No alignment is needed, but a panel that begins at a
+// cache line is read fastest.
 
 #if defined(FOOTPRINT_BASE_SIMD_DENSE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOOTPRINT_BASE_SIMD_DENSE_TILE_INL_H_
@@ -34,16 +34,16 @@ using PanelTag = hn::CappedTag<float, kWidth>;
 template <int64_t kWidth>
 constexpr int kPanelLanes = static_cast<int>(hn::MaxLanes(PanelTag<kWidth>()));
 
-// The tile's sums stay in registers, beside the input's vectors and one weight:
-// kTileRows rows of at most kTilePanels panels of kPanelWidth columns.
+// The tile's sums stay in registers, together with the input's vectors and one
+// weight: kTileRows rows of at most kTilePanels panels of kPanelWidth columns.
 constexpr int kTilePanels = kPanelLanes<kPanelWidth> == 16 ? 2 : 1;
 constexpr int kTileRows = HWY_ARCH_ARM_A64                 ? 6
                           : kPanelLanes<kPanelWidth> == 16 ? 12
                           : kPanelLanes<kPanelWidth> == 8  ? 6
                                                            : 3;
 
-// Returns how far apart the rows and the panels of an input lie. An input that
-// is a matrix is kWidth neighbouring columns of it, where they lie.
+// Return the distance between the rows and between the panels of an input. An
+// input that is a matrix is read in place, as kWidth neighbouring columns.
 HWY_INLINE constexpr int64_t RowStride(const PanelView&) { return kPanelWidth; }
 HWY_INLINE int64_t RowStride(const MatrixView& input) {
   return input.row_stride;
@@ -53,7 +53,8 @@ HWY_INLINE int64_t PanelStride(const PanelView& input) {
 }
 HWY_INLINE constexpr int64_t PanelStride(const MatrixView&) { return 0; }
 
-// Outputs of large products are far away by the time that their sums are done.
+// Prefetches the outputs, which for a large product are no longer in the cache
+// when their sums are complete.
 template <int kRows, int kPanels>
 HWY_INLINE void FetchOutputs(const PanelOutput& output) {
   for (int row = 0; row < kRows; ++row) {
@@ -64,6 +65,7 @@ HWY_INLINE void FetchOutputs(const PanelOutput& output) {
   }
 }
 
+// Adds the sums to their start values, and stores them.
 template <int kRows, int kPanels, int64_t kWidth, int kVectors>
 HWY_INLINE void StoreSums(
     const hn::Vec<PanelTag<kWidth>> (&sum)[kRows][kPanels * kVectors],
@@ -83,8 +85,8 @@ HWY_INLINE void StoreSums(
   }
 }
 
-// kRows rows of kPanels panels of kWidth columns. A transposed matrix is
-// contiguous along its rows, another along its columns.
+// Multiplies kRows rows by kPanels panels of kWidth columns. A transposed
+// matrix has a row_stride of 1, and any other a column_stride of 1.
 template <int kRows, int kPanels, int64_t kWidth, bool kTransposed, class Input>
 HWY_INLINE void MultiplyTile(const MatrixView& matrix, int64_t columns,
                              const Input& input, const Epilogue& epilogue,
@@ -102,8 +104,8 @@ HWY_INLINE void MultiplyTile(const MatrixView& matrix, int64_t columns,
   for (int row = 0; row < kRows; ++row) {
     for (int i = 0; i < kPanels * kVectors; ++i) sum[row][i] = hn::Zero(d);
   }
-  // Tested at the end: a loop that may be left out keeps GCC from holding the
-  // sums in registers.
+  // The test comes at the end, since GCC does not keep the sums in registers if
+  // the loop may be skipped.
   do {
     hn::Vec<PanelTag<kWidth>> x[kPanels * kVectors];
     for (int i = 0; i < kPanels * kVectors; ++i) {
@@ -122,7 +124,7 @@ HWY_INLINE void MultiplyTile(const MatrixView& matrix, int64_t columns,
   StoreSums<kRows, kPanels, kWidth, kVectors>(sum, epilogue, output);
 }
 
-// A tile of as many rows as there are, at most kRows.
+// Multiplies a tile of `rows` rows, at most kRows.
 template <int kRows, int kPanels, int64_t kWidth, bool kTransposed, class Input>
 HWY_INLINE void MultiplyTileOf(int64_t rows, const MatrixView& matrix,
                                int64_t columns, const Input& input,
@@ -137,8 +139,8 @@ HWY_INLINE void MultiplyTileOf(int64_t rows, const MatrixView& matrix,
   }
 }
 
-// Rows are dealt to tiles of nearly the same size, since a tile of few rows
-// leaves the multipliers idle.
+// Divides the rows among tiles of nearly the same size, since a tile with few
+// rows leaves the multipliers idle.
 template <int kPanels, int64_t kWidth, bool kTransposed, class Input>
 HWY_NOINLINE void MultiplyTiles(MatrixView matrix, int64_t rows,
                                 int64_t columns, const Input& input,
@@ -155,10 +157,10 @@ HWY_NOINLINE void MultiplyTiles(MatrixView matrix, int64_t rows,
   }
 }
 
-// The product of a matrix of any rows and 1 to kSumBlock columns with
-// kPanels panels, at most kTilePanels, of kWidth columns each: kPanelWidth, or
-// 1 for a column by itself. The input is a PanelView, or a MatrixView for a
-// single panel that lies in a matrix.
+// Multiplies a matrix of any rows and 1 to kSumBlock columns by kPanels panels,
+// at most kTilePanels, of kWidth columns each: kPanelWidth, or 1 for a single
+// column. The input is a PanelView, or a MatrixView for a single panel within a
+// matrix.
 template <int kPanels, int64_t kWidth, class Input>
 HWY_INLINE void MultiplySumBlock(const MatrixView& matrix, int64_t rows,
                                  int64_t columns, const Input& input,

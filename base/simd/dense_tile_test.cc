@@ -13,7 +13,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/simd/dense_tile_test.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
-// After foreach_target.h.
+// foreach_target.h must come first.
 #include "footprint/base/simd/dense_tile-inl.h"
 #include "hwy/highway.h"
 
@@ -85,7 +85,7 @@ bool SameBits(const Numbers& a, const Numbers& b) {
 }
 
 // A product of whole panels, with room between the rows of the output and
-// nothing aligned.
+// without any alignment.
 struct Problem {
   Problem(std::mt19937* random, int64_t rows, int64_t columns, int64_t panels)
       : rows(rows),
@@ -127,7 +127,7 @@ struct Problem {
   Epilogue epilogue;
 };
 
-// More rows than two tiles have, and every remainder of them.
+// More rows than two tiles have, so that every remainder occurs.
 constexpr int64_t kMostRows = 40;
 
 TEST(DenseTileTest, OnePanelHasTheBitsOfTheNaiveProduct) {
@@ -161,12 +161,12 @@ TEST(DenseTileTest, PanelsSideBySideHaveTheBitsOfTheNaiveProduct) {
   }
 }
 
-// An input of one panel as a matrix of kPanelWidth columns.
+// One panel is given as a matrix of kPanelWidth columns.
 TEST(DenseTileTest, ColumnsOfAMatrixHaveTheBitsOfAPanel) {
   std::mt19937 random(3);
   for (int64_t rows = 1; rows <= kMostRows; ++rows) {
     const Problem problem(&random, rows, Between(&random, 1, kSumBlock), 1);
-    // Room between the input's rows.
+    // There is room between the input's rows.
     const int64_t stride = kPanelWidth + Between(&random, 0, 5);
     Numbers input(static_cast<size_t>(problem.columns * stride));
     for (int64_t i = 0; i < problem.columns; ++i) {
@@ -192,7 +192,7 @@ TEST(DenseTileTest, ColumnsOfAMatrixHaveTheBitsOfAPanel) {
   }
 }
 
-// The naive product takes a matrix of several blocks as a whole; the tile takes
+// The naive product takes a matrix of several blocks as a whole. The tile takes
 // it block by block, all but the first with `accumulate`.
 TEST(DenseTileTest, BlocksOfColumnsAreAddedFromTheLeft) {
   std::mt19937 random(4);

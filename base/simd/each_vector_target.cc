@@ -4,7 +4,7 @@
 
 #include "footprint/base/simd/vector_targets.h"
 #include "gtest/gtest.h"
-// After vector_targets.h.
+// vector_targets.h must come first.
 #include "hwy/highway.h"
 #include "hwy/targets.h"
 

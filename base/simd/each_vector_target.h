@@ -1,11 +1,11 @@
-// Runs a test once on every instruction set that the kernels are compiled for
-// and this machine has.
+// Runs a test once for every instruction set that the kernels are compiled for
+// and that this machine has.
 //
 //   footprint::ForEachVectorTarget([](bool fused) { EXPECT_...; });
 //
-// Not thread-safe: what kernels run on is one choice for the process. `test` is
-// called before the function returns, and nothing is kept. Memory: what `test`
-// needs.
+// Not thread-safe: the choice of instruction set is one for the process. The
+// function calls `test` before it returns, and keeps nothing. Memory: what
+// `test` needs.
 
 #ifndef FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_
 #define FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_
@@ -14,8 +14,8 @@
 
 namespace footprint {
 
-// `fused` is whether the instruction set has fused multiply-add, which decides
-// whether its bits are those of the others. Failures name the instruction set.
+// `fused` says whether the instruction set has fused multiply-add, on which the
+// bits of results depend. Failures name the instruction set.
 void ForEachVectorTarget(const std::function<void(bool fused)>& test);
 
 }  // namespace footprint

@@ -1,17 +1,17 @@
-// exp and the activations on vectors, compiled once for each instruction set:
-// included by the kernels between HWY_BEFORE_NAMESPACE and
-// HWY_AFTER_NAMESPACE's files only.
+// exp and the activations on vectors, compiled once for each instruction set.
+// Only kernels' files that use HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may
+// include it.
 //
 //   FloatVector x = Exp(d, hn::Mul(hn::Sub(hn::Load(d, at), largest), factor));
 //   x = Gelu(d, x);
 //
-// Errors, measured over all floats of the domain by token_kernels_test and
-// stated there: Exp at most 2 units in the last place; the activations at most
-// 4e-7 of the larger of |x| and |result|.
-// The coefficients are least-maximum-error fits made with mpmath.
+// Errors, which token_kernels_test measures over all floats of the domain: Exp
+// at most 2 units in the last place; the activations at most 4e-7 of the larger
+// of |x| and |result|. The coefficients are least-maximum-error fits made with
+// mpmath.
 //
-// Pure functions of registers, thread-safe; no memory but the coefficients,
-// which are constants.
+// Pure functions of registers, thread-safe; the only memory is that of the
+// coefficients, which are constants.
 
 #if defined(FOOTPRINT_BASE_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOOTPRINT_BASE_SIMD_MATH_INL_H_
@@ -30,7 +30,7 @@ namespace footprint {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sum of coefficients[i] * x^i.
+// Returns the sum of coefficients[i] * x^i.
 template <class D, class V, size_t kCount>
 HWY_INLINE V Polynomial(D d, V x, const float (&coefficients)[kCount]) {
   V sum = hn::Set(d, coefficients[kCount - 1]);
@@ -40,14 +40,16 @@ HWY_INLINE V Polynomial(D d, V x, const float (&coefficients)[kCount]) {
   return sum;
 }
 
-// exp(x) for x of [-87, 88], and of the nearer end outside; NaN for NaN, so
-// that weights which are none never look like a result.
+// Returns exp(x) for x within [-87, 88], and the value of the nearer end
+// outside it. Returns NaN for NaN, so that weights that are not numbers never
+// look like a result.
 template <class D, class V>
 HWY_INLINE V Exp(D d, V number) {
   const hn::RebindToSigned<D> di;
-  // Which of the two a minimum takes if one is NaN differs between machines.
+  // If one argument is NaN, machines differ in which one a minimum returns, so
+  // NaN is restored at the end.
   V x = hn::Min(hn::Max(number, hn::Set(d, -87.0f)), hn::Set(d, 88.0f));
-  // x = n ln 2 + r; the first part of ln 2 has few bits, so n times it is
+  // x = n ln 2 + r. The first part of ln 2 has few bits, so n times it is
   // exact.
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
@@ -64,18 +66,18 @@ HWY_INLINE V Exp(D d, V number) {
                         hn::Mul(mantissa, hn::BitCast(d, exponent)));
 }
 
-// The larger of x and zero; NaN for NaN.
+// Returns the larger of x and zero; NaN for NaN.
 template <class D, class V>
 HWY_INLINE V Relu(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Max(x, hn::Zero(d)));
 }
 
-// The normal distribution's share below x.
+// Returns the share of the normal distribution below x.
 template <class D, class V>
 HWY_INLINE V NormalShare(D d, V x) {
   const V magnitude = hn::Abs(x);
-  // The share beyond |x| is exp(-x^2 / 2) times a function that varies slowly:
-  // a polynomial in s.
+  // The share beyond |x| is exp(-x^2 / 2) times a slowly varying function,
+  // which is a polynomial in s.
   const V s = hn::Div(hn::Set(d, 1.0f), hn::MulAdd(hn::Set(d, 0.3f), magnitude,
                                                    hn::Set(d, 1.0f)));
   static constexpr float kCoefficients[] = {
@@ -91,14 +93,14 @@ HWY_INLINE V NormalShare(D d, V x) {
                         hn::Sub(hn::Set(d, 1.0f), beyond));
 }
 
-// x times that share: the "gelu" of BERT.
+// Returns x times NormalShare(x): the "gelu" of BERT.
 template <class D, class V>
 HWY_INLINE V Gelu(D d, V x) {
   return hn::Mul(x, NormalShare(d, x));
 }
 
-// GPT-2's approximation of it: x / (1 + exp(-2 u)), which is
-// x / 2 (1 + tanh(u)), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+// Returns GPT-2's approximation of Gelu: x / (1 + exp(-2 u)), which is x / 2 (1
+// + tanh(u)), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 template <class D, class V>
 HWY_INLINE V GeluTanh(D d, V x) {
   const V cubic =
@@ -107,7 +109,7 @@ HWY_INLINE V GeluTanh(D d, V x) {
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), power));
 }
 
-// x / (1 + exp(-x)), which is x times the logistic function.
+// Returns x / (1 + exp(-x)), which is x times the logistic function.
 template <class D, class V>
 HWY_INLINE V Silu(D d, V x) {
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), Exp(d, hn::Neg(x))));

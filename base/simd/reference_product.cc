@@ -6,7 +6,8 @@
 namespace footprint {
 namespace {
 
-// The matrix's row is `weights`, the input's column `input`.
+// Returns the sum over one block of a row of the matrix and a column of the
+// input.
 float SumOfBlock(const float* weights, int64_t column_stride, int64_t columns,
                  const float* input, bool fused) {
   float sum = 0;

@@ -1,12 +1,12 @@
-// The products of dense_product.h, one number at a time: the oracle that the
-// tile and the kernels on it are compared with, bit for bit.
+// Computes the products of dense_product.h one number at a time. The tile and
+// the kernels that use it are compared with this oracle, bit for bit.
 //
 //   footprint::MultiplyPanelsReference({weights, 100, 1}, 40, 100, {input,
 //   1600}, 3,
 //                                {bias}, {output, 16, 640}, fused);
 //
-// Thread-safe; allocates nothing and keeps nothing: the views' numbers are the
-// caller's. Testonly.
+// Thread-safe; allocates nothing and keeps nothing: the caller owns the views'
+// numbers. Testonly.
 
 #ifndef FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
 #define FOOTPRINT_BASE_SIMD_REFERENCE_PRODUCT_H_
@@ -17,8 +17,8 @@
 
 namespace footprint {
 
-// `panels` whole panels for `rows` rows of a matrix of `columns` columns, with
-// fused multiply-add or with two roundings.
+// Multiplies `rows` rows of a matrix of `columns` columns by `panels` whole
+// panels, with fused multiply-add or with two roundings.
 void MultiplyPanelsReference(const MatrixView& matrix, int64_t rows,
                              int64_t columns, const PanelView& input,
                              int64_t panels, const Epilogue& epilogue,

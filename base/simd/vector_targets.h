@@ -1,14 +1,14 @@
 // The instruction sets that kernels are compiled for. A file that is compiled
-// for more than one includes this header before Highway.
+// for more than one must include this header before Highway.
 //
 //   #include "footprint/base/simd/vector_targets.h"
-//   // After vector_targets.h.
+// vector_targets.h must come first.
 //   #include "hwy/highway.h"
 //
-// Vectors whose width is not known to the compiler (SVE, RISC-V) cannot be kept
-// in arrays, as the kernels do; such machines run NEON or plain code. SSSE3
-// machines without SSE4 run plain code, or SSE2's where Highway has that. The
-// plain code is there on every machine so that its tests run.
+// The kernels keep vectors in arrays, which is impossible if the compiler does
+// not know their width (SVE, RISC-V); such machines run NEON or plain code.
+// Machines with SSSE3 but without SSE4 run plain code, or SSE2's if Highway has
+// that. The plain code exists on every machine, so that its tests run.
 
 #ifndef FOOTPRINT_BASE_SIMD_VECTOR_TARGETS_H_
 #define FOOTPRINT_BASE_SIMD_VECTOR_TARGETS_H_

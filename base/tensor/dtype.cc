@@ -12,7 +12,7 @@ struct DTypeEntry {
   int64_t block_elements = 1;
 };
 
-// In the order of the enumeration.
+// The entries have the order of the enumeration.
 constexpr DTypeEntry kDTypes[] = {
     {DType::kF64, "F64", 8},         {DType::kF32, "F32", 4},
     {DType::kF16, "F16", 2},         {DType::kBF16, "BF16", 2},

@@ -4,13 +4,13 @@
 //   footprint::DTypeFromName("F32");                 // DType::kF32
 //   footprint::BlockOf(footprint::DType::kQ8_0);     // 32 elements, 34 bytes
 //
-// Quantised types store a block of elements together: a scale and small whole
-// numbers. An element of them has no bytes of its own.
+// Quantised types store a block of elements together: a scale and small
+// integers. A single element of them has no bytes of its own.
 //
-// Arithmetic is for those who compute: a kernel or layer that knows some of
-// them only says so.
+// A kernel or layer does the arithmetic, and says so if it supports only some
+// types.
 //
-// Pure, thread-safe, allocates nothing: a name is a constant of the program.
+// Pure and thread-safe; allocates nothing: a name is a constant of the program.
 
 #ifndef FOOTPRINT_BASE_TENSOR_DTYPE_H_
 #define FOOTPRINT_BASE_TENSOR_DTYPE_H_
@@ -22,8 +22,8 @@
 
 namespace footprint {
 
-// The element types of the safetensors format. A letter for the kind (float,
-// brain float, complex, signed, unsigned) and the bits of an element.
+// The element types of the safetensors format. A name has a letter for the kind
+// (float, brain float, complex, signed, unsigned) and the bits of an element.
 enum class DType : uint8_t {
   kF64,
   kF32,
@@ -53,18 +53,18 @@ enum class DType : uint8_t {
   kQ6K,
 };
 
-// How many elements are stored together, and in how many bytes. A block is one
-// element unless the type is quantised.
+// The number of elements that are stored together, and their bytes. A block is
+// one element unless the type is quantised.
 struct DTypeBlock {
   int64_t elements = 1;
   int64_t bytes = 0;
 };
 
-// Returns the name as files spell it: "F32".
+// Returns the name in files: "F32".
 absl::string_view DTypeName(DType dtype);
 
-// Returns the type of the safetensors format that has this name: nothing for
-// "f32", and nothing for a quantised type, which that format does not have.
+// Returns the type of the safetensors format with this name. Returns nullopt
+// for "f32", and for a quantised type, which that format does not have.
 absl::optional<DType> DTypeFromName(absl::string_view name);
 
 bool IsQuantised(DType dtype);
@@ -74,10 +74,10 @@ int64_t DTypeBytes(DType dtype);
 
 DTypeBlock BlockOf(DType dtype);
 
-// Returns the bytes of so many elements, which are whole blocks.
+// Returns the bytes of so many elements, which must be whole blocks.
 int64_t BytesOfElements(DType dtype, int64_t elements);
 
-// Returns how many elements have these bytes, which are whole blocks.
+// Returns the number of elements in these bytes, which must be whole blocks.
 int64_t ElementsOfBytes(DType dtype, int64_t bytes);
 
 }  // namespace footprint

@@ -37,7 +37,7 @@ TEST(DTypeTest, KnowsTheBlocksOfQuantisedTypes) {
     int64_t elements;
     int64_t bytes;
   };
-  // The sizes of the GGUF format's own table.
+  // These are the sizes in the GGUF format's own table.
   for (const Case& known :
        {Case{DType::kQ4_0, "Q4_0", 32, 18}, Case{DType::kQ4_1, "Q4_1", 32, 20},
         Case{DType::kQ5_0, "Q5_0", 32, 22}, Case{DType::kQ5_1, "Q5_1", 32, 24},

@@ -22,7 +22,7 @@ std::string Shape::ToString() const {
 
 absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape) {
   const absl::Span<const int64_t> extents = shape.extents();
-  // An extent of zero makes the product zero whatever the others are.
+  // An extent of zero makes the product zero, whatever the other extents are.
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
   const DTypeBlock block = BlockOf(dtype);
   if (shape.columns() % block.elements != 0) {

@@ -5,8 +5,8 @@
 //   absl::StatusOr<int64_t> size_bytes =
 //       footprint::TensorBytes(footprint::DType::kF32, images);
 //
-// Owns its extents: up to four within the object of 40 bytes, more on the heap.
-// Thread-compatible.
+// Owns its extents: up to four within the object of 40 bytes, more of them on
+// the heap. Thread-compatible.
 
 #ifndef FOOTPRINT_BASE_TENSOR_SHAPE_H_
 #define FOOTPRINT_BASE_TENSOR_SHAPE_H_
@@ -23,7 +23,7 @@
 
 namespace footprint {
 
-// Extents, the outermost first. Rank 0 is one element.
+// The extents, the outermost first. Rank 0 is one element.
 class Shape {
  public:
   Shape() = default;
@@ -33,23 +33,25 @@ class Shape {
   int rank() const { return static_cast<int>(extents_.size()); }
   absl::Span<const int64_t> extents() const { return extents_; }
 
-  // Axis -1 is the last. The axis must exist.
+  // Returns an extent. Axis -1 is the last one. The axis must exist.
   int64_t extent(int axis) const { return extents_[Position(axis)]; }
   void set_extent(int axis, int64_t extent) {
     extents_[Position(axis)] = extent;
   }
 
-  // Makes it one rank higher; the new axis is the last.
+  // Adds an axis, which becomes the last one.
   void Append(int64_t extent) { extents_.push_back(extent); }
 
-  // The product of the extents. Only for a shape that passed TensorBytes.
+  // Returns the product of the extents. Call it only for a shape that passed
+  // TensorBytes.
   int64_t elements() const { return rows() * columns(); }
 
-  // The tensor as a matrix: columns along the last axis, rows along all others.
+  // Columns and rows of the tensor as a matrix: columns along the last axis,
+  // rows along all others.
   int64_t columns() const { return rank() == 0 ? 1 : extent(-1); }
   int64_t rows() const;
 
-  // "[32, 3, 28, 28]"; "[]" for rank 0.
+  // Returns "[32, 3, 28, 28]", or "[]" for rank 0.
   std::string ToString() const;
 
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -65,9 +67,9 @@ class Shape {
   absl::InlinedVector<int64_t, 4> extents_;
 };
 
-// Returns the bytes of a dense tensor. OutOfRange: more than 2^63 - 1 bytes, or
-// a negative extent. InvalidArgument: rows of a quantised type that are not
-// whole blocks. The text shows the shape.
+// Returns the bytes of a dense tensor. Returns OutOfRange for more than 2^63 -
+// 1 bytes or a negative extent, InvalidArgument if the rows of a quantised type
+// are not whole blocks. The message shows the shape.
 absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape);
 
 }  // namespace footprint

@@ -1,14 +1,14 @@
-// The place of each tensor in a file, whatever the file's format.
+// The place of each tensor in a file of any format.
 //
 //   absl::StatusOr<const footprint::TensorInfo*> bias =
 //       index.Find("encoder.layer.0.output.dense.bias");
 //   // (*bias)->dtype, (*bias)->shape, (*bias)->offset_bytes
 //
-// Readers of a format make an index after checking every bound: see
+// The reader of a format makes an index after it has checked every bound: see
 // safetensors.h and gguf.h.
 //
 // An index owns its strings and refers to no file. Thread-safe once made.
-// Memory: about 150 bytes a tensor and its name.
+// Memory: about 150 bytes per tensor, and its name.
 
 #ifndef FOOTPRINT_BASE_TENSOR_TENSOR_INDEX_H_
 #define FOOTPRINT_BASE_TENSOR_TENSOR_INDEX_H_
@@ -46,16 +46,16 @@ class TensorIndex {
   const std::string& file_name() const { return file_name_; }
   int64_t file_bytes() const { return file_bytes_; }
 
-  // Returns the tensor, which lives as long as the index; NotFound names the
-  // closest names there are.
+  // Returns the tensor, which lives as long as the index. NotFound lists the
+  // closest names in the file.
   absl::StatusOr<const TensorInfo*> Find(absl::string_view name) const;
 
-  // Returns null if there is none: for tensors that may be missing.
+  // Returns null if the tensor is missing.
   const TensorInfo* FindOrNull(absl::string_view name) const;
 
  protected:
-  // Sorts the names; called once all tensors are there. InvalidArgument: a name
-  // stands twice.
+  // Sorts the names. Call it after all tensors are added. Returns
+  // InvalidArgument if a name occurs twice.
   absl::Status SortByName();
 
   std::string file_name_;

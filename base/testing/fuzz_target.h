@@ -1,5 +1,5 @@
-// A fuzz target: a function that libFuzzer calls with bytes of its own making,
-// and that the replay of a corpus calls with each of its files.
+// A fuzz target: a function that libFuzzer calls with bytes that it makes, and
+// that the replay of a corpus calls with each file.
 //
 //   void ReadAnyText(absl::string_view text) {
 //     const absl::StatusOr<int64_t> bytes = ParseBytes(text);
@@ -8,8 +8,8 @@
 //   }
 //   FOOTPRINT_FUZZ_TARGET(ReadAnyText)
 //
-// Declared in BUILD by footprint_fuzz_test, run by `tools/dev fuzz`. The bytes
-// live as long as the call. Keeps no state; thread-safe. Memory: none.
+// footprint_fuzz_test declares it in BUILD, and `tools/dev fuzz` runs it. The
+// bytes are valid during the call. Keeps no state; thread-safe. Memory: none.
 
 #ifndef FOOTPRINT_BASE_TESTING_FUZZ_TARGET_H_
 #define FOOTPRINT_BASE_TESTING_FUZZ_TARGET_H_
@@ -24,14 +24,14 @@
 
 namespace footprint {
 
-// Ends the process where `what` does not hold: a finding.
+// Ends the process if `what` does not hold, which is a finding.
 inline void Require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "fuzz target: it does not hold that %s\n", what);
   std::abort();
 }
 
-// A refusal is the input's fault, and tells what is wrong with it.
+// Requires that a refusal has an error that blames the input, with a text.
 inline void RequireRefusal(const absl::Status& status) {
   Require(!status.ok(), "what was refused has an error");
   Require(!absl::IsInternal(status) && !absl::IsUnknown(status),
@@ -41,8 +41,8 @@ inline void RequireRefusal(const absl::Status& status) {
 
 }  // namespace footprint
 
-// `function` takes an absl::string_view. Once in a program, in a namespace with
-// a name.
+// Defines the fuzz target. `function` takes an absl::string_view. Use this once
+// in a program, in a namespace with a name.
 #define FOOTPRINT_FUZZ_TARGET(function)                                     \
   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) { \
     function(absl::string_view(reinterpret_cast<const char*>(data), size)); \

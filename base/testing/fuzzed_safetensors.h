@@ -1,11 +1,13 @@
-// A safetensors file of any header, with the length that fits it, so that a
-// fuzzer that changes a header's length still has a file whose header is read.
+// Makes a safetensors file with any header and with the length that fits it, so
+// that a fuzzer that changes the header's length still has a file whose header
+// is read.
 //
 //   const std::string file = footprint::FuzzedSafetensors(bytes);
 //
-// The header is filled up with blanks, so that data begins at a multiple of 8
-// bytes. The last of the bytes is no part of it: it says how many bytes of data
-// follow, which are zeros. Pure; thread-safe. Memory: the result.
+// The header is padded with blanks, so that the data begins at a multiple of 8
+// bytes. The last of the bytes is not part of the header: it is the number of
+// bytes of data that follow, which are zeros. Pure; thread-safe. Memory: the
+// result.
 
 #ifndef FOOTPRINT_BASE_TESTING_FUZZED_SAFETENSORS_H_
 #define FOOTPRINT_BASE_TESTING_FUZZED_SAFETENSORS_H_

@@ -1,12 +1,12 @@
-// Bytes that a test has as hexadecimal digits.
+// Converts hexadecimal digits of a test to bytes.
 //
 //   const std::string table = BytesOfHex("8000ff");  // three bytes
 //
-// The function that Abseil has for it changed between the releases that are
-// supported. A digit too few or too many is a failure of the test.
+// Abseil's function for this differs between the supported releases. A missing
+// digit or another character fails the test.
 //
 // Thread-safe where GoogleTest's assertions are. The caller owns the bytes.
-// Memory: a byte for two digits.
+// Memory: a byte per two digits.
 
 #ifndef FOOTPRINT_BASE_TESTING_HEX_BYTES_H_
 #define FOOTPRINT_BASE_TESTING_HEX_BYTES_H_

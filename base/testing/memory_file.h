@@ -1,13 +1,13 @@
 // A file in memory that has a path, for tests of readers that take a path: a
-// fuzzer makes thousands a second, too many for a disk.
+// fuzzer makes thousands of files a second, too many for a disk.
 //
 //   const footprint::MemoryFile file("id,lower\n");
 //   ReadWholeFile(file.path());
 //   file.Write(4096, "behind a hole");
 //
 // Owns the file, which is deleted with the object. Not thread-safe. Memory: the
-// bytes written, outside of the process's own. Ends the process if the system
-// refuses, since nothing can be tested then. Linux only.
+// bytes written, outside the process's own memory. Ends the process if the
+// system refuses, since nothing can then be tested. Linux only.
 
 #ifndef FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_
 #define FOOTPRINT_BASE_TESTING_MEMORY_FILE_H_
@@ -37,7 +37,8 @@ class MemoryFile {
   ~MemoryFile() { close(descriptor_); }
 
   int descriptor() const { return descriptor_; }
-  // Names this file in this process, and the program may run it.
+  // Returns a path that names this file in this process. The program may
+  // execute it.
   const std::string& path() const { return path_; }
 
   void Write(int64_t offset_bytes, absl::string_view bytes) const {
@@ -45,7 +46,7 @@ class MemoryFile {
                       static_cast<int64_t>(bytes.size())));
   }
 
-  // Added bytes are zeros and take no memory.
+  // Resizes the file. Added bytes are zeros and take no memory.
   void Resize(int64_t size_bytes) const {
     CheckThat(ftruncate(descriptor_, size_bytes) == 0);
   }

@@ -1,13 +1,13 @@
-// A file with a name, for readers that refuse one that nobody can find again,
-// as MemoryFile's (which no folder names, so that it has no links).
+// A file with a name in a folder, for readers that refuse a file without links,
+// such as that of MemoryFile.
 //
 //   const footprint::NamedFile file(bytes);
 //   SafetensorsFile::Open(file.path());
 //
-// In memory where /dev/shm can be written to, else in the test's folder. Owns
-// the file, which goes with it. Not thread-safe. Memory: what was written,
-// outside of the process's own. Ends the process where the system refuses:
-// nothing can be tested then.
+// It is in memory if /dev/shm can be written to, and otherwise in the test's
+// folder. Owns the file, which is deleted with the object. Not thread-safe.
+// Memory: the bytes written, outside the process's own memory. Ends the process
+// if the system refuses, since nothing can then be tested.
 
 #ifndef FOOTPRINT_BASE_TESTING_NAMED_FILE_H_
 #define FOOTPRINT_BASE_TESTING_NAMED_FILE_H_

@@ -1,4 +1,5 @@
-// A fuzz target for replay_corpus_test: a finding is what begins with "crash".
+// A fuzz target for replay_corpus_test: any file that begins with "crash" is a
+// finding.
 
 #include "absl/strings/match.h"
 #include "footprint/base/testing/fuzz_target.h"

@@ -1,10 +1,11 @@
-// The main of a fuzz target's ordinary test: calls the target with each file
-// that it is given, without a fuzzer.
+// The main function of a fuzz target's ordinary test: calls the target with
+// each given file, without a fuzzer.
 //
 //   safetensors_fuzz_test FILE...
 //
-// Exit status 0: the target took all of them; 2: no file, or one that cannot be
-// read. A finding ends the process by a signal; the last line names the file.
+// The exit status is 0 if the target accepted all files, 2 if no file is given
+// or one cannot be read. A finding ends the process by a signal; the last line
+// names the file.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-// In a block of their own size, so that a sanitizer sees a read behind it.
+// Calls the target with a block of the file's size, so that a sanitizer sees a
+// read beyond it.
 void CallTarget(const std::string& bytes) {
   const std::unique_ptr<uint8_t[]> block(new uint8_t[bytes.size()]);
   if (!bytes.empty()) std::memcpy(block.get(), bytes.data(), bytes.size());

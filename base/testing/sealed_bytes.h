@@ -1,10 +1,10 @@
-// Any bytes with the end that //base/files:sealed_proto_file gives a whole
-// file, so that what lies behind its checksum can be fuzzed.
+// Adds to any bytes the end that //base/files:sealed_proto_file gives a whole
+// file, so that the code behind the checksum can be fuzzed.
 //
 //   const std::string file = footprint::SealedBytes(bytes, /*complete=*/15);
 //
 // The schema version is 1. The checksum is computed bit by bit, from its
-// definition and not from the file layer's code. Pure; thread-safe. Memory: the
+// definition and not by the code of base/files. Pure; thread-safe. Memory: the
 // result. Time: linear.
 
 #ifndef FOOTPRINT_BASE_TESTING_SEALED_BYTES_H_
@@ -17,7 +17,7 @@
 
 namespace footprint {
 
-// CRC-32 of IEEE 802.3, lowest bit first.
+// Returns the CRC-32 of IEEE 802.3, lowest bit first.
 inline uint32_t Crc32(absl::string_view bytes) {
   uint32_t remainder = 0xFFFFFFFF;
   for (const char c : bytes) {
@@ -30,9 +30,10 @@ inline uint32_t Crc32(absl::string_view bytes) {
   return ~remainder;
 }
 
-// `message` as protobuf writes one. `complete_field` is the number of the
-// message's field `complete`, at most 15; that of `schema_version` is 1.
-// protobuf takes the last of two values of a field.
+// Returns the sealed bytes of `message`, which is in protobuf's encoding.
+// `complete_field` is the number of the message's field `complete`, at most 15;
+// that of `schema_version` is 1. protobuf takes the last of two values of a
+// field.
 inline std::string SealedBytes(absl::string_view message, int complete_field) {
   std::string bytes(message);
   bytes += "\x08\x01";

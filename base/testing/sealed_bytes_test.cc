@@ -7,7 +7,7 @@
 namespace footprint {
 namespace {
 
-// The check value that catalogues of CRCs give.
+// The value is the check value in catalogues of CRCs.
 TEST(SealedBytesTest, ChecksumIsTheKnownOne) {
   EXPECT_EQ(Crc32("123456789"), 0xCBF43926u);
 }

@@ -1,4 +1,4 @@
-// Matchers of absl::Status and absl::StatusOr for tests, named as those of
+// Matchers of absl::Status and absl::StatusOr for tests, with the names of
 // Abseil's later absl/status/status_matchers.h.
 //
 //   EXPECT_THAT(file.Close(), IsOk());
@@ -6,8 +6,8 @@
 //   EXPECT_THAT(ReadWholeFile("/no/such/file"),
 //               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/no/such")));
 //
-// A mismatch says the status. A matcher owns what it compares with and is
-// thread-compatible.
+// A mismatch shows the status. A matcher owns the values that it compares with
+// and is thread-compatible.
 
 #ifndef FOOTPRINT_BASE_TESTING_STATUS_MATCHERS_H_
 #define FOOTPRINT_BASE_TESTING_STATUS_MATCHERS_H_
@@ -32,8 +32,8 @@ const absl::Status& ToStatus(const absl::StatusOr<T>& value) {
   return value.status();
 }
 
-// Returns the status as a text, without the places in the source that a newer
-// Abseil adds.
+// Returns the status as text, without the source locations that a newer Abseil
+// adds.
 inline std::string StatusText(const absl::Status& status) {
   return status.ToString(absl::StatusToStringMode::kWithPayload);
 }
@@ -83,7 +83,7 @@ class StatusIsMatcher {
   testing::Matcher<const std::string&> message_;
 };
 
-// Matches one type StatusOr<T>, which the polymorphic matcher has found out.
+// Matches one type StatusOr<T>, which the polymorphic matcher has determined.
 template <typename StatusOrValue>
 class IsOkAndHoldsImplementation
     : public testing::MatcherInterface<StatusOrValue> {
@@ -117,7 +117,7 @@ class IsOkAndHoldsMatcher {
  public:
   explicit IsOkAndHoldsMatcher(ValueMatcher value) : value_(std::move(value)) {}
 
-  // Implicit, as GoogleTest converts polymorphic matchers.
+  // This is implicit, since GoogleTest converts polymorphic matchers.
   template <typename StatusOrValue>
   operator testing::Matcher<StatusOrValue>() const {  // NOLINT
     using Implementation = IsOkAndHoldsImplementation<StatusOrValue>;
@@ -132,13 +132,13 @@ class IsOkAndHoldsMatcher {
 
 }  // namespace testing_internal
 
-// A Status or StatusOr that is OK.
+// Matches a Status or StatusOr that is OK.
 inline testing::PolymorphicMatcher<testing_internal::IsOkMatcher> IsOk() {
   return testing::MakePolymorphicMatcher(testing_internal::IsOkMatcher());
 }
 
-// A StatusOr that is OK and whose value matches; `value` is a matcher or a
-// value.
+// Matches a StatusOr that is OK and whose value matches; `value` is a matcher
+// or a value.
 template <typename ValueMatcher>
 testing_internal::IsOkAndHoldsMatcher<std::decay_t<ValueMatcher>> IsOkAndHolds(
     ValueMatcher&& value) {
@@ -146,8 +146,8 @@ testing_internal::IsOkAndHoldsMatcher<std::decay_t<ValueMatcher>> IsOkAndHolds(
       std::forward<ValueMatcher>(value));
 }
 
-// A Status or StatusOr of that code and, if asked for, of such a message; each
-// is a matcher or a value.
+// Matches a Status or StatusOr with this code and, if given, with this message;
+// each is a matcher or a value.
 template <typename CodeMatcher, typename MessageMatcher>
 testing::PolymorphicMatcher<testing_internal::StatusIsMatcher> StatusIs(
     CodeMatcher&& code, MessageMatcher&& message) {

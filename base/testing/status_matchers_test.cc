@@ -21,7 +21,7 @@ using ::testing::Pointee;
 
 const absl::Status kGone = absl::NotFoundError("a.bin is gone");
 
-// The explanation that a matcher gives of a value.
+// Returns a matcher's explanation of a value.
 template <typename Matcher, typename Value>
 std::string Explain(const Matcher& matcher, const Value& value) {
   testing::StringMatchResultListener listener;

@@ -1,11 +1,11 @@
-// The headers that most tests include, parsed once for all of them: gMock alone
-// takes the compiler longer than the test that follows.
+// The headers that most tests include, parsed once for all of them: the
+// compiler takes longer for gMock alone than for the test that follows.
 //
 //   footprint_cc_test(name = "shape_test", srcs = ["shape_test.cc"], ...)
 //
-// Every footprint_cc_test begins with it; a test includes what it uses
-// nevertheless, since a build with clang goes without. Declares nothing of its
-// own. Memory: the compiler's, 120 MB of a file that it maps.
+// Every footprint_cc_test begins with it. A test must still include what it
+// uses, since a build with clang does not have it. Declares nothing itself.
+// Memory: 120 MB of the compiler's, in a file that it maps.
 
 #ifndef FOOTPRINT_BASE_TESTING_TEST_PRELUDE_H_
 #define FOOTPRINT_BASE_TESTING_TEST_PRELUDE_H_

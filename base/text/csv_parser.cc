@@ -43,7 +43,7 @@ void CsvParser::SkipByteOrderMark() {
 
 bool CsvParser::Next() {
   if (!status_.ok()) return false;
-  // A file ends after a record, not in an empty one.
+  // A text ends after a record, not with an empty one.
   if (is_last_in_record_ && Peek() == kEndOfText) return false;
   field_line_ = line_;
   field_column_ = column_;
@@ -109,7 +109,7 @@ bool CsvParser::ReadQuoted() {
   }
 }
 
-// Appends at once what the field has within these bytes.
+// Appends at once all plain characters of the field in the current bytes.
 void CsvParser::AppendPlain() {
   const absl::string_view rest =
       bytes_.substr(position_, kMaximumFieldBytes - field_size_);

@@ -1,4 +1,4 @@
-// The fields of comma-separated values one after another, with their places.
+// Reads the fields of comma-separated values one by one, with their positions.
 //
 //   CsvParser fields("prices.csv", text);
 //   while (fields.Next()) {
@@ -6,14 +6,15 @@
 //   }
 //   return fields.status();
 //
-// Syntax: RFC 4180, and lines may end in LF alone; a byte-order mark at the
-// beginning is skipped, that of UTF-16 an error. The end of the last line may
-// be missing. Another byte than the comma may part the fields.
+// Syntax: RFC 4180, but lines may also end in LF alone. A byte-order mark at
+// the beginning is skipped, and that of UTF-16 is an error. The last line may
+// lack its end. Fields may be separated by another byte than the comma.
 //
-// A class that reads a file derives from it and gives the bytes piece by piece.
+// A class that reads a file derives from this one and provides the bytes piece
+// by piece.
 //
-// Thread-compatible; neither copied nor moved. Memory: 32 KiB, however long the
-// text. Time: linear.
+// Thread-compatible; neither copyable nor movable. Memory: 32 KiB, for a text
+// of any length. Time: linear.
 
 #ifndef FOOTPRINT_BASE_TEXT_CSV_PARSER_H_
 #define FOOTPRINT_BASE_TEXT_CSV_PARSER_H_
@@ -34,20 +35,22 @@ class CsvParser {
   static constexpr size_t kMaximumFieldBytes = 32 << 10;
 
   // Parses `text`, which must outlive the parser. Errors begin with `name`.
-  // `delimiter` parts the fields; no quote and no end of a line.
+  // `delimiter` separates the fields; it must not be a quote or a line end.
   CsvParser(absl::string_view name, absl::string_view text,
             char delimiter = ',');
   virtual ~CsvParser() = default;
   CsvParser(const CsvParser&) = delete;
   CsvParser& operator=(const CsvParser&) = delete;
 
-  // Goes to the next field; false at the end of the text or after an error.
+  // Goes to the next field. Returns false at the end of the text or after an
+  // error.
   bool Next();
 
-  // OK at the end of the text; kInvalidArgument with the place of the error.
+  // Returns OK at the end of the text, or kInvalidArgument with the error's
+  // position, or the code of NextBytes.
   const absl::Status& status() const { return status_; }
 
-  // The field's text, unquoted; valid until the next call of Next.
+  // Returns the field's text, unquoted; valid until the next call of Next.
   absl::string_view text() const { return {field_.get(), field_size_}; }
   bool is_last_in_record() const { return is_last_in_record_; }
   bool is_quoted() const { return is_quoted_; }
@@ -55,19 +58,21 @@ class CsvParser {
   // Return where the field begins, from 1; columns are counted in bytes.
   int64_t line() const { return field_line_; }
   int64_t column() const { return field_column_; }
-  // "name:line:column" of the field's beginning.
+  // Returns "name:line:column" of the field's beginning.
   std::string Location() const;
 
  protected:
-  // Makes a parser without a text: Begin gives it one.
+  // Makes a parser without a text; call Begin before Next.
   explicit CsvParser(char delimiter);
 
-  // The text is what NextBytes gives until it gives nothing. Gives the status.
+  // Begins a text that NextBytes returns piece by piece, up to an empty piece.
+  // Returns the status.
   absl::Status Begin(absl::string_view name);
 
  private:
-  // Valid until the next call; the first piece holds three bytes at least, or
-  // the whole text. The code and words of an error are kept.
+  // Returns the next piece, which must be valid until the next call. The first
+  // piece must have at least three bytes, or the whole text. The parser keeps
+  // an error's code and message.
   virtual absl::StatusOr<absl::string_view> NextBytes() {
     return absl::string_view();
   }

@@ -1,5 +1,5 @@
-// Any text as CSV: its fields and errors are the same, whether the parser has
-// the text at once or is given it piece by piece.
+// Parses any text as CSV. Its fields and errors are the same, whether the
+// parser has the whole text at once or gets it piece by piece.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// Gives the text in pieces, each in a block of its own that ends with it.
+// Returns the text in pieces, each in a block that ends with it.
 class PieceParser : public CsvParser {
  public:
   PieceParser(absl::string_view text, size_t piece_bytes, char delimiter)

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 using Records = std::vector<std::vector<std::string>>;
 
-// Gives its text in pieces of one size.
+// Returns its text in pieces of one size.
 class InPieces : public CsvParser {
  public:
   InPieces(absl::string_view text, size_t piece_bytes, char delimiter = ',')
@@ -32,7 +32,7 @@ class InPieces : public CsvParser {
  private:
   absl::StatusOr<absl::string_view> NextBytes() override {
     if (text_ == "unreadable") return absl::InternalError("no more of it");
-    // The next piece is written over this one.
+    // The next piece overwrites this one.
     piece_ = std::string(text_.substr(0, piece_bytes_));
     text_.remove_prefix(piece_.size());
     return absl::string_view(piece_);
@@ -55,7 +55,7 @@ Records ReadRecords(CsvParser* fields) {
   return records;
 }
 
-// Whole and in pieces, which must make no difference.
+// Reads the text as a whole and in pieces, which must give the same result.
 absl::Status ReadRecords(const std::string& text, Records* records,
                          char delimiter = ',') {
   CsvParser fields("fields.csv", text, delimiter);
@@ -101,7 +101,7 @@ TEST(CsvParserTest, AcceptsWindowsLinesAndAByteOrderMark) {
               ElementsAre(ElementsAre("a", "b"), ElementsAre("1", "2")));
 }
 
-// As spreadsheets write "Unicode text".
+// Spreadsheets write this as "Unicode text".
 TEST(CsvParserTest, SaysThatAFileIsUtf16) {
   const absl::string_view little(
       "\xff\xfe"

@@ -1,11 +1,11 @@
-// Strings as the exec family takes them: pointers, ended by a null pointer.
+// Converts strings for the exec family: pointers, ended by a null pointer.
 //
 //   std::vector<std::string> arguments = {"ls", "-l"};
 //   std::vector<char*> pointers = ExecStrings(arguments);
 //   execvp(pointers[0], pointers.data());
 //
-// The pointers are into `strings`, which must stay unchanged as long as they
-// are used. Thread-safe. Memory: 8 bytes a string.
+// The pointers point into `strings`, which must not change while they are used.
+// Thread-safe. Memory: 8 bytes per string.
 
 #ifndef FOOTPRINT_BASE_TEXT_EXEC_STRINGS_H_
 #define FOOTPRINT_BASE_TEXT_EXEC_STRINGS_H_

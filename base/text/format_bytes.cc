@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// Also right for the smallest int64, whose negation does not exist.
+// Returns the magnitude, also of the smallest int64, which has no negation.
 uint64_t ComputeMagnitude(int64_t value) {
   const uint64_t bits = static_cast<uint64_t>(value);
   return value < 0 ? ~bits + 1 : bits;
@@ -26,7 +26,7 @@ std::string GroupDigits(uint64_t value) {
   return digits;
 }
 
-// Three significant figures, but never fewer than the whole part has.
+// Returns three significant figures, or all figures of a longer whole part.
 std::string ThreeFigures(double value) {
   char text[32];
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

@@ -1,5 +1,5 @@
-// Byte counts as people read them: a rounded figure with a binary unit, and the
-// exact one, since gates judge by the byte.
+// Formats byte counts for people: a rounded figure with a binary unit, and the
+// exact figure, since gates judge by the byte.
 //
 //   FormatBytes(1572864);       // "1.50 MiB (1,572,864 B)"
 //   FormatBytes(512);           // "512 B"
@@ -7,8 +7,8 @@
 //   FormatCount(1572864);       // "1,572,864"
 //   AbbreviateBytes(1572864);   // "1.5 MiB"
 //
-// Every int64 is accepted; negative values have a minus sign in front.
-// Pure functions, thread-safe; the caller owns the text. Memory: below 64 bytes
+// Every int64 is accepted; negative values begin with a minus sign. Pure
+// functions, thread-safe; the caller owns the text. Memory: below 64 bytes
 // each.
 
 #ifndef FOOTPRINT_BASE_TEXT_FORMAT_BYTES_H_
@@ -19,18 +19,18 @@
 
 namespace footprint {
 
-// Rounded and exact; below 1 KiB the exact figure alone.
+// Returns the rounded and the exact figure; below 1 KiB only the exact figure.
 std::string FormatBytes(int64_t bytes);
 
-// Three significant figures in B, KiB, MiB, GiB, TiB, PiB or EiB; four where
-// the whole part has four ("1,000 KiB" to "1,023 KiB").
+// Returns three significant figures in B, KiB, MiB, GiB, TiB, PiB or EiB; four
+// if the whole part has four ("1,000 KiB" to "1,023 KiB").
 std::string FormatRoundedBytes(int64_t bytes);
 
-// Digits in groups of three: "1,572,864".
+// Returns the digits in groups of three: "1,572,864".
 std::string FormatCount(int64_t count);
 
-// Returns a short text for pictures: "1.2 MiB", "117 MiB", "512 B": at least
-// two digits, never more than four.
+// Returns a short text for pictures, such as "1.2 MiB", "117 MiB" or "512 B",
+// with at most four digits.
 std::string AbbreviateBytes(double bytes);
 
 }  // namespace footprint

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json ToJson(const Message& message);
 
-// A field's value, or the value at `index` of a list.
+// Returns a field's value, or the value at `index` of a list.
 Json JsonOfValue(const Message& message, const FieldDescriptor* field,
                  int index) {
   const auto* reflection = message.GetReflection();

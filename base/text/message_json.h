@@ -1,13 +1,14 @@
-// A protocol buffer as JSON for other programs.
+// Writes a protocol buffer as JSON for other programs.
 //
 //   std::string json = MessageJson(trace);  // {"schema_version": 1, ...}
 //
-// Every field by its name in the schema, numbers as numbers (protobuf's own
-// JSON has 64-bit ones in quotes), values of enumerations by name. A field that
-// may be absent and is has no entry; the others have one, also with the
-// default. The field `complete`, which is of the file and not of its contents,
-// is left out. A byte that is no UTF-8 becomes U+FFFD. JSON has no number that
-// is not finite: such a one is null. Pure: the text is a copy.
+// Every field has its name in the schema. Numbers are numbers (protobuf's own
+// JSON writes 64-bit ones in quotes), and values of enumerations are names. An
+// absent field that may be absent has no entry; all others have one, also with
+// the default value. The field `complete`, which belongs to the file and not to
+// its content, is left out. A byte that is not UTF-8 becomes U+FFFD. A number
+// that is not finite becomes null, since JSON has none. Pure: the text is a
+// copy.
 //
 // Thread-safe. Memory: the message once more, and the text.
 

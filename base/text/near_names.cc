@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLongestComparedName = 512;
 
-// The least number of characters to change, add or leave out.
+// Returns the least number of characters to change, add or remove.
 int64_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<int64_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -32,20 +32,20 @@ int64_t EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
-// Returns whether `name` is `end` behind a prefix and a dot.
+// Returns whether `name` is `end` after a prefix and a dot.
 bool HasPrefix(absl::string_view name, absl::string_view end) {
   return name.size() > end.size() && absl::EndsWith(name, end) &&
          name[name.size() - end.size() - 1] == '.';
 }
 
-// Zero for a name that only lacks or adds a prefix; beyond `limit` anything
-// that is.
+// Returns the distance of two names: zero if one only lacks or adds a prefix. A
+// distance above `limit` may be any number above it.
 int64_t NameDistance(absl::string_view wanted, absl::string_view present,
                      int64_t limit) {
   if (HasPrefix(present, wanted) || HasPrefix(wanted, present)) return 0;
   const int64_t lengths = static_cast<int64_t>(wanted.size()) -
                           static_cast<int64_t>(present.size());
-  // So many characters at least are added or left out.
+  // At least so many characters are added or removed.
   if (std::abs(lengths) > limit) return limit + 1;
   return EditDistance(wanted, present);
 }

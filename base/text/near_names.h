@@ -1,13 +1,13 @@
-// The names closest to one that is not there, for error messages.
+// Finds the names closest to a missing one, for error messages.
 //
 //   footprint::NearNames("encoder.0.expnd", names)
 //   // {"encoder.0.expand"}
 //
-// A name that only lacks or adds a prefix, as "bert." of some exports, is the
-// closest of all. Names of more than 512 characters are not compared.
+// The closest name is one that only lacks or adds a prefix, such as the "bert."
+// of some exports. Names of more than 512 characters are not compared.
 //
-// Pure, thread-safe: names are copied. Memory: what it returns. Time: the
-// product of the lengths for each candidate.
+// Pure, thread-safe: names are copied. Memory: the result. Time: the product of
+// the lengths for each candidate.
 
 #ifndef FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_
 #define FOOTPRINT_BASE_TEXT_NEAR_NAMES_H_
@@ -20,11 +20,11 @@
 
 namespace footprint {
 
-// Up to three, the closest first; none that are far.
+// Returns up to three names, the closest first, without names that are far.
 std::vector<std::string> NearNames(
     absl::string_view wanted, absl::Span<const absl::string_view> candidates);
 
-// An error's words about them: `; the closest: "a", "b"`, or that none is like
+// Returns text for an error: `; the closest: "a", "b"`, or that no name is like
 // it.
 std::string NearNamesText(absl::string_view wanted,
                           absl::Span<const absl::string_view> candidates);

@@ -21,7 +21,7 @@ TEST(NearNamesTest, AreTheClosestFirst) {
   EXPECT_THAT(NearNames("something else", names), IsEmpty());
 }
 
-// In the wanted name or in the one that is there.
+// A character may be missing in the wanted name or in the candidate.
 TEST(NearNamesTest, CountEveryCharacterThatIsLeftOut) {
   const std::vector<absl::string_view> longer = {"weight_1", "weights"};
   EXPECT_THAT(NearNames("weight", longer), ElementsAre("weights", "weight_1"));
@@ -39,11 +39,11 @@ TEST(NearNamesTest, DoNotMindAPrefix) {
   EXPECT_THAT(NearNames("layer.0.bias", names), ElementsAre(names[0]));
   EXPECT_THAT(NearNames("model.bert.encoder.layer.0.bias", names),
               ElementsAre(names[0]));
-  // A part of a word is no prefix.
+  // A part of a word is not a prefix.
   EXPECT_THAT(NearNames("r.0.bias", names), IsEmpty());
 }
 
-// Only the dot makes a prefix of what stands before.
+// Text before a name is a prefix only if it ends with a dot.
 TEST(NearNamesTest, LeaveOutWhatIsFarLongerOrShorter) {
   const std::string tail(30, 'x');
   const std::vector<absl::string_view> names = {tail, "a"};

@@ -24,8 +24,8 @@ constexpr std::pair<const char*, int64_t> kUnits[] = {
     {"GB", 1000 * 1000 * 1000},
     {"TB", int64_t{1000} * 1000 * 1000 * 1000},
 };
-// More would overflow when multiplied by a unit; no number of bytes below 2^63
-// has as many, zeros in front apart.
+// More digits would overflow when multiplied by a unit. No number of bytes
+// below 2^63 has as many, except with zeros in front.
 constexpr size_t kMostDigits = 24;
 
 size_t CountDigits(absl::string_view text) {
@@ -43,7 +43,7 @@ absl::Status Refuse(absl::string_view text, absl::string_view why) {
                    "; write for example 600MiB"));
 }
 
-// `digits` is a number, its last `fraction_digits` behind the point.
+// `digits` is a number whose last `fraction_digits` are after the point.
 absl::StatusOr<int64_t> Multiply(absl::string_view text,
                                  absl::string_view digits,
                                  size_t fraction_digits, int64_t unit_bytes) {

@@ -41,7 +41,7 @@ TEST(ParseBytesTest, KnowsEveryUnit) {
 TEST(ParseBytesTest, ReadsDecimalFractions) {
   EXPECT_EQ(*ParseBytes("1.5 GiB"), 1610612736);
   EXPECT_EQ(*ParseBytes("0.5GB"), 500000000);
-  EXPECT_EQ(*ParseBytes("0.1KiB"), 102);  // of 102.4
+  EXPECT_EQ(*ParseBytes("0.1KiB"), 102);  // 102.4, rounded down
   EXPECT_EQ(*ParseBytes("0.9"), 0);
 }
 

@@ -1,4 +1,4 @@
-// A line that says how far a long job is.
+// A line that shows the progress of a long job.
 //
 //   footprint::ProgressBar bar(stderr, "packing");
 //   bar.Update(bytes_done, bytes_total);
@@ -6,9 +6,9 @@
 //   footprint::ProgressBar bar(stderr, "measuring", "runs");
 //   bar.Update(3, 9);  // measuring [####   ]  33 % of 9 runs
 //
-// On a terminal one line is drawn over and over; elsewhere there is a line for
-// every tenth. The stream must outlive the bar. Thread-compatible; allocates
-// nothing.
+// A terminal shows one line that is drawn again and again; any other stream
+// gets a line for every tenth. The stream must outlive the bar.
+// Thread-compatible; allocates nothing.
 
 #ifndef FOOTPRINT_BASE_TEXT_PROGRESS_BAR_H_
 #define FOOTPRINT_BASE_TEXT_PROGRESS_BAR_H_
@@ -20,11 +20,11 @@ namespace footprint {
 
 class ProgressBar {
  public:
-  // `what` must be a literal, and so must `counted`: what the job consists of,
-  // where that is not bytes.
+  // `what` and `counted` must be literals. `counted` names the job's parts, if
+  // they are not bytes.
   ProgressBar(FILE* stream, const char* what, const char* counted = nullptr);
 
-  // Draws when a hundredth, or a tenth, has been done since the last time.
+  // Draws if a hundredth, or a tenth, was completed since the last drawing.
   void Update(int64_t done, int64_t total);
 
  private:

@@ -21,8 +21,8 @@ using testing::SizeIs;
 
 constexpr int64_t kMebibyte = 1 << 20;
 
-// The lines that a bar writes to a file that is no terminal, and what follows
-// the last.
+// Returns the lines that a bar writes to a file that is not a terminal, and the
+// text after the last.
 std::vector<std::string> Written(const std::vector<int64_t>& done,
                                  int64_t total, const char* counted = nullptr) {
   FILE* const file = tmpfile();
@@ -40,7 +40,8 @@ TEST(ProgressBarTest, WritesALineForEveryTenth) {
   std::vector<int64_t> done;
   for (int64_t i = 0; i <= 1000; ++i) done.push_back(i * kMebibyte / 1000);
   const std::vector<std::string> lines = Written(done, kMebibyte);
-  ASSERT_THAT(lines, SizeIs(12));  // 0, 10, ..., 100 and what follows the last
+  // These are 0, 10, ..., 100, and the text after the last.
+  ASSERT_THAT(lines, SizeIs(12));
   EXPECT_EQ(lines[0],
             "packing [                                        ]   0 % of 1.0 "
             "MiB");
@@ -84,12 +85,12 @@ TEST(ProgressBarTest, DrawsOneLineOverAndOverOnATerminal) {
   bar.Update(kMebibyte / 50 + 1, kMebibyte);
   bar.Update(kMebibyte, kMebibyte);
   std::string text;
-  char byte = 0;  // The last is the end of the line.
+  char byte = 0;  // The last byte is the end of the line.
   while (byte != '\n' && read(leader, &byte, 1) == 1) text += byte;
   fclose(terminal);
   close(leader);
   const std::vector<std::string> drawn = absl::StrSplit(text, '\r');
-  // The terminal itself writes a line's end as "\r\n".
+  // The terminal itself writes the end of a line as "\r\n".
   ASSERT_THAT(drawn, SizeIs(5));
   EXPECT_THAT(drawn[1], testing::HasSubstr("]   0 % of 1.0 MiB"));
   EXPECT_THAT(drawn[2], testing::HasSubstr("]   2 % of 1.0 MiB"));

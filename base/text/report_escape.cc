@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// How a byte is shown, plain and where a backslash must be doubled.
+// The form in which a byte is shown, plain and with a doubled backslash.
 constexpr char kShown[] = "\\x%02x";
 constexpr char kShownDoubled[] = "\\\\x%02x";
 
@@ -31,13 +31,13 @@ bool BeginsWithLayoutCharacter(absl::string_view text) {
                      });
 }
 
-// Length of the UTF-8 sequence that `text` begins with and that every format
-// for people can hold; 0 if there is none.
+// Returns the length of the UTF-8 sequence at the beginning of `text`, if every
+// format for people can hold it; otherwise 0.
 size_t ShownLength(absl::string_view text) {
   const auto byte = [&](size_t i) {
     return static_cast<unsigned char>(i < text.size() ? text[i] : 0);
   };
-  // Non-characters that XML cannot hold: U+FFFE and U+FFFF.
+  // XML cannot hold the non-characters U+FFFE and U+FFFF.
   if (byte(0) == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE) return 0;
   // C1 control characters move terminals too.
   if (byte(0) == 0xC2 && byte(1) < 0xA0) return 0;
@@ -51,9 +51,9 @@ std::string Hexadecimal(const char* format, char c) {
   return text;
 }
 
-// `escape_ascii(c, out)` for every ASCII character that is no control character
-// and for '\n' and '\t'; `byte_format` for the other control characters and for
-// what is no UTF-8.
+// Escapes a text. Calls `escape_ascii(c, out)` for every ASCII character that
+// is not a control character, and for '\n' and '\t'. Uses `byte_format` for the
+// other control characters and for bytes that are not UTF-8.
 template <typename EscapeAscii>
 std::string Escape(absl::string_view text, const char* byte_format,
                    EscapeAscii escape_ascii) {

@@ -1,14 +1,14 @@
-// Names and messages as other languages need them, whatever is in them.
+// Escapes any names and messages for other languages.
 //
 //   EscapeForXml("BM_Sort<int>");       // "BM_Sort&lt;int&gt;"
 //   EscapeForMarkdown("a|b");           // "a\|b"
 //   EscapeForTerminal("\x1b[2J");       // "\\x1b[2J"
 //
-// A text for people is valid UTF-8: a byte that is none, a control character
-// that the format cannot hold, and each byte of a character that changes the
-// direction of the text or ends a line (U+202E, U+2028) is shown as \xNN. Pure
-// functions, thread-safe; the result copies the text. Memory and time: linear
-// in the text.
+// A text for people is valid UTF-8. These are shown as \xNN: a byte that is not
+// UTF-8, a control character that the format cannot hold, and each byte of a
+// character that changes the direction of the text or ends a line (U+202E,
+// U+2028). Pure functions, thread-safe; the result copies the text. Memory and
+// time: linear in the text.
 
 #ifndef FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
 #define FOOTPRINT_BASE_TEXT_REPORT_ESCAPE_H_
@@ -19,22 +19,22 @@
 
 namespace footprint {
 
-// One line: newlines and tabs are shown as \n and \t.
+// Returns one line: newlines and tabs become \n and \t.
 std::string EscapeForTerminal(absl::string_view text);
 
 // Escapes for protobuf's strings: as above, but newlines and tabs stay.
 std::string EscapeForProto(absl::string_view text);
 
-// Escapes for attributes in double quotes and for element text, of HTML and
-// SVG, too.
+// Escapes for attributes in double quotes and for element text, in XML, HTML
+// and SVG.
 std::string EscapeForXml(absl::string_view text);
 
-// Escapes for one cell of a table, or for a line of text. Newlines become <br>.
+// Escapes for a cell of a table or for a line of text. Newlines become <br>.
 std::string EscapeForMarkdown(absl::string_view text);
 
-// Matches the text and nothing else, in POSIX's extended and ECMAScript's
-// syntax; bytes stay as they are. Closing brackets and braces stand for
-// themselves: POSIX has no escape for them.
+// Returns an expression that matches the text and nothing else, in POSIX's
+// extended and in ECMAScript's syntax. Bytes stay unchanged, and so do closing
+// brackets and braces, for which POSIX has no escape.
 std::string EscapeForRegularExpression(absl::string_view text);
 
 }  // namespace footprint

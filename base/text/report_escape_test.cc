@@ -11,7 +11,7 @@ namespace {
 TEST(ReportEscapeTest, ProtoKeepsTextThatIsUtf8) {
   EXPECT_EQ(EscapeForProto("a\n\tb \xc3\xa9 <&>"), "a\n\tb \xc3\xa9 <&>");
   EXPECT_EQ(EscapeForProto("a\xff\x1b["), "a\\xff\\x1b[");
-  // Characters at the ends of what each length can say.
+  // These are the first and last characters of several lengths.
   for (const std::string text : {"\xc2\xa1", "\xdf\xbf", "\xe0\xa0\x80",
                                  "\xef\xbf\xbd", "\xf0\x90\x80\x80"}) {
     EXPECT_EQ(EscapeForProto(text), text);
@@ -41,12 +41,12 @@ TEST(ReportEscapeTest, CharactersThatTurnALineRoundAreShown) {
   EXPECT_EQ(EscapeForXml("\u2066"), "\\xe2\\x81\\xa6");
   EXPECT_EQ(EscapeForMarkdown("a\u2028b"), "a\\\\xe2\\\\x80\\\\xa8b");
   EXPECT_EQ(EscapeForTerminal("\u061c\u200f"), "\\xd8\\x9c\\xe2\\x80\\x8f");
-  // Their neighbours stay.
+  // The neighbouring characters stay.
   EXPECT_EQ(EscapeForTerminal("\u2027\u2030\u206a"), "\u2027\u2030\u206a");
 }
 
 TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
-  // Stray, cut short, overlong, surrogate, beyond Unicode.
+  // The bytes are stray, cut short, overlong, a surrogate, and beyond Unicode.
   EXPECT_EQ(EscapeForTerminal("\x80"), "\\x80");
   EXPECT_EQ(EscapeForTerminal("\xc3"), "\\xc3");
   EXPECT_EQ(EscapeForTerminal("\xc0\xaf"), "\\xc0\\xaf");
@@ -54,7 +54,7 @@ TEST(ReportEscapeTest, WhatIsNoUtf8IsShown) {
   EXPECT_EQ(EscapeForTerminal("\xed\xa0\x80"), "\\xed\\xa0\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
   EXPECT_EQ(EscapeForTerminal("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
-  // U+FFFE and U+FFFF, and their neighbours.
+  // These are U+FFFE and U+FFFF, and their neighbours.
   EXPECT_EQ(EscapeForXml("\xef\xbf\xbd"), "\xef\xbf\xbd");
   EXPECT_EQ(EscapeForXml("\xef\xbf\xbe"), "\\xef\\xbf\\xbe");
   EXPECT_EQ(EscapeForXml("\xef\xbf\xbf"), "\\xef\\xbf\\xbf");

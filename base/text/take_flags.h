@@ -1,4 +1,4 @@
-// A program's own flags, taken out of a command line that others read, too.
+// Takes a program's own flags out of a command line that other code reads, too.
 //
 //   std::string path;
 //   absl::Status status = TakeFlags(
@@ -6,10 +6,10 @@
 //                        path = std::string(value);
 //                        return absl::OkStatus();
 //                      }}});
-//   // --trace_out=x, or in two words, is gone from argv; path == "x"
+// --trace_out=x, or the same in two words, is gone from argv; path == "x".
 //
-// Thread-compatible. Words are views of argv's, which must outlive what `set`
-// keeps of them; TakeFlags itself keeps nothing. Memory: none besides.
+// Thread-compatible. Values are views of argv's words, which must outlive what
+// `set` keeps of them; TakeFlags itself keeps nothing. Memory: none.
 
 #ifndef FOOTPRINT_BASE_TEXT_TAKE_FLAGS_H_
 #define FOOTPRINT_BASE_TEXT_TAKE_FLAGS_H_
@@ -24,15 +24,15 @@ namespace footprint {
 
 struct TakenFlag {
   absl::string_view name;  // with its dashes
-  // Takes the value of the flag, "" if it has none, and returns whether it is
-  // good. Called for each time the flag is given, in the order of the command
-  // line.
+  // Takes the flag's value, "" if it has none, and returns whether it is valid.
+  // It is called once for each occurrence of the flag, in the order of the
+  // command line.
   absl::FunctionRef<absl::Status(absl::string_view value)> set;
 };
 
-// Takes "--name=value" and "--name value" wherever they stand before "--"; all
-// other words stay, in their order, and the program's name. The first error of
-// a flag; all of them are taken all the same.
+// Takes "--name=value" and "--name value" wherever they are before "--". All
+// other words stay in their order, with the program's name. Returns the first
+// error of a flag, but takes all flags in any case.
 absl::Status TakeFlags(int* argc, char** argv,
                        std::initializer_list<TakenFlag> flags);
 

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 struct Taken {
   absl::Status status;
-  std::vector<std::string> values;  // "a" or "b", and what it said
+  std::vector<std::string> values;  // "a" or "b", and its value
   std::vector<std::string> left;
 };
 

@@ -1,5 +1,5 @@
-// Errors of Protobuf's text format, under the names that any of its releases
-// calls them by.
+// Collects errors of Protobuf's text format, under the names that any of its
+// releases uses.
 //
 //   class Problems : public TextFormatErrors {
 //     void Add(int line, int column, const std::string& message) override;
@@ -21,11 +21,12 @@ namespace footprint {
 
 class TextFormatErrors : public google::protobuf::io::ErrorCollector {
  public:
-  // Line and column from 0; a negative line: the whole text.
+  // Adds an error. Line and column begin at 0; a negative line means the whole
+  // text.
   virtual void Add(int line, int column, const std::string& message) = 0;
 
   // The interface's functions have other names and string types since 4.22.
-  // Warnings are of no account.
+  // Warnings are ignored.
 #if GOOGLE_PROTOBUF_VERSION >= 4022000
   void RecordError(int line, google::protobuf::io::ColumnNumber column,
                    absl::string_view message) override {

@@ -36,7 +36,7 @@ std::string TextTable::Row(absl::Span<const std::string> cells) const {
     const bool is_last = i + 1 == columns_.size();
     if (column.alignment == kWords && !is_last) line.append(padding, ' ');
   }
-  // A last cell of no words leaves no blanks behind.
+  // An empty last cell must not leave blanks behind.
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }

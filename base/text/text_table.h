@@ -1,12 +1,12 @@
-// Columns of text for terminals: words begin at the left of their column,
-// figures end at its right.
+// Columns of text for terminals: words are aligned to the left of their column,
+// figures to the right.
 //
 //   TextTable table({{"network"}, {"bytes", TextTable::kFigures, 11}});
 //   std::cout << table.Headings() << table.Row({"LeNet-5", "10485760"});
 //
-// A row is written as soon as it is known; columns are as wide as their
-// headings, the width they were given and what Fit has seen. A cell that is
-// wider pushes the rest of its row. Characters are counted as bytes.
+// A row is written as soon as it is known. A column is as wide as its heading,
+// its given width, and the cells that Fit has seen. A wider cell pushes the
+// rest of its row. Width is counted in bytes.
 //
 // Thread-compatible. Memory: the headings, which it owns; cells are only read.
 
@@ -27,17 +27,17 @@ class TextTable {
   struct Column {
     std::string heading;
     Alignment alignment = kWords;
-    size_t width = 0;  // at least
+    size_t width = 0;  // the least width
   };
 
-  // `gap` spaces part the columns.
+  // `gap` spaces separate the columns.
   explicit TextTable(std::vector<Column> columns, size_t gap = 2);
 
   // Makes the columns wide enough for these cells.
   void Fit(absl::Span<const std::string> cells);
 
-  // A line each, with its newline; one cell for each column. No blanks stand
-  // at a line's end.
+  // Return a line each, with its newline. There must be one cell for each
+  // column. A line has no blanks at its end.
   std::string Headings() const;
   std::string Row(absl::Span<const std::string> cells) const;
 

@@ -1,4 +1,5 @@
-// Whether bytes are UTF-8, as JSON and protobuf demand of their strings.
+// Checks whether bytes are UTF-8, which JSON and protobuf require of their
+// strings.
 //
 //   if (!footprint::IsUtf8(name)) return Refuse(name);
 //
@@ -14,11 +15,12 @@
 
 namespace footprint {
 
-// The length of the well-formed sequence that `text` begins with; 0 if it
-// begins with none, as with an overlong form, a surrogate or the empty text.
+// Returns the length of the well-formed sequence at the beginning of `text`; 0
+// if there is none, for example for an overlong form, a surrogate or an empty
+// text.
 size_t Utf8SequenceLength(absl::string_view text);
 
-// Returns whether the text is a row of well-formed sequences.
+// Returns whether the text consists of well-formed sequences.
 bool IsUtf8(absl::string_view text);
 
 }  // namespace footprint

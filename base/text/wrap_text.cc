@@ -14,8 +14,8 @@
 namespace footprint {
 namespace {
 
-// The room that each line has whatever is asked for: below it nothing can be
-// read.
+// Every line has at least this room, whatever width is asked for, since a
+// narrower text cannot be read.
 constexpr size_t kLeastRoom = 8;
 
 bool BeginsCodePoint(char byte) {
@@ -30,7 +30,7 @@ bool IsOfANumber(char byte) {
   return IsDigit(byte) || byte == ',' || byte == '.';
 }
 
-// Where the code points begin, and the end of the text.
+// Returns the offsets at which code points begin, and the end of the text.
 std::vector<size_t> CodePointOffsets(absl::string_view text) {
   std::vector<size_t> offsets;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -40,12 +40,13 @@ std::vector<size_t> CodePointOffsets(absl::string_view text) {
   return offsets;
 }
 
-// Returns how many bytes of a word that is wider than `room` fit into it, cut
-// where the word reads best.
+// Returns how many bytes of a word that is wider than `room` fit into it, with
+// the cut where the word reads best.
 size_t BytesThatFit(absl::string_view word, size_t room) {
   const std::vector<size_t> offsets = CodePointOffsets(word);
   const size_t most = std::min(room, offsets.size() - 2);
   size_t best = 0;
+  // The best cut is after a mark in the second half, but not within a number.
   for (size_t i = most; i > 0 && best == 0; --i) {
     const char before = word[offsets[i] - 1];
     const bool parts_a_number =
@@ -55,6 +56,7 @@ size_t BytesThatFit(absl::string_view word, size_t room) {
         absl::ascii_isprint(static_cast<unsigned char>(before));
     if (is_mark && !parts_a_number && 2 * i >= most) best = offsets[i];
   }
+  // The next best cut is anywhere outside a number.
   for (size_t i = most; i > 0 && best == 0; --i) {
     const bool parts_a_number =
         IsOfANumber(word[offsets[i] - 1]) && IsOfANumber(word[offsets[i]]);
@@ -68,13 +70,13 @@ class Wrapping {
   Wrapping(size_t width, size_t indent)
       : width_(std::max(width, indent + kLeastRoom)), indent_(indent) {}
 
-  // `gap` blanks and then the word, on this line or the next.
+  // Adds `gap` blanks and then the word, on this line or the next.
   void Add(size_t gap, absl::string_view word) {
     const size_t word_width = DisplayWidth(word);
     if (has_word_ && column_ + gap + word_width > width_) {
       BeginLine();
     } else {
-      // Not so far in that nothing fits.
+      // The gap is limited, so that a word still fits.
       if (!has_word_) gap = std::min(gap, width_ - kLeastRoom);
       Put(std::string(gap, ' '));
     }
@@ -136,7 +138,7 @@ absl::optional<std::string> ShortenMiddle(absl::string_view text,
   const std::vector<size_t> offsets = CodePointOffsets(text);
   const size_t count = offsets.size() - 1;
   if (count <= width) return std::string(text);
-  // Two code points at each end say more than none.
+  // Fewer than two code points at each end would say nothing.
   if (width < kGap.size() + 4) return absl::nullopt;
   const size_t least_gone = count + kGap.size() - width;
   const size_t middle = (count - least_gone) / 2;
@@ -146,7 +148,7 @@ absl::optional<std::string> ShortenMiddle(absl::string_view text,
   };
   size_t best_cost = std::numeric_limits<size_t>::max();
   std::string best;
-  // Between whole words, if that costs a few characters more.
+  // A cut between whole words may cost a few more characters.
   for (size_t gone = least_gone; gone <= least_gone + kMostForWords; ++gone) {
     for (size_t begin = 2; begin + gone + 2 <= count; ++begin) {
       const size_t end = begin + gone;
@@ -169,11 +171,11 @@ absl::optional<std::string> ShortenMiddle(absl::string_view text,
 
 namespace {
 
-// Quotation in which a shell takes characters literally.
+// A quotation in which a shell takes characters literally.
 enum class Quoting { kNone, kSingle, kDouble, kAnsi };
 
-// A word of a command, with the places where a line may end, and the text that
-// ends it there and begins the next.
+// A word of a command, with the places where a line may end, and the texts that
+// end a line there and begin the next.
 struct ShellWord {
   std::string text;
   struct Seam {
@@ -212,7 +214,7 @@ class ShellWords {
     const size_t offset = word_.text.size();
     switch (quoting_) {
       case Quoting::kNone:
-        // "$'" begins a quotation only together.
+        // "$'" begins a quotation and must not be split.
         if (command_[at_ - 1] != '$') word_.seams.push_back({offset, "\\", ""});
         return;
       case Quoting::kSingle:
@@ -232,7 +234,7 @@ class ShellWords {
     at_ += std::min(count, command_.size() - at_) - 1;
   }
 
-  // A character, or an escape with all that belongs to it.
+  // Reads a character, or a whole escape.
   void Read() {
     const char c = command_[at_];
     const bool is_escape = c == '\\' && quoting_ != Quoting::kSingle;
@@ -267,7 +269,8 @@ class ShellWords {
 std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
                         size_t first_column) {
   width = std::max(width, indent + kLeastRoom);
-  // For a blank and a backslash, or a quote and one.
+  // This leaves room for a blank and a backslash, or for a quote and a
+  // backslash.
   const size_t room = width - 2;
   std::string text;
   size_t column = first_column;
@@ -293,7 +296,8 @@ std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
         absl::StrAppend(&text, word.text.substr(done, last->offset - done),
                         last->end, "\n", last->begin);
         done = last->offset;
-        // A blank at the start of the line would end the word.
+        // The line has no indent, since a blank at its start would end the
+        // word.
         last_column = DisplayWidth(last->begin);
       }
       last = &seam;

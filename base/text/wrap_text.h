@@ -1,4 +1,4 @@
-// Texts no wider than a terminal, without the loss of a figure.
+// Wraps texts to the width of a terminal, without losing a figure.
 //
 //   WrapText("REJECT //a:b: peak live is 1,001 B", 20, 4);
 //   // "REJECT //a:b: peak\n    live is 1,001 B"
@@ -8,7 +8,7 @@
 //   // "bazel run //a:b -- \\\n  --only=//a:b"
 //
 // Width is counted in code points. Pure functions, thread-safe; results copy
-// the text. Memory and time: linear in the text, of ShortenMiddle quadratic.
+// the text. Memory and time: linear in the text, for ShortenMiddle quadratic.
 
 #ifndef FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_
 #define FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_
@@ -21,26 +21,27 @@
 
 namespace footprint {
 
-// Returns how many columns a text in UTF-8 takes; a byte that begins no code
-// point of it has no width.
+// Returns how many columns a text in UTF-8 takes. A byte that does not begin a
+// code point has no width.
 size_t DisplayWidth(absl::string_view text);
 
-// One line in, lines of at most `width` out, all but the first of them indented
-// by `indent`; no newline at the end. Lines are broken at blanks, and a word
-// that is wider than a line after a character that is neither letter nor digit,
-// if it has one there, and between two digits only where it has nothing else.
+// Wraps one line into lines of at most `width`, all but the first indented by
+// `indent`, without a newline at the end. Lines are broken at blanks. A word
+// that is wider than a line is broken after a character that is neither letter
+// nor digit, if possible, and between two digits only if there is no other
+// place.
 std::string WrapText(absl::string_view text, size_t width, size_t indent);
 
-// Returns the text at most `width` wide: "..." stands in place of a stretch
-// near the middle, between whole words where that costs a few characters only.
-// Nullopt if a digit would have to go, so that two names that differ in a
+// Returns the text shortened to at most `width`: "..." replaces a part near the
+// middle, between whole words if that costs only a few characters. Returns
+// nullopt if a digit would be removed, so that two names that differ in a
 // number never look alike.
 absl::optional<std::string> ShortenMiddle(absl::string_view text, size_t width);
 
-// A command for a POSIX shell in lines that the shell reads back as the same
-// words: broken between words, and in a word that is wider than a line, with a
-// backslash at each line's end. `first_column` is where the command begins on
-// its first line. Quotes are '...', "..." and $'...'.
+// Wraps a command for a POSIX shell into lines that the shell reads as the same
+// words. Lines are broken between words, and within a word that is wider than a
+// line, with a backslash at each line's end. `first_column` is where the
+// command begins on its first line. Quotes may be '...', "..." and $'...'.
 std::string WrapCommand(absl::string_view command, size_t width, size_t indent,
                         size_t first_column = 0);
 

@@ -102,18 +102,18 @@ TEST(ShortenMiddleTest, KeepsBothEnds) {
   EXPECT_EQ(ShortenMiddle("abcdefghijklmnopqrstuvwxyz", 13), "abcde...vwxyz");
 }
 
-// The example of the header.
+// This is the header's example.
 TEST(ShortenMiddleTest, CutsBetweenWords) {
   EXPECT_EQ(ShortenMiddle("a/name/of/many/parts:last", 15), "a/name/...:last");
 }
 
 TEST(ShortenMiddleTest, OfTwoCutsThatReadAsWellTheFirst) {
-  // "train/...es" costs as much.
+  // "train/...es" has the same cost.
   EXPECT_EQ(ShortenMiddle("train/tables", 11), "tr...tables");
 }
 
 TEST(ShortenMiddleTest, LosesNoDigit) {
-  // The stretch before the number goes, though the number is in the middle.
+  // The part before the number is removed, though the number is in the middle.
   EXPECT_EQ(ShortenMiddle("abcdefghijkl12345mn", 14), "abcd...12345mn");
 }
 
@@ -124,7 +124,7 @@ TEST(ShortenMiddleTest, RefusesWhereADigitWouldGo) {
 
 // ---- Commands, read back by a real shell ----
 
-// The words that a shell makes of a command, each in brackets.
+// Returns the words that a shell makes of a command, each in brackets.
 std::string JoinWords(const std::string& command) {
   const std::string path = absl::StrCat(testing::TempDir(), "/command.sh");
   std::ofstream(path, std::ios::binary) << "printf '[%s]' " << command << "\n";
@@ -145,7 +145,7 @@ TEST(WrapCommandTest, BreaksBetweenWords) {
   EXPECT_EQ(WrapCommand("bazel run //a:b", 30, 2, 20), "bazel \\\n  run //a:b");
 }
 
-// Two columns are kept for a blank and a backslash.
+// Two columns are reserved for a blank and a backslash.
 TEST(WrapCommandTest, BreaksAWideWordNoOftenerThanItMust) {
   EXPECT_EQ(WrapCommand("abcdefghijkl", 14, 2), "abcdefghijkl");
   EXPECT_EQ(WrapCommand("abcdefghijklm", 14, 2), "abcdefghijkl\\\nm");

@@ -20,6 +20,7 @@ void AddForkHandlers(const ForkHandlers& handlers) {
 }
 
 void CatchUpWithFork() {
+  // Unlocks the locks, and then calls the handlers in the order of fork.
   for (int i = 0; i < count; ++i) {
     if (all[i].lock != nullptr) all[i].lock->ResetInChild();
   }

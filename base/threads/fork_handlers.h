@@ -1,15 +1,15 @@
-// Handlers around a fork, kept so that a child can call them that came without:
-// by _Fork, clone or the system call itself, which call no handlers.
+// Stores handlers around a fork, so that a child that began without them can
+// call them: _Fork, clone and the system call itself call no handlers.
 //
 //   constexpr ForkHandlers kHandlers = {&lock, Lock, Unlock, Unlock};
 //   AddForkHandlers(kHandlers);  // before main, once
 //   ...
 //   if (fork_without_handlers() == 0) CatchUpWithFork();
 //
-// Allocates nothing. Thread-safety: AddForkHandlers is called before main;
-// CatchUpWithFork by the only thread of the child. Handlers' locks must outlive
-// the process. Memory: 32 bytes a set of handlers, of which there are at
-// most 8.
+// Allocates nothing. Thread-safety: call AddForkHandlers before main, and
+// CatchUpWithFork on the only thread of the child. Handlers' locks must outlive
+// the process. Memory: 32 bytes per set of handlers, of which there are at most
+// 8.
 
 #ifndef FOOTPRINT_BASE_THREADS_FORK_HANDLERS_H_
 #define FOOTPRINT_BASE_THREADS_FORK_HANDLERS_H_
@@ -18,9 +18,9 @@
 
 namespace footprint {
 
-// Handlers as pthread_atfork takes them; any may be null.
+// Handlers in the form of pthread_atfork's; any may be null.
 struct ForkHandlers {
-  // Lock that `before` takes, and the other two give back.
+  // The lock that `before` takes and that the other two release.
   PthreadMutex* lock;
   void (*before)();
   void (*in_parent)();
@@ -29,9 +29,9 @@ struct ForkHandlers {
 
 void AddForkHandlers(const ForkHandlers& handlers);
 
-// Called in the child: gives back each lock, whichever of the parent's threads
-// held it when the child began, and calls the handlers that fork would have
-// called here, in its order. State that such a thread was changing then may be
+// Releases each lock, whichever of the parent's threads held it when the child
+// began. Then calls the handlers that fork would have called in the child, in
+// its order. Call it in the child. Data that such a thread was changing may be
 // half changed.
 void CatchUpWithFork();
 

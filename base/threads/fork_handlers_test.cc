@@ -50,11 +50,11 @@ void AddAllOnce() {
 }
 
 [[maybe_unused]] bool AllAreFree()
-    ABSL_NO_THREAD_SAFETY_ANALYSIS {  // of what each try finds
+    ABSL_NO_THREAD_SAFETY_ANALYSIS {  // of each try's result
   return first_lock.TryLock() && second_lock.TryLock();
 }
 
-// The status of a child that ends with what `in_child` returns.
+// Returns the status of a child that ends with the result of `in_child`.
 template <typename Function>
 int StatusOfChild(pid_t process, Function in_child) {
   if (process == 0) {
@@ -75,11 +75,11 @@ TEST(ForkHandlersTest, AForkCallsAll) {
   EXPECT_STREQ(calls, "21ab");
 }
 
-// ThreadSanitizer takes a lock that is reset in place for held.
+// ThreadSanitizer treats a lock that is reset in place as held.
 #ifndef __SANITIZE_THREAD__
 TEST(ForkHandlersTest, AChildWithoutForkCatchesUp) {
   AddAllOnce();
-  // Another of the parent's threads may hold one.
+  // Another thread of the parent may hold a lock.
   first_lock.Lock();
   const auto process =
       static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));

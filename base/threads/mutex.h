@@ -1,5 +1,5 @@
-// A mutex whose use Clang checks: what a GUARDED_BY member needs is locked, or
-// the code does not compile (`tools/dev lint locks`).
+// A mutex whose use Clang checks: code that uses a GUARDED_BY member without
+// the lock does not compile (`tools/dev lint locks`).
 //
 //   class Counter {
 //    public:
@@ -19,13 +19,13 @@
 //     int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 //   };
 //
-// The standard library's mutex and condition variable are inside:
+// The standard library's mutex and condition variable are inside, since
 // ThreadSanitizer sees those, and not the absl::Mutex that Debian built. The
 // names and annotations are Abseil's (absl/base/thread_annotations.h).
 //
 // Thread-safe. Memory: 40 bytes for a mutex and 48 for a condition variable on
-// x86-64 Linux, nothing on the heap. Destroying a Mutex does nothing, so one of
-// static storage outlives every thread.
+// x86-64 Linux, nothing on the heap. Destroying a Mutex does nothing, so a
+// Mutex in static storage outlives every thread.
 
 #ifndef FOOTPRINT_BASE_THREADS_MUTEX_H_
 #define FOOTPRINT_BASE_THREADS_MUTEX_H_
@@ -36,7 +36,8 @@
 
 #include "absl/base/thread_annotations.h"
 
-// Releases it for the life of an object; Abseil's macro cannot say so.
+// Says that an object releases the mutex while it lives; Abseil has no macro
+// for that.
 #if defined(__clang__)
 #define FOOTPRINT_RELEASES_FOR_SCOPE(mutex) \
   __attribute__((release_capability(mutex)))
@@ -54,8 +55,8 @@ class ABSL_LOCKABLE Mutex {
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mutex_.lock(); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { mutex_.unlock(); }
-  // Tells the compiler, which cannot see it, that the caller holds the mutex:
-  // inside a lambda that is called under the lock.
+  // Tells the compiler that the caller holds the mutex, where it cannot see
+  // that: in a lambda that is called under the lock.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -80,7 +81,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// Gives up a mutex that the caller holds for the length of a scope, however the
+// Releases a mutex that the caller holds for the length of a scope, however the
 // scope ends.
 class ABSL_SCOPED_LOCKABLE MutexUnlock {
  public:
@@ -88,7 +89,8 @@ class ABSL_SCOPED_LOCKABLE MutexUnlock {
       : mutex_(mutex) {
     mutex_->Unlock();
   }
-  // Takes the mutex again. Clang writes the end of a scope so.
+  // Takes the mutex again. Clang's annotation for the end of a scope is this
+  // one.
   ~MutexUnlock() ABSL_UNLOCK_FUNCTION() { mutex_->Lock(); }
   MutexUnlock(const MutexUnlock&) = delete;
   MutexUnlock& operator=(const MutexUnlock&) = delete;
@@ -103,11 +105,12 @@ class CondVar {
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
 
-  // Gives up the mutex, waits for a Notify, takes the mutex again; may return
-  // without one, so call it in a loop. A cancelled thread (pthread_cancel)
-  // leaves with the mutex held.
+  // Releases the mutex, waits for a Notify, and takes the mutex again. It may
+  // return without a Notify, so call it in a loop. A cancelled thread
+  // (pthread_cancel) leaves with the mutex held.
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    // Borrowed: gives the mutex back without unlocking it, also if wait throws.
+    // This returns the borrowed mutex without unlocking it, also if wait
+    // throws.
     struct Borrowed {
       explicit Borrowed(std::mutex& mutex) : lock(mutex, std::adopt_lock) {}
       ~Borrowed() { lock.release(); }

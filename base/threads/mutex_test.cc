@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-// The example of the header.
+// This is the header's example.
 class Counter {
  public:
   void Add(int64_t bytes) {
@@ -37,7 +37,8 @@ class Counter {
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Returns whether another thread could lock it now; else the caller holds it.
+// Returns whether another thread can lock it now; otherwise the caller holds
+// it.
 bool IsFree(Mutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   std::atomic<bool> is_locked{false};
   std::thread other([&] {
@@ -49,7 +50,7 @@ bool IsFree(Mutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const bool was_free = is_locked;
-  // Lets the other thread end.
+  // This lets the other thread end.
   if (!was_free) mutex->Unlock();
   other.join();
   if (!was_free) mutex->Lock();

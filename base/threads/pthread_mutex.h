@@ -1,7 +1,6 @@
-// A mutex for code that runs inside of malloc, in fork's handlers or in a
-// program that is not ours, where the C++ library may not be had: only the C
-// library is called. Clang checks its use, as it does for mutex.h's
-// (`tools/dev lint locks`).
+// A mutex for code that must not use the C++ library: inside malloc, in fork's
+// handlers, or in another's program. It calls only the C library. Clang checks
+// its use, as for mutex.h (`tools/dev lint locks`).
 //
 //   PthreadMutex lock = PthreadMutex::Adaptive();
 //   int64_t live_bytes ABSL_GUARDED_BY(lock) = 0;
@@ -15,11 +14,11 @@
 //   void AfterFork() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 //   ... pthread_atfork(BeforeFork, AfterFork, AfterFork);
 //
-// Elsewhere take Mutex, which has a condition variable.
+// Use Mutex elsewhere, which has a condition variable.
 //
 // Thread-safe. Memory: 40 bytes on x86-64 Linux, nothing on the heap. In static
 // storage it needs no code before main, and outlives every thread. Lock does
-// not return where the calling thread holds it already.
+// not return if the calling thread already holds the mutex.
 
 #ifndef FOOTPRINT_BASE_THREADS_PTHREAD_MUTEX_H_
 #define FOOTPRINT_BASE_THREADS_PTHREAD_MUTEX_H_
@@ -33,7 +32,8 @@ namespace footprint {
 class ABSL_LOCKABLE PthreadMutex {
  public:
   constexpr PthreadMutex() : mutex_(PTHREAD_MUTEX_INITIALIZER) {}
-  // Spins for a while before it sleeps: for what is held for some nanoseconds.
+  // Returns a mutex that spins for a while before it sleeps, for locks that are
+  // held for some nanoseconds.
   static constexpr PthreadMutex Adaptive() {
     return PthreadMutex(pthread_mutex_t PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP);
   }
@@ -46,18 +46,19 @@ class ABSL_LOCKABLE PthreadMutex {
   [[nodiscard]] bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     return pthread_mutex_trylock(&mutex_) == 0;
   }
-  // Called in the only thread of a child process that began without fork's
-  // handlers: unlocks the mutex, whichever of the parent's threads held it.
+  // Unlocks the mutex, whichever of the parent's threads held it. Call it on
+  // the only thread of a child process that began without fork's handlers.
   void ResetInChild() {
     const int kind = mutex_.__data.__kind;
     mutex_ = pthread_mutex_t PTHREAD_MUTEX_INITIALIZER;
     mutex_.__data.__kind = kind;
   }
-  // Tells the compiler, which cannot see it, that the caller holds the mutex:
-  // inside a lambda or a callback that is called under the lock.
+  // Tells the compiler that the caller holds the mutex, where it cannot see
+  // that: in a lambda or a callback that is called under the lock.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
-  // The kernel's number of the thread that holds it, as gettid gives it. 0: no
-  // thread does, or it is just being taken or given back.
+  // Returns the kernel's number of the thread that holds the mutex, as gettid
+  // returns it. Returns 0 if no thread holds it, or if it is just being taken
+  // or released.
   int owner_thread() const {
     return __atomic_load_n(&mutex_.__data.__owner, __ATOMIC_RELAXED);
   }

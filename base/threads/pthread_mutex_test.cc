@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// The example of the header.
+// This is the header's example.
 PthreadMutex lock = PthreadMutex::Adaptive();
 int64_t live_bytes ABSL_GUARDED_BY(lock) = 0;
 
@@ -24,7 +24,7 @@ void Add(int64_t bytes) {
 
 static_assert(std::is_trivially_destructible_v<PthreadMutex>);
 static_assert(sizeof(PthreadMutex) == sizeof(pthread_mutex_t));
-// Needs no code before main.
+// These need no code before main.
 constexpr PthreadMutex kPlain;
 constexpr PthreadMutex kAdaptive = PthreadMutex::Adaptive();
 
@@ -47,9 +47,9 @@ TEST(PthreadMutexTest, IsOfTheKindThatIsAskedFor) {
   EXPECT_EQ(Kind(kAdaptive), PTHREAD_MUTEX_ADAPTIVE_NP);
 }
 
-// ThreadSanitizer takes a lock that is reset in place for held.
+// ThreadSanitizer treats a lock that is reset in place as held.
 #ifndef __SANITIZE_THREAD__
-// As by a thread that a child process does not have.
+// Locks the mutex like a thread that does not exist in a child process.
 void LockForGood(PthreadMutex* mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   mutex->Lock();
 }
