@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares the instructions of the loops in held_handle_loops.cc. Registers and
-# addresses are left out: only their numbers differ between functions.
+# Compares the instructions of the loops in held_handle_loops.cc, without registers
+# and addresses, which differ between functions.
 set -euo pipefail
 readonly PROGRAM=$1
 
@@ -9,8 +9,8 @@ fail() {
   exit 1
 }
 
-# The instructions of FUNCTION's innermost loop: its shortest jump backwards, and
-# what lies between.
+# loop_of FUNCTION: prints the instructions of the function's innermost loop, from the
+# target of its shortest backward jump to the jump.
 loop_of() {
   objdump --disassemble="$1" --no-show-raw-insn "$PROGRAM" | awk '
     /^ *[0-9a-f]+:/ {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Cost of a hit beside a plain load and beside other caches, by the processor
-# time of rows of one program's run, 31 runs; see tools/bench/row_ratio.py. Takes
-# its flags, and has its exit status: 1 says that this processor misses a goal.
+# Compares the cost of a hit with that of a plain load and of other caches, by the
+# processor time of rows in 31 runs of one program; see tools/bench/row_ratio.py.
+# Takes that program's flags and returns its exit status: 1 if this processor misses
+# a goal.
 set -euo pipefail
 
 readonly PROGRAM=memo/get_alternatives_benchmark

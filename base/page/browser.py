@@ -1,4 +1,4 @@
-"""A tab of Chromium for tests of pages, by its debugging pipe.
+"""A tab of Chromium for tests of pages, driven by its debugging pipe.
 
     browser = Browser(folder)
     browser.open("file:///tmp/page.html", width=400)

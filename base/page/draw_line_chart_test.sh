@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A chart is drawn of JSON, and what is no chart is refused.
+# The program draws a chart from JSON, and refuses other JSON.
 set -euo pipefail
 fail() {
   echo "FAILED: $*" >&2

@@ -21,14 +21,14 @@ head -c 4096 /dev/zero | tee model1 model2 model3 >data
 run --memo_trace_out=trace.txt || fail "four files"
 expect "4 values, 4 loads planned (keep to last use, optimal), 2 alive at most"
 for model in model1 model2 model3; do expect "accuracy/model:$model/data:data"; done
-# In turns: what is loaded and evicted.
+# Loads and evictions come in this order.
 events=$(awk '$1 == "LOADED" {print "+" $(NF)} $1 == "EVICTED" {print "-" $(NF)}' \
   trace.txt | tr '\n' ' ')
 [[ $events == "+model1 +data -model1 +model2 -model2 +model3 -data -model3 " ||
   $events == "+model1 +data -model1 +model2 -model2 +model3 -model3 -data " ]] ||
   fail "other loads and evictions: $events"
 
-# The same from the file of the run, and other forms of it.
+# The trace file gives the same text, and other forms.
 run --memo_trace_out=trace.binpb || fail "four files again"
 unset BUILD_WORKING_DIRECTORY
 for form in txt json html; do
@@ -47,7 +47,7 @@ expect "accuracy/model:model3/data:data"
 run --memo_plan=text || fail "only the plan"
 expect "accuracy/model:model2/data:data"
 
-# Both kinds of flags.
+# The help lists both kinds of flags.
 run --help || fail "--help"
 expect "--memo_budget="
 expect "--benchmark_filter"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's example says its plan, keeps to it, and refuses what cannot be.
+# The README's example prints its plan, keeps to it, and refuses impossible budgets.
 set -euo pipefail
 readonly EXAMPLE=$1
 fail() {
@@ -10,7 +10,7 @@ fail() {
 run() { "$EXAMPLE" --benchmark_min_time=0 "$@" >"$TEST_TMPDIR/out" 2>&1; }
 expect() { grep -qF -- "$1" "$TEST_TMPDIR/out" || fail "not said: $1"; }
 
-# Both products use the models: in the given order all values are alive.
+# Both products use the models, so in the given order all values are alive.
 run || fail "both products"
 expect "5 values, 5 loads planned (keep to last use, optimal), 5 alive at most; peak 16.0 MiB (16,777,216 B); in another order (--memo_order=reorder) 8.00 MiB (8,388,608 B)"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A trace becomes a page, and is not lost by a slip of the pen.
+# A trace becomes a page, and a mistyped command does not overwrite it.
 set -uo pipefail
 readonly REPORT=$PWD/$1 EXAMPLE=$PWD/$2
 unset BUILD_WORKING_DIRECTORY
@@ -11,7 +11,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect STATUS TEXT ARGUMENT...: the exit status, and a text in what it says.
+# expect STATUS TEXT ARGUMENT...: checks the exit status, and a text in the output.
 expect() {
   local status=$1 text=$2 said actual
   shift 2

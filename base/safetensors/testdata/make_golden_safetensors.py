@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes golden.safetensors beside this file, with struct and json alone.
 
-Independent of the C++ reader and writer, so that the two do not only agree with
-each other. With --check it compares instead, and exits 1 where the file differs.
+It is independent of the C++ reader and writer, so that these do not only agree with
+each other. With --check it compares instead, and exits 1 if the file differs.
 """
 
 import json
@@ -10,13 +10,13 @@ import pathlib
 import struct
 import sys
 
-# Name, dtype, shape, values as struct codes; in the order of the data.
+# Each has a name, dtype, shape, struct code and values; in the order of the data.
 TENSORS = [
     ("embeddings.weight", "F32", [2, 3], "<6f", [0.5, -1.0, 2.0, 3.25, -4.5, 1e-3]),
     ("scalar", "I64", [], "<q", [-42]),
     ("empty", "F32", [0, 5], "", []),
     ("half", "F16", [2, 2], "<4e", [1.0, -2.0, 0.5, 65504.0]),
-    # The upper 16 bits of the float32 1.0, -2.0, 0.5.
+    # These are the upper 16 bits of the float32 1.0, -2.0, 0.5.
     ("brain", "BF16", [3], "<3H", [0x3F80, 0xC000, 0x3F00]),
     ("name with \u00e9 and \"quotes\"", "U8", [3], "<3B", [1, 2, 255]),
 ]
