@@ -1,16 +1,16 @@
-// How many instructions each thread of a program executes between two marks,
-// on a machine without counters: it runs the program step by step.
+// Counts how many instructions each thread of a program executes between two
+// marks, on a machine without counters: it runs the program step by step.
 //
 //   count_instructions THREADS PROGRAM [ARGUMENT ...]
 //
 // A mark is the instruction int3. The program runs freely until that many
-// threads stand at a first mark; from there each takes one step after the
-// other, all at once, up to its second mark; then the program runs to its end.
-// Prints one count a thread, in a line each; then the addresses, each with the
-// object that lies there, the offset in its file and how often it was executed
-// ("/lib/libc.so.6 0x9d0c4 12"). A step takes microseconds, so a
-// thread that waits for another's lock looks again more seldom than in an
-// ordinary run. x86-64 Linux.
+// threads have reached a first mark. From there the threads run step by step,
+// all at the same time, each up to its second mark. Then the program runs to
+// its end. Prints one count per thread, one per line. Then prints the
+// addresses, each with the object that contains it, the offset in its file and
+// how often it was executed ("/lib/libc.so.6 0x9d0c4 12"). A step takes
+// microseconds, so a thread that waits for another thread's lock polls it less
+// often than in an ordinary run. x86-64 Linux.
 
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -106,7 +106,7 @@ class Stepper {
     siginfo_t info = {};
     ptrace(PTRACE_GETSIGINFO, number, nullptr, &info);
     if (info.si_code == SI_KERNEL) return AtMark(&thread);
-    // The stop after exec has no step behind it.
+    // The stop after exec is not a step.
     if (thread.state == State::kStepping) ++thread.step_count;
     Go(number, 0);
   }
@@ -127,7 +127,7 @@ class Stepper {
         MoveAll(State::kAtFirstMark, State::kStepping);
       }
     } else {
-      // The mark itself is none of the program's.
+      // The instruction of the mark is not part of the program.
       thread->state = State::kAtSecondMark;
       if (++done_count_ == thread_count_) {
         MoveAll(State::kAtSecondMark, State::kAfter);

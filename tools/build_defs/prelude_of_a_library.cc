@@ -1,5 +1,5 @@
-// Compiled with -Winvalid-pch, which -Werror makes an error: gcc takes the
-// parsed header or says why it does not.
+// This is compiled with -Winvalid-pch, which -Werror makes an error: gcc
+// accepts the parsed header or says why it does not.
 
 #include "footprint/tools/build_defs/prelude_of_a_library.h"
 

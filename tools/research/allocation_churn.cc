@@ -1,10 +1,10 @@
-// Allocates without end in sight: MILLIONS of blocks of 16 to 271 bytes, by 64
-// functions, each in place of one of SLOTS that are live at once.
+// Allocates for a long time: MILLIONS of blocks of 16 to 271 bytes, by 64
+// functions. Each block replaces one of SLOTS blocks that are live at once.
 //
 //   allocation_churn MILLIONS SLOTS
 //
-// Each block is touched. Writes the kernel's mark of its own resident set, in
-// bytes.
+// Each block is touched. Prints the kernel's high-water mark of the resident
+// set, in bytes.
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ constexpr int kSiteCount = 64;
 template <int site>
 __attribute__((noinline)) void* Allocate(size_t size_bytes) {
   void* const block = malloc(size_bytes);
-  // Keeps the functions apart.
+  // This keeps the functions distinct.
   asm volatile("" : : "r"(block), "i"(site) : "memory");
   *static_cast<char*>(block) = 1;
   return block;

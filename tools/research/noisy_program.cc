@@ -1,10 +1,10 @@
-// Prints its highest resident set, in bytes: what varies from run to run.
+// Prints its peak resident set in bytes, which varies from run to run.
 //
 //   bazel run -c opt //tools/research:noisy_program -- RUNS THREADS
 //
-// Runs itself so often, in fresh processes. In each, threads allocate and free
-// 20,000 blocks of the same seeded sizes; which of them lives when depends on
-// the order in which the threads run.
+// It runs itself RUNS times, in fresh processes. In each, threads allocate and
+// free 20,000 blocks of the same seeded sizes. Which blocks are live at a time
+// depends on the order in which the threads run.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ constexpr int kAllocations = 20000;
 constexpr uint64_t kMostBytes = 8192;
 constexpr size_t kLiveBlocks = 2000;
 
-// Threads begin together.
+// The threads begin together.
 void AllocateAndFree(uint64_t seed, std::atomic<int>* waiting) {
   --*waiting;
   while (*waiting > 0) std::this_thread::yield();

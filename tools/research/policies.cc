@@ -1,12 +1,12 @@
-// The false alarms and the power of every policy on the same samples.
+// Compares the false alarms and the power of every policy on the same samples.
 //
 //   bazel run -c opt //tools/research:policies [-- TRIALS]
 //
-// A trial draws a baseline of 30 runs and up to 59 of a program that grew by
-// the column's share. Footprint's policy looks at 9, 30 and 59 of them; a row
-// shows where it stops at 30. Rivals see the baseline as their history and the
-// first run. Measured noise is drawn from 400 runs of noisy_program; made noise
-// has the deviations that were measured of other programs. Whole pages.
+// A trial draws a baseline of 30 runs, and up to 59 runs of a program that grew
+// by the column's share. Footprint's policy judges 9, 30 and 59 of them; one
+// row stops at 30. Rivals use the baseline as their history, and the first run.
+// Measured noise is drawn from 400 runs of noisy_program. Made noise has
+// deviations that were measured in other programs. Sizes are whole pages.
 
 #include <cmath>
 #include <cstdint>
@@ -33,7 +33,7 @@ constexpr size_t kChangeCount = sizeof(kChanges) / sizeof(kChanges[0]);
 constexpr RegressionRule kRule = {0.005, 0.02};
 constexpr size_t kBaselineRuns = 30;
 
-// A deviation from the median, as a share of it.
+// A deviation from the median, as a share of the median.
 using Deviate = std::function<double(RandomSequence* random)>;
 
 struct Noise {
@@ -43,17 +43,17 @@ struct Noise {
 
 double Normal(RandomSequence* random) { return random->Normal(); }
 
-// Few values, as of one thread.
+// Returns one of few values, like a program with one thread.
 double FewValues(RandomSequence* random) {
   return std::round(4 * random->Normal()) / 4;
 }
 
-// A block more of the allocator's in one run of five.
+// In one run of five the allocator takes one block more.
 double TwoModes(RandomSequence* random) {
   return 0.5 * random->Normal() + (random->Uniform() < 0.2 ? 2 : 0);
 }
 
-// Late threads make some runs high: an exponential tail.
+// Late threads make some runs high, which gives an exponential tail.
 double LongTail(RandomSequence* random) {
   return -std::log(1 - random->Uniform()) - 1;
 }
@@ -64,7 +64,7 @@ Noise Made(const char* name, double deviation,
           [=](RandomSequence* random) { return deviation * shape(random); }};
 }
 
-// Drawn with replacement from runs that were really made.
+// Draws with replacement from runs that were really made.
 Noise Measured(const char* name, const char* path) {
   std::vector<double> runs;
   std::ifstream file(path);
@@ -112,7 +112,7 @@ struct Row {
 
 using Sample = absl::Span<const double>;
 
-// Up to `most_runs` runs, look by look.
+// Judges up to `most_runs` runs by the schedule.
 SampleDecision::Kind Follow(Sample baseline, Sample runs, int64_t most_runs) {
   SampleDecision::Kind kind = SampleDecision::kInconclusive;
   for (int64_t look : kSampleSchedule) {

@@ -23,10 +23,11 @@ TEST(RivalPoliciesTest, QuantilesLieBetweenNeighbours) {
   EXPECT_EQ(ComputeQuantile({1, 2}, 1), 2);
 }
 
-// In the order of RivalPolicies: ratio, 5 %, 2 %, values, changes.
+// The order is that of RivalPolicies: ratio, 5 %, 2 %, values, changes.
 TEST(RivalPoliciesTest, EachHasItsBoundary) {
   const std::vector<double> history = {100, 102, 101, 103, 102};
-  // Values: median 102, quartiles 101 and 102: up to 105.
+  // The values have median 102 and quartiles 101 and 102, so up to 105 is
+  // accepted.
   EXPECT_EQ(Alarms(history, 104),
             (std::vector<bool>{false, false, false, false, false}));
   EXPECT_EQ(Alarms(history, 104.5),

@@ -1,4 +1,4 @@
-// Loads a table, named as a phase.
+// Loads a table in a phase of that name.
 
 #include <cstddef>
 #include <vector>

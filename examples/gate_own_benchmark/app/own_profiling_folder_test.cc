@@ -1,5 +1,5 @@
-// A header of the importer's own and Footprint's of the same path: both are
-// included, each under its own name.
+// Includes the importer's own header and Footprint's header of the same path,
+// each under its own name.
 
 #include "footprint/profiling/recording/memory_phase.h"
 #include "profiling/recording/memory_phase.h"

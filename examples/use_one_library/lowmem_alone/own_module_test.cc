@@ -1,4 +1,4 @@
-// Two layers from a checkpoint, one in memory at a time.
+// Loads two layers from a checkpoint, one in memory at a time.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace {
 
-// As of a model of PyTorch's: y = W x + b, of 32 features to 32, twice.
+// The layers are like those of a PyTorch model: y = W x + b, 32 features to 32,
+// twice.
 constexpr int64_t kFeatures = 32;
 
 absl::Status WriteCheckpoint(const std::string& path) {

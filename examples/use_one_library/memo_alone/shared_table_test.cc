@@ -1,4 +1,4 @@
-// A value that is loaded once, shared, and evicted.
+// Loads a value once, shares it, and evicts it.
 
 #include <vector>
 

@@ -1,5 +1,4 @@
-// A network that learns to add, in the memory that was planned, and is saved
-// and loaded again.
+// Trains a network to add, in the planned memory, saves it, and loads it again.
 
 #include <memory>
 #include <string>

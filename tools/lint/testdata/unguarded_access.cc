@@ -1,5 +1,5 @@
 // Planted faults for check_locks_test.py: each line that ends in `// found`
-// breaks a rule of the annotations, and clang must say so at that line alone.
+// breaks a rule of the annotations, and clang must report exactly these lines.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// A header of the importer's own with the path of one of Footprint's:
+// A header of the importer's own with the path of one of Footprint's.
 // Footprint's is "footprint/profiling/recording/memory_phase.h", so both can be
 // included.
 
