@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: needs_only_test.sh LIST_OF_LIBRARIES PACKAGE
-# Fails if the list, of the libraries that an importer of Footprint's PACKAGE builds,
-# has none of it, or has others than those of its rooms and of base.
+# LIST_OF_LIBRARIES names the libraries that an importer of Footprint's PACKAGE
+# builds. Fails if the list has no library of PACKAGE, or libraries outside
+# PACKAGE's rooms and base.
 set -euo pipefail
 
 list=$1 package=$2

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles unit tests for aarch64 by Debian's cross compiler and runs them under
-# qemu; see cross_test.py, to which the arguments go.
+# Compiles unit tests for aarch64 with Debian's cross compiler and runs them
+# under qemu. cross_test.py gets the arguments.
 #
-# The libraries' headers and archives are those of Debian's arm64 packages, taken
-# apart in a folder of their own: the machine's own packages stay as they are.
+# The libraries' headers and archives are those of Debian's arm64 packages,
+# unpacked in a folder of their own: the machine's own packages stay unchanged.
 #
 #   FOOTPRINT_AARCH64   the folder, .cache/aarch64 unless given
 set -euo pipefail
@@ -16,7 +16,7 @@ readonly TARGET_PACKAGES=(libabsl-dev libhwy-dev libhwy1 libeigen3-dev nlohmann-
 # Rooms that can have a test without jemalloc, protocol buffers and io_uring.
 readonly ROOMS=(//base/... //lowmem/... //memo/... //profiling/... //trainer_manager/...)
 
-# apt for arm64 with books of its own.
+# Runs apt for arm64 with its own package lists.
 apt_for_target() {
   APT_CONFIG=$FOLDER/apt/apt.conf apt-get "$@"
 }

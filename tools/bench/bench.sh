@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every target tagged `bench` (or those named), one after the other, and
-# writes what each prints to results/PACKAGE_NAME.txt below a header that says
-# how, where and from what it was made.
+# Runs every target tagged `bench` (or the named ones), one after the other, and
+# writes the output of each to results/PACKAGE_NAME.txt, below a header that
+# says how, where and from what it was made.
 set -euo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
 . tools/shell_functions.sh

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# false_alarms.sh [COUNT]: measures one unchanged program COUNT times (10,000), in
-# 3 fresh processes each as memory_profile does, and counts the profiles that
-# differ from the first in any byte. A gate is a pure function of the profile, so
-# none that is the same can raise an alarm that the first did not; one that
-# differs counts as an alarm, whether a gate would see it or not. Ends with 1 if
-# there is one, and keeps it. Each profile is of one benchmark, in turn, and is
-# compared with the first one of that benchmark: 0.05 s of a processor, a tenth of
-# what all of them would take.
+# false_alarms.sh [COUNT]: measures one unchanged program COUNT times (10,000),
+# in 3 fresh processes each as memory_profile does, and counts the profiles that
+# differ from the first in any byte. A gate is a pure function of the profile,
+# so an equal profile cannot raise an alarm that the first did not. A different
+# profile counts as an alarm, whether or not a gate would notice. Exits with 1
+# if there is one, and keeps it. Each profile is of one benchmark, in turn, and
+# is compared with the first one of that benchmark. This takes 0.05 s of a
+# processor, a tenth of the time of all benchmarks.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly COUNT=${1:-10000}
@@ -19,13 +19,13 @@ cd "$(bazel info bazel-bin)/gates/sampled_gate_test.runfiles/footprint"
 mapfile -t names < <("./${PROFILE%_profile}" --benchmark_list_tests)
 ((${#names[@]} > 1)) || { echo "no benchmarks are listed" >&2; exit 2; }
 alarms=0
-# The first of each benchmark is not counted.
+# The first profile of each benchmark is not counted.
 for ((i = 1 - ${#names[@]}; i <= COUNT; ++i)); do
   of=$(((i + ${#names[@]} - 1) % ${#names[@]}))
   "./$PROFILE.sampler.sh" --process_count=3 --output="$folder/profile.$i" \
     --samples_output="$folder/samples" "--argument=--benchmark_filter=^${names[of]}\$"
   if ((i <= 0)); then
-    # Where a measurement failed, equal profiles would show nothing.
+    # If a measurement failed, equal profiles would prove nothing.
     (($(stat -c %s "$folder/profile.$i") > 200)) || { echo "nothing was measured" >&2; exit 2; }
     mv "$folder/profile.$i" "$folder/first.$of"
     continue

@@ -3,9 +3,9 @@
 #
 #   bazel run -c opt //tools/bench:fresh_builds [-- ROUNDS]   (10 unless told)
 #
-# Each round builds the profiles that //gates:check judges into an output root
-# of its own, from nothing and without any cache, and compares their sha256.
-# Ends with a table, and with 1 if one differed.
+# Each round builds the profiles that //gates:check judges into its own output
+# root, from nothing and without any cache, and compares their sha256. Prints a
+# table at the end, and exits with 1 if a profile differed.
 set -euo pipefail
 cd "${BUILD_WORKSPACE_DIRECTORY:?run it by: bazel run -c opt //tools/bench:fresh_builds}"
 . tools/shell_functions.sh

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The arithmetic and the verdicts of paired_ratio.py, on commands of known cost.
+# Tests the arithmetic and the verdicts of paired_ratio.py, with commands of
+# known cost.
 set -euo pipefail
 
 readonly PAIRED_RATIO=tools/bench/paired_ratio.py
 failures=0
 
-# expect STATUS TEXT PLAN [FLAG ...]: the exit status and a text in the output.
+# expect STATUS TEXT PLAN [FLAG ...]: checks the exit status and a text in the
+# output.
 expect() {
   local status=$1 text=$2 plan=$3 output got=0
   shift 3
@@ -19,7 +21,7 @@ expect() {
 
 loop() { printf '["python3", "-c", "for i in range(%d): pass"]' "$1"; }
 
-# Ten times the work cannot pass for at most twice, and passes for at most 1000.
+# Ten times the work is more than twice and at most 1000 times.
 for goal in 2:missed:1 1000:met:0; do
   IFS=: read -r limit verdict status <<<"$goal"
   expect "$status" "| $verdict |" "{\"baseline\": \"one\", \"commands\": [

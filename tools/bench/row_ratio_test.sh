@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The verdicts of row_ratio.py, on a program that prints rows of known time.
+# Tests the verdicts of row_ratio.py, with a program that prints rows of known
+# time.
 set -euo pipefail
 
 readonly ROW_RATIO=tools/bench/row_ratio.py
 failures=0
 
-# expect STATUS TEXT PAIRS [FLAG ...]: the exit status and a text in the output.
+# expect STATUS TEXT PAIRS [FLAG ...]: checks the exit status and a text in the
+# output.
 expect() {
   local status=$1 text=$2 pairs=$3 output got=0
   shift 3
@@ -50,7 +52,7 @@ expect 2 "fast: lost" "$(pair fast fast)"
 printf '#!/bin/sh\nexit 3\n' >"$program"
 expect 2 "failed with status 3" "$(pair fast fast)"
 
-# An interval that straddles a goal decides nothing.
+# An interval that contains the goal decides nothing.
 PYTHONPATH=tools/bench python3 -B - <<'EOF'
 import row_ratio
 assert row_ratio.verdict({"at_most": 5}, 4.9, 5.1) == "unresolved"

@@ -8,8 +8,8 @@ load("@rules_cc//cc:cc_test.bzl", "cc_test")
 
 _INCLUDE_ROOT = "footprint/"
 
-# The header that every test begins with, and the one of libraries and programs,
-# each parsed once for all of them: docs/decisions/0048 and 0049.
+# The header that every test begins with, and the header of libraries and
+# programs. Each is parsed once for all: docs/decisions/0048 and 0049.
 _TEST_PRELUDE = struct(
     condition = "//tools/build_defs:with_test_prelude",
     header = _INCLUDE_ROOT + "base/testing/test_prelude.h",
@@ -27,8 +27,9 @@ def _only(prelude, values):
         "//conditions:default": [],
     })
 
-# With the prelude, a source needs the C++ library whether it uses it or not, so
-# what runs inside of malloc must go without: it knows of Abseil its macros alone.
+# With the prelude a source needs the C++ library, even if it does not use it.
+# Code that runs inside malloc must not, and of Abseil it depends only on the
+# macros.
 def _is_in_cpp_library_anyway(dep):
     return dep.endswith("_cc_proto") or (
         dep.startswith("@abseil-cpp//") and not dep.startswith("@abseil-cpp//absl/base:")

@@ -21,9 +21,9 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_ATTRS", "find_cc_toolc
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
-# gcc names the header as what a source was made of, but neither the parsed form nor
-# what the header includes. So the header says itself what that is, or else a source
-# would stay as it is when gMock changes.
+# gcc lists the header as a dependency of a source, but neither the parsed form
+# nor the header's own includes. So the header contains their names, since
+# otherwise a source would not be rebuilt when gMock changes.
 _NAME_CONTENT = """
 set -euo pipefail
 {
@@ -65,7 +65,7 @@ def _parse(ctx, header, context, parsed):
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
         preprocessor_defines = context.defines,
-        # As of the sources of a test.
+        # The sources of a test are compiled like this.
         use_pic = ctx.var["COMPILATION_MODE"] != "opt",
     )
     flags = cc_common.get_memory_inefficient_command_line(

@@ -28,7 +28,7 @@ def _rename(ctx, cc_toolchain, archive, index):
                 archive.path,
                 renamed.path,
             ),
-            # An archive of the system's cannot be written.
+            # An archive of the system is read-only.
             "chmod u+w %s" % renamed.path,
         ] + [
             "%s d %s %s" % (cc_toolchain.ar_executable, renamed.path, member)

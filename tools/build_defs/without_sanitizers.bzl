@@ -6,7 +6,7 @@ linked statically. Targets that use such an object are sanitized as ever.
 
 _OPTION = "//command_line_option:"
 
-# Where the command line has flags for compiler and linker.
+# The options that hold the command line's flags for compiler and linker.
 FLAG_LISTS = [_OPTION + name for name in ["copt", "conlyopt", "cxxopt", "linkopt"]]
 
 SANITIZER_FLAGS = ["-fsanitize", "-fno-sanitize"]
@@ -29,7 +29,7 @@ _without_sanitizers = transition(
 )
 
 def _without_sanitizers_impl(ctx):
-    # An attribute with a transition is a list, of one here.
+    # An attribute with a transition is a list, here with one element.
     program = ctx.attr.program[0][DefaultInfo].files_to_run.executable
     ctx.actions.symlink(
         output = ctx.outputs.executable,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Line coverage of the tests by package, from `bazel coverage`; and pages of it
-# where lcov is installed.
+# Prints the line coverage of the tests by package, from `bazel coverage`, and
+# makes pages of it if lcov is installed.
 set -euo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
 . tools/shell_functions.sh
@@ -9,9 +9,11 @@ main() {
   local targets=("$@") status=0 data
   (($# > 0)) || targets=(//...)
   mkdir -p .cache/coverage
-  # A cached result is older than this and would be taken for a removed test's.
+  # A cached result is older than this file and would be treated as a removed
+  # test's.
   touch .cache/coverage/start
-  # Tests that judge bytes measure an uninstrumented binary: they say nothing here.
+  # Tests that judge bytes measure an uninstrumented binary, so they add nothing
+  # here.
   bazel coverage --instrumentation_filter='^//' --test_tag_filters=-memory_gate \
     --nocache_test_results --keep_going "${targets[@]}" || status=$?
   find -L "$(bazel info bazel-testlogs 2>/dev/null)" -name coverage.dat \

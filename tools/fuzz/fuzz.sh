@@ -68,19 +68,19 @@ choose_targets() {
   done
 }
 
-# The files of a program, one a line, that no rule made.
+# Prints the source files of a program, one per line, without generated files.
 sources_of() {
   sed -n "s|^[^ ]* \($PWD/.*\)|\1|p" "$1.runfiles/MANIFEST" | grep -v /bazel-out/
 }
 corpus_of() { sources_of "$1" | grep -v '\.dict$'; }
-# The words of its format, if they are written down.
+# Prints the dictionary of the target's format, if there is one.
 dictionary_of() { sources_of "$1" | grep '\.dict$' | head -n1; }
 
-# The last number that libFuzzer's log gives after a word.
+# Prints the last number that libFuzzer's log has after a word.
 last_after() { grep -oE "$1 *[0-9]+" "$2" | tail -n1 | grep -oE '[0-9]+$' || echo 0; }
 first_after() { grep -E 'INITED' "$2" | grep -oE "$1 *[0-9]+" | head -n1 | grep -oE '[0-9]+$' || echo 0; }
 
-# Tells what a run found; 1 where there are findings.
+# Prints what a run found. Returns 1 if there are findings.
 tell() {
   local label=$1 folder=$2 status=$3 file count=0
   local log=$folder/log

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the promises of tools/dev fuzz about its words, its limits and its exit
-# status, with a stand-in for Bazel and for the targets.
+# Tests the promises of tools/dev fuzz about its arguments, limits and exit
+# status, with stand-ins for Bazel and for the targets.
 # shellcheck disable=SC2016  # the written text expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree
@@ -30,7 +30,7 @@ case $1 in
 esac
 END
 printf '#!/bin/sh\n' >"$TEST_TMPDIR/bin/clang"
-# A target that notes its words and its seeds; the bad one leaves a finding.
+# The good target records its arguments and seeds; the bad one leaves a finding.
 cat >"$tree/bazel-bin/room/good_fuzz" <<'END'
 #!/bin/bash
 echo "$@" >"$WORDS"

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Builds and tests each workspace in examples/ as its owner would: with the
-# Bazel that is installed, in its own folder, as a user of this repository; then
-# one who has nothing of it but the archive of a release.
+# installed Bazel, in its own folder, as a user of this repository. Then does
+# the same for a user who has only the archive of a release.
 #
-# A Bazel inside a Bazel test would need what the outer one's sandbox keeps from
-# it (an output root that lasts, the whole tree), so this is a program that
-# `tools/dev test` and CI run after `bazel test //...`. Each workspace keeps an
-# output base below the usual root, so a second run is incremental. Code that two
-# of them compile alike is compiled once: the cache between them lasts as long as
-# this program.
+# A Bazel inside a Bazel test would need things that the outer sandbox withholds
+# (a lasting output root, the whole tree). So this is a program that `tools/dev
+# test` and CI run after `bazel test //...`. Each workspace keeps an output base
+# below the usual root, so a second run is incremental. Code that two workspaces
+# compile alike is compiled once: they share a cache that lasts as long as this
+# program.
 set -uo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." || exit 2
 . tools/shell_functions.sh
 
 cache=$(mktemp -d)
-# The path stays, so that a second run finds the output base of the first.
+# The path does not change, so that a second run finds the first one's output
+# base.
 released=$PWD/.cache/released
 trap 'rm -rf "$cache"' EXIT
 status=0

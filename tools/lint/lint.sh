@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that reads the code without running it. With arguments, those parts
-# only: format, buildifier, shellcheck, docs, mutations, layers, locks, layering,
-# tidy.
+# Runs everything that reads the code without running it. With arguments, runs
+# only these parts: format, buildifier, shellcheck, docs, mutations, layers,
+# locks, layering, tidy.
 set -euo pipefail
 cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.."
 . tools/shell_functions.sh
@@ -32,13 +32,14 @@ lint_buildifier() {
   local files
   mapfile -t files < <(tree_files '*BUILD' '*.bzl' '*.bzl.in' WORKSPACE MODULE.bazel \
     'examples/*WORKSPACE' 'examples/*MODULE.bazel')
-  # Left out: an unsorted dict that has an order of its own, and overlays that
-  # stand for Bazel 4's built-in rules and so must name them.
+  # Not checked: an unsorted dict that has its own order, and overlays that
+  # replace Bazel 4's built-in rules and so must name them.
   local status=0
   "$BUILDIFIER_FOLDER/node_modules/.bin/buildifier" --mode=check --lint=warn \
     --warnings=-unsorted-dict-items,-native-proto,-native-cc-proto,-native-proto-lang-toolchain,-module-docstring \
     "${files[@]}" || status=1
-  # Bazel 9 has no built-in rules and providers: nothing may use one unnoticed.
+  # Bazel 9 has no built-in rules and providers, so no file may use one by
+  # accident.
   local ours
   mapfile -t ours < <(printf '%s\n' "${files[@]}" | grep -vE '^third_party/|\.bzl\.in$')
   if grep -nE 'buildifier: disable=native-|@bazel_tools//tools/(cpp:(toolchain_utils|current_cc)|build_defs/cc)' \
@@ -59,11 +60,11 @@ lint_shellcheck() {
       fi
     done
   )
-  # SC2015: "expectation || fail" is how the shell tests say what they expect.
+  # SC2015: the shell tests write their expectations as "expectation || fail".
   local status=0
   shellcheck --external-sources --exclude=SC2015 "${files[@]}" || status=1
-  # grep -q leaves at the first match, SIGPIPE ends the writer, pipefail tells it:
-  # a test that fails now and then.
+  # grep -q exits at the first match. SIGPIPE then ends the writer, and pipefail
+  # reports it, so a test fails from time to time.
   if grep -lE '^set -.*o pipefail' "${files[@]}" |
     xargs -r grep -nE '\| *grep -[a-zA-Z]*q' /dev/null; then
     say "lint: \"grep PATTERN >/dev/null\" where pipefail is set, not grep -q"
@@ -72,15 +73,16 @@ lint_shellcheck() {
   return "$status"
 }
 
-# The callers stand left of ||, where a failure does not end the script by itself:
-# an empty list must not pass for a clean one. Fuzzers have the sources of their tests.
+# Callers must use this on the left of ||, where a failure does not end the
+# script by itself: an empty list must not count as clean. Fuzzers have the
+# sources of their tests.
 cc_targets() {
   bazel query --noshow_progress \
     'kind("cc_(library|binary|test) rule", //...) except attr(tags, "\bfuzz\b", //...)'
 }
 
-# The dependency picture, tools/layering/layers.txt, and that each source includes
-# headers of its target's direct dependencies only.
+# Checks the dependency picture, tools/layering/layers.txt, and that each source
+# includes only headers of its target's direct dependencies.
 lint_layers() {
   local status=0
   bazel query --noshow_progress --noimplicit_deps --output=xml //... >.cache/rules.xml ||
@@ -91,8 +93,9 @@ lint_layers() {
   return "$status"
 }
 
-# Every code block of a page is a region of a file that is built, or a command
-# that is run; every link leads somewhere. Names in pages and comments exist.
+# Checks that every code block of a page is a region of a built file or a
+# command that is run, that every link has a target, and that names in pages and
+# comments exist.
 lint_docs() {
   local status=0
   python3 -B tools/docs/check_docs.py --tree=. || status=1
@@ -100,7 +103,7 @@ lint_docs() {
   return "$status"
 }
 
-# Each fault that no test can see still names a line that is there.
+# Checks that each fault that no test can see still names an existing line.
 lint_mutations() {
   local listing status=0
   while IFS= read -r listing; do
@@ -109,20 +112,23 @@ lint_mutations() {
   return "$status"
 }
 
-# Data that a mutex guards is touched under it alone. Runs without Bazel, to be fast.
+# Checks that data guarded by a mutex is used only under it. Runs without Bazel,
+# to be fast.
 lint_locks() {
   need clang++ clang
   need protoc protobuf-compiler
   python3 -B tools/lint/check_locks.py --tree=. --work=.cache/locks
 }
 
-# clang's module maps say which headers a target may include. Another compiler
-# is another toolchain: an output base of its own keeps gcc's results warm.
+# Checks by clang's module maps which headers a target may include. Another
+# compiler is another toolchain, so an output base of its own keeps gcc's
+# results.
 lint_layering() {
   need clang clang
   local base
   base=$(bazel info output_base 2>/dev/null) || return 1
-  # Targets by name: //... would follow bazel-FOLDER into the first output base.
+  # Targets are given by name, since //... would follow bazel-FOLDER into the
+  # first output base.
   cc_targets >.cache/cc_targets || return 1
   command bazel --output_base="$base-clang" build --config=layering --keep_going \
     --symlink_prefix=/ --output_groups=compilation_outputs \

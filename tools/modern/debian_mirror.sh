@@ -2,9 +2,9 @@
 # Prints the address of the Debian archive that this machine installs from, or
 # says what is missing and exits with 2.
 #
-# apt itself answers: which of sources.list, *.list and *.sources exist, and in
-# which format they are, differs between images. Archives of others, and
-# Debian's own security archive, have another label than Debian's.
+# It asks apt itself, since images differ in which of sources.list, *.list and
+# *.sources exist, and in their format. Other archives, and Debian's own
+# security archive, have another label than Debian's.
 set -euo pipefail
 
 # shellcheck disable=SC2016  # $(REPO_URI) is apt's.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# debian_mirror.sh with apt's settings of images that differ: apt reads a folder
-# of this test in place of /etc/apt.
+# Tests debian_mirror.sh with apt's settings from different images: apt reads a
+# folder of this test instead of /etc/apt.
 set -uo pipefail
 readonly SCRIPT=tools/modern/debian_mirror.sh
 readonly APT=$TEST_TMPDIR/apt
 failures=0
 
-# The lists as `apt-get update` leaves them, for an archive, suite and label.
+# Adds the lists that `apt-get update` leaves for an archive, suite and label.
 add_lists() {
   local prefix=$APT/lists/$1_dists_$2 label=$3
   printf 'Origin: %s\nLabel: %s\nSuite: %s\nCodename: %s\n' \

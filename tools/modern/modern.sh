@@ -2,10 +2,11 @@
 # Builds and runs every test under the Bazel of Debian sid, with MODULE.bazel.
 #
 # sid is a folder that debootstrap fills and that becomes the root of a mount
-# namespace: within chroot the kernel refuses user namespaces, which the tests of
-# sandboxes need. The tree is copied into it; Bazel's output stays there, so a
-# second run is incremental. Bound by the system: the modules are sid's libraries,
-# not the registry's. With --released only importers of the archive are tested.
+# namespace. (In a chroot the kernel refuses user namespaces, which the tests of
+# sandboxes need.) The tree is copied into it. Bazel's output stays there, so a
+# second run is incremental. The system determines the versions: the modules are
+# sid's libraries, not the registry's. With --released only importers of the
+# archive are tested.
 #
 #   FOOTPRINT_SID   the folder, /var/cache/footprint/sid unless given
 # shellcheck disable=SC2016  # ${Package} is dpkg's, not the shell's.
@@ -44,7 +45,7 @@ in_sid() {
     exec env -i PATH=/usr/sbin:/usr/bin HOME=/root LC_ALL=C.UTF-8 "$@"' sh "$SID" "$@"
 }
 
-# A folder that debootstrap did not finish has another name.
+# An unfinished folder of debootstrap has another name.
 create() {
   [[ -x $SID/usr/bin/apt-get ]] && return
   command -v debootstrap >/dev/null || {
@@ -76,14 +77,14 @@ install_packages() {
   done
   ((${#missing[@]} == 0)) && return
   say "installing into sid: ${missing[*]}"
-  # A mirror that is a snapshot has lists past their date.
+  # A mirror that is a snapshot has expired lists.
   in_sid apt-get -o Acquire::Check-Valid-Until=false update
   in_sid DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# Copies the files that are committed or could be; never the developer's own
-# settings.
+# Copies the committed files and those that could be committed, but not the
+# developer's own settings.
 copy_tree() {
   rm -rf --one-file-system "$SID/footprint/tree"
   mkdir -p "$SID/footprint/tree"
@@ -110,9 +111,9 @@ bazel_test() {
     exec bazel --output_user_root=/footprint/out test "$@"' sh "$@" 9>&-
 }
 
-# Tests those who have nothing of Footprint but the archive of a release: of the whole
-# module, and of one library alone. A module that is not in the graph must not be
-# overridden, so each has the overrides of those that it asks for.
+# Tests importers that have only the archive of a release: of the whole module,
+# and of one library alone. A module that is not in the graph must not be
+# overridden, so each importer has the overrides of the modules that it needs.
 test_released() {
   local folder=$SID/footprint/release importer status=0
   rm -rf --one-file-system "$folder"
@@ -142,8 +143,9 @@ write_overrides() {
   echo "common --registry=file:///footprint/release/registry"
 }
 
-# Exact bytes are kept for Debian 12, so the verdict here is ENVIRONMENT_MISMATCH
-# (5): given only where no limit is exceeded and no producer failed.
+# Exact bytes are kept for Debian 12, so the expected verdict here is
+# ENVIRONMENT_MISMATCH (5). It means that no limit is exceeded and no producer
+# failed.
 check_gates() {
   local verdict=0
   in_sid sh -c 'cd /footprint/tree && bazel --output_user_root=/footprint/out \

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # remote_cache_test.sh [--seed=DISK_CACHE]: tests --config=remote_cache against
-# nginx (Debian's nginx-light) on the loopback device, with two checkouts of this
-# tree and a program of their own that is measured and judged. Takes minutes: the
-# tools are built in the first checkout, unless a folder of --disk_cache has them.
+# nginx (Debian's nginx-light) on the loopback device, with two checkouts of
+# this tree and its own program that is measured and judged. Takes minutes,
+# since the first checkout builds the tools unless a folder of --disk_cache has
+# them.
 #
-# Proves: a second checkout judges with no exact figure measured again (that of the
-# whole process is its machine's own); a machine of another fingerprint measures
-# itself; a cache that returns damaged or forged content, is full or is down, costs
-# time and no verdict.
+# It proves that a second checkout judges without measuring an exact figure
+# again (except that of the whole process, which belongs to its machine); that a
+# machine with another fingerprint measures by itself; and that a cache which
+# returns damaged or forged content, is full or is down costs time and no
+# verdict.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 readonly CONFIGURATION=$PWD/tools/remote_cache/nginx.conf.in
@@ -38,13 +40,13 @@ finish() {
     [[ -d $folder/$checkout ]] && (cd "$folder/$checkout" &&
       bazel --output_user_root="$folder/root.$checkout" shutdown) >/dev/null 2>&1
   done
-  # Not of the cache, whose files may be links of the seed.
+  # This leaves out the cache, whose files may be links to the seed's.
   chmod -R u+w "$folder"/root.* 2>/dev/null
   rm -rf "$folder"
 }
 trap finish EXIT
 
-# start_server PUTS: with what is to be done about uploads.
+# start_server PUTS: starts the server; PUTS says how it handles uploads.
 start_server() {
   stop_server
   sed -e "s|PORT|$port|; s|ROOT|$folder|g; s|PUTS|$1|" "$CONFIGURATION" >"$folder/nginx.conf"
@@ -62,8 +64,9 @@ start_server() {
 readonly TAKES_ALL='dav_methods PUT; create_full_put_path on;' IS_FULL='if ($request_method = PUT) { return 507; }'
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
-# The tree as it is here, and a program that nobody measured before.
-# Microseconds: whoever measured a program of the same size before, it was long ago.
+# Makes the tree as it is here, and a program that was not measured before. The
+# probe's size comes from the time in microseconds, so an equal size was
+# measured long ago at most.
 PROBE=$(($(date +%s%N) / 1000))
 checkout() {
   mkdir -p "$folder/$1/probe"
@@ -117,7 +120,7 @@ BENCHMARK(BM_Probe);
 }  // namespace
 END
 }
-# limit CHECKOUT BYTES
+# limit CHECKOUT BYTES: writes the limit that the gate judges by.
 limit() {
   cat >"$folder/$1/probe/limit.textproto" <<END
 # proto-file: gates/judge/gate.proto
@@ -136,8 +139,9 @@ threshold {
 END
 }
 
-# judge CHECKOUT [FLAG...]: the status of the gate; sets `measured`, how often a
-# program was measured, and `hits`, how often a measurement came from the cache.
+# judge CHECKOUT [FLAG...]: returns the status of the gate. Sets `measured`, the
+# number of measurements, and `hits`, the number of measurements that came from
+# the cache.
 judge() {
   local name=$1 status
   shift
@@ -163,7 +167,8 @@ END
   return "$status"
 }
 
-# expect WHAT STATUS MEASURED CHECKOUT [FLAG...]
+# expect WHAT STATUS MEASURED CHECKOUT [FLAG...]: judges and checks both
+# numbers.
 expect() {
   local what=$1 wanted=$2 wanted_measured=$3 status=0 begin=$SECONDS
   shift 3
@@ -177,8 +182,8 @@ expect() {
   fi
 }
 
-# Checks that checkout b's last verdict is a rejection; Bazel ends a mistake by
-# the same status.
+# Checks that checkout b's last verdict is a rejection, since Bazel uses the
+# same status for a wrong command.
 expect_rejection() {
   local log=$folder/b/bazel-testlogs/probe/gate_test/test.log
   if ! grep '^REJECT ' "$log" >/dev/null; then
@@ -188,13 +193,13 @@ expect_rejection() {
   fi
 }
 
-# The blob of a checkout's profile in the cache.
+# Prints the path of the blob of a checkout's profile in the cache.
 profile_blob() {
   local digest
   digest=$(sha256sum <"$folder/$1/bazel-bin/probe/profile.profile.binpb" | cut -d' ' -f1)
   echo "$folder/cache/cas/${digest:0:2}/$digest"
 }
-# Never in place: a blob may be a hard link of the seed.
+# Replaces a file by a new one, since a blob may be a hard link of the seed.
 replace() { cat >"$folder/new" && mv -f "$folder/new" "$1"; }
 
 mkdir -p "$folder/cache"
@@ -211,13 +216,13 @@ expect "a second checkout judges with nothing measured again" 0 0 b
 expect "another system measures itself" 0 1 b --repo_env=FOOTPRINT_SYSTEM=another
 expect "this system again takes its own" 0 0 b
 
-# A limit below the peak rejects from the cache's profile, too.
+# A limit below the peak also rejects with the cache's profile.
 limit b 1000
 expect "an edit of a limit rejects, and measures nothing" 3 0 b
 expect_rejection
 limit b 200000
 
-# Content that is not what its name says: cut, and another profile that is valid.
+# This content does not match its name: it is cut, or is another valid profile.
 blob=$(profile_blob a)
 [[ -f $blob ]] || { echo "FAILED: the profile is not in the cache"; failures=$((failures + 1)); }
 cp "$blob" "$folder/profile"
@@ -233,7 +238,7 @@ tr 'a-y' 'b-z' <"$folder/profile" | replace "$blob"
 expect_damage "a blob of the same size and other content"
 rm -f "$blob"
 expect_damage "a blob that is gone"
-# The action's entry, damaged.
+# This damages the action's entry.
 digest=$(basename "$blob")
 while read -r entry; do
   head -c 30 "$entry" | replace "$entry"

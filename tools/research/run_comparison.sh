@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Runs the Python program that is named first, with the other arguments.
+# Runs the Python program of the first argument with the other arguments.
 set -euo pipefail
 exec python3 "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the promises of tools/dev about itself, on a copy of the scripts in a scratch
-# tree.
+# Tests the promises of tools/dev about itself, with a copy of the scripts in a
+# scratch tree.
 # shellcheck disable=SC2016  # the written text expands where it is run
 set -uo pipefail
 tree=$TEST_TMPDIR/tree
@@ -48,7 +48,7 @@ expect "check does not go on after a refused setup" exits_with 2 "$dev" check
 FOOTPRINT_OS_RELEASE=$TEST_TMPDIR/none
 expect "setup refuses a system without a name" exits_with 2 "$dev" setup
 
-# A Debian 12 that lacks one package: what would be installed, and only that.
+# A Debian 12 lacks one package, so exactly that would be installed.
 printf 'ID=debian\nVERSION_ID="12"\n' >"$TEST_TMPDIR/os-release"
 FOOTPRINT_OS_RELEASE=$TEST_TMPDIR/os-release
 mkdir -p "$TEST_TMPDIR/bin"
@@ -68,7 +68,8 @@ printf '#!/bin/sh\necho "install ok installed"\n' >"$TEST_TMPDIR/bin/dpkg-query"
 expect "setup can be repeated" exits_with 0 "$dev" setup
 expect "setup says that nothing is missing" says "packages are installed"
 
-# check hands the verdict's exit code on, and tells a failed build from a REJECT.
+# check returns the verdict's exit code, and distinguishes a failed build from a
+# REJECT.
 for code in 0 1 2 3 4 5; do
   printf '#!/bin/sh\ntest "$1" = build || exit %d\n' "$code" >"$TEST_TMPDIR/bin/bazel"
   chmod +x "$TEST_TMPDIR/bin/bazel"

@@ -1,12 +1,14 @@
 #!/bin/bash
-# The first process of the virtual machine, or the program of its service: runs every test
-# below /footprint/tests by its script `run`, prints a row for each, and turns the machine off.
+# The first process of the virtual machine, or the program of its service: runs
+# every test below /footprint/tests by its script `run`, prints a row for each,
+# and turns the machine off.
 #
-#   guest.sh          what the kernel's parameter footprint.way says: bare, service or user
-#   guest.sh tests    runs the tests, and no more
+#   guest.sh          runs as the kernel's parameter footprint.way says: bare, service or user
+#   guest.sh tests    only runs the tests
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
 
-# As the first process nothing is mounted, and what is needed is mounted by hand.
+# When this is the first process, nothing is mounted, so it mounts what is
+# needed.
 mount_by_hand() {
   mount -t proc proc /proc
   mount -t sysfs sys /sys
@@ -16,7 +18,7 @@ mount_by_hand() {
   mount -t devpts pts /dev/pts
   mount -t cgroup2 cgroup /sys/fs/cgroup
   mount -t tmpfs run /run
-  # SIOCSIFFLAGS: up and running. The server's tests talk through the loopback.
+  # SIOCSIFFLAGS brings the loopback device up, which the server's tests use.
   python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh22x", b"lo", 0x41))'
   echo +memory >/sys/fs/cgroup/cgroup.subtree_control
@@ -50,7 +52,8 @@ run_tests() {
   sync
 }
 
-# As the README tells a user without privileges to start what makes memory groups.
+# Starts the tests as the README tells a user without privileges to start
+# programs that make memory groups.
 run_tests_as_user() {
   systemctl start user@1000.service
   runuser -u footprint -- env XDG_RUNTIME_DIR=/run/user/1000 \

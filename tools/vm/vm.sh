@@ -4,21 +4,22 @@
 #   vm.sh [TEST_TARGET ...]
 #   vm.sh --aarch64 [OPTIONS of tools/aarch64/cross_test.py]
 #
-# The machines where Footprint is developed have version 1, and a group cannot move
-# between versions while it exists, so this boots Debian's kernel in qemu. It emulates
-# the processor: minutes in place of seconds. KVM must be asked for, since a machine that
-# is virtual itself may offer it and then hang. Bazel builds the tests
-# outside; the machine has the root file system of Debian 12, without a network.
-# Every test runs three times: as root beside an init that only mounts (bare), as a
-# service of systemd with a delegated group (service), and as a user without
-# privileges by `systemd-run --user` (user). Those of //tools/vm:root_only are left
-# out where a user runs them.
+# The machines where Footprint is developed have version 1, and a group cannot
+# move between versions while it exists, so this boots Debian's kernel in qemu.
+# It emulates the processor, which takes minutes instead of seconds. KVM is used
+# only on request, since a machine that is itself virtual may offer it and then
+# hang. Bazel builds the tests outside; the machine has the root file system of
+# Debian 12, without a network. Every test runs three times: as root beside an
+# init that only mounts (bare), as a service of systemd with a delegated group
+# (service), and as a user without privileges by `systemd-run --user` (user).
+# The user does not run those of //tools/vm:root_only.
 #
-# With --aarch64 the machine is an emulated aarch64 one with Debian's arm64 packages. The
-# tests are those that tools/aarch64 compiles, and run once, as root beside the init.
+# With --aarch64 the machine is an emulated aarch64 one with Debian's arm64
+# packages. The tests are those that tools/aarch64 compiles, and they run once,
+# as root beside the init.
 #
-# Prints a table of tests by result, and the end of the output of each that failed.
-# Exit 1 if one failed, 2 if the machine could not be made.
+# Prints a table of tests by result, and the end of the output of each that
+# failed. Exits with 1 if one failed, 2 if the machine could not be made.
 #
 #   FOOTPRINT_VM               the folder of the image, /var/cache/footprint/vm (or
 #                              vm_aarch64 beside it) unless given
@@ -26,7 +27,7 @@
 set -euo pipefail
 TREE=$(git -C "$(dirname "$(realpath "${BASH_SOURCE[0]}")")" rev-parse --show-toplevel)
 readonly TREE
-# Packages that the programs of the tests are linked with, or start.
+# Packages that the tests' programs are linked with or start.
 GUEST_PACKAGES=(
   systemd systemd-sysv dbus dbus-user-session initramfs-tools procps python3 libstdc++6 file zip
 )
@@ -69,8 +70,9 @@ install_host_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2
 }
 
-# Lets this machine's kernel start programs of aarch64 while debootstrap configures its
-# packages. The entry goes afterwards: tests ask what happens where there is none.
+# Lets this machine's kernel start programs of aarch64 while debootstrap
+# configures its packages. The entry is removed afterwards, since tests ask what
+# happens without one.
 readonly BINFMT=/proc/sys/fs/binfmt_misc
 begin_foreign_programs() {
   [[ -e $BINFMT/register ]] || mount -t binfmt_misc binfmt_misc "$BINFMT" ||
@@ -84,8 +86,8 @@ end_foreign_programs() {
   [[ ! -e $BINFMT/footprint-aarch64 ]] || echo -1 >"$BINFMT/footprint-aarch64"
 }
 
-# A folder that debootstrap did not finish has another name. One with other packages
-# is made again.
+# Makes the root file system. An unfinished folder of debootstrap has another
+# name. A root with other packages is made again.
 make_root() {
   local done=$ROOT/footprint.done
   [[ -e $done && $(<"$done") == "${GUEST_PACKAGES[*]}" ]] && return
@@ -108,12 +110,13 @@ make_root() {
   mv "$ROOT.unfinished" "$ROOT"
 }
 
-# tests_of SUITE: prints its labels.
+# tests_of SUITE: prints the labels of its tests.
 tests_of() {
   bazel query --noshow_progress "tests($1)" 2>/dev/null || fail "$1 names tests that are not there"
 }
 
-# Builds the tests and copies each with what it reads, as `bazel test` would lay it out.
+# Builds the tests and copies each with the files that it reads, as `bazel test`
+# arranges them.
 copy_tests() {
   local target bin path name root_only
   bazel build --noshow_progress "$@" >&2
@@ -126,7 +129,7 @@ copy_tests() {
     path=${path/:/\/}
     mkdir -p "$ROOT/footprint/tests/$name"
     cp -LR "$path.runfiles/." "$ROOT/footprint/tests/$name/"
-    # Libraries are found relative to the program, below the same folder.
+    # Programs find libraries relative to themselves, below the same folder.
     printf '%s\n' "${target#//}" >"$ROOT/footprint/tests/$name/target"
     cat >"$ROOT/footprint/tests/$name/run" <<END
 cd /footprint/tests/$name/footprint || exit 125
@@ -138,7 +141,8 @@ END
   done
 }
 
-# Compiles the unit tests for aarch64 and copies them with the tree, which they read.
+# Compiles the unit tests for aarch64 and copies them with the tree, which they
+# read.
 copy_cross_compiled_tests() {
   tools/dev aarch64 --install="$ROOT/footprint/tests" "$@" >"$VM/compiled.log" || {
     grep -A 20 '^FAILED' "$VM/compiled.log" >&2
@@ -146,7 +150,7 @@ copy_cross_compiled_tests() {
   }
   tail -n 1 "$VM/compiled.log" >&2
   mkdir "$ROOT/footprint/tree"
-  # Files that are deleted and not yet committed are still listed.
+  # Deleted files that are not yet committed are still listed.
   git ls-files -z --cached --others --exclude-standard --deduplicate |
     while IFS= read -r -d '' file; do
       [[ ! -e $file ]] || printf '%s\0' "$file"
@@ -166,7 +170,7 @@ make_image() {
   mkfs.ext4 -q -F -d "$ROOT" "$VM/disk.ext4"
 }
 
-# boot INIT WAY: the console is kept in $VM/WAY.log.
+# boot INIT WAY: boots and keeps the console in $VM/WAY.log.
 boot() {
   local init=$1 way=$2 log=$VM/$2.log acceleration=${FOOTPRINT_VM_ACCELERATION:-tcg}
   say "booting with $init ($acceleration); the console is in $log"
@@ -177,7 +181,7 @@ boot() {
     </dev/null >"$log" 2>&1 || say "qemu ended with $?"
 }
 
-# Rows of a log: "FOOTPRINT RESULT test status seconds".
+# report WAY: prints the rows of a log, "FOOTPRINT RESULT test status seconds".
 report() {
   local way=$1 log=$VM/$1.log found=0 status=0 test result seconds
   while read -r _ _ test result seconds; do
@@ -185,7 +189,7 @@ report() {
     ((result == 0)) || status=1
     printf '%-8s %-44s %-8s %5s s\n' "$way" "$test" \
       "$( ((result == 0)) && echo passed || echo "failed $result")" "$seconds"
-    # A login prompt may stand on the same line.
+    # A login prompt may be on the same line.
   done < <(tr -d '\r' <"$log" | grep -o 'FOOTPRINT RESULT .*')
   tr -d '\r' <"$log" | sed -n '/^FOOTPRINT OUTPUT/,/^FOOTPRINT END/p' >&2
   ((found > 0)) || {
@@ -219,7 +223,7 @@ main() {
   local status=0 way
   boot /footprint/guest.sh bare
   report bare || status=$?
-  # A machine of aarch64 runs in one way: it is the trial that was asked for.
+  # An aarch64 machine runs in one way only.
   if [[ $ARCHITECTURE == amd64 ]]; then
     for way in service user; do
       boot /sbin/init "$way"

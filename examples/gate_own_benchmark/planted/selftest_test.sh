@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The programs of an importer's gates: they see a planted regression, and name
-# this workspace's targets.
+# Tests the programs of an importer's gates: they find a planted regression, and
+# name this workspace's targets.
 set -euo pipefail
 out=$TEST_TMPDIR/out
 
-# expect STATUS TEXT PROGRAM FLAG...: how it ends, and a line of what it says.
+# expect STATUS TEXT PROGRAM FLAG...: checks the exit status, and a line of the
+# output.
 expect() {
   local wanted=$1 text=$2 status=0
   shift 2
