@@ -42,17 +42,18 @@ import xml.etree.ElementTree
 
 COMPILER = "aarch64-linux-gnu-g++"
 EMULATOR = "qemu-aarch64-static"
-# As `bazel test -c opt` has it, less what is said of x86-64. Highway's NEON is
-# that of processors with AES: said for whole files, classes may hold its masks.
+# These are the flags of `bazel test -c opt`, without those for x86-64.
+# Highway's NEON needs processors with AES. The flag is for whole files, since
+# classes may hold its masks.
 FLAGS = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-march=armv8-a+crypto"]
-# Where the cross compiler's C library is.
+# The folder of the cross compiler's C library.
 TARGET_ROOT = "/usr/aarch64-linux-gnu"
-# External repositories whose headers and archives the sysroot has.
+# External repositories whose headers and archives are in the sysroot.
 KNOWN_REPOSITORIES = {"abseil-cpp", "googletest", "highway", "nlohmann_json", "eigen"}
 LEFT_OUT_TAGS = {"measures_jemalloc", "manual", "bench"}
 # A test that replays a corpus has a main function of its own.
 MAIN = re.compile(r"^int main\(", re.MULTILINE)
-# A header that is parsed before is one that is not, too.
+# A precompiled header counts as an ordinary one.
 PLAIN_RULES = {"cc_library", "cc_test", "alias", "precompiled_header"}
 
 Rule = collections.namedtuple(
@@ -61,13 +62,13 @@ Rule = collections.namedtuple(
 
 
 def list_of(element, attribute, kind="label"):
-    """The values of a list attribute of a rule in Bazel's XML."""
+    """Returns the values of a list attribute of a rule in Bazel's XML."""
     return [value.get("value") for each in element.findall("list")
             if each.get("name") == attribute for value in each.findall(kind)]
 
 
 def parse_query(text):
-    """{label: Rule}; `inputs` are labels of rules and of external targets."""
+    """Returns {label: Rule}; `inputs` are labels of rules and of external targets."""
     rules = {}
     for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
         actual = [each.get("value") for each in element.findall("label")
@@ -92,7 +93,7 @@ def repository_of(label):
 
 
 def closure(name, rules):
-    """(rules of this tree that the test is made of, itself first, "") or (None, the reason)."""
+    """Returns (the test's rules in this tree, itself first, "") or (None, why there are none)."""
     generated = {file for rule in rules.values() for file in rule.outputs}
     found, waiting = {}, [name]
     while waiting:
@@ -120,7 +121,7 @@ def closure(name, rules):
 
 
 def choose(rules, only):
-    """[(test, rules of its closure)], [(test, why it is left out)]."""
+    """Returns [(test, rules of its closure)], [(test, why it is left out)]."""
     chosen, left_out = [], []
     for name, rule in sorted(rules.items()):
         if rule.kind != "cc_test" or repository_of(name) or not re.search(only, name):
@@ -147,7 +148,7 @@ WHERE = ("qemu-user", "aarch64")
 
 
 def read_not_emulated(text):
-    """Lines of FILE; ValueError where one has another shape."""
+    """Reads the lines of a file. Raises ValueError if one has another form."""
     lines = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):
@@ -161,7 +162,7 @@ def read_not_emulated(text):
 
 
 def leave_out_not_emulated(chosen, left_out, not_emulated):
-    """`chosen` and `left_out` after those that are listed with * have moved."""
+    """Returns `chosen` and `left_out` after moving the tests that are listed with *."""
     whole = {each.label: each.reason for each in not_emulated if each.pattern == "*"}
     return ([each for each in chosen if each[0] not in whole],
             sorted(left_out + [(name, whole[name]) for name, _ in chosen if name in whole]))
@@ -180,7 +181,7 @@ def path_of(label):
 
 
 def arguments_of(rule):
-    """Those of a test, where paths begin at the tree's root, as Bazel gives them."""
+    """Returns the arguments of a test, with paths from the tree's root as Bazel gives them."""
     package = path_of(rule.name.partition(":")[0])
 
     def path(match):
@@ -191,7 +192,7 @@ def arguments_of(rule):
 
 
 class Builder:
-    """Compiles each source once, again only where a file that it read changed."""
+    """Compiles each source once, and again only if a file that it read has changed."""
 
     def __init__(self, tree, sysroot, output):
         self.tree, self.sysroot, self.output = tree, sysroot, output
@@ -214,7 +215,7 @@ class Builder:
         return all(os.path.exists(file) and os.stat(file).st_mtime <= made for file in files)
 
     def compile(self, source, extra):
-        """The object file of a source, an absolute path; raises CalledProcessError."""
+        """Returns the object file of a source, an absolute path. Raises CalledProcessError."""
         flags = hashlib.sha256(" ".join(FLAGS + list(extra)).encode()).hexdigest()[:8]
         name = "%s.%s" % (str(source).strip("/").replace("/", "__"), flags)
         object_file = self.output / "objects" / (name + ".o")
@@ -233,14 +234,14 @@ class Builder:
         return [self.compile(folder / source, quiet) for source in sources]
 
     def archives(self):
-        """Abseil's in one group, their order is theirs; Highway's, a shared object."""
+        """Returns Abseil's archives as one group, since their order is not known, and Highway's shared object."""
         folder = self.sysroot / "usr/lib/aarch64-linux-gnu"
         files = sorted(map(str, folder.glob("libabsl_*.a")))
         return ["-Wl,--start-group", *files, "-Wl,--end-group",
                 "-L%s" % folder, "-Wl,-rpath,%s" % folder, "-lhwy"]
 
     def build(self, name, parts):
-        """The program of a test."""
+        """Builds the program of a test."""
         compiled = [(self.tree / path_of(source), rule.copts)
                     for rule in parts for source in rule.sources if source.endswith(".cc")]
         objects = [self.compile(source, copts) for source, copts in compiled]
@@ -260,7 +261,7 @@ def run(command):
 
 
 def run_test(program, tree, output, rule, patterns=()):
-    """(whether it passed, the end of what it wrote); without tests of `patterns`."""
+    """Returns (whether it passed, the end of its output), without the tests of `patterns`."""
     folder = output / "tmp" / path_of(rule.name)
     # A test begins with an empty folder, as it does with Bazel.
     shutil.rmtree(folder, ignore_errors=True)
@@ -288,7 +289,7 @@ exec %s
 
 
 def install(program, folder, rule, patterns=()):
-    """Lays out a test for the virtual machine, where it has the label's name."""
+    """Lays out a test for the virtual machine, under the label's name."""
     place = folder / path_of(rule.name).replace("/", ".")
     place.mkdir(parents=True)
     shutil.copy2(program, place / "program")
@@ -331,7 +332,7 @@ def main():
     sources = {(source, tuple(rule.copts)) for _, parts in chosen for rule in parts
                for source in rule.sources if source.endswith(".cc")}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        # A source that does not compile is told test by test, below.
+        # A source that does not compile is reported test by test, below.
         list(pool.map(lambda each: attempt(builder, tree / path_of(each[0]), each[1]),
                       sorted(sources)))
     failed = []

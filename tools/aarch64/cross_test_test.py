@@ -125,7 +125,7 @@ class ChoiceTest(unittest.TestCase):
 
 
 class BuilderTest(unittest.TestCase):
-    """With a compiler that writes the command into the object."""
+    """The compiler is a stand-in that writes the command into the object."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -169,7 +169,7 @@ class BuilderTest(unittest.TestCase):
             self.times_compiled()
 
     def run_program(self, script, *patterns):
-        """Of a test that is a shell script, without an emulator."""
+        """Runs a test that is a shell script, without an emulator."""
         program = self.folder / "program"
         program.write_text("#!/bin/sh\n" + script)
         emulator = self.folder / "emulator"
@@ -213,7 +213,7 @@ class BuilderTest(unittest.TestCase):
         self.assertIn("no test is named A.B", said)
 
     def link_command(self, text, linkopts=()):
-        """As a test of one source, `text`, is linked."""
+        """Returns the command that links a test of one source, `text`."""
         (self.folder / "a.cc").write_text(text)
         linked = []
         self.builder.compile = lambda source, flags: source
@@ -224,7 +224,7 @@ class BuilderTest(unittest.TestCase):
         return linked
 
     def sources_linked(self, text):
-        """Names of the objects that such a test is linked of."""
+        """Returns the names of the objects that such a test is linked from."""
         linked = self.link_command(text)
         return {pathlib.Path(each).name for each in linked if each.endswith(".cc")}
 

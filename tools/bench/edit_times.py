@@ -20,7 +20,7 @@ import time
 
 PACKAGES = ["base", "memo", "profiling", "lowmem", "trainer_manager", "gates"]
 LIMIT_S = 60
-# Kept in the object file, so that what is linked and run is new. Sources that
+# The object file keeps this, so that the linked program is new. Sources that
 # Highway compiles for several instruction sets include themselves.
 LINE = """#ifndef FOOTPRINT_EDITED
 #define FOOTPRINT_EDITED
@@ -30,7 +30,7 @@ __attribute__((used)) static const long long edited_at_ns = %dLL;
 
 
 def sources_by_size(folder):
-    """The room's C++ sources that are no tests, the largest first."""
+    """Returns the room's C++ sources that are not tests, the largest first."""
     found = [path for path in folder.glob("*.cc") if not path.stem.endswith("_test")]
     return sorted(found, key=lambda path: (-path.stat().st_size, path.name))
 
@@ -47,7 +47,7 @@ class Bazel:
         return result.stdout.split() if result.returncode == 0 else []
 
     def test(self, targets):
-        """Seconds until the tests' result, which must be that they pass."""
+        """Returns the seconds until the tests' result. The tests must pass."""
         start = time.monotonic()
         subprocess.run(
             [*self._command, "test", "--noshow_progress", "--symlink_prefix=/", *targets],
@@ -56,7 +56,7 @@ class Bazel:
 
 
 def edited_source(bazel, tree, room):
-    """A source and the tests of its room that depend on it; None, [] without."""
+    """Returns a source and the tests of its room that depend on it; None, [] if there is none."""
     for source in sources_by_size(tree / room):
         tests = bazel.query('kind("_test rule", rdeps(//%s:all, //%s:%s)) except '
                             'attr(tags, "manual|bench", //%s:all)' % (room, room, source.name, room))

@@ -9,8 +9,8 @@ import unittest
 
 import edit_times
 
-# Knows one room and one test; says by its exit code whether the source was edited
-# (after the first run), and keeps what it saw.
+# Knows one room and one test. Its exit code says whether the source was edited
+# (after the first run), and it keeps what it saw.
 FAKE_BAZEL = """#!/bin/bash
 case "$*" in
   *query*output=package*) echo zoo/lion ;;

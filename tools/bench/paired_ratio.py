@@ -35,7 +35,7 @@ from turns import interval_text, median_interval, ratios, take_turns, verdict
 
 
 def processor_seconds(command):
-    """Runs a command; returns its user and system time, that of children too."""
+    """Runs a command. Returns its user and system time, with that of its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = dict(os.environ, **command.get("environment", {}))
     result = subprocess.run(
@@ -50,7 +50,7 @@ def processor_seconds(command):
 
 
 def measure(plan, rounds):
-    """Seconds of each round by command name."""
+    """Returns the seconds of each round by command name."""
     commands = {c["name"]: c for c in plan["commands"] if shutil.which(c["argv"][0])}
     begin = shown = time.monotonic()
 

@@ -36,7 +36,7 @@ def fail(words):
 
 
 def processor():
-    """The model, and the widest vectors that it has."""
+    """Returns the processor's model, and its widest vectors."""
     try:
         with open("/proc/cpuinfo") as file:
             facts = dict(line.split(":", 1) for line in file.read().split("\n\n")[0].split("\n")
@@ -50,7 +50,7 @@ def processor():
 
 
 def run_once(argv):
-    """Row name -> processor time of an iteration."""
+    """Returns row name -> processor time of an iteration."""
     try:
         result = subprocess.run(
             argv + ["--benchmark_format=json"], stdout=subprocess.PIPE,
@@ -70,7 +70,7 @@ def run_once(argv):
 
 
 def verdict(pair, low, high):
-    """Verdict of the interval on the pair's goal."""
+    """Returns the verdict of the interval on the pair's goal."""
     if "at_least" in pair and low is not None:
         return at_most_verdict(-pair["at_least"], -high, -low)
     return at_most_verdict(pair.get("at_most", pair.get("at_least")), low, high)

@@ -20,10 +20,10 @@ import sys
 
 
 def take_turns(names, rounds, run):
-    """{name: [run(name, number) of each round]}; a result of None is left out."""
+    """Returns {name: [run(name, number) of each round]}; a result of None is left out."""
     found = {name: [] for name in names}
     for number in range(rounds):
-        # No program always follows the same one.
+        # The order alternates, so that no program always follows the same one.
         for name in list(names)[::-1 if number % 2 else 1]:
             result = run(name, number)
             if result is not None:
@@ -32,7 +32,7 @@ def take_turns(names, rounds, run):
 
 
 def median_interval(values):
-    """The median and a 95 % interval for it; None, None of too few values."""
+    """Returns the median and a 95 % interval for it; None, None if there are too few values."""
     ordered = sorted(values)
     count = len(ordered)
     median = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
@@ -50,12 +50,12 @@ def median_interval(values):
 
 
 def ratios(measured, baseline):
-    """Ratios of the rounds that both took part in, which are the first ones."""
+    """Returns the ratios of the rounds that both took part in, which are the first ones."""
     return [a / b for a, b in zip(measured, baseline)]
 
 
 def verdict(goal, low, high):
-    """Verdict of an interval on the goal to be at most so much; "" without a goal."""
+    """Returns the verdict of an interval on the goal to be at most so much; "" without a goal."""
     if goal is None:
         return ""
     if low is None:

@@ -22,7 +22,8 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(turns.ratios([2, 6], [1, 2, 9]), [2, 3])
 
     def test_the_interval_holds_the_median_of_95_in_100_samples(self):
-        # From the binomial table: the extremes of 6, the 10th and the 22nd of 31.
+        # The numbers are from the binomial table: the extremes of 6, the 10th
+        # and the 22nd of 31.
         self.assertEqual(turns.median_interval(range(1, 11)), (5.5, 2, 9))
         self.assertEqual(turns.median_interval(range(31, 0, -1)), (16, 10, 22))
         self.assertEqual(turns.median_interval(range(6)), (2.5, 0, 5))

@@ -27,7 +27,7 @@ def add_tracefile(text, lines):
 
 
 def by_package(lines):
-    """{package: (lines that ran, lines)}."""
+    """Returns {package: (lines that ran, lines)}."""
     totals = collections.defaultdict(lambda: [0, 0])
     for source, counts in lines.items():
         total = totals[str(pathlib.PurePath(source).parent)]

@@ -27,7 +27,7 @@ _FILE = re.compile(r"(?<![\w/.<*{}-])(?:[\w-]+/)*[\w-]+(?:\.\w+)*\.(?:h|cc|proto
 _LABEL = re.compile(r"(?<![\w/:@])(?:@footprint)?//([a-z][\w/]*)?(?::([\w./+-]*[\w+]))?(?!\w|/|\*|\.\.)")
 _CALL = re.compile(r"(?<![\w.$])(?:\w+::)*~?([A-Za-z_]\w+)\(\)")
 _TWO_WORDS = re.compile(r"(?<![\w.])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
-# Names of others in example code: calls, members that are called, constants.
+# Names in example code that others define: calls, called members, constants.
 _CALL_IN_EXAMPLE = re.compile(r"(?:\.|->)([A-Za-z_]\w*)\(|(?<![\w.])~?([A-Z][a-z0-9]+\w*)(?:<[^()]*>)?\(")
 _CONSTANT = re.compile(r"\bk[A-Z]\w+")
 _IN_QUOTES = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
@@ -41,12 +41,12 @@ _LABEL_IN_BUILD = re.compile(r'"//[\w/]*[/:](\w+)"')
 
 
 def without_comments(text):
-    """C++ with its comments blanked; strings stay."""
+    """Returns C++ with its comments blanked; strings stay."""
     return _COMMENT.sub(lambda m: " " if m[0].startswith(("//", "/*")) else m[0], text)
 
 
 def comments_of(text):
-    """(line number, words of the comment) for each comment line of C++."""
+    """Yields (line number, words of the comment) for each comment line of C++."""
     for match in _COMMENT.finditer(text):
         if match[0].startswith(("//", "/*")):
             first = 1 + text.count("\n", 0, match.start())
@@ -55,7 +55,7 @@ def comments_of(text):
 
 
 def prose_of(text):
-    """(line number, line) of a page without its blocks of code."""
+    """Yields (line number, line) of a page without its blocks of code."""
     inside = False
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("```"):
@@ -87,7 +87,7 @@ class Names:
     def targets_of(text):
         names = set(_NAME_IN_BUILD.findall(text)) | set(_LABEL_IN_BUILD.findall(text))
         names |= {name[:-len("_proto")] + "_cc_proto" for name in names if name.endswith("_proto")}
-        # Targets that memory_gate_test and memory_gate_suite make besides.
+        # memory_gate_test and memory_gate_suite also make these targets.
         names |= {name + ".update" for name in names}
         if "memory_gate_suite" not in text:
             return names
@@ -118,7 +118,7 @@ class Names:
 
 
 def words_of(line):
-    """The identifiers in a line of a comment or page that the tree should have."""
+    """Returns the identifiers in a line of a comment or page that the tree must have."""
     if not line.startswith("   "):
         prose = _LABEL.sub(" ", line)
         return [match[1] for match in _CALL.finditer(prose)] + _TWO_WORDS.findall(prose)
@@ -128,7 +128,7 @@ def words_of(line):
 
 
 def faults_of_line(line, folder, names, importers):
-    """A sentence for each name in the line that is not there."""
+    """Returns a sentence for each missing name in the line."""
     found = []
     for match in _LABEL.finditer(line):
         if (match[1] or match[2]) and match[0] not in names.others and not names.has_label(match[1] or "", match[2], importers):
@@ -141,7 +141,7 @@ def faults_of_line(line, folder, names, importers):
 
 
 def check(tree, files, others):
-    """(faults, how many files were read)."""
+    """Returns (faults, how many files were read)."""
     names = Names(tree, files, others)
     importers = [""] + sorted({"/".join(name.split("/")[:2]) + "/" for name in files
                                if name.startswith("examples/") and name.count("/") > 1})

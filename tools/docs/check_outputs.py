@@ -18,13 +18,14 @@ import sys
 
 import check_docs
 
-# Parts of a line that differ from one run or machine to the next: numbers, units, bars, blanks.
+# Parts of a line that differ between runs or machines: numbers, units, bars,
+# blanks.
 _VARIABLE = (r"-?[0-9][0-9,.]*(?:e[+-][0-9]+)?", r"\b(?:[KMGT]i)?B\b", "[▁-█]+", r"\s+")
 _VARIABLE_OR_DOTS = re.compile("|".join((re.escape(check_docs.DOTS),) + _VARIABLE))
 
 
 def pattern_of(line):
-    """A regular expression of the lines that a quoted one stands for."""
+    """Returns a regular expression for the lines that a quoted one stands for."""
     line = line.strip()
     pattern, at = "", 0
     for match in _VARIABLE_OR_DOTS.finditer(line):
@@ -35,13 +36,13 @@ def pattern_of(line):
 
 
 def quotes_of(text):
-    """(command, [(line number, quoted line)]) of each command in a page's blocks."""
+    """Returns (command, [(line number, quoted line)]) of each command in a page's blocks."""
     return [command for line, _, content in check_docs.blocks_of(text)
             for command in check_docs.commands_of(content, line + 1)]
 
 
 def missing_line(quoted, output):
-    """(number, line) of the first that the output does not have below the others."""
+    """Returns (number, line) of the first line that the output does not have after the others."""
     at = 0
     for number, line in quoted:
         pattern = pattern_of(line)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mutate"
 import mutate  # noqa: E402
 import plant_faults  # noqa: E402
 
-# As in fuzz.sh.
+# The limits are those of fuzz.sh.
 LIMITS = ["-max_len=8192", "-rss_limit_mb=2048", "-timeout=10"]
 
 
@@ -46,7 +46,7 @@ class Found:
 
 
 def room_of(tree, target):
-    """The folder, relative to the tree, whose BUILD declares the target."""
+    """Returns the folder, relative to the tree, whose BUILD declares the target."""
     name = '"%s_fuzz_test"' % target
     rooms = [path.parent.relative_to(tree) for path in tree.rglob("BUILD")
              if name in path.read_text() and "bazel-" not in str(path)]
@@ -56,7 +56,7 @@ def room_of(tree, target):
 
 
 def planted(fault, tree):
-    """Plants it; the file and its text without the fault."""
+    """Plants the fault. Returns the file and its text without the fault."""
     file = tree / fault[2]
     before = file.read_text()
     file.write_text(plant_faults.changed([fault], lambda _: before)[fault[2]])
@@ -79,7 +79,7 @@ def number_of_runs(log):
 
 
 def why(log):
-    """The first message of the target or the sanitizer."""
+    """Returns the first message of the target or the sanitizer."""
     said = re.search(r"^fuzz target: (.*)|ERROR: (?:AddressSanitizer|libFuzzer): (.*)", log, re.M)
     return (said[1] or said[2])[:70] if said else "another exit"
 

@@ -11,8 +11,8 @@ import unittest
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).parent.parent
 
-# "Builds" what the source says: a target that finds its fault at the word that
-# the dictionary holds, or none.
+# "Builds" what the source says: a target that finds its fault at the word in
+# the dictionary, or one that finds nothing.
 BAZEL = """#!/bin/sh
 for label; do :; done
 room=${label%%:*}
@@ -36,7 +36,7 @@ class FindPlantedFaultsTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.tree = self.folder / "tree"
-        # The list that is tried is the one beside the script.
+        # The script uses the list beside it.
         tools = self.tree / "tools"
         for name in ("fuzz/find_planted_faults.py", "fuzz/plant_faults.py",
                      *("mutate/%s.py" % module

@@ -22,7 +22,7 @@ def safetensors(header, data=b"", length=None):
 
 
 def parsed_header(header, data_bytes):
-    """As the targets that take a header want it: the last byte counts the data."""
+    """Returns input for targets that take a header: the last byte is the size of the data."""
     return header.encode() + bytes([data_bytes])
 
 
@@ -338,7 +338,7 @@ def varint(number):
 
 
 def field(number, value):
-    """A field of a whole number, a double, or of bytes (a text, a message)."""
+    """Returns a field: a whole number, a double, or bytes (a text or a message)."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     if isinstance(value, float):
@@ -465,7 +465,7 @@ def patch(part, offset, data):
 
 
 def call_tree(part, modules, nodes):
-    """Heads and entries; a node is (program counter, parent, module)."""
+    """Returns heads and entries; a node is (program counter, parent, module)."""
     made = patch(part, 0, struct.pack("<II", len(modules), len(nodes)))
     for i, path in enumerate(modules):
         made += patch(part + 1, 512 * i, struct.pack("<QQQI", 4096, 8192, 4096, 2) + b"\xab\xcd")
@@ -521,7 +521,7 @@ STACK_TALLIES = {
 
 
 def stage(name, kind, parent, open_visits=0):
-    """The patches' places in an entry, and bytes: what is not zero, to be short."""
+    """Returns (offset, bytes) of a stage's entry, only where bytes are not zero."""
     return (0, name), (152, struct.pack("<IIbxxxxxxxbxxxxxxxb", kind, parent, 5, 1, open_visits))
 
 
@@ -559,7 +559,7 @@ PYTHON_CODES = {
     "no_text": python(1, (2**28, 1, 0, 0, 1, 1, 1)),
     "kind": python(1, (0, 4, 4, 4, 1, 3, 1)),
     "too_many": python(2**18 + 1),
-    # Took more than ten seconds and 256 MiB, and eight times as much.
+    # This took more than ten seconds and 256 MiB, and eight times as much.
     "long_name": python(1, (0, 2**28 - 9, 1, 0, 1, 1, 1)),
     "overlapping_texts": python(8, *[(0, 1, 1, 2**27, 1, 1, 1)] * 8),
 }
@@ -654,7 +654,7 @@ CORPORA = {
 
 
 def corpus_files():
-    """Each path below the tree, and the bytes."""
+    """Yields each path below the tree with its bytes."""
     for target, files in CORPORA.items():
         room, name = target.rsplit("/", 1)
         for file, data in files.items():

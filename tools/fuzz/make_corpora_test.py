@@ -25,7 +25,8 @@ class MakeCorporaTest(unittest.TestCase):
             self.assertEqual(path.parts[-3], "testdata", path)
 
     def test_protobufs_are_as_its_page_on_encoding_has_them(self):
-        # The page's own examples: 150 in field 1, "testing" in field 2.
+        # These are the page's own examples: 150 in field 1, "testing" in field
+        # 2.
         self.assertEqual(make_corpora.message((1, 150)), b"\x08\x96\x01")
         self.assertEqual(make_corpora.message((2, "testing")), b"\x12\x07testing")
         self.assertEqual(make_corpora.varint(-1), b"\xff" * 9 + b"\x01")

@@ -17,7 +17,7 @@ LIST = pathlib.Path(__file__).resolve().with_name("planted_faults.txt")
 
 
 def faults_of(text):
-    """(target, seed, file, old, new) of each line that is no comment."""
+    """Returns (target, seed, file, old, new) of each line that is not a comment."""
     lines = [line for line in text.split("\n") if line and not line.startswith("#")]
     faults = [tuple(line.split("\t")) for line in lines]
     for line, fault in zip(lines, faults):
@@ -27,7 +27,7 @@ def faults_of(text):
 
 
 def changed(faults, read):
-    """The new texts by file, each read by `read`; ValueError where one is stale."""
+    """Returns the new texts by file, each read by `read`. Raises ValueError if a fault is out of date."""
     texts = {}
     for target, _, file, old, new in faults:
         text = texts.get(file) or read(file)

@@ -38,8 +38,8 @@ def without_comments_and_strings(line):
 
 
 def function_lengths(text):
-    """(first line, lines) of each function defined in C++ text."""
-    # A raw string keeps its lines and nothing else.
+    """Returns (first line, lines) of each function defined in C++ text."""
+    # Only the lines of a raw string are kept.
     text = re.sub(r'R"(\w*)\((.*?)\)\1"', lambda m: '""' + "\n" * m[2].count("\n"), text, flags=re.S)
     found, lines = [], text.split("\n")
     number = 0
@@ -54,7 +54,7 @@ def function_lengths(text):
 
 
 def _function_end(lines, start):
-    """The last line of the function that starts at `start`, or None."""
+    """Returns the last line of the function that starts at `start`, or None."""
     first = lines[start]
     if _NOT_FUNCTION.search(first) or not _FUNCTION_START.match(first):
         return None
@@ -144,7 +144,7 @@ def size_figures(tree):
 
 
 def libraries_of(build):
-    """(name, headers) of each library in a BUILD file that lists hdrs as text."""
+    """Yields (name, headers) of each library in a BUILD file that lists hdrs as text."""
     for match in re.finditer(r"(?ms)^(?:footprint_)?cc_library\((.*?)^\)", build):
         hdrs = re.search(r"hdrs = \[(.*?)\]", match[1], re.S)
         name = re.search(r'name = "([^"]+)"', match[1])

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-# The edges and the circles are those that `tools/dev lint layers` sees.
+# The edges and the circles are the same as in `tools/dev lint layers`.
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "layering"))
 import check_layers  # noqa: E402
 
@@ -29,7 +29,7 @@ Limit = collections.namedtuple("Limit", "what value limit exceptions")
 
 
 def production_edges(rules):
-    """{package: {package: an edge of labels}} between the rooms of this tree."""
+    """Returns {package: {package: an edge of labels}} between the rooms of this tree."""
     edges = collections.defaultdict(dict)
     for rule, target in check_layers.edges(rules):
         package = check_layers.package_of(rule.name)
@@ -50,7 +50,7 @@ def crowded_builds(rules):
 
 
 def parse_patterns(text):
-    """[(what, how many may stand, pattern)] of one_of_each.txt."""
+    """Returns [(what, the allowed number, pattern)] of one_of_each.txt."""
     patterns = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):
@@ -63,7 +63,7 @@ def parse_patterns(text):
 
 
 def definitions(pattern, texts):
-    """FILE:LINE of each place that a pattern matches in."""
+    """Returns FILE:LINE of each match of a pattern."""
     return ["%s:%d" % (name, text.count("\n", 0, match.start()) + 1)
             for name, text in sorted(texts.items()) for match in pattern.finditer(text)]
 
@@ -85,7 +85,8 @@ def limits_of(names, texts, rules, patterns):
     ]
     for what, limit, pattern in patterns:
         places = definitions(pattern, texts)
-        # Fewer than are known: the pattern no longer finds what it guards.
+        # If there are fewer than known, the pattern no longer finds what it
+        # guards.
         wrong = places or ["none: the pattern finds nothing"]
         found.append(Limit("definitions: " + what, len(places), limit,
                            wrong if len(places) != limit else []))

@@ -30,7 +30,7 @@ def misnamed_suites(texts):
 
 
 def _argument(text, begin):
-    """The text between the parentheses, the first of which ends at `begin`."""
+    """Returns the text between the parentheses, the first of which is at `begin`."""
     depth, at = 1, begin
     while at < len(text) and depth > 0:
         if text[at] == '"':
@@ -58,13 +58,13 @@ def _comments(text):
 
 
 def _test_files(names):
-    """{(folder, name without ending)} of the files that are tests."""
+    """Returns {(folder, name without ending)} of the files that are tests."""
     return {(str(path.parent), path.stem) for path in map(pathlib.PurePath, names)
             if re.search(r"_test\.(?:cc|sh|py)$", path.name)}
 
 
 def testonly_headers(rules):
-    """The headers that no rule but those for tests has."""
+    """Returns the headers that only rules for tests have."""
     owners = {}
     for rule in rules:
         for label in rule.inputs:
@@ -74,7 +74,7 @@ def testonly_headers(rules):
 
 
 def untested_headers(names, texts, testonly):
-    """Production headers that neither have a test nor name one that is there."""
+    """Returns production headers without a test, neither by name nor named in the header."""
     tests, found = _test_files(names), []
     for name in sorted(names):
         path = pathlib.PurePath(name)

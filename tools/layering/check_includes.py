@@ -21,7 +21,7 @@ import sys
 import xml.etree.ElementTree
 
 ROOT = "footprint/"
-# First folders of the headers of other repositories.
+# The first folders of other repositories' headers.
 REPOSITORIES = {
     "absl": "abseil-cpp",
     "archive.h": "libarchive",
@@ -55,7 +55,7 @@ Rule = collections.namedtuple("Rule", "name kind lists tags")
 
 
 def parse_query(text):
-    """The rules of `bazel query --output=xml` by name; lists has labels by attribute."""
+    """Returns the rules of `bazel query --output=xml` by name; lists have labels by attribute."""
     rules = {}
     for element in xml.etree.ElementTree.fromstring(text).iter("rule"):
         lists = {each.get("name"): [label.get("value") for label in each.iter("label")]
@@ -70,19 +70,19 @@ def parse_query(text):
 
 
 def path_of(label):
-    """The path in the tree that a label of this repository names."""
+    """Returns the path in the tree that a label of this repository names."""
     return label[2:].replace(":", "/").lstrip("/")
 
 
 def resolve(label, rules):
-    """The label behind aliases."""
+    """Returns the label behind aliases."""
     while label in rules and rules[label].kind == "alias":
         label = rules[label].lists["actual"][0]
     return label
 
 
 def headers_of(rule, rules):
-    """The paths of the headers that a target gives to those that depend on it."""
+    """Returns the paths of the headers that a target exports."""
     if rule.kind == "cc_proto_library":
         protos = [rules.get(resolve(label, rules)) for label in rule.lists.get("deps", [])]
         return {path_of(source)[:-len(".proto")] + ".pb.h"
@@ -92,7 +92,7 @@ def headers_of(rule, rules):
 
 
 def allowed_headers(rule, rules):
-    """(paths of own headers, names of repositories) that a target's sources may include."""
+    """Returns (paths of own headers, names of repositories) that a target's sources may include."""
     paths = {path_of(label) for name in _SOURCES for label in rule.lists.get(name, [])
              if label.startswith("//")}
     repositories = set()
@@ -106,7 +106,7 @@ def allowed_headers(rule, rules):
 
 
 def includes_of(text):
-    """(header, whether it is included under a condition other than a header's own guard)"""
+    """Yields (header, whether it is included under a condition other than a header's own guard)."""
     conditions = []
     for directive, rest in _DIRECTIVE.findall(text):
         if directive == "include":
@@ -118,7 +118,7 @@ def includes_of(text):
 
 
 def fault(include, paths, repositories):
-    """What is wrong with an include, or None."""
+    """Returns what is wrong with an include, or None."""
     if include.startswith(ROOT):
         return None if include[len(ROOT):] in paths else "which no target in its deps has"
     if include in paths:  # of a .S file, which has no prefix
@@ -133,7 +133,7 @@ def fault(include, paths, repositories):
 
 
 def faults(rules, read):
-    """A sentence for each include that is not allowed; read(path) gives a file's text."""
+    """Yields a sentence for each include that is not allowed; read(path) returns a file's text."""
     conditional = collections.defaultdict(list)  # by path and include: what each target says
     for rule in rules.values():
         # Fuzzers have the sources of their tests.
@@ -158,7 +158,7 @@ def faults(rules, read):
 
 
 def read_file_of(tree):
-    """A function that returns the text of a file of the tree; None for what is generated."""
+    """Returns a function that returns the text of a file of the tree, or None for a generated file."""
     def read(path):
         file = tree / path
         return file.read_text(errors="replace") if file.is_file() else None

@@ -19,31 +19,31 @@ TESTONLY = "testonly"
 
 Rule = collections.namedtuple("Rule", "name kind testonly inputs")
 
-# Repositories of the language's tools, not of a library.
+# Repositories of the language's tools, which are not libraries.
 _UNLAYERED_REPOSITORIES = {
     "bazel_tools", "local_config_cc", "local_config_platform", "rules_cc"
 }
-# Kinds of rules whose inputs are no code of their own: a second name, and a question
-# about the graph.
+# Kinds of rules whose inputs are not code of their own: a second name, and a
+# question about the graph.
 _NO_DEPENDENTS = {"alias", "genquery"}
-# Kinds of rules on which nothing that is built depends.
+# Kinds of rules on which no built target depends.
 _NO_CODE = {"config_setting", "precompiled_header"}
-# Programs by which a person works on the tree; they may run anything.
+# Programs for people who work on the tree; they may run anything.
 _ENTRY_POINTS = {
     "//gates:audit", "//gates:check", "//gates:compare", "//gates:diff", "//gates:explain",
     "//gates:fit", "//gates:report", "//gates:selftest", "//gates:update"
 }
 # The packages of which none may need another, and the room that states the
-# contract between them. A deployment is there to combine them; a trial runs any
-# program under the profiler (decision 38), and the selftest plants regressions into
-# measured ones (decision 42).
+# contract between them. A deployment exists to combine them. A trial runs any
+# program under the profiler (decision 38), and the selftest plants regressions
+# into measured programs (decision 42).
 _SIBLINGS = ("gates", "lowmem", "memo", "profiling", "trainer_manager")
 CONTRACT = "profiling/schema"
 _COMBINES = ("gates/deployments", "gates/regressions", "gates/trials")
 
 
 def parse_layers(text):
-    """{(room, mark): [entry]} from the text of layers.txt; a mark is "" or TESTONLY."""
+    """Returns {(room, mark): [entry]} from the text of layers.txt; a mark is "" or TESTONLY."""
     layers = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.split("#", 1)[0].strip()
@@ -105,21 +105,21 @@ def edges(rules):
 
 
 def room_of(package, rooms):
-    """The longest listed package that holds `package`; None if none does."""
+    """Returns the longest listed package that contains `package`, or None."""
     while package and package not in rooms:
         package = package.rpartition("/")[0]
     return package or None
 
 
 def entry_for(target, rooms):
-    """How layers.txt names the room or the repository of a target."""
+    """Returns the name of a target's room or repository in layers.txt."""
     if target.startswith("@"):
         return "@" + target[1:].split("//")[0]
     return "//" + (room_of(package_of(target), rooms) or package_of(target))
 
 
 def violations(rules, layers):
-    """A sentence for each edge that layers.txt does not allow, or allows in vain."""
+    """Returns a sentence for each edge that layers.txt does not allow, or allows without need."""
     rooms = {room for room, _ in layers}
     found = ["%s: package %s is not in layers.txt" % (rule.name, package_of(rule.name))
              for rule in rules if room_of(package_of(rule.name), rooms) is None]
@@ -129,7 +129,7 @@ def violations(rules, layers):
         entry = entry_for(target, rooms)
         if room is None or entry == "//" + room:
             continue
-        # A test's edge does not show that libraries need theirs.
+        # An edge of a test does not show that libraries need theirs.
         marks = [mark for mark in ("",) + (TESTONLY,) * rule.testonly
                  if entry in layers.get((room, mark), [])]
         if not marks:
@@ -141,7 +141,7 @@ def violations(rules, layers):
 
 
 def unused(layers, used):
-    """A sentence for each allowance that stands in layers.txt for nothing."""
+    """Returns a sentence for each allowance in layers.txt that nothing uses."""
     return ["layers.txt: nothing in %s uses %s" % (" ".join(filter(None, (room, mark))), entry)
             for (room, mark), entries in layers.items()
             for entry in entries if (room, mark, entry) not in used]
@@ -152,14 +152,14 @@ def package_named(room):
 
 
 def crosses(room, other):
-    """Whether code of `room` that uses `other` uses a sibling's."""
+    """Returns whether code of `room` that uses `other` uses a sibling's."""
     return (package_named(other) in _SIBLINGS and package_named(room) != package_named(other)
             and other != CONTRACT
             and not any((room + "/").startswith(each + "/") for each in _COMBINES))
 
 
 def sibling_allowances(layers):
-    """A sentence for each allowance by which one library would need another."""
+    """Returns a sentence for each allowance by which one library would need another."""
     return ["layers.txt: %s may not use //%s: siblings meet in //%s only" % (
                 room, other, CONTRACT)
             for (room, mark), entries in layers.items() if mark == ""
@@ -168,7 +168,7 @@ def sibling_allowances(layers):
 
 
 def round_trips(below):
-    """The sets of keys of {room: rooms} in which each can be reached from each other."""
+    """Returns the sets of keys of {room: rooms} in which each can reach each other."""
     reached = {}
     for room in below:
         seen, open_rooms = set(), list(below[room])
@@ -183,7 +183,7 @@ def round_trips(below):
 
 
 def circles(layers):
-    """A sentence for each set of rooms whose production code goes round."""
+    """Returns a sentence for each set of rooms whose production code has a cycle."""
     below = {room: [entry[2:] for entry in entries if entry.startswith("//")]
              for (room, mark), entries in layers.items() if mark == ""}
     return ["layers.txt: a circle of %s" % ", ".join(rooms) for rooms in round_trips(below)]

@@ -21,22 +21,23 @@ import sys
 ROOM = "base/threads/"
 FLAGS = ["-fsyntax-only", "-std=c++17", "-fsized-deallocation", "-Wno-everything",
          "-Werror=thread-safety",
-         # The header of cpp-httplib has TLS with it; gates/server/BUILD says the same.
+         # The header of cpp-httplib uses TLS; gates/server/BUILD has the same.
          "-DCPPHTTPLIB_OPENSSL_SUPPORT"]
 _INCLUDE = re.compile(r'^\s*#\s*include "footprint/([^"]+)"', re.M)
-# Kinds that clang's analysis knows nothing of, and locks made by hand.
+# Kinds that clang's analysis does not know, and locks made by hand.
 _OTHER_MUTEX = re.compile(
     r"\bstd::(?:\w+_)?mutex\b|\bpthread_(?:mutex|spinlock|rwlock)_t\b|\babsl::Mutex\b"
     r"|\bstd::atomic_flag\b|\bmtx_t\b|\bwhile \([\w.>-]+(?:\.|->)exchange\(true")
 _OWN_MUTEX = re.compile(r"^ *(?:(?:mutable|static|inline|extern) )*"
                         r"(?:Mutex|PthreadMutex|SpinLock) (\w+)(?: = [^;]*)?;", re.M)
-# One file may be compiled several ways; HAS is of a library that may be absent.
+# A file may be compiled in several ways; HAS stands for a library that may be
+# absent.
 _VARIANT = re.compile(
     r"^#\s*if(?:n?def| defined\() ?(FOOTPRINT_(?!HAS_)\w+(?<!_H_))\b", re.M)
 
 
 def without_comments(text):
-    """The code alone, each line in its place."""
+    """Returns the code alone, with each line in its place."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
 
 
@@ -45,7 +46,7 @@ def _line_of(text, offset):
 
 
 def other_mutexes(texts):
-    """A line for each mutex that the analysis does not see."""
+    """Returns a line for each mutex that the analysis does not see."""
     found = []
     for name, text in sorted(texts.items()):
         code = without_comments(text)
@@ -58,7 +59,7 @@ def other_mutexes(texts):
 
 
 def mutexes_that_guard_nothing(texts):
-    """A line for each mutex that no annotation of its file names."""
+    """Returns a line for each mutex that no annotation of its file names."""
     found = []
     for name, text in sorted(texts.items()):
         if name.startswith(ROOM):
@@ -72,7 +73,7 @@ def mutexes_that_guard_nothing(texts):
 
 
 def sources_to_check(texts):
-    """The sources that reach a header of base/threads, or annotate by themselves."""
+    """Returns the sources that include a header of base/threads, or have annotations themselves."""
     includes = {name: _INCLUDE.findall(text) for name, text in texts.items()}
     known = {}
 
@@ -87,12 +88,12 @@ def sources_to_check(texts):
 
 
 def variants(text):
-    """The macros with each of which a source is compiled, besides without any."""
+    """Returns lists of flags: an empty one, and one for each macro that changes the source."""
     return [[]] + [["-D" + macro] for macro in sorted(set(_VARIANT.findall(text)))]
 
 
 def check_source(source, include_folders, extra=()):
-    """Findings of clang in a source; empty if there are none."""
+    """Returns findings of clang in a source; empty if there are none."""
     command = ["clang++", *FLAGS, *extra, *("-I%s" % folder for folder in include_folders),
                str(source)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -112,12 +113,12 @@ def _read_tree(root):
 
 
 def prepare_includes(root, work, protos):
-    """The folders in which "footprint/..." is found: the tree's and the protos'."""
+    """Returns the folders in which "footprint/..." is found: the tree's and the protos'."""
     tree, generated = work / "tree", work / "generated"
     tree.mkdir(parents=True, exist_ok=True)
     generated.mkdir(exist_ok=True)
     link = tree / "footprint"
-    # The folder may be another tree's, which may be gone.
+    # The folder may belong to another tree, which may no longer exist.
     link.unlink(missing_ok=True)
     link.symlink_to(root.resolve(), target_is_directory=True)
     subprocess.run(["protoc", "-I%s" % tree, "--cpp_out=%s" % generated,

@@ -13,7 +13,7 @@ _PLANTED = _FOLDER / "testdata" / "unguarded_access.cc"
 
 
 def findings(text=None):
-    """The lines that clang finds fault with in a text, or in the planted source."""
+    """Returns the lines in which clang finds faults, in a text or in the planted source."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as work:
         work = pathlib.Path(work)
         (work / "footprint").symlink_to(_FOLDER.parent.parent.absolute())

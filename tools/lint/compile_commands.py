@@ -13,13 +13,13 @@ import argparse
 import json
 import sys
 
-# Flags that gcc knows and clang's tools do not.
+# Flags that gcc has and clang's tools do not.
 _GCC_ONLY = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object",
              "-Wunused-but-set-parameter"}
 
 
 def source_of(arguments):
-    """The file after -c, or None where the action compiles none."""
+    """Returns the file after -c, or None if the action compiles none."""
     for flag, value in zip(arguments, arguments[1:]):
         if flag == "-c":
             return value
@@ -27,12 +27,12 @@ def source_of(arguments):
 
 
 def is_own(source):
-    # Assembly is compiled by the same rules, and is nothing for clang's tools.
+    # Assembly is compiled by the same rules, but clang's tools do not read it.
     return not source.startswith(("external/", "bazel-out/")) and not source.endswith((".S", ".s"))
 
 
 def compile_commands(actions, directory):
-    """The entries of compile_commands.json, sorted by file."""
+    """Returns the entries of compile_commands.json, sorted by file."""
     entries = {}
     for action in actions.get("actions", []):
         arguments = action.get("arguments", [])
@@ -42,7 +42,7 @@ def compile_commands(actions, directory):
         entries[source] = {
             "directory": directory,
             "file": source,
-            # gcc has sized deallocation on from C++14; clang wants to be told.
+            # gcc has sized deallocation from C++14 on; clang needs a flag.
             "arguments": [a for a in arguments if a not in _GCC_ONLY] + ["-fsized-deallocation"],
         }
     return [entries[source] for source in sorted(entries)]

@@ -18,7 +18,7 @@ import sys
 
 
 def tree_digest(root):
-    """Digest of what any source may include, and of the checks."""
+    """Returns a digest of everything that a source may include, and of the checks."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard",
          "*.h", "*.proto", ".clang-tidy"],
@@ -39,7 +39,7 @@ def key_of(entry, root, common):
 
 
 def check(entry, root, common, cache):
-    """clang-tidy's words about one file; empty when it has none."""
+    """Returns clang-tidy's output for one file; empty if it has none."""
     stamp = cache / key_of(entry, root, common)
     if stamp.exists():
         return ""

@@ -19,10 +19,10 @@ import os
 import pathlib
 import shutil
 
-# Modules that Bazel 7 itself asks for. Nothing in this tree uses them.
+# Modules that Bazel 7 itself needs. Nothing in this tree uses them.
 HIDDEN_MODULES = ["zlib", "apple_support", "buildozer"]
-# Where Debian keeps the rules that its own rc file does not override, or whose
-# packaged release is older than the one MODULE.bazel asks for.
+# Debian's folders of the rules that its own rc file does not override, or whose
+# packaged release is older than the one in MODULE.bazel.
 DEBIAN_RULES = {
     "rules_cc": "/usr/share/bazel/rules/cc",
     "rules_shell": "/usr/share/bazel/rules/shell",
@@ -41,7 +41,7 @@ def _ignore(*unused_args, **unused_kwargs):
 
 
 def recorded_repositories(source):
-    """The keyword arguments of each system_repository in repositories.bzl."""
+    """Returns the keyword arguments of each system_repository in repositories.bzl."""
     recorded = {}
 
     def system_repository(name, **kwargs):
@@ -53,7 +53,7 @@ def recorded_repositories(source):
     environment = {"native": Native, "fail": _fail}
 
     def load(unused_file, *names):
-        """Other rules than system_repository need no module."""
+        """Ignores rules other than system_repository, which need no module."""
         for name in names:
             environment[name] = _ignore
         environment["system_repository"] = system_repository
@@ -69,7 +69,7 @@ def _fail(message):
 
 
 def asked_versions(source):
-    """Module name -> version, as MODULE.bazel asks for them."""
+    """Returns module name -> version, from MODULE.bazel."""
     versions = {}
 
     def bazel_dep(name, version="", **unused_kwargs):
@@ -96,11 +96,11 @@ class Materialiser:
         self.output = pathlib.PurePosixPath(output)
 
     def outside(self, path):
-        """The path as seen from outside of the root."""
+        """Returns the path as seen from outside the root."""
         return self.root / str(path).lstrip("/")
 
     def overlay(self, label):
-        """The file in this tree behind "@footprint//third_party:path"."""
+        """Returns the file in this tree behind "@footprint//third_party:path"."""
         package, _, path = label.partition("//")[2].partition(":")
         return self.tree / package / path
 
@@ -165,7 +165,8 @@ def rc_lines(materialiser, names):
         "common --incompatible_disable_native_repo_rules",
         "common --incompatible_disallow_empty_glob",
         "common --incompatible_use_plus_in_repo_names",
-        # Nothing may be resolved from a registry: what is not overridden fails.
+        # Nothing may be resolved from a registry: a module without an override
+        # fails.
         "common --registry=file://%s/no_registry" % materialiser.output,
         "common --lockfile_mode=off",
     ]

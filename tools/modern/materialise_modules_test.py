@@ -30,7 +30,7 @@ def footprint_repositories():
     _maybe(lion_tamer, name = "tamer")
 '''
 
-# This tree, of which a test reads MODULE.bazel and third_party/repositories.bzl.
+# This tree; a test reads its MODULE.bazel and third_party/repositories.bzl.
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 
 

@@ -10,7 +10,7 @@ EQUIVALENT_LIST = "equivalent_mutations.txt"
 
 
 def read_equivalents(path):
-    """{key: reason}; ValueError for a line of another shape."""
+    """Returns {key: reason}. Raises ValueError for a line of another form."""
     if not path.is_file():
         return {}
     found = {}
@@ -26,7 +26,7 @@ def read_equivalents(path):
 
 
 def stale_equivalents(folder):
-    """Why the list of a package is not true any more; needs no parser."""
+    """Returns why the list of a package is out of date; needs no parser."""
     try:
         equivalents = read_equivalents(folder / EQUIVALENT_LIST)
     except ValueError as error:

@@ -51,7 +51,8 @@ import check_locks  # noqa: E402
 
 REQUIRED_SCORE = 0.95
 ATTEMPTS_TO_BUILD = 8
-# A mutant may allocate or write for ever. (A test maps 64 GiB that it does not use.)
+# A mutant may allocate or write for ever. (One test maps 64 GiB that it does
+# not use.)
 MOST_ADDRESS_SPACE, MOST_FILE_BYTES = 256 << 30, 4 << 30
 SECONDS_OF_A_TEST_ALONE = 300
 PLANTED_ALONE = "planted alone"
@@ -59,7 +60,8 @@ BUILD_FAILED, TESTS_FAILED = 1, 3
 
 KILLED, SURVIVED, NOT_COMPILED, EQUIVALENT = "killed", "survived", "not compiled", "equivalent"
 
-# How Bazel starts a test, kept for starting it by hand; times by the clock.
+# The way in which Bazel starts a test, kept to start it again by hand; times
+# are by the clock.
 RECORDER = r"""#!/usr/bin/env bash
 name=${TEST_TARGET//[\/:]/_}${TEST_SHARD_INDEX:+_shard_$TEST_SHARD_INDEX}
 file=$(dirname "$0")/recorded/$name
@@ -76,7 +78,7 @@ exit "$status"
 """
 
 
-# Which files and tests.
+# The files and the tests.
 
 
 @dataclasses.dataclass
@@ -113,7 +115,7 @@ def path_of(label):
 
 
 def reachable(rules, start):
-    """Labels of all that a target is made from."""
+    """Returns the labels of all that a target is made from."""
     seen, todo = set(), [start]
     while todo:
         label = todo.pop()
@@ -124,7 +126,7 @@ def reachable(rules, start):
 
 
 def sources_to_mutate(rules, package):
-    """Files of production that a test of the package is made from, sorted."""
+    """Returns the production files that a test of the package is made from, sorted."""
     reached = set()
     for rule in rules.values():
         if rule.is_test and not rule.is_manual:
@@ -139,18 +141,18 @@ def sources_to_mutate(rules, package):
 
 
 def tests_of(rules, files):
-    """The tests that are made from one of the files at least."""
+    """Returns the tests that are made from at least one of the files."""
     files = set(files)
     return sorted(rule.name for rule in rules.values()
                   if rule.is_test and rule.sort != "test_suite" and not rule.is_manual
                   and any(path_of(label) in files for label in reachable(rules, rule.name)))
 
 
-# Which mutants.
+# The mutants.
 
 
 def flags_for(tree, copy, work):
-    """Of clang, for the sources of `tree`; `copy` has only what belongs to it."""
+    """Returns clang's arguments for the sources of `tree`; `copy` has only what belongs to it."""
     listed = [path.relative_to(copy).as_posix() for path in copy.rglob("*.proto")]
     protos = [name for name in listed if "testdata" not in name
               and not name.startswith(("examples/", "third_party/"))]
@@ -171,11 +173,11 @@ def hash_of(*texts):
 
 
 def find_all(tree, names, flags, work, jobs):
-    """The mutants of all files, and why some files could not be parsed."""
+    """Returns the mutants of all files, and why some files could not be parsed."""
     cache_file = work / "found.json"
     cache = json.loads(cache_file.read_text()) if cache_file.is_file() else {}
     version = pathlib.Path(operators.__file__).read_text()
-    # A file that could not be parsed may be with other flags.
+    # A file that could not be parsed may be parsed with other flags.
     keys = {name: hash_of(version, *flags, name, (tree / name).read_text()) for name in names}
     new = [name for name in names if keys[name] not in cache]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
@@ -183,7 +185,7 @@ def find_all(tree, names, flags, work, jobs):
         for future in concurrent.futures.as_completed(futures):
             name, found, error = future.result()
             cache[keys[name]] = [[dataclasses.asdict(mutant) for mutant in found], error]
-            # Parsing takes minutes: a run that is cut off keeps what it has.
+            # Parsing takes minutes, so an interrupted run keeps its results.
             cache_file.write_text(json.dumps(cache))
     mutants, errors = [], []
     for name in names:
@@ -194,7 +196,7 @@ def find_all(tree, names, flags, work, jobs):
 
 
 def in_drawn_order(mutants, seed):
-    """As drawn by the seed: a change of one file leaves the others' order."""
+    """Returns an order drawn by the seed; a change of one file keeps the order of the others."""
     return sorted(mutants, key=lambda mutant: hash_of(str(seed), mutant.key))
 
 
@@ -203,7 +205,7 @@ def is_header(name):
 
 
 def compiling(tree, name, mutants, flags):
-    """Those of a file's mutants that clang compiles behind switches."""
+    """Returns the mutants of a file that clang compiles behind switches."""
     text = (tree / name).read_text()
     check = operators.CompileCheck(tree / name, flags)
 
@@ -226,7 +228,7 @@ def check_in_file(tree, name, mutants, flags):
 
 
 class CompileVerdicts:
-    """Whether mutants compile, kept between runs by their file's content."""
+    """Says whether mutants compile, and keeps that between runs by the file's content."""
 
     def __init__(self, tree, flags, work, jobs):
         self._tree, self._flags, self._jobs = tree, flags, jobs
@@ -260,13 +262,13 @@ class CompileVerdicts:
         return self._known[self._key(mutant)]
 
     def forget(self, mutant):
-        """The build says that clang was wrong."""
+        """Records that the build has shown clang to be wrong."""
         self._known[self._key(mutant)] = False
         self._save()
 
 
 def draw(order, sample, verdicts):
-    """The first mutants of the order that compile."""
+    """Returns the first mutants of the order that compile."""
     good, at = [], 0
     while len(good) < sample and at < len(order):
         batch = order[at:at + sample - len(good)]
@@ -280,7 +282,7 @@ def draw(order, sample, verdicts):
 
 
 class Package:
-    """The copy of a tree, with the sample's mutants behind switches."""
+    """A copy of a tree with the sample's mutants behind switches."""
 
     def __init__(self, copy, folder, jobs):
         self.copy, self.folder, self._jobs = copy, folder, jobs
@@ -295,7 +297,7 @@ class Package:
         return result.stdout
 
     def plant(self, originals, numbered):
-        """Writes each file with its switches; without any, as it was."""
+        """Writes each file with its switches; a file without any stays as it was."""
         by_file = collections.defaultdict(list)
         for number, mutant in numbered:
             by_file[mutant.file].append((number, mutant))
@@ -307,7 +309,7 @@ class Package:
         return sorted(name for name in by_file if not is_header(name))
 
     def record(self, tests, sources, count):
-        """Builds and runs the tests without a mutant: Bazel's exit code and output."""
+        """Builds and runs the tests without a mutant. Returns Bazel's exit code and output."""
         (self.folder / "recorded").mkdir(parents=True, exist_ok=True)
         recorder = self.folder / "record.sh"
         recorder.write_text(RECORDER)
@@ -316,7 +318,7 @@ class Package:
         code, output = self._test(tests, sources, "auto")
         known = {test.target for test in read_recorded(self.folder)}
         lost = [test for test in tests if test not in known]
-        # Bazel knows their results, and what they reach was not kept.
+        # Bazel has cached their results, and what they reach was not kept.
         if code == 0 and lost:
             code, output = self._test(lost, sources, "no")
         return code, output
@@ -325,7 +327,7 @@ class Package:
         return self._run_tests(tests, sources, [
             "--keep_going", "--local_test_jobs=%d" % self._jobs, "--strategy=TestRunner=local",
             "--cache_test_results=" + caching,
-            # A result out of a disk cache would leave nothing recorded.
+            # A result from a disk cache would record nothing.
             "--modify_execution_info=TestRunner=+no-cache",
             "--run_under=%s" % (self.folder / "record.sh")])
 
@@ -335,7 +337,7 @@ class Package:
         (self.copy / mutant.file).write_text(schemata.with_fault(originals[mutant.file], mutant))
 
     def try_tests(self, tests, sources, flags=("--notest_keep_going",)):
-        """Bazel's exit code, and the tests that failed."""
+        """Returns Bazel's exit code, and the tests that failed."""
         code, output = self._run_tests(tests, sources, [
             *flags, "--test_timeout=%d" % SECONDS_OF_A_TEST_ALONE])
         return code, re.findall(r"^(//\S+) +(?:FAILED|TIMEOUT|NO STATUS)", output, re.M)
@@ -355,7 +357,7 @@ class Package:
 
 
 def suspects(output, numbered):
-    """The mutants on lines where the compiler found errors."""
+    """Returns the mutants on lines where the compiler found errors."""
     lines = {(match[1].split("footprint/", 1)[-1], int(match[2])) for match in re.finditer(
         r"^(?:In file included from |\s*from )?(\S+?):(\d+)(?=[:,])", output, re.M)}
     lines = {(re.sub(r"^bazel-out/.*/_virtual_includes/[^/]+/", "", name), line)
@@ -370,7 +372,7 @@ def suspects(output, numbered):
 
 @dataclasses.dataclass
 class RecordedTest:
-    """A test as Bazel started it: run again, it needs no Bazel."""
+    """A test in the form in which Bazel started it, which can be run again without Bazel."""
     target: str
     folder: str
     command: list
@@ -380,7 +382,7 @@ class RecordedTest:
     passes: bool
 
     def fails_with(self, number, limit_scale=1.0):
-        """Whether the test fails with a mutant, or takes too long."""
+        """Returns whether the test fails with a mutant, or takes too long."""
         scratch = tempfile.mkdtemp(prefix="mutant")
         environment = dict(self.environment)
         for name in ("TEST_TMPDIR", "TEST_UNDECLARED_OUTPUTS_DIR",
@@ -433,7 +435,7 @@ def read_recorded(folder):
 
 
 def nearest_first(tests, mutant):
-    """Tests of the file's name, then its room's, then others; fast ones first."""
+    """Returns tests of the file's name first, then its room's, then others; fast ones first."""
     room, stem = os.path.dirname(mutant.file), pathlib.PurePath(mutant.file).stem
 
     def distance(test):
@@ -448,7 +450,7 @@ def nearest_first(tests, mutant):
 
 
 class Results:
-    """Verdicts by key, written down one by one."""
+    """Verdicts by key, which are written one by one."""
 
     def __init__(self, path):
         self._path, self._lock = path, threading.Lock()
@@ -480,7 +482,7 @@ class Results:
 
 
 class Judge:
-    """By tests that pass without a mutant, which is tried where one fails."""
+    """Judges by tests that pass without a mutant, which is checked again when one fails."""
 
     def __init__(self, tests):
         self._tests = tests
@@ -490,14 +492,15 @@ class Judge:
     def _is_usable(self, test):
         with self._locks[id(test)]:
             if id(test) not in self._passes_alone:
-                # A number that no mutant has: else a limit or a path could pass for a kill.
+                # No mutant has this number; without the check, a limit or a
+                # path could count as a kill.
                 self._passes_alone[id(test)] = not test.fails_with(0)
                 if not self._passes_alone[id(test)]:
                     say_left_out(test, " and without Bazel")
             return self._passes_alone[id(test)]
 
     def judge(self, number, mutant):
-        """(verdict, the test that failed or how many passed)."""
+        """Returns (verdict, the test that failed or how many passed)."""
         reaching = nearest_first([test for test in self._tests if number in test.reached], mutant)
         for test in reaching:
             if test.fails_with(number) and self._is_usable(test):
@@ -525,7 +528,7 @@ def judge_all(numbered, tests, results, jobs):
 
 
 def judge_alone(tree, originals, rules, mutants, results):
-    """Mutants that survived behind their switches, each in its source without one."""
+    """Judges mutants that survived behind their switches again, each in its source without a switch."""
     if not mutants:
         return 0
     start = time.monotonic()
@@ -534,7 +537,8 @@ def judge_alone(tree, originals, rules, mutants, results):
     sources = [name for name in files if not is_header(name)]
     code, failing = tree.try_tests(tests_of(rules, files), sources, ["--keep_going"])
     if code not in (0, TESTS_FAILED):
-        # Else each mutant would pass for one that does not compile, and raise the score.
+        # Otherwise each mutant would count as one that does not compile, which
+        # raises the score.
         raise SystemExit("mutate: the tests do not build without a mutant (exit status %d)" % code)
     for target in failing:
         print("mutate: left out, fails without a mutant: %s" % target, file=sys.stderr)
@@ -562,7 +566,7 @@ def _judged_alone(tree, mutant, tests, sources):
 
 
 def passing_tests(recorded):
-    """Those that pass without a mutant; the others are named."""
+    """Returns the tests that pass without a mutant, and names the others."""
     for test in recorded:
         if not test.passes:
             say_left_out(test, "")
@@ -570,7 +574,7 @@ def passing_tests(recorded):
 
 
 def build_and_record(tree, originals, order, rules, verdicts, count):
-    """The sample that compiles, numbered, its tests, and what Bazel said."""
+    """Returns the sample that compiles, numbered, its tests, and Bazel's output."""
     for _ in range(ATTEMPTS_TO_BUILD):
         sample = draw(order, count, verdicts)
         numbered = list(enumerate(sample, 1))
@@ -596,7 +600,7 @@ def share_line(killed, survived):
 
 
 def table(title, groups):
-    """Rows of counts by verdict, for each group of (verdicts of its mutants)."""
+    """Returns rows of counts by verdict, for each group of (verdicts of its mutants)."""
     lines = ["%-28s %7s %8s %8s %10s %8s %8s  %s" % (
         title, "drawn", "not comp", "sampled", "equivalent", "killed", "survived", "score (95 %)")]
     for name, verdicts in groups:
@@ -632,12 +636,12 @@ def report(package, numbered, bad, results, equivalents):
 
 
 def listed_key(mutant, package):
-    """As in the package's list, where files are named from the package on."""
+    """Returns the form of the package's list, where file names begin at the package."""
     return "\t".join([os.path.relpath(mutant.file, package), mutant.line_text, mutant.change])
 
 
 def run(tree, copy, package, args):
-    """Draws, builds and judges; the exit code."""
+    """Draws, builds and judges. Returns the exit code."""
     folder = copy.parent
     stale = stale_equivalents(tree / package)
     if stale:

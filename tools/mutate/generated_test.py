@@ -116,13 +116,14 @@ class GeneratedTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("survived: lion/roar.cc:3: boundary\n  roar.cc\tif (loudness > 5) return "
                       "Twice(loudness) + 1;\tloudness > 5 -> loudness >= 5\n", result.stdout)
-        # A survivor is planted alone, too; the test does not reach the last return.
+        # A survivor is also planted alone; the test does not reach the last
+        # return.
         self.assertIn("survived (0 tests reach it): lion/roar.cc:4: value", result.stdout)
         self.assertIn(" alone] survived (planted alone, 1 tests): lion/roar.cc:4: value",
                       result.stdout)
 
     def test_a_program_without_an_environment_has_its_mutants_planted_alone(self):
-        # As a sandbox starts its programs: no switch is ever on there.
+        # A sandbox starts its programs like this: no switch is ever on there.
         self.write("tree/lion/roar_test.cc", """#include "footprint/lion/roar.h"
 #include <cstring>
 #include <unistd.h>
@@ -191,7 +192,7 @@ int main(int count, char** arguments) {
         first = self.run_it()
         results = self.folder / "out/results_1.jsonl"
         lines = results.read_text().splitlines()
-        # The last is half written.
+        # The last one is half written.
         results.write_text("\n".join(lines[:3]) + "\n" + lines[3][:20])
         again = self.run_it()
         self.assertIn("[1/%d]" % (len(lines) - 3), again.stdout)

@@ -27,14 +27,14 @@ GENERATED_SAMPLE = 200
 
 
 def copy_tree(tree, copy):
-    """Copies what is committed or about to be; a folder without git, whole."""
+    """Copies committed files and those that could be committed; copies a folder without git as a whole."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."],
         cwd=tree, capture_output=True, text=True)
     if listed.returncode:
         shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns("bazel-*"))
         return
-    # A person's own flags, such as a cache's place, are not committed.
+    # A person's own flags, such as the place of a cache, are not committed.
     for name in set(listed.stdout.split("\0")) - {""} | {"user.bazelrc"}:
         source = tree / name
         if source.is_file():
@@ -43,7 +43,8 @@ def copy_tree(tree, copy):
 
 
 def fresh_copy(tree, output_root):
-    # The same path each time keeps the output root useful between runs.
+    # The path is the same each time, so that the output root stays useful
+    # between runs.
     copy = pathlib.Path(output_root) / "tree"
     shutil.rmtree(copy, ignore_errors=True)
     copy_tree(tree, copy)
@@ -51,7 +52,7 @@ def fresh_copy(tree, output_root):
 
 
 def check_equivalents(tree, package):
-    """Whether the package's list of equivalents fits its sources; the exit code."""
+    """Checks whether the package's list of equivalents fits its sources. Returns the exit code."""
     stale = equivalents.stale_equivalents(tree / package)
     for text in stale:
         print("mutate: " + text, file=sys.stderr)
@@ -59,7 +60,7 @@ def check_equivalents(tree, package):
 
 
 def plant_generated(tree, package, args, output_root):
-    # Needs clang's parser, which the check of equivalents does without.
+    # This needs clang's parser; the check of equivalents does not.
     import generated  # pylint: disable=import-outside-toplevel
 
     return generated.run(tree, fresh_copy(tree, output_root), package, args)

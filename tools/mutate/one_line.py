@@ -7,6 +7,6 @@ _TEXT_OR_COMMENT = re.compile(
 
 
 def one_line(text):
-    """Code without comments, on one line."""
+    """Returns code without comments, on one line."""
     text = _TEXT_OR_COMMENT.sub(lambda match: match[1] or " ", text)
     return " ".join(text.split())

@@ -35,16 +35,16 @@ _OTHER_ARITHMETIC = {
     "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<<": ">>", ">>": "<<",
     "&": "|", "|": "&", "^": "&", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
     "%=": "*=", "<<=": ">>=", ">>=": "<<=", "&=": "|=", "|=": "&=", "^=": "&="}
-# Operators whose replacement binds more, or less.
+# Operators whose replacement binds more tightly, or less.
 _OF_ANOTHER_RANK = {"&&", "||", "&", "|", "^"}
 _FUNCTIONS = {Kind.FUNCTION_DECL, Kind.CXX_METHOD, Kind.CONSTRUCTOR, Kind.DESTRUCTOR,
               Kind.CONVERSION_FUNCTION, Kind.FUNCTION_TEMPLATE}
-# Nothing in them is run, or nothing that C++ says.
+# These contain nothing that runs, or nothing that C++ defines.
 _NOT_RUN = {Kind.CXX_UNARY_EXPR, Kind.CXX_TYPEID_EXPR, Kind.SIZE_OF_PACK_EXPR,
             Kind.ASM_STMT, Kind.MS_ASM_STMT, Kind.STATIC_ASSERT}
 _LITERAL = re.compile(r"(?:\d[\d']*|0[xXbB][\da-fA-F']+)[uUlLzZ]*|[\d']*\.?[\d']+(?:[eE][-+]?\d+)?[fFlL]?"
                       r"|\d+\.|true|false")
-# Texts for a person who looks for a fault, as comments are.
+# Texts for a person who looks for a fault, which are like comments.
 _LOGS = re.compile(r"(?:std::)?(?:fprintf\(stderr|fputs\(.*stderr\)$|perror\()", re.S)
 _ANOTHER_STATUS = "::absl::Status(static_cast<::absl::StatusCode>(2), \"a planted fault\")"
 
@@ -72,7 +72,7 @@ class Mutant:
 
     @property
     def key(self):
-        """Tells it from all others, whatever stands on other lines."""
+        """Returns a key that identifies it, regardless of other lines."""
         return "\t".join([self.file, self.line_text, self.change])
 
     def __str__(self):
@@ -103,7 +103,7 @@ class _Finder:
         return self._numbered()
 
     def _numbered(self):
-        """Those that read alike on a line get numbers, from left to right."""
+        """Numbers the mutants that look alike on a line, from left to right."""
         counts, numbered = {}, []
         for mutant in sorted(self._found.values(), key=lambda m: (m.start, m.end, m.operator)):
             counts[mutant.key] = counts.get(mutant.key, 0) + 1
@@ -122,7 +122,7 @@ class _Finder:
         return self._bytes[start:end].decode()
 
     def _before(self, start):
-        """The code before a place, without comments, as far as a line or two."""
+        """Returns the code before a place, without comments, up to a line or two."""
         line_start = self._bytes.rfind(b"\n", 0, max(0, start - 200)) + 1
         return one_line(self._text(line_start, start))
 
@@ -159,8 +159,8 @@ class _Finder:
             return
         head = self._text(cursor.extent.start.offset, bodies[0].extent.start.offset)
         self._is_constant = bool(re.search(r"\b(?:constexpr|consteval)\b", head))
-        # A template's type is said by the name's children; another's by the
-        # cursor.
+        # A template's type is named by the name's children, and any other type
+        # by the cursor.
         self._result = cursor.result_type
         for child in children:
             if child.kind == Kind.PARM_DECL:
@@ -205,7 +205,7 @@ class _Finder:
             self._visit(child, cursor)
 
     def _visit_condition(self, cursor):
-        """Of a statement: whichever child stands where the condition does."""
+        """Handles a statement, whichever child is the condition."""
         for child in cursor.get_children():
             if not child.kind.is_expression():
                 continue
@@ -215,7 +215,7 @@ class _Finder:
                 return
             if cursor.kind == Kind.FOR_STMT:
                 is_condition = before.endswith(";") and after.startswith(";")
-                # The body may be an expression: it stands behind the head.
+                # The body may be an expression, which comes after the head.
                 is_condition = is_condition and "for (" in self._text(cursor.extent.start.offset, start)
             else:
                 is_condition = (re.search(r"(?:\b(?:if|while) \(|;)$", before)
@@ -253,7 +253,7 @@ class _Finder:
             if symbol in _OF_ANOTHER_RANK:
                 left, right = ("(%s)" % text if " " in text else text for text in (left, right))
             new = "%s %s %s" % (left, others[symbol], right)
-            # As a condition's opposite: one of the two is enough.
+            # This is the opposite of a condition, and one of the two is enough.
             opposite = "!(%s)" % one_line(self._text(*span))
             if symbol in ("==", "!=") and (*span, opposite) in self._found:
                 continue
@@ -269,7 +269,7 @@ class _Finder:
                 self._add("arithmetic", (start, end), one_line(text[:-2]) + other, "value")
 
     def _visit_call(self, cursor):
-        """An overloaded comparison is a call of `operator<`."""
+        """Handles an overloaded comparison, which is a call of `operator<`."""
         symbol = cursor.spelling.replace("operator", "", 1).strip()
         children = list(cursor.get_children())
         if not cursor.spelling.startswith("operator") or len(children) != 3:
@@ -282,7 +282,7 @@ class _Finder:
                                  self._text(right_start, end))
 
     def _visit_statement(self, child, parent):
-        """A statement that is a call may be removed."""
+        """Removes a statement that is a call."""
         inner = child
         while inner.kind == Kind.UNEXPOSED_EXPR:
             children = list(inner.get_children())
@@ -319,7 +319,8 @@ class _Finder:
             self._other_result(cursor, end, text, result.spelling)
 
     def _other_result(self, cursor, end, text, result):
-        # An Abseil status by any spelling; OK has no other text than this.
+        # The text of an Abseil status identifies it; OK has no other text than
+        # this.
         is_status_or = re.search(r"\bStatusOr<", result)
         new = _ANOTHER_STATUS if is_status_or or re.fullmatch(r"absl::OkStatus\(\)", text) else "{}"
         if not self._after(end).startswith(";"):
@@ -345,7 +346,7 @@ _OPTIONS = (cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD |
 
 
 def find_mutants(name, path, flags):
-    """The mutants of the file at `path`, in its order; NotParsed where clang finds errors."""
+    """Returns the mutants of the file at `path`, in its order. Raises NotParsed if clang finds errors."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     unit = cindex.Index.create().parse(str(path), args=flags, options=_OPTIONS)
@@ -356,7 +357,7 @@ def find_mutants(name, path, flags):
 
 
 class CompileCheck:
-    """Does a file compile with another text? The headers are read once."""
+    """Says whether a file compiles with another text. The headers are read once."""
 
     def __init__(self, path, flags):
         self._path = str(path)

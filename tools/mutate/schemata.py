@@ -11,7 +11,7 @@ process comes by it. A program that is started without that environment has no m
 MUTANT_VARIABLE = "FOOTPRINT_MUTANT"
 REACHED_VARIABLE = "FOOTPRINT_MUTANTS_REACHED"
 
-# Lines keep their numbers, so that messages lead to the source as it was.
+# Lines keep their numbers, so that messages lead to the original source.
 PRELUDE = r"""#ifndef FOOTPRINT_MUTANT_SWITCH_
 #define FOOTPRINT_MUTANT_SWITCH_
 #include <errno.h>
@@ -66,7 +66,7 @@ constexpr bool OnAtRunTime(int number) {
 
 
 class _Node:
-    """A stretch of the source, with the mutants that have this very stretch."""
+    """A part of the source, with the mutants of exactly this part."""
 
     def __init__(self, start, end):
         self.start, self.end = start, end
@@ -74,7 +74,7 @@ class _Node:
 
 
 def _tree(numbered, length):
-    """The mutants, nested as their places are."""
+    """Returns the mutants, nested by their places."""
     root = _Node(0, length)
     path = [root]
     # Statements enclose expressions of the same place.
@@ -113,15 +113,15 @@ def _written(node, source):
 
 
 def with_switches(text, numbered, is_header):
-    """`text` with (number, mutant) pairs of it behind switches."""
+    """Returns `text` with its (number, mutant) pairs behind switches."""
     source = text.encode()
-    # Warnings that switches cause are no errors. (Sources get -w.)
+    # Warnings that switches cause are not errors. (Sources get -w.)
     quiet = "#pragma GCC system_header\n" if is_header else ""
     return "%s%s#line 1\n%s" % (quiet, PRELUDE, _written(_tree(numbered, len(source)), source))
 
 
 def with_fault(text, mutant):
-    """`text` with one mutant that needs no switch."""
+    """Returns `text` with one mutant that needs no switch."""
     source = text.encode()
     code = source[mutant.start:mutant.end].decode()
     faulty = {"opposite": "!(%s)" % code, "removed": "{}",

@@ -5,7 +5,7 @@ import statistics
 
 
 def wilson_interval(hits, count):
-    """The 95 % interval of a share, as Wilson has it."""
+    """Returns the 95 % interval of a share by Wilson's method."""
     if count == 0:
         return 0.0, 1.0
     z = statistics.NormalDist().inv_cdf(0.975)

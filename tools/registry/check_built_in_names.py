@@ -18,7 +18,7 @@ import pathlib
 import subprocess
 import sys
 
-# Bazel 9's own: of the language, of BUILD files, of .bzl files.
+# Names that Bazel 9 itself has: in the language, in BUILD files, in .bzl files.
 LANGUAGE = set("""
     False None True abs all any bool dict dir enumerate fail float getattr hasattr hash
     int len list max min print range repr reversed set sorted str tuple type zip
@@ -38,7 +38,7 @@ BZL = set("""
 """.split())
 NATIVE = BUILD | {"existing_rule", "existing_rules", "module_name", "module_version",
                   "repository_name"}
-# Called from WORKSPACE alone.
+# Only WORKSPACE calls these.
 WORKSPACE_ONLY = {"third_party/repositories.bzl"}
 
 

@@ -34,16 +34,18 @@ import release  # noqa: E402  (found in the folder beside this one)
 import resolution  # noqa: E402  (found beside this file)
 
 FACTS = pathlib.Path(__file__).parent / "modules.json"
-# The oldest and newest of each line of Bazel, and both sides of a change in how
-# compatibility levels are read.
+# The oldest and newest version of each line of Bazel, and both sides of a
+# change in how compatibility levels are read.
 BAZELS = ((7, 4, 0), (7, 7, 1), (8, 0, 0), (8, 5, 0), (8, 6, 0), (9, 0, 0), (9, 1, 0))
-# Versions that fail. They stay in the facts, so that a test sees each of them refused.
+# Versions that fail. They stay in the facts, so that a test sees that each is
+# refused.
 REFUSED = (
     resolution.Dependency("abseil-cpp", "20260817.0"),
     resolution.Dependency("googletest", "1.18.0"),
 )
-# Modules whose headers mean something else under other defines, with what the names of
-# these defines begin with. A module's local_defines do not reach who includes it.
+# Modules whose headers have another meaning under other defines, with the
+# beginnings of these defines' names. A module's local_defines do not reach the
+# sources that include it.
 HEADER_DEFINES = {"cpp-httplib": "CPPHTTPLIB_"}
 
 
@@ -62,7 +64,7 @@ def read_modules(tree):
 
 
 def to_modules(texts):
-    """Returns path -> Module. One that takes footprint from a folder also needs what it needs."""
+    """Returns path -> Module. A module that takes footprint from a folder also needs footprint's needs."""
     footprint = resolution.read_module(texts["MODULE.bazel"])
     modules = {}
     for path, text in texts.items():

@@ -60,7 +60,8 @@ def read_module(text, with_development=False):
 
     def bazel_dep(name, version="", max_compatibility_level=-1, dev_dependency=False,
                   repo_name="", **_):
-        # With repo_name = None a version is asked for only where others want the module.
+        # With repo_name = None a version counts only if other modules want the
+        # module.
         if repo_name is not None and (with_development or not dev_dependency):
             dependencies.append(Dependency(name, version, max_compatibility_level))
 
@@ -68,7 +69,7 @@ def read_module(text, with_development=False):
         overridden.add(module_name)
 
     class Ignored(dict):
-        """Every other name: callable, with any attribute, without effect."""
+        """Stands for every other name: callable, with any attribute, without effect."""
 
         def __missing__(self, key):
             return _anything
@@ -92,7 +93,7 @@ _anything = _Anything()
 
 
 class Checkout:
-    """A registry as a folder that holds modules/; each file is read when it is asked for."""
+    """A registry as a folder that contains modules/; each file is read when it is needed."""
 
     def __init__(self, folder):
         self._modules = pathlib.Path(folder) / "modules"
@@ -213,7 +214,7 @@ class _Resolver:
         return module.level if module and _reads_levels(self._bazel) else 0
 
     def _wanted(self, module):
-        """The dependencies that the registry answers for."""
+        """Returns the dependencies that come from the registry."""
         return [dependency for dependency in module.dependencies
                 if dependency.name not in self._root.overridden | {self._root.name}]
 
@@ -226,7 +227,7 @@ class _Resolver:
         return module
 
     def collect(self):
-        """Reads every module that somebody asks for, selected in the end or not."""
+        """Reads every module that another asks for, whether or not it is selected in the end."""
         waiting = self._wanted(self._root)
         while waiting:
             dependency = waiting.pop()

@@ -37,8 +37,8 @@ import sys
 import zlib
 
 
-# A member without flags, name and time; compressed best, by a system that is not
-# told. Python's gzip module names the system in some versions.
+# A member without flags, name and time, with the best compression and an
+# unknown system. Some versions of Python's gzip module write the system's name.
 GZIP_HEADER = bytes.fromhex("1f8b08000000000002ff")
 
 # Settings that change what `git archive` writes.
@@ -60,7 +60,7 @@ def git(tree, *arguments):
 
 
 def module_version(module_text):
-    """The version in MODULE.bazel's own module(), not that of a dependency."""
+    """Returns the version in MODULE.bazel's own module(), not that of a dependency."""
     module = re.search(r"(?ms)^module\((.*?)\)$", module_text)
     version = re.search(r'\bversion = "([^"]+)"', module[1]) if module else None
     if not version:
@@ -69,20 +69,20 @@ def module_version(module_text):
 
 
 def refuse_tree(tree):
-    """A tree that is not the commit."""
+    """Fails if the tree is not the commit."""
     if git(tree, "rev-parse", "--show-prefix").strip():
         raise Refused("%s is a folder of a repository, not its top" % tree)
     changes = git(tree, "status", "--porcelain", "--untracked-files=normal").decode().splitlines()
     if changes:
         raise Refused("the tree has changes, such as %r: commit or remove them" % changes[0])
-    # No setting of git turns this file off.
+    # No setting of git disables this file.
     attributes = tree / git(tree, "rev-parse", "--git-path", "info/attributes").decode().strip()
     if attributes.exists() and re.search(r"(?m)^\s*[^#\s]", attributes.read_text()):
         raise Refused("%s may change the archive: move it away" % attributes)
 
 
 def refuse_tag(tree, tag):
-    """A tag that is not there, or not of this commit."""
+    """Fails if the tag does not exist, or is not of this commit."""
     if git(tree, "tag", "--list", "--", tag).decode().split() != [tag]:
         raise Refused("there is no tag %r" % tag)
     if git(tree, "rev-parse", "refs/tags/%s^{commit}" % tag) != git(tree, "rev-parse", "HEAD"):
@@ -90,7 +90,7 @@ def refuse_tag(tree, tag):
 
 
 def refuse_version(tree, tag, version):
-    """A version that not every file of the tree tells."""
+    """Fails if the tag or a file of the tree has another version."""
     if tag != "v" + version:
         raise Refused("tag %s, but MODULE.bazel says version %s: want tag v%s"
                       % (tag, version, version))
@@ -105,7 +105,7 @@ def refuse_version(tree, tag, version):
 
 
 def refuse_unreleasable(tree, tag):
-    """The version that may be released as `tag`."""
+    """Returns the version that may be released as `tag`."""
     refuse_tree(tree)
     refuse_tag(tree, tag)
     version = module_version((tree / "MODULE.bazel").read_text())
@@ -114,7 +114,7 @@ def refuse_unreleasable(tree, tag):
 
 
 def archive_bytes(tree, tag, version):
-    """A tar of the tagged tree, compressed; what a user's git is set to has no part in it."""
+    """Returns a compressed tar of the tagged tree, which the user's git settings do not affect."""
     settings = [word for setting in ARCHIVE_SETTINGS for word in ("-c", setting)]
     tar = git(tree, *settings, "archive", "--format=tar",
               "--prefix=footprint-%s/" % version, "refs/tags/%s^{commit}" % tag)
@@ -191,7 +191,7 @@ def release_notes(changelog_text, version):
 
 
 def release(tree, output, url, tag):
-    """Writes the files; what to print."""
+    """Writes the files. Returns the text to print."""
     version = refuse_unreleasable(tree, tag)
     data = archive_bytes(tree, tag, version)
     integrity = integrity_of(data)
@@ -223,7 +223,7 @@ def main():
     args = parser.parse_args()
     try:
         print("\n".join(release(args.tree, args.output, args.url, args.tag)))
-    # A file or folder that cannot be read or written is told as shortly.
+    # A file or folder that cannot be read or written is reported as briefly.
     except (Refused, OSError) as reason:
         sys.exit("release: %s" % reason)
 

@@ -38,7 +38,7 @@ class ReleaseTest(unittest.TestCase):
         self.tree = self.repository("tree")
 
     def repository(self, name):
-        """A repository of one commit, its time given, with the tag v1.2.3."""
+        """Makes a repository of one commit at a given time, with the tag v1.2.3."""
         tree = pathlib.Path(self.folder.name) / name
         (tree / ".bcr").mkdir(parents=True)
         (tree / "MODULE.bazel").write_text(MODULE)
@@ -93,8 +93,8 @@ class ReleaseTest(unittest.TestCase):
     def test_same_commit_gives_same_bytes(self):
         self.release()
         first = self.archive()
-        # Another checkout, its files of another time and its user with other
-        # settings.
+        # This is another checkout, with files of another time and a user with
+        # other settings.
         self.tree = self.repository("another")
         os.utime(self.tree / "run", (0, 0))
         attributes = pathlib.Path(self.folder.name) / "attributes"
@@ -107,7 +107,8 @@ class ReleaseTest(unittest.TestCase):
         self.assertEqual(first, self.archive())
 
     def test_the_archives_own_header_tells_no_time_no_name_and_no_system(self):
-        # Nor the version of Python: the gzip module of 3.11 and 3.12 says "Unix".
+        # The version of Python does not matter either: the gzip module of 3.11
+        # and 3.12 writes "Unix".
         self.release()
         self.assertEqual(self.archive()[:10].hex(), "1f8b08000000000002ff")
         self.assertEqual(gzip.decompress(self.archive())[:16], b"pax_global_heade")
@@ -142,7 +143,7 @@ class ReleaseTest(unittest.TestCase):
         self.assertIn("integrity  sha256-" + base64.b64encode(digest).decode(), said)
 
     def entry(self, name):
-        """A module's folder in the registry that was written."""
+        """Returns a module's folder in the written registry."""
         return self.output / "registry/modules" / name / "1.2.3"
 
     def test_writes_a_registry_that_holds_the_version(self):

@@ -20,7 +20,7 @@ def read_yaml(name):
 
 
 def strings_of(value):
-    """Every string in parsed JSON or YAML."""
+    """Returns every string in parsed JSON or YAML."""
     if isinstance(value, dict):
         return [text for part in value.values() for text in strings_of(part)]
     if isinstance(value, list):
@@ -29,7 +29,7 @@ def strings_of(value):
 
 
 def with_name(label):
-    """//memo:memo of @footprint//memo, and //:footprint of @footprint."""
+    """Returns //memo:memo for @footprint//memo, and //:footprint for @footprint."""
     repository, _, path = label.partition("//")
     package, _, name = path.partition(":")
     return "//%s:%s" % (package, name or package.rpartition("/")[2] or repository.lstrip("@"))
