@@ -1,6 +1,6 @@
 // A pair of memory fences, of which the frequent one is nearly free.
 //
-//   // Often, by a thread that was told kMembarrier:
+//   // Often, on a thread for which ChooseFence returned kMembarrier:
 //   pins = pins + 1;
 //   AsymmetricFence::Light();  // any other thread: Full()
 //   value = published;

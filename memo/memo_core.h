@@ -83,8 +83,8 @@ struct MemoStatistics {
   int64_t resident_bytes = 0;
   BytesSource bytes_source = BytesSource::kUnknown;
   // Why the measured bytes may be wrong: other threads allocated during the
-  // load, or the load took less than was declared, so that part of the value may
-  // have existed before. Empty if nothing puts them in doubt.
+  // load, or the load took less than was declared, so that part of the value
+  // may have existed before. Empty if nothing puts them in doubt.
   std::string doubt;
   // What the user declared; 0 or empty if nothing was.
   int64_t declared_bytes = 0;

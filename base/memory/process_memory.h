@@ -23,7 +23,7 @@ int64_t LoadedImageBytes();
 // Returns whether this process has a child process or has waited for one.
 bool HasHadChildProcess();
 
-// Marks a moment, and tells later whether this process has started children
+// Marks a moment, and says later whether this process has started children
 // since then, also by vfork, posix_spawn or system(). A child from before that
 // ends and is waited for later counts as a new one, since it looks the same. A
 // process that ignores SIGCHLD loses its children without a trace, so it always

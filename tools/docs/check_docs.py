@@ -25,11 +25,11 @@ import subprocess
 import sys
 
 _TAG = re.compile(r"<!-- (file|command|sketch)(?:: (\S+))? -->")
-# Also of a picture; its text may go over lines.
+# A link, also of a picture; its text may span lines.
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 # A line that stands for any number of lines of output.
 DOTS = "..."
-# How a test, and .ci/run, hand a command's output to check_outputs.py.
+# The way in which a test and .ci/run pass a command's output to check_outputs.py.
 _COMPARED = ("--command='%s'", 'run_quoted "%s"')
 _OUTSIDE = ("http:", "https:", "mailto:")
 
