@@ -230,12 +230,12 @@ class [[nodiscard]] Handle {
   }
   ~Handle() { Release(); }
 
-  // Returns the memo that the handle came from. Do not call it after a move.
+  // Returns the value; null only after a move.
   const T* get() const { return value_; }
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_; }
 
-  // The memo that it came from. Not after a move.
+  // Returns the memo that the handle came from. Do not call it after a move.
   Memo<T> memo() const;
 
  private:
@@ -332,7 +332,7 @@ class Memo {
   friend struct memo_internal::MemoAccess;
   friend class Handle<T>;
 
-  // This is not inlined, so that the fast path is small enough to be.
+  // This is not inlined, so that the fast path is small enough to be inlined.
   ABSL_ATTRIBUTE_NOINLINE absl::StatusOr<Handle<T>> GetSlowly() const {
     const void* acquired = core_->TryAcquireFurther();
     if (acquired != nullptr) return Handle<T>(static_cast<const T*>(acquired));
@@ -349,7 +349,8 @@ class Memo {
   std::shared_ptr<memo_internal::MemoCore> core_;
 };
 
-// Here, or in MakeMemo, one line refuses each type that no memo can hold.
+// These specialisations, and MakeMemo, refuse each type that no memo can hold,
+// each with an error of one line.
 template <typename T>
 class Memo<const T> : public memo_internal::RefusedMemo<T> {
   static_assert(memo_internal::kIsNever<T>,

@@ -31,7 +31,6 @@
 //
 // Pure; thread-safe. Memory: the points. Time: that of some hundred fits of at
 // most three coefficients for each point.
-// most three coefficients a point.
 
 #ifndef FOOTPRINT_BASE_SCALING_SCALING_LAW_H_
 #define FOOTPRINT_BASE_SCALING_SCALING_LAW_H_

@@ -6,7 +6,6 @@
 // Prints the processor time of the run, from the listing to the last row, and
 // how often Google Benchmark matched its list: in the given order, and with
 // cells reordered under a budget.
-// cells may be reordered under a budget.
 
 #include <cstdlib>
 #include <ctime>
