@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr size_t kAlignment = 256;
-constexpr int kAlignmentFlag = 8;  // its binary logarithm
+constexpr int kAlignmentFlag = 8;  // The binary logarithm of kAlignment.
 
 size_t RandomSize(std::mt19937* random) {
   switch ((*random)() % 4) {
@@ -74,7 +74,7 @@ void* Call(TraceCall call, size_t size) {
   }
 }
 
-// Bytes that the call above asks for, from its manual page.
+// Returns the bytes that the call requests, by its manual page.
 size_t RequestedBytes(TraceCall call, size_t size) {
   switch (call) {
     case TraceCall::kCalloc:
@@ -144,8 +144,9 @@ TraceRunner::TraceRunner(AllocationTrace trace) : trace_(std::move(trace)) {
   workers_.resize(static_cast<size_t>(trace_.thread_count));
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  // The C library keeps up to 40 MiB of stacks of ended threads. Beyond that it
-  // frees a stack, and with it blocks of its own, which no trace knows of.
+  // Stacks are small because the C library keeps at most 40 MiB of stacks of
+  // ended threads. Beyond that it frees a stack, and with it blocks of its own,
+  // which are in no trace.
   pthread_attr_setstacksize(&attributes, kStackBytes);
   for (int i = 0; i < trace_.thread_count; ++i) {
     Worker& worker = workers_[static_cast<size_t>(i)];

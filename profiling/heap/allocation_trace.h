@@ -1,5 +1,5 @@
-// Allocation traces whose true peak is known: each step is done by one thread
-// while all others wait, and what is live after it is added up by hand.
+// Allocation traces whose true peak is known. One thread does each step while
+// all others wait, and the runner adds up what is live after it.
 //
 //   AllocationTrace trace = RandomTrace(/*seed=*/1, /*threads=*/4,
 //   /*steps=*/500); TraceRunner runner(trace);     // starts the threads
@@ -8,8 +8,7 @@
 //   HeapPhaseBytes bytes = EndHeapPhase(phase);
 //   // bytes.peak_live_net_bytes == truth.peak_usable_bytes
 //
-// For tests. The blocks that a trace leaves live are freed by the runner's
-// destructor.
+// For tests. The runner's destructor frees the blocks that a trace leaves live.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
 #define FOOTPRINT_PROFILING_HEAP_ALLOCATION_TRACE_H_
@@ -37,11 +36,11 @@ enum class TraceCall {
   kNewNothrow,
   kNewAligned,
   kMallocx,
-  kRealloc,  // of what is in the slot; of nothing, if nothing is
+  kRealloc,  // kRealloc,  // Allocates if the slot is empty.
   kReallocArray,
   kRallocx,
   kXallocx,
-  kFree,  // by the call that belongs to how the block was allocated
+  kFree,  // Uses the deallocation function that matches the allocation.
   kEndThread,
 };
 inline constexpr int kAllocatingCallCount = static_cast<int>(TraceCall::kFree);
@@ -59,8 +58,9 @@ struct AllocationTrace {
   std::vector<TraceStep> steps;
 };
 
-// Any thread may free what any other allocated. With more than one thread some
-// end on the way, and others free what they left.
+// Returns a trace of random steps. Any thread may free what another allocated.
+// With more than one thread, some threads end during the trace, and others free
+// the blocks they leave.
 AllocationTrace RandomTrace(uint32_t seed, int thread_count, int step_count);
 
 struct TruePeak {
@@ -79,7 +79,8 @@ class TraceRunner {
   TraceRunner(const TraceRunner&) = delete;
   TraceRunner& operator=(const TraceRunner&) = delete;
 
-  // Runs the trace; called once. Does not allocate outside the trace.
+  // Runs the trace. Call it once. It allocates nothing besides the trace's
+  // blocks.
   TruePeak Run();
 
  private:

@@ -1,11 +1,10 @@
-// The time, as cheaply as it can be had: every allocation of a growing heap
-// reads it.
+// Reads a monotonic clock as cheaply as possible, because every allocation of a
+// growing heap reads it.
 //
 //   published->peak_time_ns.store(CoarseTimeNs());
 //
-// Nanoseconds of CLOCK_MONOTONIC as of the kernel's last tick, 1 to 10 ms ago.
-// Pure but for the clock. Thread-safe; works inside malloc and in signal
-// handlers.
+// Returns nanoseconds of CLOCK_MONOTONIC as of the kernel's last tick, 1 to 10
+// ms ago. Thread-safe; works inside malloc and in signal handlers.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_
 #define FOOTPRINT_PROFILING_HEAP_COARSE_TIME_H_

@@ -48,13 +48,14 @@ TEST(EntryPointsTest, AMappingThatIsMovedAndKeptCountsTwice) {
   ASSERT_NE(second, MAP_FAILED) << "needs Linux 5.7 or newer";
   EXPECT_EQ(ReadHeapPhase(phase).peak_mapped_net_bytes,
             static_cast<int64_t>(6 * page));
-  // To an address that is chosen, over a page that is mapped.
+  // Moves it to a chosen address, over a page that is mapped.
   void* third = mremap(second, 3 * page, 3 * page,
                        MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, first);
   ASSERT_EQ(third, first);
   munmap(first, 3 * page);
   munmap(second, 3 * page);
-  // All is counted back: what is mapped now makes no new mark but its own.
+  // Every byte is subtracted again: a later mapping raises the mark only by its
+  // own bytes.
   void* fourth =
       mmap(nullptr, 7 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(fourth, 7 * page);
@@ -64,12 +65,14 @@ TEST(EntryPointsTest, AMappingThatIsMovedAndKeptCountsTwice) {
 
 TEST(EntryPointsTest, OutOfMemoryIsReportedAndNotCounted) {
   const HeapPhase phase = BeginHeapPhase();
-  volatile size_t too_much = SIZE_MAX / 4;  // unknown to the compiler
+  // The compiler does not know the value.
+  volatile size_t too_much = SIZE_MAX / 4;
   EXPECT_EQ(Opaque(std::malloc(too_much)), nullptr);
   EXPECT_EQ(Opaque(std::calloc(too_much, 8)), nullptr);
   EXPECT_EQ(Opaque(::operator new(too_much, std::nothrow)), nullptr);
   void* block = Opaque(std::malloc(64));
-  void* same_block = Opaque(block);  // gcc takes a block for freed by realloc
+  // gcc takes a block for freed after realloc.
+  void* same_block = Opaque(block);
   EXPECT_EQ(Opaque(std::realloc(block, too_much)), nullptr);
   std::free(same_block);
   const HeapPhaseBytes bytes = EndHeapPhase(phase);
@@ -79,7 +82,8 @@ TEST(EntryPointsTest, OutOfMemoryIsReportedAndNotCounted) {
 
 // A product or a rounding that wraps around must not end as a small block.
 TEST(EntryPointsTest, SizesThatOverflowAreOutOfMemory) {
-  volatile size_t half = SIZE_MAX / 2 + 1;  // unknown to the compiler
+  // The compiler does not know the value.
+  volatile size_t half = SIZE_MAX / 2 + 1;
   volatile size_t all = SIZE_MAX;
   const HeapPhase phase = BeginHeapPhase();
   errno = 0;
@@ -96,7 +100,7 @@ TEST(EntryPointsTest, SizesThatOverflowAreOutOfMemory) {
   EXPECT_EQ(bytes.net_growth_bytes, 0);
 }
 
-// ComputeBudget (heap_counters.h) takes this for granted.
+// ComputeBudget (heap_counters.h) relies on this.
 TEST(EntryPointsTest, ABlockIsAtMostAQuarterAndSixteenBytesLargerThanAskedFor) {
   for (size_t size = 0; size < (size_t{64} << 20); size += 1 + size / 1000) {
     for (const size_t asked : {size, size + 1}) {
@@ -107,7 +111,7 @@ TEST(EntryPointsTest, ABlockIsAtMostAQuarterAndSixteenBytesLargerThanAskedFor) {
   }
 }
 
-// A look that is due is taken by every function that allocates.
+// Every function that allocates makes a check that is due.
 TEST(EntryPointsTest, AllCallsCountAgainstOnePeak) {
   const HeapPhase phase = BeginHeapPhase();
   int64_t live_bytes = 0;

@@ -32,7 +32,8 @@ Quantities CurrentQuantities(int64_t live_bytes)
   return now;
 }
 
-// Since the last phase event, of what is not only ever added to.
+// Returns the peaks since the last phase event, of the quantities that can
+// fall, and starts new ones.
 Quantities TakePeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   Quantities peaks;
   peaks[HeapQuantity::kLiveBytes] = process.peak_absolute_bytes;
@@ -56,8 +57,8 @@ void FoldThreadPeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   }
 }
 
-// Gives the peaks since the last phase event to every open phase and starts
-// new ones from what is live now, which is returned.
+// Adds the peaks since the last phase event to every open phase and starts new
+// ones from the live bytes, which it returns.
 int64_t FoldPeaks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const int64_t live_bytes = SumLiveBytes(nullptr, 0);
   const Quantities peaks = TakePeaks();
@@ -83,7 +84,7 @@ void BeginPhaseSlot(int slot, int64_t live_bytes)
   }
 }
 
-// The bound over all interleavings.
+// Returns the bound over all interleavings.
 int64_t SumThreadPeaks(int slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   int64_t sum_bytes = process.phases[slot].ended_thread_peak_net_bytes;
   for (const ThreadRecord* each = process.first_record; each != nullptr;
@@ -142,9 +143,9 @@ HeapPhaseBytes ReadPhaseSlot(int slot, int64_t live_bytes)
   return bytes;
 }
 
-// The number of the phase, or -1 if kMaxOpenPhases are open.
+// Returns the phase's number, or -1 if kMaxOpenPhases are open.
 int BeginAnyPhase() {
-  // So that no other thread passes for the only one.
+  // Registered first, so that no other thread counts as the only one.
   RegisterThread();
   ProcessLock lock;
   for (int slot = 0; slot < kMaxOpenPhases; ++slot) {
@@ -178,8 +179,8 @@ using profiling_internal::ProcessLock;
 using profiling_internal::ReadPhaseSlot;
 using profiling_internal::RegisterThread;
 
-// Unchecked, both: of one word that is set once, before main, and may be asked
-// for under any lock.
+// Both are unchecked: each reads one word that is set once, before main, and
+// callers may hold any lock.
 bool HeapIsAccounted() ABSL_NO_THREAD_SAFETY_ANALYSIS { return process.in_use; }
 
 bool RequestedBytesAreCounted() ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -194,7 +195,7 @@ HeapPhase BeginHeapPhase() {
     static constexpr char kMessage[] =
         "footprint: more than 32 heap phases are open at once; end one before "
         "beginning another\n";
-    // Not through stdio, which may allocate.
+    // stdio may allocate, so the message is written directly.
     if (write(STDERR_FILENO, kMessage, sizeof(kMessage) - 1) < 0) std::abort();
     std::abort();
   }

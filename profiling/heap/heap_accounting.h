@@ -2,8 +2,8 @@
 //
 // A binary is measured when it is linked with `malloc =
 // "//profiling:exact_heap"`, which puts counting entry points in front of
-// jemalloc. Most users want `MemoryPhase` (memory_phase.h), `benchmark_main` or
-// `program_profile`; this header is what those are made of.
+// Most users want `MemoryPhase` (memory_phase.h), `benchmark_main` or
+// `program_profile`, which are built on this header.
 //
 //   footprint::HeapPhase fit = footprint::BeginHeapPhase();
 //   Fit(...);

@@ -1,6 +1,5 @@
 // Compiled twice: with exact_heap, and with exact_heap_with_requested_bytes,
-// which must count the same usable bytes, and requested
-// bytes besides.
+// which must count the same usable bytes and also requested bytes.
 
 #include "footprint/profiling/heap/heap_accounting.h"
 
@@ -28,8 +27,8 @@
 namespace footprint {
 namespace {
 
-// A child that hangs must not hang the test. On a busy machine, what takes a
-// second here may take many.
+// Ends a child that hangs, so that the test does not hang. On a busy machine a
+// second's work may take many.
 constexpr unsigned kHangSeconds = 120;
 
 HeapPhaseBytes MeasureTrace(const AllocationTrace& trace, TruePeak* truth) {
@@ -70,7 +69,7 @@ TEST_P(TraceTest, EqualsTheTruePeakToTheByte) {
 INSTANTIATE_TEST_SUITE_P(Threads, TraceTest,
                          testing::Values(1, 2, 3, 4, 8, 16));
 
-// Small steps: the threads stay between their thresholds most of the time.
+// Steps are small, so the threads stay below their thresholds most of the time.
 TEST(HeapAccountingTest, IsExactWhereEveryBlockIsSmallerThanTheHysteresis) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     AllocationTrace trace = RandomTrace(seed, 4, 2000);
@@ -98,8 +97,8 @@ TEST(HeapAccountingTest, SeesOneSmallestBlockMore) {
   EXPECT_EQ(measure(true).allocation_count, 3);
 }
 
-// The way of most programs: one thread, which is looked at only where its peak
-// may grow. The truth is kept beside it, in memory that is there already.
+// Covers the usual path: one thread, which checks only where its peak may grow.
+// The truth is kept in memory that exists already.
 TEST(HeapAccountingTest, TheOnlyThreadIsExactToTheSmallestBlock) {
   static void* blocks[64];
   for (uint32_t seed = 1; seed <= 200; ++seed) {
@@ -123,8 +122,9 @@ TEST(HeapAccountingTest, TheOnlyThreadIsExactToTheSmallestBlock) {
   }
 }
 
-// Each call, however few bytes it asks for, uses up some of the room below the
-// peak within which the thread does not look. malloc's way is its own.
+// Each call, however few bytes it requests, uses up part of the budget below
+// the peak within which the thread makes no check. malloc has a path of its
+// own.
 TEST(HeapAccountingTest, ManySmallestBlocksPassAnEarlierPeak) {
   constexpr int kBlockCount = 200'000;
   constexpr int64_t kBlockBytes = 8;
@@ -154,7 +154,8 @@ TEST(HeapAccountingTest, PhasesNestAndOverlap) {
   const HeapPhaseBytes inner_bytes = EndHeapPhase(inner);
   EXPECT_EQ(outer_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(outer_bytes.net_growth_bytes, 1 << 20);
-  // From its start: plus 1 MiB, less 1, plus 2.
+  // From the phase's start, live bytes rise by 1 MiB, fall by 1 MiB and rise by
+  // 2.
   EXPECT_EQ(inner_bytes.peak_live_net_bytes, 2 << 20);
   EXPECT_EQ(inner_bytes.net_growth_bytes, -(1 << 20));
   EXPECT_EQ(inner_bytes.peak_live_absolute_bytes -
@@ -176,13 +177,13 @@ TEST(HeapAccountingTest, AMovedBlockCountsTwiceForTheMoment) {
   block = Opaque(std::realloc(block, 1 << 22));
   const HeapPhaseBytes bytes = EndHeapPhase(phase);
   std::free(block);
-  // The block was live before the phase: its copy is what came on top.
+  // The block was live before the phase, so only its copy adds to the peak.
   EXPECT_EQ(bytes.peak_live_net_bytes, 1 << 22);
   EXPECT_EQ(bytes.net_growth_bytes, (1 << 22) - (1 << 10));
 }
 
-// Threads that run freely: each holds `kTop` bytes at a moment that all share,
-// and never more, so the true peak is known although the order of calls is not.
+// Threads run freely. Each holds `kTop` bytes at a moment that all share, and
+// never more, so the true peak is known although the order of calls is not.
 class FreeRunningTest : public testing::TestWithParam<int> {};
 
 struct Climber {
@@ -238,7 +239,7 @@ TEST_P(FreeRunningTest, IsWithinFourKibibytesAThread) {
         thread_count * Climber::kBlockCount * Climber::kBlockBytes;
     EXPECT_NEAR(static_cast<double>(bytes.peak_live_net_bytes),
                 static_cast<double>(truth), 4096.0 * thread_count);
-    // Statically divided work: the bound repeats to the byte.
+    // The work is divided statically, so the bound repeats to the byte.
     EXPECT_EQ(bytes.sum_thread_peak_net_bytes, truth);
     pthread_barrier_destroy(&barrier);
   }
@@ -247,7 +248,7 @@ TEST_P(FreeRunningTest, IsWithinFourKibibytesAThread) {
 INSTANTIATE_TEST_SUITE_P(Threads, FreeRunningTest,
                          testing::Values(2, 3, 8, 16));
 
-// Makes the kernel refuse membarrier to this process and all it becomes.
+// Makes the kernel refuse membarrier to this process and its descendants.
 bool RefuseMembarrier() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -273,7 +274,8 @@ TEST(HeapAccountingTest, IsExactWhereTheKernelRefusesMembarrier) {
   EXPECT_EQ(status, 0);
 }
 
-// jemalloc would start them inside the first allocation of the process.
+// jemalloc would start background threads inside the first allocation of the
+// process.
 TEST(HeapAccountingTest, IsExactThoughBackgroundThreadsAreAskedFor) {
   const pid_t child = fork();
   if (child == 0) {

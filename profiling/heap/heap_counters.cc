@@ -9,8 +9,9 @@ namespace {
 
 using State = ThreadCounters::State;
 
-// `level_bytes` is the calling thread's live bytes, or more where two blocks
-// were live for the moment.
+// Checks the calling thread's live bytes against its peak and threshold.
+// `level_bytes` may be more than its live bytes if two blocks were live for a
+// moment.
 void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
   if (counters->state == State::kNew) {
     RegisterThread();
@@ -26,7 +27,8 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
       CountAfterEnd(counters, /*is_allocation=*/true);
       return;
     }
-    // Again: a phase event may have begun a new peak since the look above.
+    // The peak is raised again: a phase event may have begun a new one since
+    // the check above.
     counters->peak_absolute_bytes.store(
         std::max(counters->peak_absolute_bytes.load(), level_bytes));
     if (level_bytes > counters->threshold_bytes.load()) {
@@ -36,9 +38,9 @@ void CheckLevel(ThreadCounters* counters, int64_t level_bytes) {
   DelayNextLook(counters);
 }
 
-// As DelayNextLook, where what a call handed out is known after it: so a look
-// is due not before the room is used up to the byte, and the only thread has no
-// need of a budget.
+// Works like DelayNextLook, for entry points that know after each call how many
+// bytes it returned. So a check is due only when the room is used up to the
+// byte, and the only thread needs no budget.
 bool DelayNextCountedLook(ThreadCounters* counters) {
   const uint64_t allocated_bytes = *counters->allocated_bytes;
   const int64_t live_bytes = counters->live_bytes();
@@ -51,7 +53,7 @@ bool DelayNextCountedLook(ThreadCounters* counters) {
         allocated_bytes +
         std::min(static_cast<uint64_t>(top_bytes - live_bytes),
                  sample_at_bytes - allocated_bytes - 1));
-    // Another thread that changes them afterwards forces a look.
+    // A thread that changes one of them later forces a check.
     if (counters->threshold_bytes.load() == threshold_bytes &&
         counters->peak_absolute_bytes.load() == peak_bytes) {
       return true;
@@ -100,7 +102,7 @@ void Reallocation::After(bool in_place, bool succeeded) {
   const int64_t handed_out_bytes = static_cast<int64_t>(
       *counters->allocated_bytes - allocated_bytes_before_);
   if (!succeeded) {
-    // It may have freed.
+    // A failed realloc may have freed.
     if (!ThreadIsRegistered()) CountFree();
     return;
   }
@@ -118,7 +120,7 @@ void Reallocation::After(bool in_place, bool succeeded) {
 
 void CountMappedBytes(int64_t change_bytes) {
   ProcessLock lock;
-  // The peak of what is mapped depends on the order of threads, too.
+  // The peak of mapped bytes also depends on the order of threads.
   ThreadCounters* const counters = &thread_counters;
   ++counters->mapping_count;
   ThreadRecord* const record = OwnRecord(*counters);

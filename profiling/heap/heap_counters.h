@@ -30,18 +30,18 @@ inline void CountCalls(int64_t count) {
                std::memory_order_relaxed);
 }
 
-// An allocator may hand out up to a quarter, and 16 bytes, more than it is
-// asked for (jemalloc's size classes). So calls that ask for no more than
-// ComputeBudget(headroom), each with kBytesPerCall besides, use up at most the
-// headroom.
+// An allocator may return up to a quarter, and 16 bytes, more than the
+// requested size (jemalloc's size classes). So calls use up at most `headroom`
+// if the bytes they request, plus kBytesPerCall for each call, are at most
+// ComputeBudget(headroom).
 inline constexpr uint64_t kBytesPerCall = 13;
 inline uint64_t ComputeBudget(uint64_t headroom_bytes) {
-  // Just below four fifths, in two instructions.
+  // 51/64 is just below four fifths and takes two instructions.
   return headroom_bytes * 51 / 64;
 }
 
-// Called before an allocation of a size: counts the call, and says whether
-// CheckAllocation may be left out after it.
+// Counts an allocation of `size` bytes. Entry points call it before the
+// allocation. Returns whether CheckAllocation may be skipped afterwards.
 inline bool MayGoUnlooked(size_t size) {
   ThreadCounters* const counters = &thread_counters;
   CountCalls(1);
@@ -59,15 +59,16 @@ inline bool MayGoUnlooked(size_t size) {
   return size < check_at_bytes && allocated_bytes < check_at_bytes - size;
 }
 
-// The first half of a look: grants the thread what it may be handed out before
-// the next one. False, and nothing granted, if a peak or a sample may be due.
+// Computes how many bytes the thread may allocate before its next check, and
+// grants them. Returns false, and grants nothing, if a peak or a sample may be
+// due.
 inline bool DelayNextLook(ThreadCounters* counters) {
   const uint64_t allocated_bytes = *counters->allocated_bytes;
   const int64_t live_bytes = counters->live_bytes();
   const int64_t peak_bytes = counters->peak_absolute_bytes.load();
   const int64_t threshold_bytes = counters->threshold_bytes.load();
   const int64_t top_bytes = std::min(peak_bytes, threshold_bytes);
-  // The comparison is without a sign: the point may be UINT64_MAX.
+  // The comparison is unsigned because sample_at_bytes may be UINT64_MAX.
   const uint64_t sample_at_bytes = counters->sample_at_bytes;
   if (live_bytes > top_bytes || allocated_bytes >= sample_at_bytes) {
     ForceLook(counters);
@@ -78,7 +79,8 @@ inline bool DelayNextLook(ThreadCounters* counters) {
                              sample_at_bytes - allocated_bytes - 1));
   if (has_one_thread.load()) {
     counters->budget_bytes.store(budget_bytes, std::memory_order_relaxed);
-    // Against the compiler; against the processor, Membarrier.
+    // The fence orders the store before the load for the compiler; Membarrier
+    // orders them for the processor.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (has_one_thread.load()) return true;
   } else {
@@ -93,24 +95,25 @@ inline bool DelayNextLook(ThreadCounters* counters) {
   return false;
 }
 
-// The look, after a call that handed `block` out; returns it, so that an entry
-// point can end in this call.
+// Checks for a new peak or a sample after a call that allocated `block`.
+// Returns `block`, so that an entry point can make this a tail call.
 void* CheckAllocation(void* block);
 
-// Returns whether CheckCountedAllocation must follow. It is for entry points
-// that count by themselves, and so know after each call what it handed out.
-// `allocated_bytes` is what the thread has been handed out by now.
+// Returns whether CheckCountedAllocation must follow. For entry points that
+// count by themselves, and so know the allocated bytes after each call.
+// `allocated_bytes` is the total that the thread has allocated so far.
 inline bool IsLookDue(uint64_t allocated_bytes) {
   return __builtin_expect(allocated_bytes > thread_counters.check_at_bytes.load(
                                                 std::memory_order_relaxed),
                           0);
 }
 
-// The look of those entry points.
+// Checks for a new peak or a sample, for the entry points that count by
+// themselves.
 void CheckCountedAllocation();
 
-// Called after a call that took memory back in a thread that is not registered.
-// Frees of others need no call.
+// Counts a free in a thread that is not registered, after the call that freed.
+// Registered threads need no call.
 void CountFree();
 
 inline bool ThreadIsRegistered() {
@@ -118,6 +121,7 @@ inline bool ThreadIsRegistered() {
       thread_counters.state == ThreadCounters::State::kRegistered, 1);
 }
 
+// Wraps a call that may move a block:
 // Around a call that may move a block:
 //   Reallocation call;
 //   void* moved = ...realloc(block, size);
@@ -127,7 +131,7 @@ class Reallocation {
   Reallocation();
   void After(bool in_place, bool succeeded);
 
-  // Bytes that the call took back: of one in place, the old block's usable
+  // Bytes that the call freed. A realloc in place frees the old block's usable
   // bytes.
   int64_t taken_back_bytes() const {
     return static_cast<int64_t>(*thread_counters.deallocated_bytes -
@@ -139,8 +143,8 @@ class Reallocation {
   uint64_t deallocated_bytes_before_;
 };
 
-// Bytes that the program mapped (positive) or unmapped (negative) by itself. A
-// call of the thread, which should be registered.
+// Counts bytes that the program mapped (positive) or unmapped (negative) by
+// itself. The calling thread should be registered.
 void CountMappedBytes(int64_t change_bytes);
 
 void SetRequestedBytesCounter(const RequestedBytesCounter* counter);

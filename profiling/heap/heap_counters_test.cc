@@ -1,6 +1,6 @@
-// Random calls of several threads that take turns, in phases that open and
-// close anywhere, against sums that are kept by hand. FOOTPRINT_PROPERTY_SEEDS
-// sets how many seeds are tried.
+// Compares random calls of several threads, which take turns, with sums kept by
+// hand; phases open and close anywhere. FOOTPRINT_PROPERTY_SEEDS sets how many
+// seeds are tried.
 
 #include "footprint/profiling/heap/heap_counters.h"
 
@@ -26,7 +26,7 @@ constexpr int kPhaseCount = 6;
 constexpr int kSlotCount = 24;
 constexpr int kStepCount = 400;
 
-// Net of the phase's begin, by addition.
+// Bytes since the phase's begin, by addition.
 struct PhaseTruth {
   HeapPhase phase;
   bool is_open = false;
@@ -56,7 +56,7 @@ struct Finding {
 
 enum class Action { kAllocate, kReallocate, kFree, kPhase, kEnd };
 
-// Neither the threads nor the sums allocate once it has begun.
+// Neither the threads nor the sums allocate once the trial has begun.
 class Trial {
  public:
   Trial(uint32_t seed, int thread_count)
@@ -95,8 +95,8 @@ class Trial {
     worker.trial = this;
     worker.number = number;
     sem_init(&worker.turn, 0, 0);
-    // Small, so that the C library keeps all stacks, and what it allocated for
-    // each, when a thread ends.
+    // Stacks are small, so that the C library keeps them all, and the blocks it
+    // allocated for each, when a thread ends.
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 256 * 1024);
@@ -150,7 +150,7 @@ class Trial {
     Do(number, action);
   }
 
-  // In the thread `number`, while all others wait.
+  // Does the action in the thread `number`, while all others wait.
   void Act(int number) {
     void*& block = slots_[random_() % kSlotCount];
     switch (action_) {

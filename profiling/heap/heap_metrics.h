@@ -1,5 +1,5 @@
-// The figures of a phase of the heap, one for each row of
-// FOOTPRINT_HEAP_METRICS (metric_table.h).
+// The figures of a heap phase, one for each row of FOOTPRINT_HEAP_METRICS
+// (metric_table.h).
 //
 //   for (const HeapMetric& metric : kHeapMetrics) {
 //     sum += bytes.*metric.member;
@@ -23,8 +23,9 @@ struct HeapPhaseBytes {
 #undef FOOTPRINT_MEMBER
   // Threads that allocated or freed.
   int active_thread_count = 0;
-  // No creation or join keeps some two of them apart, so that peaks of the
-  // process depend on how they took turns; sum_thread_peak_net_bytes need not.
+  // True if no creation or join orders some two threads that allocate. Then
+  // peaks of the process depend on how they took turns, and
+  // sum_thread_peak_net_bytes is the bound that does not.
   bool threads_may_overlap = false;
 };
 

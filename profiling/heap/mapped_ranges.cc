@@ -26,7 +26,8 @@ size_t MappedRanges::FirstEndingAtOrAfter(uintptr_t address) const {
 void MappedRanges::Grow() {
   const size_t old_bytes = capacity_ * sizeof(Range);
   const size_t new_bytes = std::max(kFirstCapacityBytes, 2 * old_bytes);
-  // The system call itself: mmap is the function that is being counted.
+  // It makes the system call directly, because mmap is the function that is
+  // being counted.
   void* grown = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, new_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -48,7 +49,7 @@ void MappedRanges::Insert(size_t index, Range range) {
 }
 
 void MappedRanges::Erase(size_t first, size_t last) {
-  if (first == last) return;  // also while there is no memory to move in
+  if (first == last) return;  // Also keeps memmove from a null array.
   std::memmove(ranges_ + first, ranges_ + last,
                (count_ - last) * sizeof(Range));
   count_ -= last - first;

@@ -1,13 +1,13 @@
-// The set of address ranges that a program mapped: adds and removes ranges that
-// may overlap in any way, and knows by how many bytes the set changed.
+// The set of address ranges that a program mapped. It adds and removes ranges
+// that may overlap in any way, and returns by how many bytes the set changed.
 //
 //   MappedRanges ranges;
 //   ranges.Add(0x1000, 0x3000);     // 0x3000: all of it is new
 //   ranges.Remove(0x2000, 0x1000);  // 0x1000: what was in the set
 //
-// Thread-compatible. Lives inside mmap, so it keeps its array in pages of its
-// own from the kernel; it owns them and never returns them. Memory: 16 bytes a
-// range. Time: logarithmic search, linear insertion.
+// Thread-compatible. It works inside mmap, so it keeps its array in pages that
+// it takes from the kernel, owns and never returns. Memory: 16 bytes a range.
+// Time: a logarithmic search and a linear insertion.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_MAPPED_RANGES_H_
 #define FOOTPRINT_PROFILING_HEAP_MAPPED_RANGES_H_
@@ -24,13 +24,13 @@ class MappedRanges {
     uintptr_t end;
   };
 
-  // The number of bytes that were not in the set before.
+  // Adds a range. Returns the number of bytes that were not in the set before.
   int64_t Add(uintptr_t begin, size_t size_bytes);
-  // The number of bytes that were in the set.
+  // Removes a range. Returns the number of bytes that were in the set.
   int64_t Remove(uintptr_t begin, size_t size_bytes);
 
   size_t range_count() const { return count_; }
-  // Returns a range, in order of address; none touches the next.
+  // Returns the range at `index`, in order of address. Ranges never touch.
   const Range& range(size_t index) const { return ranges_[index]; }
 
  private:

@@ -42,7 +42,8 @@ TEST(MappedRangesTest, AgreesWithASetOfUnits) {
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
-    // Few long ranges that meet, to many short ones for which the array grows.
+    // The trials go from few long ranges that meet to many short ones, for
+    // which the array grows.
     const uint32_t units = 100u << (seed % 6);
     const uint32_t longest = 32u >> (seed % 6);
     MappedRanges ranges;

@@ -1,8 +1,9 @@
-// mmap and its kin, counted: what the program maps by itself is counted apart
-// from the heap. An allocator's own mappings are not counted: jemalloc's come
-// here under other names (jemalloc_renames.txt), those of the allocator behind
-// the agent are told by the caller's address, and the C library's never pass
-// these functions. Neither do thread stacks and shared libraries.
+// mmap and related functions, counted. What the program maps by itself is
+// counted apart from the heap. An allocator's own mappings are not counted:
+// jemalloc calls these functions under other names (jemalloc_renames.txt),
+// calls by the allocator behind the agent are recognised by the caller's
+// address, and the C library's never reach these functions. Thread stacks and
+// shared libraries do not reach them either.
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,8 +27,8 @@ MappedRanges ranges ABSL_GUARDED_BY(ranges_lock);
 class ABSL_SCOPED_LOCKABLE RangesLock {
  public:
   RangesLock() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
-    // Under the lock it could wait for the allocator's, which a fork may hold
-    // that waits for this one.
+    // Registration comes before the lock: under it, registration could wait for
+    // the allocator's lock, which a fork may hold that waits for this one.
     RegisterThread();
     ranges_lock.Lock();
   }
@@ -41,8 +42,8 @@ void LockRanges() ABSL_EXCLUSIVE_LOCK_FUNCTION(ranges_lock) {
 }
 void UnlockRanges() ABSL_UNLOCK_FUNCTION(ranges_lock) { ranges_lock.Unlock(); }
 
-// After the counters' (101), so that a fork takes this lock first, as mmap
-// does.
+// Runs after the counters' constructor (101), so that a fork takes this lock
+// first, as mmap does.
 __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&ranges_lock, LockRanges, UnlockRanges, UnlockRanges});
 }
@@ -143,8 +144,8 @@ int munmap(void* address, size_t size) noexcept {
 
 void* mremap(void* address, size_t old_size, size_t new_size, int flags,
              ...) noexcept {
-  // Only MREMAP_FIXED must have the last argument; what MREMAP_DONTUNMAP would
-  // read there is a hint, and often not there.
+  // Only MREMAP_FIXED requires the last argument. MREMAP_DONTUNMAP alone would
+  // take it as a hint, and callers often omit it.
   va_list arguments;
   va_start(arguments, flags);
   void* wanted =

@@ -1,11 +1,12 @@
-// Optional hooks of mmap's entry points, and of whoever takes memory for the
-// agent's own tables.
+// Optional hooks, called by mmap's entry points and by the code that maps
+// memory for the agent's own tables.
 //
 //   if (AgentMapped != nullptr) AgentMapped(begin, size_bytes);
 //
-// Weak: null where nobody defines them. Called inside mmap, so they must not
-// allocate; thread-safe. The agent's are called in signal handlers, too, and
-// take no lock. Addresses are told as numbers: the range stays its owner's.
+// The hooks are weak symbols: null unless a library defines them. They are
+// called inside mmap, so they must not allocate; they are thread-safe. The
+// agent's hooks are also called in signal handlers and take no lock. Addresses
+// are passed as numbers, and the caller keeps the ownership of the range.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_MAPPING_HOOKS_H_
 #define FOOTPRINT_PROFILING_HEAP_MAPPING_HOOKS_H_
@@ -17,18 +18,19 @@
 
 namespace footprint::profiling_internal {
 
-// Called after what the program has mapped changed; `ranges` may be read until
-// it returns. Never by two threads at once. published_mappings.h defines it.
+// Called after the set of ranges that the program has mapped changed; `ranges`
+// may be read until it returns. Two threads never call it at once.
+// published_mappings.h defines it.
 __attribute__((weak)) void ProgramMappingsChanged(const MappedRanges& ranges);
 
-// Calls the hook with what is mapped now.
+// Calls ProgramMappingsChanged with the ranges that are mapped now.
 void TellProgramMappings();
 
-// Returns whether the address lies in the code of an allocator whose mappings
-// are its own and not the program's.
+// Returns whether the address lies in the code of an allocator, whose mappings
+// do not count as the program's.
 __attribute__((weak)) bool IsAllocatorsCode(uintptr_t address);
 
-// The agent took these pages from the kernel, or gives them back.
+// Called when the agent maps these pages, and when it unmaps them.
 __attribute__((weak)) void AgentMapped(uintptr_t begin, size_t size_bytes);
 __attribute__((weak)) void AgentUnmapped(uintptr_t begin);
 

@@ -1,5 +1,5 @@
-// Keeps the compiler from seeing that a block is not used, and from leaving its
-// allocation out.
+// Keeps the compiler from removing the allocation of a block that is never
+// used.
 //
 //   std::free(Opaque(std::malloc(size)));
 //

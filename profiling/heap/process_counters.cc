@@ -6,9 +6,9 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// How far a sum may be from what was live at a moment, for each thread.
+// The error that each thread may add to a sum of live bytes.
 constexpr uint64_t kSumToleranceBytes = 4096;
-// More than a thread can have live.
+// More bytes than a thread can have live.
 constexpr int64_t kBelowAllBytes = int64_t{1} << 45;
 
 // Reads the live bytes of a thread that may be running, at one moment. Returns
@@ -49,15 +49,16 @@ void PublishPeak(int64_t sum_bytes) {
       std::memory_order_relaxed);
 }
 
-// With one other thread, a sum is of the moment of its reading.
+// Returns whether more than one other thread is registered. With one other
+// thread, a sum is exact at the moment of its reading.
 bool SeveralOthersRun() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   const bool is_registered =
       thread_counters.state == ThreadCounters::State::kRegistered;
   return process.thread_count - (is_registered ? 1 : 0) > 1;
 }
 
-// Returns whether a thread has freed too much since it was summed for the sum
-// to be of this moment.
+// Returns whether a thread has freed so much since it was read that the sum is
+// no longer right for this moment.
 bool SomeFreedMeanwhile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (const ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -70,7 +71,7 @@ bool SomeFreedMeanwhile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   return false;
 }
 
-// Every other thread waits for the lock at its next allocation.
+// Makes every other thread wait for the lock at its next allocation.
 void HoldOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -90,7 +91,7 @@ void ReleaseOthers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
 
 struct LiveSum {
   int64_t bytes;
-  // Since the last sum.
+  // Whether some thread allocated since the last sum.
   bool some_allocated;
 };
 
@@ -106,8 +107,9 @@ LiveSum ReadAll(const ThreadCounters* counters, int64_t level_bytes)
   return sum;
 }
 
-// Each thread ends at most one allocation more. Where none did between two
-// readings, what all freed meanwhile was live together at the start.
+// Returns the sum while the other threads wait. Each thread finishes at most
+// one allocation. If none did between two readings, all bytes that threads
+// freed meanwhile were live together at the start.
 int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   HoldOthers();
@@ -119,15 +121,16 @@ int64_t SumWithOthersHeld(const ThreadCounters* counters, int64_t level_bytes)
   return sum.bytes;
 }
 
-// The only thread may be about to store what it computed while it was that, or
-// be between reading its budget and writing what is left of it. The calling
-// thread, if it is another, has no threshold yet.
+// Ends the grants of a thread that was the only one. That thread may be about
+// to store a value that it computed while it was alone, or be between reading
+// its budget and writing the rest back. The calling thread, if it is another,
+// has no threshold yet.
 void TakeBudget(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr int kAttempts = 1000;
   counters->budget_bytes.store(0);
   if (counters == &thread_counters) return;
-  // Another value than the one that it may be about to raise.
+  // The value differs from the one that the thread may be about to raise.
   const int64_t threshold_bytes = counters->threshold_bytes.exchange(INT64_MIN);
   process.peak_absolute_bytes = std::max(
       process.peak_absolute_bytes, threshold_bytes + process.ended.live_bytes);
@@ -144,9 +147,9 @@ void TakeBudget(ThreadCounters* counters)
 }  // namespace
 
 const uint64_t kNoBytes = 0;
-// The model again, or this file's own uses lose it: the function that they
-// would call may allocate (after dlopen of libraries with storage of their
-// own).
+// The TLS model stands here again, since otherwise this file's own uses lose
+// it. They would call a function that may allocate (after dlopen of libraries
+// with thread-local storage).
 __thread ThreadCounters thread_counters
     __attribute__((tls_model("initial-exec")));
 ProcessCounters process;
@@ -194,14 +197,13 @@ void FindWhetherOneThread() {
 
 void ForceLook(ThreadCounters* counters) {
   if (counters->check_at_bytes.load() != 0) counters->check_at_bytes.store(0);
-  // Another's is zero: it is not the only thread.
+  // Another thread's budget is zero, because it is not the only thread.
   if (counters == &thread_counters) counters->budget_bytes.store(0);
 }
 
 void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes) {
   const int64_t before_bytes = counters->threshold_bytes.load();
-  // No store that changes nothing: it would take the cache line from the
-  // thread.
+  // A store without a change would take the cache line away from the thread.
   if (threshold_bytes == before_bytes) return;
   process.sum_of_thresholds += threshold_bytes - before_bytes;
   counters->threshold_bytes.store(threshold_bytes);
@@ -223,7 +225,8 @@ void RaisePeak(int64_t sum_bytes) {
   PublishPeak(sum_bytes);
 }
 
-// Unchecked: the only thread needs no lock, and finds out here whether it is.
+// Unchecked: the only thread needs no lock, and this function tests whether it
+// is the only one.
 bool RaisePeakOfOnlyThread(ThreadCounters* counters)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (!has_one_thread.load() ||
@@ -233,7 +236,8 @@ bool RaisePeakOfOnlyThread(ThreadCounters* counters)
   const int64_t live_bytes = counters->live_bytes();
   int64_t threshold_bytes = counters->threshold_bytes.load();
   if (live_bytes > threshold_bytes) {
-    // Not if another has begun meanwhile and taken the threshold into account.
+    // It fails if another thread has begun meanwhile and has used the
+    // threshold.
     if (!counters->threshold_bytes.compare_exchange_strong(threshold_bytes,
                                                            live_bytes)) {
       return false;

@@ -7,25 +7,28 @@
 // Everything here works before main, inside malloc and at a thread's end, so it
 // allocates nothing and uses no library that might.
 //
-// Each thread has counters of its own and a threshold for its live bytes.
-// Invariant: the sum of all thresholds, and of the bytes that ended threads
-// left live, is at most the peak known so far. No thread above its threshold
-// means no new peak; a thread that passes it takes the lock and sums.
+// Each thread has its own counters and a threshold for its live bytes.
+// Invariant: the sum of all thresholds, plus the bytes that ended threads left
+// live, is at most the highest peak so far. While no thread is above its
+// threshold, there is no new peak. A thread that passes its threshold takes the
+// lock and sums.
 //
-// Live bytes rise in allocations only, so a thread computes how much it may be
-// handed out before it can reach its threshold, and looks when that is used up;
-// a free is never looked at. The room below the peak is shared out equally.
+// Only allocations raise the live bytes. So a thread computes how much it may
+// allocate before it can reach its threshold, and checks again when that is
+// used up; a free is never checked. Threads share the room below the peak
+// equally.
 //
-// Threads run on while one sums. A sum is too high for every moment only by the
-// bytes that a thread freed after it was read, since another may have grown by
-// as much before it was read. So a sum in which one freed more than 4 KiB is
-// taken again; after some attempts all others are held up at their next
-// allocation. A sum is then within 4 KiB a thread of the bytes that were live
-// at a moment.
+// Other threads run on while one thread sums. A sum is too high only by the
+// bytes that a thread freed after it was read, because another may have grown
+// by as much before it was read. So a sum during which a thread freed more than
+// 4 KiB is repeated. After some attempts, all other threads are made to wait at
+// their next allocation. A sum is then within 4 KiB per thread of the bytes
+// that were live at one moment.
 //
-// A thread's counters are owned by the thread and lie in its storage: pointers
-// to them are valid until it ends. Thread-safety: as annotated; nearly
-// everything needs ProcessLock. The thread itself writes its ThreadCounters.
+// Each thread owns its counters, which lie in its thread-local storage, so
+// pointers to them are valid until the thread ends. Thread-safety: as
+// annotated; nearly everything needs ProcessLock. Only the thread itself writes
+// the first part of its ThreadCounters.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
 #define FOOTPRINT_PROFILING_HEAP_PROCESS_COUNTERS_H_
@@ -43,7 +46,8 @@
 
 namespace footprint::profiling_internal {
 
-// Zero; counters point to it until the thread is registered.
+// A counter that stays zero. A thread's counters point to it until the thread
+// is registered.
 extern const uint64_t kNoBytes;
 
 // See thread_records.h.
@@ -91,7 +95,8 @@ struct Phase {
   bool open = false;
   Quantities begin;
   Quantities peak;
-  // The peak of threads that ended in the phase and that nobody joins.
+  // The sum of the peaks of threads that ended in the phase and have no creator
+  // that could join them.
   int64_t ended_thread_peak_net_bytes = 0;
   int ended_root_count = 0;
   bool ended_roots_overlap = false;
@@ -99,9 +104,9 @@ struct Phase {
 };
 
 struct ProcessCounters {
-  // Adaptive: it is held for some nanoseconds, too short to sleep for.
+  // The lock spins before it sleeps, because it is held only for nanoseconds.
   PthreadMutex lock = PthreadMutex::Adaptive();
-  // Returns whether the kernel offers Membarrier().
+  // Whether the kernel offers Membarrier().
   bool can_synchronise ABSL_GUARDED_BY(lock) = false;
   bool in_use ABSL_GUARDED_BY(lock) = false;
   pthread_key_t thread_end_key ABSL_GUARDED_BY(lock) = 0;
@@ -111,14 +116,15 @@ struct ProcessCounters {
   ThreadRecord* free_records ABSL_GUARDED_BY(lock) = nullptr;
   uint64_t record_count ABSL_GUARDED_BY(lock) = 0;
   PhaseSet open_phases ABSL_GUARDED_BY(lock) = 0;
-  // Since the last phase event.
+  // The peak since the last phase event.
   int64_t peak_absolute_bytes ABSL_GUARDED_BY(lock) = 0;
   // The sum of all threads' thresholds.
   int64_t sum_of_thresholds ABSL_GUARDED_BY(lock) = 0;
-  // Threads that the program created and that nobody has joined so far: they
-  // may call at any time, also after they gave up their counters.
+  // The number of threads that the program created and has not joined so far.
+  // They may allocate at any time, even after they gave up their counters.
   int unjoined_thread_count ABSL_GUARDED_BY(lock) = 0;
-  // Threads of whose creation nobody told: one more may begin at any time.
+  // Whether a thread was created that the entry points did not see; another
+  // such thread may begin at any time.
   bool has_unknown_threads ABSL_GUARDED_BY(lock) = false;
   // Totals of threads that ended.
   Totals ended ABSL_GUARDED_BY(lock);
@@ -126,8 +132,8 @@ struct ProcessCounters {
   int64_t mapped_peak_absolute_bytes ABSL_GUARDED_BY(lock) = 0;
   Phase phases[kMaxOpenPhases] ABSL_GUARDED_BY(lock);
   const RequestedBytesCounter* requested ABSL_GUARDED_BY(lock) = nullptr;
-  // The heap that is published; null: nobody reads. Written under the lock, and
-  // read without: the only thread raises the peak so.
+  // The published figures, or null if nobody reads them. Written under the
+  // lock; the only thread reads it without the lock to publish a new peak.
   PublishedHeap* published = nullptr;
   // See sample_schedule.h.
   int64_t sampling_interval_bytes ABSL_GUARDED_BY(lock) = -1;
@@ -137,16 +143,18 @@ struct ProcessCounters {
 
 extern ProcessCounters process;
 
-// How a free of the program goes on: see allocation_entry_points.cc.
+// The function that continues a free of the program; see
+// allocation_entry_points.cc.
 using FreeWay = void (*)(void* block);
-// The way of a thread that is not registered. Absent without the entry points.
+// Frees for a thread that is not registered. Null if the entry points are not
+// linked.
 extern "C" __attribute__((weak)) void footprint_first_free(void* block);
 
-// One thread's counters, in the thread's own storage. The thread writes them,
-// except for what the holder of the process's lock may write: everything after
-// `state`, on cache lines of its own: to sum takes none away that the thread
-// writes in each call. allocation_entry_points.cc knows the places of the first
-// ones.
+// One thread's counters, in the thread's own storage. The thread writes the
+// members up to `state`. Whoever holds the process's lock may write those after
+// it. They lie on cache lines of their own from peak_absolute_bytes on, so that
+// a sum does not take away the cache lines that the thread writes in each call.
+// allocation_entry_points.cc depends on the offsets of the first members.
 struct alignas(64) ThreadCounters {
   enum class State : int { kNew, kRegistered, kEnded };
 
@@ -154,42 +162,44 @@ struct alignas(64) ThreadCounters {
   const uint64_t* allocated_bytes = &kNoBytes;
   const uint64_t* deallocated_bytes = &kNoBytes;
   std::atomic<int64_t> allocation_count{0};
-  // Bytes that the only thread may still ask for without a look; see
-  // heap_counters.h. Zero among several threads.
+  // Bytes that the only thread may still request without a check; see
+  // heap_counters.h. Zero while there are several threads.
   std::atomic<uint64_t> budget_bytes{0};
-  // Among several threads: an allocation needs a look unless
-  // `*allocated_bytes` and the size that is asked for are at most this
-  // together. Zero: the next one does.
+  // While there are several threads, an allocation needs a check unless
+  // `*allocated_bytes` plus the requested size is at most this. Zero makes the
+  // next allocation check.
   std::atomic<uint64_t> check_at_bytes{0};
-  // Bytes that a realloc in place kept: jemalloc counts them again.
+  // Bytes that stayed in place in a realloc. jemalloc counts them twice.
   std::atomic<int64_t> kept_in_place_bytes{0};
   State state = State::kNew;
-  // Among several threads each one's own, so that a free need not ask whether
-  // its thread is registered. Written under the lock by any thread, seldom.
+  // How this thread frees. Each thread has its own, so that a free need not
+  // test whether its thread is registered. Any thread may write it, under the
+  // lock; this is rare.
   FreeWay free_way = footprint_first_free;
-  // Members from here on are also written by others, under the lock.
+  // Other threads also write the members from here on, under the lock.
   //
-  // The high-water mark of its live bytes since the last phase event, creation
-  // or join by this thread.
+  // The high-water mark of its live bytes since the last phase event, or the
+  // last creation or join by this thread.
   alignas(64) std::atomic<int64_t> peak_absolute_bytes{INT64_MIN};
   // An allocation that lifts the live bytes above this takes the lock.
   std::atomic<int64_t> threshold_bytes{INT64_MIN};
-  // The first two again, for those who sum.
+  // Copies of the first two members, for threads that sum.
   const uint64_t* summed_allocated_from = &kNoBytes;
   const uint64_t* summed_deallocated_from = &kNoBytes;
-  // Read under the lock for one sum over all threads.
+  // The values that one sum over all threads read, under the lock.
   int64_t summed_live_bytes ABSL_GUARDED_BY(process.lock) = 0;
   uint64_t summed_allocated_bytes ABSL_GUARDED_BY(process.lock) = 0;
   uint64_t summed_deallocated_bytes ABSL_GUARDED_BY(process.lock) = 0;
   int64_t threshold_before_hold_bytes ABSL_GUARDED_BY(process.lock) = 0;
-  // An allocation that lifts `*allocated_bytes` to this is a sample.
+  // An allocation that raises `*allocated_bytes` to this is a sample.
   uint64_t sample_at_bytes = UINT64_MAX;
   uint64_t sample_number = 0;
-  // Another thread's since, if the numbers differ.
+  // The thread's record; if `record_number` is not the record's number, the
+  // record is another thread's by now.
   ThreadRecord* record ABSL_GUARDED_BY(process.lock) = nullptr;
   uint64_t record_number = 0;
   ThreadCounters* next ABSL_GUARDED_BY(process.lock) = nullptr;
-  // Calls that mapped or unmapped.
+  // The number of calls that mapped or unmapped.
   uint64_t mapping_count ABSL_GUARDED_BY(process.lock) = 0;
 
   int64_t live_bytes() const {
@@ -203,8 +213,8 @@ struct alignas(64) ThreadCounters {
   }
 };
 
-// __thread, not thread_local: no wrapper function around each use.
-// The plain name is for assembly.
+// `__thread`, unlike thread_local, needs no wrapper function around each use.
+// The assembler code uses the plain name.
 extern __thread ThreadCounters thread_counters __asm__(
     "footprint_thread_counters") __attribute__((tls_model("initial-exec")));
 
@@ -216,15 +226,16 @@ inline void Totals::Add(const ThreadCounters& counters) {
   allocation_count += counters.allocation_count.load();
 }
 
-// Whether the first thread is the only one that can call. Written under the
-// lock, and read without by every look: what is written often would take the
-// cache line away.
+// Whether the first thread is the only one that can allocate. It is written
+// under the lock and every check reads it without the lock, so it has its own
+// cache line, away from members that are written often.
 struct alignas(64) FlagOnOwnCacheLine : std::atomic<bool> {
   using std::atomic<bool>::atomic;
 };
 extern FlagOnOwnCacheLine has_one_thread;
 
-// The only thread raises its threshold without the lock, and the peak with it.
+// Brings the process's sum of thresholds and peak up to date: the only thread
+// raises its threshold without the lock.
 void SettlePeakOfOnlyThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 class ABSL_SCOPED_LOCKABLE ProcessLock {
@@ -238,50 +249,51 @@ class ABSL_SCOPED_LOCKABLE ProcessLock {
   ProcessLock& operator=(const ProcessLock&) = delete;
 };
 
-// The stage that the process is in, as it is published; needs no lock.
+// Returns the published stage that the process is in; needs no lock.
 uint32_t CurrentStage();
 
 void SetOpen(int phase, bool is_open)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Called after the counts of threads changed.
+// Recomputes has_one_thread. Call it after the counts of threads changed.
 void FindWhetherOneThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Called when has_one_thread, the sampling interval or has_recorded_blocks
-// changed, by which the entry points decide whether frees must be looked at:
-// gives each thread its way. The second is for a thread that was registered or
-// removed just now. Weak: null without them.
+// ChooseFreeWays sets each thread's free_way. It is called when has_one_thread,
+// the sampling interval or has_recorded_blocks changed, since the entry points
+// decide by these whether frees must be checked. ChooseThreadFreeWay does so
+// for a thread that was just registered or removed. Both are weak: null if the
+// entry points are not linked.
 __attribute__((weak)) void ChooseFreeWays()
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 __attribute__((weak)) void ChooseThreadFreeWay(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Makes the thread's next allocation look.
+// Makes the thread's next allocation check for a new peak.
 void ForceLook(ThreadCounters* counters);
 
-// The threshold of a thread that counts.
+// Sets the threshold of a registered thread, and keeps the sum of thresholds.
 void SetThreshold(ThreadCounters* counters, int64_t threshold_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Live bytes of all threads, `counters` at `level_bytes` (null: every thread
-// as it is).
+// Returns the live bytes of all threads, with `counters` at `level_bytes`; null
+// means that every thread counts with its own live bytes.
 int64_t SumLiveBytes(const ThreadCounters* counters, int64_t level_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// `sum_bytes` were live at once.
+// Raises the peak to `sum_bytes`, which were live at once.
 void RaisePeak(int64_t sum_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// The same for the calling thread, if it is the only one and holds no lock.
-// False otherwise.
+// Raises the peak for the calling thread if it is the only one; takes no lock.
+// Returns false, and raises nothing, if it is not.
 bool RaisePeakOfOnlyThread(ThreadCounters* counters);
 
-// Gives every thread an equal share of what is left below the peak, after
-// SumLiveBytes found `sum_bytes`.
+// Gives every thread an equal share of the room below the peak, after
+// SumLiveBytes returned `sum_bytes`.
 void ShareHeadroom(int64_t sum_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Called after the calling thread's live bytes passed its threshold: raises the
-// peak if all threads together have passed it.
+// Raises the calling thread's threshold after its live bytes passed it, and
+// raises the peak if all threads together passed the peak.
 void RaiseThreshold(ThreadCounters* counters, int64_t level_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr uint64_t kBlockBytes = 1 << 22;
 
-// Counters of threads that this test plays: one has a block, one is read by the
-// page fault that it takes, and one gets the block meanwhile.
+// Counters of threads that this test simulates. The giver has a block; reading
+// the counters of `slow` causes a page fault, in whose handler the taker gets
+// the block.
 struct Bytes {
   uint64_t allocated = 0;
   uint64_t deallocated = 0;
@@ -25,7 +26,7 @@ Bytes taker;
 uint64_t* slow_page = nullptr;
 int fault_count = 0;
 
-// Between the readings of the one and of the other.
+// Runs between the readings of two threads' counters.
 void HandBlockOn(int) {
   ++fault_count;
   mprotect(slow_page, 4096, PROT_READ);
@@ -38,14 +39,14 @@ void Count(const uint64_t* allocated, const uint64_t* deallocated,
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   counters->summed_allocated_from = allocated;
   counters->summed_deallocated_from = deallocated;
-  counters->threshold_bytes.store(0);  // as that of a registered thread
+  counters->threshold_bytes.store(0);  // The value of a registered thread.
   counters->next = process.first_thread;
   process.first_thread = counters;
   ++process.thread_count;
 }
 
-// In order of reading: giver, slow, taker, and the threads that there are.
-// Nothing is allocated under the lock.
+// Sums while the block changes hands. The order of reading is giver, slow,
+// taker, and then the existing threads. Nothing is allocated under the lock.
 int64_t SumWhileABlockIsHandedOn(ThreadCounters (&played)[3]) {
   ProcessLock lock;
   ThreadCounters* const first = process.first_thread;
@@ -76,9 +77,9 @@ TEST(ProcessCountersTest, ABlockThatIsHandedOnIsCountedOnce) {
   munmap(slow_page, 4096);
 }
 
-// In order of reading: giver and restless. The counter of what restless freed
-// is what it had live at the last reading, so that no two readings agree. That
-// is left out of the sum.
+// Sums giver and restless, in this order. The counter of what restless freed is
+// its live bytes at the last reading, so no two readings agree. Its bytes are
+// left out of the result.
 int64_t BytesBesideOneThatFreesAndFrees(ThreadCounters* giver_counters,
                                         ThreadCounters* restless) {
   ProcessLock lock;
@@ -95,7 +96,8 @@ int64_t BytesBesideOneThatFreesAndFrees(ThreadCounters* giver_counters,
   return sum_bytes - restless->summed_live_bytes;
 }
 
-// At most some attempts; the last counts, with allocations held up.
+// There is a limit of attempts; the last one counts, while other threads'
+// allocations wait.
 TEST(ProcessCountersTest, AThreadThatNeverStopsFreeingIsSummedAllTheSame) {
   RegisterThread();
   giver = {3 * kBlockBytes, 0};

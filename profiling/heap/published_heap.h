@@ -1,13 +1,12 @@
-// The figures of a process's heap that a reader outside of it can see at any
-// moment, also after the process was killed: the counters store them where a
-// file is mapped.
+// The figures of a process's heap that another process can read at any moment,
+// even after this process was killed: the counters store them in a mapped file.
 //
 //   PublishedHeap* published = ...;  // in memory shared with the reader
 //   PublishHeap(published);
 //   // From now on published->peak_live_bytes is the highest sum so far.
 //
-// Each member is stored by itself, so a reader may see a peak beside the time
-// of the one before.
+// Each member is stored by itself, so a reader may see a new peak with the time
+// of the previous one.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_
 #define FOOTPRINT_PROFILING_HEAP_PUBLISHED_HEAP_H_
@@ -18,12 +17,13 @@
 namespace footprint::profiling_internal {
 
 struct PublishedHeap {
-  // The peak of live usable bytes, what was live when the publishing began
-  // included.
+  // The peak of live usable bytes, including what was live when the publishing
+  // began.
   std::atomic<int64_t> peak_live_bytes;
-  // The time of the peak by CLOCK_MONOTONIC, to 4 ms.
+  // The time of the peak by CLOCK_MONOTONIC, with a resolution of 4 ms.
   std::atomic<int64_t> peak_time_ns;
-  // How many peaks there were: what was copied at one is told by it.
+  // How many peaks there were. A reader compares it with the count at which it
+  // copied something.
   std::atomic<uint64_t> peak_count;
   // The stage that the program is in, and was in at the peak.
   std::atomic<uint32_t> stage;
@@ -41,8 +41,9 @@ struct PublishedHeap {
   }
 };
 
-// Makes the counters keep `published` up to date from now on; null: nobody
-// reads. Thread-safe. Lives until the process ends, or another is published.
+// Makes the counters keep `published` up to date from now on; null stops it.
+// Thread-safe. `published` must live until the process ends or another is
+// published.
 void PublishHeap(PublishedHeap* published);
 
 }  // namespace footprint::profiling_internal

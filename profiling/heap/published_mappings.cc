@@ -8,13 +8,13 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// No lock: mmap's entry points take theirs around the one who writes ranges,
+// It needs no lock: mmap's entry points hold theirs while ranges are written,
 // and a fork waits for it.
 std::atomic<PublishedMappings*> published{nullptr};
 
-// The agent's ranges are stored here, so that the child of a fork knows its
-// parent's, and at `published`. No lock is taken, since a signal handler may
-// add one.
+// The agent's ranges are stored here and at `published`, so that the child of a
+// fork knows its parent's ranges. It takes no lock, because a signal handler
+// may add a range.
 PublishedMappings::AgentRange agent_ranges[kMaxAgentRanges];
 std::atomic<PublishedMappings::AgentRange*> published_agent_ranges{nullptr};
 

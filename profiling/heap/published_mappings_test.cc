@@ -1,4 +1,4 @@
-// With mmap's entry points in front of the kernel.
+// Runs with mmap's entry points in front of the kernel.
 
 #include "footprint/profiling/heap/published_mappings.h"
 
@@ -50,7 +50,7 @@ class PublishedMappingsTest : public ::testing::Test {
 
 TEST_F(PublishedMappingsTest, HasWhatTheProgramMapped) {
   EXPECT_EQ(published_->magic, kMappingsMagic);
-  // It was mapped before anybody read.
+  // The page was mapped before anybody read.
   EXPECT_TRUE(IsInARange(published_));
   auto* const pages = static_cast<char*>(Map(3 * kPageBytes));
   EXPECT_TRUE(IsInARange(pages));
@@ -72,7 +72,7 @@ TEST_F(PublishedMappingsTest, AReaderFindsItWhole) {
   EXPECT_EQ(published_->is_cut, 0u);
 }
 
-// Pages that may not be touched cost nothing; every other one is unmapped.
+// Pages without access cost nothing; every other one is unmapped.
 TEST_F(PublishedMappingsTest, MoreRangesThanHaveRoomAreCut) {
   constexpr size_t kPages = 2 * (kMaxProgramRanges + 10);
   auto* const pages = static_cast<char*>(
@@ -108,7 +108,8 @@ TEST_F(PublishedMappingsTest, TheAgentsRangesComeAndGo) {
   EXPECT_TRUE(has(0x8000, 0x9000));
   AgentUnmapped(0x1000);
   EXPECT_FALSE(has(0x1000, 0x4000));
-  // The child of a fork publishes elsewhere, and has its parent's tables.
+  // As in the child of a fork, which publishes elsewhere and keeps its parent's
+  // tables.
   PublishMappings(nullptr);
   AgentMapped(0x10000, 0x1000);
   PublishMappings(published_);

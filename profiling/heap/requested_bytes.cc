@@ -19,7 +19,7 @@ constexpr int kShardCount = 64;
 constexpr size_t kFirstSlotCount = 1024;
 
 struct Slot {
-  uintptr_t block;  // 0: free
+  uintptr_t block;  // 0 if the slot is free.
   size_t size_bytes;
 };
 
@@ -121,8 +121,8 @@ void AddLiveBytes(int64_t change_bytes) {
   RaisePeak(live_bytes.fetch_add(change_bytes) + change_bytes);
 }
 
-// A child of fork must not find a lock that another thread held. Unchecked: the
-// analysis cannot name the locks of a loop.
+// Locks all shards, so that the child of a fork never finds a lock that another
+// thread held. Unchecked: the analysis cannot name the locks of a loop.
 void LockAllShards() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   for (Shard& shard : shards) shard.lock.Lock();
 }

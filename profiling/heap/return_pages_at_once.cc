@@ -1,9 +1,9 @@
-// Linked into a program with exact_heap: jemalloc gives pages back to the
-// system as soon as nothing lives in them, and keeps none for later.
+// Makes jemalloc return pages to the system as soon as they hold no live block.
+// It is linked into a program with exact_heap.
 
 extern "C" {
 
-// jemalloc's own variable for a program's options, in the program.
+// jemalloc's own variable for a program's options, defined by the program.
 extern const char* malloc_conf;
 const char* malloc_conf = "dirty_decay_ms:0,muzzy_decay_ms:0";
 

@@ -1,5 +1,5 @@
-// Memory that a program with return_pages_at_once keeps when it has freed
-// everything: next to nothing, where jemalloc keeps it all for ten seconds.
+// The memory that a program with return_pages_at_once keeps when it has freed
+// everything is almost nothing. By default jemalloc keeps it for ten seconds.
 
 #include <unistd.h>
 

@@ -11,8 +11,8 @@ namespace {
 
 std::atomic<uint64_t> first_sample_count{0};
 
-// Unchecked: a thread comes here after each of its samples, and one that reads
-// the interval while it changes has one more sample by the old one.
+// Unchecked: a thread comes here after each of its samples. One that reads the
+// interval while it changes has one more sample with the old interval.
 void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
                          ThreadCounters* counters)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -21,7 +21,7 @@ void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
     counters->sample_at_bytes = interval_bytes == 0 ? 0 : UINT64_MAX;
     return;
   }
-  // The number lies in (0, 1].
+  // `uniform` lies in (0, 1].
   const double uniform = static_cast<double>((random >> 11) + 1) * 0x1p-53;
   const double distance =
       -std::log(uniform) * static_cast<double>(interval_bytes);
@@ -35,7 +35,7 @@ void BeginSampling(int64_t interval_bytes) {
   ProcessLock lock;
   process.sampling_interval_bytes = interval_bytes;
   if (ChooseFreeWays != nullptr) ChooseFreeWays();
-  // Libraries may have started threads before this.
+  // Libraries may have started threads before this call.
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
     ScheduleNextSample(each);
@@ -43,8 +43,8 @@ void BeginSampling(int64_t interval_bytes) {
   }
 }
 
-// Unchecked: the caller is the only one that writes it, so it may read it
-// before the lock.
+// Unchecked: the caller is the only one that writes the value, so it may read
+// it before it takes the lock.
 void SetHasRecordedBlocks(bool has_recorded_blocks)
     ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (process.has_recorded_blocks == has_recorded_blocks) return;
@@ -54,7 +54,7 @@ void SetHasRecordedBlocks(bool has_recorded_blocks)
 }
 
 void ScheduleFirstSample(ThreadCounters* counters) {
-  // Threads that are registered have records from 1 on.
+  // Record numbers of registered threads start from 1.
   ScheduleSampleAfter(0, RandomAt(0, ++first_sample_count), counters);
 }
 

@@ -1,5 +1,5 @@
-// Chooses the allocations that are samples: those with a point of a Poisson
-// process along the thread's allocated bytes.
+// Chooses which allocations are samples: those that contain a point of a
+// Poisson process along the thread's allocated bytes.
 //
 //   BeginSampling(/*interval_bytes=*/524288);
 //   ...
@@ -9,8 +9,8 @@
 //   }
 //
 // The points are the same in each run of a program that allocates the same.
-// Thread-safe: a thread calls with its own counters, and keeps no state of them
-// but in them. Allocates nothing.
+// Thread-safe: each thread passes its own counters, which hold all of its
+// state. Allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
 #define FOOTPRINT_PROFILING_HEAP_SAMPLE_SCHEDULE_H_
@@ -21,12 +21,13 @@
 
 namespace footprint::profiling_internal {
 
-// Mean bytes between two points; 0: every allocation is a sample; -1: none is.
+// Starts sampling. `interval_bytes` is the mean distance of two points; 0 makes
+// every allocation a sample, -1 makes none one.
 void BeginSampling(int64_t interval_bytes);
 
-// Returns whether some block that was sampled is live: while none is, a free
-// need not ask. To be called by one thread at a time, before the first such
-// block is handed out and after the last was taken back.
+// Sets whether any sampled block is live. While none is, a free need not look
+// its block up. Only one thread may call it at a time: before the first such
+// block is returned, and after the last was freed.
 void SetHasRecordedBlocks(bool has_recorded_blocks);
 
 // Returns whether the allocation that was counted last is a sample.
@@ -35,12 +36,13 @@ inline bool IsSample(const ThreadCounters& counters) {
          counters.sample_at_bytes;
 }
 
-// Schedules the first sample of a new thread: its first allocation is
-// registered after it was made, and may be the sample.
+// Schedules the first sample of a new thread. A thread is registered after its
+// first allocation, which may be the sample.
 void ScheduleFirstSample(ThreadCounters* counters);
 
-// Schedules the next sample from what the thread has allocated so far: the
-// process has no memory.
+// Schedules the next sample, counted from the bytes that the thread has
+// allocated so far. A Poisson process has no memory, so that start is as good
+// as any.
 void ScheduleNextSample(ThreadCounters* counters);
 
 }  // namespace footprint::profiling_internal

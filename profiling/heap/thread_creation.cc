@@ -61,7 +61,7 @@ void EndCreation(ThreadRecord* record, int error, const pthread_t* thread) {
     MakeRoot(record);
     return;
   }
-  // A thread that detached itself has no record by now.
+  // A thread that detached itself no longer has a record.
   const ThreadNode* child = thread_counters.record->node.last_child;
   while (child != nullptr && child != &record->node) {
     child = child->previous_sibling;
@@ -88,14 +88,14 @@ ThreadRecord* BeginJoin(pthread_t thread) {
 void EndJoin(ThreadRecord* record, bool succeeded) {
   if (!succeeded) return;
   ProcessLock lock;
-  // Zero: of a thread of whose creation nobody told.
+  // The count is zero if the thread's creation was never seen.
   if (process.unjoined_thread_count > 0) --process.unjoined_thread_count;
   FindWhetherOneThread();
   if (record == nullptr) return;
   ThreadNode* const joiner = record->node.creator;
   if (joiner == nullptr) return;
   EndSegment(&thread_counters);
-  // Blocks that the join itself freed come after the thread's end.
+  // Blocks that the join itself freed were freed after the thread's end.
   const uint64_t activity = joiner->activity;
   joiner->activity = record->joiner_activity;
   JoinChild(process.open_phases, &record->node);

@@ -1,8 +1,8 @@
-// The order of threads, as their creations and joins tell it; for
+// Records the order of threads by their creations and joins, for
 // thread_entry_points.cc. See thread_tree.h.
 //
-// A record is owned by the process's table; who holds one between Begin... and
-// End... must call the latter. Memory: the record's, of the kernel
+// The process's table owns the records. A caller that got one from a Begin
+// function must call the End function. Memory: the records', from the kernel
 // (thread_records.h). Thread-safety: any thread may call these functions.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_CREATION_H_
@@ -14,19 +14,22 @@
 
 namespace footprint::profiling_internal {
 
+// Wraps pthread_create for a thread that can be joined:
 // Around pthread_create, of a thread that can be joined:
 //   ThreadRecord* record = BeginThread(function, argument);
 //   error = real_pthread_create(&thread, attributes, RunThread, record);
 //   EndCreation(record, error, &thread);
-// Null: the thread is to be created without.
+// BeginThread returns null if the thread must be created without a record.
 ThreadRecord* BeginThread(void* (*function)(void*), void* argument);
 void* RunThread(void* record);
 void EndCreation(ThreadRecord* record, int error, const pthread_t* thread);
 
-// Called before the creation of a thread that cannot be joined. Returns null.
+// Records the creation of a thread that cannot be joined. Call it before the
+// creation. Returns null.
 ThreadRecord* BeginDetachedThread();
 
-// Around a call that may join `thread`; and before one that detaches it.
+// BeginJoin and EndJoin wrap a call that may join `thread`. ForgetThread
+// precedes a call that detaches it.
 ThreadRecord* BeginJoin(pthread_t thread);
 void EndJoin(ThreadRecord* record, bool succeeded);
 void ForgetThread(pthread_t thread);

@@ -25,8 +25,8 @@
 namespace footprint {
 namespace {
 
-constexpr int64_t kThreadBytes = 300 << 10;  // the allocator hands out more
-// std::thread's own, and what the C library keeps for a thread.
+constexpr int64_t kThreadBytes = 300 << 10;  // The allocator returns more.
+// Bytes of std::thread itself, and of what the C library keeps for a thread.
 constexpr int64_t kThreadCostBytes = 4096;
 
 void HoldForAMoment() { std::free(Opaque(std::malloc(kThreadBytes))); }
@@ -38,8 +38,8 @@ int64_t HeldBytes() {
   return bytes;
 }
 
-// Bytes that `run` needs the second time: costs of the first threads are
-// outside.
+// Returns the bytes that `run` needs the second time, so that the costs of the
+// first threads are left out.
 template <typename Run>
 HeapPhaseBytes MeasureThreads(Run run) {
   run();
@@ -94,7 +94,7 @@ TEST(ThreadCreationTest, ACreatorThatAllocatesMeanwhileOverlaps) {
   EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
 }
 
-// Blocks that a thread leaves are live beside the next.
+// Blocks that a thread leaves stay live during the next thread.
 TEST(ThreadCreationTest, CountsWhatAThreadLeft) {
   std::vector<void*> left(4);
   const auto run = [&left] {
@@ -129,7 +129,7 @@ TEST(ThreadCreationTest, TurnsTakenByLocksMayBeTakenOtherwise) {
   pthread_barrier_destroy(&barrier);
   EXPECT_TRUE(bytes.threads_may_overlap);
   EXPECT_GE(bytes.sum_thread_peak_net_bytes, 2 * HeldBytes());
-  // And yet it is right to the byte.
+  // The peak is still right to the byte.
   EXPECT_LE(bytes.peak_live_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
@@ -179,7 +179,8 @@ TEST(ThreadCreationTest, EveryJoinOrders) {
   }
 }
 
-// Detached, or joined by another thread than its creator: nothing is known.
+// Nothing is known about a thread that is detached, or joined by a thread other
+// than its creator.
 TEST(ThreadCreationTest, AThreadThatItsCreatorDoesNotJoinMayOverlap) {
   const auto end_detached = [](bool from_the_begin) {
     std::atomic<bool> is_over{false};
@@ -226,7 +227,7 @@ void MapForAMoment() {
   munmap(mapped, kThreadBytes);
 }
 
-// The peak of what is mapped depends on their order, too.
+// The peak of mapped bytes also depends on the order of threads.
 TEST(ThreadCreationTest, ThreadsThatOnlyMapMayOverlap) {
   const auto map = [](void*) -> void* {
     MapForAMoment();
@@ -253,8 +254,8 @@ TEST(ThreadCreationTest, ThreadsThatOnlyMapMayOverlap) {
   EXPECT_GE(bytes.peak_mapped_net_bytes, kThreadBytes);
 }
 
-// It is looked at more seldom than among others. In a process of its own, in
-// which no thread was detached.
+// The only thread checks less often than one of several. The test runs in a
+// process of its own, in which no thread was detached.
 TEST(ThreadCreationTest, OneThreadIsAloneUntilItCreatesAndAfterItJoined) {
   const pid_t child = fork();
   if (child == 0) {
@@ -299,8 +300,8 @@ TEST(ThreadCreationTest, AThreadThatOnlyFreesCounts) {
   EXPECT_EQ(bytes.peak_live_net_bytes, kCount * HeldBytes());
 }
 
-// C11's functions do not tell of their threads. In a process of its own: from
-// then on, none knows that it is alone.
+// C11's functions do not report their threads. The test runs in a process of
+// its own, because no thread counts as the only one afterwards.
 TEST(ThreadCreationTest, AThreadOfWhoseCreationNobodyToldEndsWhatWasGranted) {
   const pid_t child = fork();
   if (child == 0) {
@@ -314,7 +315,7 @@ TEST(ThreadCreationTest, AThreadOfWhoseCreationNobodyToldEndsWhatWasGranted) {
       return 0;
     };
     const HeapPhase phase = BeginHeapPhase();
-    // The second finds that much may be granted.
+    // The second call finds that many bytes may be granted.
     std::free(Opaque(std::malloc(4 * kThreadBytes)));
     std::free(Opaque(std::malloc(8)));
     thrd_t thread;
@@ -352,7 +353,7 @@ TEST(ThreadCreationTest, ACreationThatFailsLeavesNothing) {
   EXPECT_LE(bytes.sum_thread_peak_net_bytes, HeldBytes() + kThreadCostBytes);
 }
 
-// Any thread may do anything of this at any time.
+// Any thread may do any of this at any time.
 TEST(ThreadCreationTest, ManyThreadsCreateJoinAndDetachAtOnce) {
   const HeapPhase phase = BeginHeapPhase();
   std::vector<std::thread> creators;

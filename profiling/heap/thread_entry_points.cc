@@ -1,6 +1,7 @@
-// pthread_create, pthread_join and their kin, told to the counters: what
-// they order cannot overlap. The C library's own threads, those of C11's
-// thrd_create and detached ones do not come here and count as alive throughout.
+// Reports pthread_create, pthread_join and related functions to the counters,
+// because threads that these order cannot overlap. Three kinds of threads do
+// not come here and count as alive throughout: the C library's own, those of
+// C11's thrd_create, and detached ones.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The C library's function of a name, looked for once.
+// The C library's function of this name, looked up once.
 template <typename Signature>
 class NextFunction {
  public:
@@ -103,7 +104,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
   return error;
 }
 
-// Not noexcept: a thread may be cancelled here.
+// It is not noexcept, because a thread may be cancelled here.
 int pthread_join(pthread_t thread, void** result) {
   return CountedJoin(thread, [&] { return next_join(thread, result); });
 }
@@ -124,7 +125,8 @@ int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
       thread, [&] { return next_clockjoin(thread, result, clock, deadline); });
 }
 
-// Before the call: afterwards its number may be another thread's.
+// The record is dropped before the call: afterwards its number may be another
+// thread's.
 int pthread_detach(pthread_t thread) noexcept {
   ForgetThread(thread);
   return next_detach(thread);

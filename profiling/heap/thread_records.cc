@@ -11,7 +11,8 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Not from the heap, whose every call comes here.
+// Maps memory for more records. The heap cannot provide it, because each of its
+// calls comes here.
 void MapRecords() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock) {
   constexpr size_t kCount = 32;
   void* const mapped = reinterpret_cast<void*>(
@@ -60,7 +61,7 @@ void DropRecord(ThreadRecord* record) {
                                : process.first_record) = record->next;
   if (record->next != nullptr) record->next->previous = record->previous;
   if (record->function != nullptr) {
-    // RunThread is on its way to it.
+    // RunThread will still read the record.
     record->is_given_up = true;
   } else {
     FreeRecord(record);

@@ -1,13 +1,13 @@
-// The process's record of a thread, from its creation until it is joined; not
-// in the thread's storage, which goes before that.
+// The process's record of a thread, from its creation until it is joined. The
+// record is not in the thread's storage, which is freed earlier.
 //
 //   ThreadRecord* const record = NewRecord();
 //   ...
 //   DropRecord(record);
 //
-// Records lie in memory from the kernel, since every call of the heap comes
-// here; they are used again and never given back. Records are owned by the list
-// of the process, from NewRecord to FreeRecord or DropRecord. Thread-safety: as
+// Records lie in memory from the kernel, since every heap call comes through
+// here. Their memory is reused and never returned. The process's list owns the
+// records from NewRecord to FreeRecord or DropRecord. Thread-safety: as
 // annotated.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_THREAD_RECORDS_H_
@@ -29,28 +29,32 @@ struct ThreadRecord {
   bool has_ended ABSL_GUARDED_BY(process.lock) = false;
   bool has_number ABSL_GUARDED_BY(process.lock) = false;  // `thread` is set
   pthread_t thread ABSL_GUARDED_BY(process.lock) = {};
-  // The function that the thread is to run, until it begins; a record that is
-  // given up before that goes when it begins.
+  // The function that the thread is to run; null once it began. A record that
+  // is dropped before that is freed when the thread begins.
   void* (*function)(void*) = nullptr;
   void* argument = nullptr;
   bool is_given_up ABSL_GUARDED_BY(process.lock) = false;
-  // The creator's activity at the start of the join, which does not end before
-  // the thread does.
+  // The creator's activity at the start of the join; the join does not end
+  // before the thread does.
   uint64_t joiner_activity ABSL_GUARDED_BY(process.lock) = 0;
-  // Tells one use of this memory from the next.
+  // Distinguishes one use of this memory from the next.
   uint64_t number ABSL_GUARDED_BY(process.lock) = 0;
   ThreadRecord* next ABSL_GUARDED_BY(process.lock) = nullptr;
   ThreadRecord* previous ABSL_GUARDED_BY(process.lock) = nullptr;
 };
 
+// Returns the record that contains `node`.
 ThreadRecord* FindRecord(ThreadNode* node);
 
-// Ends the process with a message where the kernel has no memory.
+// Returns a new record in the process's list. Aborts with a message if the
+// kernel has no memory.
 ThreadRecord* NewRecord() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
+// Returns a record that is in no list to the free records.
 void FreeRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Drops the record of a thread without a creator, children and counters.
+// Removes from the list the record of a thread without creator, children and
+// counters.
 void DropRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
@@ -59,28 +63,29 @@ void DropRecord(ThreadRecord* record)
 void DropEndedRoot(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Nobody who is known joins it.
+// Makes the thread a root: no thread will join it as far as is known.
 void MakeRoot(ThreadRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// The counters' own record, if it still is.
+// Returns the record of the thread with these counters; null if the record's
+// memory has been reused.
 ThreadRecord* OwnRecord(const ThreadCounters& counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// The youngest thread of that number: the number of one that ended may be used
-// anew. Null if there is none that its creator may join.
+// Returns the youngest thread with this number that its creator may still join,
+// or null. The number of an ended thread may be reused.
 ThreadRecord* FindRecord(pthread_t thread)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Tells the record what the thread has done so far.
+// Stores the thread's live bytes and activity in the record's node.
 void UpdateNode(const ThreadCounters& counters, int64_t live_bytes,
                 ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Ends a segment of the calling thread's course, and begins the next.
+// Ends a segment of the calling thread's course and begins the next one.
 void EndSegment(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// Returns whether the thread called in the phase.
+// Returns whether the thread allocated, freed or mapped in the phase.
 bool WasActive(const ThreadCounters& counters, int phase)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -21,7 +21,7 @@ void AddThread(ThreadCounters* counters)
   counters->peak_absolute_bytes.store(0);
   counters->threshold_bytes.store(0);
   if (OwnRecord(*counters) == nullptr) {
-    // But for the first, the C library or the system made it.
+    // Unless it is the first thread, the C library or the system created it.
     if (process.thread_count > 0) process.has_unknown_threads = true;
     counters->record = NewRecord();
     counters->record_number = counters->record->number;
@@ -58,7 +58,7 @@ void RemoveThread(ThreadCounters* counters)
   process.ended.Add(*counters);
   counters->state = State::kEnded;
   if (ChooseThreadFreeWay != nullptr) ChooseThreadFreeWay(counters);
-  // Every later call of this thread comes to CountAfterEnd.
+  // Makes every later call of this thread reach CountAfterEnd.
   counters->threshold_bytes.store(INT64_MIN);
   ForceLook(counters);
   counters->summed_live_bytes = counters->live_bytes();
@@ -66,9 +66,9 @@ void RemoveThread(ThreadCounters* counters)
   FindWhetherOneThread();
 }
 
-// pthread's callbacks.
+// The callbacks of pthread.
 
-// Destructors that run after this one are counted by CountAfterEnd.
+// Removes a thread at its end. CountAfterEnd counts destructors that run later.
 void AtThreadEnd(void* /*counters*/) {
   ProcessLock lock;
   RemoveThread(&thread_counters);
@@ -84,8 +84,8 @@ void AfterForkInParent() ABSL_UNLOCK_FUNCTION(process.lock) {
   process.lock.Unlock();
 }
 
-// Only the thread that forked lives on. The others' counters must go: their
-// storage is used anew by threads that the child starts.
+// Removes all other threads, since only the thread that forked lives on.
+// Threads that the child starts reuse the storage of the others' counters.
 void AfterForkInChild() ABSL_UNLOCK_FUNCTION(process.lock) {
   for (ThreadCounters* each = process.first_thread; each != nullptr;) {
     ThreadCounters* const next = each->next;
@@ -103,9 +103,10 @@ void AfterForkInChild() ABSL_UNLOCK_FUNCTION(process.lock) {
   process.lock.Unlock();
 }
 
-// Not in the first allocation: registering may itself allocate. Before
-// mapping_entry_points.cc, whose lock is taken before this one: what is
-// registered last is called first before a fork.
+// Registers the handlers in a constructor rather than in the first allocation,
+// because registering may itself allocate. It comes before the constructor of
+// mapping_entry_points.cc, whose lock must be taken first: a fork calls the
+// handlers that were registered last first.
 __attribute__((constructor(101))) void WatchForks() {
   AddForkHandlers(
       {&process.lock, BeforeFork, AfterForkInParent, AfterForkInChild});

@@ -3,9 +3,10 @@
 //
 //   RegisterThread();  // in the thread's first call, or before
 //
-// A thread owns its counters. They are given up by pthread at its end, and in
-// the child of a fork. Calls of its last destructors afterwards go to the
-// counters of those that ended.
+// A thread owns its counters. pthread calls a function that gives them up at
+// the thread's end, and a fork's child gives up those of the other threads.
+// Calls by destructors that run later are added to the counters of ended
+// threads.
 //
 // Thread-safety: any thread may call; CountAfterEnd needs ProcessLock.
 
@@ -19,19 +20,19 @@
 
 namespace footprint::profiling_internal {
 
-// Returns the calling thread's counters of entry points that count by
-// themselves. Weak: null where jemalloc counts.
+// Returns the calling thread's counters if the entry points count by
+// themselves. Weak: null if jemalloc counts.
 __attribute__((weak)) ThreadHeapCounters FindCountersOfEntryPoints();
 
-// Finds the allocator's counters of the calling thread, which may not be
-// registered yet. False: it has none so far.
+// Finds the allocator's counters of the calling thread, which need not be
+// registered. Returns false if the thread has no counters yet.
 bool FindAllocatorsCounters();
 
-// Nothing if the calling thread is registered or has ended.
+// Registers the calling thread. Does nothing if it is registered or has ended.
 void RegisterThread();
 
-// A call of a thread that has ended: the last destructors. The change since
-// the last such call goes to the counters of those that ended.
+// Counts a call by a destructor of a thread that has ended. The change since
+// the last such call is added to the counters of ended threads.
 void CountAfterEnd(ThreadCounters* counters, bool is_allocation)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -19,8 +19,8 @@
 namespace footprint {
 namespace {
 
-// A child that hangs must not hang the test. On a busy machine, what takes a
-// second here may take many.
+// Ends a child that hangs, so that the test does not hang. On a busy machine a
+// second's work may take many.
 constexpr unsigned kHangSeconds = 120;
 
 struct EndingThread {
@@ -80,7 +80,7 @@ TEST(ThreadRegistrationTest, CountsWhatDestructorsAllocate) {
         nullptr);
     pthread_join(thread, nullptr);
   };
-  run();  // costs of the first thread of a kind stay outside
+  run();  // Leaves out the costs of the first thread.
   std::free(late_block);
   const HeapPhase phase = BeginHeapPhase();
   run();
@@ -99,8 +99,8 @@ TEST(ThreadRegistrationTest, AThreadThatNeverAllocatesLeavesNoCountersBehind) {
     pthread_join(thread, nullptr);
   };
   start();
-  // Its storage is used anew by the second: a stale counters would be read
-  // here.
+  // The second thread reuses the storage of the first. Counters that were left
+  // behind would be read here.
   for (int i = 0; i < 100; ++i) start();
   const HeapPhase phase = BeginHeapPhase();
   void* block = Opaque(std::malloc(1 << 20));
@@ -145,7 +145,7 @@ TEST(ThreadRegistrationTest, ForkedChildCountsOnAndParentKnows) {
   EXPECT_EQ(CountedForks(), forks_before + 1);
 }
 
-// Storage of a thread that did not survive the fork is used anew.
+// The child reuses storage of threads that did not survive the fork.
 TEST(ThreadRegistrationTest, AForkedChildMayStartThreads) {
   pthread_barrier_t barrier;
   pthread_barrier_init(&barrier, nullptr, 2);

@@ -1,5 +1,4 @@
-// The function that a thread begins with, and a recorder's way to come before
-// it.
+// Lets a recorder replace the function that a new thread begins with.
 //
 //   static const ThreadWrapper wrapper = {TimedThread, ForgetTimedThread};
 //   SetThreadWrapper(&wrapper);
@@ -17,14 +16,14 @@ struct ThreadStart {
 };
 
 struct ThreadWrapper {
-  // The function and argument that pthread_create begins a thread with instead.
+  // Returns the function and argument that pthread_create uses instead.
   ThreadStart (*wrap)(ThreadStart start);
-  // The thread of a start that `wrap` returned was not created.
+  // Called if the thread for a start that `wrap` returned was not created.
   void (*forget)(ThreadStart start);
 };
 
 // Sets the wrapper of threads that are created from now on. `wrapper` must live
-// as long as the process; null: threads begin with what they are given.
+// as long as the process; null removes the wrapper.
 void SetThreadWrapper(const ThreadWrapper* wrapper);
 const ThreadWrapper* CurrentThreadWrapper();
 

@@ -21,15 +21,15 @@ int64_t OwnBytes(const InPhase& own, int64_t live_bytes) {
   return own.joined_net_bytes + live_bytes - own.begin_live_bytes;
 }
 
-// Where the segment of the creator's course that begins with the creation of
-// `child` has its highest.
+// Returns where to store the highest net bytes of the creator's segment that
+// begins with the creation of `child`.
 int64_t* HighestAfter(int phase, ThreadNode* child) {
   return child->next_sibling != nullptr
              ? &child->next_sibling->in_phase[phase].creator_highest_net_bytes
              : &child->creator->in_phase[phase].highest_net_bytes;
 }
 
-// The segments before and after the creation become one.
+// Merges the creator's segments before and after the creation of `child`.
 void MergeSegments(int phase, ThreadNode* child) {
   int64_t* const after = HighestAfter(phase, child);
   *after = std::max(*after, child->in_phase[phase].creator_highest_net_bytes);
@@ -74,7 +74,7 @@ void JoinBytes(int phase, ThreadNode* child) {
   ThreadNode* const creator = child->creator;
   InPhase& own = creator->in_phase[phase];
   const InPhase& joined = child->in_phase[phase];
-  // It may have had its highest at any moment of its life.
+  // The child may have had its highest value at any moment of its life.
   for (ThreadNode* each = child->next_sibling; each != nullptr;
        each = each->next_sibling) {
     each->in_phase[phase].creator_highest_net_bytes += joined.highest_net_bytes;

@@ -1,6 +1,6 @@
-// Random programs of threads that create and join each other, in random orders,
-// against what their text says: every order that is possible is looked at.
-// FOOTPRINT_PROPERTY_SEEDS sets how many seeds are tried.
+// Compares the tree with every possible order of random programs, whose threads
+// create and join each other. FOOTPRINT_PROPERTY_SEEDS sets how many seeds are
+// tried.
 
 #include "footprint/profiling/heap/thread_tree.h"
 
@@ -24,8 +24,8 @@ enum class Step { kAdd, kCreate, kJoin };
 
 struct Operation {
   Step step = Step::kAdd;
-  int64_t bytes = 0;  // of kAdd
-  int thread = 0;     // of the others
+  int64_t bytes = 0;  // For kAdd.
+  int thread = 0;     // For the other steps.
 };
 
 struct Program {
@@ -60,7 +60,7 @@ void AppendThread(int depth, std::mt19937* random, Program* program) {
   program->threads[self] = operations;
 }
 
-// The state of a run: how far each thread is; -1: not created.
+// The state of a run: how far each thread is, or -1 before its creation.
 using Places = std::vector<int>;
 
 Places Begin(const Program& program) {
@@ -98,7 +98,7 @@ struct Truth {
   bool overlaps = false;
 };
 
-// Over every order of the operations.
+// Computes the truth over every order of the operations.
 Truth TryEveryOrder(const Program& program) {
   Truth truth;
   std::set<Places> seen;
@@ -122,7 +122,7 @@ Truth TryEveryOrder(const Program& program) {
   return truth;
 }
 
-// By the words of the header, from the text of the program.
+// Computes the header's definition from the text of the program.
 class Definition {
  public:
   explicit Definition(const Program& program) : program_(program) {}
@@ -185,7 +185,8 @@ class Definition {
   const Program& program_;
 };
 
-// One random order, told to a tree as the process would.
+// Runs the program in one random order and reports it to a tree as the process
+// would.
 class Simulation {
  public:
   Simulation(const Program& program, std::mt19937* random)
@@ -327,8 +328,8 @@ TEST(ThreadTreeTest, IsWhatEveryOrderCanBe) {
   EXPECT_GT(order_count, 0);
 }
 
-// A phase that begins anywhere: threads that were joined before are not in it,
-// others are from its start.
+// A phase begins anywhere. Threads that were joined before are not in it;
+// others are in it from its start.
 TEST(ThreadTreeTest, BoundsAPhaseThatBeginsAnywhere) {
   const uint32_t seed_count = 20 * PropertySeedCount();
   for (uint32_t seed = 1; seed <= seed_count; ++seed) {
