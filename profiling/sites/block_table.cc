@@ -17,7 +17,8 @@ bool BlockTable::Holds(const Keys& keys, uintptr_t address) {
   }
 }
 
-// Unless another block has it: then that has the same home, too.
+// Clears a block's filter bit, unless another block of the same home has the
+// same bit.
 void BlockTable::ClearFilterBit(Keys* keys, uintptr_t address) {
   const size_t home = keys->Home(address);
   const uint64_t bit = keys->FilterBit(address);
@@ -51,8 +52,9 @@ BlockTable::Keys* BlockTable::NewKeys(size_t capacity) {
   return keys;
 }
 
-// In the first place of its run that has no block. A reader that passes by
-// looks for another address, so it goes on as if a removed block were there.
+// Stores the block in the first entry of its run that holds no block. A
+// concurrent reader looks for another address, so it passes over the entry in
+// either state.
 void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
   size_t i = keys->Home(block.address);
   uintptr_t key;
@@ -69,8 +71,8 @@ void BlockTable::Put(Keys* keys, const RecordedBlock& block) {
   keys->at[i].store(block.address, std::memory_order_release);
 }
 
-// Always to twice the size: what it outgrew stays mapped, so one that removed
-// blocks fill, again and again, must not be made anew in the same size.
+// Always doubles the size. An outgrown array stays mapped, so a table that
+// removed blocks fill again and again must not be rebuilt in the same size.
 bool BlockTable::Grow() {
   Keys* const old = keys_.load(std::memory_order_relaxed);
   const size_t capacity = old == nullptr ? kLeastCapacity : (old->mask + 1) * 2;
@@ -83,8 +85,8 @@ bool BlockTable::Grow() {
     }
   }
   keys_.store(keys, std::memory_order_release);
-  // The keys stay: a thread may be reading them. Blocks are read by their owner
-  // alone.
+  // The keys stay mapped, because a thread may be reading them. Only the
+  // table's own thread reads `blocks`.
   if (old != nullptr) {
     GivePagesBack(old->blocks, (old->mask + 1) * sizeof(RecordedBlock));
   }
@@ -93,7 +95,7 @@ bool BlockTable::Grow() {
 
 bool BlockTable::Add(const RecordedBlock& block) {
   Keys* keys = keys_.load(std::memory_order_relaxed);
-  // At most half full, so that runs are short.
+  // At most half of the entries are used, so that runs are short.
   if (keys == nullptr || used_ * 2 > keys->mask) {
     if (!Grow()) return false;
     keys = keys_.load(std::memory_order_relaxed);
@@ -103,7 +105,8 @@ bool BlockTable::Add(const RecordedBlock& block) {
   return true;
 }
 
-// Marks of removed blocks at a run's end are not needed.
+// Removes the marks of removed blocks at the end of a run, which no search
+// needs.
 void BlockTable::TrimRun(Keys* keys, size_t last) {
   if (keys->at[(last + 1) & keys->mask].load(std::memory_order_relaxed) != 0) {
     return;

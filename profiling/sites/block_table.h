@@ -1,4 +1,4 @@
-// The blocks that were recorded and are live, by address.
+// The live blocks that were recorded, by address.
 //
 //   BlockTable blocks;
 //   blocks.Add({address, site, calls, size_bytes});
@@ -8,18 +8,20 @@
 //     if (blocks.Remove(address, &block)) ...
 //   }
 //
-// One thread at a time, but for MayHold, which any thread may call meanwhile:
-// it sees every block that was added before, as the block's owner must have
-// seen it. Owns its tables, to the end of the process, and none of the blocks.
-// Lives inside malloc: memory is the kernel's, 80 to 160 bytes a block of the
-// most that were live at once, and up to twice that where many come and go.
-// A table that was outgrown stays mapped, since others may be reading it; each
-// is twice the one before, so that all together are below twice the last.
+// Only one thread at a time may call it, except for MayHold, which any thread
+// may call at any time. MayHold sees every block that was added before, in the
+// sense in which the block's owner saw it. The table owns its arrays until the
+// process ends, and none of the blocks. It works inside malloc. Memory, from
+// the kernel: 80 to 160 bytes for each block of the highest number live at
+// once, and up to twice that if many blocks are added and removed. An array
+// that was outgrown stays mapped, since other threads may be reading it. Each
+// array is twice as large as the one before, so together they are smaller than
+// twice the last.
 //
-// Nearly every free of the program asks MayHold about a block that is not here,
-// often one that is not in the cache yet: a wrongly predicted branch then costs
-// the wait for memory. So a filter of 64 bits for each key answers first, which
-// is wrong for at most one block in 128.
+// Nearly every free of the program asks MayHold about a block that is not in
+// the table and often not in the cache. A mispredicted branch then costs a wait
+// for memory. So a filter with a word of 64 bits for each key answers first,
+// and it is wrong for at most one block in 128.
 
 #ifndef FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_
 #define FOOTPRINT_PROFILING_SITES_BLOCK_TABLE_H_
@@ -58,7 +60,7 @@ class BlockTable {
  private:
   static constexpr uintptr_t kRemoved = 1;
 
-  // One allocation: the filter's words follow the keys.
+  // Memory of one allocation, in which the filter's words follow the keys.
   struct Keys {
     size_t mask;
     int shift;
@@ -70,7 +72,7 @@ class BlockTable {
       return address * 0x9e3779b97f4a7c15;
     }
     size_t Home(uintptr_t address) const { return Hash(address) >> shift; }
-    // The hash's bits below those of the home.
+    // The filter uses the bits of the hash below those of the home.
     uint64_t FilterBit(uintptr_t address) const {
       return uint64_t{1} << (Hash(address) >> (shift - 6) & 63);
     }
@@ -90,7 +92,7 @@ class BlockTable {
 
   std::atomic<Keys*> keys_{nullptr};
   size_t count_ = 0;
-  // Entries that are not empty: blocks, and places of blocks that were removed.
+  // Entries that are not empty: blocks, and marks of removed blocks.
   size_t used_ = 0;
 };
 

@@ -18,7 +18,7 @@ std::map<uintptr_t, size_t> taken_sizes;
 
 }  // namespace
 
-// Bytes that tables take from the kernel, and give back.
+// Counts the bytes that tables take from the kernel and give back.
 void AgentMapped(uintptr_t begin, size_t size_bytes) {
   taken_sizes[begin] = size_bytes;
   taken_bytes += size_bytes;
@@ -51,8 +51,8 @@ TEST(BlockTableTest, GivesBackWhatWasAdded) {
   EXPECT_FALSE(table.MayHold(Address(4096)));
 }
 
-// Blocks come and go for long, as many live as before: a table that is rebuilt
-// again and again leaves its former self behind each time.
+// Adds and removes blocks for long while their number stays the same. Each time
+// a table is rebuilt, it leaves the old array behind.
 TEST(BlockTableTest, MemoryDependsOnLiveBlocksNotOnHowManyCameAndWent) {
   for (const size_t live : {size_t{100}, size_t{1000}, size_t{5000}}) {
     const size_t before_bytes = taken_bytes;
@@ -74,7 +74,7 @@ TEST(BlockTableTest, MemoryDependsOnLiveBlocksNotOnHowManyCameAndWent) {
   }
 }
 
-// Against a map, with addresses that come again as malloc's do.
+// Compares with a map, for addresses that are reused as malloc reuses them.
 TEST(BlockTableTest, BehavesAsAMap) {
   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
     std::mt19937 random(seed);

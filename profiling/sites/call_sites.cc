@@ -32,13 +32,14 @@ bool every_allocation_is_recorded = false;
 namespace {
 
 constexpr int64_t kLeastTimeResolutionNs = 1'000'000;
-// Between two points of the timeline of a process that is busy.
+// The longest time that counts as active between two points of the timeline,
+// unless the timeline's resolution is coarser.
 constexpr int64_t kMostActiveNs = 10'000'000;
 
 PthreadMutex lock = PthreadMutex::Adaptive();
 GrowingFile site_file ABSL_GUARDED_BY(lock);
 SiteFile* sites ABSL_GUARDED_BY(lock) = nullptr;
-// 0: of every allocation; meaningless without `sites`.
+// 0 means that every allocation is recorded. Undefined while `sites` is null.
 int64_t interval_bytes ABSL_GUARDED_BY(lock) = 0;
 int64_t live_bytes ABSL_GUARDED_BY(lock) = 0;
 SiteGrowth growth ABSL_GUARDED_BY(lock);
@@ -62,7 +63,7 @@ void NoteFull() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   sites->is_full.store(1, std::memory_order_relaxed);
 }
 
-// NumberIndex::kNone: there is none yet.
+// Returns NumberIndex::kNone if the site does not exist yet.
 uint32_t FindKnownSite(uint32_t node, uint32_t thread, uint32_t stage)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return site_index.Find(HashPair(HashPair(node, thread), stage),
@@ -78,7 +79,8 @@ uint32_t OuterCall(uint32_t node) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return sites->tree.nodes[node].parent;
 }
 
-// The call of the stack of `node` that has at most `limit` calls around it.
+// Returns the call in the stack of `node` that has at most `limit` calls around
+// it.
 uint32_t CutToOuterCalls(uint32_t node, uint32_t limit)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   uint32_t depth = 0;
@@ -87,10 +89,10 @@ uint32_t CutToOuterCalls(uint32_t node, uint32_t limit)
   return node;
 }
 
-// Returns how many outer calls of a new stack a site may have: all, until seven
-// eighths of the sites are taken. From then on the fewer, the less room is
-// left, so that a program with very many stacks still has the calls of its own
-// code, which are the outer ones, of each block.
+// Returns how many outer calls of a new stack a site may have. There is no
+// limit until seven eighths of the sites are used. From then on it falls with
+// the sites that are left, so that a program with very many stacks still has,
+// for each block, the outer calls, which are its own code's.
 uint32_t OuterCallLimit(uint32_t site_count) {
   constexpr uint32_t kFewestCalls = 8;
   constexpr uint32_t kMostCalls = 64;
@@ -102,7 +104,8 @@ uint32_t OuterCallLimit(uint32_t site_count) {
                                free_sites / kKeptSites);
 }
 
-// Site 0 is of what cannot be told: without room, or from before the start.
+// Returns the site's number. Site 0 stands for blocks without a site of their
+// own: those that found no room, and those from before the start.
 uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   uint32_t known = FindKnownSite(node, thread, stage);
@@ -132,7 +135,7 @@ uint32_t FindSite(uint32_t node, uint32_t thread, uint32_t stage)
   return number;
 }
 
-// Figures of the blocks for which a recorded one stands.
+// Figures of all the blocks that a recorded block stands for.
 struct Estimate {
   int64_t bytes;
   int64_t count;
@@ -151,7 +154,8 @@ Estimate EstimateBlocks(int64_t size_bytes)
           bytes * bytes * (1 - probability)};
 }
 
-// To be called before a site's live figures change.
+// Copies a site's figures at the peak if needed. Call it before the site's live
+// figures change.
 void KeepFiguresAtPeak(SiteRecord* site) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint64_t peak = PeakNumber();
   if (site->peak_number == peak) return;
@@ -174,8 +178,8 @@ void AddLive(uint32_t number, int64_t size_bytes, int sign)
                 site->live_bytes);
 }
 
-// A block stands for others by its whole size, of which `kept_bytes` are not
-// new.
+// Adds a block to what the site allocated. The block stands for others with its
+// whole size, of which `kept_bytes` are not new.
 void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[number];
@@ -192,8 +196,8 @@ void AddAllocated(uint32_t number, int64_t size_bytes, int64_t kept_bytes)
   ++site->sample_count;
 }
 
-// Changes the bytes of site 0: how many blocks were live before the start
-// cannot be told.
+// Changes the bytes of site 0. Its count stays, because the number of blocks
+// from before the start is unknown.
 void ChangeOlderBytes(int64_t change_bytes)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   SiteRecord* const site = &sites->sites[0];
@@ -203,7 +207,7 @@ void ChangeOlderBytes(int64_t change_bytes)
   growth.Change(0, site->live_bytes - change_bytes, site->live_bytes);
 }
 
-// Lets the sites find the peak by themselves where nothing is sampled.
+// Takes the peak of the sites' own sum if nothing is sampled.
 void RaiseOwnPeak() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (interval_bytes != 0 ||
       live_bytes <= sites->peak_live_bytes.load(std::memory_order_relaxed)) {
@@ -220,8 +224,8 @@ uint32_t CallsOfThread() {
       thread_counters.allocation_count.load(std::memory_order_relaxed));
 }
 
-// Every second point goes, and later ones come half as often: of two, the
-// higher stays.
+// Drops every second point and doubles the time between later ones. Of each two
+// points, the higher one stays.
 void HalveTimePoints() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (uint32_t i = 0; i < kMaxTimePoints / 2; ++i) {
     const TimePoint& first = sites->time_points[2 * i];
@@ -238,7 +242,8 @@ void HalveTimePoints() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
 void LockSites() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) { lock.Lock(); }
 void UnlockSites() ABSL_UNLOCK_FUNCTION(lock) { lock.Unlock(); }
 
-// Before the counters' (101): their lock is taken inside of this one.
+// Runs before the counters' constructor (101), whose lock is taken while this
+// one is held.
 __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockSites, UnlockSites, UnlockSites});
 }
@@ -249,7 +254,8 @@ void ForgetParent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   sites = nullptr;
   every_allocation_is_recorded = false;
   site_index.Clear();
-  // Blocks that the parent recorded are the child's to free.
+  // The child frees blocks that its parent recorded, so it starts with an empty
+  // table.
   new (&recorded_blocks) BlockTable();
   SetHasRecordedBlocks(false);
   live_bytes = 0;
@@ -358,7 +364,7 @@ void ForgetCode() {
   call_tree.ForgetCode();
 }
 
-// Unchecked: asked at every sample, and RecordTime looks again under the lock.
+// Unchecked: every sample calls it, and RecordTime tests again under the lock.
 bool IsTimeToRecord() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const int64_t now_ns = CoarseTimeNs();
   if (now_ns < next_time_point_ns.load(std::memory_order_relaxed)) return false;
@@ -376,7 +382,7 @@ void RecordTime(int64_t live_now_bytes) {
     HalveTimePoints();
     count = kMaxTimePoints / 2;
   }
-  // The process was waiting for most of a longer pause.
+  // In a longer pause the process waited most of the time.
   growth.Advance(now_ns, std::min(now_ns - last_time_point_ns,
                                   std::max(kMostActiveNs,
                                            sites->time_resolution_ns.load())));

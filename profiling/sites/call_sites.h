@@ -3,29 +3,30 @@
 //
 //   BeginCallSites(folder, "1234.0.sites", /*sampling_interval_bytes=*/524288);
 //   ...
-//   RecordAllocation(block, usable_bytes);  // before the counters' look
+//   RecordAllocation(block, usable_bytes);  // before they check
 //   if (MayBeRecorded(block)) RecordFree(block);  // before it is freed
 //
-// Sampling. A block is recorded if a point of a Poisson process along the
-// thread's allocated bytes, one in `sampling_interval_bytes`, lies in it: so a
-// block of size s is with probability p = 1 - exp(-s / interval), counts for
-// s / p bytes, and adds (s / p)^2 (1 - p) to the variance. With an interval of
-// 0 every block is recorded and nothing is estimated.
+// Sampling. A block is recorded if it contains a point of a Poisson process
+// along the thread's allocated bytes, with one point in
+// `sampling_interval_bytes` on average. So a block of size s is recorded with
+// probability p = 1 - exp(-s / interval), counts for s / p bytes, and adds (s /
+// p)^2 (1 - p) to the variance. With an interval of 0 every block is recorded
+// and nothing is estimated.
 //
 // The peak. A site's figures at the peak are copied when the site first changes
-// after it (a number tells whether it has), so a new peak costs nothing by
-// itself. Without sampling the peak is that of the sites' own sum, taken under
-// their lock, and the figures at the peak add up to it; with sampling it is the
-// counters' peak.
+// after it (a peak number shows whether this was done), so a new peak costs
+// nothing by itself. Without sampling, the peak is that of the sites' own sum,
+// taken under their lock, so the figures at the peak add up to it. With
+// sampling, it is the counters' peak.
 //
-// Room. There are at most kMaxSites sites. Where few are left, new stacks are
-// cut to their outer calls, and the record says that it is incomplete.
+// Capacity. There are at most kMaxSites sites. When few are left, new stacks
+// are cut to their outer calls, and the record says that it is incomplete.
 //
-// Lives inside malloc: allocates nothing there, and calls no library that
+// Works inside malloc: it allocates no heap memory and calls no library that
 // might. Thread-safe. Memory: the file (site_record.h), an index of 16 bytes a
-// call and site, 64 to 128 bytes a recorded block, all from the kernel.
-// Source: J. Vitter's skips are not needed as sizes are known; the estimator is
-// Horvitz and Thompson's (1952).
+// call and site, and 64 to 128 bytes a recorded block, all from the kernel.
+// Source: Horvitz and Thompson's estimator (1952). Vitter's skips are not
+// needed because sizes are known.
 
 #ifndef FOOTPRINT_PROFILING_SITES_CALL_SITES_H_
 #define FOOTPRINT_PROFILING_SITES_CALL_SITES_H_
@@ -37,27 +38,28 @@
 
 namespace footprint::profiling_internal {
 
-// Opens the file in the folder of that descriptor. False: it cannot be had, and
-// nothing is recorded. Called once in a process, and again in the child of a
-// fork, whose blocks so far are its parent's.
+// Creates the file in the folder with this descriptor and starts recording.
+// Returns false if the file cannot be created; then nothing is recorded. Call
+// it once in a process, and again in the child of a fork, which forgets its
+// parent's blocks.
 bool BeginCallSites(int folder, const char* file_name,
                     int64_t sampling_interval_bytes);
 
-// Called after BeginCallSites: follows how the sites grow, in a file of its own
-// (growth_record.h). Without it, if the file cannot be had.
+// Records how the sites grow, in a file of its own (growth_record.h). Call it
+// after BeginCallSites. If the file cannot be created, growth is not recorded.
 void BeginSiteGrowth(int folder, const char* file_name);
 
-// Nothing is recorded any more, and the file is closed: in the child of a fork,
-// the parent's.
+// Stops recording and closes the file. The child of a fork closes its parent's
+// so.
 void EndCallSites();
 
-// Whether each block is recorded. A freed block that was not is older than the
-// record.
+// Whether every block is recorded. If so, a freed block without an entry was
+// allocated before the record began.
 extern bool every_allocation_is_recorded;
 void RecordFreeOfOlder(int64_t size_bytes);
 
-// The block's size in usable bytes; of them, a realloc in place kept
-// `kept_bytes`, which are not allocated anew.
+// Records a block of `size_bytes` usable bytes. If a realloc left it in place,
+// `kept_bytes` of them were allocated before and do not count as new.
 void RecordAllocation(void* block, int64_t size_bytes, int64_t kept_bytes = 0);
 
 extern BlockTable recorded_blocks;
@@ -68,17 +70,19 @@ inline bool MayBeRecorded(const void* block) {
 
 void RecordFree(void* block);
 
-// Around a call that may move a block: the bytes count until ForgetDetached.
+// DetachRecorded comes before a call that may move a block. The block's bytes
+// count until ForgetDetached.
 bool DetachRecorded(void* block, RecordedBlock* detached);
 void ForgetDetached(const RecordedBlock& detached);
-// The call failed, or left the block where it was.
+// Undoes DetachRecorded if the call failed or left the block in place.
 void AttachAgain(const RecordedBlock& detached);
 
-// Called after an object was unloaded: another may lie at its addresses next,
-// so that their calls are other ones.
+// Forgets which code lies at which address. Call it after an object was
+// unloaded, because another may be loaded at its addresses.
 void ForgetCode();
 
-// A point of the timeline; to be asked for often, and made when it is time.
+// Adds a point to the timeline. Callers ask IsTimeToRecord often, and record
+// when it returns true.
 bool IsTimeToRecord();
 void RecordTime(int64_t live_bytes);
 

@@ -1,5 +1,5 @@
-// Linked with malloc's entry points that record call sites: what the agent is
-// made of, in a program that knows what it allocates.
+// Linked with malloc's entry points that record call sites, like the agent, in
+// a program that knows what it allocates.
 
 #include "footprint/profiling/sites/call_sites.h"
 
@@ -28,7 +28,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// A record of call sites from its construction on.
+// Records call sites from its construction on.
 class Recording {
  public:
   explicit Recording(int64_t interval_bytes)
@@ -87,7 +87,7 @@ SiteProfile::Figure SumAllocated(const SiteProfile& profile) {
   return sum;
 }
 
-// Usable bytes of blocks of these sizes, by what jemalloc says of each.
+// Returns the usable bytes of these blocks as jemalloc reports them.
 int64_t UsableBytes(const std::vector<void*>& blocks) {
   int64_t sum = 0;
   for (void* block : blocks) {
@@ -102,13 +102,13 @@ __attribute__((noinline)) void* AllocateHere(size_t size) {
   return block;
 }
 
-// A realloc that moves its block: both blocks are live for the moment, and the
-// peak is there. The blocks are so large that each is a sample.
+// A realloc moves its block, so both blocks are live for a moment, and the peak
+// is there. The blocks are so large that each is a sample.
 TEST(CallSitesTest, AtAPeakInsideOfReallocBothBlocksCount) {
   for (const int64_t interval_bytes : {int64_t{0}, int64_t{512}}) {
     Recording recording(interval_bytes);
     void* block = AllocateHere(size_t{4} << 20);
-    // Lies behind the block, so that it cannot grow in place.
+    // `wall` lies behind the block, so that it cannot grow in place.
     void* const wall = AllocateHere(size_t{4} << 20);
     void* const moved = realloc(block, size_t{64} << 20);
     ASSERT_NE(moved, nullptr);
@@ -125,8 +125,8 @@ TEST(CallSitesTest, AtAPeakInsideOfReallocBothBlocksCount) {
   }
 }
 
-// Random calls of each kind, with and without sampling. The blocks that were
-// live before count, too.
+// Makes random calls of each kind without sampling. Blocks that were live
+// before count as well.
 TEST(CallSitesTest, WithoutSamplingSitesAddUpToThePeak) {
   for (uint32_t seed = 1; seed <= PropertySeedCount() / 4; ++seed) {
     std::mt19937 random(seed);
@@ -159,7 +159,7 @@ TEST(CallSitesTest, WithoutSamplingSitesAddUpToThePeak) {
     const SiteProfile profile = recording.Read();
     EXPECT_EQ(SumAtPeak(profile).bytes, peak_bytes) << "seed " << seed;
     EXPECT_EQ(SumAtPeak(profile).variance, 0);
-    // Also of blocks that a realloc left in place.
+    // Blocks that a realloc left in place count as well.
     EXPECT_EQ(SumAllocated(profile).bytes, heap.allocated_bytes)
         << "seed " << seed;
     EXPECT_EQ(SumAllocated(profile).count, heap.allocation_count);
@@ -220,9 +220,9 @@ TEST(CallSitesTest, FiguresAtThePeakAreThoseOfThePeak) {
   free(after);
 }
 
-// The claim beside every sampled figure: within two sigma in 95 of 100 cases,
-// and not in all of them, which would be a sigma that is too large. 200 runs of
-// sites of different sizes.
+// Tests the claim made for every sampled figure: the true value lies within two
+// sigma in 95 of 100 cases. It must not lie there in all cases, which would
+// mean that sigma is too large. There are 200 runs of sites of different sizes.
 TEST(CallSitesTest, TrueValuesLieWithinTwoSigma) {
   constexpr int kSites = 5;
   constexpr size_t kSizes[kSites] = {48, 700, 5000, 40000, 300000};
@@ -260,12 +260,12 @@ TEST(CallSitesTest, TrueValuesLieWithinTwoSigma) {
   }
   EXPECT_GE(within, figures * 93 / 100) << "of " << figures;
   EXPECT_LE(within, figures * 99 / 100) << "of " << figures;
-  // Unbiased: over all runs, within three of its standard errors (measured:
-  // below a per mille).
+  // The estimate is unbiased: over all runs the mean lies within three of its
+  // standard errors (measured: below one per mille).
   EXPECT_LT(std::abs(total_error), total_bytes * 0.005);
 }
 
-// The peak of a growing and shrinking heap, by its owner.
+// Compares the peak of a heap that grows and shrinks.
 TEST(CallSitesTest, FreedSamplesAreNoLongerLive) {
   std::vector<void*> blocks;
   blocks.reserve(2000);
@@ -297,7 +297,7 @@ TEST(CallSitesTest, TheTimelineGrowsAndEnds) {
   for (void* block : blocks) free(block);
 }
 
-// Calls itself `depth` times, by a way that the bits of `path` tell.
+// Calls itself `depth` times; the bits of `path` choose the call each time.
 __attribute__((noinline)) void AllocateByPath(uint32_t path, int depth) {
   if (depth == 0) {
     free(AllocateHere(100));
@@ -305,7 +305,7 @@ __attribute__((noinline)) void AllocateByPath(uint32_t path, int depth) {
     AllocateByPath(path / 2, depth - 1);
   } else {
     AllocateByPath(path / 2, depth - 1);
-    // Another address to return to, and no tail call.
+    // Makes another return address, and prevents a tail call.
     asm volatile("nop");
   }
   asm volatile("");
@@ -317,7 +317,7 @@ __attribute__((noinline)) void* AllocateAfterwards(size_t size) {
   return block;
 }
 
-// Returns whether a call of the stack returns to within that function, which is
+// Returns whether a call of the stack returns into that function, which is
 // short.
 bool IsCalledFrom(const SiteProfile& profile, int node,
                   void* (*function)(size_t)) {
@@ -335,7 +335,7 @@ bool IsCalledFrom(const SiteProfile& profile, int node,
   return false;
 }
 
-// As of a script that imports much and then allocates.
+// Behaves like a script that imports much and then allocates.
 TEST(CallSitesTest, StacksThatFindNoRoomKeepTheirOuterCalls) {
   constexpr uint32_t kPaths = kMaxSites + 1000;
   Recording recording(0);
@@ -362,7 +362,7 @@ TEST(CallSitesTest, AFolderThatCannotBeWrittenIsSaid) {
   EXPECT_FALSE(every_allocation_is_recorded);
 }
 
-// A child's begin leaves its parent's files alone.
+// The begin of a child's recording leaves its parent's files alone.
 TEST(CallSitesTest, GrowthEndsWithItsSites) {
   const int folder = open(testing::TempDir().c_str(), O_PATH | O_DIRECTORY);
   const std::string path = absl::StrCat(testing::TempDir(), "/x.growth");

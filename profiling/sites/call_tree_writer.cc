@@ -12,10 +12,10 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Returns how many outer calls of a stack may be new: all, until seven eighths
-// of the nodes are taken. From then on the fewer, the less room is left, so
-// that a program with very many stacks still has the calls of its own code,
-// which are the outer ones, of each block.
+// Returns how many outer calls of a stack may be new. There is no limit until
+// seven eighths of the nodes are used. From then on it falls with the nodes
+// that are left, so that a program with very many stacks still has, for each
+// block, the outer calls, which are its own code's.
 int NewCallLimit(uint32_t node_count) {
   constexpr int kFewestCalls = 8;
   constexpr int kMostCalls = 64;
@@ -42,7 +42,7 @@ bool CallTreeWriter::Begin(GrowingFile* file, CallTreeRecord* tree,
   return true;
 }
 
-// The object that holds the code now.
+// Returns the module of the object that contains the code now.
 uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
   if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;
   dl_find_object found;
@@ -62,7 +62,7 @@ uint32_t CallTreeWriter::FindModule(uintptr_t program_counter) {
   return count;
 }
 
-// kRootNode where there is no room.
+// Returns kRootNode if there is no room.
 uint32_t CallTreeWriter::FindCall(uint32_t parent, uintptr_t program_counter,
                                   int depth) {
   const uint64_t hash = HashPair(parent, program_counter);

@@ -1,13 +1,13 @@
-// Gives each stack of calls a number, which is its innermost call's node in a
-// tree that a record holds (call_tree_record.h).
+// Gives each stack of calls a number: the node of its innermost call in a tree
+// that a record holds (call_tree_record.h).
 //
 //   CallTreeWriter tree;
 //   tree.Begin(&file, &mapped->tree, offsetof(SiteFile, tree));
 //   const uint32_t node = tree.FindNode(calls, count);
 //
-// Each recorder has a tree in its own file, under its own lock:
+// Each recorder has a tree in its own file, under its own lock, so the class is
 // thread-compatible. Works inside malloc. Memory: 16 bytes a call in the file,
-// and an index of 32 to 64.
+// and an index of 32 to 64 bytes a call.
 
 #ifndef FOOTPRINT_PROFILING_SITES_CALL_TREE_WRITER_H_
 #define FOOTPRINT_PROFILING_SITES_CALL_TREE_WRITER_H_
@@ -27,21 +27,22 @@ class CallTreeWriter {
   CallTreeWriter(const CallTreeWriter&) = delete;
   CallTreeWriter& operator=(const CallTreeWriter&) = delete;
 
-  // An empty tree, at `offset_bytes` of the file, which must outlive it. False:
-  // there is no room on the disk.
+  // Starts an empty tree at `offset_bytes` of the file, which must outlive it.
+  // Returns false if the disk is full.
   bool Begin(GrowingFile* file, CallTreeRecord* tree, size_t offset_bytes);
 
-  // The node of the innermost call of a stack, innermost first. A stack that
-  // finds no room gets the node of its outer calls; where few nodes are left,
-  // the innermost calls of new stacks get none.
+  // Returns the node of the innermost call of a stack; `calls` begins with the
+  // innermost. If the tree is full, a stack gets the node of its outer calls.
+  // When few nodes are left, the innermost calls of new stacks are left out.
   uint32_t FindNode(const uintptr_t* calls, int count);
 
-  // Called after an object was unloaded: another may lie at its addresses next,
-  // so that their calls are other ones.
+  // Forgets which code lies at which address. Call it after an object was
+  // unloaded, because another may be loaded at its addresses.
   void ForgetCode() { index_.Clear(); }
 
  private:
-  // The call is the `depth`th of its stack, from outside.
+  // Returns the call's node; it is the `depth`th of its stack, counted from the
+  // outermost.
   uint32_t FindCall(uint32_t parent, uintptr_t program_counter, int depth);
   uint32_t FindModule(uintptr_t program_counter);
   void NoteFull() { tree_->is_full.store(1, std::memory_order_relaxed); }

@@ -56,7 +56,7 @@ class CallTreeWriterTest : public testing::Test {
   CallTreeWriter tree_;
 };
 
-// Random stacks: each has one node, and the way up from it is the stack.
+// Each random stack has one node, and the path up from it is the stack.
 TEST_F(CallTreeWriterTest, ANodeLeadsBackToItsStack) {
   for (uint32_t seed = 1; seed <= PropertySeedCount() / 4; ++seed) {
     Begin();
@@ -114,7 +114,7 @@ TEST_F(CallTreeWriterTest, CallsOfAnInterpreterAreInNoObject) {
   EXPECT_EQ(Read().nodes[0].python_instruction, 8);
 }
 
-// Two calls of one caller, whose hashes agree in all bits that are compared.
+// Makes two calls of one caller whose hashes agree in all compared bits.
 TEST_F(CallTreeWriterTest, CallsWithOneHashAreTwo) {
   std::unordered_map<uint32_t, uintptr_t> addresses;
   for (uintptr_t address = 16; address < 10'000'000; ++address) {

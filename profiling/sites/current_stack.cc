@@ -7,7 +7,8 @@ namespace {
 
 InterleaveCalls interleave_calls = nullptr;
 
-// By itself, so that others' stacks need no room for it.
+// A function of its own, so that stacks without an interpreter need no room for
+// the array.
 __attribute__((noinline)) int ReadInterleaved(const StackFrame& innermost,
                                               uintptr_t (&calls)[kMaxCalls]) {
   uintptr_t stack_pointers[kMaxCalls];

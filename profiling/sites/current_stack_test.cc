@@ -11,7 +11,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The calls of a function that goes down `depth` times.
+// Counts the calls of a function that calls itself `depth` times.
 __attribute__((noinline)) int CountCalls(int depth,
                                          uintptr_t (&calls)[kMaxCalls]) {
   const int count = depth == 0 ? ReadCurrentStack(CallingFrame(), calls)
@@ -33,7 +33,7 @@ TEST(CurrentStackTest, OuterCallsOfADeepStackAreLeftOut) {
   EXPECT_EQ(calls[kMaxCalls - 1], calls[1]);
 }
 
-// An interpreter with one call, around the second native one.
+// Acts as an interpreter with one call, around the second native one.
 int AddCall(bool in_signal_handler, const uintptr_t* stack_pointers, int count,
             uintptr_t* calls, int capacity) {
   EXPECT_EQ(in_signal_handler, capacity != kMaxCalls);

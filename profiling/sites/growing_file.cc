@@ -12,16 +12,18 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Taken from the disk at a time.
+// Bytes that are reserved on the disk at a time.
 constexpr size_t kGrowthBytes = size_t{256} << 10;
 
-// A file beyond the limit would end the program by a signal.
+// Returns whether the file would exceed the limit, which would end the program
+// with a signal.
 bool FileSizeIsLimited(size_t size_bytes) {
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size_bytes;
 }
 
-// Out of the way of programs that count on the numbers of their files.
+// Moves the descriptor to a high number, because some programs rely on the
+// numbers of their files.
 int MoveUp(int descriptor) {
   const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 1000);
   if (high < 0) return descriptor;
@@ -49,7 +51,7 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
     Remove(folder, name);
     return nullptr;
   }
-  // Not by mmap, whose entry point counts what the program maps.
+  // It avoids mmap, whose entry point counts what the program maps.
   void* const mapped = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_NORESERVE, descriptor_, 0));
@@ -57,14 +59,15 @@ void* GrowingFile::Create(int folder, const char* name, size_t size_bytes,
     Remove(folder, name);
     return nullptr;
   }
-  // Else the kernel fills the page cache around each first touch: 8 ms of a
-  // process's begin on ext4.
+  // Without this the kernel fills the page cache around each first touch, which
+  // costs 8 ms at a process's start on ext4.
   madvise(mapped, size_bytes, MADV_RANDOM);
   mapped_ = mapped;
   return mapped_;
 }
 
-// A file that holds nothing would be taken for a damaged one.
+// Removes the file, because a reader would take an empty file for a damaged
+// one.
 void GrowingFile::Remove(int folder, const char* name) {
   Close();
   unlinkat(folder, name, 0);
@@ -89,7 +92,8 @@ bool GrowingFile::TakeSpace(size_t offset_bytes, size_t size_bytes) {
     return posix_fallocate(descriptor_, static_cast<off_t>(offset_bytes),
                            static_cast<off_t>(size_bytes)) == 0;
   }
-  // Linux 5.14's MADV_POPULATE_WRITE: an error where a write would be a signal.
+  // Linux 5.14's MADV_POPULATE_WRITE returns an error where a write would raise
+  // a signal.
   constexpr int kPopulateByWriting = 23;
   constexpr size_t kPageMask = 4095;
   const size_t begin_bytes = offset_bytes & ~kPageMask;
@@ -99,8 +103,8 @@ bool GrowingFile::TakeSpace(size_t offset_bytes, size_t size_bytes) {
                  end_bytes - begin_bytes, kPopulateByWriting) == 0;
 }
 
-// Threads may take the same range at once, but none counts one that is not
-// taken.
+// Several threads may reserve the same range at once, but no thread counts a
+// range that is not reserved.
 bool GrowingArray::Take(size_t wanted_bytes) {
   size_t taken_bytes = __atomic_load_n(&taken_bytes_, __ATOMIC_RELAXED);
   while (taken_bytes < wanted_bytes) {

@@ -1,6 +1,6 @@
-// A mapped file of arrays that grow: sparse, and with space on the disk taken
-// before it is written to, so that a full disk is met here and not by the
-// program as a signal.
+// A mapped sparse file of arrays that grow. It reserves space on the disk
+// before the program writes to it, so that a full disk is an error here and not
+// a signal in the program.
 //
 //   GrowingFile file;
 //   auto* sites = static_cast<SiteFile*>(
@@ -8,10 +8,10 @@
 //   GrowingArray nodes(&file, offsetof(SiteFile, nodes), sizeof(Node), 4096);
 //   if (nodes.Reach(number)) sites->nodes[number] = ...;
 //
-// The file owns its mapping until Close, and leaves it to the process where
-// Close is not called; a GrowingArray refers to its file, which must outlive
-// it. Lives inside malloc: system calls alone. Thread-compatible, but Reach may
-// be called by several threads at once, and in signal handlers. Memory: the
+// The file owns its mapping until Close; without Close the mapping stays until
+// the process ends. A GrowingArray refers to its file, which must outlive it.
+// Works inside malloc: it only makes system calls. Thread-compatible, except
+// that several threads and signal handlers may call Reach at once. Memory: the
 // pages that were written to, which the kernel shares with the file.
 
 #ifndef FOOTPRINT_PROFILING_SITES_GROWING_FILE_H_
@@ -30,20 +30,20 @@ class GrowingFile {
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
-  // Maps a new file of that size, of which the first `head_bytes` have space.
-  // Null: it cannot be had (it exists, the disk is full, files are limited).
-  // `folder` is a descriptor.
+  // Creates and maps a file of that size, with space reserved for the first
+  // `head_bytes`. Returns null if that fails (the file exists, the disk is
+  // full, file sizes are limited). `folder` is a descriptor.
   void* Create(int folder, const char* name, size_t size_bytes,
                size_t head_bytes);
-  // Unmaps it; what was written stays on the disk.
+  // Unmaps the file; what was written stays on the disk.
   void Close();
 
  private:
   void Remove(int folder, const char* name);
   friend class GrowingArray;
 
-  // Returns whether the descriptor is still this file's: the program may have
-  // closed it, and opened another file by its number.
+  // Returns whether the descriptor is still this file's. The program may have
+  // closed it and opened another file with its number.
   bool HasDescriptor() const;
   bool TakeSpace(size_t offset_bytes, size_t size_bytes);
 
@@ -64,8 +64,8 @@ class GrowingArray {
         entry_bytes_(entry_bytes),
         capacity_(capacity) {}
 
-  // Makes sure that there is room for the entry of that index. False: the array
-  // or the disk is full.
+  // Reserves space for the entry of that index. Returns false if the array or
+  // the disk is full.
   bool Reach(uint32_t index) {
     if (index >= capacity_) return false;
     const size_t wanted_bytes = (index + size_t{1}) * entry_bytes_;

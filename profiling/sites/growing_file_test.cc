@@ -59,7 +59,7 @@ TEST_F(GrowingFileTest, HoldsWhatWasWrittenAfterItIsClosed) {
   close(file);
 }
 
-// Programs may count on the numbers below.
+// Programs may rely on lower descriptor numbers.
 TEST_F(GrowingFileTest, ItsDescriptorIsTheFirstThatIsFreeFromAThousandOn) {
   ASSERT_NE(Create(), nullptr);
   std::error_code error;
@@ -95,7 +95,7 @@ TEST_F(GrowingFileTest, TakesSpaceAsItsArraysGrow) {
   bytes[(size_t{1} << 20) + (size_t{100} << 16) - 1] = 1;
 }
 
-// Reading ahead cost the start of each process 8 ms.
+// The kernel's read-ahead cost 8 ms at the start of each process.
 TEST_F(GrowingFileTest, TakesThePageCacheOfTouchedPagesOnly) {
   auto* const bytes = static_cast<char*>(Create());
   ASSERT_NE(bytes, nullptr);
@@ -127,7 +127,8 @@ TEST_F(GrowingFileTest, AProgramsLimitOfFilesIsHeeded) {
   EXPECT_NE(Create(), nullptr);
 }
 
-// A daemon closes what it does not know, and opens files of its own.
+// A daemon closes descriptors that it does not know, and opens files of its
+// own.
 TEST_F(GrowingFileTest, GrowsWithoutItsDescriptorAndTouchesNoOther) {
   auto* const bytes = static_cast<char*>(Create());
   ASSERT_NE(bytes, nullptr);
@@ -149,7 +150,7 @@ TEST_F(GrowingFileTest, GrowsWithoutItsDescriptorAndTouchesNoOther) {
   }
   EXPECT_GE(SpaceBytes(), 2000 * 1024);
   file_.Close();
-  // Neither grown nor closed.
+  // The other file was neither grown nor closed.
   EXPECT_EQ(fstat(descriptor, &found), 0);
   EXPECT_EQ(found.st_size, 0);
   close(descriptor);

@@ -10,7 +10,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The build's identity, from the object's own notes.
+// Reads the build ID from the object's own notes.
 void ReadBuildId(const link_map* map, uintptr_t begin_address,
                  ModuleRecord* module) {
   const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(begin_address);
@@ -44,7 +44,7 @@ void WritePath(const link_map* map, ModuleRecord* module) {
     strncpy(module->path, map->l_name, capacity);
     return;
   }
-  // The program itself has no name there.
+  // The program itself has no name in the link map.
   const ssize_t size = readlink("/proc/self/exe", module->path, capacity);
   if (size < 0) module->path[0] = '\0';
 }
@@ -69,7 +69,7 @@ bool IsLoadedObject(const ModuleRecord& recorded, const dl_find_object& found) {
       recorded.load_bias != map->l_addr) {
     return false;
   }
-  // The program itself has no name there, and stays.
+  // The program itself has no name in the link map, and is never unloaded.
   if (map->l_name == nullptr || *map->l_name == '\0') return true;
   if (strncmp(recorded.path, map->l_name, sizeof(recorded.path) - 1) != 0) {
     return false;

@@ -36,7 +36,7 @@ TEST(LoadedObjectTest, TellsALibrarysPathAndAddresses) {
   EXPECT_LE(module.begin_address, code);
   EXPECT_GT(module.end_address, code);
   EXPECT_EQ(module.load_bias, reinterpret_cast<uintptr_t>(info.dli_fbase));
-  // Debian's libraries have one.
+  // Debian's libraries have a build ID.
   EXPECT_GT(module.build_id_size, 0u);
   EXPECT_LE(module.build_id_size, sizeof(module.build_id));
 }

@@ -1,11 +1,11 @@
-// Finds what is numbered by what it is: the numbers' owner keeps the things,
-// and says which of them is meant.
+// Finds the number of a thing by the thing's hash. The caller keeps the things
+// and compares them.
 //
 //   NumberIndex index;
 //   uint32_t number = index.Find(hash, [&](uint32_t n) { return a[n] == x; });
 //   if (number == NumberIndex::kNone) index.Add(hash, number = NewNumber(x));
 //
-// Lives inside malloc: its memory is the kernel's, 32 to 64 bytes a number.
+// Works inside malloc: its memory is the kernel's, 32 to 64 bytes a number.
 // Numbers are positive. Thread-compatible. Time: one or two cache lines.
 
 #ifndef FOOTPRINT_PROFILING_SITES_NUMBER_INDEX_H_
@@ -18,7 +18,7 @@
 
 namespace footprint::profiling_internal {
 
-// A hash of two values, by which things of several parts are found.
+// Returns a hash of two values. Calls can be nested for things of more parts.
 inline uint64_t HashPair(uint64_t a, uint64_t b) {
   uint64_t hash = (a ^ b * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
   return (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53;

@@ -20,8 +20,8 @@ TEST(NumberIndexTest, AnEmptyIndexFindsNothing) {
   EXPECT_EQ(index.Find(7, [](uint32_t) { return true; }), NumberIndex::kNone);
 }
 
-// Against a map, with hashes that collide wholly or in the bits that choose the
-// place.
+// Compares with a map, for hashes that are equal or collide in the bits that
+// choose the entry.
 TEST(NumberIndexTest, FindsTheNumberOfEachThing) {
   for (uint32_t seed = 1; seed <= PropertySeedCount() / 4; ++seed) {
     std::mt19937_64 random(seed);

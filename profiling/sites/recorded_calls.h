@@ -1,16 +1,16 @@
-// Records the call sites of allocations, around the calls of an allocator whose
-// entry points have counted them.
+// Records the call sites of allocations around the calls of an allocator. The
+// allocator's entry points have counted the calls before.
 //
-//   RecordSample<SizeOfBlock>(block);          // before the counters' look
+//   RecordSample<SizeOfBlock>(block);          // before they check
 //   ForgetRecordedBlock<SizeOfBlock>(block);   // before the block is freed
 //
 //   RecordedReallocation<SizeOfBlock> recorded(block);
 //   void* const moved = next_realloc(block, size);
 //   recorded.After(moved, /*null_frees=*/size == 0, moved == block, old_bytes);
-//   // ... the counters look ...
+//   // ... the counters check for a peak ...
 //   recorded.AfterLook();
 //
-// `SizeOf` tells the usable bytes of a live block. Thread-safe, works inside
+// `SizeOf` returns the usable bytes of a live block. Thread-safe, works inside
 // malloc, and allocates nothing. Blocks stay their owners'.
 
 #ifndef FOOTPRINT_PROFILING_SITES_RECORDED_CALLS_H_
@@ -29,13 +29,13 @@ namespace footprint::profiling_internal {
 
 using SizeOfBlock = int64_t (*)(const void* block);
 
-// Called before the counters' look, so that a peak finds its last block
-// recorded.
+// Records the block if it is a sample. Call it before the counters check for a
+// new peak, so that a peak includes its last block.
 template <SizeOfBlock SizeOf>
 void RecordSample(void* block) {
   ThreadCounters* const counters = &thread_counters;
-  // A thread's first allocation may be a sample, too. Registering it would
-  // look.
+  // A thread's first allocation may also be a sample. RegisterThread is not
+  // called here, because it would check for a peak.
   if (counters->state == ThreadCounters::State::kNew &&
       FindAllocatorsCounters()) {
     ScheduleFirstSample(counters);
@@ -46,7 +46,7 @@ void RecordSample(void* block) {
   if (IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Called before the block is freed, and its address is another's.
+// Call it before the block is freed and another block may have its address.
 template <SizeOfBlock SizeOf>
 inline void ForgetRecordedBlock(void* block) {
   if (MayBeRecorded(block)) {
@@ -56,8 +56,8 @@ inline void ForgetRecordedBlock(void* block) {
   }
 }
 
-// Around a call that may move a block: the new one may be a sample, and the old
-// one counts until the peak with both has been looked for.
+// Wraps a call that may move a block. The new block may be a sample, and the
+// old one counts until the counters have checked for a peak with both.
 template <SizeOfBlock SizeOf>
 class RecordedReallocation {
  public:
@@ -69,15 +69,16 @@ class RecordedReallocation {
     old_.address = reinterpret_cast<uintptr_t>(block);
   }
 
-  // Called before the counters' look, so that a peak finds the new block
-  // recorded. `taken_back_bytes`: the old block's, if the call did not copy it.
+  // Call it before the counters check for a new peak, so that the peak includes
+  // the new block. `taken_back_bytes` are the old block's bytes, if the call
+  // did not copy it.
   void After(void* moved, bool null_frees, bool in_place,
              int64_t taken_back_bytes) {
     if (moved == nullptr && !null_frees) {
       if (is_recorded_) AttachAgain(old_);
       return;
     }
-    // Both were live for the moment, unless they are one.
+    // Both blocks were live for a moment, unless the block stayed in place.
     if (in_place) Forget();
     ThreadCounters* const counters = &thread_counters;
     if (moved != nullptr && IsSample(*counters)) {
@@ -89,17 +90,19 @@ class RecordedReallocation {
     old_is_left_ = !in_place;
   }
 
-  // Called after the counters' look: a peak that it found has both blocks.
+  // Call it after the counters' check: a peak that they found includes both
+  // blocks.
   void AfterLook() {
     if (old_is_left_) Forget();
   }
 
-  // The call left the old block where it was, as large as it was.
+  // Call it if the call left the old block in place with its old size.
   void Leave() {
     if (is_recorded_) AttachAgain(old_);
   }
 
-  // The new block was recorded and looked at by others: the old one is gone.
+  // Call it if other code recorded the new block and checked for a peak, and
+  // the old block is gone.
   void ForgetOld() { Forget(); }
 
  private:

@@ -20,7 +20,7 @@ void SiteGrowth::Begin(int folder, const char* file_name, int64_t now_ns) {
                         sizeof(GrowthRecord), kMaxSites);
   if (opened == nullptr || !sites_.Reach(0)) {
     Close();
-    // A file that holds nothing is no record.
+    // An empty file is not a valid record, so it is removed.
     unlinkat(folder, file_name, 0);
     return;
   }

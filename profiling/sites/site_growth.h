@@ -1,4 +1,5 @@
-// Follows the floors of call sites' live bytes (growth_record.h).
+// Follows the least live bytes that each call site had in each time window
+// (growth_record.h).
 //
 //   SiteGrowth growth;
 //   growth.Begin(folder, "1234.0.growth", now_ns);
@@ -6,8 +7,8 @@
 //   growth.Change(site, live_bytes_before, live_bytes_after);
 //   growth.Advance(now_ns, /*active_ns=*/1'000'000);
 //
-// Owns the file until Close. Lives inside malloc: system calls alone.
-// Thread-compatible. Memory: 208 bytes a site in the file. Time: some ns a
+// Owns the file until Close. Works inside malloc: it only makes system calls.
+// Thread-compatible. Memory: 208 bytes a site in the file. Time: a few ns a
 // change.
 
 #ifndef FOOTPRINT_PROFILING_SITES_SITE_GROWTH_H_
@@ -26,14 +27,16 @@ class SiteGrowth {
   SiteGrowth(const SiteGrowth&) = delete;
   SiteGrowth& operator=(const SiteGrowth&) = delete;
 
-  // Begins to follow the sites; without a file, nothing is followed.
+  // Starts to follow the sites. If the file cannot be created, nothing is
+  // followed.
   void Begin(int folder, const char* file_name, int64_t now_ns);
   void Close();
 
   void Change(uint32_t site, int64_t live_bytes_before,
               int64_t live_bytes_after);
 
-  // The process was active for so long since the last call.
+  // Ends windows that are over. `active_ns` says how long the process was
+  // active since the last call.
   void Advance(int64_t now_ns, int64_t active_ns);
 
  private:

@@ -50,7 +50,7 @@ class SiteGrowthTest : public testing::Test {
   SiteGrowth growth_;
 };
 
-// All that the floors are made of, kept by a test that forgets nothing.
+// Computes the floors from the whole history, which it keeps.
 class NaiveGrowth {
  public:
   void Change(int64_t live_bytes_before, int64_t live_bytes_after) {
@@ -61,7 +61,8 @@ class NaiveGrowth {
   }
   void BeginWindow() { ++window_count_; }
 
-  // The floors of `count` windows, each of as many small ones.
+  // Returns the floors of windows that each consist of `small_windows` small
+  // ones.
   std::vector<double> Floors(size_t small_windows) {
     NextWindows();
     std::vector<double> floors;
@@ -74,7 +75,7 @@ class NaiveGrowth {
     return floors;
   }
 
-  // What was live when each of those began.
+  // Returns the live bytes at the start of each of those windows.
   std::vector<double> Begins(size_t small_windows) {
     NextWindows();
     std::vector<double> begins;
@@ -110,7 +111,7 @@ TEST_F(SiteGrowthTest, FloorsAreTheLeastOfEachWindow) {
     while (windows < all_windows) {
       const size_t site = random.Below(3);
       const auto after = static_cast<int64_t>(random.Below(1000)) + 1;
-      // A site of which nothing changes for many windows.
+      // Site 2 changes rarely, so it stays unchanged for many windows.
       if (site != 2 || random.Below(50) == 0) {
         growth_.Change(static_cast<uint32_t>(site), live[site], after);
         naive[site].Change(live[site], after);

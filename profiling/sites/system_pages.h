@@ -1,9 +1,10 @@
-// Pages from the kernel, for code behind malloc: not counted, never returned
-// to the heap, and told as the agent's own, which are not the program's.
+// Pages from the kernel, for code that runs inside malloc. They are not
+// counted, never become heap memory, and are reported as the agent's own rather
+// than the program's.
 //
 //   auto* table = static_cast<Entry*>(TakePages(count * sizeof(Entry)));
 //
-// The caller owns them until GivePagesBack, or the end of the process.
+// The caller owns the pages until GivePagesBack or the end of the process.
 // Thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_SITES_SYSTEM_PAGES_H_
@@ -20,9 +21,9 @@
 
 namespace footprint::profiling_internal {
 
-// Zeroed; null where the kernel has none.
+// Returns pages of zeros, or null if the kernel has no memory.
 inline void* TakePages(size_t size_bytes) {
-  // Not by mmap, whose entry point counts what the program maps.
+  // It avoids mmap, whose entry point counts what the program maps.
   void* const pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -35,7 +36,8 @@ inline void* TakePages(size_t size_bytes) {
 
 inline void GivePagesBack(void* pages, size_t size_bytes) {
   if (pages == nullptr) return;
-  // First: as soon as they are given back, they may be another's.
+  // The hook comes first: once unmapped, the addresses may be another
+  // mapping's.
   if (AgentUnmapped != nullptr) {
     AgentUnmapped(reinterpret_cast<uintptr_t>(pages));
   }

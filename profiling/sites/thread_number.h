@@ -3,7 +3,7 @@
 //
 //   site.thread = ThreadNumber();
 //
-// A number is valid until the thread ends, and is given to no other.
+// A number is valid until the thread ends, and no other thread gets it.
 // Thread-safe; works inside malloc. Memory: four bytes a thread.
 
 #ifndef FOOTPRINT_PROFILING_SITES_THREAD_NUMBER_H_
@@ -15,7 +15,7 @@ namespace footprint::profiling_internal {
 
 uint32_t ThreadNumber();
 
-// Called in the child of a fork, which has one thread.
+// Starts again from 1. Call it in the child of a fork, which has one thread.
 void RestartThreadNumbers();
 
 }  // namespace footprint::profiling_internal
