@@ -1,13 +1,13 @@
-// A loaded program or library, as a record tells of it.
+// Describes a loaded program or library for a record.
 //
 //   dl_find_object found;
 //   if (_dl_find_object(code, &found) == 0) {
 //     DescribeLoadedObject(found, &module);
 //   }
 //
-// Works inside malloc and in signal handlers: no allocation, no lock. Copies
-// what it tells: the record outlives the object. Thread-safe, while the object
-// stays loaded.
+// Works inside malloc and in signal handlers: it allocates nothing and takes no
+// lock. It copies what it describes, so the record outlives the object.
+// Thread-safe while the object stays loaded.
 
 #ifndef FOOTPRINT_PROFILING_SITES_LOADED_OBJECT_H_
 #define FOOTPRINT_PROFILING_SITES_LOADED_OBJECT_H_
@@ -18,11 +18,11 @@
 
 namespace footprint::profiling_internal {
 
-// Fills `module`, which must be zeros; its addresses last.
+// Fills `module`, which must be zeros. The addresses are written last.
 void DescribeLoadedObject(const dl_find_object& found, ModuleRecord* module);
 
-// Returns whether the object is the recorded one: another may have been loaded
-// to the addresses of one that is gone, even by the same path.
+// Returns whether the object is the recorded one. Another object may have been
+// loaded at the addresses of one that was unloaded, even from the same path.
 bool IsLoadedObject(const ModuleRecord& recorded, const dl_find_object& found);
 
 }  // namespace footprint::profiling_internal

@@ -26,8 +26,9 @@ bool IsAnyKind(const char* begin, const char* end,
   return false;
 }
 
-// Behind the last dot before `end`, which is no kind where a folder has it;
-// null: there is none, or nothing stands before it.
+// Returns what follows the last dot of the file's name before `end`. Returns
+// null if there is no dot or nothing stands before it. A folder's dot yields a
+// text with a slash, which is no kind.
 const char* FindKind(const char* path, const char* end) {
   for (const char* at = end; at-- > path;) {
     if (*at == '.') return at == path || at[-1] == '/' ? nullptr : at + 1;

@@ -1,6 +1,6 @@
-// open, close and their kin, in front of the C library's: files of data are
-// stages, and an interpreter that starts shows itself. Their effects, results
-// and errno are the C library's.
+// open, close and related functions, in front of the C library's. Data files
+// become stages, and a starting interpreter is noticed. Effects, results and
+// errno are the C library's.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The next function of a name, looked for once.
+// The next function of this name, looked up once.
 template <typename Function>
 class NextFunction {
  public:
@@ -60,8 +60,8 @@ NextFunction<OpenStream> next_fopen64("fopen64");
 NextFunction<int(int)> next_close("close");
 NextFunction<int(FILE*)> next_fclose("fclose");
 
-// Early: in the child of a fork, and in a signal handler, the dynamic loader
-// may be locked.
+// Looks the functions up early: in the child of a fork and in a signal handler,
+// the dynamic loader may be locked.
 __attribute__((constructor(102))) void FindFunctions() {
   next_open.Get();
   next_open64.Get();
@@ -99,7 +99,7 @@ bool HasMode(int flags) {
 
 using namespace footprint::profiling_internal;  // NOLINT: of this file alone
 
-// The mode is there only where the flags say so.
+// Reads the mode, which callers pass only if the flags require it.
 #define FOOTPRINT_MODE(flags)                              \
   mode_t mode = 0;                                         \
   if (HasMode(flags)) {                                    \
@@ -163,8 +163,8 @@ FILE* fopen64(const char* path, const char* mode) {
   return NoteOpened(next_fopen64.Get()(path, mode), path);
 }
 
-// The stage ends before the number is another's, and before the thread may be
-// cancelled.
+// The stage ends before another file can have the number, and before the thread
+// may be cancelled.
 int close(int file) {
   EndVisit(StageKind::kFile, TakeFileVisit(file));
   return next_close.Get()(file);

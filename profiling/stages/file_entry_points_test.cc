@@ -7,15 +7,14 @@
 
 #include "gtest/gtest.h"
 
-// As <fcntl.h> declares them where it checks arguments.
+// Declared as <fcntl.h> declares them when it checks arguments.
 extern "C" {
 int __open_2(const char* path, int flags);
 int __open64_2(const char* path, int flags);
 int __openat_2(int folder, const char* path, int flags);
 int __openat64_2(int folder, const char* path, int flags);
 
-// Stands before the C library's dlsym, of which it is told how often it was
-// asked.
+// Replaces the C library's dlsym and counts the calls.
 void* __real_dlsym(void* object, const char* name);
 int asked_count = 0;
 void* __wrap_dlsym(void* object, const char* name) {
@@ -29,7 +28,7 @@ namespace {
 
 constexpr char kPath[] = "/dev/null";
 
-// In the child of a fork, and in a signal handler, dlsym may wait for ever.
+// In the child of a fork, and in a signal handler, dlsym may never return.
 TEST(FileEntryPointsTest, LooksForNoFunctionOnceMainHasBegun) {
   const int before = asked_count;
   EXPECT_GE(before, 14);

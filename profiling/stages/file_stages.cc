@@ -14,7 +14,7 @@ namespace {
 constexpr int kMaxFiles = 4096;
 
 std::atomic<bool> are_watched{false};
-// By the number of the file.
+// Indexed by the file's descriptor.
 std::atomic<int64_t> visits[kMaxFiles];
 
 void BeginFileVisit(int file, const char* path) {

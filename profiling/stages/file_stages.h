@@ -1,5 +1,5 @@
-// Each data or model file that the program opens is a stage, until it is
-// closed: these are what the entry points call around the program's calls.
+// Makes each data or model file that the program opens a stage until it is
+// closed. The entry points call these functions around the program's calls.
 //
 //   WatchFiles();
 //   FileWasOpened(open(path, O_RDONLY), path);
@@ -7,16 +7,17 @@
 //   close(file);
 //   EndVisit(StageKind::kFile, visit);
 //
-// Only regular files whose names tell their kind (data_file_kinds.h). A file
-// that is closed in a way that is not seen (dup2, close_range, node's own
-// system call) is a stage until its number is used again, or the process ends.
-// errno stays as it is. The program owns its files: a descriptor is looked at
-// and never kept open.
+// Only regular files whose names tell their kind (data_file_kinds.h) are
+// stages. The program may close a file in a way that the agent does not see
+// (dup2, close_range, node's own system call). Then the file stays a stage
+// until its descriptor's number is used again, or the process ends. errno is
+// preserved. The program owns its files: the agent examines a descriptor and
+// never keeps it open.
 //
-// Thread-safe, also in signal handlers: where the stages are busy for longer
-// than a millisecond or so, as in a fork, a file is no stage, or stays one.
-// Memory: 32 KiB. Time: a look at the path; of data files the stage's own, and
-// fstat.
+// Thread-safe, also in signal handlers. If the stages stay locked for longer
+// than about a millisecond, as in a fork, a file does not become a stage, or
+// stays one. Memory: 32 KiB. Time: a test of the path; for data files also
+// fstat and the time of a stage.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_
 #define FOOTPRINT_PROFILING_STAGES_FILE_STAGES_H_
@@ -28,10 +29,11 @@ namespace footprint::profiling_internal {
 // Makes files stages from now on.
 void WatchFiles();
 
-// Nothing where `file` is negative.
+// Begins a stage if `path` is a data file. A negative `file` is ignored.
 void FileWasOpened(int file, const char* path);
 
-// The visit of the file's stage, which is its caller's to end; 0: none.
+// Returns the visit of the file's stage, which the caller must end; 0 if there
+// is no such stage.
 int64_t TakeFileVisit(int file);
 
 }  // namespace footprint::profiling_internal

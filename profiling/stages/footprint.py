@@ -1,4 +1,4 @@
-"""Names the stages of a Python program, so that memprof tells their memory.
+"""Names the stages of a Python program, so that memprof measures them.
 
 One file without dependencies: copy it beside your script, or put its folder on
 PYTHONPATH.
@@ -14,7 +14,7 @@ PYTHONPATH.
 Then `memprof python3 train.py` has a row for "fit" and one for "predict".
 Without memprof a stage does nothing, and ctypes is not imported.
 
-Stages nest, and make a tree. Bytes are those of the whole process, whichever
+Stages nest and form a tree. Bytes are those of the whole process, whichever
 thread allocates them. A coroutine's stage lasts from its first step to its
 return, with whatever else the event loop runs meanwhile. A generator's body
 runs in parts between which its caller runs, so a generator cannot be decorated:
@@ -25,10 +25,10 @@ In IPython and Jupyter, `%load_ext footprint` adds two commands:
     %memprof [OPTIONS] script.py ARGUMENT...
         runs the script under memprof, and shows its report in place.
     %%memprof
-        measures the cell in the kernel, if that was started under memprof;
-        else runs the cell's text as a script of its own, and says so.
+        measures the cell in the kernel if that was started under memprof;
+        otherwise runs the cell's text as a script of its own, and says so.
 
-Both look for the program memprof in $FOOTPRINT_MEMPROF, then in PATH.
+Both find the program memprof in $FOOTPRINT_MEMPROF, or else in PATH.
 """
 
 import os
@@ -39,7 +39,7 @@ _COROUTINE = 0x80
 _GENERATOR = 0x20
 _ASYNC_GENERATOR = 0x200
 
-# The agent's functions: not looked for yet, or None where it is not there.
+# The agent's functions. `...` until they are looked up; None without an agent.
 _agent = ...
 
 
@@ -85,7 +85,7 @@ def _find_agent():
             import ctypes
 
             try:
-                # PyDLL: a call is shorter than handing over Python's lock.
+                # PyDLL keeps Python's lock: releasing it takes longer than a call.
                 _agent = _Agent(ctypes.PyDLL(None), ctypes)
             except AttributeError:
                 pass
@@ -93,14 +93,14 @@ def _find_agent():
 
 
 def is_measured():
-    """Whether this process runs under memprof."""
+    """Returns whether this process runs under memprof."""
     return _find_agent() is not None
 
 
 class stage:
     """A stage: a context manager, and a decorator of functions.
 
-    The name is text. One object may be entered again, also while it is open.
+    The name is a string. An object may be entered again, even while it is open.
     """
 
     def __init__(self, name):
@@ -124,9 +124,10 @@ class stage:
         return False
 
     def figures(self):
-        """Figures of the open visit so far, as StageFigures.
+        """Returns the open visit's figures so far, as StageFigures.
 
-        None: the process is not measured, no visit is open, or too many are.
+        Returns None if the process is not measured, no visit is open, or too
+        many are.
         """
         if not self._visits:
             return None
@@ -148,7 +149,7 @@ class stage:
                 "body runs in parts, between which its caller runs; put "
                 "`with footprint.stage(...)` around the parts"
                 % (self._name, function.__qualname__))
-        # A visit of its own for each call: calls may overlap in threads.
+        # Each call has its own visit, because calls may overlap in threads.
         name = self._name
         if flags & _COROUTINE:
 
@@ -189,7 +190,7 @@ def _makes_pages(memprof):
 
 
 class _Page:
-    """A run's page, shown in place by what can, and its report as text."""
+    """A run's page, which a notebook shows in place, and its report as text."""
 
     def __init__(self, html, report):
         self._html = html
@@ -203,15 +204,14 @@ class _Page:
             return None
         import html
 
-        # A frame of its own: the page's style and scripts are not the
-        # notebook's.
+        # A frame keeps the page's style and scripts out of the notebook.
         return ('<iframe style="width:100%%;height:40em;border:0" '
                 'sandbox="allow-scripts" srcdoc="%s"></iframe>'
                 % html.escape(self._html, quote=True))
 
 
 def _own_environment():
-    """Of a kernel under memprof, without its agent."""
+    """Returns the environment without the agent, if memprof runs the kernel."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("FOOTPRINT_MEMPROF_")}
     folder = os.environ.get("FOOTPRINT_MEMPROF_FOLDER")
@@ -224,7 +224,7 @@ def _own_environment():
 
 
 def _run_memprof(arguments):
-    """Runs memprof with these; what the script says is shown as it comes."""
+    """Runs memprof and shows the script's output as it comes."""
     import subprocess
     import sys
     import tempfile
@@ -325,7 +325,7 @@ def _measure_as_script(ipython, words, cell):
           "script of its own, without the notebook's variables.\n(To measure "
           "cells in the kernel, start it so: memprof jupyter ..., or memprof "
           "ipython.)")
-    # A cell with IPython's own commands needs IPython, any other Python alone.
+    # Only a cell with IPython's own commands needs IPython.
     has_commands = "get_ipython()" in ipython.transform_cell(cell)
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "cell.ipy" if has_commands else "cell.py")

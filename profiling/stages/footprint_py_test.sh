@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stages that Python programs name with footprint.py.
+# Tests stages that Python programs name with footprint.py.
 set -uo pipefail
 
 # shellcheck source=profiling/stages/stages_testing.sh
@@ -10,7 +10,7 @@ cp profiling/stages/footprint.py "$scratch/modules/"
 export PYTHONPATH=$scratch/modules PYTHONDONTWRITEBYTECODE=1
 cd "$scratch" || exit 1
 
-# run SCRIPT: with the agent, where it prints the same as without.
+# run SCRIPT: runs it with the agent; it must print the same as without.
 run() {
   printf '%s\n' "$1" >script.py
   measure_other /usr/bin/python3 script.py
@@ -32,7 +32,7 @@ check 'path("a") == "a" and path("b") == "a/b" and not notes' \
   'stage("a")["peak"] > stage("b")["peak"] and abs(stage("a")["growth"]) < 20000' \
   'abs(stage("b")["growth"] + (1 << 20)) < 20000' 'stage("footprint")["kind"] == "import"'
 
-# A decorator, of functions and coroutines; each call is a visit.
+# A decorator works for functions and coroutines; each call is a visit.
 run '
 import asyncio, footprint
 @footprint.stage("fit")
@@ -67,7 +67,7 @@ except TypeError as error:
 [[ $(<output) == *"cannot decorate the generator"*"needs a name"*"needs a name"* ]] ||
   fail "$(<output)"
 
-# Exceptions pass, threads are inside of the main thread, children inherit.
+# Exceptions pass; threads are inside the main thread's stages; children inherit.
 run '
 import footprint, os, threading
 try:
@@ -89,7 +89,7 @@ check 'path("work") == "main/work" and not notes' \
   'path("child", processes[1]) == "main/child"' \
   'stage("child", processes[1])["peak"] > 1000000 and not processes[1]["notes"]'
 
-# One object again and again; names of any text; figures so far.
+# An object is used repeatedly; names are any text; figures so far are read.
 run '
 import footprint
 stage = footprint.stage("größer\0\udcff")
@@ -107,7 +107,7 @@ assert stage.figures() is None
 check 'first["stages"][-1]["name"].startswith("größer?")' \
   '[s["visits"] for s in first["stages"]][-2:] == [4, 3]'
 
-# Arrays of a known size, loaded and saved.
+# Arrays of a known size are loaded and saved.
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
   run '
 import numpy as np

@@ -1,5 +1,5 @@
-// Names the stages of a program, so that memprof tells which memory each of
-// them needs. A header alone, of C and C++, without any dependency:
+// Names the stages of a program, so that memprof shows which memory each of
+// them needs. It is a single header for C and C++ without any dependency:
 //
 //   #include "footprint_stage.h"
 //
@@ -12,20 +12,22 @@
 //   ...
 //   footprint_stage_end();
 //
-// Then `memprof ./program` has a row for "fit". Without memprof the program is
-// the same, and a stage costs a test of a pointer: the agent's functions are
-// looked for by name (dlsym, of which glibc before 2.34 needs -ldl).
+// Then `memprof ./program` has a row for "fit". Without memprof the program
+// behaves the same, and a stage costs a test of a pointer. The header finds the
+// agent's functions by name (dlsym, for which glibc before 2.34 needs -ldl).
 //
-// Stages nest, and make a tree: a stage is inside the last one that its thread
-// began and has not ended; in a thread that began none, inside those of the
-// main thread. The same name at the same place is one stage, visited again.
-// Bytes are those of the whole process, whichever thread allocates them.
+// Stages nest and form a tree. A stage is inside the last stage that its thread
+// began and has not ended; if its thread has none open, it is inside the open
+// stages of the main thread. The same name at the same place is one stage,
+// visited again. Bytes are those of the whole process, whichever thread
+// allocates them.
 //
-// Thread-safe; not for signal handlers. A name is copied; its last 151 bytes
-// count. Nothing fails: an end too many, or ends in another order, are named in
-// memprof's report. Time under memprof: about a microsecond.
+// Thread-safe; not for signal handlers. The name is copied; if it is longer
+// than 151 bytes, its last 151 count. No call fails: memprof's report names
+// unmatched ends and ends in the wrong order. Time under memprof: about a
+// microsecond.
 //
-// The program must be linked dynamically, as memprof demands of all programs.
+// The program must be linked dynamically, as memprof requires.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_FOOTPRINT_STAGE_H_
 #define FOOTPRINT_PROFILING_STAGES_FOOTPRINT_STAGE_H_
@@ -40,9 +42,9 @@ extern "C" {
 
 // The heap's figures of one visit of a stage, in bytes and nanoseconds.
 struct footprint_stage_figures {
-  // The most that was live, above what was live at the start.
+  // The most bytes live at once, above the bytes live at the start.
   int64_t peak_live_bytes;
-  // The same, with what was live at the start.
+  // The same peak, including the bytes live at the start.
   int64_t peak_live_absolute_bytes;
   int64_t allocated_bytes;
   int64_t allocation_count;
@@ -50,7 +52,7 @@ struct footprint_stage_figures {
   int64_t wall_time_ns;
 };
 
-// The functions of memprof's agent; null where it is not there.
+// The functions of memprof's agent; null if it is not loaded.
 struct footprint_stage_agent {
   int is_known;
   int64_t (*begin_visit)(const char* name);
@@ -60,17 +62,17 @@ struct footprint_stage_agent {
 };
 
 static inline void footprint_stage_find(const char* name, void* function) {
-  // The handle is RTLD_DEFAULT, which C knows with GNU's extensions only.
+  // The handle is RTLD_DEFAULT, which C declares only with GNU's extensions.
   void* const address = dlsym((void*)0, name);
   memcpy(function, &address, sizeof(address));
 }
 
-// Looks for the agent once.
+// Finds the agent's functions at the first call.
 static inline const struct footprint_stage_agent* footprint_stage_find_agent(
     void) {
   static struct footprint_stage_agent agent;
   if (!__atomic_load_n(&agent.is_known, __ATOMIC_ACQUIRE)) {
-    // Two threads at once write the same.
+    // Two threads at once write the same values.
     footprint_stage_find("footprint_agent_begin_visit", &agent.begin_visit);
     footprint_stage_find("footprint_agent_end_visit", &agent.end_visit);
     footprint_stage_find("footprint_agent_end_last_visit",
@@ -81,31 +83,31 @@ static inline const struct footprint_stage_agent* footprint_stage_find_agent(
   return &agent;
 }
 
-// Begins a stage. The number tells the visit; 0: memprof is not there.
+// Begins a stage and returns the visit's number, or 0 without memprof.
 static inline int64_t footprint_stage_begin(const char* name) {
   const struct footprint_stage_agent* const agent =
       footprint_stage_find_agent();
   return agent->begin_visit ? agent->begin_visit(name) : 0;
 }
 
-// Ends the stage that the calling thread began last; in a thread that has none
-// open, the one that any thread began last.
+// Ends the stage that the calling thread began last. If the thread has no open
+// stage, it ends the one that any thread began last.
 static inline void footprint_stage_end(void) {
   const struct footprint_stage_agent* const agent =
       footprint_stage_find_agent();
   if (agent->end_last_visit) agent->end_last_visit();
 }
 
-// Ends that visit, also where others began since; from any thread.
+// Ends this visit, even if others began since. Any thread may call it.
 static inline void footprint_stage_end_of(int64_t visit) {
   const struct footprint_stage_agent* const agent =
       footprint_stage_find_agent();
   if (agent->end_visit) agent->end_visit(visit);
 }
 
-// Reads the figures of an open visit so far. 0: memprof is not there, or the
-// visit is not open, or one among too many at once; `*figures` are then as they
-// were.
+// Reads the figures so far of an open visit. Returns 0, and leaves `*figures`
+// as they were, without memprof, if the visit is not open, or if it is not
+// measured because too many are open at once.
 static inline int footprint_stage_read(
     int64_t visit, struct footprint_stage_figures* figures) {
   const struct footprint_stage_agent* const agent =

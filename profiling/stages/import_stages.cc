@@ -10,7 +10,8 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The parts of CPython's stable interface in use, by its own names and layouts.
+// The parts of CPython's stable interface that are used here, with its names
+// and layouts.
 using PyObject = struct _object;
 using PyCFunction = PyObject* (*)(PyObject* self, PyObject* arguments,
                                   PyObject* keywords);
@@ -42,10 +43,10 @@ struct Python {
 };
 
 Python python;
-// There is an interpreter, which has read no module yet.
+// Whether there is an interpreter that has read no module yet.
 bool are_watched = false;
 bool is_installed = false;
-// Imports that the thread is in.
+// The number of nested imports that the thread is in.
 __thread int import_depth __attribute__((tls_model("initial-exec"))) = 0;
 
 template <typename Function>
@@ -72,12 +73,12 @@ const char* NameOfModule(PyObject* arguments) {
   PyObject* const text = python.PyTuple_GetItem(arguments, 0);
   const char* const name =
       text == nullptr ? nullptr : python.PyUnicode_AsUTF8AndSize(text, nullptr);
-  // importlib says what is wrong with it.
+  // importlib reports what is wrong with the name.
   if (name == nullptr) python.PyErr_Clear();
   return name;
 }
 
-// Around importlib's function of the same name, which is `self`.
+// Makes a stage around importlib's function of the same name, which is `self`.
 PyObject* FindAndLoad(PyObject* self, PyObject* arguments, PyObject* keywords) {
   const int64_t visit = import_depth == 0 ? BeginVisit(StageKind::kImport,
                                                        NameOfModule(arguments))
@@ -99,7 +100,7 @@ bool Install() {
   PyObject* const importlib =
       python.PyDict_GetItemString(modules, "_frozen_importlib");
   if (importlib == nullptr) return false;
-  // Both are ours for good.
+  // Both references are kept until the process ends.
   PyObject* const original =
       python.PyObject_GetAttrString(importlib, kFunctionName);
   if (original == nullptr) return false;
@@ -109,7 +110,8 @@ bool Install() {
          python.PyObject_SetAttrString(importlib, kFunctionName, wrapper) == 0;
 }
 
-// Called by the interpreter, under its lock. 0: nothing is forbidden.
+// The audit hook. The interpreter calls it under its lock. The result 0 forbids
+// nothing.
 int SeeEvent(const char* event, PyObject* /*arguments*/, void* /*user*/) {
   if (is_installed || strcmp(event, "import") != 0) return 0;
   is_installed = true;
@@ -131,7 +133,8 @@ void ModuleMayBeRead(const char* path) {
   if (!are_watched || path == nullptr) return;
   if (!EndsWith(path, ".py") && !EndsWith(path, ".pyc")) return;
   are_watched = false;
-  // Later than its start it is not known who holds its lock.
+  // Once the interpreter is initialised, it is unknown which thread holds its
+  // lock.
   if (python.Py_IsInitialized() == 0) {
     python.PySys_AddAuditHook(SeeEvent, nullptr);
   }

@@ -1,4 +1,4 @@
-// The stages in a folder of records as JSON, for tests:
+// Prints the stages in a folder of records as JSON, for tests:
 //
 //   print_stages FOLDER
 //

@@ -1,10 +1,11 @@
-// How long a stage takes, in nanoseconds: one that is named, and a data file,
-// which is a stage by itself under memprof, beside a file that is none.
+// Measures how long a stage takes, in nanoseconds: a named one, and a data
+// file, which is a stage under memprof. For comparison it also measures a file
+// that is not a stage.
 //
 //   stage_cost FOLDER
 //
-// The median of 31 rounds. In a program without the agent, a stage is what
-// footprint_stage.h costs, and both files are the system's open and close.
+// Each figure is the median of 31 rounds. Without the agent, a stage costs what
+// footprint_stage.h costs, and both files cost the system's open and close.
 
 #include <fcntl.h>
 #include <unistd.h>

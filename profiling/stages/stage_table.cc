@@ -23,11 +23,12 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The most visits of imports and files: half, so that there is room for names.
+// Imports and files may use at most half of the phases, so that named stages
+// have room.
 constexpr int kMaxOpenVisits = 256;
 constexpr int kMaxMeasuredAutomaticVisits = kMaxOpenPhases / 2 - 1;
 constexpr int64_t kUnrecordedVisit = -1;
-// The last entries are for what finds no room by its own name.
+// The last entries are for stages that find no room under their own name.
 constexpr uint32_t kMaxOwnStages = kMaxStages - 3;
 
 struct Visit {
@@ -42,12 +43,13 @@ struct Visit {
 PthreadMutex lock;
 __thread bool is_inside __attribute__((tls_model("initial-exec"))) = false;
 
-// The thread's number, and how many of its named visits found no room.
+// The thread's number, and how many of its named visits are not recorded.
 __thread uint32_t thread_number __attribute__((tls_model("initial-exec"))) = 0;
 __thread int unrecorded_visits __attribute__((tls_model("initial-exec"))) = 0;
 std::atomic<uint32_t> last_thread{0};
 
-// A signal handler that interrupts a fork is inside, too.
+// `is_inside` is set first, so that a signal handler that interrupts a fork
+// sees it.
 void LockStages() ABSL_EXCLUSIVE_LOCK_FUNCTION(lock) {
   is_inside = true;
   lock.Lock();
@@ -58,9 +60,9 @@ void UnlockStages() ABSL_UNLOCK_FUNCTION(lock) {
   is_inside = false;
 }
 
-// Locks the stages. The lock may fail for a file: a signal handler may open one
-// that interrupted the allocator, for whose locks a fork waits that holds this
-// one.
+// Locks the stages. It may fail for a file: a signal handler that opens a file
+// may have interrupted the allocator, whose locks a fork waits for while it
+// holds this one.
 bool LockStagesFor(StageKind kind) ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true, lock) {
   if (kind != StageKind::kFile) {
     LockStages();
@@ -85,17 +87,17 @@ class ABSL_SCOPED_LOCKABLE StagesLock {
 };
 
 StageFile* stages ABSL_GUARDED_BY(lock) = nullptr;
-// In the child of a fork, this one's and the parent's.
+// In the child of a fork one is the child's file and one the parent's.
 GrowingFile files[2] ABSL_GUARDED_BY(lock);
 int file_number ABSL_GUARDED_BY(lock) = 0;
 GrowingArray stage_array ABSL_GUARDED_BY(lock);
 NumberIndex stage_index ABSL_GUARDED_BY(lock);
 PublishedHeap* heap ABSL_GUARDED_BY(lock) = nullptr;
-// The process that owns the heap: one that shares our memory between vfork and
-// exec does not.
+// The process that owns the heap. A vforked child that shares our memory until
+// exec is another process.
 pid_t own_process ABSL_GUARDED_BY(lock) = 0;
 uint32_t main_thread ABSL_GUARDED_BY(lock) = 0;
-// In the order of their start.
+// The open visits, in the order of their start.
 Visit visits[kMaxOpenVisits] ABSL_GUARDED_BY(lock);
 int visit_count ABSL_GUARDED_BY(lock) = 0;
 int64_t last_visit_number ABSL_GUARDED_BY(lock) = 0;
@@ -107,8 +109,8 @@ uint32_t ThreadNumber() {
 
 bool IsAutomatic(const Visit& visit) { return visit.kind != StageKind::kNamed; }
 
-// Unchecked: asked before the lock, which may be held for ever in the child of
-// a vfork; one word.
+// Unchecked: it is called before the lock is taken, which may be held for ever
+// in the child of a vfork. It reads one word.
 bool IsOwnProcess() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   return __atomic_load_n(&own_process, __ATOMIC_RELAXED) == getpid();
 }
@@ -124,7 +126,8 @@ uint64_t HashStage(StageKind kind, uint32_t parent, const char* name) {
   return hash;
 }
 
-// The end of a name that is too long, from the start of a character of UTF-8.
+// Returns the end of a name that is too long, from the start of a UTF-8
+// character.
 const char* EndThatFits(const char* name) {
   constexpr size_t kCapacity = sizeof(StageRecord::name) - 1;
   const size_t size = strlen(name);
@@ -134,7 +137,7 @@ const char* EndThatFits(const char* name) {
   return name;
 }
 
-// 0: there is no room.
+// Adds a stage and returns its number, or 0 if there is no room.
 uint32_t AddStage(StageKind kind, uint32_t parent, const char* name)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   const uint32_t number = stages->stage_count.load(std::memory_order_relaxed);
@@ -151,7 +154,7 @@ uint32_t AddStage(StageKind kind, uint32_t parent, const char* name)
   return number;
 }
 
-// 0: there is none.
+// Returns 0 if the stage does not exist yet.
 uint32_t FindKnownStage(StageKind kind, uint32_t parent, const char* name)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return stage_index.Find(HashStage(kind, parent, name), [&](uint32_t number) {
@@ -188,7 +191,7 @@ uint32_t FindStage(StageKind kind, uint32_t parent, const char* name)
   return AddStage(kind, parent, name);
 }
 
-// The last visit inside of which others may be; 0: the thread has none.
+// Returns the stage of the thread's last visit that may contain others, or 0.
 uint32_t LastStageOfThread(uint32_t thread)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; i-- > 0;) {
@@ -250,7 +253,8 @@ void Add(std::atomic<int64_t>* figure, int64_t value) {
                 std::memory_order_relaxed);
 }
 
-// Last of all but the figures: nothing before it counts as the stage's.
+// Begins the phase as late as possible, so that the work before it does not
+// count as the stage's.
 void OpenVisit(Visit* visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   StageRecord& stage = stages->stages[visit->stage];
   visit->phase = BeginPhase(visit->kind);
@@ -319,7 +323,7 @@ int FindVisit(int64_t number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return -1;
 }
 
-// A named stage that began inside of a named one ends before it.
+// Counts an end before that of a named stage inside.
 void NoteCrossing(int index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   for (int i = visit_count; --i > index;) {
     if (IsAutomatic(visits[i]) || visits[i].thread != visits[index].thread) {
@@ -352,7 +356,8 @@ bool EndVisitLocked(StageKind kind, int64_t visit)
   return true;
 }
 
-// The named visit that the thread began last, else any thread; -1: none.
+// Returns the index of the named visit that the thread began last, else that
+// any thread began last, or -1.
 int FindLastNamedVisit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   int last = -1;
   for (int i = visit_count; i-- > 0;) {
@@ -363,7 +368,7 @@ int FindLastNamedVisit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return last;
 }
 
-// A file beside the one that is mapped.
+// Maps a new file besides the one that is mapped.
 StageFile* MapStages(int folder, const char* file_name)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   file_number ^= 1;
@@ -379,7 +384,8 @@ StageFile* MapStages(int folder, const char* file_name)
   return nullptr;
 }
 
-// The stage of another file, with those around it; 0: there is no room.
+// Copies a stage and those around it from another file. Returns 0 if there is
+// no room.
 uint32_t CopyStage(const StageFile& from, uint32_t number)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   if (number == 0) return 0;
@@ -387,8 +393,9 @@ uint32_t CopyStage(const StageFile& from, uint32_t number)
   return FindStage(stage.kind, CopyStage(from, stage.parent), stage.name);
 }
 
-// After a fork: the other threads are gone, but for their files and for the
-// stages of the main thread, which this thread may be in.
+// Returns whether a visit goes on in the child of a fork. The other threads are
+// gone, except for their files and for the stages of the main thread, which
+// this thread may be inside.
 bool IsInherited(const Visit& visit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(lock) {
   return visit.kind == StageKind::kFile || visit.thread == ThreadNumber() ||
          visit.thread == main_thread;
@@ -413,20 +420,23 @@ void InheritVisits(const StageFile& parents)
   }
 }
 
-// After the counters' (101), whose lock is taken inside of this one.
+// Runs after the counters' constructor (101), whose lock is taken while this
+// one is held.
 __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockStages, UnlockStages, UnlockStages});
 }
 
-// So that the timeline changes its stage where the program does. Not for files,
-// which a signal handler may open that interrupted the timeline.
+// Adds a point, so that the timeline changes its stage when the program does.
+// It excludes files: a signal handler may open one while it interrupts the
+// timeline.
 void AddTimePoint(StageKind kind) {
   if (kind != StageKind::kFile && IsTimeToRecord()) RecordTime(LiveHeapBytes());
 }
 
-// Returns whether this thread could take the lock: another soon gives it back,
-// but a signal handler that interrupted its own thread under it waits for ever.
-// Where the owner is not known, it is just being taken, or given back.
+// Returns whether this thread could take the lock. Another thread soon releases
+// it, but a signal handler that interrupted its own thread under the lock would
+// wait for ever. If the owner is unknown, a thread is just taking or releasing
+// it.
 bool IsSoonFree(PthreadMutex* mutex) {
   const auto own_thread = static_cast<int>(syscall(SYS_gettid));
   for (int attempt = 0; attempt < 20; ++attempt) {
@@ -474,14 +484,15 @@ void CompleteStages() {
     Add(&stages->stages[visits[visit_count - 1].stage].left_open_count, 1);
     EndVisitAt(visit_count - 1);
   }
-  // Mapped on: the child of a fork that comes now begins without stages.
+  // The file stays mapped, and a child that is forked from now on begins
+  // without stages.
   stages = nullptr;
 }
 
 int64_t BeginVisit(StageKind kind, const char* name) {
   if (name == nullptr || !IsOwnProcess()) return 0;
-  // Under the lock it could wait for the allocator's, which a fork may hold
-  // that waits for this one.
+  // Registration comes before the lock: under it, registration could wait for
+  // the allocator's lock, which a fork may hold that waits for this one.
   RegisterThread();
   if (!LockStagesFor(kind)) return 0;
   const int64_t visit = BeginVisitLocked(kind, name);

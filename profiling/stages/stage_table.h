@@ -1,26 +1,27 @@
-// The stages of this process: which are open, and the heap's figures of each
-// visit, kept in a file (stage_record.h).
+// The stages of this process. Records which are open, and the heap's figures of
+// each visit, in a file (stage_record.h).
 //
 //   BeginStages(folder, "1234.0.stages", &record->heap);
 //   const int64_t visit = BeginVisit(StageKind::kNamed, "fit");
 //   ...
 //   EndVisit(StageKind::kNamed, visit);
 //
-// A stage's figures are those of a heap phase (heap_accounting.h); phases are
-// few, so visits among too many at once are counted and timed only.
+// A stage's figures are those of a heap phase (heap_accounting.h). The number
+// of phases is limited, so when too many visits are open, further ones are only
+// counted and timed.
 //
-// Where a visit is. It is inside the last named stage or import that its thread
-// has open; in a thread that has none open, inside those of the main thread.
-// Files have nothing inside, since they are closed in any order; a file that an
-// import reads is the import's, and no stage. The stage of the process
-// (PublishedHeap::stage) is the named one that began last; only where none is
-// open, the import or file that began last.
+// The place of a visit. A visit is inside the last named stage or import that
+// its thread has open; if its thread has none open, it is inside those of the
+// main thread. Nothing is inside a file, because files are closed in any order.
+// A file that an import reads belongs to the import and is not a stage. The
+// stage of the process (PublishedHeap::stage) is the named one that began last;
+// only if no named stage is open, it is the import or file that began last.
 //
-// Allocates nothing, for it lives beside malloc. Thread-safe; not for signal
-// handlers but for what is said. The child of a fork, and of a vfork, may call
-// everything: in the latter, whose memory is its parent's, nothing happens.
-// Memory: 16 KiB, 64 bytes a stage, and the file. Time: a microsecond at either
-// end.
+// Allocates nothing, because it runs beside malloc. Thread-safe. Signal
+// handlers may call only what is marked below. The child of a fork or vfork may
+// call everything; in the child of a vfork, which shares its parent's memory,
+// the calls do nothing. Memory: 16 KiB, 64 bytes a stage, and the file. Time: a
+// microsecond at the begin and at the end.
 
 #ifndef FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
 #define FOOTPRINT_PROFILING_STAGES_STAGE_TABLE_H_
@@ -33,33 +34,34 @@
 
 namespace footprint::profiling_internal {
 
-// Opens the file in the folder of that descriptor. False: it cannot be had, and
-// nothing is recorded. Called once in a process, and again in the child of a
-// fork, which then is inside the stages that the thread that forked was in.
-// `published` must live until the process ends; null: nobody reads.
+// Creates the file in the folder with this descriptor and starts recording.
+// Returns false if the file cannot be created; then nothing is recorded. Call
+// it once in a process, and again in the child of a fork, which then is inside
+// the stages that the forking thread was in. `published` must live until the
+// process ends; null means that nobody reads it.
 bool BeginStages(int folder, const char* file_name, PublishedHeap* published);
 
-// Ends what is open, as the process ends; nothing is recorded from now on.
-// Gives up where the thread may have interrupted itself in this table.
+// Ends all open stages when the process ends, and stops recording. Does nothing
+// if a signal handler may have interrupted this table in the same thread.
 void CompleteStages();
 
-// The visit's number. 0: nothing is recorded. -1: a named visit among too many
-// at once.
+// Begins a visit and returns its number. Returns 0 if it is not recorded, and
+// -1 for a named visit if too many are open.
 int64_t BeginVisit(StageKind kind, const char* name);
 
-// Returns false where the call may have interrupted the thread in the heap's
-// counters or in this table, and in the child of a vfork: to be asked first by
-// what a signal handler may call.
+// Returns false if a signal handler may have interrupted the heap's counters or
+// this table in the same thread, and in the child of a vfork. Code that a
+// signal handler may run must ask it first.
 bool MayEnterStages();
 
-// A named one that is not open (any more) is noted.
+// Ends a visit. If a named one is not open (any more), the record counts that.
 void EndVisit(StageKind kind, int64_t visit);
 
-// The named one that the thread began last; of a thread that has none open, the
-// one that any thread began last, which is noted.
+// Ends the named visit that the thread began last. If the thread has none open,
+// it ends the one that any thread began last, and the record counts that.
 void EndLastNamedVisit();
 
-// Returns false if not open, or not measured.
+// Returns false if the visit is not open or is not measured.
 bool ReadVisit(int64_t visit, footprint_stage_figures* figures);
 
 }  // namespace footprint::profiling_internal

@@ -1,21 +1,21 @@
-// A program whose stages are known, for tests: each argument is done in turn.
-// Blocks are of 10,240 bytes, which is what jemalloc hands out for them.
+// A program whose stages are known, for tests. It does each argument in turn.
+// Blocks have 10,240 bytes, which jemalloc does not round.
 //
-//   begin=NAME, end      of a stage
-//   open=NAME, close=N   the same by number: of the Nth that was opened, from 0
+//   begin=NAME, end      begins a stage; ends the last one
+//   open=NAME, close=N   begins a stage; ends the Nth that was opened, from 0
 //   hold=N, drop=N       allocates N blocks; frees the last N
 //   churn=N              allocates a block and frees it, N times
-//   visits=N             N visits of "visit", each of which churns once
-//   deep=N               N stages, each inside the one before; then their ends
-//   many=N               a visit each of N stages with different names
+//   visits=N             visits "visit" N times, and churns once in each
+//   deep=N               begins N stages, each inside the one before; ends them
+//   many=N               visits N stages with different names
 //   file=PATH, fopen=PATH, keep=PATH
 //                        opens the file, churns with 3 blocks, and closes it
-//                        (not: keep)
+//                        (keep leaves it open)
 //   thread ... join      does what lies between in a thread
 //   fork ... parent      does it in a child, which then leaves by _exit
-//   exec                 becomes itself, with the arguments that follow
-//   vfork                a child that leaves by _exit
-//   read                 tells what the last stage that was opened needed
+//   exec                 executes itself with the arguments that follow
+//   vfork                makes a child that leaves by _exit
+//   read                 prints what the last stage that was opened needed
 //   _exit, kill          leaves at once; is killed
 
 #include <fcntl.h>
@@ -171,7 +171,7 @@ static void Do(const char* word, const char* value) {
   if (strcmp(word, "kill") == 0) kill(getpid(), SIGKILL);
 }
 
-// Up to the word `end`, which is returned.
+// Does the arguments up to the word `end`, and returns that.
 static char** Run(char** words, const char* end) {
   for (; *words != NULL && strcmp(*words, end) != 0; ++words) {
     if (strcmp(*words, "thread") == 0) {

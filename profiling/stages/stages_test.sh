@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The stages that the agent records of programs whose memory is known.
+# Tests the stages that the agent records of programs whose memory is known.
 set -uo pipefail
 
 # shellcheck source=profiling/stages/stages_testing.sh
@@ -16,15 +16,15 @@ check 'figures("load") == [5, 7, 7, 2]' 'figures("fit") == [1, 1, 1, 1]' \
   '0 < stage("load")["begin_ns"] < stage("fit")["begin_ns"]' \
   'stage("load")["wall_ns"] > 0 and not stage("load")["left_open"]'
 
-# Peaks of visits are the highest, the others their sum; the peak of one visit
-# is not that of another, nor of what came before.
+# A stage's peak is the highest of its visits; its other figures are their sums.
+# A visit's peak does not include another visit, nor what came before.
 measure hold=9 drop=9 begin=a hold=4 drop=4 end begin=a hold=2 end begin=a end
 check 'figures("a") == [4, 6, 6, 2]' 'stage("a")["visits"] == 3'
 measure visits=100000
 check 'stage("visit")["visits"] == 100000' 'len(first["stages"]) == 2' \
   'figures("visit") == [1, 100000, 100000, 0]' 'not notes'
 
-# A tree: the same name at another place is another stage.
+# Stages form a tree: the same name at another place is another stage.
 measure begin=a hold=1 begin=b hold=2 drop=2 end end begin=b hold=1 end
 check 'path("a") == "a" and [s["parent"] for s in first["stages"]] == [0, 0, 1, 0]' \
   'figures("a") == [3, 3, 3, 1] and figures("b") == [2, 2, 2, 0]' \
@@ -36,7 +36,7 @@ measure begin=a thread begin=b hold=3 end join end
 check 'path("b") == "a/b"' 'figures("b") == [3, 3, 3, 3]' \
   'stage("a")["growth"] >= 3 * B' 'not notes'
 
-# Ends that do not match.
+# Ends that do not match a begin are noted.
 measure end end begin=a hold=1 end end
 check 'figures("a") == [1, 1, 1, 1]' '"3 ends of a stage came where none was open" in notes'
 measure begin=a thread end join hold=1
@@ -48,7 +48,7 @@ measure open=a open=b hold=1 close=0 hold=1 close=1 close=1
 check '"\"a\" ended before \"b\"" in notes and "1 ends of a stage came" in notes' \
   'figures("a")[0] == 1 and figures("b")[0] == 2'
 
-# Left open.
+# Stages that are left open are noted.
 measure begin=a hold=2 begin=b hold=1
 check 'figures("a") == [3, 3, 3, 3] and figures("b") == [1, 1, 1, 1]' \
   'stage("a")["left_open"] and not stage("a")["lacks_last_visit"]' \
@@ -62,8 +62,8 @@ check 'stage("a")["left_open"] and stage("a")["lacks_last_visit"]' \
   'figures("a") == [2, 1, 1, 1] and stage("a")["visits"] == 2' \
   'stage("a")["absolute"] == first["peak_live_bytes"]' '"had not ended" in notes'
 
-# The child of a fork is inside of what its parent was in; so far its figures
-# are its parent's.
+# The child of a fork is inside its parent's stages, whose figures are the
+# parent's so far.
 measure begin=a hold=3 begin=b fork hold=1 end begin=c hold=2 end parent end end
 check 'len(processes) == 2 and processes[1]["is_fork"]' \
   'figures("a") == [3, 3, 3, 3]' \
@@ -82,7 +82,7 @@ measure begin=a hold=1 exec begin=b hold=2 end
 check 'len(processes) == 2 and stage("a")["lacks_last_visit"]' \
   'figures("b", processes[1]) == [2, 2, 2, 2]'
 
-# Too much of everything is no fault of the program.
+# A program with too many stages of every kind still runs.
 measure deep=300 begin=a hold=1 end
 check 'figures("a") == [1, 1, 1, 1]' '"44 visits of stages found no room" in notes' \
   'stage("deep 0")["volume"] == B and stage("deep 200")["unmeasured"] == 1' \
@@ -93,7 +93,7 @@ check 'stage("[more stages]")["visits"] == 5000 - 4092 + 1' \
 measure "begin=$(printf 'x%.0s' {1..200})end" end
 check 'len(first["stages"][1]["name"]) == 151 and first["stages"][1]["name"].endswith("xend")'
 
-# Data files are stages by themselves, by open, fopen and their kin.
+# Data files become stages, by open, fopen and related functions.
 cd "$scratch" || exit 1
 printf '1,2\n' | tee a.csv b.csv.gz >c.txt
 for how in file fopen; do
@@ -103,7 +103,7 @@ for how in file fopen; do
     'stage("a.csv")["peak"] // B == 3 and stage("a.csv")["volume"] // B == 6' \
     'stage("b.csv.gz")["count"] == 3 and not notes'
 done
-# Inside of what the program names, which is what the peak's bytes are put to.
+# They are inside the named stage, which the peak's bytes are attributed to.
 measure begin=a file=a.csv hold=1 end
 check 'path("a.csv") == "a/a.csv" and first["at_peak_by_stage"]["1"] == 3 * B' \
   'stage("a.csv")["peak"] == 3 * B and figures("a") == [3, 4, 4, 1]'
@@ -111,14 +111,14 @@ measure keep=a.csv begin=a hold=5 end file=b.csv.gz
 check 'path("a") == "a" and path("b.csv.gz") == "b.csv.gz"' \
   'figures("a.csv") == [8, 11, 11, 5] and stage("a.csv")["left_open"] and not notes' \
   'first["stages"][first["peak_stage"]]["name"] == "b.csv.gz"'
-# A child has what its parent had open.
+# A child inherits the files that its parent had open.
 measure keep=a.csv fork hold=1 parent
 check 'figures("a.csv", processes[1]) == [1, 1, 1, 1]' \
   'stage("a.csv", processes[1])["is_inherited"] and not processes[1]["notes"]'
 FOOTPRINT_MEMPROF_STAGES=named measure begin=a file=a.csv end
 check 'len(first["stages"]) == 2 and figures("a") == [3, 3, 3, 0]'
 
-# So are the outermost imports of Python, and output and errors stay the same.
+# Outermost imports of Python become stages; output and errors stay the same.
 mkdir package
 printf 'import package.inner\nheld = [bytes(10000) for _ in range(100)]\n' >package/__init__.py
 printf 'import json\nopen("a.csv").close()\n' >package/inner.py
@@ -159,7 +159,7 @@ check 'len(processes) == 2 and stage("wave")["peak"] > 0'
 FOOTPRINT_MEMPROF_STAGES=named measure_other /usr/bin/python3 imports.py
 check 'len(first["stages"]) == 1'
 
-# Figures that a program can ask of itself.
+# A program can read its own figures.
 measure open=a hold=3 drop=1 read
 [[ $(<"$scratch/output") == "30744 30744 20496" ]] ||
   fail "the program read $(<"$scratch/output")"

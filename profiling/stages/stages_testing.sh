@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by tests of stages: runs programs with the agent, and looks at what it
-# recorded. Arguments of the test: the agent, print_stages, a program.
+# Sourced by tests of stages: runs programs with the agent, and checks what it
+# recorded. The test's arguments are the agent, print_stages and a program.
 
 agent=$PWD/$1
 print_stages=$PWD/$2
@@ -13,7 +13,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# measure_other PROGRAM ARGUMENT...: its stages as $scratch/stages.json.
+# measure_other PROGRAM ARGUMENT...: writes its stages to $scratch/stages.json.
 measure_other() {
   rm -rf "$scratch/records"
   mkdir "$scratch/records"
