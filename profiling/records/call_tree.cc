@@ -67,7 +67,7 @@ absl::Status AddNodes(const RecordFileReader& file,
   return absl::OkStatus();
 }
 
-// Members in front of the arrays.
+// The members before the arrays.
 struct Head {
   std::atomic<uint32_t> module_count;
   std::atomic<uint32_t> node_count;

@@ -1,13 +1,14 @@
-// A tree of calls, as values: reads the part of an agent's record that tells
+// A tree of calls, as values. Reads the part of an agent's record that says
 // where something happened (call_tree_record.h).
 //
 //   absl::StatusOr<CallTree> tree =
 //       ReadCallTree(file, offsetof(SiteFile, tree));
 //   const CallTree::Node& call = tree->nodes[i];
 //
-// Plain values, which outlive the reader. Thread-safe. Memory: of what the file
-// holds, not of its size, which is sparse. Errors: the file's, and
-// kInvalidArgument for indices that lead nowhere, so that users need not look.
+// Plain values, which outlive the reader. Thread-safe. Memory: in proportion to
+// the file's entries, not to its size, since it is sparse. Errors: the file's,
+// and kInvalidArgument for indices out of range, so that users need not check
+// them.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
 #define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
@@ -26,7 +27,7 @@ struct CallTree {
   // A program or library as it was loaded.
   struct Module {
     std::string path;
-    std::string build_id;  // hexadecimal digits; empty: it has none
+    std::string build_id;  // Hexadecimal digits; empty if it has none.
     uint64_t load_bias = 0;
     uint64_t begin_address = 0;
   };
@@ -35,12 +36,12 @@ struct CallTree {
 
   // A call, in the tree of all stacks.
   struct Node {
-    int parent = kNone;  // of `nodes`; the outermost calls have kNone
+    int parent = kNone;  // Index in `nodes`; kNone for an outermost call.
     int module = kNone;
-    // The return address; in a module, less what the loader added.
+    // The return address; inside a module, without the load bias.
     uint64_t address = 0;
-    // The function of a call of Python code as its index in the process's
-    // PythonCodes, and the instruction there; -1: it has not begun.
+    // For a call of Python code, the index of its function in the process's
+    // PythonCodes, and the current instruction; -1 if it has not begun.
     int python_code = kNone;
     int python_instruction = kNone;
   };
@@ -48,11 +49,12 @@ struct CallTree {
   std::vector<Module> modules;
   // A record's node i is nodes[i - 1]; node 0 stands for no call.
   std::vector<Node> nodes;
-  // Some calls found no room: the disk was full, or there were too many.
+  // True if some calls found no room: the disk was full, or there were too
+  // many.
   bool is_incomplete = false;
 };
 
-// The tree at `offset_bytes` of the file.
+// Reads the tree at `offset_bytes` of the file.
 absl::StatusOr<CallTree> ReadCallTree(const RecordFileReader& file,
                                       size_t offset_bytes);
 

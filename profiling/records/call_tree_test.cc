@@ -26,10 +26,10 @@ using profiling_internal::kMaxCallNodes;
 using profiling_internal::kNoModule;
 using profiling_internal::ModuleRecord;
 
-// Where the tree begins in the file.
+// The tree's offset in the file.
 constexpr size_t kTreeAt = 4096;
 
-// A sparse file with a tree of one module and two calls.
+// Tests a sparse file with a tree of one module and two calls.
 class CallTreeTest : public testing::Test {
  protected:
   CallTreeTest()

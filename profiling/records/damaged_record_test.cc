@@ -1,5 +1,5 @@
-// Records in which bits changed, or whose end is missing, are read or refused:
-// never a crash.
+// Records with flipped bits or a missing end must be read or refused, but never
+// cause a crash.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -63,7 +63,7 @@ class DamagedRecordTest : public testing::Test {
               static_cast<ssize_t>(sizeof(value)));
   }
 
-  // Flips a bit of the file of sites; flipping it again restores it.
+  // Flips a bit of the file of sites; a second call restores it.
   void FlipBit(size_t offset, int bit) {
     char byte = 0;
     ASSERT_EQ(pread(file_, &byte, 1, static_cast<off_t>(offset)), 1);
@@ -120,7 +120,7 @@ TEST_F(DamagedRecordTest, SitesInWhichABitChanged) {
       }
     }
   };
-  // The counts are the dangerous ones; then an entry of the sites.
+  // Flips bits of the counts, which are the most dangerous, and of one site.
   try_bits(0, 72);
   try_bits(offsetof(SiteFile, sites), offsetof(SiteFile, sites) + 16);
   ASSERT_THAT(ReadRecords(folder_), IsOk());

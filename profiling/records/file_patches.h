@@ -1,14 +1,15 @@
-// Bytes that a fuzzer writes into an agent's file, which is sparse and far
-// larger than an input may be: an input is a list of patches, and a patch names
-// one of the file's parts, a place in it and the bytes to write there.
+// Bytes that a fuzzer writes into an agent's file. The file is sparse and far
+// larger than an input may be, so an input is a list of patches. A patch names
+// one of the file's parts, an offset in it and the bytes to write there.
 //
 //   const std::vector<FilePatch> patches = ParsePatches(input);
 //   ApplyPatches(patches, /*first_part=*/0, {0, offsetof(SiteFile, sites)},
 //                file);
 //
-// In an input: a byte for the part, two for the offset (the lower first), one
-// for the count, then that many bytes; a patch that is cut short at the end
-// counts as far as it goes. tools/fuzz/make_corpora.py writes such inputs.
+// Each patch in an input has one byte for the part, two for the offset (low
+// byte first), one for the count, and that many bytes. A patch that is cut
+// short at the end counts with the bytes it has. tools/fuzz/make_corpora.py
+// writes such inputs.
 //
 // Patches refer to the input. Thread-safe. Memory: 24 bytes a patch.
 
@@ -30,6 +31,7 @@ struct FilePatch {
   absl::string_view bytes;
 };
 
+// Splits an input into its patches.
 inline std::vector<FilePatch> ParsePatches(absl::string_view input) {
   constexpr size_t kHeadBytes = 4;
   const auto byte_at = [&input](size_t i) {
@@ -47,8 +49,8 @@ inline std::vector<FilePatch> ParsePatches(absl::string_view input) {
   return patches;
 }
 
-// Writes those of the parts from `first_part` on, which begin at `offsets` of
-// the file; passes over the others.
+// Writes the patches of the parts from `first_part` on, which begin at
+// `offsets` of the file. Skips the others.
 inline void ApplyPatches(const std::vector<FilePatch>& patches, int first_part,
                          const std::vector<size_t>& offsets,
                          const MemoryFile& file) {
@@ -61,7 +63,7 @@ inline void ApplyPatches(const std::vector<FilePatch>& patches, int first_part,
   }
 }
 
-// A file of zeros of that size that begins with `magic`.
+// Makes a file of zeros of that size that begins with `magic`.
 inline void BeginFile(uint64_t magic, size_t size_bytes,
                       const MemoryFile& file) {
   file.Resize(static_cast<int64_t>(size_bytes));

@@ -19,7 +19,7 @@ TEST(FilePatchesTest, ReadsPartOffsetAndBytes) {
   EXPECT_EQ(patches[0].part, 1);
   EXPECT_EQ(patches[0].offset_bytes, 258);
   EXPECT_EQ(patches[0].bytes, "ab");
-  EXPECT_EQ(patches[1].bytes, "c");  // as far as it goes
+  EXPECT_EQ(patches[1].bytes, "c");  // The patch counts with the bytes it has.
 }
 
 TEST(FilePatchesTest, PassesOverAHeadWithoutBytes) {

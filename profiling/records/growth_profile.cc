@@ -15,7 +15,7 @@ using profiling_internal::kGrowthMagic;
 using profiling_internal::kMaxGrowthWindows;
 using profiling_internal::kMaxSites;
 
-// Members in front of the sites.
+// The members before the sites.
 struct Head {
   uint64_t magic;
   uint32_t window;
@@ -25,7 +25,8 @@ struct Head {
 static_assert(offsetof(GrowthFile, begin_time_ns) ==
               offsetof(Head, begin_time_ns));
 
-// A site that a running process brings up to date meanwhile is taken as it is.
+// Converts a site. If a running process is just updating it, the site is taken
+// as it is.
 GrowthProfile::Site ToSite(GrowthRecord record, const Head& head,
                            int64_t live_bytes) {
   GrowthProfile::Site site;

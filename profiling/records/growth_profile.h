@@ -1,13 +1,14 @@
-// The history of the live bytes of call sites, as values: reads the file that
-// the agent wrote beside that of the sites (growth_record.h).
+// The history of the live bytes of call sites, as values. Reads the file that
+// the agent wrote beside the one of the sites (growth_record.h).
 //
 //   absl::StatusOr<GrowthProfile> growth =
 //       ReadGrowthProfile("1234.0.growth", sites);
-//   growth->sites[i].floor_bytes.back();  // of sites.sites[i], in the end
+//   growth->sites[i].floor_bytes.back();  // the last window of sites.sites[i]
 //
 // The process may still run and write. Plain values: the file is closed again.
 // Thread-safe. Memory: 400 bytes a site. Errors: the file's, and
-// kInvalidArgument for one of another version, cut short or damaged.
+// kInvalidArgument for a file of another version, or one that is cut short or
+// damaged.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
@@ -25,15 +26,16 @@ struct GrowthProfile {
   struct Site {
     // The window in which the site had its first bytes.
     int first_window = 0;
-    // The least that was live in each window; empty: the site is not known.
+    // The least bytes live in each window; empty if the site is not in the
+    // file.
     std::vector<double> floor_bytes;
     // The bytes that were live when each window began, one number a window.
     std::vector<double> begin_bytes;
   };
 
-  // The time at which each window began; the last is not over.
+  // The time at which each window began. The last window is not over.
   std::vector<int64_t> begin_time_ns;
-  // The sites, as in the profile of sites.
+  // The sites, with the indices of the profile of sites.
   std::vector<Site> sites;
 };
 

@@ -1,21 +1,21 @@
 // The history of the live bytes of call sites, which an agent keeps in a file
-// beside that of the sites. For each site and each window of the process's life
-// it has the bytes that were live when the window began, and the floor: the
-// fewest that were live in it, which only lasting growth raises.
+// beside the one of the sites. For each site and each window of the process's
+// life it has the bytes that were live when the window began, and the floor:
+// the fewest that were live in it. Only lasting growth raises the floor.
 //
 //   GrowthRecord* const record = &file->sites[site];
 //   record->BringTo(file->window.load(), file->halvings.load(), live_bytes);
 //
-// Windows are counted by the time in which the process allocates: a process
-// that waits does not grow, and is not found to have stopped. When all windows
-// are used, pairs become one and the next are twice as long; so there are
-// always 12 to 24 of equal length. A site is brought up to date when it next
-// changes: until then, what was live stayed live.
+// Windows count only time in which the process allocates, so that a process
+// that waits does not seem to stop growing. When all windows are used, each
+// pair becomes one and later windows are twice as long, so there are always 12
+// to 24 of equal length. A site is brought up to date at its next change; until
+// then its live bytes stayed the same.
 //
-// Plain memory: no pointer, no destructor. It lives as long as the writer has
-// the file mapped, and the file outlives the process. Written by one process,
-// whose threads take turns by the lock of its call sites, read by others at any
-// time.
+// Plain memory without pointers or a destructor. It lives as long as the writer
+// has the file mapped, and the file outlives the process. One process writes
+// it, whose threads take turns by the lock of its call sites; others read it at
+// any time.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_RECORD_H_
@@ -31,19 +31,19 @@ namespace footprint::profiling_internal {
 inline constexpr uint32_t kMaxGrowthWindows = 24;
 
 struct GrowthRecord {
-  // Nothing else is valid before the site's first bytes.
+  // Zero before the site's first bytes; then no other member is valid.
   uint32_t is_used;
   // The window in which the site had its first bytes.
   uint32_t first_window;
-  // The window of the last change, and how often windows had become longer by
+  // The window of the last change, and how often windows had been doubled by
   // then.
   uint32_t window;
   uint32_t halvings;
   float floor_bytes[kMaxGrowthWindows];
   float begin_bytes[kMaxGrowthWindows];
 
-  // Advances to the process's current window, for a site of which `live_bytes`
-  // were live since its last change.
+  // Advances to the process's current window. `live_bytes` were live in the
+  // site since its last change.
   void BringTo(uint32_t current_window, uint32_t current_halvings,
                float live_bytes) {
     while (halvings < current_halvings) {
@@ -69,9 +69,9 @@ struct GrowthRecord {
   }
 };
 
-// The number of the layout below. A reader refuses another.
+// The magic number of this layout. A reader refuses any other.
 inline constexpr uint64_t kGrowthMagic = 0x32306874'776f7267;
-// The part of the records' file names that says what they hold.
+// The part of a record's file name that says what it holds.
 inline constexpr char kGrowthContent[] = "growth";
 
 struct GrowthFile {

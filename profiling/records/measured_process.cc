@@ -39,7 +39,7 @@ constexpr char kObjectsSuffix[] = ".objects";
 constexpr char kPythonSuffix[] = ".python";
 constexpr char kStagesSuffix[] = ".stages";
 
-// Text that ends at a null, or where its room ends.
+// Returns the text up to its null, or up to the end of the array.
 template <size_t capacity>
 std::string Text(const char (&text)[capacity]) {
   return std::string(text, strnlen(text, capacity));
@@ -100,14 +100,15 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
   if (image->has_totals()) SetTotals(record, image);
 }
 
-// Nothing where the process did not end by exit.
+// Reads the list of loaded objects. Without the file, because the process did
+// not end by exit, the list stays empty.
 void ReadObjectList(const std::string& path, MeasuredProcess* process) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return;
   process->loaded_objects = absl::StrSplit(*text, '\n', absl::SkipEmpty());
 }
 
-// The file of that kind beside a record.
+// Returns the path of the file with this suffix beside a record.
 std::string Beside(const std::string& record_path, absl::string_view suffix) {
   return absl::StrCat(absl::StripSuffix(record_path, kRecordSuffix), suffix);
 }
@@ -165,8 +166,9 @@ absl::Status ReadFilesBeside(const std::string& path,
   return absl::OkStatus();
 }
 
-// Nothing of a process that was killed in its first microseconds, is about to
-// begin, or found no room: its parent's record counts it then.
+// Reads one record. Returns nothing if the process was killed in its first
+// microseconds, is just starting, or found no room, which its parent's record
+// counts.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);

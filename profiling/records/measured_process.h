@@ -1,15 +1,15 @@
-// The processes that the agent measured, as values: reads the folder into which
-// their agents wrote.
+// The processes that the agent measured, as values. Reads the folder that their
+// agents wrote to.
 //
 //   absl::StatusOr<std::vector<MeasuredProcess>> processes =
 //       ReadRecords(folder);
 //
-// Processes may still run and write: then the figures are those of the moment.
+// Processes may still run and write; then the figures are those of the moment.
 //
-// Plain values: the files are closed again and need not be there any more.
-// Thread-safe. Memory: 4 KiB a process. Errors: kNotFound for a folder that
-// cannot be listed, kInvalidArgument for a record of another version, cut
-// short, or no record at all.
+// Plain values: the files are closed again and may be deleted. Thread-safe.
+// Memory: 4 KiB a process. Errors: kNotFound for a folder that cannot be
+// listed; kInvalidArgument for a file that is not a record, is of another
+// version, or is cut short.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
@@ -28,15 +28,15 @@
 
 namespace footprint {
 
-// One image of one process: what fork or exec began.
+// One image of one process, which began with fork or exec.
 struct MeasuredProcess {
-  // The process's own figures, its stages and notes, as reports have them; what
-  // hangs on call sites is not there yet. `end` is KILLED for a process that
-  // runs on or became another program, too.
+  // The process's own figures, its stages and notes, as reports have them.
+  // Figures of call sites are added later. `end` is KILLED also for a process
+  // that still runs or became another program.
   MeasuredImage figures;
 
-  // The paths of the shared objects as of the end by exit, in the order in
-  // which they were loaded; empty after another end.
+  // The paths of the shared objects at the end by exit, in the order in which
+  // they were loaded; empty after another end.
   std::vector<std::string> loaded_objects;
 
   // The interpreter's codes; not set if the process is no Python interpreter.
@@ -44,9 +44,10 @@ struct MeasuredProcess {
 
   // The call sites; not set if they were not recorded.
   std::optional<SiteProfile> sites;
-  // The growth of the sites; not set: not followed.
+  // The growth of the sites; not set if it was not recorded.
   std::optional<GrowthProfile> growth;
-  // Index of the figures' stages, as sites and points name them.
+  // Index of the stage at the peak in the figures' stages. Sites and points use
+  // the same indices.
   uint32_t peak_stage = 0;
   // The samples; not set if nothing was sampled.
   std::optional<StackTallies> processor_time;

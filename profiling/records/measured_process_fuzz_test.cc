@@ -1,4 +1,5 @@
-// Any bytes as an agent's record of a process, and as its list of objects.
+// Reads arbitrary bytes as an agent's record of a process, and as its list of
+// objects.
 
 #include <cstddef>
 #include <cstdlib>
@@ -20,7 +21,7 @@ namespace {
 using profiling_internal::kRecordMagic;
 using profiling_internal::ProcessRecord;
 
-// A folder that goes with the process.
+// A folder that is deleted when the process ends.
 class Folder {
  public:
   Folder() {
@@ -37,7 +38,7 @@ class Folder {
   std::string path_;
 };
 
-// As a file would have them, for patches of part `part`.
+// Returns `bytes` with the patches of part `part`, as a file would have them.
 std::string Patched(const std::vector<FilePatch>& patches, int part,
                     std::string bytes) {
   for (const FilePatch& patch : patches) {

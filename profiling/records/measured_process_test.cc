@@ -103,7 +103,7 @@ TEST_F(MeasuredProcessTest, FiguresAreTheRecords) {
   EXPECT_EQ(processes->front().figures.end(), MeasuredImage::EXITED_AT_ONCE);
 }
 
-// A size that a damaged record has is not believed.
+// A damaged record's size is not trusted.
 TEST_F(MeasuredProcessTest, NothingIsReadBeyondTheRecord) {
   auto record = Record(7, 10);
   record->command_line_size = 1 << 30;
@@ -127,7 +127,7 @@ TEST_F(MeasuredProcessTest, NamesNeedNotBeUtf8) {
   EXPECT_EQ(processes->front().figures.executable(), "\\xff\\xfe");
 }
 
-// The agent sets its magic last, so a process that was killed before has none.
+// The agent sets its magic last, so a process that was killed earlier has none.
 TEST_F(MeasuredProcessTest, ARecordThatHasNotBegunIsPassedOver) {
   auto record = Record(7, 10);
   record->magic = 0;
@@ -155,7 +155,7 @@ TEST_F(MeasuredProcessTest, OtherFilesAreNamed) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-// A file beside a record may be missing, but not be damaged.
+// A file beside a record may be missing, but must not be damaged.
 TEST_F(MeasuredProcessTest, DamagedFilesBesideARecordAreNamed) {
   Write("7.0.record", *Record(7, 10));
   ASSERT_THAT(ReadRecords(folder_), IsOk());

@@ -1,19 +1,20 @@
-// An agent's record for whoever measures its process: a file that the process
-// maps and keeps up to date, so that it is there however the process ends.
+// An agent's record for the program that measures its process. The process maps
+// the file and keeps it up to date, so the record is complete however the
+// process ends.
 //
 //   auto* const record = static_cast<ProcessRecord*>(mapped);
 //   if (record->magic != kRecordMagic) return Refuse();
 //   const int64_t end_time_ns = record->end_time_ns.load();  // 0: it runs
 //
-// One file a process image: the child of a fork has its own, and so has the
-// image that exec put in a process's place. WriteRecordFileName names it, in
-// the folder that `kRecordFolderVariable` names. It is written and read on one
-// machine, by one version.
+// Each process image has a file: the child of a fork has its own, and so has
+// the image that exec started in a process. WriteRecordFileName names it, in
+// the folder that `kRecordFolderVariable` names. One version writes and reads
+// it, on one machine.
 //
-// Plain memory: no pointer, no destructor. It lives as long as the writer has
-// the file mapped, and the file outlives the process. Written by one process,
-// read by others at any time; each member is stored by itself, by whichever
-// thread knows it.
+// Plain memory without pointers or a destructor. It lives as long as the writer
+// has the file mapped, and the file outlives the process. One process writes
+// it, others read it at any time. Each member is stored by itself, by any
+// thread of the writer.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_PROCESS_RECORD_H_
@@ -26,21 +27,23 @@
 namespace footprint::profiling_internal {
 
 inline constexpr char kRecordFolderVariable[] = "FOOTPRINT_MEMPROF_FOLDER";
-// Mean bytes between two samples of call sites; not set: none are taken.
+// Mean bytes between two samples of call sites. If it is not set, no samples
+// are taken.
 inline constexpr char kSamplingIntervalVariable[] =
     "FOOTPRINT_MEMPROF_SAMPLING_INTERVAL";
-// The number of the program's process, where its children are not recorded.
+// The ID of the program's process, if its children are not to be recorded.
 inline constexpr char kOnlyProcessVariable[] = "FOOTPRINT_MEMPROF_PROCESS";
-// The number of the layout below. A reader refuses another.
+// The magic number of this layout. A reader refuses any other.
 inline constexpr uint64_t kRecordMagic = 0x34306370'6d656d66;
 
-// How the name of an allocator begins that the program has in front of the
-// agent, and how one ends that does not tell how large its blocks are.
+// The beginning of `allocator` for an allocator that the program uses in front
+// of the agent's, and its end for one that does not report the sizes of its
+// blocks.
 inline constexpr char kPrivateAllocator[] = "private in ";
 inline constexpr char kSilentAllocator[] = ", which tells no sizes";
 
 enum class ProcessEnd : int32_t {
-  kNone,    // it runs, was killed, or became another program by exec
+  kNone,    // It runs, was killed, or became another program by exec.
   kExit,    // exit or the return of main
   kAtOnce,  // _exit, without destructors
 };
@@ -51,34 +54,36 @@ struct ProcessRecord {
   int32_t parent_process_id;
   // 0 for the first image of the process, then 1 for each exec.
   int32_t image;
-  // The child of a fork that has not called exec.
+  // Not zero for the child of a fork that has not called exec.
   int32_t is_fork;
-  // CLOCK_MONOTONIC.
+  // A time of CLOCK_MONOTONIC.
   int64_t begin_time_ns;
   std::atomic<int64_t> end_time_ns;
   std::atomic<ProcessEnd> end;
-  // operator new or delete is not libstdc++'s, so that what it hands out may
-  // never pass malloc; or malloc's allocator does not tell sizes.
+  // Not zero if operator new or delete is not libstdc++'s, so that its blocks
+  // may never pass malloc, or if malloc's allocator does not report sizes.
   int32_t has_foreign_new;
-  // There is a file of sites beside (site_record.h).
+  // Not zero if there is a file of sites (site_record.h).
   int32_t has_sites;
-  // Children whose own record found no room; each counts itself.
+  // The number of children whose own record found no room. Each child counts
+  // itself.
   std::atomic<int32_t> lost_child_count;
-  // There is a file of stages beside (stage_record.h).
+  // Not zero if there is a file of stages (stage_record.h).
   int32_t has_stages;
-  // Live when the record began: of a fork, what the parent had allocated.
+  // Bytes live when the record began: in a fork's child, what the parent had
+  // allocated.
   int64_t inherited_live_bytes;
   PublishedHeap heap;
-  // Totals at the end; zero before.
+  // Totals at the end; zero before that.
   std::atomic<int64_t> live_bytes;
   std::atomic<int64_t> allocated_bytes;
   std::atomic<int64_t> allocation_count;
   std::atomic<int64_t> sum_thread_peak_bytes;
-  // The kernel's mark of the process.
+  // The kernel's high-water mark of the process's resident set.
   std::atomic<int64_t> peak_resident_bytes;
   std::atomic<int32_t> thread_count;
   std::atomic<int32_t> threads_may_overlap;
-  // Ended by a null, cut off where too long; arguments are separated by nulls.
+  // Texts end with a null and are cut if too long; a null separates arguments.
   char allocator[64];
   char executable[1024];
   int32_t command_line_size;

@@ -26,7 +26,7 @@ using profiling_internal::PythonFrames;
 using profiling_internal::PythonObjects;
 using profiling_internal::PythonRecord;
 
-// Members in front of the arrays.
+// The members before the arrays.
 struct alignas(PythonRecord) Head {
   char bytes[offsetof(PythonRecord, codes)];
 
@@ -36,7 +36,7 @@ struct alignas(PythonRecord) Head {
 };
 
 void AppendUtf8(uint32_t character, std::string* text) {
-  // A half of a surrogate pair, which a str may hold and UTF-8 may not.
+  // Half of a surrogate pair, which a Python string may hold and UTF-8 may not.
   if ((character >= 0xd800 && character < 0xe000) || character > 0x10ffff) {
     character = 0xfffd;
   }
@@ -60,7 +60,7 @@ void AppendUtf8(uint32_t character, std::string* text) {
   }
 }
 
-// Characters of `kind` bytes each.
+// Converts characters of `kind` bytes each.
 std::string ToUtf8(absl::string_view characters, int kind) {
   std::string text;
   for (size_t at = 0; at + static_cast<size_t>(kind) <= characters.size();
@@ -79,8 +79,8 @@ uint64_t TextBytes(const PythonCodeRecord& record) {
          record.line_table_bytes;
 }
 
-// Before a text is read: a damaged file could ask for all of it, again and
-// again.
+// Checks the sum of all texts before any is read: a damaged file could ask for
+// the whole of it again and again.
 absl::Status CheckTextBytes(const RecordFileReader& file,
                             const std::vector<PythonCodeRecord>& records) {
   uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-// The Python functions that a process's call trees name, as values: reads the
+// The Python functions that a process's call trees name, as values. Reads the
 // file that its agent wrote (python_record.h).
 //
 //   absl::StatusOr<PythonCodes> python = ReadPythonCodes(path);
@@ -8,8 +8,8 @@
 //                             node.python_instruction);
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: of what the file holds. Errors: the file's, and
-// kInvalidArgument for one of another version or damaged.
+// Thread-safe. Memory: in proportion to the file's entries. Errors: the file's,
+// and kInvalidArgument for a file of another version or a damaged one.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
@@ -25,23 +25,24 @@ namespace footprint {
 struct PythonCodes {
   // A function, class body or module, as it was compiled.
   struct Code {
-    std::string file;  // as the interpreter names it; UTF-8
-    std::string name;  // qualified: "Model.fit.<locals>.<lambda>"; UTF-8
+    std::string file;  // UTF-8, as the interpreter has it.
+    std::string name;  // Qualified: "Model.fit.<locals>.<lambda>"; UTF-8.
     std::string line_table;
     int first_line = 0;
   };
 
   std::string interpreter;  // "CPython 3.11.2"
-  // Calls of Python code were recorded; they were not if the version is not
-  // known.
+  // Whether calls of Python code were recorded. They are not if the
+  // interpreter's version is unknown.
   bool has_calls = false;
-  // Python's objects are counted one by one, with malloc's blocks. False: as
-  // its user chose an allocator, its arenas count as mapped memory.
+  // Whether Python's objects are counted one by one, with malloc's blocks. If
+  // not, because the user chose an allocator, its arenas count as mapped
+  // memory.
   bool objects_are_counted = false;
-  // Some functions found no room.
+  // True if some functions found no room.
   bool is_incomplete = false;
-  // The program or library that holds the interpreter: the begin_address of one
-  // of the modules.
+  // The begin_address of the module that holds the interpreter, a program or
+  // library.
   uint64_t module_begin_address = 0;
   std::vector<Code> codes;
 };

@@ -1,4 +1,4 @@
-// Any entries in an agent's file of Python functions.
+// Reads arbitrary entries in an agent's file of Python functions.
 
 #include <cstddef>
 

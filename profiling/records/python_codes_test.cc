@@ -24,7 +24,8 @@ using profiling_internal::PythonFrames;
 using profiling_internal::PythonObjects;
 using profiling_internal::PythonRecord;
 
-// A record of 3.11.2 with one function: a file, a name, a table of three bytes.
+// Tests a record of 3.11.2 with one function: a file, a name and a table of
+// three bytes.
 class PythonCodesTest : public testing::Test {
  protected:
   PythonCodesTest()
@@ -86,7 +87,7 @@ TEST_F(PythonCodesTest, SaysWhatIsNotKnown) {
   EXPECT_TRUE(python->is_incomplete);
 }
 
-// Names as the interpreter has them: one, two or four bytes a character.
+// Names have the interpreter's form: one, two or four bytes a character.
 TEST_F(PythonCodesTest, NamesAreUtf8) {
   SetCode({0, 3, 4, 0, 1, 1, 2});
   SetText(absl::string_view("a\xe9z\xac\x20\x41\0", 7));
@@ -104,7 +105,7 @@ TEST_F(PythonCodesTest, NamesAreUtf8) {
   EXPECT_EQ(python->codes[0].name, "\xef\xbf\xbd");
 }
 
-// Each of them could be: they would be read one after the other.
+// Each text would be valid alone, but they would all be read.
 TEST_F(PythonCodesTest, TextsThatOverlapAreRefused) {
   constexpr uint32_t kCount = 65;
   Set(offsetof(PythonRecord, code_count), kCount);
@@ -115,7 +116,7 @@ TEST_F(PythonCodesTest, TextsThatOverlapAreRefused) {
   EXPECT_THAT(ReadPythonCodes(path_),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        testing::HasSubstr("more text than the file")));
-  // All of the file's text, and no more.
+  // Sixty-four texts are all of the file's text, and no more.
   static_assert(kMaxPythonTextBytes == 64 * kMaxPythonLineTableBytes);
   Set(offsetof(PythonRecord, code_count), uint32_t{64});
   EXPECT_THAT(ReadPythonCodes(path_), IsOk());

@@ -21,7 +21,7 @@ using profiling_internal::StageFile;
 using profiling_internal::StageKind;
 using profiling_internal::StageRecord;
 
-// Bytes in front of the stages.
+// The bytes before the stages.
 constexpr size_t kHeadBytes = offsetof(StageFile, stages);
 
 struct alignas(StageFile) FileHead {
@@ -45,7 +45,7 @@ StageFigures::Kind ToKind(StageKind kind) {
   }
 }
 
-// Returns whether the peak's stage is this one or inside of it.
+// Returns whether the peak's stage is this one or inside it.
 bool HasPeak(uint32_t stage, uint32_t peak_stage, const MeasuredImage& image) {
   while (peak_stage > stage &&
          peak_stage < static_cast<uint32_t>(image.stages_size())) {
@@ -75,8 +75,7 @@ void SetStage(const StageRecord& record, StageFigures* stage) {
   stage->set_unmeasured_visit_count(record.unmeasured_visit_count.load());
 }
 
-// A peak of the process that no visit that ended had is of the one that did
-// not.
+// Gives the process's peak to the open visit if no ended visit has it.
 void GivePeakToOpenVisit(const StageRecord& record, int64_t peak_bytes,
                          StageFigures* stage) {
   if (stage->peak_live_absolute_bytes() >= peak_bytes) return;

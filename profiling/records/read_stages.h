@@ -7,10 +7,10 @@
 //     // stage.peak_live_bytes() were needed on top of what was there before
 //   }
 //
-// The process may still run and write. The file is closed again.
-// Thread-safe. Memory: 300 bytes a stage. Errors: the file's, and
-// kInvalidArgument for one of another version, cut short or damaged; parents
-// stand before their children, so users need not look.
+// The process may still run and write. The file is closed again. Thread-safe.
+// Memory: 300 bytes a stage. Errors: the file's, and kInvalidArgument for a
+// file of another version, or one that is cut short or damaged. Parents always
+// stand before their children, so users need not check that.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
@@ -23,14 +23,15 @@
 
 namespace footprint {
 
-// The peak of the process, which stages that were open at its end may have had.
+// The process's peak, which may belong to stages that were open at its end.
 struct StagePeak {
   int64_t live_bytes = 0;
   uint32_t stage = 0;
 };
 
-// Adds the stages to `image`, whose first is no stage, and to its notes, in
-// words: ends without a start, stages that were left open, what found no room.
+// Adds the stages to `image`, of which the first stands for no stage. Adds
+// notes in words about ends without a begin, stages that were left open, and
+// stages that found no room.
 absl::Status ReadStages(const std::string& path, const StagePeak& process_peak,
                         MeasuredImage* image);
 

@@ -1,4 +1,4 @@
-// Any entries in an agent's file of stages.
+// Reads arbitrary entries in an agent's file of stages.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ void ReadAnyFile(absl::string_view input) {
   BeginFile(kStageMagic, sizeof(StageFile), file);
   ApplyPatches(ParsePatches(input.substr(1)), /*first_part=*/0,
                {8, offsetof(StageFile, stages)}, file);
-  // Another file names it, and may be damaged, too.
+  // The peak's stage comes from another file, which may also be damaged.
   RequireRight(file, static_cast<unsigned char>(input[0]));
   RequireRight(file, ~uint32_t{0});
 }

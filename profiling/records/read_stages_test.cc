@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A sparse file with the stages "load", and "fit" inside of it.
+// Tests a sparse file with the stages "load", and "fit" inside it.
 class ReadStagesTest : public testing::Test {
  protected:
   ReadStagesTest()

@@ -3,7 +3,7 @@
 //   char name[kRecordFileNameCapacity];
 //   WriteRecordFileName(1234, /*image=*/0, "sites", name);  // "1234.0.sites"
 //
-// Pure, thread-safe, and without allocation, for the agent.
+// Pure and thread-safe. Allocates nothing, as the agent needs.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_
 #define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_NAME_H_

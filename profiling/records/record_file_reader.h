@@ -1,5 +1,5 @@
-// Reads one of an agent's files while the agent may still be writing it: first
-// its head, then the arrays that the head counts.
+// Reads one of an agent's files while the agent may still write it: first its
+// head, then the arrays whose lengths the head holds.
 //
 //   RecordFileReader file(path);
 //   absl::Status status =
@@ -9,7 +9,7 @@
 //
 // Owns the open file. Thread-compatible. Memory: the path; an array is read
 // into memory that the caller owns, for `count` entries. Errors: the file's,
-// and kInvalidArgument for one of another version or one that is damaged.
+// and kInvalidArgument for a file of another version or a damaged one.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
 #define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
@@ -30,12 +30,12 @@ class RecordFileReader {
  public:
   explicit RecordFileReader(const std::string& path);
 
-  // Reads `size_bytes` from the file's begin, where the first eight must be
-  // `magic`. `content` says what the file should have been a record of.
+  // Reads `size_bytes` from the file's begin, whose first eight bytes must be
+  // `magic`. `content` names the kind of record for errors.
   absl::Status ReadHead(uint64_t magic, absl::string_view content,
                         size_t size_bytes, void* head) const;
 
-  // `size_bytes` from `offset_bytes` on.
+  // Reads `size_bytes` from `offset_bytes` on.
   absl::Status Read(size_t offset_bytes, size_t size_bytes, void* bytes) const;
 
   template <typename Entry>
@@ -50,6 +50,7 @@ class RecordFileReader {
     return entries;
   }
 
+  // Returns InvalidArgument that names the file and `how` it is damaged.
   absl::Status Damaged(absl::string_view how) const;
 
  private:

@@ -18,7 +18,7 @@ using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
 using profiling_internal::TimePoint;
 
-// Members in front of the arrays.
+// The members before the arrays.
 struct alignas(SiteFile) Head {
   char bytes[offsetof(SiteFile, time_points)];
 
@@ -39,7 +39,7 @@ absl::Status AddSites(const RecordFileReader& file,
     site.thread = record.thread;
     site.stage = record.stage;
     site.at_end = {record.live_bytes, record.live_count, record.live_variance};
-    // A site that has not changed since the peak has what it had there.
+    // A site that has not changed since the peak has its live figures there.
     site.at_peak =
         record.peak_number == peak_number
             ? SiteProfile::Figure{record.at_peak_bytes, record.at_peak_count,

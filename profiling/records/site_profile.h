@@ -1,4 +1,4 @@
-// The call sites of one process image, as values: reads the file that its agent
+// The call sites of one process image, as values. Reads the file that its agent
 // wrote (site_record.h).
 //
 //   absl::StatusOr<SiteProfile> profile =
@@ -8,10 +8,10 @@
 //   }
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: of what the file holds, not of its size, which is
-// sparse. Errors: the file's, and kInvalidArgument for one of another version
-// or cut short; indices that lead nowhere are an error, too, so that users need
-// not look.
+// Thread-safe. Memory: in proportion to the file's entries, not to its size,
+// since it is sparse. Errors: the file's, and kInvalidArgument for a file of
+// another version, one that is cut short, or indices out of range, so that
+// users need not check them.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
@@ -37,9 +37,10 @@ struct SiteProfile {
     double variance = 0;
   };
 
-  // Allocations of one stack of calls in one thread and stage.
+  // Allocations by one stack of calls in one thread and stage.
   struct Site {
-    int node = kNone;  // kNone: before the record began, or without room
+    // kNone for blocks from before the record, or without room.
+    int node = kNone;
     uint32_t thread = 0;
     uint32_t stage = 0;
     Figure at_peak;
@@ -55,9 +56,10 @@ struct SiteProfile {
     uint32_t stage = 0;
   };
 
-  // Mean bytes between two samples; 0: nothing was left out.
+  // Mean bytes between two samples; 0 means that every allocation was recorded.
   int64_t sampling_interval_bytes = 0;
-  // Some sites found no room: the disk was full, or there were too many.
+  // True if some sites found no room: the disk was full, or there were too
+  // many.
   bool is_incomplete = false;
   std::vector<Module> modules;
   std::vector<Node> nodes;
@@ -65,7 +67,8 @@ struct SiteProfile {
   std::vector<Point> timeline;
 };
 
-// `peak_number` is the process's last peak, as its record counts them.
+// Reads the file. `peak_number` is the number of the process's last peak in its
+// record.
 absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
                                             uint64_t peak_number);
 

@@ -1,5 +1,5 @@
-// Any entries in an agent's files of sites and of their growth: what is read
-// leads somewhere.
+// Reads arbitrary entries in an agent's files of sites and of their growth. The
+// indices of the result must be in range.
 
 #include <cstddef>
 #include <vector>

@@ -23,7 +23,8 @@ using profiling_internal::SiteFile;
 using profiling_internal::SiteRecord;
 using profiling_internal::TimePoint;
 
-// A sparse file of sites with one module, three nodes, two sites and a point.
+// Tests a sparse file of sites with one module, three nodes, two sites and a
+// point.
 class SiteProfileTest : public testing::Test {
  protected:
   SiteProfileTest()
@@ -96,7 +97,8 @@ TEST_F(SiteProfileTest, IsWhatTheFileHolds) {
   EXPECT_EQ(profile->timeline[0].live_bytes, 22);
 }
 
-// A site that has not changed since the peak had then what it has now.
+// The figures at the peak of a site that has not changed since are its live
+// ones.
 TEST_F(SiteProfileTest, FiguresAtThePeakAreKeptOnlyWhereTheyChanged) {
   Set(offsetof(SiteFile, sampling_interval_bytes), int64_t{4096});
   const auto profile = ReadSiteProfile(path_, /*peak_number=*/4);

@@ -1,17 +1,17 @@
 // The record of where a process's live bytes come from, which its agent keeps
-// in a mapped file: a tree of calls, and for each stack of calls, thread and
-// stage the bytes that were allocated there.
+// in a mapped file. It holds a tree of calls and, for each stack of calls,
+// thread and stage, the bytes allocated there.
 //
 //   const uint32_t count = file->site_count.load();
 //   for (uint32_t i = 0; i < count; ++i) Use(file->sites[i].live_bytes);
 //
-// The file is sparse. Its arrays grow each in a range of its own, and space is
-// taken from the disk before an array grows into it. Written by one process,
-// read by others at any time; an entry counts from the moment when its array's
-// count includes it.
+// The file is sparse. Each array grows in a range of its own, and the agent
+// reserves space on the disk before an array grows into it. One process writes
+// the file, and others read it at any time. An entry is valid as soon as its
+// array's count includes it.
 //
-// Plain memory: no pointer, no destructor. It lives as long as the writer has
-// the file mapped, and the file outlives the process.
+// Plain memory without pointers or a destructor. It lives as long as the writer
+// has the file mapped, and the file outlives the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_RECORD_H_
@@ -24,7 +24,7 @@
 
 namespace footprint::profiling_internal {
 
-// Allocations of one stack of calls, in one thread and one stage. With
+// Allocations by one stack of calls, in one thread and one stage. With
 // sampling, each figure is an estimate, and `..._variance` is the variance of
 // its bytes.
 struct SiteRecord {
@@ -32,8 +32,9 @@ struct SiteRecord {
   uint32_t thread;
   uint32_t stage;
   uint32_t padding;
-  // The number of the peak that the figures "at peak" belong to, if the site
-  // has changed since: else they are the live ones.
+  // The number of the peak that the figures "at peak" belong to. If it is not
+  // the last peak's, the site has not changed since the peak, and its live
+  // figures are those at the peak.
   uint64_t peak_number;
   int64_t live_bytes;
   int64_t live_count;
@@ -44,9 +45,9 @@ struct SiteRecord {
   int64_t allocated_bytes;
   int64_t allocation_count;
   double allocated_variance;
-  // Freed before the thread's next allocation.
+  // Blocks that were freed before the thread's next allocation.
   int64_t temporary_count;
-  // How many allocations were looked at.
+  // How many allocations were sampled.
   int64_t sample_count;
 };
 
@@ -59,21 +60,23 @@ struct TimePoint {
 
 inline constexpr uint32_t kMaxTimePoints = 4096;
 inline constexpr uint32_t kMaxSites = uint32_t{1} << 20;
-// The number of the layout below. A reader refuses another.
+// The magic number of this layout. A reader refuses any other.
 inline constexpr uint64_t kSiteMagic = 0x32307365'74697366;
 
 struct SiteFile {
   uint64_t magic;
-  // Mean bytes between two samples; 0: every allocation.
+  // Mean bytes between two samples; 0 means every allocation.
   int64_t sampling_interval_bytes;
-  // The last peak's, as the sites count them, and its bytes by the sites.
+  // The last peak's number, as the sites count them, and its bytes, as they add
+  // up over the sites.
   std::atomic<uint64_t> peak_number;
   std::atomic<int64_t> peak_live_bytes;
   std::atomic<uint32_t> time_point_count;
   std::atomic<uint32_t> site_count;
-  // The array of sites or the disk was full, so some sites are lost.
+  // Not zero if the array of sites or the disk was full, so some sites are
+  // missing.
   std::atomic<uint32_t> is_full;
-  // The nanoseconds that a time point stands for, at least.
+  // The least number of nanoseconds between two time points.
   std::atomic<int64_t> time_resolution_ns;
   alignas(4096) TimePoint time_points[kMaxTimePoints];
   CallTreeRecord tree;

@@ -15,7 +15,7 @@ using profiling_internal::kStackTalliesMagic;
 using profiling_internal::StackTalliesFile;
 using profiling_internal::StackTally;
 
-// Members in front of the arrays.
+// The members before the arrays.
 struct Head {
   uint64_t magic;
   int64_t sampling_interval;
@@ -43,7 +43,7 @@ absl::Status AddTallies(const RecordFileReader& file,
     tally.amounts[0] = record.amounts[0].load();
     tally.amounts[1] = record.amounts[1].load();
     tally.variance = record.variance.load();
-    // About to be written to, or of a thread that used nothing since.
+    // The entry is about to be written, or its thread has used nothing since.
     if (tally.sample_count == 0 && tally.amounts[0] == 0 &&
         tally.amounts[1] == 0) {
       continue;
@@ -63,7 +63,8 @@ absl::StatusOr<StackTallies> ReadOnce(const std::string& path,
   absl::StatusOr<std::vector<StackTally>> records = file.ReadArray<StackTally>(
       offsetof(StackTalliesFile, tallies), head.tally_count, kMaxStackTallies);
   if (!records.ok()) return records.status();
-  // After the tallies, whose nodes are older than they are.
+  // Tallies are read before the tree, because a tally's node is older than the
+  // tally.
   absl::StatusOr<CallTree> tree =
       ReadCallTree(file, offsetof(StackTalliesFile, tree));
   if (!tree.ok()) return tree.status();
@@ -82,7 +83,7 @@ absl::StatusOr<StackTallies> ReadOnce(const std::string& path,
 absl::StatusOr<StackTallies> ReadStackTallies(const std::string& path,
                                               absl::string_view content) {
   absl::StatusOr<StackTallies> tallies = ReadOnce(path, content);
-  // A process that still writes may have been met between two writes.
+  // The first reading may have met a process between two writes.
   for (int attempt = 0;
        attempt < 2 && absl::IsInvalidArgument(tallies.status()); ++attempt) {
     tallies = ReadOnce(path, content);

@@ -1,4 +1,4 @@
-// An agent's samples, added up by stack of calls, as values: reads the file
+// An agent's samples, added up by stack of calls, as values. Reads the file
 // that the agent wrote (stack_tallies_record.h).
 //
 //   absl::StatusOr<StackTallies> copies =
@@ -7,11 +7,11 @@
 //     // copies->tree.nodes[each.node] copied each.amounts[0] bytes
 //   }
 //
-// The process may still run and write. Owns its texts and stacks, so the file
-// may go. Thread-safe. Memory: in proportion to the entries that the file
-// holds, not to its size, since it is sparse. Errors: the file's, and
-// kInvalidArgument for one of another version, cut short or damaged; indices
-// that lead nowhere are an error, too, so that users need not look.
+// The process may still run and write. The result owns its texts and stacks, so
+// the file may be deleted. Thread-safe. Memory: in proportion to the file's
+// entries, not to its size, since it is sparse. Errors: the file's, and
+// kInvalidArgument for a file of another version, one that is cut short or
+// damaged, or indices out of range, so that users need not check them.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_
 #define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_
@@ -28,28 +28,28 @@ namespace footprint {
 
 struct StackTallies {
   struct Tally {
-    // The node in tree.nodes; kNone: no stack is known.
+    // Index in tree.nodes; kNone if the stack is unknown.
     int node = CallTree::kNone;
     uint32_t thread = 0;
     uint32_t stage = 0;
     int64_t sample_count = 0;
-    // Processor time: nanoseconds in the program and in the kernel. Copies:
-    // bytes and calls.
+    // For processor time, nanoseconds in the program and in the kernel. For
+    // copies, bytes and calls.
     int64_t amounts[2] = {};
-    double variance = 0;  // of the first amount
+    double variance = 0;  // The variance of the first amount.
   };
 
-  // The mean distance of two samples, in the unit of the first amount or, for
+  // The mean distance of two samples, in the unit of the first amount; for
   // processor time, in nanoseconds.
   int64_t sampling_interval = 0;
-  // Some stacks found no room.
+  // True if some stacks found no room.
   bool is_incomplete = false;
   int missed_thread_count = 0;
   CallTree tree;
   std::vector<Tally> tallies;
 };
 
-// `content` says what the file should be a record of.
+// Reads the file. `content` names the kind of record for errors.
 absl::StatusOr<StackTallies> ReadStackTallies(const std::string& path,
                                               absl::string_view content);
 

@@ -1,4 +1,4 @@
-// Any entries in an agent's file of samples.
+// Reads arbitrary entries in an agent's file of samples.
 
 #include <cstddef>
 

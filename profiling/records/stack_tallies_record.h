@@ -1,15 +1,15 @@
 // Samples, added up by stack of calls, thread and stage, as an agent keeps them
-// in a file that it maps: where processor time went, or who copied.
+// in a file that it maps. They show where processor time went, or who copied.
 //
 //   const uint32_t count = file->tally_count.load();
 //   for (uint32_t i = 0; i < count; ++i) Use(file->tallies[i].amounts);
 //
-// Written without a lock by all threads of one process, also in signal
-// handlers, and read by others at any time: an entry counts from the moment
-// when its array's count includes it, and may be all zeros for a moment more.
+// All threads of one process write it without a lock, also in signal handlers;
+// others read it at any time. An entry is valid as soon as its array's count
+// includes it, and may be all zeros for a moment.
 //
-// Plain memory: no pointer, no destructor. It lives as long as the writer has
-// the file mapped, and the file outlives the process.
+// Plain memory without pointers or a destructor. It lives as long as the writer
+// has the file mapped, and the file outlives the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_
 #define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_RECORD_H_
@@ -21,36 +21,36 @@
 
 namespace footprint::profiling_internal {
 
-// Nanoseconds of processor time between two samples of a thread; not set: none
-// are taken.
+// Nanoseconds of processor time between two samples of a thread. If it is not
+// set, no samples are taken.
 inline constexpr char kProcessorIntervalVariable[] =
     "FOOTPRINT_MEMPROF_PROCESSOR_INTERVAL";
-// Bytes between two samples of copies; not set: none are taken.
+// Bytes between two samples of copies. If it is not set, no samples are taken.
 inline constexpr char kCopyIntervalVariable[] =
     "FOOTPRINT_MEMPROF_COPY_INTERVAL";
 // The parts of the records' file names that say what they hold.
 inline constexpr char kProcessorTimeContent[] = "processor_time";
 inline constexpr char kCopiesContent[] = "copies";
 
-// Amounts of a tally. Their meaning is said by who samples.
+// The number of amounts in a tally. The sampler defines what they mean.
 inline constexpr int kTallyAmounts = 2;
 
 struct StackTally {
   uint32_t node;
   uint32_t thread;
   uint32_t stage;
-  // The next of the entries with the same hash; 0: the last.
+  // The next entry with the same hash, or 0 after the last.
   uint32_t next;
   std::atomic<int64_t> sample_count;
   std::atomic<int64_t> amounts[kTallyAmounts];
-  // The variance of the first amount; 0: it is exact.
+  // The variance of the first amount; 0 if it is exact.
   std::atomic<double> variance;
 };
 
 inline constexpr uint32_t kMaxStackTallies = uint32_t{1} << 20;
 inline constexpr uint32_t kNodeBuckets = 16384;
 inline constexpr uint32_t kTallyBuckets = 8192;
-// The number of the layout below. A reader refuses another.
+// The magic number of this layout. A reader refuses any other.
 inline constexpr uint64_t kStackTalliesMagic = 0x31307365'696c6c74;
 
 struct StackTalliesFile {
@@ -58,13 +58,13 @@ struct StackTalliesFile {
   // The mean distance of two samples.
   int64_t sampling_interval;
   std::atomic<uint32_t> tally_count;
-  // Threads that could not be sampled.
+  // The number of threads that could not be sampled.
   std::atomic<uint32_t> missed_thread_count;
-  // The first entry of each hash; 0: none.
+  // The first entry of each hash bucket, or 0.
   std::atomic<uint32_t> first_nodes[kNodeBuckets];
   std::atomic<uint32_t> first_tallies[kTallyBuckets];
   alignas(4096) StackTally tallies[kMaxStackTallies];
-  // The next node of the same hash.
+  // The next node with the same hash.
   alignas(4096) uint32_t next_nodes[kMaxCallNodes];
   CallTreeRecord tree;
 };

@@ -22,7 +22,7 @@ using profiling_internal::kStackTalliesMagic;
 using profiling_internal::StackTalliesFile;
 using profiling_internal::StackTally;
 
-// A sparse file with two calls and two tallies.
+// Tests a sparse file with two calls and two tallies.
 class StackTalliesTest : public testing::Test {
  protected:
   StackTalliesTest()
@@ -88,7 +88,7 @@ TEST_F(StackTalliesTest, AreWhatTheFileHolds) {
   EXPECT_EQ(tallies->tree.nodes[1].parent, 0);
 }
 
-// The writer makes room for an entry before it fills it.
+// The writer reserves an entry before it fills it.
 TEST_F(StackTalliesTest, AnEntryThatIsBeingWrittenDoesNotCount) {
   Set(offsetof(StackTalliesFile, tally_count), uint32_t{5});
   const auto tallies = ReadStackTallies(path_, "copies");

@@ -85,7 +85,7 @@ def _find_agent():
             import ctypes
 
             try:
-                # PyDLL keeps Python's lock: releasing it takes longer than a call.
+                # PyDLL keeps Python's lock; releasing it would take longer.
                 _agent = _Agent(ctypes.PyDLL(None), ctypes)
             except AttributeError:
                 pass

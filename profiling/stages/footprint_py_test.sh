@@ -67,7 +67,7 @@ except TypeError as error:
 [[ $(<output) == *"cannot decorate the generator"*"needs a name"*"needs a name"* ]] ||
   fail "$(<output)"
 
-# Exceptions pass; threads are inside the main thread's stages; children inherit.
+# Exceptions pass; threads are in the main thread's stages; children inherit.
 run '
 import footprint, os, threading
 try:
