@@ -1,11 +1,11 @@
-// The last line that a benchmark program writes to standard error, by which
-// the runner that measures it from outside knows that it did not run in vain.
+// The last line that a benchmark program writes to standard error. It tells the
+// runner that measures the program from outside how many benchmarks ran.
 //
 //   std::cerr << BenchmarkCountLine(5);  // "benchmarks that ran: 5\n"
 //   ReadBenchmarkCount(standard_error);  // 5
 //
-// Pure functions, thread-safe; results are copies, and all the memory. A text
-// without such a line is no error, and has the count kUnknownBenchmarkCount.
+// Pure functions, thread-safe. Results are copies and the only memory. A text
+// without such a line is not an error: its count is kUnknownBenchmarkCount.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_BENCHMARK_COUNT_H_
 #define FOOTPRINT_PROFILING_SCHEMA_BENCHMARK_COUNT_H_
@@ -26,7 +26,7 @@ inline std::string BenchmarkCountLine(size_t count) {
   return absl::StrCat(kBenchmarkCountPrefix, count, "\n");
 }
 
-// Returns the count in the last such line.
+// Returns the count in the last such line, or kUnknownBenchmarkCount.
 inline int64_t ReadBenchmarkCount(absl::string_view standard_error) {
   const size_t begin = standard_error.rfind(kBenchmarkCountPrefix);
   if (begin == absl::string_view::npos ||

@@ -29,7 +29,8 @@ SealedProtoFormat MakeFormat(const MemorySamples&) {
   return {"file of memory samples", kMemoryProfileSchemaVersion, kAdvice};
 }
 
-// The first fault of a message, or ""; it says where, beginning with `where`.
+// Returns a message's first fault, which begins with its place in `where`, or
+// "".
 std::string FindUnknown(const Message& message, const std::string& where);
 
 std::string FindUnknownInField(const Message& message,
@@ -65,8 +66,8 @@ std::string FindUnknown(const Message& message, const std::string& where) {
     return absl::StrCat("unknown field ", unknown.field(0).number(),
                         where.empty() ? "" : " in ", where);
   }
-  // Every enumerator field, set or not: unset is "unspecified", and that is an
-  // error too.
+  // Checks every enumerator field: an unset field is "unspecified", which is
+  // also an error.
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = message.GetDescriptor()->field(i);
     const bool is_message =
@@ -169,7 +170,7 @@ std::string FindInconsistency(const MemorySamples& samples) {
   return "";
 }
 
-// The first fault of a message that is whole, or "".
+// Returns the first fault of a message that was read completely, or "".
 template <typename FileMessage>
 std::string FindProblem(const FileMessage& message) {
   std::string problem = FindUnknown(message, "");

@@ -1,20 +1,20 @@
-// Memory profiles and samples as files: the only reader and writer of them.
+// Reads and writes files of memory profiles and samples. No other code does.
 //
 //   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
 //   if (!profile.ok()) return profile.status();
 //   absl::Status status = WriteMemoryProfileFile(*profile, other_path);
 //
-// A file is read whole or not at all: one that is cut short, of another format,
-// or newer than this code is refused, and so is one that says something this
-// code does not know, since a metric passed over in silence would be a gate
-// that does not judge. The files are sealed (//base/files:sealed_proto_file):
-// one in which any bit changed is refused too. Equal messages give equal bytes.
-// A write replaces the old file in one step; a failed write leaves the old file
+// A file is read whole or not at all. A file that is cut short, of another
+// format, or newer than this code is refused. So is a file with a field that
+// this code does not know: if a metric were skipped in silence, its gate would
+// not judge. The files are sealed (//base/files:sealed_proto_file), so a file
+// in which any bit changed is refused too. Equal messages give equal bytes. A
+// write replaces the old file in one step; a failed write leaves the old file
 // and nothing else.
 //
-// Thread-safe: no state is kept, and the caller owns what was read. The second
-// of two writers of one path waits for the first. Memory: the file's bytes and
-// the message, at once. Time: linear.
+// Thread-safe: no state is kept, and the caller owns the result. Of two writers
+// of one path, the second waits for the first. Memory: the file's bytes and the
+// message at once. Time: linear.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_MEMORY_PROFILE_FILE_H_
 #define FOOTPRINT_PROFILING_SCHEMA_MEMORY_PROFILE_FILE_H_
@@ -27,8 +27,8 @@
 
 namespace footprint {
 
-// The version of `MemoryProfile` and `MemorySamples` that a writer puts in, and
-// the newest that a reader accepts.
+// The schema version that a writer stores in `MemoryProfile` and
+// `MemorySamples`, and the newest that a reader accepts.
 inline constexpr int kMemoryProfileSchemaVersion = 1;
 
 // Errors name `path`, what is wrong and the next step:
@@ -41,8 +41,9 @@ inline constexpr int kMemoryProfileSchemaVersion = 1;
 absl::StatusOr<MemoryProfile> ReadMemoryProfileFile(const std::string& path);
 absl::StatusOr<MemorySamples> ReadMemorySamplesFile(const std::string& path);
 
-// Sets the schema version in the file. kInvalidArgument if a reader would
-// refuse it; else the errors of ReplaceFile (//base/files:whole_file).
+// Sets the schema version in the file. Returns kInvalidArgument if a reader
+// would refuse the file, and otherwise the errors of ReplaceFile
+// (//base/files:whole_file).
 absl::Status WriteMemoryProfileFile(const MemoryProfile& profile,
                                     const std::string& path);
 absl::Status WriteMemorySamplesFile(const MemorySamples& samples,

@@ -1,6 +1,7 @@
-// Any bytes as a file of a profile or of samples: as they are, behind a right
-// checksum, as a profile's text, and as the parents of a benchmark's phases.
-// A profile that is read is the one that was written.
+// Reads arbitrary bytes as a file of a profile or of samples: as they are,
+// followed by a correct checksum, as a profile's text, and as the parents of a
+// benchmark's phases. A profile that is accepted must be the one that was
+// written.
 
 #include <cstddef>
 #include <string>
@@ -51,7 +52,7 @@ void ReadSamples(absl::string_view bytes) {
   if (!samples.ok()) RequireRefusal(samples.status());
 }
 
-// Its errors are many, and nobody reads them here.
+// Ignores the parser's errors, which are many.
 class IgnoredErrors : public google::protobuf::io::ErrorCollector {
  public:
 #if GOOGLE_PROTOBUF_VERSION >= 4022000
@@ -72,7 +73,7 @@ void ReadText(absl::string_view bytes) {
   ReadProfile(SealedBytes(profile.SerializeAsString(), 15));
 }
 
-// A phase for each byte, which is its parent.
+// Makes a phase for each byte, which is its parent.
 void ReadParents(absl::string_view parents) {
   constexpr size_t kMostPhases = 64;
   MemoryProfile profile;

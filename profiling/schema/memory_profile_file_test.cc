@@ -1,4 +1,4 @@
-// Tests of the promises of memory_profile_file.h.
+// Tests what memory_profile_file.h promises.
 
 #include "footprint/profiling/schema/memory_profile_file.h"
 
@@ -111,7 +111,7 @@ MemorySamples ExampleSamples() {
   return samples;
 }
 
-// Bit by bit, as the standard has it.
+// Computes the checksum bit by bit, as the standard defines it.
 uint32_t Crc32(const std::string& bytes) {
   uint32_t remainder = 0xFFFFFFFF;
   for (char c : bytes) {
@@ -123,7 +123,7 @@ uint32_t Crc32(const std::string& bytes) {
   return ~remainder;
 }
 
-// As a writer would end the file.
+// Appends the checksum as a writer does.
 std::string WithChecksum(const std::string& bytes) {
   std::string file = bytes + "\x85\x01";
   for (uint32_t shift = 0; shift < 32; shift += 8) {
@@ -136,7 +136,7 @@ std::string WriteToString(const MemoryProfile& profile) {
   return WithChecksum(profile.SerializeAsString());
 }
 
-// A few bytes changed, lost or doubled.
+// Changes, removes or doubles a few bytes.
 std::string Damage(std::string bytes, std::mt19937* random) {
   const int changes = 1 + (*random)() % 8;
   for (int change = 0; change < changes && !bytes.empty(); ++change) {
@@ -160,7 +160,7 @@ std::string Damage(std::string bytes, std::mt19937* random) {
 }
 
 TEST_F(MemoryProfileFileTest, EndsWithTheChecksumOfAllBytesBeforeIt) {
-  ASSERT_EQ(Crc32("123456789"), 0xCBF43926);  // the standard's own example
+  ASSERT_EQ(Crc32("123456789"), 0xCBF43926);  // the example of the standard
   ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());
   MemoryProfile profile = ExampleProfile();
   profile.set_complete(true);
@@ -205,7 +205,7 @@ TEST_F(MemoryProfileFileTest, RefusesFlippedBitsOfALargeProfile) {
   }
 }
 
-// The flip that would have been worth most: a peak, 1,024 bytes lower.
+// Tests the most valuable flip: a peak that is 1,024 bytes lower.
 TEST_F(MemoryProfileFileTest, ALowerPeakIsSaidToBeDamage) {
   MemoryProfile lower = ExampleProfile();
   Metric* peak = lower.mutable_benchmarks(0)->mutable_metrics(0);
@@ -313,7 +313,7 @@ TEST_F(MemoryProfileFileTest, RefusesEveryTruncation) {
 TEST_F(MemoryProfileFileTest, RefusesANewerSchemaAndSaysSo) {
   MemoryProfile profile = ExampleProfile();
   profile.set_schema_version(kMemoryProfileSchemaVersion + 1);
-  // A field of the future.
+  // The profile has an unknown field, as of a later version.
   profile.GetReflection()->MutableUnknownFields(&profile)->AddVarint(99, 1);
   for (const std::string& bytes :
        {profile.SerializeAsString(), WriteToString(profile)}) {
@@ -360,11 +360,11 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   profiles[4].clear_benchmarks();
   profiles[6].mutable_benchmarks(0)->mutable_phases(1)->set_name("loop");
   profiles[5].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
-  // The profile with one benchmark fails, too.
+  // A profile with one benchmark is also a failure.
   profiles[9].mutable_failure()->set_kind(ProducerFailure::TIMED_OUT);
   profiles[9].mutable_benchmarks()->RemoveLast();
   profiles[7].mutable_imported()->set_tool("massif");
-  // A phase alone differs.
+  // Only a phase differs.
   profiles[8].mutable_imported()->set_tool("massif");
   for (BenchmarkMemory& benchmark : *profiles[8].mutable_benchmarks()) {
     for (Metric& metric : *benchmark.mutable_metrics()) {
@@ -382,8 +382,8 @@ TEST_F(MemoryProfileFileTest, NeitherReadsNorWritesInconsistentProfiles) {
   EXPECT_THAT(FilesInFolder(), ElementsAre("q"));
 }
 
-// Random damage must neither crash the reader nor pass. Where the checksum is
-// made to fit, what is accepted is consistent: it can be written and read
+// Random damage must neither crash the reader nor be accepted. If the checksum
+// is made to fit, what is accepted is consistent: it can be written and read
 // again.
 TEST_F(MemoryProfileFileTest, SurvivesRandomDamage) {
   ASSERT_THAT(WriteMemoryProfileFile(ExampleProfile(), Path("p")), IsOk());

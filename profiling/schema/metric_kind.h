@@ -6,9 +6,9 @@
 //   FormatMetricValue(ALLOCATION_COUNT, 1200);  // "1,200"
 //
 // Pure functions, thread-safe; the returned views live for ever. A number that
-// is no metric of this schema is called "unknown metric" and counted in no
-// unit: readers of files refuse such numbers, so it is seen in messages only.
-// The answers come from metric_table.h.
+// is not a metric of this schema is called "unknown metric" and has no unit.
+// Readers of files refuse such numbers, so this appears in messages only. The
+// answers come from metric_table.h.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
@@ -28,10 +28,10 @@ MetricUnit UnitOfMetric(MetricKind kind);
 // peaks".
 absl::string_view ShortNameOfMetric(MetricKind kind);
 
-// The enumerator in lower case, as in JSON keys and test names.
+// Returns the enumerator in lower case, as in JSON keys and test names.
 std::string SchemaNameOfMetric(MetricKind kind);
 
-// `value` in the metric's unit: "1.50 MiB (1,572,864 B)" or "1,200".
+// Formats `value` in the metric's unit: "1.50 MiB (1,572,864 B)" or "1,200".
 std::string FormatMetricValue(MetricKind kind, int64_t value);
 
 }  // namespace footprint

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A kind that is added to the schema and not to the table fails here.
+// A kind that is in the schema but not in the table fails here.
 TEST(MetricKindTest, KnowsEveryKindOfTheSchema) {
   const auto* kinds = MetricKind_descriptor();
   std::set<std::string> short_names;

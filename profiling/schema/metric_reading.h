@@ -1,4 +1,4 @@
-// One figure as a profile tells it: its value, or why that is unknown.
+// Reads one figure of a profile: its value, or why the value is unknown.
 //
 //   const MetricReading volume = ReadMetric(phase, ALLOCATED_USABLE_BYTES);
 //   if (volume.bytes_or_count.has_value()) {
@@ -7,8 +7,8 @@
 //     ShowUnknown(WhyUnknown(volume.knowledge));  // never a zero
 //   }
 //
-// A figure that did not repeat is left out of a profile's metrics. Whoever sums
-// or compares figures must not take it for zero.
+// A figure that did not repeat is left out of a profile's metrics. Code that
+// adds or compares figures must not take it for zero.
 //
 // Pure and thread-safe; nothing is kept. Time: linear in the metrics.
 
@@ -25,9 +25,9 @@ namespace footprint {
 
 enum class MetricKnowledge {
   kKnown,
-  kDiffered,        // the processes had different values
-  kOrderDependent,  // threads that may overlap made it together
-  kNotMeasured,     // the profile does not speak of it
+  kDiffered,        // The processes had different values.
+  kOrderDependent,  // Threads that may overlap made it together.
+  kNotMeasured,     // The profile does not contain it.
 };
 
 struct MetricReading {
@@ -36,16 +36,16 @@ struct MetricReading {
   absl::optional<int64_t> bytes_or_count;
 };
 
-// Returns null if there is none of that kind; else lives as long as `metrics`.
+// Returns the metric of that kind, which lives as long as `metrics`, or null.
 const Metric* FindMetric(
     const google::protobuf::RepeatedPtrField<Metric>& metrics, MetricKind kind);
 
-// Return the figure of all that was measured, and of one phase.
+// Returns the figure of the whole benchmark, or of one phase.
 MetricReading ReadMetric(const BenchmarkMemory& benchmark, MetricKind kind);
 MetricReading ReadMetric(const Phase& phase, MetricKind kind);
 
-// Returns the end of a sentence that names the metric: "was not the same in
-// every process". Empty for kKnown. Lives for ever.
+// Returns the end of a sentence that begins with the metric, such as "was not
+// the same in every process". Empty for kKnown. Lives for ever.
 const char* WhyUnknown(MetricKnowledge knowledge);
 
 }  // namespace footprint

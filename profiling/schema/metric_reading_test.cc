@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-// Every kind of knowledge, of what was measured and of a phase in it.
+// Expects each kind of knowledge, for a benchmark and for a phase in it.
 template <typename Measured>
 void ExpectReadings(Measured measured) {
   Metric* zero = measured.add_metrics();

@@ -1,16 +1,16 @@
-// The metrics of a memory profile, a row each.
+// The metrics of a memory profile, one row each.
 //
 //   #define FOOTPRINT_NAME(kind, unit, short_name, ...) short_name,
 //   constexpr const char* kNames[] = {
 //       FOOTPRINT_HEAP_METRICS(FOOTPRINT_NAME)};
 //   #undef FOOTPRINT_NAME
 //
-// To add a metric, give it a number in memory_profile.proto, where its meaning
-// stands too, and add a row here. The heap's counters, the metrics of a phase,
-// the names in tables and the tests all follow the rows.
+// To add a metric, give it a number in memory_profile.proto, which also
+// explains it, and add a row here. The heap's counters, the metrics of a phase,
+// the names in tables and the tests all use the rows.
 //
-// Constants and pure functions: thread-safe, nothing is owned. Includes nothing
-// that could allocate: the counters behind malloc read it.
+// Constants and pure functions: thread-safe, and nothing is owned. It includes
+// nothing that could allocate, because the counters behind malloc include it.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_TABLE_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_TABLE_H_
@@ -25,32 +25,32 @@ enum class MetricUnit { kNone, kBytes, kCount };
 // A quantity that the heap's counters know at every moment.
 enum class HeapQuantity {
   kLiveBytes,
-  kAllocatedBytes,  // ever handed out
+  kAllocatedBytes,  // All bytes allocated so far.
   kAllocationCount,
   kMappedBytes,
-  kRequestedBytes,  // live; counted by exact_heap_with_requested_bytes only
+  kRequestedBytes,  // Live; only exact_heap_with_requested_bytes counts it.
 };
 inline constexpr int kHeapQuantityCount = 5;
 
-// The figure of a quantity that a metric tells, from the start to the end of a
-// phase.
+// How a metric sums a quantity up from the start to the end of a phase.
 enum class HeapStatistic {
-  kNetPeak,       // the highest, less what there was at the start
-  kAbsolutePeak,  // the highest
-  kNetChange,     // at the end, less what there was at the start
-  // The highest sum of the threads' own net peaks, over every order of those
+  kNetPeak,       // The highest value less the value at the start.
+  kAbsolutePeak,  // The highest value.
+  kNetChange,     // The value at the end less the value at the start.
+  // The highest sum of the threads' own net peaks, over all sets of threads
   // that can be alive at once. For live bytes only.
   kNetThreadPeakSum,
 };
 
-// A phase that is visited again: changes add up, peaks do not.
+// Combines two visits of a phase: changes add up, and of peaks the higher
+// stays.
 constexpr int64_t CombineVisits(HeapStatistic statistic, int64_t earlier,
                                 int64_t visit) {
   return statistic == HeapStatistic::kNetChange ? earlier + visit
                                                 : std::max(earlier, visit);
 }
 
-// Returns whether threads that may overlap make another figure in another
+// Returns whether threads that may overlap can give another value in another
 // order.
 constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
   return statistic == HeapStatistic::kNetPeak ||
@@ -60,6 +60,7 @@ constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
 }  // namespace footprint
 
 // ROW(kind in the schema, MetricUnit, short name, HeapQuantity, HeapStatistic,
+// member of HeapPhaseBytes), in the order of a profile.
 //     member of HeapPhaseBytes), in the order of a profile.
 #define FOOTPRINT_HEAP_METRICS(ROW)                                            \
   ROW(PEAK_LIVE_USABLE_BYTES, kBytes, "peak live", kLiveBytes, kNetPeak,       \
@@ -79,12 +80,13 @@ constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
   ROW(PEAK_LIVE_REQUESTED_BYTES, kBytes, "peak live requested",                \
       kRequestedBytes, kNetPeak, peak_live_requested_net_bytes)
 
-// ROW(kind, unit, short name, value): EXACT, of a program and its startup.
+// ROW(kind, unit, short name, value). EXACT metrics of a program and its
+// startup.
 #define FOOTPRINT_IMAGE_METRICS(ROW) \
   ROW(IMAGE_BYTES, kBytes, "image", LoadedImageBytes())
 
-// ROW(kind, unit, short name, value): STATISTICAL, of the whole process, by
-// `resident` (ResidentBytes) and `allocator` (AllocatorBytes).
+// ROW(kind, unit, short name, value). STATISTICAL metrics of the whole process,
+// from `resident` (ResidentBytes) and `allocator` (AllocatorBytes).
 #define FOOTPRINT_SAMPLED_METRICS(ROW)                                   \
   ROW(PEAK_RESIDENT_BYTES, kBytes, "peak resident", resident.peak_bytes) \
   ROW(RESIDENT_ANONYMOUS_BYTES, kBytes, "resident anonymous",            \

@@ -40,7 +40,8 @@ int Complain(absl::string_view message, int status) {
   return status;
 }
 
-// A path of the person who typed `bazel run`, which changes the folder.
+// Returns a path relative to the folder of the user, since `bazel run` changes
+// the folder.
 std::string PathOfCaller(const std::string& path) {
   const char* folder = std::getenv("BUILD_WORKING_DIRECTORY");
   return path.empty() || path[0] == '/' || folder == nullptr

@@ -23,11 +23,11 @@ using ::google::protobuf::RepeatedPtrField;
 using Metrics = RepeatedPtrField<Metric>;
 using KindList = RepeatedField<int>;
 
-// One phase, or all that was measured, in every process: its metrics, and where
-// they go.
+// One phase, or the whole benchmark, in every process: its metrics, and where
+// the results go.
 struct MeasuredPhase {
-  std::string phase;                    // empty: all that was measured
-  std::vector<const Metrics*> sources;  // one a process
+  std::string phase;                    // Empty for the whole benchmark.
+  std::vector<const Metrics*> sources;  // One for each process.
   Metrics* exact;
   KindList* unrepeated;
   KindList* order_dependent;
@@ -35,7 +35,7 @@ struct MeasuredPhase {
   Unrepeated policy;
 };
 
-// "process 2 has X = 'b' where process 1 has 'a'" or OK.
+// Returns OK, or "process 2 has X = 'b' where process 1 has 'a'".
 absl::Status CompareFact(const std::string& what, const std::string& first,
                          const std::string& other, size_t process) {
   if (first == other) return absl::OkStatus();
@@ -63,7 +63,8 @@ absl::Status CompareEnvironments(const Environment& first,
   return absl::OkStatus();
 }
 
-// In quotes and escaped, so that no two lists of names look the same.
+// Returns the name in quotes and escaped, so that no two lists of names look
+// alike.
 std::string Quoted(const std::string& name) {
   return absl::StrCat("'", absl::CEscape(name), "'");
 }
@@ -113,7 +114,7 @@ std::string BenchmarkNamesText(const MemoryProfile& profile) {
   return text;
 }
 
-// That the same was done, whatever the values are.
+// Checks that both did the same work, whatever the values are.
 absl::Status CompareBenchmarks(const BenchmarkMemory& first,
                                const BenchmarkMemory& other, size_t process) {
   const std::string of = absl::StrCat("of ", first.name());
@@ -165,7 +166,7 @@ absl::Status CompareProfiles(const MemoryProfile& first,
   return absl::OkStatus();
 }
 
-// The entry of `samples` for a metric, made if there is none.
+// Returns the entry of `samples` for a metric, and adds it if there is none.
 SampledMetric* FindOrAdd(MetricKind kind, const std::string& phase,
                          SampledBenchmark* samples) {
   for (SampledMetric& metric : *samples->mutable_metrics()) {
@@ -179,7 +180,7 @@ SampledMetric* FindOrAdd(MetricKind kind, const std::string& phase,
 
 void SortMetric(MetricKind kind, const MeasuredPhase& measured) {
   const int64_t value = FindMetric(*measured.sources[0], kind)->value();
-  // The least that any producer claims: the enumerators grow weaker.
+  // The weakest claim of any producer; the enumerators grow weaker.
   Determinism weakest = EXACT;
   bool is_repeated = true;
   int64_t highest = value;
@@ -247,7 +248,8 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
         AttributionBytes(benchmark) == AttributionBytes(first);
   }
   SortMetrics(whole);
-  // That of a peak which varies may repeat by chance, and a profile must not.
+  // The attribution of a peak that varies may repeat by chance, so it is left
+  // out.
   const Metric* const peak =
       FindMetric(merged->metrics(), PEAK_LIVE_USABLE_BYTES);
   const bool does_peak_vary =
@@ -277,7 +279,7 @@ void MergeBenchmark(const std::vector<MemoryMeasurement>& processes, int index,
   }
 }
 
-// Returns which numbers a process sampled, in words.
+// Returns in words which metrics a process sampled, and how often.
 std::string SampledText(const MemorySamples& samples) {
   std::string text;
   for (const SampledBenchmark& benchmark : samples.benchmarks()) {
@@ -291,7 +293,7 @@ std::string SampledText(const MemorySamples& samples) {
   return text;
 }
 
-// The samples that the producers wrote, value after value.
+// Merges the producers' samples value by value.
 absl::Status MergeSamples(const std::vector<MemoryMeasurement>& processes,
                           MemorySamples* merged) {
   *merged = processes[0].samples;

@@ -4,19 +4,18 @@
 //   std::vector<MemoryMeasurement> processes = ...;  // 3 times
 //   absl::StatusOr<MemoryMeasurement> merged = MergeProfiles(processes);
 //
-// A metric of all that was measured or of a phase is EXACT if every producer
-// called it so and all values are equal. If a producer called it STATISTICAL it
-// only becomes a sample; otherwise its kind is listed in `unrepeated` too, and
-// in `order_dependent` if a producer called it BOUNDED, though its values may
-// have been the same. With two threads that may overlap, such a PEAK_LIVE
-// beside an EXACT SUM_THREAD_PEAK is the ordinary case.
+// A metric of a benchmark or a phase is EXACT if every producer called it EXACT
+// and all values are equal. If a producer called it STATISTICAL, it becomes
+// only a sample. Otherwise its kind is also listed in `unrepeated`, and in
+// `order_dependent` if a producer called it BOUNDED, even if its values are the
+// same. With two threads that may overlap, such a PEAK_LIVE beside an EXACT
+// SUM_THREAD_PEAK is usual.
 //
-// The figures that vary can be kept for a program that is measured as it is,
-// for limits: Unrepeated::kKeepHighest.
+// The profile of a program that is measured as it is can keep figures that
+// vary, for limits: Unrepeated::kKeepHighest.
 //
-// Pure: files and processes are the caller's, and the result owns copies.
-// Thread-safe. Memory and time:
-// linear in the input.
+// Pure: the caller owns files and processes, and the result owns copies.
+// Thread-safe. Memory and time: linear in the input.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_PROFILE_MERGE_H_
 #define FOOTPRINT_PROFILING_SCHEMA_PROFILE_MERGE_H_
@@ -28,33 +27,35 @@
 
 namespace footprint {
 
-// Fewer processes that agree say little about repeating.
+// Fewer processes show little about whether figures repeat.
 inline constexpr int kMinimumProcessCount = 3;
 
-// The output of one process, or the whole output of several. `samples` may be
-// empty; its values are one a process.
+// The output of one process, or the merged output of several. `samples` may be
+// empty; it has one value per process.
 struct MemoryMeasurement {
   MemoryProfile profile;
   MemorySamples samples;
 };
 
-// The treatment of a metric that is not EXACT.
+// What happens to a metric that is not EXACT.
 enum class Unrepeated {
-  kLeaveOut,  // only its samples stay
-  // The highest value stays in the profile, too: as BOUNDED if a producer
-  // called it so and it repeated, else as STATISTICAL.
+  kLeaveOut,  // Only its samples stay.
+  // The profile also keeps the highest value: as BOUNDED if a producer called
+  // it so and it repeated, otherwise as STATISTICAL.
   kKeepHighest,
 };
 
-// The benchmarks of `processes`, with each metric under what its values showed.
-// The attribution of a peak stays if it and the peak were the same everywhere.
+// Returns the benchmarks of `processes`, with each metric classified by its
+// values. The attribution of a peak stays if it and the peak were the same in
+// all processes.
 //
-// kInvalidArgument: fewer than kMinimumProcessCount processes, or one of them
-// is a failure record. kFailedPrecondition: they did not do the same: another
-// label or environment, a benchmark, phase, argument or metric that only some
-// have, in another order, or another number of child processes. The message
-// names the process, the benchmark and both values, and no more than what
-// differs, so it is the same whenever the difference is.
+// Returns kInvalidArgument for fewer than kMinimumProcessCount processes, or if
+// one of them is a failure record. Returns kFailedPrecondition if the processes
+// did different work: another label or environment; another order of benchmarks
+// or phases; a benchmark, phase, argument or metric that only some have; or
+// another number of child processes. The message names the process, the
+// benchmark and both values, and nothing else, so equal differences give equal
+// messages.
 absl::StatusOr<MemoryMeasurement> MergeProfiles(
     const std::vector<MemoryMeasurement>& processes,
     Unrepeated unrepeated = Unrepeated::kLeaveOut);

@@ -1,5 +1,4 @@
-// Tests of the promises of profile_merge.h, by example and against a naive
-// oracle.
+// Tests what profile_merge.h promises, by example and against a naive oracle.
 
 #include "footprint/profiling/schema/profile_merge.h"
 
@@ -36,7 +35,7 @@ void AddMetric(MetricKind kind, Determinism determinism, int64_t value,
   metric->set_value(value);
 }
 
-// Two threads: the interleaving shows in the peak, not in the threads' sum.
+// Two threads, whose interleaving changes the peak but not the threads' sum.
 MemoryMeasurement TwoThreads(int64_t peak_bytes, int64_t resident_bytes) {
   MemoryMeasurement process;
   process.profile.set_schema_version(1);
@@ -129,7 +128,7 @@ TEST(ProfileMergeTest, KeepsTheHighestOfWhatVariesWhereLimitsAreWanted) {
               ElementsAre(5000, 7000, 5000));
 }
 
-// A value with an error of its own is not exact for having repeated.
+// A value with an error of its own is not exact even if it repeats.
 TEST(ProfileMergeTest, BoundedValuesAreNotExactEvenIfEqual) {
   MemoryMeasurement process = TwoThreads(5000, 1);
   process.profile.mutable_benchmarks(0)->mutable_metrics(0)->set_determinism(
@@ -239,7 +238,7 @@ TEST(ProfileMergeTest, RefusesProcessesThatDidNotDoTheSame) {
   }
 }
 
-// Names that only differ in where one ends and the next begins.
+// Names that differ only in where one ends and the next begins are told apart.
 TEST(ProfileMergeTest, TellsOneNameFromTwo) {
   MemoryMeasurement one = TwoThreads(5000, 1);
   one.profile.mutable_benchmarks(0)->set_name("a' 'b");
@@ -250,7 +249,7 @@ TEST(ProfileMergeTest, TellsOneNameFromTwo) {
   EXPECT_THAT(MergeProfiles({two, one, one}), Not(IsOk()));
 }
 
-// Benchmark, phase, kind.
+// Benchmark, phase and kind.
 using Key = std::tuple<std::string, std::string, int>;
 
 struct Outcome {
@@ -264,7 +263,7 @@ struct Outcome {
   }
 };
 
-// Each metric by itself, from flat lists.
+// Classifies each metric by itself, from flat lists.
 class Oracle {
  public:
   void Add(const Key& key, Determinism determinism, int64_t value) {
@@ -329,7 +328,8 @@ Outcome Flatten(const MemoryMeasurement& merged) {
   return outcome;
 }
 
-// The same kinds in every process, in any order, with values that often repeat.
+// Adds the same kinds in every process, in any order, with values that often
+// repeat.
 void AddRandomMetrics(const std::string& benchmark, const std::string& phase,
                       uint32_t kinds_seed, std::mt19937* random,
                       google::protobuf::RepeatedPtrField<Metric>* metrics,

@@ -19,7 +19,7 @@
 namespace footprint {
 namespace {
 
-// Name, figure and note.
+// The name, the figure and the note.
 using Row = std::array<std::string, 3>;
 
 std::string RowsText(const std::vector<Row>& rows, const std::string& indent) {

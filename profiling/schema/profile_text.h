@@ -1,17 +1,17 @@
-// A memory profile, or the samples beside it, as people and programs read it.
+// Formats a memory profile, or its samples, for people and programs.
 //
 //   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
 //   if (profile.ok()) std::cout << ProfileText(*profile);
 //
-// The text names everything that the file holds: what was measured and where,
-// the metrics of every benchmark and phase with their class, what did not
-// repeat, who held the bytes at a peak, and why there is no measurement if
-// there is none. The JSON has the fields of memory_profile.proto by their
-// names, numbers as numbers, enumerators by name.
+// The text has everything in the file: what was measured and where, the metrics
+// of every benchmark and phase with their class, the metrics that did not
+// repeat, what held the bytes at a peak, and why there is no measurement if
+// there is none. The JSON has the names of the fields of memory_profile.proto,
+// numbers as numbers, and enumerators by name.
 //
-// Pure functions, thread-safe; the result copies what it names. Control
-// characters in names are shown as \xNN in text and escaped in JSON. Memory and
-// time: linear in the message.
+// Pure functions, thread-safe; the result is a copy. Control characters in
+// names become \xNN in text and are escaped in JSON. Memory and time: linear in
+// the message.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_PROFILE_TEXT_H_
 #define FOOTPRINT_PROFILING_SCHEMA_PROFILE_TEXT_H_
@@ -25,7 +25,7 @@ namespace footprint {
 std::string ProfileText(const MemoryProfile& profile);
 std::string SamplesText(const MemorySamples& samples);
 
-// One object, with a newline at its end.
+// Returns one object, with a newline at its end.
 std::string ProfileJson(const MemoryProfile& profile);
 std::string SamplesJson(const MemorySamples& samples);
 

@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// The highest of a benchmark and of its phases: setting up may hold more than
-// what is measured. 0 if none is known.
+// Returns the highest value of a benchmark and its phases, since the setup may
+// hold more than the measured part. Returns 0 if none is known.
 int64_t ReadHighest(const BenchmarkMemory& benchmark, MetricKind kind) {
   int64_t most = ReadMetric(benchmark, kind).bytes_or_count.value_or(0);
   for (const Phase& phase : benchmark.phases()) {
@@ -21,8 +21,9 @@ int64_t ReadHighest(const BenchmarkMemory& benchmark, MetricKind kind) {
   return most;
 }
 
-// Bytes of a program's heap and mappings at their highest, as it tells them.
-// Mappings may be the `untouched_bytes`. None if it has no benchmark.
+// Returns the bytes of a program's heap and mappings at their highest, as it
+// reports them, less the `untouched_bytes` of its mappings. Returns nothing if
+// it has no benchmark.
 absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
                                        int64_t untouched_bytes) {
   absl::optional<int64_t> highest;
@@ -40,7 +41,7 @@ absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
   return highest;
 }
 
-// Returns the figure of the phase of that name; nothing if there is no such
+// Returns the figure of the phase of that name, or nothing without such a
 // phase.
 absl::optional<int64_t> ReadPhase(const BenchmarkMemory& whole,
                                   const char* name, MetricKind kind) {

@@ -1,26 +1,26 @@
-// The figures of a whole process beside what the program says of itself.
+// Adds the figures of a whole process to those that the program reports itself.
 //
 //   AddWholeProcess(whole_process_profile, &profile);
 //
 // Afterwards the profile has one more benchmark, "whole_process/NAME", with the
-// figures that the runner measured from outside, and a phase "unaccounted":
-// RESIDENT_ANONYMOUS_BYTES beyond the highest sum of heap (absolute peak) and
-// mappings that any benchmark of the program tells of. That is what the
-// allocator keeps, stacks and static data, and whatever a program does not
-// tell. Where an absolute peak is not known, since threads made it together, it
-// is at most that of the setup and the threads' peaks added up. A figure that a
-// benchmark lacks tells of nothing. Mappings are address space: those that may
-// be the address space without a page, seen from outside, tell of nothing.
+// figures that the runner measured from outside. Its phase "unaccounted" has
+// the RESIDENT_ANONYMOUS_BYTES that exceed the highest sum of heap (absolute
+// peak) and mappings in any benchmark of the program. These are the allocator's
+// reserves, stacks, static data and whatever the program does not report. If an
+// absolute peak is unknown because threads made it together, the sum of the
+// setup's peak and the threads' peaks stands for it. A figure that a benchmark
+// lacks counts as zero. Mappings are address space, so those that may have no
+// pages, as seen from outside, count as zero too.
 //
-// A program whose own figures tell of less than half of its anonymous memory,
-// and leave out more than 16 MB, may have left it out on purpose:
-// `TellsTooLittle`, which Evaluate reports unless a threshold judges the phase.
+// If a program reports less than half of its anonymous memory, and leaves out
+// more than 16 MB, it may have left that out on purpose. `TellsTooLittle` finds
+// it, and Evaluate reports it unless a threshold judges the phase.
 //
-// A failure of the run that was measured from outside becomes the profile's,
-// unless it has one.
+// A failure of the run that was measured from outside becomes the profile's
+// failure, unless it has one.
 //
-// Pure functions, thread-safe; the profile owns copies. Memory and time: of
-// one benchmark.
+// Pure functions, thread-safe; the profile owns copies. Memory and time: those
+// of one benchmark.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
 #define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_H_
@@ -33,24 +33,24 @@
 namespace footprint {
 
 inline constexpr char kUnaccountedPhase[] = "unaccounted";
-// Nobody need explain so much: an allocator's first arenas, stacks.
+// Unaccounted bytes that are normal: an allocator's first arenas, stacks.
 inline constexpr int64_t kMostUnaccountedBytes = 16'000'000;
 
 void AddWholeProcess(const MemoryProfile& whole_process,
                      MemoryProfile* profile);
 
-// Returns the bytes of the phase "unaccounted"; 0 if there is none.
+// Returns the bytes of the phase "unaccounted"; 0 without such a phase.
 int64_t UnaccountedBytes(const BenchmarkMemory& whole);
 
-// Returns whether a benchmark "whole_process/NAME" tells too little; false of
-// any other.
+// Returns whether the benchmark "whole_process/NAME" reports too little.
+// Returns false for any other benchmark.
 bool TellsTooLittle(const BenchmarkMemory& whole);
 
-// Returns whether processes of the program still ran when it had ended, so that
-// its figures are too low: INCONCLUSIVE.
+// Returns whether processes of the program were still running when it had
+// ended. Its figures are then too low, and the verdict is INCONCLUSIVE.
 bool IsOutlived(const BenchmarkMemory& whole);
 
-// Takes such benchmarks away, for readers of what does not vary.
+// Removes such benchmarks, for readers that want only what does not vary.
 void LeaveOutWholeProcesses(std::vector<MemoryProfile>* profiles);
 
 }  // namespace footprint

@@ -1,12 +1,12 @@
-// The names that a profile gives to the figures of a whole process, which stand
-// among its benchmarks.
+// The names of a whole process's figures, which stand among the benchmarks of a
+// profile.
 //
 //   // "whole_process/load_profile"
 //   std::string name = WholeProcessName("load_profile");
 //   IsWholeProcessName(name);  // true
 //
-// No benchmark of a program may be called so. Pure functions, thread-safe; the
-// result is a copy and all the memory.
+// No benchmark of a program may have such a name. Pure functions, thread-safe;
+// the result is a copy and the only memory.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_NAME_H_
 #define FOOTPRINT_PROFILING_SCHEMA_WHOLE_PROCESS_NAME_H_
@@ -21,19 +21,19 @@ namespace footprint {
 
 inline constexpr char kWholeProcessPrefix[] = "whole_process/";
 
-// The phase with what a control group has counted.
+// The phase with the figures that a control group counted.
 inline constexpr char kControlGroupPhase[] = "control group";
 
-// The phase that is there if processes which the program started still ran when
-// it had ended: their memory is in no figure from then on.
+// The phase that exists if processes which the program started were still
+// running when it had ended. No figure includes their memory from then on.
 inline constexpr char kOutlivedPhase[] = "alive at the end";
 
-// The phase with the address space, beside code and stacks, that no anonymous
-// page was in at the peak: PEAK_MAPPED_BYTES that are no memory.
+// The phase with the mapped address space, except code and stacks, that had no
+// anonymous page at the peak: PEAK_MAPPED_BYTES that use no memory.
 inline constexpr char kUntouchedPhase[] = "untouched";
 
-// Phases that are parts of PEAK_RESIDENT_BYTES. Their sum is less or more by
-// what came and went, or came, until they were read: that is the last one.
+// Phases that are parts of PEAK_RESIDENT_BYTES. Memory may have changed before
+// they were read; the last phase holds the difference.
 inline constexpr char kHeapAndMappingsPart[] = "part: heap and mappings";
 inline constexpr char kStacksPart[] = "part: stacks";
 inline constexpr char kImagePart[] = "part: code and static data";
@@ -48,7 +48,7 @@ inline std::string WholeProcessName(absl::string_view name) {
   return absl::StrCat(kWholeProcessPrefix, name);
 }
 
-// Returns whether a benchmark, or a selector, means whole processes.
+// Returns whether a benchmark's name, or a selector, means whole processes.
 inline bool IsWholeProcessName(absl::string_view name) {
   return absl::StartsWith(name, kWholeProcessPrefix);
 }

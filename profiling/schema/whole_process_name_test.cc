@@ -1,4 +1,4 @@
-// Tests of the promises of whole_process_name.h.
+// Tests what whole_process_name.h promises.
 
 #include "footprint/profiling/schema/whole_process_name.h"
 

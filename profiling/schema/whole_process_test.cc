@@ -1,4 +1,4 @@
-// Tests of the promises of whole_process.h.
+// Tests what whole_process.h promises.
 
 #include "footprint/profiling/schema/whole_process.h"
 
@@ -118,7 +118,7 @@ TEST(WholeProcessTest, ThreadsTellByTheSumOfTheirPeaks) {
   benchmark->mutable_metrics(0)->set_kind(SUM_THREAD_PEAK_USABLE_BYTES);
   benchmark->add_unrepeated(PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
   benchmark->add_order_dependent(PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
-  // Live at the setup's end, and what the threads added.
+  // The bytes live at the setup's end, plus what the threads added.
   EXPECT_EQ(UnaccountedBeside(profile, Seen()), 60 - (30 + 10 + 5));
 }
 
@@ -156,7 +156,7 @@ TEST(WholeProcessTest, AFailureFromOutsideIsTheProfiles) {
   MemoryProfile profile = Told();
   AddWholeProcess(failed, &profile);
   EXPECT_EQ(profile.failure().kind(), ProducerFailure::TIMED_OUT);
-  // The first word stays.
+  // The first failure stays.
   profile.mutable_failure()->set_kind(ProducerFailure::EXITED);
   AddWholeProcess(failed, &profile);
   EXPECT_EQ(profile.failure().kind(), ProducerFailure::EXITED);
