@@ -14,10 +14,10 @@ namespace footprint {
 namespace {
 
 constexpr size_t kMaxPaths = 5;
-// So many calls are shown at each end of a row without branches.
+// The number of calls shown at each end of a row without branches.
 constexpr size_t kShownFirst = 2;
 constexpr size_t kShownLast = 4;
-// A path of less is no help.
+// A path with less than this share of the peak (5 %) is left out.
 constexpr int64_t kLeastShareOfPeak = 20;
 
 struct CallTreeNode {
@@ -35,7 +35,7 @@ struct CallTreeNode {
   }
 };
 
-// The outermost first, to the place.
+// Returns the frames from the outermost call to the place.
 std::vector<uint32_t> FramesTo(const MeasuredRun& run, uint32_t call) {
   std::vector<uint32_t> frames;
   for (; call != 0; call = run.calls(static_cast<int>(call) - 1).parent()) {
@@ -48,14 +48,14 @@ std::vector<uint32_t> FramesTo(const MeasuredRun& run, uint32_t call) {
   return frames;
 }
 
-// Rows of the tree, written further in the deeper they are.
+// Makes rows of the tree; deeper nodes are indented further.
 class CallTreeRows {
  public:
   CallTreeRows(const MeasuredRun& run, ReportTable* table)
       : run_(run), table_(table) {}
 
-  // The node and, as long as each has one child with the same bytes, those
-  // below; then their children, further in.
+  // Adds the node, with the nodes below it as long as each has one child with
+  // the same bytes; then adds their children, indented further.
   void Add(const CallTreeNode& node, size_t depth) {
     std::vector<const CallTreeNode*> row = {&node};
     while (row.back()->children.size() == 1 &&

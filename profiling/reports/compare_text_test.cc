@@ -14,7 +14,7 @@ using ::testing::Not;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// Fit at that line, and Load.
+// A run with Fit at that line, and Load.
 MeasuredRun RunWithFit(int64_t fit_bytes, int line, double variance = 0) {
   MeasuredRun run;
   run.add_program("train");

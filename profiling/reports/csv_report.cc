@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kMostCommandBytes = 400;
 
-// A field in quotes. A name that begins with a sign would be run as a formula.
+// Returns the text as a quoted field. A spreadsheet would run a name that
+// begins with a sign as a formula.
 std::string Field(absl::string_view text) {
   const bool is_formula =
       !text.empty() &&

@@ -50,7 +50,7 @@ TEST(CsvReportTest, WhatIsNotKnownIsEmpty) {
   EXPECT_EQ(Parse(CsvReport(MeasuredRun())).size(), 1u) << "the headings";
 }
 
-// A spreadsheet runs a cell that begins with a sign.
+// A spreadsheet evaluates a cell that begins with a sign.
 TEST(CsvReportTest, NamesAreNoFormulasAndQuotesAreDoubled) {
   for (const auto& row : Parse(CsvReport(RunNamed("=1+\"a\",\n2")))) {
     if (row[2] == "function") continue;

@@ -1,5 +1,5 @@
-// Runs in which any byte may be anything: refused, or told by every report
-// without a crash.
+// Runs in which any byte may have any value are refused, or shown by every
+// report without a crash.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,8 @@
 namespace footprint {
 namespace {
 
-// As ReadMeasuredRunFile has it, but for the checksum, which would find out.
+// Parses like ReadMeasuredRunFile, without the checksum, which would find the
+// damage.
 bool Parse(const std::string& bytes, MeasuredRun* run) {
   return run->ParseFromString(bytes) && CheckMeasuredRun(*run).ok();
 }
@@ -54,11 +55,11 @@ TEST(DamagedRunTest, DamagedRunsDoNoHarm) {
       TellByEveryReport(run);
     }
   }
-  // Else nothing was tried.
+  // Fails if too few damaged runs are accepted, so that nothing was tested.
   EXPECT_GT(told_count, static_cast<int>(PropertySeedCount()) / 4);
 }
 
-// Figures that no run has, but a field can hold.
+// Tests figures that no run has, but that a field can hold.
 TEST(DamagedRunTest, ExtremeFiguresDoNoHarm) {
   for (int64_t extreme : {INT64_MIN, int64_t{-1}, int64_t{0}, INT64_MAX}) {
     RandomSequence random(3);

@@ -84,7 +84,7 @@ std::string JsonReport(const MeasuredRun& run) {
   }
   json["processes"] = std::move(processes);
   json["report"] = ReportJson(RunReport(run));
-  // Names of files need not be UTF-8.
+  // Names of files may not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

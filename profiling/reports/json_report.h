@@ -2,8 +2,8 @@
 //
 //   absl::Status status = ReplaceFile("run.json", JsonReport(run));
 //
-// All of the run, by the names that measured_run.proto gives and explains:
-// bytes and nanoseconds, as numbers. Differences from the message:
+// It holds the whole run, with the names that measured_run.proto gives and
+// explains; bytes and nanoseconds are numbers. It differs from the message so:
 //
 //   {"program": ["python3", "train.py"], "exit_status": 0,
 //    "wall_time_ns": ..., "peak_resident_sum_bytes": ..., "machine": {...},
@@ -23,12 +23,13 @@
 //      "timeline": [[time_ns, live_bytes, stage], ...]}],
 //    "report": {...}}    // the tables of the text report (report_json.h)
 //
-// "sites" are sorted by what they have at the peak, and add up to "stacks".
-// Left out are, of the exit status and the signal, the one that is not;
-// "sites", "stacks" and "timeline" where call sites were not recorded; and the
-// totals of a process whose end nobody saw ("has_totals": false).
+// "sites" are sorted by their bytes at the peak, and add up to "stacks". A
+// signal's number replaces the exit status if a signal ended the program.
+// "sites", "stacks" and "timeline" are left out if call sites were not
+// recorded, and so are the totals of a process whose end nobody saw
+// ("has_totals": false).
 //
-// Pure; thread-safe. Memory: the text, some times.
+// Pure; thread-safe. Memory: a few times the text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_JSON_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_JSON_REPORT_H_

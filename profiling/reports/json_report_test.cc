@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// All of the run is there, and sums stay.
+// The JSON has the whole run, with the same sums.
 TEST(JsonReportTest, HoldsTheRun) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     RandomSequence random(seed);

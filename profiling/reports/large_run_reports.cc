@@ -1,10 +1,11 @@
-// Whether reports of many call sites take time in proportion to the sites.
+// Tests whether reports of many call sites take time in proportion to the
+// sites.
 //
 //   bazel run -c opt //profiling/reports:large_run_reports
 //
 // Makes each report of runs of 100,000 and 1,000,000 sites, and prints the
-// processor time of each. Exit 1: ten times the sites took more than 20 times
-// as long (more than memory that no cache holds explains), or 15 s.
+// processor time of each. Exits with 1 if ten times the sites took more than 20
+// times as long (caches that are too small explain less), or 15 s.
 
 #include <ctime>
 #include <functional>
@@ -31,7 +32,7 @@ constexpr double kMostSeconds = 15;
 
 struct Report {
   const char* name;
-  // The bytes that come out.
+  // Makes the report and returns its size in bytes.
   std::function<size_t(const MeasuredRun& run)> make;
 };
 

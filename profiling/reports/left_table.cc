@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// Returns the index of the first stage of that name; 0: there is none.
+// Returns the index of the first stage of that name, or 0.
 int FindStage(const MeasuredImage& image, const std::string& name) {
   for (int i = 1; i < image.stages_size(); ++i) {
     if (image.stages(i).name() == name) return i;
@@ -30,8 +30,8 @@ bool IsInside(const MeasuredImage& image, int stage, int around) {
   return stage == around;
 }
 
-// Returns for each stage whether what it allocated is asked for: that of the
-// stages that the program names or, where the options name two, that of all
+// Returns for each stage whether its allocations are wanted. Without options
+// these are the named stages. If the options name two stages, they are all
 // stages that begin from the first one on and before the other.
 std::vector<bool> ChooseStages(const MeasuredImage& image,
                                const RunReportOptions& options) {
@@ -54,7 +54,7 @@ std::vector<bool> ChooseStages(const MeasuredImage& image,
   return is_chosen;
 }
 
-// What the blocks of one place and one stage are together.
+// The blocks of one place and one stage.
 struct LeftRow {
   uint32_t stage = 0;
   uint32_t place = 0;

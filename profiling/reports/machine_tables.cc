@@ -18,7 +18,7 @@ struct Part {
 };
 
 std::vector<Part> ListHeapParts(const ResidentParts& parts) {
-  // The live bytes may be of another moment than the pages.
+  // The live bytes may be from another moment than the pages.
   if (parts.live_bytes() == 0) return {{parts.heap_bytes(), "heap"}};
   return {{parts.live_bytes(), "live heap"},
           {parts.kept_bytes(), "free in the allocator, and its bookkeeping"},
@@ -46,7 +46,7 @@ void AddRows(const std::vector<Part>& parts, int64_t resident_bytes,
   }
 }
 
-// "near its peak", unless parts of it are missing.
+// Returns "near its peak" if the parts are complete.
 std::string DistanceText(const MeasuredImage& image) {
   const int64_t missed_bytes = SaturatedDifference(
       image.peak_resident_bytes(), image.resident_at_peak().resident_bytes());

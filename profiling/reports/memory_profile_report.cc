@@ -31,7 +31,7 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the program's name; where it runs a script, the script's.
+// Returns the program's name, or the script's if Python runs one.
 std::string ProgramName(const MeasuredRun& run) {
   if (run.program().empty()) return "program";
   absl::string_view name = FileName(run.program(0));
@@ -81,7 +81,7 @@ void AddMetric(MetricKind kind, Determinism determinism, int64_t value,
   metric->set_value(value);
 }
 
-// The sums over all processes; none where one of them has no figures.
+// The sums over all processes; not set if one of them has no figures.
 struct ProcessSums {
   std::optional<int64_t> thread_peak_bytes = 0;
   std::optional<int64_t> allocated_bytes = 0;
@@ -95,12 +95,12 @@ void Add(bool is_known, int64_t value, std::optional<int64_t>* sum) {
 
 ProcessSums SumProcesses(const MeasuredRun& run) {
   ProcessSums sums;
-  std::map<int, int64_t> thread_peaks;  // by process
+  std::map<int, int64_t> thread_peaks;  // Indexed by process.
   for (const MeasuredImage& image : run.images()) {
     int64_t& thread_peak = thread_peaks[image.process_id()];
     if (image.end() == MeasuredImage::BECAME_ANOTHER) {
-      // The image has one thread: exec left no other, and its own peak is a
-      // bound for it.
+      // exec left only one thread in this image, so its own peak is a bound for
+      // it.
       thread_peak = std::max(thread_peak, OwnPeakBytes(image));
       continue;
     }
@@ -139,9 +139,9 @@ void AddProgramMetrics(const MeasuredRun& run, const MeasuredImage& image,
             metrics);
 }
 
-// Adds what the heap leaves out of the process whose heap leaves most out:
-// gates refuse a profile whose heap tells too little until a threshold judges
-// the rest.
+// Adds the bytes beyond the heap of the process where they are most. Gates
+// refuse a profile whose heap explains too little until a threshold judges the
+// rest.
 void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
   const auto least_told =
       std::max_element(run.images().begin(), run.images().end(),
@@ -158,8 +158,8 @@ void AddUnaccounted(const MeasuredRun& run, BenchmarkMemory* memory) {
             phase->mutable_metrics());
 }
 
-// Returns which of the image's stages are phases: those that are named, if any
-// are.
+// Returns the image's stages that become phases: the named ones, or all if none
+// is named.
 std::vector<int> StagesToShow(const MeasuredImage& image) {
   std::vector<int> named;
   std::vector<int> others;
@@ -170,14 +170,15 @@ std::vector<int> StagesToShow(const MeasuredImage& image) {
   return named.empty() ? others : named;
 }
 
-// A file lies in a folder that is new each time.
+// A file's folder may be new in each run, so only its name is used.
 std::string StageName(const StageFigures& stage) {
   return stage.kind() == StageFigures::FILE
              ? std::string(FileName(stage.name()))
              : stage.name();
 }
 
-// Stage -> index of its phase; stages that are none have their parent's.
+// Adds the phases. Returns the index of the phase by stage; a stage that is not
+// a phase has its parent's.
 std::map<int, int> AddPhases(const MeasuredImage& image,
                              BenchmarkMemory* memory) {
   const Determinism peak_class = image.threads_may_overlap() ? BOUNDED : EXACT;
@@ -239,7 +240,8 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
     int64_t& bytes = bytes_of_place[{phase, places.OfCall(site.call())}];
     bytes = SaturatedSum(bytes, site.at_peak().bytes());
   }
-  // For each function: what all its lines hold, and the line that holds most.
+  // For each function: the bytes of all its lines, and the line with most
+  // bytes.
   struct Holder {
     int64_t bytes = 0;
     int64_t line_bytes = 0;
@@ -275,7 +277,8 @@ void AttributePeak(const MeasuredRun& run, const MeasuredImage& image,
   if (other_bytes > 0) AddAttribution("other sites", other_bytes, memory);
 }
 
-// True, with the reason, if the figures are not those of a whole program.
+// Returns true, and sets the reason, if the figures do not cover the whole
+// program.
 bool Fails(const MeasuredRun& run, ProducerFailure* failure) {
   if (run.signal_number() != 0) {
     failure->set_kind(ProducerFailure::SIGNALLED);

@@ -97,7 +97,7 @@ TEST(MemoryProfileReportTest, AProcessWithoutARecordFails) {
   EXPECT_TRUE(profile.benchmarks().empty());
 }
 
-// So that gates ask for a threshold of the rest.
+// The phase makes gates ask for a threshold of the rest.
 TEST(MemoryProfileReportTest, AHeapThatTellsTooLittleHasTheRestAsAPhase) {
   MeasuredRun run = MakeRun({"node"});
   AddImage(1, 50'000, &run);

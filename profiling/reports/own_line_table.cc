@@ -24,14 +24,14 @@ absl::string_view ModuleName(absl::string_view file) {
   return FileName(file);
 }
 
-// The code of a module runs when it is imported.
+// The code of a module runs when it is imported, so its call is an import.
 std::string DescribeCalled(const CodeFrame& called) {
   return called.function() == "<module>"
              ? absl::StrCat("import of ", ModuleName(called.file()))
              : called.function();
 }
 
-// Function and call share a column, so that figures are in sight on a
+// Function and call share a column, so that the figures are visible on a
 // telephone.
 std::string DescribeCalls(const OwnLine& line) {
   return line.called.function().empty()
@@ -88,8 +88,8 @@ void AddOwnLines(const MeasuredRun& run, const MeasuredImage& image,
   for (const SiteAmounts& site : image.sites()) {
     others = SaturatedSum(others, site.at_peak().bytes());
   }
-  // The table of all places says the same where nothing lies between the lines
-  // and their blocks.
+  // If nothing lies between the lines and their blocks, the table of all places
+  // has the same rows.
   if (table.rows.empty() || (others <= 0 && !has_called)) return;
   table.note = "each byte at the innermost line of your own code";
   if (others > 0) {

@@ -33,7 +33,7 @@ ReportTable PlaceTable(const char* heading, size_t text_rows) {
   return table;
 }
 
-// Rows with a figure, those with most of it first.
+// Returns the rows with a figure, largest first.
 template <typename Figure>
 std::vector<const SiteRow*> SortedBy(const std::vector<SiteRow>& rows,
                                      Figure figure) {
@@ -48,7 +48,7 @@ std::vector<const SiteRow*> SortedBy(const std::vector<SiteRow>& rows,
   return sorted;
 }
 
-// The first `most` become rows; the others are counted.
+// Makes rows of the first `most`, and counts the others.
 template <typename MakeCells, typename Figure>
 void AddRows(const std::vector<const SiteRow*>& sorted, size_t most,
              MakeCells make_cells, Figure figure, ReportTable* table) {
@@ -212,7 +212,7 @@ void AddLeaks(const MeasuredRun& run, const MeasuredImage& image,
                    kFunction,
                    kWhere};
   table.note = std::string(kLeakCaveat);
-  table.note.pop_back();  // the full stop
+  table.note.pop_back();  // without the full stop
   for (const SuspectedLeak& leak : image.suspected_leaks()) {
     ReportRow row;
     row.cells = {
@@ -228,8 +228,8 @@ void AddLeaks(const MeasuredRun& run, const MeasuredImage& image,
 
 }  // namespace
 
-// A rebuilt program may lie elsewhere, and its lines have moved: neither is
-// part of the key.
+// The key has neither folder nor line: a rebuilt program may lie elsewhere, and
+// its lines may have moved.
 void AddPlace(const CodeFrame& frame, ReportRow* row) {
   row->cells.push_back(TextValue(frame.function()));
   row->cells.push_back(PathValue(DescribePlace(frame)));

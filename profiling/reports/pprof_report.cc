@@ -86,7 +86,7 @@ class ProfileWriter {
     label->set_str(Text(text));
   }
 
-  // The innermost first.
+  // Adds the locations of a stack, innermost first.
   void AddLocations(uint32_t call, StackSample* sample) {
     if (call == 0) {
       sample->add_location_id(
@@ -99,10 +99,11 @@ class ProfileWriter {
     }
   }
 
-  // From a call to the location that its code is part of, and to that one's
-  // caller: an inlined call is part of the location of the call around it.
+  // Leads from a call to the location that contains its code, and to that
+  // location's caller. An inlined call belongs to the location of the call
+  // around it.
   struct Step {
-    uint64_t location = 0;  // 0: not known yet
+    uint64_t location = 0;  // 0 if not known yet
     uint32_t caller = 0;
   };
 
@@ -142,7 +143,7 @@ class ProfileWriter {
     return found->second;
   }
 
-  // 0: none.
+  // Returns 0 if the frame has no module.
   uint64_t Mapping(const CodeFrame& frame) {
     if (frame.module().empty()) return 0;
     const auto [found, is_new] =
@@ -178,10 +179,10 @@ class ProfileWriter {
   }
 
   const MeasuredRun& run_;
-  std::vector<Step> steps_;  // by call
+  std::vector<Step> steps_;  // Indexed by call.
   CallStackProfile profile_;
   std::unordered_map<std::string, int64_t> texts_;
-  // Ids, by the frames of a location, innermost first.
+  // The locations' IDs by their frames, innermost first.
   std::unordered_map<std::string, uint64_t> locations_;
   std::unordered_map<std::string, uint64_t> mappings_;
   std::map<std::pair<std::string, std::string>, uint64_t> functions_;

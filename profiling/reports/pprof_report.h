@@ -1,4 +1,4 @@
-// A run in the format that pprof reads, and flame-graph viewers with it.
+// Writes a run in pprof's format, which flame-graph viewers also read.
 //
 //   absl::StatusOr<std::string> bytes = PprofReport(run);
 //   absl::Status status = ReplaceFile("run.pb.gz", *bytes, ToDisk::kFlush);
@@ -8,12 +8,12 @@
 //   peak_space, peak_objects    live at the process's peak
 //   alloc_space, alloc_objects  allocated in all
 //   inuse_space                 live at the process's end
-// Figures are estimates where call sites were sampled: scaled, as they are in
-// the other reports. Labels: process (its number and command), thread, stage.
-// Processes without call sites have no samples.
+// Figures are estimates if call sites were sampled; they are scaled like those
+// of the other reports. Labels: process (its number and command), thread,
+// stage. Processes without call sites have no samples.
 //
 // Pure: the bytes are copies. Thread-safe. Memory: the profile and its bytes.
-// Errors: kFailedPrecondition where no process has call sites. Source: the
+// Errors: kFailedPrecondition if no process has call sites. Source: the
 // format's public description, google/pprof.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_PPROF_REPORT_H_

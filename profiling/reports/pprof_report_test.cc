@@ -28,7 +28,7 @@ std::string Text(const CallStackProfile& profile, int64_t index) {
   return profile.string_table(static_cast<int>(index));
 }
 
-// Functions of a sample, innermost first; "|" ends a location.
+// Returns the functions of a sample, innermost first; "|" ends a location.
 std::string Stack(const CallStackProfile& profile, const StackSample& sample) {
   std::string text;
   for (uint64_t id : sample.location_id()) {
@@ -101,7 +101,7 @@ TEST(PprofReportTest, StacksHaveTheInlinedFunctionsInTheirLocation) {
   EXPECT_EQ(Text(profile, profile.default_sample_type()), "peak_space");
 }
 
-// Whatever the run: sums stay, and ids lead somewhere.
+// For any run, sums stay the same and every ID exists.
 TEST(PprofReportTest, SamplesAddUp) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     RandomSequence random(seed);

@@ -30,7 +30,7 @@ const char* DescribeEnd(const MeasuredImage& image) {
   }
 }
 
-// A shell's script may start hundreds, each of some KiB.
+// A shell script may start hundreds of processes that need some KiB each.
 constexpr size_t kMostProcesses = 24;
 
 int64_t FindNeed(const MeasuredImage& image) {
@@ -65,7 +65,8 @@ ReportValue BytesIf(bool is_known, int64_t bytes) {
 }  // namespace
 
 void AddThreadTable(const MeasuredImage& image, Report* report) {
-  constexpr int kLeastThreads = 3;  // the first stands for no known thread
+  // The first entry stands for no known thread.
+  constexpr int kLeastThreads = 3;
   if (image.threads_size() < kLeastThreads) return;
   std::vector<const MeasuredThread*> threads;
   for (const MeasuredThread& thread : image.threads()) {
@@ -108,7 +109,7 @@ void AddProcessTable(const MeasuredRun& run, Report* report) {
   table.heading = "Processes";
   table.row_name = "process";
   table.sum_column = 3;
-  // The own peak of a fork is what lies above its parent's bytes.
+  // The own peak of a fork is the part above its parent's bytes.
   table.columns = {{"process", ReportUnit::kNumber},
                    {"parent", ReportUnit::kNumber},
                    {"began", ReportUnit::kNanoseconds},

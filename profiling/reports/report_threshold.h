@@ -1,4 +1,4 @@
-// The least figure that a report shows: a share of the whole, or an amount.
+// The smallest figure that a report shows: a share of the whole, or an amount.
 //
 //   absl::StatusOr<ReportThreshold> threshold = ParseMemoryThreshold("1%");
 //   threshold->Hides(row.at_peak.bytes(), peak_bytes);
@@ -25,10 +25,11 @@ struct ReportThreshold {
   }
 };
 
-// A percentage, "2.5%", or bytes, "64KiB". kInvalidArgument for others.
+// Parses a percentage, "2.5%", or bytes, "64KiB". Returns kInvalidArgument for
+// other texts.
 absl::StatusOr<ReportThreshold> ParseMemoryThreshold(absl::string_view text);
 
-// A percentage. kInvalidArgument for others.
+// Parses a percentage. Returns kInvalidArgument for other texts.
 absl::StatusOr<ReportThreshold> ParseShareThreshold(absl::string_view text);
 
 }  // namespace footprint

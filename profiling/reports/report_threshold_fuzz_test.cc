@@ -1,4 +1,5 @@
-// Any text as a threshold of a report: a share, or bytes in any unit.
+// Parses arbitrary text as a threshold of a report: a share, or bytes in any
+// unit.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

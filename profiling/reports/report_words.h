@@ -4,9 +4,9 @@
 //   ShortCommand(image, 60);    // "python3 train.py --epochs=3"
 //   PlaceText(frame);           // "train.cc:31"
 //
-// Pure; thread-safe. Texts are the caller's, but FileName refers to its
-// argument. Text that programs chose is shown as one line of UTF-8. Memory: the
-// text that is returned.
+// Pure; thread-safe. The caller owns the texts, except that FileName refers to
+// its argument. Text that programs chose becomes one line of UTF-8. Memory: the
+// returned text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
 #define FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
@@ -24,21 +24,21 @@ std::string Seconds(int64_t ns);
 
 std::string ShortCommand(const MeasuredImage& image, size_t most);
 
-// The command line that was measured, in at most 100 bytes.
+// Returns the measured command line, in at most 100 bytes.
 std::string ShortProgram(const MeasuredRun& run);
 
-// File and line, else the object's name; as the record has it, and shown as one
-// line.
+// DescribePlace returns file and line, or else the object's name, as recorded.
+// PlaceText returns the same as one line.
 std::string DescribePlace(const CodeFrame& frame);
 std::string PlaceText(const CodeFrame& frame);
 
-// The name in a path.
+// Returns the last part of a path.
 absl::string_view FileName(absl::string_view path);
 
 // Returns when the run began, by the clock of its images.
 int64_t BeginTimeNs(const MeasuredRun& run);
 
-// The name of a stage with those around it: "fit / epoch".
+// Returns the names of a stage and those around it: "fit / epoch".
 std::string StageName(const MeasuredImage& image, size_t stage);
 
 }  // namespace footprint

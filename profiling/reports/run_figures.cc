@@ -35,7 +35,7 @@ int64_t AddUp(const std::vector<OwnedBytes>& owners) {
   return sum;
 }
 
-// "66.7 % the program's own data, 33.3 % libraries"
+// Returns text like "66.7 % the program's own data, 33.3 % libraries".
 std::string OwnerText(const MeasuredRun& run, const MeasuredImage& image) {
   const PeakShares shares = ComputePeakShares(run, image);
   if (!shares.are_known) return "";
@@ -60,8 +60,9 @@ std::string StageAtPeak(const MeasuredImage& image) {
   return "";
 }
 
-// Returns the bytes of the peak that cannot have been in memory all at once,
-// since the process never had as much; 0: they may have been.
+// Returns the bytes of the peak that cannot all have been in memory at once,
+// since the process never had that many resident. Returns 0 if they may have
+// been.
 int64_t UntouchedBytes(const MeasuredImage& image) {
   const int64_t resident_bytes = PeakResidentBytes(image);
   if (resident_bytes <= 0) return 0;
@@ -81,8 +82,8 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
         absl::StrCat("in process ", image.process_id(), ": ",
                      ShortCommand(image, kMostCommandBytes)));
   }
-  // A fork has its parent's blocks, too: all figures of a process are with
-  // them, but for what it is judged by.
+  // All figures of a fork include its parent's blocks, except the figure by
+  // which it is compared with other processes.
   if (image.inherited_live_bytes() != 0) {
     figure.notes.push_back(absl::StrCat(
         FormatRoundedBytes(OwnPeakBytes(image)), " of it its own, beyond the ",
@@ -101,8 +102,8 @@ ReportFigure Peak(const MeasuredRun& run, const MeasuredImage& image) {
   return figure;
 }
 
-// Returns where most of the peak is: the program's own line where there is one,
-// since a library's name tells its user nothing that he could change.
+// Returns where most of the peak is. It is the program's own line if there is
+// one, since the program's author can change that.
 ReportFigure Where(const MeasuredImage& image, const std::vector<SiteRow>& rows,
                    const std::vector<OwnLine>& own_lines) {
   ReportFigure figure = {"where"};
@@ -135,7 +136,8 @@ ReportFigure Where(const MeasuredImage& image, const std::vector<SiteRow>& rows,
   return figure;
 }
 
-// Shared pages count once: a sum over processes would count them once for each.
+// Returns the resident bytes of all processes, in which shared pages count
+// once.
 ReportFigure Resident(const MeasuredRun& run) {
   ReportFigure figure = {"resident"};
   const int64_t bytes = ResidentTogetherBytes(run);
@@ -183,7 +185,7 @@ ReportFigure Allocator(const MeasuredImage& image) {
       " beyond the live bytes when most was resident: free blocks and "
       "bookkeeping");
   const ResidentParts& parts = image.resident_at_peak();
-  // The live bytes may be of another moment than the pages.
+  // The live bytes may be from another moment than the pages.
   if (parts.live_bytes() == 0) return figure;
   figure.value = BytesValue(parts.kept_bytes());
   return figure;
@@ -236,7 +238,8 @@ void AddRunFigures(const MeasuredRun& run, const MeasuredImage& image,
                    const std::vector<SiteRow>& rows,
                    const std::vector<OwnLine>& own_lines, Report* report) {
   std::vector<ReportFigure>& figures = report->figures;
-  // Memory that nobody touched costs nothing, so it does not come first.
+  // Memory that was never touched costs nothing, so the resident figure comes
+  // first.
   const bool is_resident_first = UntouchedBytes(image) > 0;
   if (is_resident_first) figures.push_back(Resident(run));
   figures.push_back(Peak(run, image));

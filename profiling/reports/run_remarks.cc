@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-// Tables that a reader would expect, of which the run knows nothing.
+// Returns tables that a reader would expect and for which the run has no data.
 std::vector<std::string> NotMeasured(const MeasuredImage& image) {
   std::vector<std::string> names;
   if (!image.has_sites()) names.push_back("call sites");
@@ -26,7 +26,7 @@ std::vector<std::string> NotMeasured(const MeasuredImage& image) {
   return names;
 }
 
-// Returns which of the ledgers holds the interpreter's small objects.
+// Returns how the interpreter's small objects are counted.
 std::string PythonObjectsText(const MeasuredImage& image) {
   switch (image.python_objects()) {
     case MeasuredImage::COUNTED:

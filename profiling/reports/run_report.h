@@ -1,19 +1,19 @@
-// Makes the report of a measured run: its figures, warnings and tables, made
-// once for every format.
+// Makes the report of a measured run, its figures, warnings and tables, once
+// for all formats.
 //
 //   const Report report = RunReport(run);
 //   std::cout << FiguresText(report);     // base/report/report_text.h
 //   AddFigures(report, &page);            // base/report/report_page.h
 //
-// The figures are of the process with the highest peak of its own, unless they
-// say that they are of all processes. A table of which the run knows nothing is
-// not there. A run without a process has one warning, and nothing else.
+// The figures are those of the process with the highest peak of its own, unless
+// they say that they cover all processes. A table without data is left out. A
+// run without a process has one warning and nothing else.
 //
 // To add a figure or a table, write it in the file that makes its kind
 // (run_tables.h); each format then has it.
 //
-// Pure and thread-safe if `source` is. Memory: that of the call sites' rows,
-// and of the report. Time: linear in sites, and sorting their places.
+// Pure and thread-safe if `source` is. Memory: the call sites' rows and the
+// report. Time: linear in the sites, plus the sorting of their places.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_RUN_REPORT_H_
@@ -28,22 +28,23 @@
 
 namespace footprint {
 
-// Returns the text of a frame's line in its source file; empty if it is not
-// known.
+// Returns the text of a frame's line in its source file; empty if it is
+// unknown.
 using SourceOfFrame = std::function<std::string(const CodeFrame& frame)>;
 
 struct RunReportOptions {
-  // Rows with less than these shares of the peak and of the processor time are
-  // left out and counted.
+  // Rows below these shares of the peak or of the processor time are left out
+  // and counted.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
-  // Rows of one table.
+  // The most rows of one table.
   size_t most_rows = 40;
-  // Stages that needed little are rows, too, for comparisons.
+  // Whether stages that needed little are also rows, as comparisons need.
   bool has_small_stages = false;
   // The table of memory that stages left counts what was allocated between the
   // beginnings of these two stages. If the first is empty, it counts each named
-  // stage by itself; if the second is, everything to the program's end.
+  // stage by itself; if the second is empty, it counts everything from the
+  // first to the program's end.
   std::string left_from;
   std::string left_until;
   // If null, the report gives the places of lines without their text.
@@ -52,12 +53,13 @@ struct RunReportOptions {
 
 Report RunReport(const MeasuredRun& run, const RunReportOptions& options = {});
 
-// Returns how the figures, the stages and the places in the code changed, in
-// reports of CompareReports's form. A place is the same in both runs where
-// function, file name and object name are: lines move, and so do folders.
+// Returns how the figures, the stages and the places in the code changed, as a
+// report in CompareReports's form. A place is the same in both runs if
+// function, file name and object name are the same, since lines move and so do
+// folders.
 Report ComparisonReport(const MeasuredRun& before, const MeasuredRun& after);
 
-// The heading of the table that a picture of the calls replaces.
+// The heading of the table that the page replaces with a picture of the calls.
 inline constexpr char kCallPathHeading[] = "Calls to the largest places";
 
 }  // namespace footprint

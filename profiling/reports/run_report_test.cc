@@ -19,7 +19,7 @@ using ::testing::Not;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// A table as a terminal shows it; empty if the report does not have it.
+// Returns a table as a terminal shows it; empty if the report does not have it.
 std::string Table(const MeasuredRun& run, const std::string& heading,
                   const RunReportOptions& options = {}) {
   for (const ReportTable& table : RunReport(run, options).tables) {
@@ -136,7 +136,7 @@ TEST(RunReportTest, OfManyProcessesTheLargestAndTheKilledAreShown) {
     image->set_end(MeasuredImage::EXITED);
     image->set_peak_live_bytes((i + 1) * kMiB);
   }
-  // It needed least in its heap, and most of all.
+  // Image 0 needed least in its heap, but most in all.
   run.mutable_images(0)->set_peak_resident_bytes(900 * kMiB);
   run.mutable_images(2)->set_end(MeasuredImage::KILLED);
   const std::string text = Table(run, "Processes");
@@ -170,11 +170,11 @@ TEST(RunReportTest, ThreadsWithMostStandFirstAndTheLastAreCounted) {
                               "work\\ner\n"));
   EXPECT_THAT(text, HasSubstr("     4     4.00 MiB"));
   EXPECT_THAT(text, Not(HasSubstr("     3     3.00 MiB")));
-  // 2, 3 and the one that is not known; thread 1 had nothing.
+  // These are threads 2, 3 and the unknown one; thread 1 had nothing.
   EXPECT_THAT(text, HasSubstr("and 3 more threads: 5.00 MiB (5,242,880 B)\n"));
 }
 
-// Six functions: F1 to F6.
+// A run with six functions, F1 to F6.
 MeasuredRun SixPlaces() {
   MeasuredRun run;
   MeasuredImage* const image = run.add_images();
@@ -256,7 +256,7 @@ TEST(RunReportTest, CopiesHaveTheSigmaOfTheirSum) {
   copied->set_variance(2.0 * static_cast<double>(kMiB * kMiB));
   const std::string text = Table(run, "Copies");
   EXPECT_THAT(text, HasSubstr("copied 2.00 MiB by calls of memcpy"));
-  // The root of 2 (1 + 2 / 2).
+  // Sigma is the root of 2 (1 + 2 / 2).
   EXPECT_THAT(text, HasSubstr("2.00 MiB  100.0 %  2.00 MiB      9  "
                               "PyArray_NewFromDescr"));
   EXPECT_EQ(Table(MeasuredRun(), "Copies"), "");
@@ -514,7 +514,8 @@ TEST(RunReportTest, OwnLinesThatAreNotShownAreCountedAndSummed) {
     if (table.heading != "Your lines at the peak") continue;
     EXPECT_EQ(table.rows.size(), 1u);
     EXPECT_EQ(table.other_count, 2);
-    // A half is shown; a quarter and an eighth are not.
+    // The line with a half is shown; those with a quarter and an eighth are
+    // not.
     EXPECT_EQ(table.other_sum, run.images(0).peak_live_bytes() / 4 +
                                    run.images(0).peak_live_bytes() / 8);
     ASSERT_EQ(table.compared.size(), 1u);
@@ -522,7 +523,7 @@ TEST(RunReportTest, OwnLinesThatAreNotShownAreCountedAndSummed) {
   }
 }
 
-// A native program whose lines allocate by themselves has one table.
+// A native program whose own lines allocate has one table.
 TEST(RunReportTest, OwnLinesThatAreAllLinesAreNotRepeated) {
   MeasuredRun run = FullRun();
   CodeFrame* const frame = run.add_frames();
@@ -540,10 +541,10 @@ TEST(RunReportTest, OwnLinesThatAreAllLinesAreNotRepeated) {
   site->mutable_at_peak()->set_bytes(image->peak_live_bytes());
   EXPECT_EQ(Table(run, "Your lines at the peak"), "");
   EXPECT_THAT(Table(run, "Lines of code at the peak"), HasSubstr("Fit"));
-  // An estimate below the peak leaves nothing out.
+  // The estimate is below the peak, and nothing is left out.
   site->mutable_at_peak()->set_bytes(image->peak_live_bytes() / 2);
   EXPECT_EQ(Table(run, "Your lines at the peak"), "");
-  // As much again in no line of its own.
+  // The same amount again is in no own line.
   image->add_sites()->mutable_at_peak()->set_bytes(image->peak_live_bytes() /
                                                    2);
   EXPECT_THAT(Table(run, "Your lines at the peak"), HasSubstr("Fit"));
@@ -693,7 +694,7 @@ TEST(RunReportStagesTest, StandsAsATreeWithMostFirst) {
   ASSERT_NE(numpy_at, std::string::npos);
   EXPECT_LT(fit_at, file_at);
   EXPECT_LT(file_at, numpy_at);
-  // Deeper than what it is inside of.
+  // The file is indented below the stage that it is inside.
   EXPECT_EQ(FindColumn(text, file_at), FindColumn(text, fit_at) + 2);
   EXPECT_EQ(FindColumn(text, numpy_at), FindColumn(text, fit_at));
   EXPECT_THAT(text, HasSubstr("50.0 %"));
@@ -722,7 +723,7 @@ TEST(RunReportStagesTest, WhatOnlyPassesBytesThroughIsShown) {
 }
 
 // A comparison must not take a stage that is too small to be shown for one that
-// is gone.
+// is missing.
 TEST(RunReportStagesTest, ForComparisonsTheSmallOnesAreThere) {
   MeasuredRun run;
   MeasuredImage image = Image();

@@ -28,7 +28,7 @@ class SumsByPlace {
 
   Sum* At(uint32_t call) { return &sums_[places_.OfCall(call)]; }
 
-  // Returns the rows with most first.
+  // Returns the rows, largest first.
   template <typename Size>
   std::vector<Row> Sorted(Size size) const {
     std::vector<Row> rows;

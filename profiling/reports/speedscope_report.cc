@@ -54,8 +54,8 @@ Json Frames(const MeasuredRun& run) {
 
 using Measure = const Amount& (SiteAmounts::*)() const;
 
-// Stacks of one process with their bytes; sorted, so that stacks with the same
-// callers stand beside each other.
+// Returns the stacks of one process with their bytes, sorted so that stacks
+// with the same callers are adjacent.
 Json Profile(const MeasuredRun& run, const MeasuredImage& image,
              const char* name, Measure measure) {
   std::map<Stack, int64_t> bytes;
@@ -109,7 +109,7 @@ absl::StatusOr<std::string> SpeedscopeReport(const MeasuredRun& run) {
       {"activeProfileIndex", 0},
       {"shared", {{"frames", Frames(run)}}},
       {"profiles", std::move(profiles)}};
-  // Names of files need not be UTF-8.
+  // Names of files may not be UTF-8.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,13 +4,14 @@
 //   absl::StatusOr<std::string> json = SpeedscopeReport(run);
 //
 // The file has a profile for each process and measure: bytes at the peak,
-// allocated bytes, and bytes left at exit if the process's end was seen. Each
-// stack is a sample that is weighted by its bytes; samples stand in the order
-// of the stacks, as a tree of calls does, since they have no times. The format
-// is https://www.speedscope.app/file-format-schema.json.
+// allocated bytes, and, if the process's end was seen, bytes left at exit. Each
+// stack is a sample weighted by its bytes. Samples have no times, so they are
+// sorted by stack, as in a tree of calls. The format is
+// https://www.speedscope.app/file-format-schema.json.
 //
 // FailedPrecondition if no call sites were recorded. Pure; thread-safe. Memory:
-// the text, four times. Time: linear in frames, and in the calls of all stacks.
+// four times the text. Time: linear in the frames and in the calls of all
+// stacks.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_SPEEDSCOPE_REPORT_H_

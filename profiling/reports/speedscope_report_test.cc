@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Bytes at the peak by the names of a stack, of the profile.
+// Returns the profile's bytes by the names of each stack.
 std::map<std::string, int64_t> ByStack(const Json& file, const Json& profile) {
   std::map<std::string, int64_t> bytes;
   EXPECT_EQ(profile["samples"].size(), profile["weights"].size());

@@ -12,10 +12,10 @@
 namespace footprint {
 namespace {
 
-// There may be hundreds of imports and files that need less.
+// There may be hundreds of imports and files that need less than this share.
 constexpr double kLeastShare = 0.005;
 
-// The stage's name, with what a reader of its figures must know.
+// Returns the stage's name, and what a reader of its figures must know.
 std::string MakeTitle(const StageFigures& stage) {
   std::string title =
       absl::StrCat(stage.kind() == StageFigures::IMPORT ? "import "
@@ -34,7 +34,7 @@ std::string MakeTitle(const StageFigures& stage) {
   return title;
 }
 
-// The stages of one process as rows of a tree, most at their peak first.
+// The stages of one process as rows of a tree, sorted by their peaks.
 class StageTree {
  public:
   StageTree(const MeasuredImage& image, bool has_small_stages,
@@ -61,7 +61,7 @@ class StageTree {
     }
   }
 
-  // Stages stand behind their parents, so this ends.
+  // Stages stand behind their parents, so the recursion ends.
   void AddInside(size_t parent, size_t depth) {
     for (int number : inside_[parent]) {
       if (IsShown(number)) {

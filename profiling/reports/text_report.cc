@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// The peak and the headings stand out, and what is missing does.
+// Highlights the peak, the headings and the warnings.
 std::string Colored(absl::string_view text) {
   std::string colored;
   bool is_heading = false;

@@ -1,12 +1,12 @@
-// The memory and time that a run needed, in words for a terminal or for a page
-// of GitHub's, and what changed from one run to another.
+// Writes the memory and time that a run needed as text for a terminal or as a
+// page in GitHub's Markdown, and what changed from one run to another.
 //
 //   TextOptions options;
 //   options.is_colored = isatty(STDERR_FILENO);
 //   std::cerr << TextReport(run, options);
 //
-// The figures are those of run_report.h; here they are written. Pure;
-// thread-safe. Memory: the text, and the report.
+// The figures come from run_report.h; this code formats them. Pure;
+// thread-safe. Memory: the text and the report.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
 #define FOOTPRINT_PROFILING_REPORTS_TEXT_REPORT_H_
@@ -27,7 +27,7 @@ struct TextOptions {
   // As in RunReportOptions.
   std::string left_from = {};
   std::string left_until = {};
-  // Null: no lines of source.
+  // If null, the report has no source lines.
   SourceOfFrame source = nullptr;
 };
 

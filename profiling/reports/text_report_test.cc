@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// main calls Load and Fit, which allocate; a second of time.
+// main calls Load and Fit, which allocate; the run takes a second.
 class TextReportTest : public testing::Test {
  protected:
   TextReportTest() {
@@ -225,7 +225,7 @@ TEST_F(TextReportTest, NothingMeasuredIsSaid) {
   EXPECT_THAT(TextReport(MeasuredRun()), HasSubstr("nothing was measured"));
 }
 
-// Whatever the run, no part ends the program or forgets its newline.
+// For any run, no part crashes or forgets its newline.
 TEST_F(TextReportTest, AnyRunHasAText) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     RandomSequence random(seed);

@@ -19,10 +19,11 @@ constexpr char kIndent[] = "           ";
 
 struct Column {
   int64_t highest_bytes = 0;
-  uint32_t stage = 0;  // the last
+  uint32_t stage = 0;  // the last one
 };
 
-// The process's time in equal parts. Each begins as the one before it ended.
+// Returns the process's time in equal parts. Each part starts with the state at
+// the end of the one before.
 std::vector<Column> Columns(const MeasuredImage& image, int64_t begin_ns,
                             int64_t width_ns) {
   std::vector<Column> columns(kColumns);
@@ -46,7 +47,7 @@ std::vector<Column> Columns(const MeasuredImage& image, int64_t begin_ns,
   return columns;
 }
 
-// Eighths of a line's height; a blank is nothing at all.
+// Draws eighths of a line's height; a blank means zero bytes.
 std::string Blocks(const std::vector<Column>& columns, int64_t peak_bytes) {
   static constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄",
                                             "▅", "▆", "▇", "█"};
@@ -62,7 +63,7 @@ std::string Blocks(const std::vector<Column>& columns, int64_t peak_bytes) {
   return text;
 }
 
-// A letter for each stage that is long enough to be seen.
+// Returns a letter for each stage that is long enough to be visible.
 std::string StageLines(const MeasuredImage& image,
                        const std::vector<Column>& columns) {
   if (image.stages_size() < 2) return "";

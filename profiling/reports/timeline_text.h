@@ -1,9 +1,9 @@
-// Live bytes over time as a line of blocks for a terminal, the peak marked, and
-// below it which stage it was.
+// Draws live bytes over time as a line of blocks for a terminal, with the peak
+// marked and the stages below.
 //
 //   std::cerr << TimelineText(image);
 //
-// Empty if the process has no timeline; else it ends with a newline. Pure;
+// Empty if the process has no timeline; otherwise it ends with a newline. Pure;
 // thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_

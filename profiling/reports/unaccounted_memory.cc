@@ -17,7 +17,7 @@ int64_t PeakResidentBytes(const MeasuredImage& image) {
 
 int64_t PeakAnonymousBytes(const MeasuredImage& image) {
   const ResidentParts& parts = image.resident_at_peak();
-  // Growth that no look has seen is taken to be the process's own.
+  // Growth that no sample has seen counts as the process's own.
   const int64_t unseen_bytes = std::max<int64_t>(
       0,
       SaturatedDifference(image.peak_resident_bytes(), parts.resident_bytes()));

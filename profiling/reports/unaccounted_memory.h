@@ -1,13 +1,13 @@
-// Finds what a process has resident beside its heap's figure: memory that does
-// not come from malloc, as that of Java, Go and node, or of an allocator of the
+// Finds a process's resident memory beyond its heap's figure: memory that does
+// not come from malloc, as in Java, Go and node, or with an allocator of the
 // program's own.
 //
 //   if (HeapTellsTooLittle(image)) Judge(PeakResidentBytes(image));
 //
-// The rule is the gates' (profiling/schema/whole_process.h): a heap tells too
-// little if more than half of the anonymous resident memory is beyond it, and
-// more than 16 MB. Pages of files do not count, as the program's code. Where no
-// look saw which pages are a file's, all of them count.
+// The gates have the same rule (profiling/schema/whole_process.h): the heap
+// explains too little if more than half of the anonymous resident memory, and
+// more than 16 MB, is beyond it. Pages of files, such as the program's code, do
+// not count. If no sample shows which pages are files', all pages count.
 //
 // Pure; thread-safe. Allocates nothing.
 
@@ -20,15 +20,15 @@
 
 namespace footprint {
 
-// Returns the peak of one process, without memprof's agent; 0: not known.
+// Returns the resident peak of one process without memprof's agent; 0 if
+// unknown.
 int64_t PeakResidentBytes(const MeasuredImage& image);
 
-// Returns the part of that peak whose pages are no file's; of each that several
-// processes have, only this one's share.
+// Returns the part of that peak whose pages belong to no file. A page that
+// several processes share counts with this process's share.
 int64_t PeakAnonymousBytes(const MeasuredImage& image);
 
-// Returns the part of those that lies beyond the highest sum of live heap
-// bytes.
+// Returns the part of the anonymous pages beyond the peak of live heap bytes.
 int64_t BytesBeyondHeap(const MeasuredImage& image);
 
 bool HeapTellsTooLittle(const MeasuredImage& image);

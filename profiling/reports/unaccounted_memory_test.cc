@@ -1,4 +1,4 @@
-// Tests of the promises of unaccounted_memory.h.
+// Tests what unaccounted_memory.h promises.
 
 #include "footprint/profiling/reports/unaccounted_memory.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMB = 1'000'000;
 
-// As node: 160 MB resident, 40 of them of files, 4 of the agent.
+// Like node: 160 MB resident, 40 of them from files, 4 from the agent.
 MeasuredImage ImageWithHeap(int64_t peak_live_bytes) {
   MeasuredImage image;
   image.set_peak_live_bytes(peak_live_bytes);
@@ -26,7 +26,7 @@ MeasuredImage ImageWithHeap(int64_t peak_live_bytes) {
 TEST(UnaccountedMemoryTest, FilesAndTheAgentAreNotTheProgramsMemory) {
   const MeasuredImage image = ImageWithHeap(16 * kMB);
   EXPECT_EQ(PeakResidentBytes(image), 156 * kMB);
-  // 10 MB came after the last look.
+  // 10 MB were added after the last sample.
   EXPECT_EQ(PeakAnonymousBytes(image), 116 * kMB);
   EXPECT_EQ(BytesBeyondHeap(image), 100 * kMB);
 }
@@ -35,7 +35,7 @@ TEST(UnaccountedMemoryTest, AHeapThatLeavesOutMoreThanHalfTellsTooLittle) {
   EXPECT_TRUE(HeapTellsTooLittle(ImageWithHeap(16 * kMB)));
   EXPECT_TRUE(HeapTellsTooLittle(ImageWithHeap(58 * kMB - 1)));
   EXPECT_FALSE(HeapTellsTooLittle(ImageWithHeap(58 * kMB)));
-  // Live bytes that were never touched are more than there is.
+  // Live bytes that were never touched exceed the resident bytes.
   EXPECT_FALSE(HeapTellsTooLittle(ImageWithHeap(1000 * kMB)));
   EXPECT_EQ(BytesBeyondHeap(ImageWithHeap(1000 * kMB)), 0);
 }
