@@ -1,12 +1,12 @@
-// A program that does nothing but allocate and free: what accounting costs at
-// worst. See accounting_cost.sh and counting_cost.py.
+// A program that only allocates and frees, which is the worst case for the cost
+// of accounting. See accounting_cost.sh and counting_cost.py.
 //
 //   allocation_loop [THREADS [MILLION_PAIRS [mixed|slots [MARKED_PAIRS]]]]
 //
-// "mixed" builds up 200,000 blocks of 16 to 270 bytes, then frees and allocates
-// one at a time at random, a few large ones among them, then frees all. "slots"
-// does the same with 1,000 blocks of 8 to 63 bytes, whose live bytes are always
-// close to their peak. That many pairs more follow between two marks for
+// "mixed" allocates 200,000 blocks of 16 to 270 bytes, then frees and allocates
+// one at a time at random, with a few large ones, then frees all. "slots" does
+// the same with 1,000 blocks of 8 to 63 bytes, whose live bytes are always
+// close to their peak. MARKED_PAIRS more pairs follow between two marks for
 // tools/bench/count_instructions.cc.
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct Blocks {
   uint64_t count;
   uint64_t least_bytes;
   uint64_t size_count;
-  // One block in so many is large; none if 0.
+  // One block in this many is large; 0 means none.
   uint64_t large_every;
 };
 
 constexpr Blocks kMixed = {200000, 16, 255, 4096};
 constexpr Blocks kSlots = {1000, 8, 56, 0};
 
-// The compiler must not see that a block is not used.
+// The compiler must not see that the block is unused.
 char* Allocate(size_t size) {
   char* block = new char[size];
   asm volatile("" : "+r"(block) : : "memory");

@@ -25,8 +25,8 @@ size_t CountLeading(absl::string_view text, Predicate is_part) {
       std::find_if_not(text.begin(), text.end(), is_part) - text.begin());
 }
 
-// Returns whether `text` begins as `shape` says: '0' stands for a digit, every
-// other character for itself.
+// Returns whether `text` begins like `shape`, in which '0' stands for any digit
+// and every other character for itself.
 bool HasShape(absl::string_view text, absl::string_view shape) {
   if (text.size() < shape.size()) return false;
   return std::equal(
@@ -35,7 +35,8 @@ bool HasShape(absl::string_view text, absl::string_view shape) {
       });
 }
 
-// The length of a date with time (ISO 8601) at the start of `text`; 0 if none.
+// Returns the length of a date with time (ISO 8601) at the start of `text`, or
+// 0.
 size_t TimeLength(absl::string_view text) {
   if (!HasShape(text, "0000-00-00T00:00:00") &&
       !HasShape(text, "0000-00-00 00:00:00")) {
@@ -59,8 +60,8 @@ bool IsAddress(absl::string_view word) {
          CountLeading(word.substr(2), absl::ascii_isxdigit) == word.size() - 2;
 }
 
-// Returns whether the number of this process stands at `begin` for the process:
-// a small one may be any count.
+// Returns whether the number at `begin` means the process: a small number may
+// be any count.
 bool MeansProcess(absl::string_view text, size_t begin, size_t length,
                   int process_id) {
   if (process_id >= kSmallestUnmistakableProcessId) return true;
@@ -104,7 +105,7 @@ std::string ReplaceWords(absl::string_view text, int process_id) {
   return replaced;
 }
 
-// Google Benchmark prints the machine's before anything else.
+// Removes the machine's load average, which Google Benchmark prints first.
 void RemoveLoadAverage(std::string* text) {
   const size_t begin = text->find("Load Average: ");
   if (begin == std::string::npos) return;

@@ -1,5 +1,5 @@
-// The end of a failed program's standard error, such that the same failure
-// gives the same text on every machine.
+// Shortens the standard error of a failed program to a text that is the same
+// for the same failure on every machine.
 //
 //   FailureTextOptions options;
 //   options.folders = {"/tmp/footprint.Xy12Ab"};
@@ -22,18 +22,18 @@ namespace footprint {
 inline constexpr size_t kFailureTextBytes = 8192;
 
 struct FailureTextOptions {
-  // Absolute folders of this machine. A path in one is named relative to it.
+  // Absolute folders of this machine. Paths in them become relative.
   std::vector<std::string> folders;
-  // Replaced by "PID" from 100 up: smaller numbers mean something else more
-  // often.
+  // Process IDs from 100 up become "PID". Smaller numbers more often mean
+  // something else.
   int process_id = 0;
 };
 
-// `text` with `folders` removed, process id, addresses ("0x7ffd..." as
-// "0xADDRESS") and points in time (ISO 8601, as "TIME") replaced, the load
-// average that Google Benchmark prints left out, and every byte that is no
-// printable ASCII, tab or newline shown as '?'. A longer text is cut to its
-// last kFailureTextBytes, from the beginning of a line on if there is one.
+// Returns the last kFailureTextBytes of `text`, from the beginning of a line if
+// there is one. It removes `folders` and the load average that Google Benchmark
+// prints. It replaces the process ID, addresses ("0x7ffd..." by "0xADDRESS")
+// and times (ISO 8601, by "TIME"). Every byte that is not printable ASCII, tab
+// or newline becomes '?'.
 std::string StableFailureText(std::string text,
                               const FailureTextOptions& options);
 

@@ -1,4 +1,4 @@
-// The promises of failure_text.h.
+// Tests what failure_text.h promises.
 
 #include "footprint/profiling/measuring/failure_text.h"
 
@@ -43,7 +43,7 @@ TEST(FailureTextTest, RemovesWhatBelongsToOneRun) {
   for (const auto& [text, expected] : cases) EXPECT_EQ(Scrub(text), expected);
 }
 
-// 3 is more often an exit status than a process.
+// A 3 is more often an exit status than a process ID.
 TEST(FailureTextTest, TakesASmallNumberForAProcessOnlyIfItSaysSo) {
   FailureTextOptions options;
   options.process_id = 3;

@@ -32,11 +32,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr rlim_t kStackBytes = rlim_t{8} << 20;
 constexpr rlim_t kOpenFiles = 1024;
-// Returns how long a killed process may take to go. Only an uninterruptible
-// wait in the kernel takes longer than milliseconds.
+// How long a killed process may take to end. Only an uninterruptible wait in
+// the kernel takes longer than milliseconds.
 constexpr std::chrono::seconds kReapLimit(30);
 
-// A step of the child that failed, before it becomes the program.
+// Reports a step that failed in the child before it becomes the program.
 struct StartReport {
   int step;   // a StartStep
   int error;  // errno
@@ -89,7 +89,8 @@ void LimitResource(int resource, rlim_t wanted) {
 
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) {
-    // SIGKILL, SIGSTOP and the C library's own cannot be set, nor need to.
+    // SIGKILL, SIGSTOP and the C library's own signals cannot be set, and need
+    // not be.
     std::signal(number, SIG_DFL);
   }
   sigset_t none;
@@ -97,7 +98,7 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Everything above standard error closes when the program starts.
+// Makes all descriptors above standard error close when the program starts.
 void CloseOtherFilesOnExecute() {
 #ifdef SYS_close_range
   constexpr unsigned kCloseOnExecute = 1u << 2;  // CLOSE_RANGE_CLOEXEC
@@ -114,18 +115,19 @@ bool RedirectFiles(int standard_error) {
          dup2(standard_error, STDERR_FILENO) >= 0;
 }
 
-// In the child, between fork and execve. Returns only through _exit.
+// Turns the child into the program, between fork and execve. It returns only
+// through _exit.
 [[noreturn]] void BecomeProgram(const FreshProcess& process,
                                 char* const* arguments,
                                 char* const* environment, int standard_error,
                                 int report) {
   const auto tell = [report](StartStep step) {
     const StartReport message = {step, errno};
-    // Nobody is left to tell if this fails.
+    // If this fails, the error cannot be reported anywhere.
     (void)!write(report, &message, sizeof(message));
   };
   setpgid(0, 0);
-  // A runner that is killed takes the program with it.
+  // The kernel kills the program if the runner is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   ResetSignals();
   umask(022);
@@ -154,7 +156,7 @@ bool RedirectFiles(int standard_error) {
   _exit(127);
 }
 
-// Reads what the child has to say until the program starts or the child ends.
+// Reads the child's reports until the program starts or the child ends.
 void ReadStartReports(int report, ProcessEnd* end) {
   StartReport message;
   ssize_t count;
@@ -170,8 +172,8 @@ void ReadStartReports(int report, ProcessEnd* end) {
   }
 }
 
-// Appends what can be read now and keeps the end of it. False at the pipe's
-// end.
+// Appends what can be read now to `tail` and keeps its end. Returns false at
+// the pipe's end.
 bool ReadAvailable(int file, std::string* tail) {
   char buffer[8192];
   while (true) {
@@ -186,7 +188,8 @@ bool ReadAvailable(int file, std::string* tail) {
   }
 }
 
-// True once `process_id` ended; it stays unreaped, so its number stays taken.
+// Returns whether `process_id` has ended. It is not reaped, so its ID stays in
+// use.
 bool HasEnded(pid_t process_id) {
   siginfo_t info;
   std::memset(&info, 0, sizeof(info));
@@ -207,8 +210,8 @@ WaitEnd WaitForEnd(const FreshProcess& process, pid_t process_id,
       return WaitEnd::kCancelled;
     }
     if (Clock::now() >= deadline) return WaitEnd::kTimedOut;
-    // An end is normally seen as the end of the pipe, at once; only a program
-    // that closed it, or left it to a child, is found by looking again.
+    // The end of the pipe normally shows the program's end at once. Only a
+    // program that closed it, or left it to a child, is found by polling.
     pollfd waited = {standard_error, POLLIN, 0};
     const bool is_watched = process.look != nullptr;
     poll(&waited, is_open ? 1 : 0, is_open && !is_watched ? 20 : 1);
@@ -218,7 +221,7 @@ WaitEnd WaitForEnd(const FreshProcess& process, pid_t process_id,
   return WaitEnd::kEnded;
 }
 
-// The children of this process, orphans of its descendants among them.
+// Returns the children of this process, including orphaned descendants.
 std::vector<pid_t> Children() {
   std::ifstream list(absl::StrCat("/proc/self/task/", getpid(), "/children"));
   std::vector<pid_t> children;
@@ -227,8 +230,8 @@ std::vector<pid_t> Children() {
   return children;
 }
 
-// Waits for one that has ended. Its number; 0: all run; below zero: there is
-// none.
+// Waits for a process that has ended and returns its ID. Returns 0 if all still
+// run, and a negative number if there is none.
 pid_t ReapOne(pid_t process_id, int* wait_status, ProcessEnd* end) {
   int status;
   rusage usage = {};
@@ -247,7 +250,7 @@ std::string ReadName(pid_t process_id) {
   return name;
 }
 
-// Gives what the program left behind its time, and names what is still there.
+// Gives descendants of the program time to end, and names those that are left.
 void WaitForOthers(const FreshProcess& process, int standard_error,
                    int* wait_status, ProcessEnd* end) {
   const Clock::time_point deadline =
@@ -269,13 +272,13 @@ void WaitForOthers(const FreshProcess& process, int standard_error,
     if (process.look != nullptr) process.look();
     pollfd waited = {standard_error, POLLIN, 0};
     poll(&waited, 1, 1);
-    // They must not wait for room in it.
+    // Reads the pipe, so that they do not wait for room in it.
     if (!ReadAvailable(standard_error, &end->standard_error_tail)) usleep(1000);
   }
 }
 
-// Kills the program and all that descends from it. A killed parent's children
-// become ours, so in the end every one is seen.
+// Kills the program and all its descendants. Children of a killed parent become
+// ours, so in the end each one is found.
 absl::Status KillAll(pid_t process_id, int* wait_status, ProcessEnd* end) {
   kill(-process_id, SIGKILL);
   const Clock::time_point deadline = Clock::now() + kReapLimit;

@@ -1,4 +1,4 @@
-// The promises of fresh_process.h, on shell one-liners.
+// Tests what fresh_process.h promises, with shell one-liners.
 
 #include "footprint/profiling/measuring/fresh_process.h"
 
@@ -106,7 +106,7 @@ TEST(FreshProcessTest, InheritsNoFile) {
 }
 
 #ifdef SYS_close_range
-// As on kernels that have no close_range, or one that marks no files.
+// Acts like kernels without close_range, or whose close_range marks no files.
 void ForbidCloseRange() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -166,7 +166,7 @@ TEST(FreshProcessTest, AddressesRepeatOnlyWithoutRandomLayout) {
     return end.is_layout_as_asked ? end.standard_error_tail : "";
   };
   if (stack_of(false).empty()) {
-    // Nothing to hold it to; the end says so, which is what is promised then.
+    // If the layout cannot be chosen, the result only has to say so.
     std::cerr << "this system forbids choosing the layout\n";
     return;
   }
@@ -191,7 +191,7 @@ TEST(FreshProcessTest, EndsWhatExceedsItsTime) {
   EXPECT_EQ(end.standard_error_tail, "begun\n");
 }
 
-// A second session is out of reach of a signal to the group.
+// A signal to the group does not reach a second session.
 TEST(FreshProcessTest, LeavesNoDescendantBehind) {
   FreshProcess process = Shell(
       "setsid sh -c 'trap \"\" TERM HUP; echo $$ >number.new; "
@@ -206,7 +206,7 @@ TEST(FreshProcessTest, LeavesNoDescendantBehind) {
   EXPECT_EQ(errno, ESRCH);
 }
 
-// The pipe's end is not the program's end.
+// The end of the pipe is not the end of the program.
 TEST(FreshProcessTest, WaitsForAProgramThatClosedItsStandardError) {
   const ProcessEnd end = RunToEnd(Shell("exec 2>&-; sleep 0.2; exit 5"));
   EXPECT_EQ(end.exit_status, 5);

@@ -1,5 +1,5 @@
-// Holds 48 MiB in the way that its argument names, and tells what it can see of
-// its circumstances. It knows nothing of measurements.
+// Holds 48 MiB in the way that its argument names, and reports the conditions
+// that it can see. It knows nothing of measurements.
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -30,14 +30,14 @@ void HoldMapped() {
   Touch(static_cast<char*>(bytes));
 }
 
-// At its peak, long enough for somebody who looks now and then; what an exit
-// would bring in besides is left out.
+// Stays at the peak long enough to be sampled. _exit avoids the memory that an
+// exit would need.
 [[noreturn]] void StayAndEnd() {
   usleep(200000);
   _exit(0);
 }
 
-// A file in memory that nobody has open: it waits in a socket.
+// Holds a file in memory that no process has open: it waits in a socket.
 void HoldInFlight() {
   const int file = memfd_create("held", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(kBytes)) != 0) {
@@ -67,14 +67,14 @@ void HoldInFlight() {
   close(file);
 }
 
-// A TiB of which no page is touched.
+// Maps a TiB of which no page is touched.
 void Reserve() {
   void* const bytes = mmap(nullptr, size_t{1} << 40, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (bytes == MAP_FAILED) std::abort();
 }
 
-// 3 if the environment has more than every run has.
+// Returns 3 if the environment has more than every run has.
 int CheckEnvironment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const bool is_known = std::strncmp(*entry, "PATH=", 5) == 0 ||
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   }
   if (how == "environment") return CheckEnvironment();
   if (how == "child") {
-    // Not waited for, and as quick as it can be.
+    // The child is not waited for, and ends quickly.
     if (fork() == 0) {
       HoldMapped();
       usleep(50000);

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr char kProfileName[] = "profile.binpb";
 constexpr char kSamplesName[] = "samples.binpb";
-// A prime, so that the padding never keeps a power of two's alignment.
+// A prime, so that the padding never keeps an alignment to a power of two.
 constexpr int kPaddingStepBytes = 1361;
 
 absl::Status CheckDataName(const std::string& name) {
@@ -144,8 +144,8 @@ FreshProcess Describe(const ProgramMeasurement& measurement,
   return process;
 }
 
-// Reads what the program left in its folder. False, with `failure`, if that is
-// no measurement.
+// Reads what the program left in its folder. Returns false, with `failure`, if
+// that is not a valid measurement.
 bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
                      ProducerFailure* failure) {
   absl::StatusOr<MemoryProfile> profile =
@@ -186,8 +186,8 @@ bool ReadMeasurement(const std::string& folder, MemoryMeasurement* measured,
   return true;
 }
 
-// Returns whether the exit status only says what the profile says, too: that
-// some benchmarks failed.
+// Returns whether the exit status only repeats what the profile says: that some
+// benchmarks failed.
 bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
   if (end.kind != ProcessEnd::Kind::kExited) return false;
   const absl::StatusOr<MemoryProfile> profile =
@@ -196,8 +196,8 @@ bool NamesFailedBenchmarks(const ProcessEnd& end, const std::string& folder) {
          profile->failure().kind() == ProducerFailure::BENCHMARKS_FAILED;
 }
 
-// One process. True if `measured` is set, which may have a failure of some
-// benchmarks; else `failure` is.
+// Measures one process. Returns true if `measured` is set, possibly with a
+// failure of some benchmarks; otherwise `failure` is set.
 absl::StatusOr<bool> MeasureOnce(const ProgramMeasurement& measurement,
                                  int index, MemoryMeasurement* measured,
                                  ProducerFailure* failure) {
@@ -245,7 +245,7 @@ MemoryMeasurement FailureRecord(ProducerFailure failure) {
   return record;
 }
 
-// Keeps what `names` has.
+// Keeps the benchmarks that are in `names`.
 template <typename Benchmarks>
 void KeepNamed(const std::set<std::string>& names, Benchmarks* benchmarks) {
   benchmarks->erase(std::remove_if(benchmarks->begin(), benchmarks->end(),
@@ -255,8 +255,8 @@ void KeepNamed(const std::set<std::string>& names, Benchmarks* benchmarks) {
                     benchmarks->end());
 }
 
-// If benchmarks failed in any process, leaves what was measured in all, and the
-// first process's word for it in `failure`.
+// If benchmarks failed in any process, keeps those that all processes measured,
+// and the first process's report in `failure`.
 bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
                     ProducerFailure* failure) {
   std::map<std::string, size_t> counts;
@@ -283,7 +283,7 @@ bool SetAsideFailed(std::vector<MemoryMeasurement>* processes,
   return true;
 }
 
-// Returns how a program that is measured as it is was run.
+// Adds how a program that is measured as it is was run.
 void AddRemarks(MemoryProfile* profile) {
   Remark* const run = profile->add_remarks();
   run->set_about("memprof");

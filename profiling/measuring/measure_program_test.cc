@@ -1,4 +1,4 @@
-// The promises of measure_program.h, on a real program that misbehaves on
+// Tests what measure_program.h promises, with a real program that misbehaves on
 // demand.
 
 #include "footprint/profiling/measuring/measure_program.h"
@@ -50,7 +50,7 @@ ProducerFailure FindFailure(const ProgramMeasurement& measurement) {
   EXPECT_TRUE(first.profile.has_failure());
   EXPECT_THAT(first.profile.benchmarks(), IsEmpty());
   EXPECT_EQ(first.profile.label(), measurement.label);
-  // A failure is cached like any other result, so it must repeat too.
+  // A failure is cached like any other result, so it must also repeat.
   EXPECT_EQ(first.profile.SerializeAsString(),
             Measure(measurement).profile.SerializeAsString());
   return first.profile.failure();
@@ -81,13 +81,13 @@ TEST(MeasureProgramTest, MeasuresInThreeProcesses) {
   ASSERT_EQ(benchmark.metrics_size(), 1);
   EXPECT_EQ(benchmark.metrics(0).value(), 114688);
   EXPECT_THAT(benchmark.unrepeated(), IsEmpty());
-  // The process's number stands for what is statistical.
+  // The process's number serves as a statistical figure.
   const SampledBenchmark& samples = measured.samples.benchmarks(0);
   ASSERT_EQ(samples.metrics_size(), 2);
   EXPECT_EQ(samples.metrics(0).kind(), ALLOCATOR_RESIDENT_BYTES);
   EXPECT_THAT(samples.metrics(0).values(), SizeIs(3));
   EXPECT_THAT(samples.metrics(1).values(), SizeIs(3));
-  // They are true for this machine.
+  // The facts are those of this machine.
   EXPECT_EQ(measured.samples.kernel(), KernelName());
   EXPECT_EQ(measured.samples.cpu_model(), ProcessorModel());
 }
@@ -117,8 +117,7 @@ TEST(MeasureProgramTest, FindsWhatDependsOnTheLayout) {
   int randomization = 0;
   std::ifstream("/proc/sys/kernel/randomize_va_space") >> randomization;
   const MemoryMeasurement measured = Measure(Program("vary_with_layout"));
-  // Where the whole system does without random layouts, nothing can depend on
-  // them.
+  // If the whole system has no random layouts, nothing can depend on them.
   EXPECT_EQ(measured.profile.benchmarks(0).unrepeated_size(),
             randomization == 0 ? 0 : 1);
 }
@@ -192,7 +191,8 @@ TEST(MeasureProgramTest, PassesTheProgramsOwnFailureOn) {
   EXPECT_EQ(FindFailure(Program("own_failure")).detail(), "no such benchmark");
 }
 
-// Whether all processes say so or one, and whatever the exit status is.
+// It does not matter whether all processes report it or one, nor what the exit
+// status is.
 TEST(MeasureProgramTest, ABenchmarkThatFailedTakesNoOtherWithIt) {
   for (const char* what : {"benchmark_fails", "one_process_fails"}) {
     const MemoryMeasurement measured = Measure(Program(what));

@@ -33,8 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// For processes that end by themselves when the program has, as helpers of
-// interpreters do.
+// For processes that end by themselves after the program, like helpers of
+// interpreters.
 constexpr int kOthersLimitSeconds = 5;
 constexpr std::chrono::nanoseconds kLongestPause =
     std::chrono::milliseconds(100);
@@ -43,17 +43,17 @@ constexpr std::chrono::nanoseconds kShortestPause =
 constexpr char kFailed[] =
     "the run without any flag of ours, whose whole process is measured: ";
 
-// Looks at the descendants of this process. Spends no more than a twentieth of
-// a processor on it, unless that would be less than ten looks a second, or less
-// than one in each tenth of the time since the begin: a program that ends after
-// a few milliseconds is looked at, too.
+// Samples the descendants of this process. It uses at most a twentieth of a
+// processor, unless that would be less than ten samples a second, or less than
+// one in each tenth of the time since the begin, so that a program of a few
+// milliseconds is sampled too.
 class PacedWatch {
  public:
   explicit PacedWatch(const MemoryGroup* group) : watch_(getpid(), group) {}
 
   void Look() {
     if (Clock::now() < next_) return;
-    // On a busy machine the clock tells of waiting.
+    // The thread's processor time excludes waiting on a busy machine.
     const int64_t begin_ns = ThreadProcessorTimeNs();
     watch_.Look();
     const auto cost =
@@ -72,12 +72,12 @@ class PacedWatch {
   Clock::time_point next_;
 };
 
-// Figures of one run.
+// The figures of one run.
 struct OutsideRun {
   WholeProcessPeak peak;
-  int64_t group_bytes = 0;  // 0: there was no group
+  int64_t group_bytes = 0;  // 0 if there was no group.
   std::string why_no_group;
-  std::vector<std::string> survivors;  // names of processes
+  std::vector<std::string> survivors;  // The names of processes.
   int64_t benchmark_count = kUnknownBenchmarkCount;
 };
 
@@ -116,7 +116,8 @@ absl::Status Prepare(const ProgramMeasurement& measurement,
                      measurement.runfiles, folder);
 }
 
-// False, with `failure`: no benchmark ran, so that nothing was measured.
+// Returns false, with `failure`, if no benchmark ran, so that nothing was
+// measured.
 bool RanBenchmarks(const ProgramMeasurement& measurement, const OutsideRun& run,
                    ProducerFailure* failure) {
   if (run.benchmark_count != 0) return true;
@@ -128,7 +129,7 @@ bool RanBenchmarks(const ProgramMeasurement& measurement, const OutsideRun& run,
   return false;
 }
 
-// One run. True if `run` is set; else `failure` is.
+// Makes one run. Returns true if `run` is set; otherwise `failure` is set.
 absl::StatusOr<bool> RunOnce(const ProgramMeasurement& measurement,
                              OutsideRun* run, ProducerFailure* failure) {
   const MeasurementFolder folder;
@@ -184,7 +185,7 @@ void AddSample(MetricKind kind, const char* phase,
   for (int64_t value : values) metric->add_values(value);
 }
 
-// The highest of `values` to the profile, each to the samples.
+// Adds the highest of `values` to the profile, and each to the samples.
 template <typename Measured>
 void AddFigures(MetricKind kind, const char* phase,
                 const std::vector<int64_t>& values, Measured* measured,
@@ -199,7 +200,8 @@ void AddRemark(const std::string& text, MemoryProfile* profile) {
   remark->set_text(text);
 }
 
-// Parts of the run that needed most, so that they add up to the figure.
+// Adds the parts of the run that needed most, so that they add up to the
+// figure.
 void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
   const WholeProcessParts& parts = peak.parts;
   const std::pair<const char*, int64_t> named[] = {
@@ -226,7 +228,7 @@ void AddParts(const WholeProcessPeak& peak, MemoryProfile* profile) {
   }
 }
 
-// A phase and a remark, if processes outlived the program in any run.
+// Adds a phase and a remark, if processes outlived the program in any run.
 void AddSurvivors(const std::vector<OutsideRun>& runs, MemoryProfile* profile) {
   const auto outlived = std::find_if(
       runs.begin(), runs.end(),
@@ -243,7 +245,7 @@ void AddSurvivors(const std::vector<OutsideRun>& runs, MemoryProfile* profile) {
             profile);
 }
 
-// The arguments of the runs, and how many benchmarks they made run.
+// Adds the arguments of the runs, and how many benchmarks they ran.
 void AddArguments(const ProgramMeasurement& measurement, const OutsideRun& run,
                   MemoryProfile* profile) {
   if (measurement.arguments.empty()) return;
@@ -306,7 +308,7 @@ MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
 
 absl::StatusOr<MemoryMeasurement> MeasureWholeProcess(
     const ProgramMeasurement& measurement, const std::string& name) {
-  // The kernel's mark misses nothing, so one run is a figure, too.
+  // The kernel's high-water mark misses nothing, so one run is enough.
   const absl::Status status = CheckMeasurement(measurement, 1);
   if (!status.ok()) return status;
   RemoveAbandonedFolders();

@@ -1,4 +1,4 @@
-// The promises of measure_whole_process.h.
+// Tests what measure_whole_process.h promises.
 
 #include "footprint/profiling/measuring/measure_whole_process.h"
 
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 constexpr int64_t kHeldBytes = int64_t{48} << 20;
-// A small program, its libraries and its stack.
+// The bytes of a small program, its libraries and its stack.
 constexpr int64_t kMostOtherBytes = int64_t{8} << 20;
 
 MemoryMeasurement Measure(const std::string& how) {
@@ -48,7 +48,7 @@ int64_t FindPeak(const MemoryMeasurement& measured) {
   return -1;
 }
 
-// -1: there is none.
+// Returns -1 if there is no such phase.
 int64_t FindPhasePeak(const MemoryMeasurement& measured,
                       const std::string& name) {
   for (const BenchmarkMemory& benchmark : measured.profile.benchmarks()) {
@@ -170,7 +170,7 @@ TEST(MeasureWholeProcessTest, WhatNoProcessMapsIsSeenByTheGroup) {
 TEST(MeasureWholeProcessTest, UntouchedAddressSpaceIsSaid) {
   EXPECT_GE(FindPhasePeak(Measure("reserve"), kUntouchedPhase),
             int64_t{1} << 40);
-  // Static data that this program does not use is some, too.
+  // Unused static data of the program also counts.
   EXPECT_LT(FindPhasePeak(Measure("mapped"), kUntouchedPhase),
             kHeldBytes + kMostOtherBytes);
 }

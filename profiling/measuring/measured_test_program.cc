@@ -1,5 +1,5 @@
-// A program to be measured in tests: writes a profile made up from its flags,
-// or misbehaves as they say.
+// A program that tests measure: it writes a profile made up from its flags, or
+// misbehaves as they say.
 //
 //   measured_test_program --memory_profile_out=p --memory_samples_out=s
 //   --do=crash
@@ -73,7 +73,7 @@ std::string Limit(__rlimit_resource resource) {
   return absl::StrCat(limit.rlim_cur);
 }
 
-// Circumstances that the program can see: where and how it runs.
+// Adds the conditions that the program can see: where and how it runs.
 void DescribeCircumstances(const std::string& own_name,
                            BenchmarkMemory* benchmark) {
   AddArgument("argv[0]", own_name, benchmark);
@@ -102,14 +102,15 @@ void DescribeCircumstances(const std::string& own_name,
   AddArgument("umask", absl::StrCat(mask), benchmark);
 }
 
-// An address that the layout of the address space and the environment decide.
+// Returns an address that depends on the address-space layout and on the
+// environment.
 int64_t StackAddress() {
   char here = 0;
   char* volatile address = &here;
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(address));
 }
 
-// An address that only the layout of the address space decides.
+// Returns an address that depends only on the address-space layout.
 int64_t MappedAddress() {
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(
       mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
@@ -119,8 +120,8 @@ int64_t MappedAddress() {
   while (true) pause();
 }
 
-// Leaves a child that is in another session, with another parent, and that
-// keeps standard error open.
+// Leaves a grandchild that is in another session, has another parent, and keeps
+// standard error open.
 void LeaveHangingGrandchild(const std::string& process_id_path) {
   if (fork() != 0) {
     while (access(process_id_path.c_str(), F_OK) != 0) usleep(1000);
@@ -148,7 +149,7 @@ void Misbehave(const std::string& what) {
   if (what == "crash") {
     std::fprintf(stderr, "about to crash, process %d at %p\n", getpid(),
                  static_cast<void*>(&environ));
-    // A sanitizer would turn it into an exit.
+    // A sanitizer's handler would turn the signal into an exit.
     std::signal(SIGSEGV, SIG_DFL);
     std::raise(SIGSEGV);
   } else if (what == "abort") {
@@ -174,7 +175,7 @@ struct Flags {
   std::string profile_path;
   std::string samples_path;
   std::string what;
-  std::string path;  // of a data file, or where to leave a process id
+  std::string path;  // of a data file, or for a process ID
 };
 
 Flags ParseFlags(int argc, char** argv) {

@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Its length may reach the heap, so it is always the same.
+// The name's length may reach the heap, so it is always the same.
 constexpr char kFolderPattern[] = "/tmp/footprint-XXXXXX";
 
-// Returns the text that marks the folder itself: a copy, or a folder that
-// somebody renamed to keep it, has another path or another number. Empty if
-// there is no such folder.
+// Returns the text that identifies the folder itself, or "" if it does not
+// exist. A copy, or a folder that somebody renamed to keep it, has another path
+// or another inode.
 std::string MarkerText(const std::string& path) {
   struct stat facts = {};
   if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
@@ -33,8 +33,9 @@ std::string MarkerText(const std::string& path) {
                       facts.st_ino, ", and removes it\n");
 }
 
-// The locked marker of a new folder, or none. Its text comes last: what is
-// killed before has no marker, and leaves an empty folder.
+// Returns the locked marker of a new folder, or a closed descriptor. Its text
+// is written last, so a runner that is killed earlier leaves a folder without a
+// valid marker.
 FileDescriptor MakeMarker(const std::string& path) {
   const std::string text = MarkerText(path);
   FileDescriptor marker(open(absl::StrCat(path, "/", kFolderMarkerName).c_str(),
@@ -46,7 +47,8 @@ FileDescriptor MakeMarker(const std::string& path) {
   return FileDescriptor();
 }
 
-// The locked marker of a folder that no runner uses any more, or none.
+// Returns the locked marker of a folder that no runner uses any more, or a
+// closed descriptor.
 FileDescriptor LockAbandoned(const std::string& path) {
   FileDescriptor marker(open(absl::StrCat(path, "/", kFolderMarkerName).c_str(),
                              O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -67,7 +69,7 @@ FileDescriptor LockAbandoned(const std::string& path) {
   return FileDescriptor();
 }
 
-// The marker goes last, so that a removal that is cut short can be ended.
+// Removes the marker last, so that a removal that is cut short can be finished.
 void RemoveFolder(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end;

@@ -1,16 +1,16 @@
 // The folder in which a measured program runs: a new one of a fixed length in
-// /tmp, with what the program is to find there.
+// /tmp, with the files that the program needs.
 //
 //   const MeasurementFolder folder;
 //   if (folder.path().empty()) return;  // no room in /tmp
 //   absl::Status status = LinkData(data, folder.path());
 //
-// A runner that is killed leaves its folder; RemoveAbandonedFolders() removes
-// those that no runner uses any more, and nothing that is another's.
+// A runner that is killed leaves its folder. RemoveAbandonedFolders() removes
+// folders that no runner uses any more, and nothing else.
 //
-// Owns the folder and its lock; both go with it. Thread-compatible. Memory:
-// the path. Errors: kNotFound for a file that does not exist,
-// kInvalidArgument for one that cannot be put where it was asked for.
+// Owns the folder and its lock; the destructor removes both. Thread-compatible.
+// Memory: the path. Errors: kNotFound for a file that does not exist,
+// kInvalidArgument for one whose name is not allowed.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
 #define FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
@@ -24,13 +24,13 @@
 namespace footprint {
 
 struct DataFile {
-  std::string path;  // of the file or folder
-  std::string name;  // relative, by which the program opens it
+  std::string path;  // The path of the file or folder.
+  std::string name;  // The relative name by which the program opens it.
 };
 
 // The name of the file that proves that a runner made the folder. It is locked
-// for as long as the folder is in use; the lock goes with the runner, however
-// that ends.
+// as long as the folder is in use; the lock ends with the runner, however that
+// ends.
 inline constexpr char kFolderMarkerName[] = ".footprint_profile_runner";
 
 class MeasurementFolder {
@@ -52,8 +52,9 @@ void RemoveAbandonedFolders();
 absl::Status LinkData(const std::vector<DataFile>& data,
                       const std::string& folder);
 
-// `executable` as NAME and `runfiles` below NAME.runfiles, links resolved: an
-// interpreter would resolve them, and keep this machine's path on its heap.
+// Copies `executable` to NAME, and `runfiles` below NAME.runfiles, with links
+// resolved: an interpreter would resolve them, and keep this machine's path on
+// its heap.
 absl::Status CopyProgram(const std::string& executable, const std::string& name,
                          const std::vector<DataFile>& runfiles,
                          const std::string& folder);

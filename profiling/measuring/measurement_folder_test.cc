@@ -1,5 +1,5 @@
-// The promises of measurement_folder.h; that a folder outlives no runner is
-// tested by measure_program_test.
+// Tests what measurement_folder.h promises. measure_program_test tests that no
+// folder outlives its runner.
 
 #include "footprint/profiling/measuring/measurement_folder.h"
 
@@ -30,7 +30,7 @@ TEST(MeasurementFolderTest, ItIsThereAsLongAsItsOwner) {
     const MeasurementFolder folder;
     path = folder.path();
     ASSERT_TRUE(fs::is_directory(path));
-    // Nobody takes it away meanwhile.
+    // No other runner removes it meanwhile.
     RemoveAbandonedFolders();
     EXPECT_TRUE(fs::is_directory(path));
     std::ofstream(path + "/left") << "x";

@@ -1,4 +1,5 @@
-// Files that the rule `memory_profile` made of programs that behave as told.
+// Tests files that the rule `memory_profile` made of programs that behave on
+// demand.
 
 #include <csignal>
 #include <fstream>
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// In the runfiles of this test.
+// Returns a path in the runfiles of this test.
 std::string MakePath(const std::string& what) {
   return absl::StrCat("profiling/measuring/test_", what,
                       "_profile.profile.binpb");
@@ -96,7 +97,7 @@ TEST(MemoryProfileRuleTest, DataIsFoundUnderItsName) {
   EXPECT_EQ(ReadArguments("renamed_data")["content"], "feature,target\n1,2\n");
 }
 
-// The benchmark's own data is there, and nothing of the host is.
+// The program sees its own data, and nothing of the host.
 TEST(MemoryProfileRuleTest, TheProgramSeesItsDataOnly) {
   std::map<std::string, std::string> seen = ReadArguments("describe");
   EXPECT_EQ(seen["argv[0]"], "measured_test_program");

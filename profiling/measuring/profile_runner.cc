@@ -8,15 +8,15 @@
 //       [--whole_process=NAME [--copy_program=yes]]
 //       [--argument=ARGUMENT]... -- PROGRAM ARGUMENT...
 //
-// An --argument comes after those behind the program. The last of a label that
-// is given twice counts.
+// Each --argument is added after those behind the program. A flag that is given
+// twice has its last value.
 //
-// With --whole_process the program is not asked for its profile: its whole
-// process is measured from outside, in runs without any flag of ours.
+// With --whole_process the program writes no profile: its whole process is
+// measured from outside, in runs without any of our flags.
 //
-// A program that fails gives a profile that says so, and exit status 0: it is
-// the gate that reports it. Exit status 2: the flags are wrong, or the outputs
-// cannot be written; 130: cancelled.
+// A program that fails gives a profile that says so, and exit status 0, because
+// the gate reports the failure. Exit status 2 means that the flags are wrong or
+// the outputs cannot be written, and 130 that the run was cancelled.
 
 #include <csignal>
 #include <iostream>
@@ -44,7 +44,7 @@ struct RunnerFlags {
   ProgramMeasurement measurement;
   std::string output;
   std::string samples_output;
-  std::string whole_process;  // the name of its figures; empty: not asked for
+  std::string whole_process;  // The name of the figures; empty if not wanted.
 };
 
 absl::Status SetNumber(absl::string_view name, absl::string_view value,
@@ -72,7 +72,7 @@ absl::Status AddFile(absl::string_view path, std::vector<DataFile>* files,
   return absl::OkStatus();
 }
 
-// `last`: of data or runfiles, those to which one was added last.
+// `last` is the list, of data or runfiles, to which a file was added last.
 absl::Status NameFile(absl::string_view name, std::vector<DataFile>* last) {
   if (last == nullptr) {
     return absl::InvalidArgumentError(
@@ -128,7 +128,7 @@ absl::Status TakeRunnerFlags(int* argc, char** argv, RunnerFlags* flags) {
        {"--as", [&](Text value) { return NameFile(value, last); }}});
 }
 
-// "--" and the program follow the flags, and nothing else stands before.
+// "--" and the program follow the flags; no other argument precedes them.
 absl::StatusOr<RunnerFlags> ParseFlags(int argc, char** argv) {
   RunnerFlags flags;
   absl::Status status = TakeRunnerFlags(&argc, argv, &flags);

@@ -1,11 +1,11 @@
-// Why a run of a measured program is no measurement.
+// Explains why a run of a measured program is not a valid measurement.
 //
 //   ProducerFailure failure;
 //   if (!EndedWell(end, time_limit_seconds, &failure)) {
 //     MakeStable({folder, executable_folder}, end, &failure);
 //   }
 //
-// Pure functions, thread-safe; a failure owns its texts, which are all the
+// Pure functions, thread-safe. A failure owns its texts, which are the only
 // memory.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_RUN_FAILURE_H_
@@ -19,12 +19,12 @@
 
 namespace footprint {
 
-// Returns whether it ended well; if not, why, in `failure`.
+// Returns whether the run ended well; if not, stores the reason in `failure`.
 bool EndedWell(const ProcessEnd& end, int time_limit_seconds,
                ProducerFailure* failure);
 
-// The program's last words, and texts that are the same whenever the failure
-// is: without the numbers of processes and the paths of `folders`.
+// Stores the end of the program's standard error, and makes all texts the same
+// for the same failure: without process IDs and the paths of `folders`.
 void MakeStable(const std::vector<std::string>& folders, const ProcessEnd& end,
                 ProducerFailure* failure);
 

@@ -1,4 +1,4 @@
-// The promises of run_failure.h.
+// Tests what run_failure.h promises.
 
 #include "footprint/profiling/measuring/run_failure.h"
 

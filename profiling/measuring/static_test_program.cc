@@ -1,3 +1,3 @@
-// A program that nothing can be preloaded into.
+// A static program, into which no library can be preloaded.
 
 int main() { return 0; }

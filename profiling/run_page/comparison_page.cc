@@ -33,7 +33,7 @@ std::string PageWithin(const MeasuredRun& before, const MeasuredRun& after,
   bool is_first = true;
   for (const ReportTable& table : changes.tables) {
     AddTable(table, limits.table_rows, &page);
-    // Below the figures.
+    // The flame graph comes below the figures.
     if (is_first) {
       AddFlameGraph(before, after, limits.flame_graph_bytes, &page);
     }

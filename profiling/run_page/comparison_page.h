@@ -1,15 +1,15 @@
-// Two measured runs beside each other, as one page that needs no network.
+// Shows two measured runs beside each other, as one page that needs no network.
 //
 //   absl::Status status = ReplaceFile(
 //       "change.html", ComparisonPage(before, after), ToDisk::kFlush);
 //
-// Figures, a flame graph whose colours tell growth, lines of code and stages
-// that changed, and of estimates, whether the change may be chance. Tables
-// compare the processes with the highest peaks. The page has at most
-// kMostPageBytes (run_page.h).
+// The page has figures, a flame graph whose colours show growth, and the lines
+// of code and stages that changed; for estimates it says whether the change may
+// be chance. Tables compare the processes with the highest peaks. The page has
+// at most kMostPageBytes (run_page.h).
 //
-// Pure; thread-safe. Any names may stand in a run. Memory: some 20 bytes a
-// call. Time: linear in calls and sites.
+// Pure; thread-safe. A run may have any names. Memory: some 20 bytes a call.
+// Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_COMPARISON_PAGE_H_

@@ -1,6 +1,6 @@
 // Makes the pages of runs with a million call sites and of a record of 100 MB,
-// and says what that takes: at most 300 KB, 2 s of the processor (nothing
-// waits) and 256 MiB besides the run itself, else it exits 1.
+// and prints what that takes. Exits with 1 if it takes more than 300 KB, 2 s of
+// processor time or 256 MiB above the run itself.
 
 #include <ctime>
 #include <iostream>

@@ -16,13 +16,13 @@ constexpr char kSmallerCalls[] = "smaller calls";
 constexpr uint32_t kNoName = ~uint32_t{0};
 constexpr uint32_t kNameOfOthers = 1;
 
-// A name may be as long as a template's arguments make it.
+// Template arguments can make a name arbitrarily long.
 constexpr size_t kMostNameBytes = 160;
 
 std::string ShortName(absl::string_view name) {
   if (name.size() <= kMostNameBytes) return std::string(name);
   size_t end = kMostNameBytes - 3;
-  // No half of a character.
+  // Cuts between characters of UTF-8.
   while (end > 0 && (name[end] & 0xC0) == 0x80) --end;
   return absl::StrCat(name.substr(0, end), "...");
 }
@@ -93,7 +93,7 @@ void MergedCalls::Add(uint32_t node, size_t measure, int64_t value,
   variances[node] += variance;
 }
 
-// Returns each node's greatest share of any measure, with what it calls.
+// Returns each node's greatest share of any measure, including what it calls.
 std::vector<double> MergedCalls::Scores() const {
   std::vector<double> scores(nodes_.size());
   for (size_t m = 0; m < values_.size(); ++m) {
@@ -108,7 +108,7 @@ std::vector<double> MergedCalls::Scores() const {
   return scores;
 }
 
-// About how many bytes the node adds to a page, the others of it included.
+// Returns about how many bytes the node adds to a page, including its "others".
 size_t MergedCalls::CountCost(uint32_t node,
                               std::vector<bool>* has_name) const {
   constexpr size_t kBytesOfNode = 24;
@@ -137,8 +137,8 @@ std::vector<uint32_t> MergedCalls::Choose(size_t most_bytes) const {
       scored.push_back({-scores[i], static_cast<uint32_t>(i)});
     }
   }
-  // A call has at most its caller's score and a higher index, so callers come
-  // first.
+  // A caller's score is at least that of its calls and its index is lower, so
+  // callers come before their calls.
   const size_t most = std::min(kMostNodes, scored.size());
   std::partial_sort(scored.begin(),
                     scored.begin() + static_cast<std::ptrdiff_t>(most),
@@ -168,7 +168,7 @@ FlameGraph::Node MergedCalls::GraphNode(uint32_t node, int parent) const {
   return graph_node;
 }
 
-// Adds a node's own figures. Until SetSigmas, sigmas are variances.
+// Adds a node's own figures. `sigmas` holds variances until SetSigmas.
 void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
   for (size_t m = 0; m < values_.size(); ++m) {
     sum->own_values[m] += values_[m][node];
@@ -176,7 +176,7 @@ void MergedCalls::AddOwn(uint32_t node, FlameGraph::Node* sum) const {
   }
 }
 
-// From variances of own figures to sigmas of sums.
+// Turns variances of own figures into sigmas of sums.
 void MergedCalls::SetSigmas(std::vector<FlameGraph::Node>* nodes) const {
   for (size_t m = 0; m < values_.size(); ++m) {
     std::vector<int64_t> sums;
@@ -196,12 +196,12 @@ void MergedCalls::SetSigmas(std::vector<FlameGraph::Node>* nodes) const {
   }
 }
 
-// Callers have a score of at least their calls', so they are kept, too.
+// A caller's score is at least that of its calls, so it is also kept.
 std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
     size_t most_bytes) const {
   std::vector<FlameGraph::Node> kept;
-  // By node: place in `kept` plus 1, of itself or else of the nearest call
-  // around it that is kept; 0: there is none.
+  // For each node, the index in `kept` plus 1 of itself or else of the nearest
+  // kept call around it; 0 if there is none.
   std::vector<uint32_t> places(nodes_.size());
   std::vector<bool> is_kept(nodes_.size());
   is_kept[0] = true;
@@ -211,7 +211,7 @@ std::vector<FlameGraph::Node> MergedCalls::LargestNodes(
     places[node] = static_cast<uint32_t>(kept.size());
     is_kept[node] = true;
   }
-  std::map<uint32_t, FlameGraph::Node> others;  // by place
+  std::map<uint32_t, FlameGraph::Node> others;  // Indexed by place.
   for (uint32_t i = 1; i < nodes_.size(); ++i) {
     if (is_kept[i]) continue;
     places[i] = places[nodes_[i].parent];
@@ -265,7 +265,7 @@ uint32_t MergedCalls::Stacks::FindNode(uint32_t call) {
   return kept == call ? node : merged_.Others(node);
 }
 
-// Callers of a kept call are kept, too.
+// Callers of a kept call are also kept.
 uint32_t MergedCalls::Stacks::NodeOfKept(uint32_t call) {
   path_.clear();
   uint32_t each = call;

@@ -1,4 +1,5 @@
-// Calls of runs as one tree of functions, with figures, cut to a bounded size.
+// Merges the calls of runs into one tree of functions, with figures, and cuts
+// it to a bounded size.
 //
 //   MergedCalls merged(/*measure_count=*/1);
 //   MergedCalls::Stacks stacks(run, image, nearest, /*root=*/0,
@@ -6,13 +7,13 @@
 //   merged.Add(stacks.FindNode(site.call()), 0, site.at_peak().bytes(), 0);
 //   std::vector<FlameGraph::Node> nodes = merged.LargestNodes(120'000);
 //
-// The outermost node, 0, is no call; runs must outlive the tree. Calls that are
-// cut stand as "others" where they were called. Negative values count as 0. A
-// call that the caller does not keep is never looked up, so a tree of millions
-// is cheap.
+// Node 0 is the outermost and is not a call. The runs must outlive the tree.
+// Calls that are cut are added to "others" at their caller. Negative values
+// count as 0. A call that the caller does not keep is never looked up, so a
+// tree of millions of calls is cheap.
 //
-// Thread-compatible. Memory: some 50 bytes a call, 8 a measure and call and,
-// where figures are estimates, 8 more. Time: linear; LargestNodes sorts the
+// Thread-compatible. Memory: some 50 bytes a call, 8 for each measure of a call
+// and, if figures are estimates, 8 more. Time: linear; LargestNodes sorts the
 // calls that it may keep.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_MERGED_CALLS_H_
@@ -36,33 +37,34 @@ class MergedCalls {
  public:
   explicit MergedCalls(size_t measure_count);
 
-  // The call of that name in `parent`, there from now on. `detail` is kept from
-  // the first time. Both must outlive the tree.
+  // Returns the call of that name in `parent`, and adds it if needed. The first
+  // `detail` is kept. Both texts must outlive the tree.
   uint32_t Child(uint32_t parent, absl::string_view name,
                  absl::string_view detail, CodeOwner owner);
 
-  // The node of calls in `parent` that are too small for one of their own; it
-  // is never kept as one.
+  // Returns the node for calls in `parent` that are too small for a node of
+  // their own. LargestNodes never keeps it as a call.
   uint32_t Others(uint32_t parent);
 
   void Add(uint32_t node, size_t measure, int64_t value, double variance);
 
-  // Node 0 left out; `kind` is an owner. They add up to all that was added.
+  // Returns the largest nodes without node 0; their `kind` is an owner. Their
+  // values add up to all that was added.
   std::vector<FlameGraph::Node> LargestNodes(size_t most_bytes) const;
 
-  // The stacks of one process in the tree, below `root`.
+  // Adds the stacks of one process to the tree, below `root`.
   class Stacks {
    public:
-    // `nearest`: of each call, as sites name it, the nearest one around it that
-    // is kept, or itself; 0: none. Must outlive the stacks. Where
-    // `is_python_alone`, a native call has no node: its figures are those of
-    // the Python function that led to it.
+    // `nearest` gives for each call, numbered as in sites, the call itself if
+    // it is kept, else the nearest kept one around it, or 0. It must outlive
+    // this object. If `is_python_alone`, a native call has no node, and its
+    // figures count for the Python function that led to it.
     Stacks(const MeasuredRun& run, const MeasuredImage& image,
            const std::vector<uint32_t>& nearest, uint32_t root,
            bool is_python_alone, MergedCalls* merged);
 
-    // Returns the node of a call as sites name it; of a call that is not kept,
-    // the others of the nearest.
+    // Returns the node of a call, numbered as in sites. For a call that is not
+    // kept, it returns the "others" of the nearest kept one.
     uint32_t FindNode(uint32_t call);
 
    private:
@@ -75,8 +77,8 @@ class MergedCalls {
     const uint32_t root_;
     const bool is_python_alone_;
     MergedCalls& merged_;
-    std::vector<uint32_t> nodes_;  // by call; 0: not met yet
-    std::vector<uint32_t> names_;  // by frame
+    std::vector<uint32_t> nodes_;  // Indexed by call; 0 before its first use.
+    std::vector<uint32_t> names_;  // Indexed by frame.
     std::vector<uint32_t> path_;
   };
 
@@ -94,7 +96,7 @@ class MergedCalls {
   uint32_t ChildOfName(uint32_t parent, uint32_t name, FindOwner find_owner);
 
   std::vector<double> Scores() const;
-  // Indices of nodes that are kept, ascending.
+  // Returns the indices of the nodes to keep, in ascending order.
   std::vector<uint32_t> Choose(size_t most_bytes) const;
   size_t CountCost(uint32_t node, std::vector<bool>* has_name) const;
   FlameGraph::Node GraphNode(uint32_t node, int parent) const;
@@ -106,7 +108,7 @@ class MergedCalls {
   std::vector<NameKey> names_;
   absl::flat_hash_map<NameKey, uint32_t> name_indices_;
   std::vector<std::vector<int64_t>> values_;
-  std::vector<std::vector<double>> variances_;  // empty: all exact
+  std::vector<std::vector<double>> variances_;  // Empty if all are exact.
   std::vector<int64_t> wholes_;
 };
 

@@ -1,4 +1,4 @@
-// Tests of the promises of merged_calls.h and run_flame_graph.h.
+// Tests what merged_calls.h and run_flame_graph.h promise.
 
 #include "footprint/profiling/run_page/merged_calls.h"
 
@@ -26,7 +26,7 @@ int64_t AddUp(const FlameGraph& graph, size_t measure) {
   return sum;
 }
 
-// By the names on the way to a node, its own value.
+// Returns each node's own value by the names on the path to it.
 std::map<std::string, int64_t> ByPath(const FlameGraph& graph, size_t measure) {
   std::vector<std::string> paths;
   std::map<std::string, int64_t> values;
@@ -41,7 +41,7 @@ std::map<std::string, int64_t> ByPath(const FlameGraph& graph, size_t measure) {
   return values;
 }
 
-// The same, site by site.
+// Computes the same values site by site.
 std::map<std::string, int64_t> NaivePeaks(const MeasuredRun& run) {
   std::map<std::string, int64_t> values;
   for (const MeasuredImage& image : run.images()) {
@@ -68,7 +68,7 @@ TEST(MergedCallsTest, HoldsEachStackOfAnyRun) {
     RandomSequence random(seed);
     const MeasuredRun run = RandomRun(&random);
     const FlameGraph graph = RunFlameGraph(run, 1'000'000);
-    // "others": what has less than a ten-thousandth.
+    // "others" has calls with less than a ten-thousandth of the sum.
     std::map<std::string, int64_t> found = ByPath(graph, 0);
     const std::map<std::string, int64_t> expected = NaivePeaks(run);
     int64_t sum = 0;
@@ -106,10 +106,10 @@ TEST(MergedCallsTest, AddsUpHoweverLittleRoomThereIs) {
   }
 }
 
-// Calls that are too small stand at the nearest call around them, in one piece.
+// Calls that are too small are merged at the nearest call around them.
 TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
   MeasuredRun run = NestedRun();
-  // Fit has calls of nothing but a millionth.
+  // Fit has calls with a millionth of the bytes, and no others.
   for (const char* name : {"Little", "Less"}) {
     CodeFrame* const frame = run.add_frames();
     frame->set_function(name);
@@ -132,7 +132,7 @@ TEST(MergedCallsTest, WhatCannotBeSeenIsAmongTheOthersOfItsCaller) {
                                             {"/main/Fit/others", 1500}}));
 }
 
-// Native calls have no place in the tree of Python alone, whether a Python
+// In the tree of Python alone, native calls have no node, whether a Python
 // function called them or not.
 TEST(MergedCallsTest, OfPythonAloneNativeCallsAreTheirCallers) {
   MeasuredRun run;
@@ -165,7 +165,7 @@ TEST(MergedCallsTest, OfPythonAloneNativeCallsAreTheirCallers) {
                 {"/<module>", (1 << 3) + (1 << 4) + (1 << 5)},
                 {"/<module>/fit", (1 << 6) + (1 << 7)}}));
   EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000), 0), NaivePeaks(run));
-  // Of another program that the script started, native calls are all there is.
+  // Another program that the script started has only native calls.
   image->mutable_sites()->DeleteSubrange(2, image->sites_size() - 2);
   EXPECT_EQ(ByPath(RunFlameGraph(run, 100'000, FlameFrames::kPython), 0),
             NaivePeaks(run));
@@ -183,7 +183,8 @@ TEST(MergedCallsTest, OfPythonAloneEveryMeasureHasTheSameSum) {
   }
 }
 
-// By the moments of the largest process; of the others, what they had last.
+// The moments are those of the largest process. For the others, their last
+// earlier moment counts.
 TEST(MergedCallsTest, HoldsEachMoment) {
   MeasuredRun run = FullRun();
   const FlameGraph full = RunFlameGraph(run, 100'000);
@@ -204,7 +205,7 @@ TEST(MergedCallsTest, HoldsEachMoment) {
     EXPECT_TRUE(bytes == 2 << 20 || bytes == 5 << 20) << path;
   }
 
-  // The child began by the second one and had ended by the third.
+  // The child began before the second moment and ended before the third.
   MeasuredImage* const child = run.mutable_images(1);
   const int64_t begin_ns = run.images(0).begin_time_ns();
   LiveMoment* const moment = child->add_moments();
@@ -218,7 +219,7 @@ TEST(MergedCallsTest, HoldsEachMoment) {
   EXPECT_EQ(AddUp(both, first + 2), 7 << 20);
 }
 
-// However much they have together.
+// The others are one node, however large they are together.
 TEST(MergedCallsTest, OthersStandOnce) {
   MergedCalls merged(/*measure_count=*/1);
   const uint32_t fit = merged.Child(0, "Fit", "train", CodeOwner::kProgram);
@@ -233,7 +234,7 @@ TEST(MergedCallsTest, OthersStandOnce) {
                                   {"/Fit", 40'000}, {"/Fit/others", 60'001}}));
 }
 
-// The sigma of a sum, which is no sum of sigmas, and of all below a call.
+// A call's sigma is that of the sum of all below it, not a sum of sigmas.
 TEST(MergedCallsTest, EachCallHasTheSigmaOfItsSum) {
   const MeasuredRun run = FullRun();
   std::map<std::string, Amount> of_commands;
@@ -312,7 +313,7 @@ TEST(MergedCallsTest, ShortensLongNamesBetweenCharacters) {
   std::string name;
   for (int i = 0; i < 200; ++i) name += "\u00e9";
   const FlameGraph graph = RunFlameGraph(RunNamed(name), 1'000'000);
-  // 157 bytes, less the first half of a character.
+  // The limit leaves 157 bytes, and the last is half a character.
   const std::string shortened = name.substr(0, 156) + "...";
   size_t count = 0;
   for (const FlameGraph::Node& node : graph.nodes) {

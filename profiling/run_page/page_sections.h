@@ -1,9 +1,9 @@
-// The pictures of a run's page: live bytes over time, and where they came from.
+// The pictures of a run's page: live bytes over time, and the calls that
+// allocated them.
 //
 //   AddTimelines(run, limits, &page);
 //
-// A picture of which the run knows nothing is not there. Pure; thread-safe.
-// Memory: the text.
+// A picture without data is left out. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_PAGE_SECTIONS_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_PAGE_SECTIONS_H_
@@ -15,7 +15,7 @@
 
 namespace footprint {
 
-// How much of a run finds room on the page.
+// Limits on how much of a run the page shows.
 struct PageLimits {
   size_t flame_graph_bytes = 100'000;
   size_t table_rows = 40;
@@ -23,7 +23,7 @@ struct PageLimits {
   size_t timelines = 4;
 };
 
-// Live bytes over time, of the processes with the highest peaks.
+// Adds live bytes over time of the processes with the highest peaks.
 void AddTimelines(const MeasuredRun& run, const PageLimits& limits,
                   PageContent* page);
 

@@ -19,7 +19,7 @@ using Measure = FlameGraph::Measure;
 
 constexpr size_t kMostCommandBytes = 80;
 
-// Which figures of a run the graph has, and where.
+// The measures of the graph, and their indices.
 struct Places {
   static constexpr size_t kAbsent = ~size_t{0};
   size_t at_peak = kAbsent;
@@ -31,8 +31,8 @@ struct Places {
   std::vector<int64_t> moment_times_ns;
 };
 
-// Returns what was live in a process at a time, as far as the record tells: at
-// its last moment until then; null before the process began and after its end.
+// Returns the last recorded moment of a process up to a time. Returns null
+// before the process began and after its end.
 const LiveMoment* FindMoment(const MeasuredImage& image, int64_t time_ns) {
   if (image.end_time_ns() != 0 && time_ns > image.end_time_ns()) return nullptr;
   const LiveMoment* found = nullptr;
@@ -42,8 +42,8 @@ const LiveMoment* FindMoment(const MeasuredImage& image, int64_t time_ns) {
   return found;
 }
 
-// Processes of one command line are one outermost call; of one command line
-// alone, none is needed.
+// Makes processes of one command line one outermost call. If there is only one
+// command line, it needs no such call.
 class Commands {
  public:
   uint32_t MakeRoot(const MeasuredImage& image, bool has_others,
@@ -58,7 +58,7 @@ class Commands {
   }
 
  private:
-  std::deque<std::string> names_;  // the tree points to them
+  std::deque<std::string> names_;  // The tree points to them.
 };
 
 void Add(uint32_t node, size_t measure, const Amount& amount,
@@ -67,9 +67,9 @@ void Add(uint32_t node, size_t measure, const Amount& amount,
   merged->Add(node, measure, amount.bytes(), amount.variance());
 }
 
-// Calls that have, with what they call, so large a share of any measure that
-// they can be seen once they are put together: a forest of millions has
-// thousands.
+// Chooses calls whose share of some measure, including what they call, is large
+// enough to be visible after the merge. A forest of millions of calls has
+// thousands of these.
 class KeptCalls {
  public:
   explicit KeptCalls(const MeasuredRun& run)
@@ -110,7 +110,7 @@ class KeptCalls {
     });
   }
 
-  // Keeps what can be seen at one moment, too.
+  // Keeps also the calls that are visible at one moment.
   void KeepMoment(int64_t time_ns) {
     Keep([&](Sums* sums) {
       for (const MeasuredImage& image : run_.images()) {
@@ -127,8 +127,8 @@ class KeptCalls {
     return time.native_ns() + time.interpreter_ns() + time.system_ns();
   }
 
-  // Returns for each call, as sites name it, the nearest one around it or
-  // itself; 0: none.
+  // Returns for each call, numbered as in sites, itself if it is kept, else the
+  // nearest kept one around it, or 0.
   std::vector<uint32_t> Nearest() const {
     std::vector<uint32_t> nearest(is_kept_.size());
     for (uint32_t call = 1; call < nearest.size(); ++call) {
@@ -144,10 +144,10 @@ class KeptCalls {
     return run_.calls(static_cast<int>(call) - 1).parent();
   }
 
-  // `add_own` adds the figures of one measure, by call.
+  // Keeps calls by one measure, whose figures by call `add_own` adds.
   template <typename AddOwn>
   void Keep(AddOwn add_own) {
-    constexpr int64_t kLeastShare = 50'000;  // its inverse
+    constexpr int64_t kLeastShare = 50'000;  // The inverse of the least share.
     Sums sums(is_kept_.size());
     add_own(&sums);
     for (size_t call = sums.size() - 1; call > 0; --call) {
@@ -165,7 +165,7 @@ class KeptCalls {
 };
 
 bool HasPythonCalls(const MeasuredRun& run, const MeasuredImage& image) {
-  // By call, as sites name it; callers stand before what they call.
+  // Indexed by call, numbered as in sites; callers precede what they call.
   std::vector<bool> is_below_python(static_cast<size_t>(run.calls_size()) + 1);
   for (size_t call = 1; call < is_below_python.size(); ++call) {
     const Call& each = run.calls(static_cast<int>(call) - 1);

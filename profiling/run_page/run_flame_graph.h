@@ -1,14 +1,14 @@
-// The calls of a run as a flame graph of bounded size.
+// Makes a flame graph of bounded size from the calls of a run.
 //
 //   FlameGraph graph = RunFlameGraph(run, /*most_bytes=*/120'000);
 //   page.AddFlameGraph(graph);
 //
-// A run of several programs has one outermost call for each, with the functions
-// below. Calls of one function from different lines of another are one. The
-// measures are bytes at the peak of each process, allocated bytes and, if the
-// run has them, bytes left at exit, copies and processor time. Calls that are
-// too small for the bound are put together as "others", so every measure has
-// the same sum as in the run's sites.
+// A run of several programs has one outermost call for each, with its functions
+// below. Calls of a function from different lines of another function are
+// merged. The measures are bytes at the peak of each process, allocated bytes
+// and, if the run has them, bytes left at exit, copies and processor time.
+// Calls that are too small for the bound are merged into "others", so every
+// measure has the same sum as in the run's sites.
 //
 // Pure; thread-safe. Memory: some 20 bytes a call, and 150 a visible call.
 // Time: linear in calls and sites.
@@ -23,19 +23,19 @@
 
 namespace footprint {
 
-// The functions in a graph: only Python's, which its users know, or also the
-// native ones of the interpreter and of libraries between them.
+// Which functions a graph shows: only Python functions, which its users know,
+// or also native ones of the interpreter and of libraries.
 enum class FlameFrames { kPython, kAll };
 
 // Returns whether the run has calls of Python.
 bool HasPythonFrames(const MeasuredRun& run);
 
-// `most_bytes`: about how long the graph is on a page. With kPython, what
-// native code allocated stands at the Python function that led to it.
+// `most_bytes` is the approximate length of the graph on a page. With kPython,
+// what native code allocated counts for the Python function that led to it.
 FlameGraph RunFlameGraph(const MeasuredRun& run, size_t most_bytes,
                          FlameFrames frames = FlameFrames::kAll);
 
-// The same calls in two runs, the peak and the volume.
+// Compares the calls of two runs by their peak and volume.
 FlameGraph ComparisonFlameGraph(const MeasuredRun& before,
                                 const MeasuredRun& after, size_t most_bytes);
 

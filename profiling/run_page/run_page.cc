@@ -37,7 +37,8 @@ std::string RunPage(const MeasuredRun& run, const RunReportOptions& options) {
   const Report report = RunReport(run, options);
   PageLimits limits;
   std::string html = PageWithin(run, report, limits);
-  // Only names of thousands of characters that HTML must escape need it.
+  // Only names of thousands of characters that HTML must escape make this
+  // necessary.
   while (html.size() > kMostPageBytes && limits.table_rows > 2) {
     limits.flame_graph_bytes /= 2;
     limits.table_rows /= 2;

@@ -6,12 +6,11 @@
 // The page has the peak with its time, place and owner; live bytes over time; a
 // flame graph; lines of code, stages, threads, processes, leaks, copies,
 // processor time and resident parts. Bytes that were not counted are named at
-// its top, figures that were not measured at its end. The page has at most
-// kMostPageBytes, however large the run; rows beyond that are added up.
+// its top, and figures that were not measured at its end. The page has at most
+// kMostPageBytes, however large the run; further rows are added up.
 //
-// Pure and thread-safe if the options' `source` is. Any names may stand in a
-// run. Memory: some 20 bytes a call, and the page. Time: linear in calls and
-// sites.
+// Pure and thread-safe if the options' `source` is. A run may have any names.
+// Memory: some 20 bytes a call, and the page. Time: linear in calls and sites.
 
 #ifndef FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
 #define FOOTPRINT_PROFILING_RUN_PAGE_RUN_PAGE_H_
@@ -26,7 +25,8 @@ namespace footprint {
 
 inline constexpr size_t kMostPageBytes = 300'000;
 
-// A run as CheckMeasuredRun (measured_run_file.h) accepts it.
+// Returns the page of a run that CheckMeasuredRun (measured_run_file.h)
+// accepts.
 std::string RunPage(const MeasuredRun& run,
                     const RunReportOptions& options = {});
 

@@ -1,5 +1,5 @@
-// Tests of the promises of run_page.h and comparison_page.h. Whether a page is
-// HTML is tested by page_structure_test.py; how it behaves, by browser_test.py.
+// Tests what run_page.h and comparison_page.h promise. page_structure_test.py
+// tests whether a page is valid HTML, and browser_test.py how it behaves.
 
 #include "footprint/profiling/run_page/run_page.h"
 
@@ -17,7 +17,7 @@
 namespace footprint {
 namespace {
 
-// A page is too long to be printed.
+// A failure does not print the page, which is too long.
 ::testing::AssertionResult Holds(const std::string& html,
                                  const std::string& text) {
   if (absl::StrContains(html, text)) return ::testing::AssertionSuccess();
@@ -142,7 +142,7 @@ TEST(RunPageTest, StaysSmall) {
   EXPECT_TRUE(Holds(html, " more places: "));
 }
 
-// Every byte of these names is escaped by six.
+// HTML needs six bytes for every byte of these names.
 TEST(RunPageTest, StaysSmallWhateverNamesThereAre) {
   MeasuredRun run = LargeRun(20'000, /*seed=*/1);
   int number = 0;
@@ -194,7 +194,7 @@ TEST(RunPageTest, PutsStagesTogetherThatTakeLittleTime) {
     image->add_stages()->set_name(absl::StrCat("stage of turn ", i));
   }
   for (int i = 0; i < image->timeline_size(); ++i) {
-    // The last of the eleven has nothing of the time.
+    // The last of the eleven stages has no time.
     image->mutable_timeline(i)->set_stage(static_cast<uint32_t>(i / 4));
   }
   const std::string html = RunPage(run);
@@ -224,7 +224,7 @@ TEST(RunPageTest, ALongTimelineKeepsItsPeakAndItsEnd) {
 TEST(RunPageTest, CountsTheStagesThatItLeavesOut) {
   MeasuredRun run = FullRun();
   EXPECT_FALSE(Holds(RunPage(run), " more stages."));
-  // 40 rows are shown.
+  // At most 40 rows are shown.
   MeasuredImage* const image = run.mutable_images(0);
   while (image->stages_size() < 41) image->add_stages()->set_name("turn");
   EXPECT_FALSE(Holds(RunPage(run), " more stages."));
@@ -244,14 +244,15 @@ TEST(RunPageTest, HasNoProcessorTimeWhereNoneWasSampled) {
   EXPECT_TRUE(Holds(RunPage(run), "<h2>Processor time</h2>"));
 }
 
-// Functions' names may be cut, files' names lose their beginning.
+// Names of functions may be cut at their end; names of files lose their
+// beginning.
 TEST(RunPageTest, CutsLongPlacesBetweenCharacters) {
   MeasuredRun run = FullRun();
   std::string file;
   for (int i = 0; i < 60; ++i) file += "\u00e9";
   run.mutable_frames(3)->set_file(file + ".c");
   run.mutable_frames(3)->set_line(12);
-  // 125 bytes, of which the last 87 begin within a character.
+  // Of the 125 bytes, the last 87 begin within a character.
   EXPECT_TRUE(
       Holds(RunPage(run),
             absl::StrCat(">PyArray_NewFromDescr</th><td class=\"text\">...",
@@ -263,8 +264,8 @@ TEST(RunPageTest, CutsLongPlacesBetweenCharacters) {
                          std::string(87, 'f'), ":12<")));
 }
 
-// A run of as many functions as that, each with a thousand bytes more than the
-// one before.
+// A run with `count` functions, each with a thousand bytes more than the one
+// before.
 MeasuredRun RunOfFunctions(int count) {
   MeasuredRun run = FullRun();
   run.mutable_images()->RemoveLast();
@@ -292,7 +293,7 @@ MeasuredRun RunOfFunctions(int count) {
 TEST(RunPageTest, SaysHowMuchOfAChangeIsNotShown) {
   const std::string html =
       ComparisonPage(RunOfFunctions(0), RunOfFunctions(100));
-  // The first 60 of 100 are not shown: 1000 * 60 * 61 / 2 bytes.
+  // Of 100 places, the smallest 60 are not shown: 1000 * 60 * 61 / 2 bytes.
   EXPECT_TRUE(Holds(html, "And 60 more places: +1.75 MiB (1,830,000 B)."));
 }
 

@@ -11,11 +11,11 @@
 namespace footprint {
 namespace {
 
-constexpr size_t kMostSeries = 7;  // and one for the others
+constexpr size_t kMostSeries = 7;  // One more is for the others.
 constexpr size_t kMostCommandBytes = 40;
 
-// Indices of at most about `most` points: of each part the lowest and the
-// highest, so that the peak is never left out.
+// Returns the indices of at most about `most` points. They are the lowest and
+// the highest point of each part, so the peak is never left out.
 std::vector<int> ChosenPoints(const MeasuredImage& image, size_t most) {
   const int count = image.timeline_size();
   std::vector<int> chosen;
@@ -42,8 +42,8 @@ std::vector<int> ChosenPoints(const MeasuredImage& image, size_t most) {
   return chosen;
 }
 
-// The series of each stage, and their names: a stage of its own where it takes
-// much of the time.
+// The series of the stages, and their names. A stage that takes much of the
+// time has its own series.
 class StageSeries {
  public:
   explicit StageSeries(const MeasuredImage& image) {
@@ -61,7 +61,7 @@ class StageSeries {
     }
     std::sort(longest.begin(), longest.end());
     if (longest.size() > kMostSeries + 1) longest.resize(kMostSeries);
-    // By number, which is the order in which they began.
+    // Sorts the series by number, the order in which the stages began.
     std::sort(longest.begin(), longest.end(),
               [](const auto& a, const auto& b) { return a.second < b.second; });
     for (const auto& [duration_ns, stage] : longest) {

@@ -1,5 +1,6 @@
-// write_example_pages FOLDER: pages of example_runs.h, for tests that read them
-// as browsers do: full.html, hostile.html, large.html, comparison.html.
+// write_example_pages FOLDER: writes pages of example_runs.h, for tests that
+// read them like a browser: full.html, hostile.html, large.html,
+// comparison.html.
 
 #include <iostream>
 #include <string>
