@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr int64_t kMarginDivisor = 20;
 
-// From that time on, the process has that much.
+// A process has this many live bytes from this time on.
 struct Change {
   int64_t time_ns;
   size_t process;
@@ -28,7 +28,7 @@ std::vector<Change> Changes(const std::vector<HeapOverTime>& heaps) {
     }
     changes.push_back({heaps[i].end_ns, i, 0});
   }
-  // Who ends makes room before others grow.
+  // At one time, processes that end come before others grow.
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change& a, const Change& b) {
                      return std::make_tuple(a.time_ns, a.bytes != 0) <
@@ -56,8 +56,8 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_heap_sum_bytes) {
   ContainerLimit limit;
   if (seen.resident_sum_bytes == 0) return limit;
-  // No look has seen what a process has beyond all that was seen at once: it is
-  // taken to be its own.
+  // No sample includes what one process has beyond the sum of all samples, so
+  // it counts as the process's own.
   const int64_t unseen_bytes =
       std::max<int64_t>(0, peak_resident_bytes - seen.resident_sum_bytes);
   limit.resident_bytes = std::max(seen.resident_bytes() + unseen_bytes,

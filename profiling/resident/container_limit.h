@@ -1,16 +1,17 @@
-// The memory limit of a container in which a run has room, and why.
+// Recommends a memory limit for a container in which a run fits, with its
+// parts.
 //
 //   const ContainerLimit limit = RecommendContainerLimit(
 //       watch.shared_once(), peak_resident_bytes, PeakHeapSumBytes(heaps));
 //   // limit.bytes, whole MiB
 //
-// A control group counts anonymous pages, shared memory, page tables, the
-// kernel's stacks and the file pages that its processes were first to read. The
-// last the kernel gives up before it kills, but code that runs must be there:
-// so all that was resident counts, each shared page once, without the agent.
-// Looks from outside miss what comes and goes between two of them: so it is no
-// less than the files' pages with the highest sum of live heaps, which the
-// agents know at every moment. A twentieth is added for what differs between
+// A control group counts anonymous pages, shared memory, page tables, kernel
+// stacks, and the file pages that its processes were first to read. The kernel
+// drops file pages before it kills, but running code must be resident. So
+// everything resident counts, without the agent, and each shared page once.
+// Samples from outside miss memory that exists only between two of them. So the
+// limit is at least the file pages plus the highest sum of live heaps, which
+// the agents know at every moment. A twentieth is added for differences between
 // runs.
 //
 // Pure; thread-safe. Source: Linux, Documentation/admin-guide/cgroup-v2.rst.
@@ -27,16 +28,16 @@
 namespace footprint {
 
 struct ContainerLimit {
-  int64_t bytes = 0;  // 0: nothing was seen, so nothing is recommended
-  // The parts, before the rounding.
-  int64_t resident_bytes = 0;     // without the agent, shared pages once
-  int64_t memory_file_bytes = 0;  // files in memory that nobody has mapped
+  int64_t bytes = 0;  // 0 if nothing was seen, so no limit is recommended.
+  // The parts, before rounding.
+  int64_t resident_bytes = 0;     // Without the agent; shared pages count once.
+  int64_t memory_file_bytes = 0;  // Files in memory that no process maps.
   int64_t kernel_bytes = 0;
   int64_t margin_bytes = 0;
 };
 
-// `peak_resident_bytes`: the kernel's own mark of the process whose mark is
-// highest.
+// `peak_resident_bytes` is the kernel's high-water mark of the process for
+// which it is highest.
 ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
                                        int64_t peak_resident_bytes,
                                        int64_t peak_heap_sum_bytes);
@@ -45,15 +46,15 @@ ContainerLimit RecommendContainerLimit(const SharedOnce& seen,
 struct HeapOverTime {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // The process itself had so much live at these times; a fork's counts are
-  // those beyond its parent's.
+  // The process's own live bytes at these times. Those of a fork are the bytes
+  // above its parent's.
   std::vector<std::pair<int64_t, int64_t>> live_bytes_by_time_ns;
-  // It never had more resident than that; what is live and was never touched
-  // takes no memory.
+  // The process never had more resident than this, because live bytes that were
+  // never touched take no memory.
   int64_t most_bytes = 0;
 };
 
-// Returns the highest sum that all processes have at any time.
+// Returns the highest sum over all processes at any time.
 int64_t PeakHeapSumBytes(const std::vector<HeapOverTime>& heaps);
 
 }  // namespace footprint

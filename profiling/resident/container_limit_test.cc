@@ -21,14 +21,14 @@ SharedOnce Seen() {
 TEST(ContainerLimitTest, AddsTheKernelsShareAndATwentieth) {
   const ContainerLimit limit =
       RecommendContainerLimit(Seen(), 126 * kMebibyte, 0);
-  // One process has had 6 MiB more than all were seen to have.
+  // One process had 6 MiB more than the samples of all together.
   EXPECT_EQ(limit.resident_bytes, (88 + 6 + 4) * kMebibyte);
   EXPECT_EQ(limit.kernel_bytes, 2 * kMebibyte);
   EXPECT_EQ(limit.margin_bytes, 5 * kMebibyte);
   EXPECT_EQ(limit.bytes, 105 * kMebibyte);
 }
 
-// As ten forks, which have the same pages.
+// Ten forks have the same pages.
 TEST(ContainerLimitTest, WhatIsSharedDoesNotGrowWithTheSum) {
   SharedOnce seen = Seen();
   seen.resident_sum_bytes = 1200 * kMebibyte;
@@ -47,7 +47,7 @@ TEST(ContainerLimitTest, FilesInMemoryThatNobodyHasMappedCount) {
 
 TEST(ContainerLimitTest, IsWholeMebibytesUpwards) {
   SharedOnce seen = Seen();
-  // 92 and 2, and no twentieth part is a fraction of a byte.
+  // The sum is 92 and 2 MiB, and its twentieth is a whole number of bytes.
   seen.kernel_stack_bytes += 6 * kMebibyte;
   EXPECT_EQ(RecommendContainerLimit(seen, 0, 0).bytes, 105 * kMebibyte);
   seen.anonymous_bytes += 1;
@@ -73,7 +73,7 @@ TEST(PeakHeapSumTest, AddsWhatIsLiveAtOnce) {
       {0, 100, {{0, 10}, {50, 90}, {60, 20}}, 1000},
       {40, 58, {{40, 5}, {55, 70}}, 1000},
   };
-  // At 55: 90 and 70.
+  // At time 55 they have 90 and 70.
   EXPECT_EQ(PeakHeapSumBytes(heaps), 160);
 }
 

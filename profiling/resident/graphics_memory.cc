@@ -14,13 +14,13 @@
 namespace footprint {
 namespace {
 
-// The library's own names, types and numbers, as its guide has them.
+// The library's own names, types and numbers, from its guide.
 using Device = void*;
 constexpr int kSuccess = 0;
 constexpr int kInsufficientSize = 7;
 constexpr unsigned long long kNotAvailable = ~0ULL;
 constexpr size_t kNameCapacity = 96;
-// A device's use in the driver's own books goes up and down by less.
+// The driver's own data on a device changes by less than this.
 constexpr int64_t kLeastRiseBytes = int64_t{1} << 20;
 
 struct ProcessInfo {
@@ -111,7 +111,7 @@ class GraphicsWatch::Library {
     return devices_[static_cast<size_t>(device)].name;
   }
 
-  // By all processes.
+  // Returns the bytes that all processes use on a device.
   int64_t BytesInUse(int device) const {
     DeviceMemory memory = {};
     if (get_memory_ == nullptr ||
@@ -122,8 +122,8 @@ class GraphicsWatch::Library {
     return static_cast<int64_t>(memory.used_bytes);
   }
 
-  // Returns the used bytes by process; the higher figure of one that computes
-  // and draws.
+  // Returns the used bytes by process. A process that computes and draws has
+  // the higher figure.
   std::map<int, unsigned long long> UsedBytes(int device) const {
     std::map<int, unsigned long long> used_bytes;
     for (ListProcesses* list : {list_computing_, list_drawing_}) {
@@ -137,7 +137,7 @@ class GraphicsWatch::Library {
     return used_bytes;
   }
 
-  // Time that each process had of the device's processors since the last call.
+  // Returns each process's time on the device's processors since the last call.
   std::map<int, int64_t> BusyNs(int device) {
     std::map<int, int64_t> busy_ns;
     if (utilization_ == nullptr) return busy_ns;
@@ -155,7 +155,7 @@ class GraphicsWatch::Library {
     }
     samples.resize(std::min<size_t>(count, samples.size()));
     for (const UtilizationSample& sample : samples) {
-      // The first look has no interval.
+      // The first sample has no interval.
       if (state.seen_us != 0 && sample.time_us > state.seen_us) {
         busy_ns[static_cast<int>(sample.process_id)] +=
             static_cast<int64_t>(sample.time_us - state.seen_us) * 10 *
@@ -205,7 +205,7 @@ class GraphicsWatch::Library {
     }
   }
 
-  // There may be more of them at the second call than at the first.
+  // There may be more processes at the second call than at the first.
   std::vector<ProcessInfo> List(int device, ListProcesses* list) const {
     std::vector<ProcessInfo> processes(16);
     for (int attempt = 0; attempt < 8; ++attempt) {

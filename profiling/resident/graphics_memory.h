@@ -1,23 +1,23 @@
-// Watches the graphics memory and time of a run's processes, where NVIDIA's
-// management library is on the machine: it is loaded when asked for, so nothing
-// needs it to build or to start.
+// Watches the graphics memory and time of a run's processes if NVIDIA's
+// management library is on the machine. The library is loaded on request, so
+// neither building nor starting needs it.
 //
 //   absl::StatusOr<GraphicsWatch> watch = GraphicsWatch::Open();
 //   if (!watch.ok()) Say(watch.status().message());  // no such device here
 //   while (runs) watch->Look(process_ids);           // every 100 ms
 //   for (const GraphicsUse& use : watch->uses()) Show(use);
 //
-// Memory is what the driver gives for each process, sampled: a peak between two
-// looks is not seen. Inside a container the driver may name processes by the
-// numbers that they have outside, and `unmatched_process_count` says that there
-// were others; under MIG and on some systems it tells no bytes, or 0. Then, if
-// one of the run's processes has a device open, what is in use on the whole
-// device beyond what was at Open stands in its place, as that of process 0:
-// exact for whoever has the device alone.
+// Memory is what the driver reports for each process, sampled, so a peak
+// between two samples is missed. Inside a container the driver may use the
+// processes' IDs from outside; then `unmatched_process_count` counts others.
+// Under MIG and on some systems it reports no bytes, or 0. Then, if one of the
+// run's processes has a device open, the rise of the whole device's use since
+// Open is reported for process 0. That is exact if no other program uses the
+// device.
 //
-// Movable; thread-compatible. Memory: some KiB. Time of a look: about a
+// Movable; thread-compatible. Memory: some KiB. Time of a sample: about a
 // millisecond a device. Errors of Open: kNotFound without library or device,
-// kUnavailable where the driver does not answer.
+// kUnavailable if the driver does not answer.
 //
 // Source: NVIDIA, NVML API Reference Guide (names and layouts of the functions
 // used; libnvidia-ml.so.1).
@@ -40,19 +40,19 @@ namespace footprint {
 
 // The memory that one process uses on one device.
 struct GraphicsUse {
-  int process_id = 0;  // 0: all processes, beyond what was in use before
+  int process_id = 0;  // 0 for all processes, beyond what was in use before.
   int device = 0;
   std::string device_name;
   std::optional<int64_t> peak_bytes;
-  // Processors busy for the process, by the driver's own samples.
+  // Time in which processors worked for the process, by the driver's samples.
   int64_t busy_ns = 0;
 };
 
 class GraphicsWatch {
  public:
-  // Opens the devices, before the first process starts: what is in use then is
-  // not the run's. `device_files`: how the paths of devices begin, before a
-  // digit.
+  // Opens the devices. Call it before the first process starts, because what is
+  // in use then does not count for the run. `device_files` is the beginning of
+  // the devices' paths, before a digit.
   static absl::StatusOr<GraphicsWatch> Open(
       const std::string& library = "libnvidia-ml.so.1",
       const std::string& device_files = "/dev/nvidia");
@@ -60,18 +60,19 @@ class GraphicsWatch {
   GraphicsWatch& operator=(GraphicsWatch&&) noexcept;
   ~GraphicsWatch();
 
+  // Takes a sample for these processes.
   void Look(const std::set<int>& process_ids);
 
   // Returns the uses in order of processes, then devices; those of process 0
   // come last.
   std::vector<GraphicsUse> uses() const;
-  // Returns the processes on the devices that were not asked for; at most so
-  // many at once.
+  // Returns the highest number of processes on the devices at one sample that
+  // were not in Look's set.
   int unmatched_process_count() const { return unmatched_process_count_; }
 
  private:
   class Library;
-  // Bytes in use on a device, by all processes.
+  // Bytes that all processes use on a device.
   struct DeviceUse {
     int64_t before_bytes = 0;
     int64_t peak_bytes = 0;
@@ -80,7 +81,7 @@ class GraphicsWatch {
   GraphicsWatch(std::unique_ptr<Library> library, std::string device_files);
 
   void LookAtDevice(int device);
-  // The use of a device as a whole, where no process has bytes of its own.
+  // Returns the use of a device as a whole, if no process has bytes of its own.
   std::optional<GraphicsUse> WholeUse(int device) const;
 
   std::unique_ptr<Library> library_;

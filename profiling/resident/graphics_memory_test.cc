@@ -32,7 +32,7 @@ class GraphicsMemoryTest : public testing::Test {
     Runs("");
   }
 
-  // "DEVICE PROCESS BYTES PERCENT" a line.
+  // Each line is "DEVICE PROCESS BYTES PERCENT".
   void Runs(const std::string& lines) {
     ASSERT_THAT(ReplaceFile(path_, lines, ToDisk::kNoFsync), IsOk());
   }
@@ -44,12 +44,12 @@ class GraphicsMemoryTest : public testing::Test {
     return *std::move(watch);
   }
 
-  // As the kernel spells it: without a slash twice, without links.
+  // Returns the path as the kernel writes it: without double slashes and links.
   static std::string DeviceFiles() {
     return (std::filesystem::canonical(testing::TempDir()) / "device").string();
   }
 
-  // As a program has it that uses a device.
+  // Opens a device like a program that uses it.
   static FileDescriptor OpenDevice(absl::string_view suffix) {
     return FileDescriptor(open(absl::StrCat(DeviceFiles(), suffix).c_str(),
                                O_CREAT | O_RDWR | O_CLOEXEC, 0600));
@@ -72,7 +72,7 @@ TEST_F(GraphicsMemoryTest, KeepsThePeakOfEachProcessOnEachDevice) {
   EXPECT_EQ(uses[0].device, 0);
   EXPECT_EQ(uses[0].device_name, "Stand-in 0");
   EXPECT_EQ(uses[0].peak_bytes, 5000);
-  // Two intervals of a second, half of each.
+  // There are two intervals of a second, with half of each.
   EXPECT_EQ(uses[0].busy_ns, 1'000'000'000);
   EXPECT_EQ(uses[1].device, 1);
   EXPECT_EQ(uses[1].peak_bytes, 300);

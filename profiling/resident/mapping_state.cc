@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<PublishedMappings>> ReadOnce(
 }  // namespace
 
 absl::StatusOr<MappingState> ReadMappingState(const std::string& path) {
-  // Two readings alike, by a writer that was not in the midst of a change.
+  // Accepts two equal readings while the writer was not changing the file.
   uint32_t generation_before = 1;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     absl::StatusOr<std::unique_ptr<PublishedMappings>> read = ReadOnce(path);

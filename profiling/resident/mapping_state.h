@@ -1,12 +1,12 @@
-// The mappings of a measured process, and its heap's live bytes, as its agent
-// last published them.
+// The mappings of a measured process and its heap's live bytes, as its agent
+// published them last.
 //
 //   absl::StatusOr<MappingState> state =
 //       ReadMappingState("/tmp/memprof-1/1234.0.mappings");
 //
 // The process may run and write meanwhile. Plain values: the file is closed
 // again. Thread-safe. Memory: 64 KiB. Errors: the file's, kInvalidArgument for
-// another version's, and kUnavailable where it changes faster than it can be
+// another version's file, and kUnavailable if it changes faster than it can be
 // read.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_MAPPING_STATE_H_
@@ -23,9 +23,10 @@ namespace footprint {
 
 struct MappingState {
   KnownRanges ranges;
-  // Some of the program's ranges had no room, and count as the heap's.
+  // True if some of the program's ranges found no room; they count as the
+  // heap's.
   bool is_cut = false;
-  // 0: never told.
+  // 0 if it was never published.
   int64_t live_bytes = 0;
 };
 

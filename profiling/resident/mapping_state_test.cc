@@ -28,12 +28,12 @@ std::unique_ptr<PublishedMappings> Published() {
   published->ranges[1] = {0x8000, 0x9000};
   published->agent_ranges[3].begin = 0xa000;
   published->agent_ranges[3].end = 0xc000;
-  // This one is not stored to its end.
+  // The end of this range is not stored yet.
   published->agent_ranges[4].begin = 0xd000;
   return published;
 }
 
-// Writes it to a file of the test's own.
+// Writes it to a file of this test.
 std::string WriteToString(const PublishedMappings& published) {
   std::string path = absl::StrCat(
       testing::TempDir(), "/",

@@ -23,7 +23,7 @@ std::string DeviceName(unsigned int major_number, unsigned int minor_number) {
   return absl::StrFormat("%02x:%02x", major_number, minor_number);
 }
 
-// Empty: there is no such path.
+// Returns an empty text if the path does not exist.
 std::string FindDevice(const std::string& path) {
   struct stat facts;
   return stat(path.c_str(), &facts) == 0
@@ -31,7 +31,7 @@ std::string FindDevice(const std::string& path) {
              : "";
 }
 
-// "\040" stands for a blank in a path.
+// Replaces escapes: "\040" stands for a blank in a path.
 std::string Unescaped(absl::string_view path) {
   std::string plain;
   for (size_t i = 0; i < path.size(); ++i) {
@@ -65,7 +65,8 @@ int64_t FolderBytes(const std::string& folder) {
 
 }  // namespace
 
-// "36 35 0:25 / /dev/shm rw,nosuid shared:4 - tmpfs tmpfs rw,inode64".
+// Parses lines like "36 35 0:25 / /dev/shm rw,nosuid shared:4 - tmpfs tmpfs
+// rw,inode64".
 std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts) {
   constexpr size_t kDevice = 2;
   constexpr size_t kPath = 4;
@@ -99,7 +100,7 @@ MemoryFiles::MemoryFiles(std::string agent_folder)
       ReadKernelFile("/proc/self/mountinfo");
   if (!mounts.ok()) return;
   for (const MemoryMount& mount : FindMemoryMounts(*mounts)) {
-    // Another mount may lie above it.
+    // Another mount may hide this one.
     const bool is_seen = FindDevice(mount.path) == mount.device;
     const bool is_known = std::any_of(
         uses_.begin(), uses_.end(),

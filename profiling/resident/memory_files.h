@@ -1,18 +1,18 @@
-// Files in memory (tmpfs) that a run writes, seen from outside: pages that no
-// process need have mapped, and that a memory limit counts all the same.
+// Watches files in memory (tmpfs) that a run writes. Their pages may be mapped
+// by no process, but a memory limit counts them.
 //
 //   MemoryFiles files("/tmp/memprof-1");  // before the run
 //   while (runs) files.Look();
 //   files.UnmappedBytes(mapped_bytes_by_device);
 //
-// Bytes are what each tmpfs that is mounted here has in use beyond its use at
-// the beginning, without the agent's folder. Other programs may write there,
-// too: then the bytes are too many. Not seen: a tmpfs that is mounted during
-// the run or in another mount namespace, and memory files without a path
-// (memfd_create) that nobody has mapped.
+// Bytes are what each mounted tmpfs has in use beyond its use at the beginning,
+// without the agent's folder. If other programs write there too, the bytes are
+// too many. It does not see a tmpfs that is mounted during the run or in
+// another mount namespace, nor memory files without a path (memfd_create) that
+// no process maps.
 //
-// Owns what it has seen. Thread-compatible. Memory: some 100 bytes a mount.
-// Time of a look: some 2 us a mount. Source: proc(5), /proc/PID/mountinfo.
+// Owns its data. Thread-compatible. Memory: some 100 bytes a mount. Time of a
+// sample: some 2 us a mount. Source: proc(5), /proc/PID/mountinfo.
 
 #ifndef FOOTPRINT_PROFILING_RESIDENT_MEMORY_FILES_H_
 #define FOOTPRINT_PROFILING_RESIDENT_MEMORY_FILES_H_
@@ -32,21 +32,21 @@ struct MemoryMount {
   std::string device;  // as in /proc/PID/maps: "00:19"
 };
 
-// Finds the mounts in a text like /proc/PID/mountinfo; one file system may be
-// mounted often, and a mount may lie under another.
+// Finds the mounts in a text like /proc/PID/mountinfo. A file system may be
+// mounted several times, and a mount may be hidden by another.
 std::vector<MemoryMount> FindMemoryMounts(absl::string_view mounts);
 
 class MemoryFiles {
  public:
-  // Files of `agent_folder` do not count.
+  // Leaves out files of `agent_folder`.
   explicit MemoryFiles(std::string agent_folder);
 
   void Look();
 
-  // Returns by how much the files of all mounts had grown at the last look.
+  // Returns by how much the files of all mounts had grown at the last sample.
   int64_t grown_bytes() const;
-  // The same without what processes have mapped there, as they count it
-  // themselves.
+  // Returns that growth without the bytes that processes map, which count for
+  // the processes.
   int64_t UnmappedBytes(
       const std::map<std::string, int64_t>& mapped_bytes_by_device) const;
 

@@ -1,4 +1,4 @@
-// Tests of the promises of memory_files.h.
+// Tests what memory_files.h promises.
 
 #include "footprint/profiling/resident/memory_files.h"
 
@@ -39,7 +39,7 @@ TEST(MemoryFilesTest, FindsEachMountOfATmpfs) {
   EXPECT_EQ(mounts[2].device, "01:12c");
 }
 
-// A file that nobody has mapped, on a tmpfs of this machine.
+// Tests with an unmapped file on a tmpfs of this machine.
 class WrittenFileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ class WrittenFileTest : public testing::Test {
   std::string device_;
 };
 
-// Others may write there meanwhile, so the bounds are wide.
+// Other programs may write there meanwhile, so the bounds are wide.
 TEST_F(WrittenFileTest, CountsWhatNobodyHasMapped) {
   MemoryFiles files(kNoFolder);
   files.Look();

@@ -16,8 +16,8 @@
 namespace footprint {
 namespace {
 
-// By the folder's own name, which is random: a process of another root sees it
-// below another path.
+// Looks for the folder's own name, which is random: a process with another root
+// sees it below another path.
 bool HasFileIn(absl::string_view mappings, absl::string_view folder) {
   return absl::StrContains(mappings,
                            absl::StrCat(folder.substr(folder.rfind('/')), "/"));
@@ -35,15 +35,16 @@ void ProcessChildren::LookAt(int process_id) {
   const absl::StatusOr<std::string> start_values =
       ReadKernelFile(absl::StrCat(folder, "/auxv"));
   if (!start_values.ok()) {
-    // It may have become a program that runs as another user.
+    // The process may have become a program that runs as another user.
     if (absl::IsPermissionDenied(start_values.status())) {
       seen.agent = SeenProcess::Agent::kForbidden;
     }
     return;
   }
-  // Before the mappings are read, so that what begins later is later.
+  // The time is taken before the mappings are read, so that later events have
+  // later times.
   const int64_t now_ns = MonotonicTimeNs();
-  // It has ended and was not waited for: what it ran last is known.
+  // The process has ended and was not waited for; its last program is known.
   if (start_values->empty()) return;
   const bool is_same = *start_values == seen.start_values;
   if (!is_same || seen.agent != SeenProcess::Agent::kPresent) {

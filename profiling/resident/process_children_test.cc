@@ -1,4 +1,4 @@
-// Tests of the promises of process_children.h.
+// Tests what process_children.h promises.
 
 #include "footprint/profiling/resident/process_children.h"
 
@@ -22,8 +22,8 @@ namespace {
 
 constexpr char kNoFolder[] = "/none";
 
-// A child that says its number and stays until it is killed; `depth` more below
-// it.
+// Starts a child that writes its ID and stays until it is killed, and `depth`
+// more below it.
 pid_t StartChild(int write_end, int depth) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -80,7 +80,7 @@ TEST_F(ProcessChildrenTest, ChildrenAndTheirsAreKnownByTheirNames) {
   EXPECT_EQ(children.running().count(child), 0u);
 }
 
-// Maps a file of the folder, as the loader does with the agent.
+// Maps a file of the folder, as the loader does for the agent.
 class AgentMapping {
  public:
   explicit AgentMapping(const std::string& folder) {

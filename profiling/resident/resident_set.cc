@@ -30,11 +30,11 @@ struct Mapping {
   absl::string_view path;
   int64_t resident_bytes = 0;
   int64_t proportional_bytes = 0;
-  int64_t written_bytes = 0;  // no longer as the file has them
+  int64_t written_bytes = 0;  // Pages that differ from the file.
   int64_t swapped_bytes = 0;
 };
 
-// "Rss:      4 kB".
+// Parses "Rss:      4 kB".
 int64_t ParseKibibytes(absl::string_view line) {
   line.remove_prefix(std::min(line.size(), line.find(':') + 1));
   line = absl::StripLeadingAsciiWhitespace(line);
@@ -43,7 +43,8 @@ int64_t ParseKibibytes(absl::string_view line) {
   return kibibytes * 1024;
 }
 
-// "7f00-7f10 rw-p 00000000 00:00 0      [stack]"; false for any other line.
+// Parses "7f00-7f10 rw-p 00000000 00:00 0      [stack]". Returns false for any
+// other line.
 bool ParseHeading(absl::string_view line, Mapping* mapping) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::MaxSplits(' ', 5));
@@ -93,7 +94,8 @@ bool IsSharedMemory(absl::string_view path) {
          absl::StartsWith(path, "/memfd:") || absl::StartsWith(path, "/SYSV");
 }
 
-// Puts mappings down to parts, in their order: some are told by the one before.
+// Assigns mappings to parts in their order, since some depend on the one
+// before.
 class Classifier {
  public:
   Classifier(const std::vector<Mapping>& mappings, const KnownRanges& ranges,
@@ -109,7 +111,7 @@ class Classifier {
 
   void Add(const Mapping& mapping) {
     parts_.swapped_bytes += mapping.swapped_bytes;
-    // The kernel lists as one mapping what lies side by side.
+    // The kernel lists adjacent ranges as one mapping.
     const int64_t mapped_bytes = BytesIn(ranges_.mapped, mapping);
     const int64_t agent_bytes = std::min(BytesIn(ranges_.agent, mapping),
                                          mapping.resident_bytes - mapped_bytes);
@@ -150,7 +152,8 @@ class Classifier {
         mapping.resident_bytes - mapping.written_bytes;
   }
 
-  // Returns the agent's part of the mapping's share: as of its resident bytes.
+  // Returns the agent's part of the mapping's share, in proportion to its
+  // resident bytes.
   static int64_t AgentShare(const Mapping& mapping, int64_t agent_bytes) {
     if (agent_bytes == 0) return 0;
     return static_cast<int64_t>(
@@ -175,7 +178,7 @@ class Classifier {
     return std::min(bytes, mapping.resident_bytes);
   }
 
-  // A program may have given its anonymous memory a name.
+  // A program may have named its anonymous memory.
   static bool IsUnnamed(const Mapping& mapping) {
     return mapping.path.empty() || absl::StartsWith(mapping.path, "[anon");
   }
@@ -203,15 +206,15 @@ class Classifier {
   int64_t ResidentSet::*FindAnonymousPart(const Mapping& mapping) {
     if (mapping.is_shared) return &ResidentSet::shared_bytes;
     const bool adjoins = before_.range.end == mapping.range.begin;
-    // An object's zeroed data lies behind what its file holds.
+    // An object's zeroed data follows its file's mapping.
     if (follows_image_ && adjoins) {
       follows_image_ = false;
       return &ResidentSet::image_bytes;
     }
     follows_image_ = false;
-    // A thread's stack lies above pages that must not be touched. So may an
-    // arena of glibc's, above what the next one keeps for later; but it begins
-    // at a multiple of its greatest size.
+    // A thread's stack lies above guard pages. An arena of glibc may also lie
+    // above the reserve of the next one, but it begins at a multiple of its
+    // greatest size.
     constexpr uint64_t kArenaBytes = uint64_t{64} << 20;
     const bool has_guard = adjoins && IsUnnamed(before_) &&
                            !before_.is_readable && !before_.is_executable &&
@@ -228,7 +231,7 @@ class Classifier {
   ResidentSet parts_;
 };
 
-// How many bytes of ranges of a process are in memory.
+// Counts how many bytes of a process's ranges are in memory.
 class PageMap {
  public:
   explicit PageMap(int process_id)
@@ -280,7 +283,7 @@ void ReadStatus(int process_id, ResidentSet* parts) {
 
 }  // namespace
 
-// The words behind the name, which may hold anything.
+// The name may hold any character, so the fields begin behind its end.
 void ParseFaults(absl::string_view stat, ResidentSet* parts) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(stat.substr(stat.rfind(')') + 1), ' ', absl::SkipEmpty());
@@ -303,10 +306,10 @@ ResidentSet ClassifyMappings(
 
 namespace {
 
-// Tries to find a moment at which the process stands still.
+// How often to try to find a moment at which the process does not change.
 constexpr int kMaxReadings = 3;
 
-// More than a fiftieth of the pages came or went between two lists.
+// Returns whether pages changed by more than a fiftieth between two lists.
 bool IsTorn(const ResidentSet& parts) {
   return std::abs(parts.unexplained_bytes) > parts.resident_bytes / 50;
 }
@@ -339,13 +342,13 @@ absl::StatusOr<ResidentSet> ReadResidentSet(int process_id,
   for (int i = 1; i < kMaxReadings && parts.ok() && IsTorn(*parts); ++i) {
     absl::StatusOr<ResidentSet> again =
         ReadOnce(process_id, ranges, agent_folder);
-    // It has ended since: what was read of it stays.
+    // The process has ended since; the first reading stays.
     if (!again.ok()) break;
     parts = *std::move(again);
   }
   if (!parts.ok()) return parts.status();
-  // Pages that were not there when the mappings were listed belong to no part,
-  // and are no part of the moment that the list tells of.
+  // Pages that did not exist when the mappings were listed belong to no part
+  // and to another moment.
   if (IsTorn(*parts)) {
     parts->resident_bytes = parts->explained_bytes();
     parts->unexplained_bytes = 0;

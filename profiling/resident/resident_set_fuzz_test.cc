@@ -1,4 +1,4 @@
-// Any text as the kernel's list of a process's mappings.
+// Classifies arbitrary text as the kernel's list of a process's mappings.
 
 #include <cstdint>
 #include <vector>

@@ -62,8 +62,8 @@ TEST(ResidentSetTest, PutsEachMappingDownToOnePart) {
                          return int64_t{24} << 10;
                        });
   EXPECT_EQ(parts.image_bytes, 20 << 10);
-  // The heap is "[heap]", and what the program did not map of the anonymous
-  // mapping.
+  // The heap is "[heap]" and the part of the anonymous mapping that the program
+  // did not map.
   EXPECT_EQ(parts.heap_bytes, 20 << 10);
   EXPECT_EQ(parts.mapped_bytes, 24 << 10);
   EXPECT_EQ(parts.stack_bytes, 36 << 10);
@@ -92,8 +92,7 @@ TEST(ResidentSetTest, OnlyWhatAdjoinsAnImageIsItsZeroedData) {
   EXPECT_EQ(parts_with("00403000-00405000").heap_bytes, 8 << 10);
 }
 
-// Arenas of glibc's lie one below the other, each with what it keeps for later
-// above it.
+// Arenas of glibc lie one below the other, each with its reserve above it.
 TEST(ResidentSetTest, AnArenaIsNoStack) {
   const auto parts_with = [](absl::string_view next) {
     return ClassifyMappings(
@@ -135,7 +134,7 @@ TEST(ResidentSetTest, PassesOverWhatIsNoMapping) {
 
 constexpr size_t kBlockBytes = size_t{64} << 20;
 
-// Measures this very process, before and after something of a known size.
+// Measures this process before and after `grow`.
 ResidentSet Grown(const KnownRanges& ranges,
                   const std::function<void()>& grow) {
   const absl::StatusOr<ResidentSet> before =
@@ -203,7 +202,7 @@ TEST(ResidentSetTest, TellsSharedMemory) {
   munmap(block, kBlockBytes);
 }
 
-// proc(5): the faults of children that were waited for stand between them.
+// By proc(5), the faults of children that were waited for stand between them.
 TEST(ResidentSetTest, FaultsAreTheProcessesOwn) {
   ResidentSet parts;
   ParseFaults("71 (a) 9 (b c) R 1 2 3 4 5 6 700 800 900 1000 11 12 13\n",
@@ -215,7 +214,7 @@ TEST(ResidentSetTest, FaultsAreTheProcessesOwn) {
 }
 
 TEST(ResidentSetTest, TellsThatAProcessHasEnded) {
-  // Above the highest number that Linux gives.
+  // The ID is above the highest that Linux assigns.
   EXPECT_THAT(ReadResidentSet(1 << 23, {}, "/nowhere").status(),
               StatusIs(absl::StatusCode::kNotFound));
 }

@@ -22,14 +22,14 @@
 namespace footprint {
 namespace {
 
-// Bytes that the kernel takes for each thread.
+// Bytes of the kernel's stack for each thread.
 constexpr int64_t kKernelStackBytes = 16 << 10;
-// The number of the image of a process that has no record.
+// The image number of a process without a record.
 constexpr int kNoImage = -1;
-// Tries to find a moment at which no process comes or goes.
+// How often to try to find a moment at which no process begins or ends.
 constexpr int kMaxReadings = 3;
-// So many times the processor time in which shares were read in vain, they are
-// not read again: a tenth of a processor at most is spent so.
+// After a vain reading of shares, the watch waits this many times its processor
+// time. So it spends at most a tenth of a processor.
 constexpr int64_t kRestFactor = 9;
 
 int64_t ResidentBytes(int process_id) {
@@ -58,10 +58,10 @@ int64_t ThreadCount(int process_id) {
   return count;
 }
 
-// Returns the processes that are there, and children of theirs, also those that
-// have no record yet: pages that are shared with them are theirs, too. While
-// shares are read, none may come or go. Growth does little harm: it is a
-// process's own. A child that has ended and was not waited for holds nothing.
+// Returns the existing processes and their children, including those without a
+// record yet, because they share the same pages. No process may begin or end
+// while shares are read. Growth does little harm, because it belongs to one
+// process. A child that has ended and was not waited for holds nothing.
 std::set<int> ProcessesAndChildren(const std::set<int>& process_ids) {
   std::set<int> found;
   for (const int process_id : process_ids) {
@@ -75,8 +75,9 @@ std::set<int> ProcessesAndChildren(const std::set<int>& process_ids) {
   return found;
 }
 
-// By enough that its parts are worth reading again: while it grows, at each
-// fiftieth; where it stays, at less, so that a peak that lasts is met closely.
+// Returns whether a process has grown enough to read its parts again: by a
+// fiftieth while it grows, and by less when it stays constant, so that a peak
+// that lasts is met closely.
 bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
   const bool stays = now_bytes - last_bytes < now_bytes / 2000;
   return now_bytes > read_bytes + read_bytes / (stays ? 400 : 50);
@@ -87,7 +88,7 @@ bool HasGrown(int64_t now_bytes, int64_t last_bytes, int64_t read_bytes) {
 ResidentWatch::ResidentWatch(std::string record_folder)
     : folder_(std::move(record_folder)), memory_files_(folder_) {}
 
-// "1234.0.record".
+// Parses names like "1234.0.record".
 std::map<int, int> ResidentWatch::Images() const {
   std::map<int, int> images;
   DIR* const directory = opendir(folder_.c_str());
@@ -118,7 +119,7 @@ void ResidentWatch::ReadParts(int process_id, int image) {
   const absl::StatusOr<MappingState> state = ReadState(process_id, image);
   absl::StatusOr<ResidentSet> parts = ReadResidentSet(
       process_id, state.ok() ? state->ranges : KnownRanges(), folder_);
-  // It may have ended, or it is another user's.
+  // The process may have ended, or it is another user's.
   if (!parts.ok()) return;
   if (!parts->has_agent) {
     bytes_without_agent_[{process_id, image}] = parts->resident_bytes;
@@ -141,7 +142,7 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
     const absl::StatusOr<ResidentSet> parts = ReadResidentSet(
         process_id, state.ok() ? state->ranges : KnownRanges(), folder_);
     if (!parts.ok()) {
-      // Another user's may share what it has, which is not known.
+      // Another user's process may share memory, but how much is unknown.
       if (absl::IsPermissionDenied(parts.status())) {
         sum.resident_sum_bytes += ResidentBytes(process_id);
         sum.anonymous_bytes += ResidentBytes(process_id);
@@ -186,8 +187,8 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
     told_once_bytes_ = sum.all_bytes();
     told_look_bytes_ = look_bytes;
   }
-  // Shares of different moments may add up to anything, so they stand only
-  // until others are known.
+  // Shares from different moments can have any sum, so they are kept only until
+  // valid ones are known.
   if (sum.is_of_one_moment == shared_once_.is_of_one_moment
           ? may_be_peak
           : sum.is_of_one_moment) {
@@ -195,13 +196,13 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
   }
 }
 
-// All together need no more than the sum of what each has.
+// The processes together need no more than the sum of their resident sets.
 bool ResidentWatch::MayBeNewPeak(int64_t look_bytes) const {
   if (look_bytes <= shared_once_.all_bytes() && shared_once_.is_of_one_moment) {
     return false;
   }
   if (process_ids_ != told_process_ids_) return true;
-  // Shared pages do not grow with the sum, so growth is held against what the
+  // Shared pages do not grow with the sum, so growth is compared with what the
   // processes need.
   const int64_t grown_bytes = look_bytes - told_look_bytes_;
   const bool stays = look_bytes - last_look_bytes_ < look_bytes / 2000;

@@ -52,7 +52,7 @@ class ResidentWatchTest : public testing::Test {
   }
 
   std::string folder_;
-  void* agent_ = nullptr;  // in this process and its forks
+  void* agent_ = nullptr;  // Mapped in this process and its forks.
 };
 
 void* Map(int flags) {
@@ -62,7 +62,7 @@ void* Map(int flags) {
   return block;
 }
 
-// A child that has touched a block of kBlockBytes, until the end of its scope.
+// A child that has touched a block of kBlockBytes, until the end of the scope.
 class OtherProcess {
  public:
   explicit OtherProcess(const void* block) {
@@ -96,7 +96,7 @@ class OtherProcess {
   pid_t process_id_ = -1;
 };
 
-// Looks until the time that shares may take has come again.
+// Samples until shares may be computed again.
 void LookUntilTold(ResidentWatch* watch, const std::set<int>& process_ids) {
   const SharedOnce before = watch->shared_once();
   do {
@@ -106,7 +106,7 @@ void LookUntilTold(ResidentWatch* watch, const std::set<int>& process_ids) {
            !watch->shared_once().is_of_one_moment);
 }
 
-// Mappings that no agent claims for the program are the heap's.
+// Mappings that no agent assigns to the program are the heap's.
 TEST_F(ResidentWatchTest, KeepsThePartsOfThePeak) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
@@ -170,7 +170,7 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
   EXPECT_LE(once_bytes,
             once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes));
   EXPECT_GE(once_bytes, static_cast<int64_t>(kBlockBytes));
-  // The program's own code, which both have.
+  // Both processes share the program's own code.
   EXPECT_GT(once.file_bytes, 1 << 20);
   EXPECT_LT(2 * once.file_bytes + once.anonymous_bytes,
             once.resident_sum_bytes - static_cast<int64_t>(kBlockBytes / 2));
@@ -178,7 +178,7 @@ TEST_F(ResidentWatchTest, CountsWhatProcessesShareOnce) {
   EXPECT_EQ(once.kernel_stack_bytes, 2 * (16 << 10));
 }
 
-// As of code, of any file that several have mapped.
+// A file that several processes map is shared like code.
 TEST_F(ResidentWatchTest, CountsAFileThatProcessesShareOnce) {
   const std::string path = folder_ + "-shared";
   ASSERT_THAT(
@@ -221,7 +221,7 @@ TEST_F(ResidentWatchTest, ProcessesWithoutARecordCountIfTheyAreNamed) {
   EXPECT_TRUE(watch.peaks().empty());
 }
 
-// Forks that share everything have the largest sum, and need little.
+// Forks that share everything have the largest sum, but need little.
 TEST_F(ResidentWatchTest, ThePeakIsWhereMostIsNeededNotWhereTheSumIsLargest) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);
@@ -250,7 +250,7 @@ TEST_F(ResidentWatchTest, ThePeakIsWhereMostIsNeededNotWhereTheSumIsLargest) {
 }
 
 // Children that have just been forked have no record yet, and share the pages
-// of the one process that has.
+// of the one process that has a record.
 TEST_F(ResidentWatchTest, PagesSharedWithUnrecordedChildrenCountWhole) {
   AddRecord(getpid(), 0);
   ResidentWatch watch(folder_);

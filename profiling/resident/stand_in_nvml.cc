@@ -1,10 +1,10 @@
-// NVIDIA's management library, as far as graphics_memory.h uses it, for
-// machines without one: two devices, whose processes the file that
-// STAND_IN_NVML names lists, "DEVICE PROCESS BYTES PERCENT" a line; -1 bytes
-// are not available. That of STAND_IN_NVML_DRAWING lists those that draw. In
-// use on a device is what they have, and STAND_IN_NVML_USED bytes besides.
-// STAND_IN_NVML_ERROR makes its start fail, STAND_IN_NVML_LONG_NAMES has names
-// without an end.
+// Replaces NVIDIA's management library, as far as graphics_memory.h uses it, on
+// machines without one. There are two devices. The file that STAND_IN_NVML
+// names lists their processes as lines "DEVICE PROCESS BYTES PERCENT", in which
+// -1 bytes are not available. The file of STAND_IN_NVML_DRAWING lists processes
+// that draw. A device's use is the sum of their bytes and STAND_IN_NVML_USED.
+// STAND_IN_NVML_ERROR makes its start fail, and STAND_IN_NVML_LONG_NAMES gives
+// names without an end.
 
 #include <cstdio>
 #include <cstdlib>
@@ -109,7 +109,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
 int nvmlDeviceGetName(void* device, char* name, unsigned int capacity) {
   std::snprintf(name, capacity, "Stand-in %d",
                 static_cast<int>(static_cast<int*>(device) - devices));
-  // As of a library that writes no end where there is no room for it.
+  // Some libraries write no end if there is no room for it.
   if (std::getenv("STAND_IN_NVML_LONG_NAMES") != nullptr) {
     std::memset(name, 'n', capacity);
   }

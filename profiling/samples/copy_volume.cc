@@ -15,14 +15,14 @@ namespace footprint::profiling_internal {
 namespace {
 
 constexpr int kMaxCopyCalls = 128;
-// Before anything is recorded, and where nothing can be.
+// The distance before anything is recorded, and if nothing can be.
 constexpr int64_t kUnrecordedBytes = 65536;
 
 StackTallyWriter writer;
 std::atomic<int64_t> interval_bytes{0};
 std::atomic<uint64_t> sample_number{0};
 
-// The copies for which a sampled one stands.
+// Returns the copies that a sampled one stands for.
 TallyAddition EstimateAddition(size_t size_bytes) {
   TallyAddition addition;
   const int64_t interval = interval_bytes.load(std::memory_order_relaxed);
@@ -53,7 +53,7 @@ int64_t NextCopyDistance() {
   if (!writer.is_open()) return kUnrecordedBytes;
   const int64_t interval = interval_bytes.load(std::memory_order_relaxed);
   if (interval <= 0) return 0;
-  // The number lies in (0, 1].
+  // `uniform` lies in (0, 1].
   const double uniform =
       static_cast<double>((RandomAt(1, ++sample_number) >> 11) + 1) * 0x1p-53;
   return static_cast<int64_t>(-log(uniform) * static_cast<double>(interval));
@@ -67,7 +67,7 @@ int64_t SampleCopy(size_t size_bytes, const void* caller) {
   if (end == 0) end = ReadableStackEnd(frame.stack_pointer);
   uintptr_t stack_pointers[kMaxCopyCalls];
   int count = UnwindStack(frame, end, calls, kMaxCopyCalls, stack_pointers);
-  // The recorder copies, too, while it holds its lock.
+  // The recorder itself also copies while it holds its lock.
   count = AddInterpreterCalls(stack_pointers, count, calls, kMaxCopyCalls);
   int first = 0;
   while (first < count && calls[first] != reinterpret_cast<uintptr_t>(caller)) {

@@ -1,5 +1,5 @@
-// Chains of numbered entries that only grow, in front, without a lock: those of
-// a hash table whose writers may be threads, signal handlers, or both.
+// Lock-free chains of numbered entries that only grow at the front: those of a
+// hash table whose writers are threads, signal handlers, or both.
 //
 //   std::atomic<uint32_t> first{kNoEntry};
 //   const uint32_t before = first.load(std::memory_order_acquire);
@@ -9,10 +9,10 @@
 //     set_next);
 //   }
 //
-// Entries are the caller's: `matches(i)` says whether entry i is the one that
-// is looked for, `next(i)` which one follows it, `set_next(i, j)` makes j
-// follow i. Thread-safe, and safe in signal handlers if those functions are. No
-// memory.
+// The caller owns the entries: `matches(i)` returns whether entry i is the
+// wanted one, `next(i)` returns its successor, and `set_next(i, j)` makes j the
+// successor of i. Thread-safe, and safe in signal handlers if those functions
+// are. Uses no memory.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_HASH_CHAIN_H_
 #define FOOTPRINT_PROFILING_SAMPLES_HASH_CHAIN_H_
@@ -24,8 +24,8 @@ namespace footprint::profiling_internal {
 
 inline constexpr uint32_t kNoEntry = 0;
 
-// The entry of a chain that matches, from `first` to before `end`; kNoEntry if
-// there is none.
+// Returns the matching entry of a chain between `first` and `end`, which is not
+// included; kNoEntry if there is none.
 template <typename Matches, typename Next>
 uint32_t FindInChain(uint32_t first, uint32_t end, Matches matches, Next next) {
   for (uint32_t i = first; i != end && i != kNoEntry; i = next(i)) {
@@ -34,9 +34,9 @@ uint32_t FindInChain(uint32_t first, uint32_t end, Matches matches, Next next) {
   return kNoEntry;
 }
 
-// Puts entry `number`, which is ready but for its `next`, in front of a chain
-// that began with `first` when it was last searched. Another's, which came
-// first, is returned instead if it matches.
+// Puts entry `number`, which is complete except for its `next`, in front of a
+// chain that began with `first` when it was last searched. If another thread's
+// entry was added meanwhile and matches, it returns that entry instead.
 template <typename Matches, typename Next, typename SetNext>
 uint32_t PushInFront(std::atomic<uint32_t>* chain, uint32_t first,
                      uint32_t number, Matches matches, Next next,

@@ -1,4 +1,4 @@
-// Tests of the promises of hash_chain.h.
+// Tests what hash_chain.h promises.
 
 #include "footprint/profiling/samples/hash_chain.h"
 
@@ -9,7 +9,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Entries of the values that the tests look for; `first` begins their chain.
+// Tests entries with values, in the chain that `first_` begins.
 class HashChainTest : public testing::Test {
  protected:
   auto Matches(int value) const {
@@ -23,8 +23,8 @@ class HashChainTest : public testing::Test {
     return FindInChain(first, kNoEntry, Matches(value), Next());
   }
 
-  // Another pushes entry `other` between the search and the exchange, unless it
-  // is none.
+  // Pushes entry `number`. Unless `other` is kNoEntry, another writer pushes it
+  // between the search and the exchange.
   uint32_t Push(uint32_t number, uint32_t other) {
     return PushInFront(&first_, first_.load(), number, Matches(values_[number]),
                        Next(), [this, &other](uint32_t i, uint32_t after) {
@@ -53,7 +53,7 @@ TEST_F(HashChainTest, WhatWasPushedIsFound) {
 TEST_F(HashChainTest, TheSameOfAnotherThatCameFirstIsTaken) {
   Push(1, kNoEntry);
   EXPECT_EQ(Push(2, /*other=*/4), 4u);
-  // And stands there once.
+  // The value is in the chain only once.
   EXPECT_EQ(first_.load(), 4u);
   EXPECT_EQ(next_[4], 1u);
 }

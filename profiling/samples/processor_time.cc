@@ -26,9 +26,9 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// glibc's SIGSETXID.
+// The signal that glibc calls SIGSETXID.
 constexpr int kSignal = 33;
-// Handlers may have little stack.
+// A small limit, because signal handlers may have little stack.
 constexpr int kMaxSampledCalls = 128;
 constexpr int kMaxStarts = 1024;
 
@@ -40,7 +40,7 @@ bool has_thread_end_key = false;
 struct ThreadClock {
   bool has_timer;
   int timer;
-  // As of the last sample.
+  // The values at the last sample.
   int64_t total_ns;
   int64_t system_ns;
   uint64_t sample_number;
@@ -56,7 +56,7 @@ struct KernelAction {
   uint64_t mask;
 };
 
-// glibc's, once it has one.
+// glibc's handler, once it has one.
 std::atomic<void (*)(int, siginfo_t*, void*)> next_handler{nullptr};
 
 int64_t ToNs(const timespec& time) {
@@ -76,8 +76,9 @@ int64_t ThreadSystemTimeNs() {
          usage.ru_stime.tv_usec * int64_t{1000};
 }
 
-// Time that the thread used since the last call. The kernel scales its system
-// time, so the part that exceeds the whole is left for the next call.
+// Returns the time that the thread used since the last call. The kernel scales
+// its system time, so the part that exceeds the whole is left for the next
+// call.
 TallyAddition TakeTime(ThreadClock* clock, int64_t sample_count) {
   const int64_t total_ns = ThreadTimeNs();
   const int64_t used_ns = std::max<int64_t>(0, total_ns - clock->total_ns);
@@ -92,7 +93,7 @@ TallyAddition TakeTime(ThreadClock* clock, int64_t sample_count) {
   return addition;
 }
 
-// If a signal is lost, the timer comes back by itself.
+// The timer repeats, so sampling goes on if a signal is lost.
 void ArmTimer(ThreadClock* clock) {
   const uint64_t random = RandomAt(ThreadNumber(), ++clock->sample_number);
   const auto distance_ns =
@@ -108,7 +109,7 @@ void ArmTimer(ThreadClock* clock) {
 
 #ifdef __x86_64__
 
-// Where the signal interrupted the thread.
+// Reads the stack at which the signal interrupted the thread.
 int InterruptedStack(const void* context,
                      uintptr_t (&calls)[kMaxSampledCalls]) {
   const greg_t* const registers =
@@ -124,7 +125,7 @@ int InterruptedStack(const void* context,
   uintptr_t stack_pointers[kMaxSampledCalls];
   const int count = UnwindStack(
       frame, end, calls, end == 0 ? 1 : kMaxSampledCalls, stack_pointers);
-  // Behind its instruction, as return addresses are, which readers expect.
+  // Readers expect an address behind the instruction, like a return address.
   ++calls[0];
   return AddInterpreterCalls(stack_pointers, count, calls, kMaxSampledCalls);
 }
@@ -153,8 +154,8 @@ asm(".text\n\t"
     "syscall\n\t"
     ".size FootprintReturnFromSignal, . - FootprintReturnFromSignal");
 
-// Does nothing if it is still there. glibc puts its own there when the process
-// begins its second thread.
+// Installs the handler unless it is installed. glibc installs its own when the
+// process starts its second thread.
 bool InstallHandler() {
   constexpr unsigned long kHasRestorer = 0x04000000;
   KernelAction before;
@@ -166,7 +167,7 @@ bool InstallHandler() {
   if (reinterpret_cast<uintptr_t>(before.handler) > 1) {
     next_handler.store(before.handler, std::memory_order_release);
   }
-  // All signals wait meanwhile, so that no handler runs on top of this one.
+  // All signals are blocked meanwhile, so that no other handler runs on top.
   const KernelAction action = {
       TakeSample, SA_SIGINFO | SA_RESTART | SA_ONSTACK | kHasRestorer,
       FootprintReturnFromSignal, ~uint64_t{0}};
@@ -180,7 +181,8 @@ bool InstallHandler() { return false; }
 
 #endif
 
-// Since 5.11 timers of processor time end no system call.
+// Returns whether the kernel is 5.11 or newer, whose timers of processor time
+// interrupt no system call.
 bool KernelIsNewEnough() {
   utsname kernel;
   int major = 0;
@@ -193,7 +195,7 @@ bool KernelIsNewEnough() {
 }
 
 bool BeginTimer(ThreadClock* clock) {
-  // Not in a handler for the first time.
+  // The number is assigned here, because a handler must not do it first.
   ThreadNumber();
   sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -212,7 +214,8 @@ bool BeginTimer(ThreadClock* clock) {
   return true;
 }
 
-// Time of no known stack, as a thread's whole time is if it was short.
+// Counts the remaining time for no known stack; it is all the time of a short
+// thread.
 void EndTimer(ThreadClock* clock) {
   if (!clock->has_timer) return;
   __atomic_store_n(&clock->has_timer, false, __ATOMIC_RELEASE);
@@ -222,8 +225,8 @@ void EndTimer(ThreadClock* clock) {
 
 void EndThread(void* /*value*/) { EndTimer(&thread_clock); }
 
-// The start of a thread that is being created: kept in a table, since the
-// heap is the program's.
+// The start of a thread that is being created. It lies in a static table
+// because the heap is the program's.
 struct WaitingStart {
   std::atomic<bool> is_taken;
   ThreadStart start;
@@ -245,7 +248,7 @@ void* RunTimedThread(void* given) {
 
 bool BeginProcessorTime(int folder, const char* file_name,
                         int64_t sampling_interval_ns) {
-  // After a fork, it is the parent's.
+  // After a fork, the state is the parent's.
   thread_clock = {};
   writer.Close();
   for (WaitingStart& each : waiting_starts) each.is_taken = false;

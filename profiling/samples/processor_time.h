@@ -1,5 +1,6 @@
-// Samples the processor time of the process's threads: interrupts each after
-// some of its own time, and adds the time used since to its present stack.
+// Samples the processor time of the process's threads. It interrupts each
+// thread after some of its own time, and adds the time used since the last
+// sample to its current stack.
 //
 //   BeginProcessorTime(folder, "1234.0.processor_time", /*interval_ns=*/
 //                      10'000'000);
@@ -7,29 +8,31 @@
 //   ... pthread_create(&thread, attributes, start.function, start.argument);
 //
 // Each thread has a timer of its own processor time (timer_create,
-// CLOCK_THREAD_CPUTIME_ID), so a thread that waits is never interrupted, and
-// threads are sampled by the time they use. Since Linux 5.11 such a timer is
-// looked at when the thread returns to the program, so that it ends no system
-// call (EINTR); older kernels are refused. The distances are random, between
-// half and three halves of the interval, so that a program that repeats itself
-// does not keep step with them. But the kernel looks at its ticks only, every 1
-// to 10 ms: no thread is sampled more often, and a program that keeps step with
-// the ticks is seen at the same places only.
+// CLOCK_THREAD_CPUTIME_ID). So a thread that waits is never interrupted, and
+// threads are sampled by the time they use. Since Linux 5.11 the kernel handles
+// such a timer when the thread returns to the program, so it interrupts no
+// system call (EINTR); older kernels are refused. The intervals are random,
+// between half and three halves of the given one, so that sampling does not
+// keep step with a program that repeats itself. But the kernel tests timers
+// only at its ticks, every 1 to 10 ms. So no thread is sampled more often, and
+// a program that keeps step with the ticks is sampled at the same places only.
 //
-// All time counts: that between two samples, and behind the last, is read from
-// the thread's clock. Time of the kernel (getrusage) is told apart.
+// All time counts: the time between samples, and after the last one, is read
+// from the thread's clock. Time in the kernel (getrusage) is counted
+// separately.
 //
-// The signal is number 33, which glibc keeps for itself (to change the user of
-// all threads at once): no program can ask for it, block it or ignore it, so
-// none can disturb the sampling or be disturbed. glibc's own use is passed on.
+// The signal has number 33, which glibc reserves for itself (to change the user
+// of all threads at once). No program can use, block or ignore it, so programs
+// and sampling do not disturb each other. glibc's own uses are passed on to
+// glibc.
 //
-// Threads that are created past pthread_create (C11's, the C library's own) are
-// not sampled. The result of TimedThread must be used once: by the thread that
-// begins with it and then owns it, or by ForgetTimedThread. Memory: that of a
-// StackTallyWriter in the file; places for threads that are about to begin are
-// static, and a thread that finds none is not sampled. Signal-safe, without a
-// lock; survives fork, after which Begin is called again. Linux on x86-64 with
-// glibc; elsewhere Begin returns false.
+// Threads that are not created by pthread_create (C11's, the C library's own)
+// are not sampled. The result of TimedThread must be used once: by the thread
+// that begins with it and then owns it, or by ForgetTimedThread. Memory: a
+// StackTallyWriter's in the file. Entries for threads that are about to begin
+// are static, and a thread that finds no entry is not sampled. Signal-safe,
+// without a lock. It survives a fork, after which Begin must be called again.
+// Linux on x86-64 with glibc; elsewhere Begin returns false.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
 #define FOOTPRINT_PROFILING_SAMPLES_PROCESSOR_TIME_H_
@@ -40,22 +43,24 @@
 
 namespace footprint::profiling_internal {
 
-// Begins to sample the calling thread, and threads that TimedThread begins from
-// now on. Called once in a process, and again in the child of a fork. False:
-// the file cannot be had, or the kernel or machine is not one of the above.
+// Starts to sample the calling thread, and threads that TimedThread begins from
+// now on. Call it once in a process, and again in the child of a fork. Returns
+// false if the file cannot be created, or if the kernel or machine is not
+// supported.
 bool BeginProcessorTime(int folder, const char* file_name, int64_t interval_ns);
 
-// The start that a new thread should begin with instead. To be called in the
-// thread that creates it; without effect before Begin.
+// Returns the start that a new thread should begin with instead. Call it in the
+// thread that creates it. Before Begin it returns `start`.
 ThreadStart TimedThread(ThreadStart start);
-// The thread was not created after all.
+// Releases the start of a thread that was not created.
 void ForgetTimedThread(ThreadStart start);
 
-// Adds the time that the calling thread used since its last sample: before the
-// process ends.
+// Adds the time that the calling thread used since its last sample. Call it
+// before the process ends.
 void AddRemainingProcessorTime();
 
-// Called after an object was unloaded.
+// Forgets which code lies at which address. Call it after an object was
+// unloaded.
 void ForgetCodeOfProcessorTime();
 
 }  // namespace footprint::profiling_internal

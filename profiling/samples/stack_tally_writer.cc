@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint32_t kNoRoom = UINT32_MAX;
 
-// The index of a new entry of an array; kNoRoom where it or the disk is full.
+// Returns the index of a new entry of an array, or kNoRoom if the array or the
+// disk is full.
 uint32_t TakeEntry(std::atomic<uint32_t>* count, uint32_t capacity,
                    GrowingArray* array) {
   uint32_t number = count->load(std::memory_order_relaxed);
@@ -50,7 +51,7 @@ bool StackTallyWriter::Begin(int folder, const char* file_name,
   Close();
   if (Open(folder, file_name, sampling_interval)) return true;
   Close();
-  // A file that holds nothing is no record.
+  // An empty file is not a valid record, so it is removed.
   unlinkat(folder, file_name, 0);
   return false;
 }
@@ -62,7 +63,7 @@ bool StackTallyWriter::Open(int folder, const char* file_name,
                    offsetof(StackTalliesFile, tallies)));
   if (opened == nullptr) return false;
   constexpr size_t kTreeAt = offsetof(StackTalliesFile, tree);
-  // The tree's head, which stands in front of its arrays.
+  // The tree's head, which stands before its arrays.
   GrowingArray tree_head(&file_, kTreeAt, 1, 1);
   nodes_ = GrowingArray(&file_, kTreeAt + offsetof(CallTreeRecord, nodes),
                         sizeof(CallNode), kMaxCallNodes);
@@ -77,7 +78,7 @@ bool StackTallyWriter::Open(int folder, const char* file_name,
     return false;
   }
   opened->sampling_interval = sampling_interval;
-  // The first entries stand for none.
+  // The entries with index 0 stand for no entry.
   opened->tally_count = 1;
   opened->tree.node_count = 1;
   __atomic_store_n(&opened->magic, kStackTalliesMagic, __ATOMIC_RELEASE);
@@ -90,8 +91,9 @@ void StackTallyWriter::Close() {
   file_.Close();
 }
 
-// The object that holds the code now. Threads that find a new one at once each
-// write an entry; an entry that is still being written matches nothing.
+// Returns the module of the object that contains the code now. Threads that
+// find a new one at once each write an entry; an entry that is still being
+// written matches nothing.
 uint32_t StackTallyWriter::FindModule(StackTalliesFile* file,
                                       uintptr_t program_counter) {
   if ((program_counter & kInterpretedCall) != 0) return kInterpretedModule;

@@ -1,23 +1,23 @@
-// Adds samples up by stack of calls, thread and stage, in a file that the
-// process maps (stack_tallies_record.h), without a lock: also from a signal
-// handler that interrupted any code, this one included.
+// Adds up samples by stack of calls, thread and stage, in a file that the
+// process maps (stack_tallies_record.h). It takes no lock, so a signal handler
+// may use it even if it interrupted this code.
 //
 //   StackTallyWriter copies;
 //   copies.Begin(folder, "1234.0.copies", /*sampling_interval=*/4194304);
 //   ...
 //   copies.Add(calls, call_count, {.amounts = {bytes, 1}, .variance = 0});
 //
-// Entries are found by hash, in chains to which new ones are pushed in front
-// by compare-and-swap; nothing is ever taken out. Two threads that find the
-// same new stack at once may leave an entry that nothing refers to.
+// Entries are found by hash, in chains to whose front new ones are added by
+// compare-and-swap; none is ever removed. Two threads that find the same new
+// stack at once may leave an unused entry.
 //
-// Owns the file's mapping until Close, or leaves it to the process; the calls
-// that are added are only read. Begin and Close are for one thread, while no
-// other adds. Everything else is thread-safe and works in signal handlers: no
-// allocation, no lock, system calls only to take space from the disk. Memory:
-// 20 bytes a call and 48 a tally in the file, and its head of 96 KiB. Source of
-// the lists: T. L. Harris, A Pragmatic Implementation of Non-Blocking
-// Linked-Lists (2001), without deletion.
+// Owns the file's mapping until Close, or leaves it to the process. The calls
+// in arguments are only read. Only one thread may call Begin and Close, while
+// no other adds. Everything else is thread-safe and works in signal handlers:
+// no allocation and no lock; it makes system calls only to reserve space on the
+// disk. Memory: 20 bytes a call and 48 a tally in the file, and its head of 96
+// KiB. Source of the lists: T. L. Harris, A Pragmatic Implementation of
+// Non-Blocking Linked-Lists (2001), without deletion.
 
 #ifndef FOOTPRINT_PROFILING_SAMPLES_STACK_TALLY_WRITER_H_
 #define FOOTPRINT_PROFILING_SAMPLES_STACK_TALLY_WRITER_H_
@@ -42,21 +42,21 @@ class StackTallyWriter {
   StackTallyWriter(const StackTallyWriter&) = delete;
   StackTallyWriter& operator=(const StackTallyWriter&) = delete;
 
-  // Returns false if the file cannot be had, and nothing is added. `folder` is
-  // a descriptor.
+  // Returns false if the file cannot be created; then nothing is added.
+  // `folder` is a descriptor.
   bool Begin(int folder, const char* file_name, int64_t sampling_interval);
   void Close();
 
   bool is_open() const { return tallies() != nullptr; }
 
-  // `calls` innermost first; none: the stack is not known. For the calling
-  // thread, in the stage that the process is in.
+  // Adds a sample of the calling thread, in the process's current stage.
+  // `calls` begins with the innermost; with no calls, the stack is unknown.
   void Add(const uintptr_t* calls, int count, const TallyAddition& addition);
 
   void AddMissedThread();
 
-  // Called after an object was unloaded: another may lie at its addresses next,
-  // so that their calls are other ones.
+  // Forgets which code lies at which address. Call it after an object was
+  // unloaded, because another may be loaded at its addresses.
   void ForgetCode();
 
  private:

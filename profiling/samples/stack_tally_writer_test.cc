@@ -45,7 +45,7 @@ class StackTallyWriterTest : public testing::Test {
     return tallies.ok() ? *tallies : StackTallies();
   }
 
-  // Innermost first. Addresses that lie in no object are kept as they are.
+  // Returns the stack, innermost first. Addresses outside all objects are kept.
   static Stack ReadStack(const StackTallies& tallies, int node) {
     Stack stack;
     for (; node != CallTree::kNone;
@@ -95,7 +95,7 @@ TEST_F(StackTallyWriterTest, ReadsAsWhatWasAdded) {
   EXPECT_EQ(tallies.sampling_interval, 4096);
   EXPECT_FALSE(tallies.is_incomplete);
   EXPECT_EQ(SumsByStack(tallies), expected);
-  // One of each stack.
+  // There is one tally for each stack.
   EXPECT_EQ(tallies.tallies.size(), expected.size());
   int64_t samples = 0;
   for (const StackTallies::Tally& each : tallies.tallies) {
@@ -106,7 +106,7 @@ TEST_F(StackTallyWriterTest, ReadsAsWhatWasAdded) {
   EXPECT_EQ(samples, 5000);
 }
 
-// However threads meet, nothing is lost.
+// Nothing is lost, whichever threads add at once.
 TEST_F(StackTallyWriterTest, AddsUpOverThreads) {
   constexpr int kThreads = 4;
   constexpr int kAdditions = 20000;
@@ -115,7 +115,8 @@ TEST_F(StackTallyWriterTest, AddsUpOverThreads) {
     Begin();
     std::vector<std::thread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
-      // The same stacks in all, so that new ones are met at once.
+      // All threads add the same stacks, so that several find a new one at
+      // once.
       threads.emplace_back([this, round] {
         RandomSequence random(round);
         for (int i = 0; i < kAdditions; ++i) {
@@ -137,8 +138,8 @@ TEST_F(StackTallyWriterTest, AddsUpOverThreads) {
 StackTallyWriter* interrupting_writer = nullptr;
 volatile sig_atomic_t interruptions = 0;
 
-// As many stacks of its own as there are signals, and one that the interrupted
-// code adds to.
+// Adds a new stack for each signal, and one that the interrupted code also
+// adds.
 void AddInHandler(int) {
   const uintptr_t own[] = {1000 + static_cast<uintptr_t>(interruptions), 17};
   interrupting_writer->Add(own, 2, Amount(1));
@@ -155,7 +156,7 @@ TEST_F(StackTallyWriterTest, MayBeInterruptedByItself) {
   setitimer(ITIMER_REAL, &often, nullptr);
   int64_t additions = 0;
   for (uintptr_t call = 5000; interruptions < 300; ++call, ++additions) {
-    // A new stack each time.
+    // The stack is a new one each time.
     const uintptr_t stack[] = {call % 100000, 17, call % 7 + 20};
     writer_.Add(stack, 3, Amount(1));
   }
@@ -179,7 +180,7 @@ TEST_F(StackTallyWriterTest, KnowsTheObjectOfACall) {
   EXPECT_FALSE(tallies.tree.modules[0].path.empty());
 }
 
-// Code that was unloaded is not what lies at its addresses next.
+// Code at the addresses of unloaded code is different code.
 TEST_F(StackTallyWriterTest, ForgetsCodeThatWasUnloaded) {
   Begin();
   const uintptr_t call = 77;
@@ -206,7 +207,7 @@ TEST_F(StackTallyWriterTest, WithoutAFileNothingIsAdded) {
   EXPECT_FALSE(writer_.is_open());
 }
 
-// A file that could not be begun would be taken for a damaged record.
+// A file that could not be begun would look like a damaged record.
 TEST_F(StackTallyWriterTest, LeavesNoFileWhereThereIsNoRoom) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

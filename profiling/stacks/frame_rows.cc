@@ -6,12 +6,12 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Numbers of x86-64's registers in call frame information.
+// The numbers of x86-64's registers in call frame information.
 constexpr uint64_t kFramePointerRegister = 6;
 constexpr uint64_t kStackPointerRegister = 7;
 constexpr uint64_t kReturnAddressRegister = 16;
 
-// Encodings of pointers (DW_EH_PE_...).
+// The encodings of pointers (DW_EH_PE_...).
 enum : uint8_t {
   kAbsolute = 0x00,
   kUleb128 = 0x01,
@@ -30,7 +30,7 @@ enum : uint8_t {
 // The encoding that every linker gives the header's table.
 constexpr uint8_t kTableEncoding = kRelativeToHeader | kSigned4;
 
-// Reads on and on; beyond the end, zeros, and `ok` is false.
+// Reads values in turn. Beyond the end it returns zeros, and `ok` is false.
 class Cursor {
  public:
   Cursor(const uint8_t* begin, const uint8_t* end) : at_(begin), end_(end) {}
@@ -74,7 +74,7 @@ class Cursor {
     return static_cast<int64_t>(value);
   }
 
-  // A pointer of an encoding; indirect ones are not followed.
+  // Reads a pointer in this encoding; it does not follow indirect ones.
   uintptr_t ReadEncoded(uint8_t encoding) {
     const uintptr_t own_address = reinterpret_cast<uintptr_t>(at_);
     uintptr_t value = 0;
@@ -123,8 +123,8 @@ class Cursor {
   bool ok_ = true;
 };
 
-// An entry of .eh_frame, from behind its length to its end. Lengths of 8 bytes
-// are for sections beyond 4 GiB.
+// Opens an entry of .eh_frame, from behind its length to its end. It does not
+// support lengths of 8 bytes, which are for sections beyond 4 GiB.
 Cursor OpenEntry(const uint8_t* entry) {
   uint32_t size = 0;
   memcpy(&size, entry, sizeof(size));
@@ -132,7 +132,7 @@ Cursor OpenEntry(const uint8_t* entry) {
   return Cursor(entry + sizeof(size), entry + sizeof(size) + size);
 }
 
-// Facts that all functions of a CIE have in common.
+// Facts that all functions of a CIE share.
 struct CommonInformation {
   bool ok = false;
   bool is_signal_frame = false;
@@ -150,7 +150,7 @@ CommonInformation ReadCommonInformation(const uint8_t* entry) {
   uint32_t size = 0;
   memcpy(&size, entry, sizeof(size));
   common.end = entry + sizeof(size) + size;
-  cursor.Skip(4);  // 0: no FDE
+  cursor.Skip(4);  // The field that is 0 in a CIE.
   const uint8_t version = cursor.Read<uint8_t>();
   char augmentation[8] = {};
   for (size_t i = 0;; ++i) {
@@ -182,7 +182,7 @@ CommonInformation ReadCommonInformation(const uint8_t* entry) {
   return common;
 }
 
-// State of the registers that matter here, by the instructions read so far.
+// The state of the relevant registers after the instructions read so far.
 struct Registers {
   enum CfaKind : uint8_t { kRegister, kExpression, kOther };
   CfaKind cfa_kind = kOther;
@@ -195,7 +195,7 @@ struct Registers {
   bool return_address_is_unknown = false;
 };
 
-// "breg6 N; deref", which gcc writes where it aligned the stack.
+// Reads "breg6 N; deref", which gcc writes if it aligned the stack.
 void ReadCfaExpression(Cursor* cursor, Registers* registers) {
   constexpr uint8_t kBregFramePointer = 0x70 + kFramePointerRegister;
   constexpr uint8_t kDereference = 0x06;
@@ -222,7 +222,7 @@ void SaveAt(uint64_t number, int64_t offset, Registers* registers) {
   }
 }
 
-// Neither where it was nor at an offset from the CFA.
+// Notes that the register is neither unchanged nor at an offset from the CFA.
 void Forget(uint64_t number, Registers* registers) {
   if (number == kFramePointerRegister) {
     registers->frame_pointer_is_unknown = true;
@@ -242,7 +242,7 @@ void Restore(uint64_t number, const Registers& initial, Registers* registers) {
   }
 }
 
-// DW_CFA_...
+// The instructions, DW_CFA_...
 enum : uint8_t {
   kNop = 0x00,
   kSetLocation = 0x01,
@@ -269,13 +269,14 @@ enum : uint8_t {
   kValueExpression = 0x16,
   kGnuArgumentsSize = 0x2e,
   kGnuNegativeOffsetExtended = 0x2f,
-  // In the two high bits, with an operand in the six low ones.
+  // These have their code in the two high bits and an operand in the six low
+  // ones.
   kAdvance = 0x40,
   kOffset = 0x80,
   kRestore = 0xc0,
 };
 
-// Runs instructions up to `pc`. False: an instruction is unknown.
+// Runs instructions up to `pc`. Fails if an instruction is unknown.
 class Interpreter {
  public:
   Interpreter(const CommonInformation& common, uintptr_t begin, uintptr_t pc)
@@ -299,7 +300,7 @@ class Interpreter {
  private:
   static constexpr int kMaxStates = 8;
 
-  // The row so far holds below the new location.
+  // Advances; the row so far holds below the new location.
   void Advance(uint64_t units) {
     const uintptr_t next = location_ + units * common_.code_alignment;
     location_ = next;
@@ -437,8 +438,8 @@ class Interpreter {
     }
   }
 
-  // "breg6 0" for the frame pointer itself: saved where it points to, which is
-  // gcc's form where it aligned the stack.
+  // Reads "breg6 0" for the frame pointer: it is saved where it points to,
+  // which is gcc's form if it aligned the stack.
   void ReadRegisterExpression(uint64_t number, Cursor* cursor) {
     constexpr uint8_t kBregFramePointer = 0x70 + kFramePointerRegister;
     const uint64_t size = cursor->ReadUleb128();
@@ -493,8 +494,8 @@ FrameRow ToRow(const Registers& registers) {
   return row;
 }
 
-// The function's entry that the header's table gives for `pc`: the last that
-// begins at or below it. Null: none.
+// Returns the function's entry that the header's table has for `pc`: the last
+// one that begins at or below it, or null.
 const uint8_t* FindEntry(const uint8_t* header, uintptr_t pc) {
   Cursor cursor(header, header + 64);
   const uint8_t version = cursor.Read<uint8_t>();
@@ -539,7 +540,7 @@ FrameRow FindFrameRowIn(const uint8_t* eh_frame_header, uintptr_t pc) {
   const CommonInformation common = ReadCommonInformation(id - distance);
   if (!common.ok) return {};
   const uintptr_t begin = cursor.ReadEncoded(common.pointer_encoding);
-  // The size has the encoding's form, and is relative to nothing.
+  // The size has the encoding's form, but is not relative.
   const uintptr_t size = cursor.ReadEncoded(common.pointer_encoding & 0x0f);
   if (pc < begin || pc - begin >= size) return {};
   if (common.is_signal_frame) return {FrameRow::kSignal, 0, 0};

@@ -1,19 +1,20 @@
-// The rules for leaving a frame: for a program counter, the places of its
-// caller's registers, from the call frame information (.eh_frame) of the object
-// that it lies in.
+// Finds how to leave a frame. For a program counter, it finds where the
+// caller's registers are, from the call frame information (.eh_frame) of the
+// object that contains it.
 //
 //   FrameRow row = FindFrameRow(pc, /*is_return_address=*/true);
 //   if (row.kind == FrameRow::kStackPointer) cfa = sp + row.cfa_offset_bytes;
 //
-// x86-64, as gcc and clang write it: the canonical frame address (CFA) is the
-// stack or frame pointer plus a constant, or what is stored at one; the return
-// address is just below it. Rows of other forms are kUnknown.
+// Supports x86-64 as gcc and clang write it: the canonical frame address (CFA)
+// is the stack or frame pointer plus a constant, or is stored at such an
+// address; the return address is just below the CFA. Rows of other forms are
+// kUnknown.
 //
-// A row is a plain value, true as long as the object stays loaded. Works inside
-// malloc and in signal handlers: no allocation, no lock (glibc's
-// _dl_find_object has none). Thread-safe. Time: some 200 ns a call; the
-// unwinder remembers rows. Source: the System V ABI for AMD64, section 6.2, and
-// DWARF 5, section 6.4.
+// A row is a plain value, valid as long as the object stays loaded. Works
+// inside malloc and in signal handlers: it allocates nothing and takes no lock
+// (nor does glibc's _dl_find_object). Thread-safe. Time: some 200 ns a call;
+// the unwinder caches rows. Source: the System V ABI for AMD64, section 6.2,
+// and DWARF 5, section 6.4.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_FRAME_ROWS_H_
 #define FOOTPRINT_PROFILING_STACKS_FRAME_ROWS_H_
@@ -33,8 +34,8 @@ struct FrameRow {
   };
   Kind kind = kUnknown;
   int32_t cfa_offset_bytes = 0;
-  // The place where the caller's frame pointer is saved, from the CFA; 0: it is
-  // as it was.
+  // Where the caller's frame pointer is saved, as an offset from the CFA; 0 if
+  // it is unchanged.
   int32_t frame_pointer_offset_bytes = 0;
 
   friend bool operator==(const FrameRow& a, const FrameRow& b) {
@@ -43,12 +44,12 @@ struct FrameRow {
   }
 };
 
-// A return address belongs to the call before it, which may be the last of its
-// function.
+// Returns the row for `pc`. A return address belongs to the call before it,
+// which may be the last instruction of its function.
 FrameRow FindFrameRow(uintptr_t pc, bool is_return_address);
 
-// The same in a given .eh_frame_hdr section, of which all is readable: for
-// tests.
+// Returns the row from a given .eh_frame_hdr section, which must be readable
+// completely. For tests.
 FrameRow FindFrameRowIn(const uint8_t* eh_frame_header, uintptr_t pc);
 
 }  // namespace footprint::profiling_internal

@@ -20,8 +20,8 @@ void Append(Bytes* bytes, const Bytes& more) {
   bytes->insert(bytes->end(), more.begin(), more.end());
 }
 
-// A section's header with one function, of 256 bytes from its own begin, behind
-// it: header, CIE, FDE, room for the function. `instructions` are the FDE's.
+// A section's header with one function, which has 256 bytes and follows it:
+// header, CIE, FDE, and room for the function. `instructions` are the FDE's.
 struct Section {
   static constexpr size_t kCommonAt = 32;
   static constexpr size_t kEntryAt = 64;
@@ -30,7 +30,7 @@ struct Section {
   explicit Section(const Bytes& instructions, const char* augmentation = "zR",
                    bool is_return_address_known = true)
       : bytes(kCodeAt + 256) {
-    // Version; pointers relative to themselves, a count, the usual table.
+    // The version; pointers relative to themselves, a count, the usual table.
     bytes[0] = 1;
     bytes[1] = 0x1b;
     bytes[2] = 0x03;
@@ -43,10 +43,10 @@ struct Section {
     for (const char* letter = augmentation; *letter != '\0'; ++letter) {
       common.push_back(static_cast<uint8_t>(*letter));
     }
-    // Code in units of 1, data of -8; the return address is register 16; one
-    // byte of augmentation: pointers are relative, of 4 bytes.
+    // Code has units of 1 and data of -8. The return address is register 16.
+    // One byte of augmentation makes pointers relative, with 4 bytes.
     Append(&common, {0, 1, 0x78, 16, 1, 0x1b});
-    // CFA = sp + 8; the return address at CFA - 8.
+    // CFA = sp + 8; the return address is at CFA - 8.
     Append(&common, {0x0c, 7, 8});
     if (is_return_address_known) Append(&common, {0x90, 1});
     Put(&bytes, kCommonAt, static_cast<int32_t>(common.size()));
@@ -83,7 +83,7 @@ TEST(FrameRowsTest, OutsideOfEachFunctionNothingIsKnown) {
   EXPECT_EQ(FindFrameRowIn(section.bytes.data(), 1), FrameRow());
 }
 
-// push %rbp; mov %rsp, %rbp; ... as gcc -O0 writes it.
+// A function as gcc -O0 writes it: push %rbp; mov %rsp, %rbp; ...
 TEST(FrameRowsTest, ARowHoldsFromItsAddressOn) {
   const Section section({0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6});
   EXPECT_EQ(section.Row(0), Make(FrameRow::kStackPointer, 8));
@@ -107,13 +107,14 @@ TEST(FrameRowsTest, LongAdvancesAndOffsets) {
   EXPECT_EQ(section.Row(150), Make(FrameRow::kStackPointer, 16));
 }
 
-// Instructions of gcc where it aligned the stack: CFA = *(bp - 8), bp at *bp.
+// gcc writes these instructions if it aligned the stack: CFA = *(bp - 8), bp at
+// *bp.
 TEST(FrameRowsTest, TheCfaMayBeStoredInTheFrame) {
   const Section section({0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0});
   EXPECT_EQ(section.Row(0), Make(FrameRow::kBehindFramePointer, -8));
 }
 
-// DW_CFA_GNU_negative_offset_extended: above the CFA by as many units.
+// DW_CFA_GNU_negative_offset_extended means that many units above the CFA.
 TEST(FrameRowsTest, TheFramePointerMayLieAboveTheCfa) {
   EXPECT_EQ(Section({0x2f, 6, 2}).Row(0), Make(FrameRow::kStackPointer, 8, 16));
 }
@@ -127,15 +128,15 @@ TEST(FrameRowsTest, RowsAreEqualInAllOrNot) {
 }
 
 TEST(FrameRowsTest, OtherFormsAreUnknown) {
-  // CFA by register 10, then by another expression.
+  // The CFA is in register 10, then given by another expression.
   EXPECT_EQ(Section({0x0c, 10, 0}).Row(0), FrameRow());
   EXPECT_EQ(Section({0x0f, 2, 0x77, 8}).Row(0), FrameRow());
-  // The frame pointer in another register; the return address elsewhere.
+  // The frame pointer is in another register; the return address is elsewhere.
   EXPECT_EQ(Section({0x09, 6, 3}).Row(0), FrameRow());
   EXPECT_EQ(Section({0x90, 2}).Row(0), FrameRow());
-  // An instruction that there is not.
+  // The instruction does not exist.
   EXPECT_EQ(Section({0x3f}).Row(0), FrameRow());
-  // More states than are remembered; one too many restored.
+  // More states are remembered than fit; one too many is restored.
   EXPECT_EQ(Section(Bytes(9, 0x0a)).Row(0), FrameRow());
   EXPECT_EQ(Section({0x0b}).Row(0), FrameRow());
 }
@@ -157,8 +158,8 @@ TEST(FrameRowsTest, HeadersOfAnotherFormAreUnknown) {
   }
 }
 
-// Whatever the entries hold, nothing beyond their sizes is read (ASan), and no
-// loop is endless.
+// Whatever the entries hold, nothing beyond their sizes is read (ASan), and
+// every loop ends.
 TEST(FrameRowsTest, DamagedEntriesDoNoHarm) {
   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
     std::mt19937 random(seed);
@@ -166,7 +167,8 @@ TEST(FrameRowsTest, DamagedEntriesDoNoHarm) {
       Section section({0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6});
       const int changes = 1 + static_cast<int>(random() % 3);
       for (int i = 0; i < changes; ++i) {
-        // Lengths and distances are the linker's, and taken at their word.
+        // The linker's lengths and distances are trusted, so they are not
+        // damaged.
         const size_t at = random() % 2 == 0
                               ? Section::kCommonAt + 8 + random() % 12
                               : Section::kEntryAt + 16 + random() % 10;

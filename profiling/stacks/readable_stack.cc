@@ -13,8 +13,8 @@ constexpr uintptr_t kPage = kPageBytes;
 constexpr int kPagesAtOnce = 16;
 constexpr int kMaxPages = 64;
 
-// Returns how many of the pages from `page` on can be read, up to kPagesAtOnce:
-// the kernel copies a byte of each, and stops at the first that it cannot.
+// Returns how many of the pages from `page` on can be read, up to kPagesAtOnce.
+// The kernel copies a byte of each, and stops at the first unreadable one.
 int ReadablePages(uintptr_t page) {
   char bytes[kPagesAtOnce];
   iovec places[kPagesAtOnce];

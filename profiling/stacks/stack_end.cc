@@ -1,13 +1,13 @@
 #include "footprint/profiling/stacks/stack_end.h"
 
-// The dynamic loader's: the stack pointer with which the process began.
+// The dynamic loader's variable: the stack pointer at the process's start.
 extern "C" void* __libc_stack_end;
 
 namespace footprint::profiling_internal {
 namespace {
 
 constexpr uintptr_t kMainStackBytes = uintptr_t{128} << 20;
-// Shorter than most threads' stacks are, so that no hole lies between.
+// Shorter than most threads' stacks, so that no gap lies between.
 constexpr uintptr_t kThreadStackBytes = uintptr_t{1} << 20;
 
 uintptr_t ThreadPointer() {

@@ -1,18 +1,18 @@
-// Finds the end of the calling thread's stack, as far as that is possible
-// without a lock or an allocation.
+// Finds the end of the calling thread's stack, as far as is possible without a
+// lock or an allocation.
 //
 //   uintptr_t end = FindStackEnd(frame.stack_pointer);
 //   int count = UnwindStack(frame, end, pcs, capacity);
 //
-// Everything from the stack pointer to the end is memory that can be read. 0:
-// it is not known, as on a signal's own stack or a coroutine's.
+// All memory from the stack pointer to the end can be read. The result is 0 if
+// the end is unknown, as on a signal's own stack or a coroutine's.
 //
-// The main thread's stack ends where the C library saw it begin; the kernel
-// maps nothing in the 128 MiB below. Another thread's has the thread's control
-// block at its end; a stack pointer far from it is taken for another stack's.
-// The address is valid as long as the thread is on that stack. Works inside
-// malloc and in signal handlers. Thread-safe. Linux with glibc on x86-64;
-// elsewhere 0.
+// The main thread's stack ends at the address that the C library saw at its
+// begin; the kernel maps nothing in the 128 MiB below. Another thread's stack
+// has the thread's control block at its end; a stack pointer far from it is
+// taken for another stack's. The address is valid as long as the thread is on
+// that stack. Works inside malloc and in signal handlers. Thread-safe. Linux
+// with glibc on x86-64; elsewhere it returns 0.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_END_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_END_H_

@@ -11,7 +11,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The stack of the calling thread by the C library, which may allocate.
+// The calling thread's stack as the C library reports it, which may allocate.
 struct Stack {
   uintptr_t begin = 0;
   uintptr_t end = 0;
@@ -34,7 +34,7 @@ void ExpectEndOfThisStack() {
   const uintptr_t end = FindStackEnd(frame.stack_pointer);
   EXPECT_GT(end, frame.stack_pointer);
   EXPECT_LE(end, stack.end);
-  // All calls lie below it: to the last one they are the same without it.
+  // All calls lie below the end, so without it the result is the same.
   uintptr_t with_end[256];
   uintptr_t without_end[256];
   const int count = UnwindStack(frame, end, with_end, 256);
@@ -52,13 +52,13 @@ TEST(StackEndTest, AnotherStackHasNone) {
   delete[] block;
   const uintptr_t here = CallingFrame().stack_pointer;
   std::thread([here] {
-    // The main thread's is found from any thread; a frame above a stack's end
-    // is in none.
+    // The main thread's end is found from any thread. A frame above a stack's
+    // end is in no stack.
     EXPECT_EQ(FindStackEnd(FindStackEnd(here)), 0u);
   }).join();
 }
 
-// A stack without an outermost frame: the unwinder must stop at its end.
+// The stack has no outermost frame, so the unwinder must stop at its end.
 TEST(StackEndTest, ABrokenStackDoesNotRunOff) {
   std::thread([] {
     StackFrame frame;

@@ -7,10 +7,10 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// A frame larger than this is taken for an error.
+// A larger frame is taken for an error.
 constexpr uintptr_t kMaxFrameBytes = uintptr_t{1} << 30;
 
-// A row in 32 bits: its kind and its offsets, in words; kPackedNone if it does
+// A row in 32 bits: its kind, and its offsets in words. kPackedNone if it does
 // not fit.
 constexpr uint32_t kPackedNone = 0;
 constexpr int kCfaBits = 18;
@@ -48,8 +48,8 @@ FrameRow Unpack(uint32_t packed) {
 }
 
 // Rows by program counter. An entry is one word, so that no reader sees half of
-// one: the program counter is mixed by a function that can be undone, of which
-// some bits choose the entry and the other 32 stand in it.
+// it. An invertible function mixes the program counter; some bits of the result
+// choose the entry, and the other 32 are stored in it.
 class RowTable {
  public:
   FrameRow Find(uintptr_t pc, bool is_return_address) {
@@ -79,8 +79,8 @@ class RowTable {
   static constexpr int kKeyBits = kIndexBits + 32;
   static constexpr uint64_t kKeyMask = (uint64_t{1} << kKeyBits) - 1;
 
-  // One to one on kKeyBits bits, which is what user addresses have: an odd
-  // factor and xor of a shift can each be undone.
+  // Maps kKeyBits bits, which user addresses have, one to one: the product with
+  // an odd factor and the xor with a shift can each be inverted.
   static uint64_t Mix(uint64_t key) {
     key = key * 0x9e3779b97f4a7c15 & kKeyMask;
     return key ^ key >> (kKeyBits / 2 + 1);
@@ -95,8 +95,8 @@ uintptr_t Load(uintptr_t address) {
   return *reinterpret_cast<const uintptr_t*>(address);
 }
 
-// Where the kernel saved the registers of what a signal interrupted: offsets in
-// the ucontext_t at the stack pointer.
+// Where the kernel saved the registers of the code that a signal interrupted:
+// offsets in the ucontext_t at the stack pointer.
 constexpr uintptr_t kSavedFramePointer = 120;
 constexpr uintptr_t kSavedStackPointer = 160;
 constexpr uintptr_t kSavedProgramCounter = 168;
@@ -108,7 +108,7 @@ class Walk {
 
   const StackFrame& frame() const { return frame_; }
 
-  // Goes to the caller; false: there is none that is known.
+  // Moves to the caller. Returns false if it is unknown or there is none.
   bool GoOut() {
     const FrameRow row =
         rows.Find(frame_.program_counter, frame_.is_return_address);
@@ -138,8 +138,8 @@ class Walk {
   }
 
  private:
-  // A word that can be read: above the stack pointer, in the stack as far as
-  // that is known.
+  // Returns whether a word can be read: it lies above the stack pointer, and in
+  // the stack as far as its end is known.
   bool IsAbove(uintptr_t address) const {
     return address >= frame_.stack_pointer && address % 8 == 0 &&
            address - frame_.stack_pointer < kMaxFrameBytes &&
@@ -155,7 +155,7 @@ class Walk {
       if (!IsAbove(at)) return false;
       frame_.frame_pointer = Load(at);
     } else if (row.kind == FrameRow::kBehindFramePointer) {
-      // Saved where it points to.
+      // The frame pointer is saved where it points to.
       if (!IsAbove(frame_.frame_pointer)) return false;
       frame_.frame_pointer = Load(frame_.frame_pointer);
     }

@@ -1,18 +1,18 @@
-// The program counters of the calls that are under way in the calling thread,
-// innermost first, fast enough for every allocation of a program.
+// Finds the program counters of the calls that are active in the calling
+// thread, innermost first, fast enough for every allocation of a program.
 //
 //   uintptr_t pcs[128];
 //   int count = UnwindStack(CallingFrame(), stack_end, pcs, 128);
 //
-// How to leave a frame is found once for each program counter (frame_rows.h)
-// and remembered in a table of the process, so that a frame takes some 2 ns.
-// Frames without call frame information, as a just-in-time compiler makes them,
-// are left by their frame pointer if that points into the stack; else the stack
+// How to leave a frame is computed once for each program counter (frame_rows.h)
+// and cached in a table of the process, so that a frame takes some 2 ns. Frames
+// without call frame information, as just-in-time compilers make them, are left
+// by their frame pointer if that points into the stack; otherwise the stack
 // ends there.
 //
-// Fills what the caller owns. Works inside malloc and in signal handlers: no
-// allocation, no lock. Thread-safe. Memory: 256 KiB of static storage. x86-64
-// only: elsewhere no frame is found.
+// Fills arrays that the caller owns. Works inside malloc and in signal
+// handlers: it allocates nothing and takes no lock. Thread-safe. Memory: 256
+// KiB of static storage. x86-64 only; elsewhere no frame is found.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_UNWINDER_H_
@@ -21,16 +21,17 @@
 
 namespace footprint::profiling_internal {
 
-// The place where a thread is.
+// The position of a thread.
 struct StackFrame {
   uintptr_t program_counter = 0;
   uintptr_t stack_pointer = 0;
   uintptr_t frame_pointer = 0;
-  // The place is a return address, unless a signal interrupted there.
+  // True if the program counter is a return address, rather than where a signal
+  // interrupted or where the thread is now.
   bool is_return_address = true;
 };
 
-// The caller's own frame, once it has returned from here.
+// Returns the caller's own frame, as after the return from here.
 __attribute__((always_inline)) inline StackFrame CallingFrame() {
   StackFrame frame;
 #ifdef __x86_64__
@@ -45,16 +46,17 @@ __attribute__((always_inline)) inline StackFrame CallingFrame() {
   return frame;
 }
 
-// Fills `pcs` with return addresses, but for the first if `innermost` is none;
-// at most `capacity`. Returns their number. Addresses at or above `stack_end`
-// are not read; 0: it is not known, then frames without information end the
-// stack. `stack_pointers`, of the same capacity, gets the stack pointer of each
-// call, so that what lies at one of them or above, and below the next, is the
-// call's.
+// Fills `pcs` with at most `capacity` program counters, and returns their
+// number. All are return addresses, except the first if `innermost` is not one.
+// Addresses at or above `stack_end` are not read. If `stack_end` is 0, it is
+// unknown, and frames without information end the stack. `stack_pointers`, of
+// the same capacity, gets the stack pointer of each call: memory from it up to
+// the next one belongs to the call.
 int UnwindStack(StackFrame innermost, uintptr_t stack_end, uintptr_t* pcs,
                 int capacity, uintptr_t* stack_pointers = nullptr);
 
-// Called after a shared object was unloaded: another may lie there next.
+// Clears the table. Call it after a shared object was unloaded, because another
+// may be loaded at its addresses.
 void ForgetFrameRows();
 
 }  // namespace footprint::profiling_internal

@@ -24,7 +24,8 @@ _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* frames) {
   return _URC_NO_REASON;
 }
 
-// The compiler's own unwinder, slow and thorough.
+// Returns the frames of the compiler's own unwinder, which is slow and
+// thorough.
 __attribute__((noinline)) std::vector<uintptr_t> FramesOfCompiler() {
   std::vector<uintptr_t> frames;
   _Unwind_Backtrace(AddFrame, &frames);
@@ -35,8 +36,8 @@ __attribute__((noinline)) std::vector<uintptr_t> FramesOfCompiler() {
   return frames;
 }
 
-// The caller's callers by both, which must agree but for the innermost, where
-// each looked from a place of its own.
+// Compares the caller's callers from both unwinders. The innermost differs,
+// because each starts at its own place.
 __attribute__((noinline)) void ExpectSameFrames(const char* where) {
   uintptr_t pcs[kMaxFrames];
   const int count = UnwindStack(CallingFrame(), 0, pcs, kMaxFrames);
@@ -64,7 +65,7 @@ __attribute__((noinline)) void InFrames(int count, Function function) {
   asm volatile("" : : "r"(bytes));
 }
 
-// The stack is aligned anew, so the frame is found through a saved pointer.
+// The stack is realigned, so the frame is found through a saved pointer.
 __attribute__((noinline)) void InAlignedFrame() {
   alignas(64) volatile double values[8] = {};
   ExpectSameFrames("an aligned frame");
@@ -110,8 +111,8 @@ jmp_buf after_the_look;
   longjmp(after_the_look, 1);
 }
 
-// Its last instruction is the call, so that call's return address lies beyond
-// the function.
+// The function's last instruction is the call, so the call's return address
+// lies beyond the function.
 __attribute__((noinline)) void EndWithACall() { LookAndLeave(); }
 
 TEST(StackUnwinderTest, GoesThroughCallsThatNeverReturn) {
@@ -137,7 +138,7 @@ TEST(StackUnwinderTest, StopsWhereThereIsNoMoreRoom) {
   EXPECT_TRUE(std::equal(some, some + 3, all));
 }
 
-// A variable of a call lies between its stack pointer and the next.
+// A variable of a call lies between its stack pointer and the next one.
 __attribute__((noinline)) int FindVariable(int depth, const int* variable,
                                            uintptr_t* pcs) {
   volatile int own = depth;
@@ -172,7 +173,7 @@ TEST(StackUnwinderTest, TellsWhichPartOfTheStackIsACalls) {
   for (int depth : {0, 1, 7}) EXPECT_EQ(FindOwnVariable(depth), depth + 1);
 }
 
-// Frames without information are left by their frame pointer, if it points into
+// Frames without information are left by their frame pointer if it points into
 // the stack.
 TEST(StackUnwinderTest, FollowsFramePointersOfUnknownCode) {
   alignas(16) uintptr_t stack[16] = {};
@@ -191,7 +192,7 @@ TEST(StackUnwinderTest, FollowsFramePointersOfUnknownCode) {
   EXPECT_EQ(pcs[0], kUnknownCode);
   EXPECT_EQ(pcs[1], 0x20u);
   EXPECT_EQ(pcs[2], 0x30u);
-  // Where the stack's end is not known, they may point anywhere.
+  // If the stack's end is unknown, they may point anywhere.
   EXPECT_EQ(UnwindStack(frame, 0, pcs, 8), 1);
   // And where it is, not beyond it.
   frame.frame_pointer = end;
