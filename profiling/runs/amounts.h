@@ -1,23 +1,24 @@
-// Sums of amounts: exact figures add up, and so do variances of estimates that
-// do not depend on each other.
+// Sums of amounts. Exact figures add up, and so do the variances of independent
+// estimates.
 //
 //   Amount sum;
 //   for (const SiteAmounts& site : image.sites()) AddTo(site.at_peak(), &sum);
 //   std::cout << sum.bytes() << " +- " << SigmaBytes(sum);
 //
-// Each report takes its sigma from here, of a sum and not of its parts: an
-// estimate's variance is estimated, too, and of few sampled blocks too small as
-// often as their number is. If n of many small blocks were sampled, the
-// variance says n, in units of their bytes; but the likelihood of an expected
-// number is a gamma density of mean n + 1 and variance n + 1, so it lies around
-// n with a mean square of n + 2. Agresti and Coull's interval (The American
-// Statistician 52, 1998) has the same width at two sigma, where blocks are rare
-// (n + z^2 / 2, and z = 2); N. Gehrels (Astrophysical Journal 303, 1986) has
-// the exact limits. 1 / n is the variance over the square of the bytes: 0 where
-// each block is sampled, and never more than 1.
+// Every report takes the sigma of a sum from here, not sums of sigmas. An
+// estimate's variance is itself estimated; if few blocks were sampled, it is
+// too small as often as their number is. If n of many small blocks were
+// sampled, the variance is n, in units of their bytes. But the likelihood of an
+// expected number is a gamma density of mean n + 1 and variance n + 1, so it
+// lies around n with a mean square of n + 2. Agresti and Coull's interval (The
+// American Statistician 52, 1998) has the same width at two sigma if blocks are
+// rare (n + z^2 / 2, and z = 2); N. Gehrels (Astrophysical Journal 303, 1986)
+// has the exact limits. 1 / n is the variance over the square of the bytes: 0
+// if every block is sampled, and never more than 1.
 //
-// A sum that no int64 holds, of a damaged record, is the largest or smallest.
-// Pure; thread-safe. Sums lie in the caller's messages; allocates nothing.
+// If int64 cannot hold a sum, as in a damaged record, it is the largest or
+// smallest value. Pure; thread-safe. Sums are in the caller's messages;
+// allocates nothing.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_AMOUNTS_H_
 #define FOOTPRINT_PROFILING_RUNS_AMOUNTS_H_
@@ -36,7 +37,8 @@ inline void AddTo(const Amount& amount, Amount* sum) {
   sum->set_variance(sum->variance() + amount.variance());
 }
 
-// The standard deviation of the true bytes around the estimate; 0: exact.
+// Returns the standard deviation of the true bytes around the estimate; 0 if it
+// is exact.
 inline double SigmaBytes(int64_t bytes, double variance) {
   const double square = static_cast<double>(bytes) * static_cast<double>(bytes);
   const double inverse_count = variance < square ? variance / square : 1;

@@ -1,4 +1,4 @@
-// Tests of the promises of amounts.h.
+// Tests what amounts.h promises.
 
 #include "footprint/profiling/runs/amounts.h"
 
@@ -46,14 +46,14 @@ TEST(AmountsTest, ExactFiguresHaveNoSigma) {
   EXPECT_EQ(SigmaBytes(MakeAmount(0, 0, 0)), 0);
 }
 
-// n blocks of a byte each, which stand for all of their kind.
+// n sampled blocks of a byte each stand for all blocks of their kind.
 TEST(AmountsTest, OfRareBlocksTheSigmaKnowsHowFewThereAre) {
   for (const int n : {1, 2, 10, 1000}) {
     EXPECT_DOUBLE_EQ(SigmaBytes(n, n), std::sqrt(n + 2.0)) << n;
   }
 }
 
-// A record that is damaged, or whose sums went through rounding.
+// Such figures come from a damaged record, or from rounded sums.
 TEST(AmountsTest, NoFigureMakesTheSigmaMoreThanTheVarianceAllows) {
   EXPECT_DOUBLE_EQ(SigmaBytes(0, 16), std::sqrt(48.0));
   EXPECT_DOUBLE_EQ(SigmaBytes(1, 16), std::sqrt(48.0));
@@ -61,10 +61,10 @@ TEST(AmountsTest, NoFigureMakesTheSigmaMoreThanTheVarianceAllows) {
   EXPECT_TRUE(std::isfinite(SigmaBytes(kLeast, 1e30)));
 }
 
-// How probable it is that the true bytes of many small blocks lie within two
-// sigma of their estimate, if that many of them are sampled on average: the sum
-// of Poisson's probabilities, without chance. Nothing tells of what has no
-// sample: it has no row.
+// Returns the probability that the true bytes of many small blocks lie within
+// two sigma of their estimate, if that many of them are sampled on average. It
+// sums Poisson's probabilities, without chance. Blocks without a sample have no
+// row, so they do not count.
 template <typename Sigma>
 double ShareWithin(double mean_count, Sigma sigma) {
   double share = 0;
@@ -95,7 +95,7 @@ TEST(AmountsTest, TwoSigmaHold95OfARowsTrueValues) {
       << "which the samples' variance alone does not";
 }
 
-// The agent's estimator (call_sites.h) over blocks of one size: one in
+// Simulates the agent's estimator (call_sites.h) for blocks of one size: one in
 // `interval` bytes is sampled, and stands for 1 / probability of them.
 Amount SampledBlocks(double block_bytes, int count, double interval,
                      RandomSequence* random) {
@@ -110,7 +110,8 @@ Amount SampledBlocks(double block_bytes, int count, double interval,
                     sampled_count * bytes * bytes * (1 - probability));
 }
 
-// Rows of small blocks, of blocks about as large as the interval, and of both.
+// Tests rows of small blocks, of blocks about as large as the interval, and of
+// both.
 TEST(AmountsTest, TwoSigmaHold95WhateverTheBlocksSizes) {
   constexpr double kInterval = 1 << 16;
   struct Row {

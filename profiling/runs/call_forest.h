@@ -1,5 +1,5 @@
-// The frames and calls of a run while it is put together: each stands there
-// once, however many processes and stacks have it.
+// Collects the frames and calls of a run. Each is stored once, however many
+// processes and stacks have it.
 //
 //   MeasuredRun run;
 //   CallForest forest(&run);
@@ -7,9 +7,9 @@
 //   const uint32_t fit = forest.Call(main, forest.Frame(fit_frame));
 //   site->set_call(fit);
 //
-// Thread-compatible. Does not own the run, which must outlive it and get its
-// frames and calls from nobody else. Memory: some 100 bytes a frame and 20 a
-// call, besides the run's.
+// Thread-compatible. Does not own the run, which must outlive it and get frames
+// and calls only from it. Memory: some 100 bytes a frame and 20 a call, besides
+// the run's.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_CALL_FOREST_H_
 #define FOOTPRINT_PROFILING_RUNS_CALL_FOREST_H_
@@ -29,10 +29,11 @@ class CallForest {
   CallForest(const CallForest&) = delete;
   CallForest& operator=(const CallForest&) = delete;
 
-  // The frame's index, as a call names it.
+  // Returns the frame's index, as calls name it, and adds the frame if needed.
   uint32_t Frame(const CodeFrame& frame);
 
-  // The call's index plus 1, as sites name it; `parent` is such a number, too.
+  // Returns the call's index plus 1, as sites name it, and adds the call if
+  // needed. `parent` is such a number too.
   uint32_t Call(uint32_t parent, uint32_t frame);
 
  private:

@@ -32,7 +32,8 @@ TEST(CallForestTest, ACallIsOfAParentAndAFrame) {
   CallForest forest(&run);
   const auto main = forest.Call(0, forest.Frame(MakeFrame("main")));
   const auto fit = forest.Call(main, forest.Frame(MakeFrame("Fit")));
-  // Itself again, and the same function called from elsewhere.
+  // The first is the same call; the second is the same function called from
+  // elsewhere.
   EXPECT_EQ(forest.Call(main, forest.Frame(MakeFrame("Fit"))), fit);
   const auto outer_fit = forest.Call(0, forest.Frame(MakeFrame("Fit")));
   EXPECT_NE(outer_fit, fit);

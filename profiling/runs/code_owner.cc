@@ -14,20 +14,22 @@ absl::string_view FileName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// With the slash at its end; empty: none.
+// Returns the folder with the slash at its end, or "" if there is none.
 absl::string_view FindFolder(absl::string_view path) {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// In a folder into which package managers of Python install.
+// Returns whether the file is in a folder into which Python's package managers
+// install.
 bool IsInPackages(absl::string_view path) {
   return absl::StrContains(path, "/site-packages/") ||
          absl::StrContains(path, "/dist-packages/") ||
          absl::StrContains(path, "/lib/python3");
 }
 
-// In a folder of the system's libraries. Images of containers have programs
-// below /usr/src and /opt, and administrators below /usr/local/bin.
+// Returns whether the file is in a folder of the system's libraries. Images of
+// containers have programs below /usr/src and /opt, and administrators have
+// them below /usr/local/bin.
 bool IsInstalled(absl::string_view path) {
   for (absl::string_view folder :
        {"/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/",
@@ -35,7 +37,7 @@ bool IsInstalled(absl::string_view path) {
         "/usr/sbin/", "/usr/local/share/"}) {
     if (absl::StartsWith(path, folder)) return true;
   }
-  // Files of Python are add-ons only where they lie among packages.
+  // Python files in these folders are add-ons only among packages.
   const bool is_add_on =
       (absl::StartsWith(path, "/opt/") ||
        absl::StartsWith(path, "/usr/local/")) &&
@@ -49,18 +51,18 @@ bool IsInterpreter(const MeasuredImage& image) {
          absl::StartsWith(FileName(image.executable()), "python");
 }
 
-// Returns whether the program follows this option of Python as text or as a
-// module ("-c", "-Im"), or comes by its standard input ("-").
+// Returns whether with this option of Python the program is text or a module
+// ("-c", "-Im"), or comes from standard input ("-").
 bool NamesNoScript(absl::string_view option) {
   if (option == "-") return true;
   if (absl::StartsWith(option, "--")) return false;
-  // The letters after W and X are their value.
+  // The letters after W and X are the option's value.
   const size_t end = option.find_first_of("cmWX");
   return end != absl::string_view::npos &&
          (option[end] == 'c' || option[end] == 'm');
 }
 
-// The script that Python's command line names; empty: it names none.
+// Returns the script that Python's command line names, or "".
 absl::string_view FindScript(const MeasuredImage& image) {
   for (int i = 1; i < image.command_line_size(); ++i) {
     const absl::string_view argument = image.command_line(i);
@@ -74,7 +76,7 @@ absl::string_view FindScript(const MeasuredImage& image) {
 }
 
 // Returns whether a file is the program that the command line names, or lies in
-// its folder and below, where it is not a package that was installed there.
+// or below its folder and is not a package that was installed there.
 bool IsProgramsOwn(absl::string_view path, const MeasuredImage& image) {
   const absl::string_view program = IsInterpreter(image)
                                         ? FindScript(image)
@@ -88,14 +90,14 @@ bool IsProgramsOwn(absl::string_view path, const MeasuredImage& image) {
   }
   // The rest begins with the folder's last slash.
   if (IsInPackages(path.substr(folder.size() - 1))) return false;
-  // A script among the standard library's modules does not make them its own.
+  // A script among the standard library's modules does not make those its own.
   return !absl::EndsWith(folder, "-packages/") &&
          !absl::StartsWith(FileName(folder.substr(0, folder.size() - 1)),
                            "python3");
 }
 
-// Returns whether Python's code comes from a text, such as "<string>", though
-// the program is a file: then a library has made it.
+// Returns whether Python's code comes from a text, such as "<string>", although
+// the program is a file. Then a library made the text.
 bool IsMadeByLibrary(const CodeFrame& frame, const MeasuredImage& image) {
   return absl::StartsWith(frame.file(), "<") && !FindScript(image).empty();
 }
@@ -104,7 +106,8 @@ bool IsExecutable(absl::string_view module, const MeasuredImage& image) {
   return !module.empty() && FileName(module) == FileName(image.executable());
 }
 
-// Loads a library: the dynamic loader's constructors, an import of Python.
+// Returns whether the frame loads a library: a constructor in the dynamic
+// loader, or an import of Python.
 bool IsLoading(const CodeFrame& frame) {
   if (frame.kind() == CodeFrame::PYTHON) {
     return absl::StartsWith(frame.file(), "<frozen importlib") ||
@@ -118,7 +121,7 @@ bool IsLoading(const CodeFrame& frame) {
   return false;
 }
 
-// How the calls around a frame settle whose a block is.
+// What the calls around a frame say about the owner of a block.
 enum class Asker : uint8_t { kNone, kProgram, kLoader, kNobodyKnown };
 
 Asker FindAsker(const CodeFrame& frame, const MeasuredImage& image) {
@@ -127,7 +130,7 @@ Asker FindAsker(const CodeFrame& frame, const MeasuredImage& image) {
                                                         : Asker::kNone;
 }
 
-// Returns for each call the innermost one around it that settles it.
+// Returns for each call what the innermost deciding call around it says.
 std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
                                  const MeasuredImage& image) {
   std::vector<Asker> of_frames;
@@ -149,7 +152,7 @@ std::vector<Asker> AskersOfCalls(const MeasuredRun& run,
   return askers;
 }
 
-// Returns whether the interpreter is among calls that nothing settles.
+// Returns whether the interpreter is among the calls if none of them decides.
 bool IsInterpretersOwn(const MeasuredRun& run, const MeasuredImage& image,
                        uint32_t call) {
   while (call != 0 && call <= static_cast<uint32_t>(run.calls_size())) {

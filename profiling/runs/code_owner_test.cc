@@ -1,4 +1,4 @@
-// Tests of the promises of code_owner.h.
+// Tests what code_owner.h promises.
 
 #include "footprint/profiling/runs/code_owner.h"
 
@@ -69,7 +69,7 @@ TEST(CodeOwnerTest, TellsCodeApart) {
             CodeOwner::kUnknown);
 }
 
-// Python's image with these arguments.
+// Returns an image of Python with these arguments.
 MeasuredImage Python(const std::vector<std::string>& arguments) {
   MeasuredImage image = Image("/usr/bin/python3.11");
   image.add_command_line("python3");
@@ -162,9 +162,9 @@ TEST(CodeOwnerTest, AnExecutablesFolderIsItsOwn) {
       CodeOwner::kLibraries);
 }
 
-// The peak has 12 MiB: 7 that fit() asked NumPy for and 1 that the script asked
-// zlib for; 2 while NumPy was imported; 1 of the interpreter; 1 before the
-// record began.
+// The peak has 12 MiB: fit() requested 7 from NumPy and the script 1 from zlib;
+// 2 were allocated while NumPy was imported, 1 by the interpreter, and 1 before
+// the record began.
 TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   const MeasuredRun run = FullRun();
   const PeakShares shares = ComputePeakShares(run, run.images(0));
@@ -175,8 +175,8 @@ TEST(CodeOwnerTest, TellsWhoseDataThePeakIs) {
   EXPECT_EQ(shares.unknown_bytes, kMiB);
 }
 
-// Nobody of the program asked for it: a library that the interpreter calls has
-// it, not the interpreter.
+// No code of the program requested it, so it belongs to the library that the
+// interpreter calls, not to the interpreter.
 TEST(CodeOwnerTest, ALibraryBelowTheInterpreterHasItsOwn) {
   MeasuredRun run;
   *run.add_frames() =
@@ -211,7 +211,7 @@ TEST(CodeOwnerTest, KnowsNothingWithoutTheProgramsCalls) {
   EXPECT_FALSE(ComputePeakShares(run, run.images(0)).are_known);
 }
 
-// Python's import is known by the file or by the module, whichever is told.
+// The file or the module identifies Python's import, whichever is known.
 TEST(CodeOwnerTest, AnImportIsTheLibrarysByItsFileOrItsModule) {
   for (const bool has_file : {true, false}) {
     MeasuredRun run = FullRun();

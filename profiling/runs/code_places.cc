@@ -32,7 +32,7 @@ const CodeFrame& CodePlaces::FrameBeforeRecord() {
   return *frame;
 }
 
-// Inlined and other code of one line is one place.
+// Code of one line is one place, inlined or not.
 void CodePlaces::AddFrames(const MeasuredRun& run) {
   using Key = std::tuple<absl::string_view, absl::string_view, int32_t,
                          absl::string_view>;
@@ -47,12 +47,12 @@ void CodePlaces::AddFrames(const MeasuredRun& run) {
   }
 }
 
-// From callers to what they call, which stands behind them.
+// Goes from callers to what they call, which has higher indices.
 void CodePlaces::AddCalls(const MeasuredRun& run) {
   const size_t count = static_cast<size_t>(run.calls_size()) + 1;
   of_calls_.assign(count, kNowhere);
-  // The line of Python, or of the native code below it, for what is called from
-  // here without a line; kNowhere outside of Python.
+  // The line of Python, or of native code below it, that counts for calls
+  // without a line from here; kNowhere outside Python.
   std::vector<uint32_t> in_python(count, kNowhere);
   std::vector<bool> is_settled(count);
   for (size_t call = 1; call < count; ++call) {

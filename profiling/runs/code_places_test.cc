@@ -1,4 +1,4 @@
-// Tests of the promises of code_places.h.
+// Tests what code_places.h promises.
 
 #include "footprint/profiling/runs/code_places.h"
 
@@ -42,7 +42,7 @@ TEST(CodePlacesTest, WhereEachServesTheInnermostStands) {
 }
 
 // A library without known lines allocates for the line of Python that called
-// it; one whose lines are known is a place by itself.
+// it. A library with known lines is a place by itself.
 TEST(CodePlacesTest, BelowPythonALineIsThePlace) {
   MeasuredRun run = NestedRun();
   run.mutable_frames(0)->set_kind(CodeFrame::PYTHON);
@@ -79,7 +79,7 @@ TEST(CodePlacesTest, FramesAreOnePlaceByFunctionFileLineAndObject) {
   }
 }
 
-// The rule, call by call from the inside.
+// Applies the rule call by call from the inside.
 const CodeFrame* NaivePlace(const MeasuredRun& run, uint32_t call) {
   const CodeFrame* innermost = nullptr;
   const CodeFrame* with_line = nullptr;

@@ -33,7 +33,7 @@ constexpr absl::string_view kAllocatorPrefixes[] = {"operator new",
                                                     "g_malloc",
                                                     "g_realloc"};
 
-// A demangled template function begins with the type that it returns.
+// Removes the return type, with which a demangled template function begins.
 absl::string_view WithoutReturnType(absl::string_view function) {
   int depth = 0;
   size_t begin = 0;

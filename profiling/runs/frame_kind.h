@@ -1,11 +1,11 @@
-// Tells whether a native function allocates for its caller.
+// Finds whether a native function allocates for its caller.
 //
 //   NativeFrameKind("operator new(unsigned long)");  // ALLOCATOR
 //   NativeFrameKind("Fit(Matrix const&)");           // NATIVE
 //
-// It goes by the demangled name: malloc's family and the functions that
-// libraries put around it, operator new, the standard library. Pure;
-// thread-safe.
+// It uses the demangled name. Allocators are malloc and related functions,
+// functions that libraries put around them, operator new, and the standard
+// library. Pure; thread-safe.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_
 #define FOOTPRINT_PROFILING_RUNS_FRAME_KIND_H_

@@ -11,16 +11,16 @@ constexpr double kSamplesPerWindow = 4;
 constexpr size_t kFewestWindows = 4;
 constexpr double kLeastShareLeft = 0.9;
 constexpr double kLeastShareOfSpeed = 0.5;
-// A rise's probability above this is growth.
+// A stack grows if the probability of a rise is above this.
 constexpr double kGrowth = 0.75;
 
-// How likely it is to see `rises` and `pauses` in a given order, if all that is
-// known of a rise's probability is that it is above (or below) kGrowth.
+// Returns the likelihood of `rises` and `pauses` in a given order, if a rise's
+// probability is only known to be above (or below) kGrowth.
 double Likelihood(int rises, int pauses, bool is_above) {
   constexpr int kSteps = 200;
   const double begin = is_above ? kGrowth : 0;
   const double width = is_above ? 1 - kGrowth : kGrowth;
-  // Simpson's rule.
+  // Integrates by Simpson's rule.
   double sum = 0;
   for (int i = 0; i <= kSteps; ++i) {
     const double p = begin + width * i / kSteps;
@@ -48,7 +48,8 @@ double GrowthProbability(const std::vector<bool>& is_rise) {
   return grows / (grows + stays + bounded);
 }
 
-// Growth per window of the last third, as a share of that of all windows.
+// Returns the growth per window in the last third, as a share of that in all
+// windows.
 double ShareOfSpeedAtEnd(absl::Span<const double> floor_bytes) {
   const size_t steps = floor_bytes.size() - 1;
   const size_t last_steps = (steps + 2) / 3;

@@ -33,11 +33,11 @@ TEST(LeakProbabilityTest, MoreRisesAreSurer) {
   EXPECT_NEAR(before, 0.96, 0.005);
 }
 
-// Three rises, by hand.
+// Computes three rises by hand.
 TEST(LeakProbabilityTest, FollowsBayesRule) {
   const double grows = 175.0 / 256;  // 4 * the integral of p^3 above 3/4
   const double stays = 27.0 / 256;
-  // A rise and then two, or two and then one.
+  // Either one rise and then two, or two and then one.
   const double bounded = (7.0 / 8 * 3 / 16 + 37.0 / 48 * 3 / 8) / 2;
   EXPECT_NEAR(LeakProbability(Windows(4, [](int i) { return 1.0 + i; })),
               grows / (grows + stays + bounded), 1e-9);
@@ -52,14 +52,13 @@ TEST(LeakProbabilityTest, WhatWasFilledIsNone) {
   }
 }
 
-// A cache of a bounded number of blocks, as memprof saw it once: the blocks
-// that came were larger than those that left, by chance, in nearly every
-// window.
+// A cache of a bounded number of blocks, as memprof once measured it. By
+// chance, new blocks were larger than removed ones in nearly every window.
 TEST(LeakProbabilityTest, WhatWasFilledAndGrowsByChanceIsNone) {
   const double kib[] = {0,    1190, 2721, 4104, 5381, 6664, 8022, 8132, 8140,
                         8213, 8304, 8338, 8346, 8437, 8573, 8695, 8786, 8790};
   EXPECT_EQ(LeakProbability(kib), 0);
-  // The same rises are a leak if those of the end are like the others.
+  // The same rises are a leak if those at the end are like the others.
   EXPECT_GT(
       LeakProbability(Windows(
           18, [&](int i) { return kib[i] + (i > 6 ? 1000.0 * (i - 6) : 0); })),
@@ -70,7 +69,7 @@ TEST(LeakProbabilityTest, WhatWasFilledAndGrowsByChanceIsNone) {
 TEST(LeakProbabilityTest, TheLastThirdIsRoundedUp) {
   EXPECT_EQ(LeakProbability(std::vector<double>{0, 10, 20, 21}), 0);
   EXPECT_GT(LeakProbability(std::vector<double>{0, 10, 20, 30}), 0.5);
-  // Of four steps, two.
+  // The last third of four steps is two steps.
   EXPECT_GT(LeakProbability(std::vector<double>{0, 10, 20, 30, 31}), 0.5);
 }
 
@@ -83,10 +82,10 @@ TEST(LeakProbabilityTest, AFloorThatStaysIsNoRise) {
 
 TEST(LeakProbabilityTest, WhatSlowsDownToHalfIsALeak) {
   const auto slower = [](double share) {
-    // 16 windows at one speed and 8 at another.
+    // There are 16 windows at one speed and 8 at another.
     return [share](int i) { return i < 16 ? i : 15 + share * (i - 15); };
   };
-  // Half of the speed on the whole is 0.4 of the speed before.
+  // Half of the overall speed is 0.4 of the earlier speed.
   EXPECT_EQ(LeakProbability(Windows(24, slower(0.38))), 0);
   EXPECT_GT(LeakProbability(Windows(24, slower(0.42))), 0.9);
 }
@@ -123,7 +122,7 @@ TEST(WindowsForSamplesTest, HaveFourSamplesEach) {
       WindowsForSamples(absl::MakeConstSpan(floors).subspan(21), 1e9).empty());
 }
 
-// The least of each, and the last window is the last.
+// Each is the least of the windows it joins, and the last is the last window.
 TEST(WindowsForSamplesTest, AreTheLeastOfWhatTheyJoin) {
   const double floors[] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
   EXPECT_EQ(WindowsForSamples(floors, 16), (std::vector<double>{7, 5, 3, 1}));

@@ -9,8 +9,8 @@
 namespace footprint {
 namespace {
 
-// A window that begins before its predecessor means damage: the moments end
-// there.
+// Returns how many windows are in order. A window that begins before its
+// predecessor means damage, and the moments end there.
 size_t CountOrdered(const std::vector<int64_t>& times_ns) {
   size_t count = 0;
   int64_t last_ns = 0;
@@ -42,7 +42,7 @@ void SetMoments(const SiteProfile& profile, const GrowthProfile& growth,
     LiveMoment* const moment = image->add_moments();
     moment->set_time_ns(growth.begin_time_ns[i]);
     for (const auto& [call, sum] : bytes[i]) {
-      // No process has this much, but a damaged record may say so.
+      // No process has this many bytes, but a damaged record may say so.
       constexpr double kMostBytes = 1e15;
       const double rounded = std::round(sum);
       if (!(rounded >= 1 && rounded <= kMostBytes)) continue;

@@ -1,4 +1,4 @@
-// Tells who held the live bytes at moments of a process's life.
+// Finds which calls held the live bytes at moments of a process's life.
 //
 //   SetMoments(*process.sites, *process.growth, &calls, image);
 //   image->moments(3).time_ns();   // what was live then ...
@@ -6,7 +6,7 @@
 //   image->moments(3).bytes(0);    // ... is so much
 //
 // A moment is the beginning of a window of the agent's growth record
-// (growth_record.h). There are 12 to 24 in a longer run, at equal distances of
+// (growth_record.h). A longer run has 12 to 24 of them, at equal distances of
 // the time in which the process was active. Sites with the same stack of calls
 // are one entry; sites without a figure are left out. Changes only `calls` and
 // `image`; thread-compatible. Memory: 12 bytes a call and moment.

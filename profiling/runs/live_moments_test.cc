@@ -36,7 +36,8 @@ class LiveMomentsTest : public testing::Test {
     SetMoments(profile_, growth_, &calls, &image_);
   }
 
-  // The bytes at a moment of the stack that ends in the function.
+  // Returns the bytes at a moment of the stack whose innermost function this
+  // is.
   int64_t BytesOf(int moment, const std::string& function) const {
     const LiveMoment& each = image_.moments(moment);
     int64_t bytes = 0;

@@ -24,7 +24,7 @@
 namespace footprint {
 namespace {
 
-// Other writers than this version's agent may have put anything there.
+// Writers other than this version's agent may have stored any value.
 double Variance(double value) {
   return std::isfinite(value) && value > 0 ? value : 0;
 }
@@ -82,7 +82,7 @@ void SetInterpreter(const PythonCodes& python, MeasuredImage* image) {
   }
 }
 
-// The threads that allocated or used processor time, and what.
+// The threads that allocated or used processor time, with their figures.
 class Threads {
  public:
   explicit Threads(const MeasuredProcess& process) {
@@ -118,15 +118,15 @@ class Threads {
   }
 
  private:
-  std::map<uint32_t, uint32_t> indices_;  // by number
+  std::map<uint32_t, uint32_t> indices_;  // Indexed by number.
 };
 
-// A stage that the image does not list counts as outside of all stages.
+// Returns `stage`, or 0 (outside all stages) if the image does not list it.
 uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
   return stage < static_cast<uint32_t>(image.stages_size()) ? stage : 0;
 }
 
-// Different addresses of a line are one call, so sites become fewer.
+// Different addresses of a line are one call, so sites are merged.
 void SetSites(const SiteProfile& profile, const Threads& threads,
               NativeCalls* calls, MeasuredImage* image) {
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
@@ -158,12 +158,12 @@ void SetSites(const SiteProfile& profile, const Threads& threads,
             });
 }
 
-// Returns null if the process is no interpreter.
+// Returns null if the process is not an interpreter.
 const PythonCodes* FindPythonCodes(const MeasuredProcess& process) {
   return process.python.has_value() ? &*process.python : nullptr;
 }
 
-// The process's other figures with stacks.
+// Sets the process's other figures that have stacks.
 void SetSamples(const MeasuredProcess& process, const Threads& threads,
                 Symbolizer* symbolizer, CallForest* forest,
                 MeasuredImage* image) {
@@ -188,7 +188,8 @@ void SetSamples(const MeasuredProcess& process, const Threads& threads,
 void SetTimeline(const SiteProfile& profile, uint32_t peak_stage,
                  MeasuredImage* image) {
   std::vector<SiteProfile::Point> points = profile.timeline;
-  // A look comes at most every so many nanoseconds, and the peak when it will.
+  // The timeline's points have a least distance, and the peak may lie between
+  // two of them.
   points.push_back(
       {image->peak_time_ns(), image->peak_live_bytes(), peak_stage});
   std::stable_sort(

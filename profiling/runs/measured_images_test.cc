@@ -153,8 +153,8 @@ TEST(MeasuredImagesTest, TheLargestIsTheOneThatNeededMostItself) {
   EXPECT_EQ(OwnPeakBytes(run.images(1)), 600);
 }
 
-// A record that another wrote may hold anything: no figure is believed so far
-// that it would end the reader.
+// A record from another writer may have any value. No figure may crash the
+// reader.
 TEST(MeasuredImagesTest, AbsurdFiguresDoNoHarm) {
   MeasuredProcess process = Process(1);
   process.sites.emplace();

@@ -27,7 +27,7 @@ absl::Status CheckAmount(const Amount& amount) {
       absl::StrCat("a variance is ", amount.variance()));
 }
 
-// The indices that an image's entries name.
+// Checks the indices that an image's entries name.
 class IndexCheck {
  public:
   IndexCheck(const MeasuredRun& run, const MeasuredImage& image)
@@ -39,7 +39,7 @@ class IndexCheck {
     return call <= static_cast<uint32_t>(call_count_) ? absl::OkStatus()
                                                       : Wrong("call", call);
   }
-  // 0 stands for none, also where there is none at all.
+  // 0 stands for no thread, even if the image lists none.
   absl::Status Thread(uint32_t thread) const {
     return thread == 0 || thread < static_cast<uint32_t>(thread_count_)
                ? absl::OkStatus()
@@ -120,7 +120,7 @@ absl::Status CheckTimes(const MeasuredImage& image, const IndexCheck& check) {
   return absl::OkStatus();
 }
 
-// Differences of what is not negative fit.
+// Checks that figures are not negative, so that their differences fit.
 absl::Status CheckSigns(const MeasuredImage& image) {
   for (int64_t figure : {image.begin_time_ns(), image.end_time_ns(),
                          image.peak_time_ns(), image.peak_live_bytes(),

@@ -1,5 +1,5 @@
-// Any bytes as a recorded run, as they are and behind a right checksum: all
-// indices of a run that is read lead somewhere.
+// Reads arbitrary bytes as a recorded run, as they are and with a correct
+// checksum. All indices of a run that is accepted must be in range.
 
 #include <cstdint>
 
@@ -15,7 +15,8 @@ namespace footprint {
 namespace {
 
 void FollowCall(const MeasuredRun& run, uint32_t call) {
-  // 0: above the outermost. Parents come before, so this ends.
+  // 0 stands for no call, above the outermost. Parents have lower numbers, so
+  // the loop ends.
   while (call != 0) {
     Require(call <= static_cast<uint32_t>(run.calls_size()), "a call exists");
     const Call& one = run.calls(static_cast<int>(call) - 1);

@@ -26,7 +26,7 @@ void Write(absl::string_view bytes) {
   ASSERT_THAT(ReplaceFile(Path(), bytes, ToDisk::kNoFsync), IsOk());
 }
 
-// A process with a site of a call of a frame.
+// Returns a run of one process with one site, call and frame.
 MeasuredRun SmallRun() {
   MeasuredRun run;
   run.set_schema_version(kMeasuredRunSchemaVersion);
@@ -64,7 +64,7 @@ TEST(MeasuredRunFileTest, OtherFilesAreRefused) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-// Whatever happens to a file, a reader says so, and does not believe it.
+// Whatever damage a file has, a reader reports it and does not accept the file.
 TEST(MeasuredRunFileTest, ADamagedFileIsRefused) {
   ASSERT_THAT(WriteMeasuredRunFile(SmallRun(), Path()), IsOk());
   const auto whole = ReadWholeFile(Path());
@@ -82,7 +82,7 @@ TEST(MeasuredRunFileTest, ADamagedFileIsRefused) {
   }
 }
 
-// A checksum tells accidents; indices are looked at all the same.
+// A checksum only finds accidents, so indices are checked as well.
 TEST(MeasuredRunFileTest, IndicesThatLeadNowhereAreRefused) {
   const auto expect_refused = [](const MeasuredRun& run, const char* what) {
     EXPECT_THAT(CheckMeasuredRun(run),

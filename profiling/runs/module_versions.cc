@@ -21,10 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folder of packages -> names of what was loaded from it.
+// The names of what was loaded, by the folder of packages.
 using Packages = std::map<std::string, std::set<std::string>>;
 
-// Returns whether the object is a Python package's, which it notes.
+// Returns whether the object belongs to a Python package, and if so, stores
+// that.
 bool NotePackage(absl::string_view path, Packages* packages) {
   for (absl::string_view folder : {"/dist-packages/", "/site-packages/"}) {
     const size_t begin = path.rfind(folder);
@@ -38,13 +39,14 @@ bool NotePackage(absl::string_view path, Packages* packages) {
   return false;
 }
 
-// "scikit-learn": of the forms in which one name is written.
+// Returns one form, such as "scikit-learn", for the forms in which a name is
+// written.
 std::string PlainName(absl::string_view name) {
   return absl::AsciiStrToLower(
       absl::StrReplaceAll(name, {{"_", "-"}, {".", "-"}}));
 }
 
-// Returns whether the metadata are those of a package that was loaded.
+// Returns whether the metadata belong to a package that was loaded.
 bool IsLoaded(const std::set<std::string>& loaded, const fs::path& metadata,
               absl::string_view name) {
   const absl::StatusOr<std::string> listed =
@@ -72,7 +74,7 @@ void AddPackages(const std::string& folder, const std::set<std::string>& loaded,
         !absl::ConsumeSuffix(&stem, ".egg-info")) {
       continue;
     }
-    // "scikit_learn-1.2.1", and for some "-py3.11" besides.
+    // Stems look like "scikit_learn-1.2.1"; some also have "-py3.11".
     const std::vector<absl::string_view> words = absl::StrSplit(stem, '-');
     if (words.size() < 2 || !IsLoaded(loaded, entry->path(), words[0]))
       continue;
@@ -80,8 +82,8 @@ void AddPackages(const std::string& folder, const std::set<std::string>& loaded,
   }
 }
 
-// A dot between two digits: "libz.so.1.2.13", "libopenblasp-r0.3.21.so", and
-// not "libc.so.6".
+// Returns whether the name has a dot between two digits: "libz.so.1.2.13" and
+// "libopenblasp-r0.3.21.so" have one, "libc.so.6" has none.
 bool HasVersion(absl::string_view name) {
   for (size_t i = 1; i + 1 < name.size(); ++i) {
     if (name[i] == '.' &&

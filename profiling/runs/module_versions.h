@@ -1,18 +1,18 @@
-// The versions of the modules and libraries that a program had loaded, on which
-// its bytes depend besides its own code.
+// Finds the versions of the modules and libraries that a program loaded, which
+// its bytes depend on.
 //
 //   ModuleVersions(process.loaded_objects);
 //   // {"numpy 1.24.2", "scikit-learn 1.2.1", "libopenblasp-r0.3.21.so"}
 //
-// A Python package counts if an object of its own was loaded, and has the
-// version of the metadata beside it; of pure Python nothing is loaded, so such
-// packages are not seen. A library counts if its file's name, all links
+// A Python package counts if one of its shared objects was loaded, with the
+// version of the metadata beside it. A package of pure Python loads no object,
+// so it is not found. A library counts if its file's name, with all links
 // resolved, has a version beyond the first number after ".so". The
 // interpreter's own modules have the interpreter's version.
 //
-// In alphabetical order, each once. Looks at the files as they are now: to be
-// asked where and when the program ran. Thread-safe. Memory: the names. Errors:
-// what cannot be read has no version and is left out.
+// The result is in alphabetical order without duplicates. It reads the files as
+// they are now, so call it where and when the program ran. Thread-safe. Memory:
+// the names. Errors: a file that cannot be read has no version and is left out.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_MODULE_VERSIONS_H_
 #define FOOTPRINT_PROFILING_RUNS_MODULE_VERSIONS_H_

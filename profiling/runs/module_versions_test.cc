@@ -22,7 +22,7 @@ class ModuleVersionsTest : public testing::Test {
                 testing::UnitTest::GetInstance()->current_test_info()->name()) {
   }
 
-  // Makes a file below the test's folder; its path.
+  // Makes a file below the test's folder and returns its path.
   std::string File(const std::string& name, const std::string& text = "") {
     const fs::path path = fs::path(folder_) / name;
     fs::create_directories(path.parent_path());
@@ -64,7 +64,8 @@ TEST_F(ModuleVersionsTest, WhatHasNoVersionOrIsGoneIsLeftOut) {
               IsEmpty());
 }
 
-// The package's version is told, not that of a library which it brings along.
+// The result has the package's version, and not that of a library which it
+// contains.
 TEST_F(ModuleVersionsTest, APackagesLibraryHasNoVersionOfItsOwn) {
   File("dist-packages/scipy-1.10.1.dist-info/METADATA");
   EXPECT_THAT(

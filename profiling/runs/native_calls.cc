@@ -95,7 +95,7 @@ const std::vector<uint32_t>& NativeCalls::FindFrames(const CallTree::Node& node,
 
 CodeFrame NativeCalls::PythonFrame(const CallTree::Node& node) const {
   const auto index = static_cast<size_t>(node.python_code);
-  // Its name found no room.
+  // The function's name found no room in the record.
   if (python_ == nullptr || index >= python_->codes.size()) {
     return UnknownFrame("[a Python function]");
   }

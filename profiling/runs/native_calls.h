@@ -6,8 +6,8 @@
 //                     python);
 //   site->set_call(calls.FindCall(profile_site.node));
 //
-// Thread-compatible. Owns none of what it is given, which must outlive it.
-// Memory: 4 bytes a node and some 100 a different address. Time: the
+// Thread-compatible. Owns none of its arguments, which must outlive it. Memory:
+// 4 bytes a node and some 100 for each different address. Time: the
 // symbolizer's.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_NATIVE_CALLS_H_
@@ -29,17 +29,18 @@ namespace footprint {
 
 class NativeCalls {
  public:
-  // A process's tree of calls. `python` may be null.
+  // Takes a process's tree of calls. `python` may be null.
   NativeCalls(absl::Span<const CallTree::Module> modules,
               absl::Span<const CallTree::Node> nodes, Symbolizer* symbolizer,
               CallForest* forest, const PythonCodes* python = nullptr);
 
-  // Returns the innermost call of a node of the tree; 0 for kNone. The
-  // innermost call.
+  // Returns the innermost call of a node of the tree, as sites name it; 0 for
+  // kNone.
   uint32_t FindCall(int node);
 
  private:
-  // Outermost first; none for the agent's own code. Until the next call.
+  // Returns the frames of a node, outermost first; none for the agent's own
+  // code. The result is valid until the next call.
   const std::vector<uint32_t>& FindFrames(const CallTree::Node& node,
                                           bool is_below_python);
   std::vector<uint32_t> LookUp(const CallTree::Node& node,
@@ -55,7 +56,7 @@ class NativeCalls {
   // The calls of each node.
   std::vector<uint32_t> calls_;
   std::vector<bool> is_below_python_;
-  // The calls by module and address, or by code object and instruction.
+  // The frames by module and address, or by code object and instruction.
   absl::flat_hash_map<std::tuple<int, int, int64_t, bool>,
                       std::vector<uint32_t>>
       frames_;

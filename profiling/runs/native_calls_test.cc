@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kSample[] = "profiling/symbols/inlined_sample.so";
 
-// A return address in an inlined function of the library.
+// Returns a return address in an inlined function of the library.
 uint64_t AddressInSample() {
   void* const library = dlopen(kSample, RTLD_NOW);
   if (library == nullptr) return 0;
@@ -28,7 +28,7 @@ uint64_t AddressInSample() {
   return address - reinterpret_cast<uintptr_t>(info.dli_fbase);
 }
 
-// The names of a call and those around it, innermost first.
+// Returns the names of a call and those around it, innermost first.
 std::vector<std::string> Stack(const MeasuredRun& run, uint32_t call) {
   std::vector<std::string> names;
   for (; call != 0; call = run.calls(static_cast<int>(call) - 1).parent()) {
@@ -65,7 +65,7 @@ TEST_F(NativeCallsTest, InlinedFunctionsAreCallsOfTheirOwn) {
   EXPECT_GT(run_.frames(2).line(), 0);
 }
 
-// Who has the symbols can find the name later.
+// A reader that has the symbols can find the name later.
 TEST_F(NativeCallsTest, WithoutASymbolTheAddressAndTheBuildStay) {
   tree_.modules = {{"/no/such/program", "ab0c", 0}};
   tree_.nodes = {{CallTree::kNone, 0, 0x1234}};
@@ -91,8 +91,8 @@ TEST_F(NativeCallsTest, CodeOfNoFileIsUnknown) {
   EXPECT_EQ(run_.frames(0).kind(), CodeFrame::UNKNOWN);
 }
 
-// A call of Python code stands with its line; the interpreter's own functions
-// that it calls serve it.
+// A call of Python code has its line, and the interpreter's own functions that
+// it calls serve it.
 TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
   tree_.modules = {{"/usr/bin/python3", "", 0, 0x4000},
                    {"/lib/numpy.so", "", 0, 0x9000}};
@@ -106,7 +106,7 @@ TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
       {CallTree::kNone, 0, 0x10}, python, {1, 0, 0x10}, {2, 1, 0x20}, lost};
   PythonCodes codes;
   codes.module_begin_address = 0x4000;
-  // One code unit on line 3, one on line 5.
+  // One code unit is on line 3, and one on line 5.
   codes.codes = {{"/home/train.py", "Model.fit", "\x80\x01\xe0\x01\x01", 3}};
   NativeCalls calls(tree_.modules, tree_.nodes, &symbolizer_, &forest_, &codes);
   EXPECT_EQ(Stack(run_, calls.FindCall(3)),
@@ -122,7 +122,7 @@ TEST_F(NativeCallsTest, PythonCallsHaveTheirLines) {
   EXPECT_EQ(Stack(run_, calls.FindCall(4))[0], "[a Python function]");
 }
 
-// A recursion as deep as a record may be does not end the reader.
+// A recursion of any depth must not crash the reader.
 TEST_F(NativeCallsTest, StacksMayBeDeep) {
   tree_.modules = {{"/bin/program", "", 0}};
   for (int i = 0; i < 200'000; ++i) {

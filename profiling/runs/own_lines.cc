@@ -16,14 +16,14 @@
 namespace footprint {
 namespace {
 
-// Returns whether a source file belongs to a library, though its code lies in
-// the program: templates, inlined functions and libraries that are linked in. A
-// file of the user's may lie anywhere else: below /usr/src in an image of a
+// Returns whether a source file belongs to a library although its code lies in
+// the program: templates, inlined functions and statically linked libraries.
+// The user's files may lie anywhere else: below /usr/src in an image of a
 // container, or at a relative path.
 bool IsLibrarySource(absl::string_view file) {
   for (absl::string_view folder :
        {"/usr/include/", "/usr/lib/", "/usr/local/include/", "external/",
-        // The C library's start of each program, as Debian compiled it.
+        // Sources of the C library's start code, as Debian compiled it.
         "../sysdeps/", "../csu/"}) {
     if (absl::StartsWith(file, folder)) return true;
   }
@@ -31,7 +31,7 @@ bool IsLibrarySource(absl::string_view file) {
 }
 
 // Returns for each frame whether it is the program's own. In an object with
-// debug information, code that has no source is not its author's: it comes from
+// debug information, code without a source is not its author's: it comes from
 // the compiler or from a library without debug information.
 std::vector<bool> FindOwnFrames(const MeasuredRun& run,
                                 const MeasuredImage& image) {
@@ -55,14 +55,15 @@ std::vector<bool> FindOwnFrames(const MeasuredRun& run,
   return is_own;
 }
 
-// A call of the program's own, and the call that it made next; 0: none.
+// A call of the program's own code, and the call that it made next; 0 if there
+// is none.
 struct OwnCall {
   uint32_t own = 0;
   uint32_t called = 0;
 };
 
-// Returns whether a frame tells a reader what was called: neither the
-// interpreter, nor malloc, nor the machinery of imports does.
+// Returns whether a frame shows a reader what was called. The interpreter,
+// malloc and the import machinery do not.
 bool IsNameable(const CodeFrame& frame, const MeasuredImage& image) {
   if (absl::StartsWith(frame.file(), "<frozen importlib") ||
       absl::StartsWith(frame.module(), "<frozen importlib")) {
@@ -72,8 +73,8 @@ bool IsNameable(const CodeFrame& frame, const MeasuredImage& image) {
   return owner == CodeOwner::kProgram || owner == CodeOwner::kLibraries;
 }
 
-// Returns for each call, as sites name it, the innermost own one around it, or
-// itself. Callers stand before what they call.
+// Returns for each call, numbered as in sites, the innermost own call around
+// it, or itself. Callers have lower numbers than what they call.
 std::vector<OwnCall> FindOwnCalls(const MeasuredRun& run,
                                   const std::vector<bool>& is_own,
                                   const std::vector<bool>& is_nameable) {

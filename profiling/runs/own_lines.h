@@ -1,4 +1,4 @@
-// The bytes of a process by the lines of the program's own code.
+// Finds the bytes of a process by lines of the program's own code.
 //
 //   for (const OwnLine& line : FindOwnLines(run, image)) {
 //     line.frame.line();        // 12, of train.py
@@ -6,15 +6,15 @@
 //     line.at_peak.bytes();     // what that line holds at the peak
 //   }
 //
-// Each block counts at the innermost line of the stack that is the program's
-// own: for Python the script and what lies beside it, for native code what has
-// debug information outside of the folders of the system and of Bazel's
-// external repositories, and the executable's functions where it has none.
-// Which code is the program's own is said in code_owner.h. A block that no such
-// line asked for is in no row, so the rows add up to at most the peak.
+// Each block counts at the innermost line of its stack that is the program's
+// own. In Python these are lines of the script and the files beside it. In
+// native code they are lines with debug information outside the folders of the
+// system and of Bazel's external repositories, or the executable's functions if
+// it has none. code_owner.h defines which code is the program's own. A block
+// without such a line is in no row, so the rows add up to at most the peak.
 //
-// A program that has no code of its own on its stacks (a tool that is
-// installed) gives no rows: site_rows.h has the places in any code.
+// A program without code of its own on its stacks (an installed tool) gives no
+// rows; site_rows.h has the places in any code.
 //
 // Pure; thread-safe. Memory: 16 bytes a call, and the rows. Time: linear in
 // frames, calls and sites.
@@ -31,14 +31,14 @@ namespace footprint {
 struct OwnLine {
   CodeFrame frame;
   // The library's function that the line called to get most of its bytes at the
-  // peak; the interpreter and malloc are passed over. The function's name is
-  // empty if the line allocated by itself.
+  // peak; the interpreter and malloc are skipped. The function's name is empty
+  // if the line allocated by itself.
   CodeFrame called;
   Amount at_peak;
   Amount allocated;
 };
 
-// Returns the lines with the most bytes at the peak first.
+// Returns the lines, those with most bytes at the peak first.
 std::vector<OwnLine> FindOwnLines(const MeasuredRun& run,
                                   const MeasuredImage& image);
 

@@ -1,4 +1,4 @@
-// Tests of the promises of own_lines.h.
+// Tests what own_lines.h promises.
 
 #include "footprint/profiling/runs/own_lines.h"
 
@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// A run of /home/me/train, or of a script of Python, whose stacks are told by
+// A run of /home/me/train, or of a Python script, whose stacks are given by
 // their frames.
 class OwnLinesTest : public testing::Test {
  protected:
@@ -39,7 +39,7 @@ class OwnLinesTest : public testing::Test {
                     "/usr/lib/libopenblas.so");
   }
 
-  // Adds a site of a stack, the outermost frame first.
+  // Adds a site with this stack, the outermost frame first.
   void AddSite(const std::vector<uint32_t>& frames, int64_t peak_bytes,
                int64_t allocated_bytes = 0) {
     uint32_t call = 0;
@@ -116,7 +116,8 @@ TEST_F(OwnLinesTest, OwnSourcesMayLieAnywhereElse) {
   EXPECT_EQ(Find().size(), 5u);
 }
 
-// What the C library or the compiler adds to a program is nobody's line.
+// Code that the C library or the compiler adds to a program is no line of its
+// author.
 TEST_F(OwnLinesTest, TheStartOfAProgramIsNoLine) {
   const uint32_t start =
       AddFrame(CodeFrame::NATIVE, "_start", "", 0, "/home/me/train");
@@ -132,7 +133,7 @@ TEST_F(OwnLinesTest, WithoutDebugInformationItsFunctionsStandForLines) {
   AddSite({main, load, AddLibrarys("inflate")}, 10);
   ASSERT_EQ(Find().size(), 1u);
   EXPECT_EQ(Find()[0].frame.function(), "Load");
-  // Where an outer frame has a line, that is known better.
+  // If an outer frame has a line, that line counts.
   AddSite({AddOwn("Run", 5), load}, 30);
   EXPECT_EQ(Find()[0].frame.function(), "Run");
   EXPECT_EQ(Find()[0].called.function(), "Load");
@@ -200,7 +201,8 @@ TEST_F(OwnLinesTest, AScriptsCallsAreThoseOfItsLibrariesNotTheInterpreters) {
   EXPECT_EQ(Find()[0].called.file(), "/usr/lib/python3/numpy/core.py");
 }
 
-// The script's fit() asked NumPy for 7 MiB, and the script asked zlib for 1.
+// The script's fit() requested 7 MiB from NumPy, and the script 1 MiB from
+// zlib.
 TEST(OwnLinesOfRunTest, AScriptsLinesHaveWhatItsLibrariesTook) {
   const MeasuredRun run = FullRun();
   const std::vector<OwnLine> lines = FindOwnLines(run, run.images(0));

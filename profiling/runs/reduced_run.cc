@@ -94,7 +94,7 @@ class Reducer {
                    thresholds_.memory_bytes);
   }
 
-  // The call in the reduced run.
+  // Returns the call in the reduced run.
   uint32_t CallFor(uint32_t call) {
     return call == 0 || is_kept_[places_.OfCall(call)] ? Kept(call) : Others();
   }
@@ -195,7 +195,7 @@ class Reducer {
   const CodePlaces places_;
   MeasuredRun reduced_;
   CallForest forest_;
-  absl::flat_hash_map<uint32_t, bool> is_kept_;  // places of one image
+  absl::flat_hash_map<uint32_t, bool> is_kept_;  // by place, for one image
   absl::flat_hash_map<uint32_t, uint32_t> kept_;
 };
 

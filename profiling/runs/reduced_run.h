@@ -1,14 +1,14 @@
-// A run with its large sites alone: smaller files, shorter reports.
+// Reduces a run to its large sites, for smaller files and shorter reports.
 //
 //   RunThresholds thresholds;
 //   thresholds.memory_share = 0.01;
 //   const MeasuredRun reduced = ReducedRun(run, thresholds);
 //
-// Kept are the call sites of each place in the code that has as much as the
-// threshold of its process's peak, of what it left at its end or allocated, or
-// of its processor time. All others are put together as
-// "[below the threshold]", by thread and stage, so that sums stay what they
-// were. Copies of a place that is not kept go the same way.
+// It keeps the call sites of each place in the code that reaches the threshold
+// in one figure of its process: the peak, the bytes left at its end, the
+// allocated bytes, or the processor time. All others are merged into "[below
+// the threshold]", by thread and stage, so that sums stay the same. Copies of a
+// place that is not kept are merged there as well.
 //
 // Pure; thread-safe. Memory: the reduced run and some bytes a call.
 
@@ -21,7 +21,7 @@
 
 namespace footprint {
 
-// 0 to 1; and bytes, in addition.
+// Shares from 0 to 1, and a least number of bytes.
 struct RunThresholds {
   double memory_share = 0;
   int64_t memory_bytes = 0;

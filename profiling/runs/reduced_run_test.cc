@@ -56,7 +56,7 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
   EXPECT_EQ(rows[0].frame.function(), "Function3");
   EXPECT_EQ(rows[1].frame.function(), "[below the threshold]");
   EXPECT_EQ(rows[1].at_peak.bytes(), 90);
-  // Bytes that are left at the end keep a place, too, and so does the volume.
+  // Bytes left at the end also keep a place, and so do allocated bytes.
   run.mutable_images(0)->mutable_sites(5)->mutable_at_end()->set_bytes(1);
   run.mutable_images(0)->mutable_sites(7)->mutable_allocated()->set_bytes(1);
   reduced = ReducedRun(run, thresholds);
@@ -69,7 +69,7 @@ TEST(ReducedRunTest, SmallPlacesAreOneAndLargeOnesStay) {
   EXPECT_EQ(SiteRows(reduced, reduced.images(0)).size(), 2u);
 }
 
-// Copies are told at the places that are left.
+// Copies count at the places that are kept.
 TEST(ReducedRunTest, CopiesGoWithTheirPlaces) {
   MeasuredRun run;
   MeasuredImage* const image = run.add_images();
@@ -98,7 +98,7 @@ TEST(ReducedRunTest, CopiesGoWithTheirPlaces) {
   EXPECT_EQ(copied_bytes["[below the threshold]"], 6);
 }
 
-// A place that needs time is kept, too, if it allocates nothing.
+// A place that uses processor time is kept even if it allocates nothing.
 TEST(ReducedRunTest, ProcessorTimeKeepsAPlace) {
   MeasuredRun run;
   MeasuredImage* const image = run.add_images();

@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// A stage that the image does not list counts as outside of all stages.
+// Returns `stage`, or 0 (outside all stages) if the image does not list it.
 uint32_t KnownStage(uint32_t stage, const MeasuredImage& image) {
   return stage < static_cast<uint32_t>(image.stages_size()) ? stage : 0;
 }

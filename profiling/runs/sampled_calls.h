@@ -1,5 +1,5 @@
-// The samples that an agent took without a lock, as parts of a measured image:
-// where processor time went, and who copied.
+// Adds the samples that an agent took without a lock to a measured image: where
+// processor time went, and who copied.
 //
 //   SetProcessorTime(*process.processor_time, thread_index, python,
 //                    &symbolizer, &forest, image);
@@ -7,13 +7,13 @@
 //
 // `python` names the calls of Python code, and may be null.
 //
-// Time counts as the interpreter's where the innermost call of a sample lies in
-// its program or library (python3.11, libpython3.11.so) or is Python's own: the
-// interpreter was at work itself, and not a library that it called, the C
-// library included.
+// Time counts as the interpreter's if the innermost call of a sample lies in
+// the interpreter's program or library (python3.11, libpython3.11.so) or is a
+// call of Python code. Then the interpreter itself was working, and not a
+// library that it called, such as the C library.
 //
 // Different addresses of a line are one call. Thread-compatible. Owns nothing.
-// Memory: that of NativeCalls. Time: the symbolizer's.
+// Memory: NativeCalls's. Time: the symbolizer's.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SAMPLED_CALLS_H_
 #define FOOTPRINT_PROFILING_RUNS_SAMPLED_CALLS_H_
@@ -30,8 +30,8 @@
 
 namespace footprint {
 
-// `thread_index` gives the index in image->threads() of a thread's number. The
-// image's stages must be there already.
+// `thread_index` returns the index in image->threads() of a thread's number.
+// The image's stages must have been set.
 void SetProcessorTime(
     const StackTallies& tallies,
     const std::function<uint32_t(uint32_t number)>& thread_index,

@@ -1,4 +1,4 @@
-// Tests of the promises of sampled_calls.h.
+// Tests what sampled_calls.h promises.
 
 #include "footprint/profiling/runs/sampled_calls.h"
 
@@ -13,7 +13,8 @@
 namespace footprint {
 namespace {
 
-// A program, which calls the interpreter; its function of Python; a library.
+// A program that calls the interpreter, which runs a Python function, which
+// calls a library.
 StackTallies FourStacks() {
   StackTallies tallies;
   tallies.tree.modules = {{"/no/such/program", "", 0, 0},

@@ -1,13 +1,14 @@
-// The call sites of a process by the place in the code that asked for the
-// memory (code_places.h).
+// Adds up the call sites of a process by the place in the code that requested
+// the memory (code_places.h).
 //
 //   for (const SiteRow& row : SiteRows(run, image)) {
 //     std::cout << row.at_peak.bytes() << " " << run.frames(row.frame)...
 //   }
 //
-// The rows add up to what the sites add up to. Pure; thread-safe. Memory: the
-// rows, twice, and that of CodePlaces. Time: linear in sites and calls; of many
-// processes of a run, whose places are found once, in their sites alone.
+// The rows have the same sums as the sites. Pure; thread-safe. Memory: twice
+// the rows, and CodePlaces's. Time: linear in sites and calls. For many
+// processes of a run, find the places once; then it is linear in the process's
+// sites.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_
 #define FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_
@@ -21,9 +22,10 @@
 namespace footprint {
 
 struct SiteRow {
-  // "[before the agent began]" where there is no call.
+  // "[before the agent began]" if there is no call.
   CodeFrame frame;
-  // The call with most at the peak of the row's sites, as sites name it.
+  // Of the row's calls, the one with most bytes at the peak, numbered as in
+  // sites.
   uint32_t largest_call = 0;
   Amount at_peak;
   Amount at_end;
@@ -31,11 +33,11 @@ struct SiteRow {
   int64_t temporary_count = 0;
 };
 
-// Returns the rows with the most bytes at the peak first.
+// Returns the rows, those with most bytes at the peak first.
 std::vector<SiteRow> SiteRows(const MeasuredRun& run,
                               const MeasuredImage& image);
 
-// The same, of an image of the places' run.
+// Does the same for an image of the places' run.
 std::vector<SiteRow> SiteRows(const CodePlaces& places,
                               const MeasuredImage& image);
 

@@ -46,7 +46,7 @@ double ComputeProbability(const GrowingCall& call, int64_t peak_bytes) {
       call.allocated_bytes <= 0) {
     return 0;
   }
-  // The least of its first window is from before its first bytes.
+  // The floor of the first window includes the time before the first bytes.
   const absl::Span<const double> floors =
       absl::MakeConstSpan(call.floor_bytes)
           .subspan(static_cast<size_t>(call.first_window));

@@ -1,11 +1,11 @@
-// The places of a process that may leak, by how their live bytes went on.
+// Finds the places of a process that may leak, by the growth of their live
+// bytes.
 //
 //   SetSuspectedLeaks(*process.sites, *process.growth, &calls, image);
 //
-// Sites of the same stack count together. Those are suspected of which
-// LeakProbability is at least 3/4 and that grew by one hundredth of the
-// process's peak or more. Thread-compatible. Owns nothing. Memory: 200 bytes a
-// stack.
+// Sites of the same stack count together. A stack is suspected if its
+// LeakProbability is at least 3/4 and it grew by at least a hundredth of the
+// process's peak. Thread-compatible. Owns nothing. Memory: 200 bytes a stack.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_
 #define FOOTPRINT_PROFILING_RUNS_SUSPECTED_LEAKS_H_
@@ -17,7 +17,7 @@
 
 namespace footprint {
 
-// The image's peak must be there already. `growth` has the sites of `profile`.
+// The image's peak must have been set. `growth` has the sites of `profile`.
 void SetSuspectedLeaks(const SiteProfile& profile, const GrowthProfile& growth,
                        NativeCalls* calls, MeasuredImage* image);
 

@@ -1,4 +1,4 @@
-// Tests of the promises of suspected_leaks.h.
+// Tests what suspected_leaks.h promises.
 
 #include "footprint/profiling/runs/suspected_leaks.h"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int kWindows = 16;
 constexpr int64_t kSecondNs = 1'000'000'000;
 
-// A process of some stacks, and how their sites went on for 16 s.
+// A process with some stacks, whose sites are followed for 16 s.
 class SuspectedLeaksTest : public testing::Test {
  protected:
   SuspectedLeaksTest() {
@@ -28,8 +28,8 @@ class SuspectedLeaksTest : public testing::Test {
     image_.set_peak_live_bytes(100'000);
   }
 
-  // Adds a site of the stack with that number; from `first_window` on, it has
-  // `step` bytes more in each window.
+  // Adds a site of the stack with that number. From `first_window` on, it has
+  // `step` more bytes in each window.
   void AddSite(int node, int first_window, double step) {
     while (static_cast<int>(profile_.nodes.size()) <= node) {
       profile_.nodes.push_back(
@@ -81,14 +81,14 @@ TEST_F(SuspectedLeaksTest, GrowthBelowAHundredthOfThePeakIsNone) {
   EXPECT_EQ(image_.suspected_leaks_size(), 0);
 }
 
-// Each thread's part may be too small to tell.
+// Each thread's part may be too small to decide.
 TEST_F(SuspectedLeaksTest, SitesOfAStackGrowTogether) {
   AddSite(0, 0, 60);
   AddSite(0, 5, 60);
   SetLeaks();
   ASSERT_EQ(image_.suspected_leaks_size(), 1);
   EXPECT_EQ(image_.suspected_leaks(0).live_bytes(), 1920);
-  // From 60 to 1,920 since the first of the two began.
+  // The bytes grow from 60 to 1,920 since the first of the two sites began.
   EXPECT_DOUBLE_EQ(image_.suspected_leaks(0).growth_bytes_per_s(), 1860.0 / 15);
 }
 

@@ -10,7 +10,7 @@
 namespace footprint {
 namespace {
 
-// The highest that programs which look for it find.
+// Returns the highest level that programs which test for it find.
 const char* SimdLevel() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return "avx512f";

@@ -1,9 +1,9 @@
-// The machine that this program runs on, as a run remembers it.
+// Returns the machine that this program runs on, as a run stores it.
 //
 //   *run.mutable_machine() = ThisMachine();
 //
-// Facts that the system does not tell stay empty. The message has copies of the
-// others. Thread-safe. Memory: its texts.
+// Facts that the system does not report stay empty. The message has copies.
+// Thread-safe. Memory: its texts.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_
 #define FOOTPRINT_PROFILING_RUNS_THIS_MACHINE_H_

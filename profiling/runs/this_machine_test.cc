@@ -45,7 +45,7 @@ TEST(ThisMachineTest, TellsWhatMemoryAndProcessorsThereAre) {
             static_cast<int64_t>(info.totalram) * info.mem_unit);
 }
 
-// By the kernel's list of what the processor can.
+// Compares with the kernel's list of the processor's features.
 TEST(ThisMachineTest, TellsTheWidestVectors) {
   std::ifstream file("/proc/cpuinfo");
   std::set<std::string> flags;

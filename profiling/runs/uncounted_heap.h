@@ -1,4 +1,4 @@
-// Says whether the heap of a measured process was counted, and if not, why.
+// Finds whether the heap of a measured process was counted, and if not, why.
 //
 //   if (!IsCounted(image)) {
 //     Warn(absl::StrCat(DescribeProcess(image), " ",
@@ -16,8 +16,8 @@
 
 namespace footprint {
 
-// Returns whether all that the process allocated passed the agent, which knows
-// its size. False, too, where nothing was ever allocated.
+// Returns whether every allocation of the process passed the agent with a known
+// size. Returns false also if it never allocated.
 bool IsCounted(const MeasuredImage& image);
 
 // Returns the predicate of a sentence whose subject is the process.

@@ -45,7 +45,7 @@ absl::Status Wrong(absl::string_view variable, absl::string_view reason) {
       "; it is written as in --grid='features=10,100 rows=1000,2000'"));
 }
 
-// Returns whether a brace before the name stands open in the argument.
+// Returns whether the argument has an open brace before the name.
 bool HasOpenBrace(absl::string_view argument, absl::string_view name) {
   const size_t brace = argument.rfind('{');
   if (brace == absl::string_view::npos) return false;
@@ -55,7 +55,7 @@ bool HasOpenBrace(absl::string_view argument, absl::string_view name) {
          (rest.size() == name.size() || !IsNameCharacter(rest[name.size()]));
 }
 
-// A variable that no argument uses.
+// Returns the error for a variable that no argument uses.
 absl::Status Unused(absl::string_view name,
                     const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
@@ -105,7 +105,7 @@ absl::StatusOr<Grid> ParseGrid(absl::string_view text) {
     if (IndexOf(grid, variable->name) >= 0) {
       return Wrong(word, "names a variable that stands there already");
     }
-    // Neither factor is above what fits.
+    // Both factors are limited, so the product does not overflow.
     cell_count *= std::min(variable->values.size(), kMaxGridCells + 1);
     if (cell_count > kMaxGridCells) {
       return absl::InvalidArgumentError(

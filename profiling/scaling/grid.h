@@ -1,5 +1,5 @@
 // The cells over which a program is run: every combination of the values of its
-// free variables, and the command line of each.
+// variables, and the command line of each cell.
 //
 //   absl::StatusOr<Grid> grid = ParseGrid("features=10,100 rows=1000,2000");
 //   absl::StatusOr<CommandTemplate> command =
@@ -9,9 +9,9 @@
 //     command->For(cell);  // {"train", "--rows=1000", "10"}
 //   }
 //
-// A variable stands in the command as {name}; {{ and }} are braces, and so is a
-// brace with anything else than a name in it. Everything that is misspelt is an
-// error that says which name was meant.
+// A variable is written in the command as {name}. {{ and }} stand for braces,
+// and a brace around anything but a name stays as it is. Every misspelling is
+// an error that says which name was meant.
 //
 // Pure functions and values; thread-compatible. Memory: the texts.
 
@@ -30,47 +30,48 @@ namespace footprint {
 
 struct GridVariable {
   std::string name;
-  // The values as they were written, in their order; at least one, none twice.
+  // The values as they were written, in their order; at least one, without
+  // duplicates.
   std::vector<std::string> values;
 };
 
-// The variables in the order in which they were named; at least one, none
-// twice.
+// The variables in the order in which they were named; at least one, without
+// duplicates.
 struct Grid {
   std::vector<GridVariable> variables;
 };
 
-// One value a variable, in the grid's order.
+// One value per variable, in the grid's order.
 using GridCell = std::vector<std::string>;
 
-// More would run for hours, even of a program that takes a second.
+// More cells would run for hours, even if a program takes only a second.
 inline constexpr size_t kMaxGridCells = 10000;
 
-// "NAME=VALUE,VALUE NAME=VALUE": variables with blanks between them. A name has
-// letters, digits and underscores and begins with no digit. kInvalidArgument,
-// with the place and the way out: no variable, a name that is none or stands
-// twice, no values, an empty value or one that stands twice, more than
+// Parses "NAME=VALUE,VALUE NAME=VALUE": variables separated by blanks. A name
+// has letters, digits and underscores and does not begin with a digit. Returns
+// kInvalidArgument, with the place and the way out, if there is no variable, an
+// invalid or repeated name, no values, an empty or repeated value, or more than
 // kMaxGridCells cells.
 absl::StatusOr<Grid> ParseGrid(absl::string_view text);
 
-// The last variable changes first.
+// Returns all cells; the last variable changes first.
 std::vector<GridCell> ListCells(const Grid& grid);
 
-// "features=10 rows=1000".
+// Returns text like "features=10 rows=1000".
 std::string CellText(const Grid& grid, const GridCell& cell);
 
 // A program's arguments with the grid's variables in them.
 class CommandTemplate {
  public:
-  // kInvalidArgument: a placeholder that no variable fills, or a variable that
-  // no placeholder uses.
+  // Returns kInvalidArgument for a placeholder without a variable, or a
+  // variable without a placeholder.
   static absl::StatusOr<CommandTemplate> Parse(
       const std::vector<std::string>& arguments, const Grid& grid);
 
   std::vector<std::string> For(const GridCell& cell) const;
 
  private:
-  // A text, and the index of the variable whose value follows it; -1: none.
+  // A text, and the index of the variable whose value follows it, or -1.
   using Part = std::pair<std::string, int>;
 
   std::vector<std::vector<Part>> arguments_;

@@ -1,4 +1,5 @@
-// Any text as a grid and, in its second line, a command with placeholders.
+// Parses arbitrary text as a grid and, in its second line, as a command with
+// placeholders.
 
 #include <cstddef>
 #include <string>

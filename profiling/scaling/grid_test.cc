@@ -84,7 +84,8 @@ TEST(GridTest, ABraceThatIsNotClosedIsNamed) {
   EXPECT_THAT(
       CommandError({"{features}", "{rows,2"}),
       StatusIs(kInvalid, HasSubstr("the brace in {rows,2 is not closed")));
-  // Neither another name nor doubled braces: the place is what is missing.
+  // Neither another name nor doubled braces are meant: the placeholder is
+  // missing.
   for (const char* argument : {"{rows2", "{{rows", "rows}"}) {
     EXPECT_THAT(CommandError({"{features}", argument}),
                 StatusIs(kInvalid, HasSubstr("uses the variable rows")))

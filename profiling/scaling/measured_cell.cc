@@ -25,7 +25,8 @@ namespace {
 
 constexpr int64_t kOutputTailBytes = 2000;
 
-// While it lives, standard input is empty and output and error go to a file.
+// As long as it exists, standard input is empty and output and error go to a
+// file.
 class QuietStandardFiles {
  public:
   QuietStandardFiles(int nothing, int output) {

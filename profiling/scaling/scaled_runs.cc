@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// As many as charts tell apart by colour, less kOutside.
+// As many as charts distinguish by colour, less kOutside.
 constexpr size_t kMaxStages = 7;
 constexpr char kOtherStages[] = "other stages";
 
@@ -35,7 +35,7 @@ const StageBytes& FindFigure(const ScaledRun& run, ScaledFigure figure) {
   return figure == ScaledFigure::kPeak ? run.peak_bytes : run.volume_bytes;
 }
 
-// Zero if the run has no such stage.
+// Returns zero if the run has no such stage.
 StageBytes FigureOfStage(const ScaledRun& run, const std::string& stage,
                          ScaledFigure figure) {
   for (const ScaledStage& each : run.stages) {
@@ -44,8 +44,9 @@ StageBytes FigureOfStage(const ScaledRun& run, const std::string& stage,
   return 0;
 }
 
-// `before`: what was live when the first stage began; `highest`, `left`: the
-// highest mark in any stage, and what all of them left.
+// Returns the peak outside all stages. `before` was live when the first stage
+// began; `highest` is the highest peak in any stage, and `left` is what all of
+// them left.
 StageBytes PeakOutside(const StageBytes& whole, const StageBytes& before,
                        const StageBytes& highest, const StageBytes& left) {
   if (!whole.has_value() || !highest.has_value() || *whole <= *highest) {
@@ -62,7 +63,7 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
   StageBytes left = 0;
   StageBytes inside = 0;
   for (const Phase& phase : memory.phases()) {
-    // Memory that the heap leaves out is no stage of the program.
+    // Memory outside the heap is not a stage of the program.
     if (phase.parent() >= 0 || phase.name() == kUnaccountedPhase) continue;
     ScaledStage stage;
     stage.name = phase.name();
@@ -89,7 +90,7 @@ void AddStages(const BenchmarkMemory& memory, ScaledRun* run) {
        Difference(run->volume_bytes, inside)});
 }
 
-// In the order in which runs have them, kOutside last.
+// Returns the names in the order of the runs, with kOutside last.
 std::vector<std::string> StageNames(const std::vector<ScaledRun>& runs) {
   std::vector<std::string> names;
   bool has_outside = false;
@@ -106,7 +107,7 @@ std::vector<std::string> StageNames(const std::vector<ScaledRun>& runs) {
   return names;
 }
 
-// The stages that have a place of their own: those with the highest figure.
+// Returns the stages that keep their own name: those with the highest figure.
 std::vector<std::string> LargestStages(const std::vector<ScaledRun>& runs,
                                        const std::vector<std::string>& names) {
   if (names.size() <= kMaxStages + 1) return names;

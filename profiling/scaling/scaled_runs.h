@@ -1,4 +1,4 @@
-// Programs that were measured over their variables, as plain figures: one run a
+// The figures of programs that were measured over their variables: one run per
 // cell, and the law by which each stage grows.
 //
 //   ScaledRuns runs = {{"features", "rows"}, {}};
@@ -6,11 +6,11 @@
 //   for (const StageLaw& law : StageLaws(runs)) std::cout << law.stage;
 //
 // A run's stages are the outermost phases of its benchmark. The peak of a stage
-// is what it held at its worst beyond what was held before it; its volume is
-// what it allocated, freed or not. Bytes are usable heap bytes. Besides the
-// stages there is kOutside. For peaks: what was live when the first stage began
-// (an interpreter, libraries) or, where the run's peak lies outside of all
-// stages, what was live then beyond what stages had left. For volumes: what no
+// is the most it held above what was live before it; its volume is what it
+// allocated, freed or not. Bytes are usable heap bytes. kOutside is an
+// additional stage. For peaks, it has the bytes live when the first stage began
+// (an interpreter, libraries) or, if the run's peak lies outside all stages,
+// the bytes live then above what stages had left. For volumes, it has what no
 // stage allocated.
 //
 // Pure; thread-safe. Memory: the runs.
@@ -42,9 +42,9 @@ struct ScaledStage {
 
 struct ScaledRun {
   std::string program;
-  // One a variable, as they were written.
+  // One value per variable, as written.
   std::vector<std::string> values;
-  // Why there are no figures; empty: there are.
+  // Why there are no figures; empty if there are.
   std::string failure;
   StageBytes peak_bytes;
   StageBytes volume_bytes;
@@ -57,26 +57,26 @@ struct ScaledRuns {
   std::vector<ScaledRun> runs;
 };
 
-// The program is called as in the profile, unless it is renamed.
-// kInvalidArgument: a benchmark lacks one of the variables as an argument;
-// kFailedPrecondition: the profile has a failure and no benchmarks. Both say
-// which.
+// Adds a profile's benchmarks. The program has the profile's name, unless it is
+// renamed. Returns kInvalidArgument if a benchmark lacks one of the variables
+// as an argument, and kFailedPrecondition if the profile has a failure and no
+// benchmarks. Both messages give the details.
 absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs);
 
-// The run of a benchmark; values are the caller's.
+// Returns the run of a benchmark; the caller sets the values.
 ScaledRun MakeScaledRun(const BenchmarkMemory& memory);
 
-// Which figure of a stage or a run.
+// A figure of a stage or a run.
 enum class ScaledFigure { kPeak, kVolume };
 
-// Returns the runs that have figures, for charts, each with all stages of any,
-// 7 at most; smaller ones are "other stages". Programs are as in StageLaw, and
-// labels the values of the variables that are numbers.
+// Returns the runs that have figures, for charts. Each has the stages of all
+// runs, 7 at most; smaller ones are merged into "other stages". Programs are
+// named as in StageLaw, and labels are the values of numeric variables.
 StagedRuns CollectStages(const ScaledRuns& runs, ScaledFigure figure);
 
 struct StageLaw {
-  // The program with the values of variables that are no numbers: "train
+  // The program with the values of variables that are not numeric: "train
   // io=csv".
   std::string program;
   std::string stage;
@@ -88,14 +88,14 @@ struct StageLaw {
 // Returns the laws of each program's whole run, then of its stages.
 std::vector<StageLaw> StageLaws(const ScaledRuns& runs);
 
-// Indices of the variables whose values are numbers in all runs.
+// Returns the indices of the variables whose values are numbers in all runs.
 std::vector<size_t> NumericVariables(const ScaledRuns& runs);
 
-// The values of those variables.
+// Returns the values of those variables.
 std::vector<double> FindNumbers(const ScaledRun& run,
                                 const std::vector<size_t>& variables);
 
-// The program, with the values of all other variables.
+// Returns the program with the values of all other variables.
 std::string SeriesName(const ScaledRuns& runs, const ScaledRun& run,
                        const std::vector<size_t>& numeric);
 

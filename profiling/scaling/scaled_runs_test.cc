@@ -34,7 +34,7 @@ void AddPhase(const std::string& name, int parent, int64_t before, int64_t peak,
   AddMetric(ALLOCATED_USABLE_BYTES, volume, phase);
 }
 
-// Loads 8 bytes a number on top of 5,000, and fits in 100.
+// A program that loads 8 bytes a number on top of 5,000, and fits in 100.
 MemoryProfile MakeProfile(const std::string& program, int features, int rows) {
   MemoryProfile profile;
   profile.set_label("//a:" + program);
@@ -114,7 +114,7 @@ TEST(ScaledRunsTest, APeakOutsideIsUnknownWhereStagesDoNotTellTheirGrowth) {
   EXPECT_FALSE(MakeRuns({profile}).runs[0].stages[2].peak_bytes.has_value());
 }
 
-// Where the run was as high as its highest stage, the peak was in that stage.
+// If the run was as high as its highest stage, the peak was in that stage.
 TEST(ScaledRunsTest, APeakOfAStageIsNotOneOutside) {
   MemoryProfile profile = MakeProfile("train", 10, 1000);
   BenchmarkMemory* const memory = profile.mutable_benchmarks(0);

@@ -1,4 +1,4 @@
-// scaling: how a program's memory grows with its variables.
+// scaling measures how a program's memory grows with its variables.
 //
 //   scaling --grid='features=10,100 rows=1000,2000' PROGRAM --rows={rows} ...
 
@@ -100,7 +100,7 @@ absl::Status SetOption(absl::string_view word, ScalingOptions* options) {
   for (const auto& [known, text] : texts) {
     names.push_back(known);
     if (name != known) continue;
-    // An empty grid is an error of the grid's own.
+    // The grid reports an empty grid itself.
     if (value.empty() && text != &options->grid) {
       return absl::InvalidArgumentError(
           absl::StrCat(known, " has no value; write ", known, "=..."));
@@ -156,7 +156,7 @@ absl::StatusOr<ScalingOptions> ParseOptions(int argc, char** argv) {
   return options;
 }
 
-// Says how far it is: a bar on a terminal, else a line a cell.
+// Shows the progress: a bar on a terminal, otherwise a line per cell.
 class Progress {
  public:
   explicit Progress(size_t cell_count)
@@ -206,8 +206,8 @@ std::string DescribeFailure(const MeasuredCell& cell) {
   return line.empty() ? text : absl::StrCat(text, ": ", line);
 }
 
-// Bytes that a cell will have resident, by the law of those that ran; none
-// where too few did.
+// Returns the bytes that a cell will have resident, by the law of the cells
+// that ran. Returns nothing if too few did.
 absl::optional<int64_t> Expected(const ScaledRuns& done,
                                  const ScaledRun& next) {
   ScaledRuns all = done;
@@ -226,7 +226,7 @@ absl::optional<int64_t> Expected(const ScaledRuns& done,
       std::min(law->At(FindNumbers(next, numeric)), 9e18));
 }
 
-// Returns why a cell is not to be run; empty: it is.
+// Returns why a cell must not run, or "" if it may.
 std::string TooLarge(const ScaledRuns& done, const ScaledRun& next) {
   const absl::optional<int64_t> expected = Expected(done, next);
   const absl::StatusOr<AvailableMemory> available = ReadAvailableMemory();
@@ -241,7 +241,7 @@ std::string TooLarge(const ScaledRuns& done, const ScaledRun& next) {
                       " left; --beyond_memory runs it all the same");
 }
 
-// Small ones first, so that the law of the others tells of a large one.
+// Sorts small cells first, so that their law predicts the large ones.
 std::vector<GridCell> CellsBySize(const Grid& grid) {
   std::vector<GridCell> cells = ListCells(grid);
   ScaledRuns runs;
@@ -267,7 +267,7 @@ std::vector<GridCell> CellsBySize(const Grid& grid) {
   return cells;
 }
 
-// The benchmark of a cell, with the grid's variables as its arguments.
+// Adds the benchmark of a cell, with the grid's variables as its arguments.
 void AddBenchmark(const MemoryProfile& cell, const Grid& grid,
                   const ScaledRun& run, MemoryProfile* all) {
   *all->mutable_environment() = cell.environment();
@@ -379,7 +379,8 @@ absl::StatusOr<int> Run(int argc, char** argv) {
     for (const GridVariable& variable : grid->variables) {
       runs.variables.push_back(variable.name);
     }
-    // Before any run: a file that is not there is no reason to have run them.
+    // Reads the other files before any run, since a missing file should be
+    // noticed at once.
     ScaledRuns others = runs;
     status = AddOthers(*options, &others);
     if (!status.ok()) return status;

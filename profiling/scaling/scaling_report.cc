@@ -132,7 +132,7 @@ std::string FailureText(const ScaledRuns& runs) {
   return text;
 }
 
-// The variable along which lines run: the one that grows most.
+// Returns the variable along which lines are drawn: the one that grows most.
 size_t MainVariable(const ScaledRuns& runs,
                     const std::vector<size_t>& numeric) {
   size_t chosen = numeric[0];
@@ -153,7 +153,7 @@ size_t MainVariable(const ScaledRuns& runs,
   return chosen;
 }
 
-// The others, each at its largest value.
+// Returns the other variables, each with its largest value.
 std::vector<std::pair<size_t, double>> FixedVariables(
     const ScaledRuns& runs, const std::vector<size_t>& numeric, size_t main) {
   std::vector<std::pair<size_t, double>> fixed;
@@ -175,7 +175,7 @@ std::string DecimalBytes(double bytes) {
   return absl::StrFormat("%.4g GB", bytes / 1e9);
 }
 
-// Draws the whole run: a line a program, 8 at most.
+// Draws the whole run with a line per program, 8 at most.
 LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
   const std::vector<size_t> numeric = NumericVariables(runs);
   const size_t x = MainVariable(runs, numeric);
@@ -277,7 +277,7 @@ Json ToJson(const ScaledRuns& runs, const StageLaw& law) {
   json["terms"] = terms;
   json["worst_error"] = law.law->worst_error;
   json["left_out_error"] = law.law->left_out_error;
-  // Infinity is no number of JSON.
+  // JSON has no infinity.
   const double at_largest = law.law->largest_size_error;
   json["largest_size_error"] =
       std::isfinite(at_largest) ? Json(at_largest) : Json(nullptr);

@@ -1,5 +1,6 @@
-// Memory that programs need over their variables, for people and for programs:
-// shares and absolutes of peak and volume, stage by stage, and the laws.
+// Reports the memory that programs need over their variables, for people and
+// for programs: the shares and bytes of peak and volume, stage by stage, and
+// the laws.
 //
 //   std::cout << ScalingText(runs);
 //   absl::Status status = ReplaceFile("scaling.html", ScalingPage(runs));
@@ -9,11 +10,10 @@
 // "peak_bytes": ..., "volume_bytes": ...}]} or {"program", "values",
 // "failure"}], "laws": [{"program": ..., "stage": ..., "figure": "peak",
 // "text": "8 B x rows", "terms": [{"coefficient": 8, "factors": ["rows"]}],
-// "worst_error": 0.01, "left_out_error": 0.02, "largest_size_error": 0.02}]}. A
-// figure that is not known is
-// null, and so is the text of a law that there is not.
+// "worst_error": 0.01, "left_out_error": 0.02, "largest_size_error": 0.02}]}.
+// An unknown figure is null, and so is the text if there is no law.
 //
-// Pure; thread-safe. Memory and time: linear in the runs, and the fits.
+// Pure; thread-safe. Memory and time: linear in the runs, plus the fits.
 
 #ifndef FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_
 #define FOOTPRINT_PROFILING_SCALING_SCALING_REPORT_H_

@@ -42,7 +42,7 @@ bool AreWhole(const StagedRuns& runs) {
       [](const StagedRun& run) { return ComputeTotal(run).is_whole; });
 }
 
-// "0.0" is nothing, and "100.0" all.
+// Returns the share. Only nothing is "0.0", and only all is "100.0".
 std::string ShareText(int64_t part, int64_t total) {
   if (part <= 0) return "0.0";
   const double percent =
@@ -65,7 +65,7 @@ std::vector<std::string> ShareRow(const StagedRun& run) {
   return row;
 }
 
-// The message of a program's bars, in a sentence.
+// Returns the message of a program's bars as a sentence.
 std::string WriteSentence(const StagedRuns& runs, const std::string& program) {
   std::map<size_t, int> count_of_largest;
   int run_count = 0;

@@ -1,5 +1,5 @@
-// The share of bytes that each stage of a program takes, over many runs, as a
-// table of text and as bars for a page.
+// Shows the share of bytes that each stage of a program takes, over many runs,
+// as a table of text and as bars for a page.
 //
 //   StagedRuns peaks;
 //   peaks.label_names = {"features x rows"};
@@ -10,8 +10,8 @@
 //   StackedBars::Scale::kShare,
 //                                         "Share", "A stage's peak is ...")});
 //
-// Shares are of the sum over the stages. A run with a stage that is not known
-// has none: its sum is what is known, at least.
+// Shares are parts of the sum over the stages. A run in which a stage is
+// unknown has no shares; its sum is a lower bound.
 //
 // Pure; thread-safe. Memory and time: linear in the runs.
 
@@ -28,32 +28,32 @@
 
 namespace footprint {
 
-// The bytes of a stage; not set if they are not known.
+// The bytes of a stage; not set if they are unknown.
 using StageBytes = absl::optional<int64_t>;
 
 struct StagedRun {
   std::string program;
-  // Texts that tell the run from others of the program: one a label name.
+  // Texts that identify the run among those of its program, one per label name.
   std::vector<std::string> labels;
-  std::vector<StageBytes> bytes;  // one a stage
+  std::vector<StageBytes> bytes;  // One per stage.
 };
 
 struct StagedRuns {
   std::vector<std::string> label_names;
-  std::vector<std::string> stages;  // at most 8 are told apart by colour
-  // The colour of the first stage, so that charts that leave some out colour
-  // alike.
+  std::vector<std::string> stages;  // Colours distinguish at most 8.
+  // The colour of the first stage, so that charts that leave out some stages
+  // have the same colours.
   size_t first_colour = 0;
   std::vector<StagedRun> runs;
 };
 
-// The programs' names, each once, in alphabetical order.
+// Returns the programs' names without duplicates, in alphabetical order.
 std::vector<std::string> ListPrograms(const StagedRuns& runs);
 
-// A row each run, one program after the other.
+// Returns a row per run, grouped by program.
 std::string StageShareText(const StagedRuns& runs, const char* caption);
 
-// A chart each program, and its figures to unfold.
+// Returns a chart per program, with its figures to unfold.
 PageContent::View StageShareView(const StagedRuns& runs,
                                  StackedBars::Scale scale, const char* name,
                                  const char* explanation);
