@@ -25,7 +25,7 @@ void AllocateOnce(benchmark::State& state) {
   }
 }
 
-// Keeps what later benchmarks would find.
+// Keeps blocks that later benchmarks would find.
 void BM_Litter(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < 1000; ++i) benchmark::DoNotOptimize(std::malloc(3000));
@@ -33,7 +33,8 @@ void BM_Litter(benchmark::State& state) {
 }
 BENCHMARK(BM_Litter);
 
-// Grows a block between others: in place or not is decided by what is free.
+// Grows a block between others. Whether it stays in place depends on the free
+// memory.
 void BM_ReallocTwo(benchmark::State& state) {
   for (auto _ : state) {
     void* first = std::malloc(kMebibyte);
@@ -83,7 +84,8 @@ void BM_Crash(benchmark::State& state) {
 }
 BENCHMARK(BM_Crash);
 
-// Each would run many times, and the last ones for millions of iterations.
+// Without care, each would run many times, and the last ones for millions of
+// iterations.
 void BM_MinTime(benchmark::State& state) { AllocateOnce(state); }
 BENCHMARK(BM_MinTime)->MinTime(0.5);
 BENCHMARK(BM_MinTime)->MinTime(0.5)->UseRealTime();
@@ -96,7 +98,7 @@ void BM_Exit(benchmark::State& state) {
 }
 BENCHMARK(BM_Exit)->Arg(0)->Arg(2)->Arg(3);
 
-// Overwrites what this process was to write, and ends well.
+// Overwrites the file that this process must write, and ends with success.
 void BM_Spoil(benchmark::State& state) {
   std::ifstream words("/proc/self/cmdline");
   constexpr char kFlag[] = "--memory_profile_out=";
@@ -132,7 +134,7 @@ BENCHMARK(BM_ForeignWord);
 BENCHMARK(BM_Foreign)->Name("BM_Twice");
 BENCHMARK(BM_Foreign)->Name("BM_Twice");
 
-// As many mebibytes as main read.
+// The number of mebibytes that main read.
 int input_mebibytes = 0;
 void BM_Input(benchmark::State& state) {
   for (auto _ : state) {

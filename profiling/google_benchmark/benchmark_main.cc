@@ -1,4 +1,4 @@
-// main of a benchmark program; see benchmark_profiler.h.
+// The main function of a benchmark program; see benchmark_profiler.h.
 
 #include "footprint/profiling/google_benchmark/benchmark_profiler.h"
 

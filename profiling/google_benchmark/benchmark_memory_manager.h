@@ -1,12 +1,12 @@
-// Exact heap figures in Google Benchmark's own output (console, JSON).
+// Puts exact heap figures into Google Benchmark's own output (console, JSON).
 //
 //   footprint::BenchmarkMemoryManager manager;
 //   benchmark::RegisterMemoryManager(&manager);
 //   benchmark::RunSpecifiedBenchmarks();
 //
-// `benchmark_main` has one that counts the loop alone. Google Benchmark
-// measures memory in extra iterations, at most 16, on one thread, and this
-// class with what is set up outside of the loop; for a figure to judge by use
+// `benchmark_main` has one that counts only the loop. Google Benchmark measures
+// memory in extra iterations, at most 16, on one thread, and this class
+// includes what is set up outside the loop. For a figure to judge by, use
 // --memory_profile_out (benchmark_profiler.h).
 //
 // Thread-compatible. Memory: none.
@@ -25,7 +25,8 @@ class BenchmarkMemoryManager : public benchmark::MemoryManager {
   // Fills num_allocs, max_bytes_used (net of what was live at the start),
   // total_allocated_bytes and net_heap_growth.
   void Stop(Result& result) override;
-  // Pure in older releases, gone from newer ones: no `override`.
+  // Older releases declare it pure and newer ones lack it, so it is not
+  // `override`.
   virtual void Stop(Result* result);  // NOLINT(modernize-use-override)
 
  protected:

@@ -35,8 +35,8 @@
 namespace footprint {
 namespace {
 
-// Keeps each text that is written to it, as one call of << writes it: a newline
-// in a name is told from the one after a name.
+// Keeps each text that one call of << writes, so that a newline in a name
+// differs from the one after a name.
 class SeparateTexts : public std::streambuf {
  public:
   const std::vector<std::string>& texts() const { return texts_; }
@@ -55,34 +55,35 @@ class SeparateTexts : public std::streambuf {
   std::vector<std::string> texts_;
 };
 
-// Only lends its streams while Google Benchmark lists instances.
+// Only provides its streams while Google Benchmark lists instances.
 class ListingReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& /*context*/) override { return false; }
   void ReportRuns(const std::vector<Run>& /*runs*/) override {}
 };
 
-// Nor may it open a file for rows, which the processes would begin anew.
+// Makes Google Benchmark list instances. It must not open a file for rows,
+// which the processes would overwrite.
 void SwitchToListing() {
   std::string program = "program";
   std::string list = "--benchmark_list_tests=true";
   std::string no_file = "--benchmark_out=";
   char* arguments[] = {&program[0], &list[0], &no_file[0], nullptr};
   int count = 3;
-  // The name is kept by address, so it goes in and out as it was.
+  // Google Benchmark keeps the name's address, so it is restored afterwards.
   const char* const name =
       benchmark::BenchmarkReporter::Context::executable_name;
   benchmark::Initialize(&count, arguments);
   benchmark::BenchmarkReporter::Context::executable_name = name;
 }
 
-// A flag whose filter matches this name and no other.
+// Returns a flag whose filter matches only this name.
 std::string ExactFilter(const std::string& name) {
   return absl::StrCat("--benchmark_filter=^", EscapeForRegularExpression(name),
                       "$");
 }
 
-// Where and with what this program was started, before main changes it.
+// How this program was started, before main changes anything.
 struct Start {
   char folder[PATH_MAX];
   bool has_input_file;  // standard input is a regular file
@@ -100,7 +101,8 @@ __attribute__((constructor(101))) void RememberStart() {
   start.input_offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
 }
 
-// Between fork and execve: main finds what it found in the first process.
+// Restores folder and input between fork and execve, so that main finds the
+// same as in the first process.
 void ReturnToStart() {
   if (start.folder[0] != '\0' && chdir(start.folder) != 0) {
     dprintf(STDERR_FILENO, "cannot return to the folder %s: %s\n", start.folder,
@@ -115,8 +117,8 @@ void ReturnToStart() {
   }
 }
 
-// Returns how the process ended, as of waitpid. It ends with this one, whatever
-// ends it.
+// Returns how the process ended, as waitpid reports it. If this process ends
+// for any reason, that one ends too.
 absl::StatusOr<int> RunThisProgram(const std::vector<std::string>& arguments) {
   const std::vector<char*> pointers = ExecStrings(arguments);
   const pid_t process = fork();
@@ -153,7 +155,7 @@ std::string DescribeEnd(int wait_status, bool has_begun) {
                    : "did not run; see --benchmark_list_tests";
 }
 
-// Content of a process's file from the start of its benchmarks until the
+// The content of a process's file from the start of its benchmarks until the
 // profile replaces it.
 constexpr char kBegun[] = "begun\n";
 
@@ -166,8 +168,8 @@ std::string ReadAll(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Returns how long the character is that `text` begins with; 0 if it is no
-// UTF-8.
+// Returns the length of the character that `text` begins with, or 0 if it is
+// not UTF-8.
 size_t CharacterSize(absl::string_view text) {
   const auto byte = [text](size_t i) {
     return static_cast<unsigned char>(text[i]);
@@ -182,7 +184,7 @@ size_t CharacterSize(absl::string_view text) {
   for (size_t i = 1; i < size; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what is beyond Unicode.
+  // These are overlong forms, surrogates and values beyond Unicode.
   const bool is_wrong = (byte(0) == 0xE0 && byte(1) < 0xA0) ||
                         (byte(0) == 0xED && byte(1) > 0x9F) ||
                         (byte(0) == 0xF0 && byte(1) < 0x90) ||
@@ -190,7 +192,8 @@ size_t CharacterSize(absl::string_view text) {
   return is_wrong ? 0 : size;
 }
 
-// The names that begin an entry of `text`, as MeasureGroup's callee wrote it.
+// Returns whether the name begins an entry of `text`, as the process of
+// MeasureGroup writes it.
 bool IsSaidToHaveFailed(const std::string& name, const std::string& text) {
   return absl::StartsWith(text, name + ": ") ||
          absl::StrContains(text, "; " + name + ": ");
@@ -256,7 +259,7 @@ bool InputIsStream() {
 void SayBegun(const std::string& profile_path) {
   const int file = open(profile_path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (file < 0) return;
-  // A loss makes a message less clear.
+  // If the write fails, only a message is less clear.
   if (write(file, kBegun, std::strlen(kBegun)) < 0) errno = 0;
   close(file);
 }
@@ -279,7 +282,7 @@ std::vector<std::string> CommandLine() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::vector<std::string> arguments = absl::StrSplit(text, '\0');
-  // Each argument ends with a zero.
+  // Each argument ends with a null.
   if (!arguments.empty()) arguments.pop_back();
   return arguments;
 }
@@ -290,7 +293,7 @@ std::vector<std::string> CommandLineOfGroup(
   std::vector<std::string> copies = command_line;
   std::vector<char*> kept = ExecStrings(copies);
   int count = static_cast<int>(copies.size());
-  // The files of all benchmarks together are not this process's to write.
+  // This process must not write the files of all benchmarks.
   TakeMemoryOutputFlags(&count, kept.data()).IgnoreError();
   kept.resize(static_cast<size_t>(count));
   const auto end = std::find_if(kept.begin(), kept.end(), [](const char* text) {
@@ -298,7 +301,8 @@ std::vector<std::string> CommandLineOfGroup(
   });
   std::vector<std::string> arguments(kept.begin(), end);
   if (group.argument.empty()) {
-    // Not overruled but gone: its length may reach the heap.
+    // The filter is removed, not only overridden, because its length may reach
+    // the heap.
     arguments.erase(std::remove_if(arguments.begin(), arguments.end(),
                                    [](const std::string& argument) {
                                      return absl::StartsWith(
@@ -355,7 +359,7 @@ absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
   for (const std::string& name : group.names) {
     if (missing.erase(name) == 0) continue;
     failures->push_back(absl::StrCat(AsUtf8(name), ": ", why));
-    // Failures that the process itself told stand there already.
+    // The process itself has already printed its own failures.
     dprintf(STDERR_FILENO, "%s\n", failures->back().c_str());
   }
   return true;

@@ -1,21 +1,21 @@
-// A process of its own for each benchmark of this program, so that no figure
-// depends on what ran before it: the program calls itself once a benchmark,
-// with a filter, and puts together what the processes write.
+// Measures each benchmark of this program in a process of its own, so that no
+// figure depends on what ran before. The program calls itself once per
+// benchmark, with a filter, and merges the processes' output.
 //
 //   std::vector<std::string> names = ListBenchmarks(&complaints);
 //   for (const BenchmarkGroup& group : GroupBenchmarks(names, sharing)) {
 //     MeasureGroup(CommandLine(), group, "profile.part", &profile, &failures);
 //   }
 //
-// Each process begins as this one did: in the folder in which it was started,
-// and with standard input from where it stood, if that is a file. Input that
-// this one read from a pipe or socket is gone, so /dev/null replaces those.
+// Each process begins like this one: in the folder in which it was started,
+// and, if standard input is a file, at its original position. Input that this
+// process read from a pipe or socket is gone, so /dev/null replaces that.
 //
-// Only the filter differs between the processes: the name of the file is the
-// same for all, since its length may reach the heap.
+// Only the filter differs between the processes. The name of the output file is
+// the same for all, since its length may reach the heap.
 //
-// Not thread-safe: for main's thread. Memory: names and profiles. Time: of a
-// process, some milliseconds.
+// Not thread-safe: for main's thread. Memory: names and profiles. Time: some
+// milliseconds per process.
 
 #ifndef FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_
 #define FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_PROCESSES_H_
@@ -31,32 +31,33 @@
 namespace footprint {
 
 // Maps the name of an instance to the argument with which this program runs all
-// that share its process, and to "" for one that shares none; for benchmarks
-// that are meant to find what others left, such as values that they share.
+// instances that share its process, or to "" if it shares none. It is for
+// benchmarks that are meant to find what others left, such as shared values.
 using ProcessSharing = std::function<std::string(const std::string& name)>;
 
 // Benchmarks that one process measures.
 struct BenchmarkGroup {
   std::vector<std::string> names;
-  // The argument of ProcessSharing; empty: a filter selects the only name.
+  // The argument of ProcessSharing; if it is empty, a filter selects the only
+  // name.
   std::string argument;
 };
 
-// The instances that the command line selects, in Google Benchmark's order, and
-// its complaint where there are none. After benchmark::Initialize; leaves
-// Google Benchmark switched to listing.
+// Returns the instances that the command line selects, in Google Benchmark's
+// order, and its complaint if there are none. Call it after
+// benchmark::Initialize. It leaves Google Benchmark switched to listing.
 std::vector<std::string> ListBenchmarks(std::string* complaints);
 
-// `text` with each byte that is no UTF-8 written as \xNN: fields of a profile
-// are UTF-8.
+// Returns `text` with each byte that is not UTF-8 written as \xNN, because
+// fields of a profile are UTF-8.
 std::string AsUtf8(absl::string_view text);
 
 // Returns whether standard input is a pipe or socket, which cannot be read
 // twice.
 bool InputIsStream();
 
-// Called in the process that CommandLineOfGroup describes, when its benchmarks
-// begin: from then on it is they who end it.
+// Records that the benchmarks of this process begin: from then on, they cause
+// its end. Call it in the process that CommandLineOfGroup describes.
 void SayBegun(const std::string& profile_path);
 
 // Returns the groups in the order of their first names; equal names are one
@@ -67,16 +68,17 @@ std::vector<BenchmarkGroup> GroupBenchmarks(
 // Returns how this program was called, argv[0] included.
 std::vector<std::string> CommandLine();
 
-// The command line of the process that measures `group` into `profile_path`.
+// Returns the command line of the process that measures `group` into
+// `profile_path`.
 std::vector<std::string> CommandLineOfGroup(
     const std::vector<std::string>& command_line, const BenchmarkGroup& group,
     const std::string& profile_path);
 
-// Runs the process and moves its benchmarks and notes to the end of
-// `profile`; says in `failures` why names of the group have no measurement.
-// `profile_path` is the caller's own file, which it removes. False if the
-// process found its command line or link wrong (exit status 2 before a
-// benchmark began), as others would. kInternal: no process could be started.
+// Runs the process and appends its benchmarks and notes to `profile`. Stores in
+// `failures` why names of the group have no measurement. `profile_path` is the
+// caller's own file, which the caller removes. Returns false if the process
+// found its command line or link wrong (exit status 2 before a benchmark
+// began), as others would. Returns kInternal if no process could be started.
 absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const BenchmarkGroup& group,
                                   const std::string& profile_path,

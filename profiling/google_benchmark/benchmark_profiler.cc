@@ -41,7 +41,7 @@ namespace {
 using benchmark::BenchmarkReporter;
 using Run = BenchmarkReporter::Run;
 
-// Splits the life of one benchmark at its loop. Allocates nothing while a
+// Splits the run of one benchmark at its loop. Allocates nothing while a
 // benchmark runs.
 class LoopRecorder {
  public:
@@ -67,14 +67,15 @@ class LoopRecorder {
       state_ = State::kLoop;
       phase_.emplace("loop", MemoryPhase::Around::kEveryThread);
     } else if (state_ == State::kTeardown) {
-      // A repetition: only the first run counts.
+      // This is a repetition, and only the first run counts.
       state_ = State::kRepetition;
       phase_.reset();
       StopRecordingMemoryPhases();
     }
   }
 
-  // A thread that failed before does not count.
+  // Ends the loop when the last thread leaves it. A thread that failed earlier
+  // does not count.
   void ThreadLeavesLoop(int thread_count, bool has_failed) {
     if (!has_failed) {
       ++succeeded_at_end_;
@@ -87,15 +88,14 @@ class LoopRecorder {
     phase_.emplace("teardown", MemoryPhase::Around::kEveryThread);
   }
 
-  // Returns whether a repetition failed before or in its loop: where only
-  // aggregates are reported, nothing else tells.
+  // Returns whether a repetition failed before or in its loop. If only
+  // aggregates are reported, nothing else shows that.
   bool ALoopFailed() const { return loops_ended_ != loops_begun_; }
 
-  // Returns whether the loop of any benchmark came to its end, in an ordinary
-  // run, too.
+  // Returns whether the loop of any benchmark ended, also in an ordinary run.
   bool HasRun() const { return has_run_.load(std::memory_order_relaxed); }
 
-  // False in an ordinary run.
+  // Returns false in an ordinary run.
   bool IsOn() const { return state_ != State::kOff; }
 
   // Returns whether there was a loop. No phase is open afterwards.
@@ -122,11 +122,11 @@ class LoopRecorder {
 
 LoopRecorder loop_recorder;
 
-// Heap figures of the loop alone, in the extra run of a benchmark in which
-// Google Benchmark asks for memory: on one thread.
+// Measures heap figures of only the loop, in the extra run in which Google
+// Benchmark measures memory on one thread.
 class LoopMemory {
  public:
-  // Before the run.
+  // Called before the run.
   void Expect() { state_ = State::kExpected; }
   void BeginLoop() {
     if (state_ != State::kExpected) return;
@@ -138,9 +138,9 @@ class LoopMemory {
     bytes_ = EndHeapPhase(phase_);
     state_ = State::kMeasured;
   }
-  // Absent if the run had no loop.
+  // Returns nothing if the run had no loop.
   std::optional<HeapPhaseBytes> Take() {
-    EndLoop();  // of a benchmark that threw
+    EndLoop();  // Ends the loop of a benchmark that threw.
     const bool is_measured = state_ == State::kMeasured;
     state_ = State::kOff;
     return is_measured ? std::make_optional(bytes_) : std::nullopt;
@@ -156,7 +156,7 @@ class LoopMemory {
 
 LoopMemory loop_memory;
 
-// Leaves out whatever is set up before the loop.
+// Leaves out memory that is set up before the loop.
 class LoopMemoryManager : public BenchmarkMemoryManager {
  public:
   void Start() override {
@@ -170,10 +170,10 @@ class LoopMemoryManager : public BenchmarkMemoryManager {
   }
 };
 
-// A loop that is measured seems to last longer than any benchmark asks for, by
-// MinTime() above all, so that one run of it is enough.
+// A measured loop seems to last longer than any benchmark requires, for example
+// by MinTime(), so that one run of it is enough.
 constexpr int kSecondsAhead = 1000000000;
-// Where this thread's clocks are for the moment; see clock_gettime below.
+// How far this thread's clocks are ahead; see clock_gettime below.
 thread_local int clock_seconds_ahead = 0;
 
 // Run::error_occurred became Run::skipped in release 1.8.
@@ -184,7 +184,7 @@ auto Failure(const AnyRun& run, int)
 }
 template <typename AnyRun>
 auto Failure(const AnyRun& run, long) -> decltype(run.skipped, std::string()) {
-  // By their numbers: the release that has error_occurred lacks the names.
+  // Uses numbers, because the release that has error_occurred lacks the names.
   constexpr int kNotSkipped = 0;
   constexpr int kSkippedWithMessage = 1;
   const int skipped = static_cast<int>(run.skipped);
@@ -207,8 +207,8 @@ void AddArguments(const std::string& arguments, BenchmarkMemory* memory) {
   }
 }
 
-// Bytes that Google Benchmark keeps to describe the host: its name, its caches.
-// More on one host than on another, so not to be counted as live.
+// Returns the bytes of Google Benchmark's description of the host: its name and
+// its caches. They differ between hosts, so they do not count as live.
 int64_t HostDescriptionBytes() {
   const int64_t before_bytes = LiveHeapBytes();
   benchmark::CPUInfo::Get();
@@ -216,7 +216,7 @@ int64_t HostDescriptionBytes() {
   return LiveHeapBytes() - before_bytes;
 }
 
-// Turns what was recorded of each benchmark into the profile.
+// Turns the records of each benchmark into the profile.
 class ProfileReporter : public BenchmarkReporter {
  public:
   // `on_begin` is called when benchmarks begin, outside any phase.
@@ -270,7 +270,7 @@ class ProfileReporter : public BenchmarkReporter {
       return "error: its name is not UTF-8, which a profile needs; rename it";
     }
     if (names_.insert(name).second) return "";
-    // Nor is the other known by its name.
+    // Removes the other benchmark of this name as well.
     auto* const benchmarks = profile_.mutable_benchmarks();
     benchmarks->erase(std::remove_if(benchmarks->begin(), benchmarks->end(),
                                      [&name](const BenchmarkMemory& benchmark) {
@@ -317,14 +317,15 @@ class ProfileReporter : public BenchmarkReporter {
   const int64_t host_description_bytes_;
   const std::function<void()> on_begin_;
   MemoryProfile profile_;
-  std::set<std::string> names_;  // measured or twice there
+  std::set<std::string> names_;  // Names that are measured, or used twice.
   std::vector<std::string> failures_;
   int forks_before_ = 0;
   ChildProcessMark children_before_;
 };
 
-// The console output, with the peak as a column, and without the default
-// reporter's remark on how the library was built, which is not the user's.
+// The console output with the peak as a column. It leaves out the default
+// reporter's remark on how the library was built, which does not concern the
+// user.
 class MemoryConsoleReporter : public benchmark::ConsoleReporter {
  public:
   MemoryConsoleReporter()
@@ -365,12 +366,12 @@ bool AsksForHelp(int argc, char** argv) {
 }
 
 enum class Process {
-  kFirst,   // starts one for each benchmark
+  kFirst,   // Starts one process for each benchmark.
   kOnly,    // --memory_one_process
-  kOfPart,  // =part: was started by the first
+  kOfPart,  // =part: started by the first process.
 };
 
-// Takes --memory_one_process out of the command line before "--", if it is
+// Removes --memory_one_process from the command line before "--", if it is
 // there.
 Process TakeOneProcess(int* argc, char** argv) {
   Process process = Process::kFirst;
@@ -410,7 +411,7 @@ int NoBenchmark() {
   return 1;
 }
 
-// Writes what there is. Returns the exit status.
+// Writes the measured benchmarks. Returns the exit status.
 int WriteMeasured(MemoryProfile profile,
                   const std::vector<std::string>& failures,
                   const MemoryOutputs& outputs) {
@@ -424,7 +425,8 @@ int WriteMeasured(MemoryProfile profile,
   return status.ok() && failures.empty() ? 0 : 1;
 }
 
-// Where benchmarks begin, which may leave it: outputs are meant from here.
+// The folder in which benchmarks begin. They may leave it, but outputs are
+// relative to it.
 class WorkingFolder {
  public:
   WorkingFolder() : folder_(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
@@ -433,7 +435,7 @@ class WorkingFolder {
   ~WorkingFolder() {
     if (folder_ >= 0) close(folder_);
   }
-  // Stays where it is if the folder is lost.
+  // If the folder is lost, the process stays where it is.
   void Return() const {
     if (fchdir(folder_) != 0) errno = 0;
   }
@@ -466,8 +468,8 @@ bool AsksForRows(const std::vector<std::string>& command_line) {
                      });
 }
 
-// A new file beside `output`; gone at the end. Every process writes to the same
-// name: its length may reach the heap.
+// A new file beside `output`, which the destructor removes. Every process
+// writes to the same name, since its length may reach the heap.
 class PartFile {
  public:
   explicit PartFile(const std::string& output) : path_(output + ".XXXXXX") {
@@ -483,15 +485,14 @@ class PartFile {
   ~PartFile() {
     if (!path_.empty()) unlink(path_.c_str());
   }
-  // Empty if it could not be made; errno tells why.
+  // Returns "" if the file could not be made; errno has the reason.
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
 };
 
-// Tries the files that are wanted, before minutes of measuring are spent on
-// them.
+// Tests the wanted files before minutes are spent on measuring.
 absl::Status CheckWritable(const MemoryOutputs& outputs) {
   for (const std::string* path :
        {&outputs.profile_path, &outputs.samples_path}) {
@@ -541,7 +542,7 @@ int MeasureInProcesses(const ProcessSharing& sharing,
   const std::vector<BenchmarkGroup> groups = GroupBenchmarks(names, sharing);
   for (size_t i = 0; i < groups.size(); ++i) {
     const BenchmarkGroup& group = groups[i];
-    // The last such line names what ran when the program was ended.
+    // If the program is killed, the last such line names what ran.
     std::cerr << "process " << i + 1 << " of " << groups.size() << ": "
               << AsUtf8(group.names[0]) << "\n";
     const absl::StatusOr<bool> is_measured =
@@ -567,7 +568,8 @@ int MeasureMemory(const BenchmarkRunner& run, const NoteSource& notes,
                                     : MeasureHere(run, notes, process, outputs);
 }
 
-// To people at a terminal the table says it.
+// Prints how many benchmarks ran, unless at a terminal, where the table shows
+// it.
 void SayHowManyRan(size_t count) {
   if (isatty(STDERR_FILENO) == 0) std::cerr << BenchmarkCountLine(count);
 }
@@ -578,7 +580,7 @@ int RunOrdinarily(const BenchmarkRunner& run, bool console) {
   MemoryConsoleReporter reporter;
   const size_t count = run(console ? &reporter : nullptr);
   benchmark::RegisterMemoryManager(nullptr);
-  // A list of benchmarks has a count, too, and runs none.
+  // A list of benchmarks also has a count, but runs none.
   SayHowManyRan(loop_recorder.HasRun() ? count : 0);
   return count == 0 ? NoBenchmark() : 0;
 }
@@ -606,11 +608,11 @@ int ProfileBenchmarks(int argc, char** argv, const BenchmarkRunner& run,
   const Process process = TakeOneProcess(&argc, argv);
   const bool console = !ChoosesFormat(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  // The count that time would decide becomes one iteration.
+  // A count that depends on time becomes one iteration.
   static char no_minimum_time[] = "--benchmark_min_time=0";
   const bool measures =
       !outputs.profile_path.empty() || !outputs.samples_path.empty();
-  // Benchmarks that take turns could not be told apart.
+  // Interleaved benchmarks could not be told apart.
   static char no_interleaving[] =
       "--benchmark_enable_random_interleaving=false";
   if (measures) {
@@ -646,7 +648,8 @@ void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
   footprint::loop_recorder.ThreadLeavesLoop(static_cast<int>(state->threads()),
                                             state->error_occurred());
   if (footprint::loop_recorder.IsOn()) {
-    // The time by which UseManualTime() goes, and the clock of all others.
+    // Sets the time that UseManualTime() uses, and the clock for all other
+    // benchmarks.
     state->SetIterationTime(footprint::kSecondsAhead);
     footprint::clock_seconds_ahead = footprint::kSecondsAhead;
   }
@@ -654,8 +657,8 @@ void __wrap__ZN9benchmark5State17FinishKeepRunningEv(benchmark::State* state) {
   footprint::clock_seconds_ahead = 0;
 }
 
-// The C library's, but for the moment in which Google Benchmark, or the C++
-// library for it, takes the time of a loop that is measured.
+// Calls the C library's function. It adds to the result only while Google
+// Benchmark, or the C++ library for it, takes the time of a measured loop.
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
   using Function = int (*)(clockid_t, timespec*);
   static std::atomic<Function> next{nullptr};

@@ -1,4 +1,4 @@
-// Runs sample_benchmark as a user would and reads what it wrote.
+// Runs sample_benchmark like a user and reads its output.
 
 #include "footprint/profiling/google_benchmark/benchmark_profiler.h"
 
@@ -37,7 +37,8 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-// The exit status; output and messages go to the scratch files out and err.
+// Returns the exit status; output and messages go to the scratch files out and
+// err.
 int Run(const std::string& program, const std::string& arguments,
         const std::string& before = "") {
   const std::string command = before + " ./profiling/google_benchmark/" +
@@ -55,7 +56,7 @@ int RunAwkward(const std::string& arguments, const std::string& before) {
   return Run("awkward_benchmark", arguments, before);
 }
 
-// awkward_benchmark's profile of the benchmarks that `filter` selects.
+// Returns awkward_benchmark's profile of the benchmarks that `filter` selects.
 MemoryProfile MeasureAwkward(const std::string& filter, int expected_status,
                              const std::string& flags = "",
                              const std::string& before = "") {
@@ -196,8 +197,8 @@ TEST_F(BenchmarkProfilerTest, RepetitionsAddNoPhases) {
                                           "loop/load/parse", "teardown"));
 }
 
-// Threads that failed before their loop are not counted with the next
-// benchmark, whose setup would then lie in its loop.
+// Threads that failed before their loop must not count for the next benchmark,
+// whose setup would then be in its loop.
 TEST_F(BenchmarkProfilerTest, AThreadThatFailsEarlySpoilsNoOtherBenchmark) {
   EXPECT_EQ(RunSample("--benchmark_filter='OneThreadFails|LateSetup' "
                       "--memory_profile_out=" +
@@ -228,7 +229,7 @@ TEST_F(BenchmarkProfilerTest, TimeDoesNotDecideTheCount) {
   }
 }
 
-// Whatever the time is that decides. A second run would show as its allocation
+// This holds for every kind of time. A second run would show as its allocation
 // in the phase after the loop.
 TEST_F(BenchmarkProfilerTest, AMinimumTimeOfItsOwnAddsNoRun) {
   const MemoryProfile profile = MeasureAwkward("MinTime", 0);
@@ -245,7 +246,7 @@ TEST_F(BenchmarkProfilerTest, AMinimumTimeOfItsOwnAddsNoRun) {
   }
 }
 
-// Byte for byte, whatever else the program measures.
+// The figure is the same byte for byte, whatever else the program measures.
 TEST_F(BenchmarkProfilerTest, AFigureDoesNotDependOnOtherBenchmarks) {
   const auto exact = [](const MemoryProfile& profile) {
     std::vector<std::pair<int, int64_t>> values;
@@ -307,7 +308,7 @@ TEST_F(BenchmarkProfilerTest, ANameMayHaveAnyCharacter) {
                                    "N(x)", "N<T>", "N]", "N}", "N^.$|*+?\\"));
 }
 
-// Whatever the status is: 2 is what a wrong command line has, too.
+// The status does not matter: a wrong command line also has 2.
 TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
   const MemoryProfile profile = MeasureAwkward("Litter|Exit|AfterChild", 1);
   EXPECT_EQ(profile.failure().detail(),
@@ -315,7 +316,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkThatExitsFails) {
             "BM_Exit/2: exited with status 2; BM_Exit/3: exited with status 3");
   EXPECT_THAT(ListNames(profile),
               testing::ElementsAre("BM_Litter", "BM_AfterChild"));
-  // Nor does whoever looks at the screen have to look into the profile.
+  // The screen shows it as well as the profile.
   EXPECT_THAT(
       ReadText(Scratch("err")),
       testing::AllOf(
@@ -340,7 +341,7 @@ TEST_F(BenchmarkProfilerTest, ABenchmarkMayLeaveTheFolder) {
   }
 }
 
-// A time limit tells no more than what was written before.
+// If a time limit ends the run, only what was written before is known.
 TEST_F(BenchmarkProfilerTest, SaysWhichBenchmarkRuns) {
   MeasureAwkward("Litter|Crash", 1);
   EXPECT_THAT(ReadText(Scratch("err")),
@@ -356,7 +357,7 @@ TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputIsTheUsers) {
   EXPECT_EQ(std::system(("! ls " + Scratch("awkward.??????")).c_str()), 0);
 }
 
-// main is run anew in each process, and must find what it found.
+// main runs again in each process, and must find the same folder.
 TEST_F(BenchmarkProfilerTest, EachProcessBeginsInTheFirstOnesFolder) {
   const std::string folder = "AWKWARD_FOLDER=profiling";
   EXPECT_THAT(ListNames(MeasureAwkward("AfterChild|Litter", 0, "", folder)),
@@ -422,7 +423,7 @@ TEST_F(BenchmarkProfilerTest, AFailureOfTheOnlyBenchmarkIsSaid) {
   }
 }
 
-// Before anything is measured, not after minutes.
+// The error comes before anything is measured.
 TEST_F(BenchmarkProfilerTest, AFileThatCannotBeWrittenIsSaidAtOnce) {
   const std::string good = Scratch("good");
   for (const std::string& outputs :
@@ -440,7 +441,7 @@ TEST_F(BenchmarkProfilerTest, AFileThatCannotBeWrittenIsSaidAtOnce) {
   EXPECT_NE(access(good.c_str(), F_OK), 0);
 }
 
-// The file itself could be made, and none beside it, whose name is longer.
+// The file itself could be made, but none beside it, whose name is longer.
 TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputThatCannotBeMadeIsSaid) {
   const std::string path = Scratch(std::string(252, 'p'));
   EXPECT_EQ(RunSample("--memory_profile_out=" + path), 1);
@@ -449,7 +450,8 @@ TEST_F(BenchmarkProfilerTest, AFileBesideTheOutputThatCannotBeMadeIsSaid) {
       HasSubstr(path + ": no file can be made beside it: File name too long"));
 }
 
-// Its process ends well, so the failure tells of the file that it left.
+// Its process ends with success, so the failure describes the file that it
+// left.
 TEST_F(BenchmarkProfilerTest, ABenchmarkThatSpoilsItsProfileFails) {
   const MemoryProfile profile = MeasureAwkward("Spoil|AfterChild", 1);
   EXPECT_THAT(profile.failure().detail(),
@@ -520,7 +522,7 @@ TEST_F(BenchmarkProfilerTest, HelpNamesTheFlags) {
 TEST_F(BenchmarkProfilerTest, AnOrdinaryRunShowsThePeak) {
   ASSERT_EQ(RunSample("--benchmark_filter=HoldBlock --benchmark_min_time=0.01"),
             0);
-  // The rate is that of the loop, and does not count the 4 MiB before it.
+  // The rate is that of the loop, without the 4 MiB before it.
   EXPECT_THAT(ReadText(Scratch("out")),
               testing::AnyOf(HasSubstr(" 1048.58k"), HasSubstr(" 1.04858M")));
   EXPECT_THAT(ReadText(Scratch("err")), Not(HasSubstr("DEBUG")));

@@ -1,9 +1,9 @@
-// Reads the peak out of a Google Benchmark run, of any release.
+// Reads the peak from a Google Benchmark run, of any release.
 //
 //   std::optional<int64_t> bytes = MeasuredPeakBytes(run.memory_result);
 //
-// Run::memory_result is a pointer, null where memory was not measured. Since
-// release 1.9.2 it is the result itself, whose counts are zeros then.
+// Run::memory_result is a pointer that is null if memory was not measured.
+// Since release 1.9.2 it is the result itself, whose counts are then zeros.
 //
 // Pure; thread-safe. Memory: none.
 
@@ -16,7 +16,7 @@
 
 namespace footprint {
 
-// Absent where memory was not measured.
+// Returns nothing if memory was not measured.
 template <typename Result>
 std::optional<int64_t> MeasuredPeakBytes(const Result& result) {
   if constexpr (std::is_pointer_v<Result>) {

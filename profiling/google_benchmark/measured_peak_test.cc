@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// As in the release that is not installed here.
+// Has the form of the release that is not installed here.
 struct Result {
   int64_t num_allocs = 0;
   int64_t max_bytes_used = 0;

@@ -1,6 +1,6 @@
 // Benchmarks whose memory is known by construction, for
-// benchmark_profiler_test. Each asks for sizes that the allocator hands out as
-// they are.
+// benchmark_profiler_test. Each requests sizes that the allocator does not
+// round.
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ class Block {
   void* bytes_;
 };
 
-// 4 MiB before the loop, `mebibytes` in it, 1 MiB after it.
+// Holds 4 MiB before the loop, `mebibytes` in it, and 1 MiB after it.
 void BM_HoldBlock(benchmark::State& state) {
   Block held(4 * kMebibyte);
   for (auto _ : state) {
@@ -38,7 +38,7 @@ void BM_HoldBlock(benchmark::State& state) {
 }
 BENCHMARK(BM_HoldBlock)->ArgName("mebibytes")->Arg(1)->Arg(8);
 
-// Three iterations leave three blocks.
+// Leaves three blocks in three iterations.
 void BM_LeaveBlocks(benchmark::State& state) {
   void* blocks[3] = {};
   int count = 0;
@@ -59,14 +59,14 @@ void BM_NamePhases(benchmark::State& state) {
 }
 BENCHMARK(BM_NamePhases);
 
-// A phase of the user's that is open when the loop begins.
+// Has a phase of the user's that is open when the loop begins.
 void BM_LoopInsidePhase(benchmark::State& state) {
   footprint::MemoryPhase fit("fit");
   for (auto _ : state) Block block(2 * kMebibyte);
 }
 BENCHMARK(BM_LoopInsidePhase);
 
-// Both threads hold 1 MiB; when, is the scheduler's choice.
+// Both threads hold 1 MiB; the scheduler decides when.
 void BM_TwoThreads(benchmark::State& state) {
   for (auto _ : state) {
     for (int i = 0; i < 100; ++i) Block block(kMebibyte);
@@ -74,7 +74,7 @@ void BM_TwoThreads(benchmark::State& state) {
 }
 BENCHMARK(BM_TwoThreads)->Threads(2);
 
-// Would run for a second, and five times; the first iteration counts.
+// Would run five times for a second; the first iteration counts.
 void BM_RunLong(benchmark::State& state) {
   for (auto _ : state) Block block(kMebibyte);
 }
@@ -92,7 +92,7 @@ void BM_OneThreadFails(benchmark::State& state) {
 }
 BENCHMARK(BM_OneThreadFails)->Threads(2);
 
-// One thread comes to the loop long before the other has set up.
+// One thread reaches the loop long before the other has set up.
 void BM_LateSetup(benchmark::State& state) {
   if (state.thread_index() == 1) {
     usleep(50000);

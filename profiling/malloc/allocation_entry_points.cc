@@ -1,6 +1,7 @@
-// malloc and its kin, counted: each call goes straight to jemalloc, whose own
-// names were renamed (jemalloc_renames.txt). heap_counters.h says beforehand
-// whether a look must follow; where none does, the call ends in jemalloc's.
+// malloc and related functions, counted. Each call goes straight to jemalloc,
+// whose own names were renamed (jemalloc_renames.txt). heap_counters.h decides
+// before the call whether a check must follow; if not, the call ends in
+// jemalloc.
 //
 // Compiled three times: as exact_heap; with FOOTPRINT_COUNT_REQUESTED_BYTES as
 // exact_heap_with_requested_bytes; and with FOOTPRINT_RECORD_CALL_SITES for
@@ -59,7 +60,7 @@ int64_t SizeOf(const void* block) {
 
 #endif
 
-// After a call that was counted already.
+// Makes the check after a call that was counted already.
 __attribute__((noinline)) void* Looked(void* block,
                                        [[maybe_unused]] size_t size) {
   if (__builtin_expect(block == nullptr, 0)) {
@@ -75,7 +76,7 @@ __attribute__((noinline)) void* Looked(void* block,
   return CheckAllocation(block);
 }
 
-// After any call that handed `block` out.
+// Counts and checks after any call that returned `block`.
 inline void* Counted(void* block, size_t size) {
   CountCalls(1);
   return Looked(block, size);
@@ -89,7 +90,8 @@ inline bool NeedsLook(size_t size) {
   return !MayGoUnlooked(size);
 }
 
-// Before the block is freed, and its address is another's.
+// Removes the block's records. It comes before the block is freed and another
+// block may have its address.
 inline void ForgetBlock([[maybe_unused]] void* block) {
 #ifdef FOOTPRINT_COUNT_REQUESTED_BYTES
   if (block != nullptr) RemoveRequestedBlock(block);
@@ -99,9 +101,9 @@ inline void ForgetBlock([[maybe_unused]] void* block) {
 #endif
 }
 
-// A thread that never called must not begin to count here for null: the C
-// library frees that at a thread's end, when nothing would close the counters
-// again.
+// Frees in a thread without counters. A thread that never called must not begin
+// to count for null: the C library frees null at a thread's end, when nothing
+// would close the counters again.
 __attribute__((noinline)) void FreeUnregistered(void* block) {
   if (block == nullptr) return;
   footprint_jemalloc_free(block);
@@ -115,7 +117,7 @@ void SeenFree(void* block) {
 
 #ifdef FOOTPRINT_RECORD_CALL_SITES
 
-// Where blocks are samples: nearly none is, and none but those need more.
+// Frees when blocks are sampled: only the few sampled blocks need more work.
 void SampledFree(void* block) {
   if (MayBeRecorded(block)) return SeenFree(block);
   footprint_jemalloc_free(block);
@@ -132,13 +134,15 @@ __attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
 
 void FreeByOwnWay(void* block) { return thread_counters.free_way(block); }
 
-// Read by every free, so nothing that is written often shares the cache line.
+// Every free reads these members, so no member that is written often shares
+// their cache line.
 struct alignas(64) {
-  // Each free goes this way: the only thread's, or the thread's own.
+  // How each free starts: the only thread's function, or the one that calls the
+  // thread's own.
   FreeWay way = FreeByOwnWay;
-  // Threads that are registered free a block this way.
+  // How registered threads free a block.
   FreeWay of_registered = SeenFree;
-  // A free that tells the size is seen if this is set.
+  // Whether a free with a size is checked.
   bool are_seen = true;
 } frees;
 
@@ -152,8 +156,8 @@ inline void CountedSizedFree(void* block, size_t size, int flags) {
   footprint_jemalloc_sdallocx(block, size, flags);
 }
 
-// `call` is what asks jemalloc: a function of no argument that returns the
-// block, or null, which leaves the old block as it was unless `null_frees`.
+// `call` calls jemalloc. It has no arguments and returns the block, or null.
+// Null leaves the old block as it was unless `null_frees`.
 template <typename Call>
 void* CountedReallocation([[maybe_unused]] void* block,
                           [[maybe_unused]] size_t size,
@@ -263,13 +267,12 @@ void ChooseThreadFreeWay(ThreadCounters* counters) {
       counters->state == ThreadCounters::State::kRegistered;
   const FreeWay way =
       is_registered ? frees.of_registered : footprint_first_free;
-  // No store that changes nothing: it would take the cache line from the
-  // thread.
+  // A store without a change would take the cache line away from the thread.
   if (counters->free_way == way) return;
   __atomic_store_n(&counters->free_way, way, __ATOMIC_RELEASE);
 }
 
-// The only thread's frees concern nobody, unless blocks are recorded.
+// Frees of the only thread need no checks, unless blocks are recorded.
 void ChooseFreeWays() {
   const bool every_free_is_seen =
       kEveryCallIsSeen || process.sampling_interval_bytes == 0;
@@ -305,7 +308,7 @@ using footprint::profiling_internal::ThreadIsRegistered;
 
 extern "C" {
 
-// Frees for a thread that is not registered yet, or not any more.
+// Frees for a thread that is not registered yet, or no longer is.
 void footprint_first_free(void* block) {
   ForgetBlock(block);
   FreeUnregistered(block);
@@ -323,8 +326,9 @@ __attribute__((visibility("hidden"))) void* footprint_malloc_with_look(
 
 #if defined(__x86_64__) && !defined(FOOTPRINT_COUNT_REQUESTED_BYTES)
 
-// As below, with a jump that depends on the subtraction to the other function,
-// which C++ cannot say. A refused size that wraps around counts as a call.
+// The same as the C++ below, with a jump to the other function that depends on
+// the subtraction's flags, which C++ cannot express. A rejected size that wraps
+// around counts as a call.
 using footprint::profiling_internal::kBytesPerCall;
 using footprint::profiling_internal::ThreadCounters;
 static_assert(kBytesPerCall == 13);

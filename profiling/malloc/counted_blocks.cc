@@ -12,7 +12,7 @@ ThreadHeapCounters FindCountersOfEntryPoints() {
   return {&counted_bytes.allocated, &counted_bytes.deallocated};
 }
 
-// Every free is counted in the same way.
+// Every free is counted in the same way, so there is nothing to choose.
 void ChooseFreeWays() {}
 void ChooseThreadFreeWay(ThreadCounters*) {}
 

@@ -1,15 +1,15 @@
-// Counts blocks beside the allocator that hands them out: what the thread was
-// given, and what it gave back. The agent's entry points count malloc's so, and
-// its hooks Python's small objects.
+// Counts blocks beside the allocator that returns them: the bytes that a thread
+// received and those that it freed. The agent's entry points count malloc's
+// blocks this way, and its hooks count Python's small objects.
 //
 //   CountBlock<SizeOf>(block, SizeOf(block));     // after the allocator's call
 //   ForgetBlock<SizeOf>(block, SizeOf(block));    // before it is freed
 //   if (!ThreadIsRegistered()) CountFree();       // after it was freed
 //
-// `SizeOf` tells the bytes of a live block, which must be the same at both
-// times. Each block is told once. Thread-safe, works inside malloc and
-// allocates nothing; blocks stay their owners'. Time: some ten instructions,
-// unless a peak or a sample is due.
+// `SizeOf` returns the bytes of a live block, which must be the same at both
+// times. Count each block once. Thread-safe, works inside malloc and allocates
+// nothing; blocks stay their owners'. Time: some ten instructions, unless a
+// peak or a sample is due.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_COUNTED_BLOCKS_H_
 #define FOOTPRINT_PROFILING_MALLOC_COUNTED_BLOCKS_H_
@@ -21,7 +21,8 @@
 
 namespace footprint::profiling_internal {
 
-// The bytes of a thread, which it writes, and others read while they sum.
+// The byte counts of a thread. The thread writes them, and others read them
+// while they sum.
 struct CountedBytes {
   uint64_t allocated = 0;
   uint64_t deallocated = 0;

@@ -1,5 +1,6 @@
-// The members of malloc's family that are one call of another: each counts by
-// calling the program's realloc or free, whichever source defines that.
+// The functions of malloc's family that consist of one call of another. Each is
+// counted because it calls the program's realloc or free, whichever source
+// defines that.
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +17,8 @@ void* reallocarray(void* block, size_t count, size_t size) noexcept {
   return realloc(block, product);
 }
 
-// C23's. The size is a hint, and jemalloc has the two from 5.3.1 on.
+// The two functions are C23's. The size is a hint, and jemalloc has them from
+// 5.3.1 on.
 void free_sized(void* block, size_t) noexcept { free(block); }
 void free_aligned_sized(void* block, size_t, size_t) noexcept { free(block); }
 

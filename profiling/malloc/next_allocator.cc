@@ -14,7 +14,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// ---- Blocks of the time before the functions are found ----
+// ---- Blocks that are allocated before the functions are found ----
 
 constexpr size_t kEarlyBytes = 64 << 10;
 constexpr size_t kEarlyAlignment = 16;
@@ -29,8 +29,8 @@ bool IsEarly(const void* block) {
 
 size_t EarlySize(const void* block) { return GlibcUsableSize(block); }
 
-// The memory is zero: nothing in the array is handed out twice. A block has a
-// header as glibc's have it.
+// Allocates from the array, whose memory is zero because nothing in it is
+// reused. A block has a header like glibc's.
 void* AllocateEarly(size_t size) {
   if (size > kEarlyBytes) return nullptr;
   const size_t usable =
@@ -43,7 +43,7 @@ void* AllocateEarly(size_t size) {
   return block;
 }
 
-// ---- What is called until the functions are found ----
+// ---- The functions until the others are found ----
 
 bool IsFound();
 
@@ -99,8 +99,8 @@ size_t FirstUsableSize(void* block) {
 
 // ---- Early blocks afterwards ----
 
-// The C library's own functions, behind a look whether the block is one of the
-// array's. There are such blocks only where the loader allocates in `dlsym`.
+// The C library's own functions, called after a test whether the block is in
+// the array. Such blocks exist only if the loader allocates in `dlsym`.
 void* (*realloc_of_others)(void*, size_t) = nullptr;
 void (*free_of_others)(void*) = nullptr;
 size_t (*usable_size_of_others)(void*) = nullptr;
@@ -144,8 +144,8 @@ const void* FindObjectBase(const void* address) {
 size_t NoSize(void*) { return 0; }
 
 // Returns whether `is_right` holds for small blocks. A large one would change
-// what the allocator does later: when glibc has a block of pages of its own
-// back, it serves others of that size in another way.
+// what the allocator does later: after glibc frees a block with pages of its
+// own, it serves other blocks of that size differently.
 bool HoldsOfBlocks(const NextAllocator& next,
                    bool (*is_right)(const NextAllocator& next, void* block,
                                     size_t size)) {
@@ -160,8 +160,8 @@ bool HoldsOfBlocks(const NextAllocator& next,
   return true;
 }
 
-// Returns whether the sizes that are told can be right. Another object's
-// function may say anything.
+// Returns whether the reported sizes can be right. Another object's function
+// may return any number.
 bool TellsSizes(const NextAllocator& next) {
   return next.usable_size != nullptr &&
          HoldsOfBlocks(next,
@@ -200,7 +200,7 @@ void FindCode(const void* base, NextAllocator* next) {
       &search);
 }
 
-// Calls none of the functions.
+// Looks up the functions without calling any of them.
 NextAllocator Search() {
   NextAllocator next = {};
   Find("malloc", &next.malloc);
@@ -228,8 +228,8 @@ void FindHowToCount(NextAllocator* next) {
   next->has_glibc_headers = next->is_c_library && HasGlibcHeaders(*next);
 }
 
-// Returns the malloc that its callers come to. A program whose code is at fixed
-// addresses may have a stub of its own, which leads to the first one behind it.
+// Returns the malloc that callers reach. A program whose code is at fixed
+// addresses may have its own stub, which leads to the first malloc behind it.
 const void* FindFirstMalloc() {
   const void* const first = dlsym(RTLD_DEFAULT, "malloc");
   Dl_info about;
@@ -274,13 +274,13 @@ NextAllocator next_allocator = {FirstMalloc,
                                 /*can_be_counted=*/true,
                                 /*has_glibc_headers=*/false};
 
-// Whoever calls while another thread searches, or from inside the search, is
-// served from the array.
+// Calls while another thread searches, or from inside the search, are served
+// from the array.
 void FindNextAllocator() {
   Progress none = Progress::kNone;
   if (!progress.compare_exchange_strong(none, Progress::kBegun)) return;
   NextAllocator next = Search();
-  // For the mappings that it makes in its first call, which may be the next.
+  // The first call may be the next one, and its mappings must be recognised.
   next_allocator.code_begin = next.code_begin;
   next_allocator.code_end = next.code_end;
   FindHowToCount(&next);

@@ -1,22 +1,22 @@
-// Finds the allocator that the measured program would call if the agent were
-// not in front of it, and calls it.
+// Finds the allocator that the measured program would call without the agent,
+// and calls it.
 //
 //   void* const block = next_allocator.malloc(100);
 //   const size_t usable_bytes = next_allocator.usable_size(block);
 //   next_allocator.free(block);
 //
-// The functions are those that follow the agent's in the order in which the
-// loader looks for symbols: the C library's, or those of an allocator that the
-// program was linked with or that was preloaded behind the agent. They are
-// looked for at the first call. What is allocated while that goes on comes from
-// a small array here, which `free` leaves alone.
+// The functions are those that follow the agent's in the loader's order of
+// symbols: the C library's, or those of an allocator that the program was
+// linked with or that was preloaded behind the agent. They are looked up at the
+// first call. Blocks that are allocated during the lookup come from a small
+// array here, and `free` ignores them.
 //
-// An allocator that does not tell how large its blocks are, or says less than
-// was asked for, cannot be counted: `can_be_counted` is false, every size is 0,
-// and its calls are passed on all the same.
+// An allocator that does not report the sizes of its blocks, or reports less
+// than was requested, cannot be counted. Then `can_be_counted` is false and
+// every size is 0, but calls are still passed on.
 //
-// Thread-safe. Blocks are owned by whoever asked for them. Memory: 64 KiB of
-// zeroed data. Time: an indirect call.
+// Thread-safe. Callers own their blocks. Memory: 64 KiB of zeroed data. Time:
+// an indirect call.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_
 #define FOOTPRINT_PROFILING_MALLOC_NEXT_ALLOCATOR_H_
@@ -38,26 +38,26 @@ struct NextAllocator {
   void* (*pvalloc)(size_t size);
   size_t (*usable_size)(void* block);
 
-  // The code that has the functions: mappings that are made from there are the
-  // allocator's. Both are 0 for the C library's own functions.
+  // The code that contains the functions. Mappings that are made from it are
+  // the allocator's. Both are 0 for the C library's own functions.
   uintptr_t code_begin;
   uintptr_t code_end;
   bool is_c_library;
   bool can_be_counted;
-  // Each block has glibc's header before it, which tells its size without a
-  // call, and without a look at the block behind it.
+  // Whether each block has glibc's header before it, from which its size is
+  // read without a call and without reading the block behind it.
   bool has_glibc_headers;
 };
 
 // Constant-initialised, so that it works before every constructor.
 extern NextAllocator next_allocator;
 
-// Looks for the functions, if no call has done so yet.
+// Looks up the functions, unless a call has done so.
 void FindNextAllocator();
 
-// Looks again whether the allocator tells sizes, if it did not: gperftools'
-// does after its constructor. To be called once, in a constructor after all
-// others, while there is one thread.
+// Tests again whether the allocator reports sizes, if it did not: gperftools
+// does after its constructor. Call it once, in a constructor after all others,
+// while there is one thread.
 void FindHowToCountAgain();
 
 // Writes the name of the allocator that serves the program, for example "glibc
@@ -74,8 +74,8 @@ inline size_t ReadGlibcHeader(const void* block) {
 inline constexpr size_t kGlibcFlags = 7;
 inline constexpr size_t kGlibcIsMapped = 2;
 
-// Returns what malloc_usable_size does: a chunk has a word of its own, and one
-// that lies in pages of its own has two.
+// Returns the same as malloc_usable_size: a chunk has one word of overhead, and
+// a chunk in pages of its own has two.
 inline size_t GlibcUsableSize(const void* block) {
   const size_t header = ReadGlibcHeader(block);
   return (header & ~kGlibcFlags) -
@@ -90,7 +90,7 @@ inline size_t UsableSize(const void* block) {
 }
 
 // Returns whether the block lies in pages of its own that the C library may
-// move without copying what is in them.
+// move without copying their content.
 inline bool MayMoveWithoutCopy(const void* block) {
   return next_allocator.has_glibc_headers &&
          (ReadGlibcHeader(block) & kGlibcIsMapped) != 0;

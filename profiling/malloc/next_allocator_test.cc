@@ -16,12 +16,12 @@
 
 namespace {
 
-// Allocated from inside the search, as the loader may do in dlsym.
+// Blocks that were allocated during the search, as the loader may do in dlsym.
 std::vector<void*>* early_blocks = nullptr;
 
 }  // namespace
 
-// In front of the C library's.
+// Replaces the C library's dlsym.
 extern "C" void* dlsym(void* handle, const char* name) {
   using footprint::profiling_internal::next_allocator;
   static auto* const next = reinterpret_cast<void* (*)(void*, const char*)>(
@@ -37,7 +37,7 @@ extern "C" void* dlsym(void* handle, const char* name) {
 namespace footprint::profiling_internal {
 namespace {
 
-// A process searches once, so all tests look at the same search.
+// A process searches once, so all tests share the search.
 class NextAllocatorTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -57,7 +57,7 @@ std::vector<void*>* NextAllocatorTest::early_ = nullptr;
 TEST_F(NextAllocatorTest, IsTheCLibrarys) {
   char name[64];
   WriteNextAllocatorName(name, sizeof(name));
-  // In front of it is this program's own if a sanitizer is.
+  // If a sanitizer is used, this program's own malloc comes first.
   EXPECT_THAT(name, ::testing::AnyOf(::testing::StartsWith("glibc 2."),
                                      ::testing::StartsWith("private in ")));
   EXPECT_TRUE(next_allocator.is_c_library);
@@ -116,8 +116,7 @@ TEST_F(NextAllocatorTest, EachFunctionIsTheLibrarys) {
   next_allocator.free(block);
 }
 
-// The blocks that were handed out during the search are memory like other
-// memory.
+// Blocks that were allocated during the search can be used like others.
 TEST_F(NextAllocatorTest, EarlyBlocksMayBeUsedMovedAndFreedLater) {
   ASSERT_GE(early_->size(), 20u);
   for (size_t i = 0; i < early_->size(); ++i) {
@@ -130,7 +129,7 @@ TEST_F(NextAllocatorTest, EarlyBlocksMayBeUsedMovedAndFreedLater) {
   }
   for (size_t i = 0; i < early_->size(); ++i) {
     char* block = static_cast<char*>((*early_)[i]);
-    // Nobody else has written there.
+    // No other block has overwritten it.
     EXPECT_EQ(block[0], static_cast<char>(i + 1));
     EXPECT_EQ(block[149], static_cast<char>(i + 1));
     if (i % 3 == 0) {

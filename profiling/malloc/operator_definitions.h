@@ -1,5 +1,5 @@
-// Defines every form of operator new and operator delete by two functions of
-// the source that includes this header.
+// Defines every form of operator new and operator delete with two functions of
+// the including source.
 //
 //   void* NewBlock(size_t size, bool may_throw);
 //   void* NewBlock(size_t size, std::align_val_t alignment, bool may_throw);
@@ -9,9 +9,9 @@
 //   void DeleteBlock(void* block, size_t size, std::align_val_t alignment);
 //   FOOTPRINT_DEFINE_OPERATORS(NewBlock, DeleteBlock)
 //
-// The macro stands at the end of the source, outside of namespaces, and once in
-// a program: the language allows one replacement of these operators. A program
-// that only allocates never needs it. NewBlock returns null only where
+// Write the macro at the end of the source, outside namespaces, and only once
+// in a program: the language allows one replacement of these operators. A
+// program that only allocates never needs it. NewBlock may return null only if
 // `may_throw` is false. Threads, time and memory are those of the functions.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_OPERATOR_DEFINITIONS_H_
@@ -21,7 +21,7 @@
 
 #include <new>
 
-// `brackets` is empty, or [] for the forms of arrays.
+// `brackets` is empty, or [] for the array forms.
 #define FOOTPRINT_DEFINE_OPERATORS_OF(brackets, New, Delete)                   \
   void* operator new brackets(size_t size) { return New(size, true); }         \
   void* operator new brackets(size_t size, const std::nothrow_t&) noexcept {   \

@@ -16,7 +16,7 @@ const void* FindBase(const void* address) {
                                                             : nullptr;
 }
 
-// An address in this object.
+// Returns an address in this object.
 const void* ThisObject() { return reinterpret_cast<const void*>(&FindBase); }
 
 // The tables in which the loader looks names up.
@@ -26,8 +26,8 @@ struct Tables {
   const uint32_t* hashes = nullptr;
 };
 
-// The loader has turned the offsets into addresses, unless the section can only
-// be read.
+// Sets an address from a table. The loader has turned offsets into addresses,
+// unless the section is read-only.
 template <typename Pointer>
 void SetAddress(uintptr_t base, uintptr_t value, Pointer* address) {
   *address = reinterpret_cast<Pointer>(value < base ? base + value : value);
@@ -67,9 +67,9 @@ uint32_t GnuHash(const char* name) {
   return hash;
 }
 
-// Returns the object's entry of the name, or null where it exports none. The
-// table of hashes: its sizes, a filter, for each bucket the first symbol, and
-// for each symbol its hash, whose lowest bit ends a bucket.
+// Returns the object's entry of the name, or null if it does not export it. The
+// hash table has its sizes, a filter, the first symbol of each bucket, and the
+// hash of each symbol, whose lowest bit ends a bucket.
 ElfW(Sym) * FindEntry(const link_map* object, const char* name) {
   const Tables tables = FindTables(object);
   if (tables.symbols == nullptr || tables.names == nullptr ||
@@ -95,7 +95,7 @@ ElfW(Sym) * FindEntry(const link_map* object, const char* name) {
   }
 }
 
-// Returns the protection that the segment with the address is mapped with.
+// Returns the protection of the segment that contains the address.
 int FindProtection(const void* address) {
   struct Search {
     uintptr_t address;
@@ -133,7 +133,7 @@ const void* FindInFront(const char* name) {
   const void* first = nullptr;
   const link_map* object = FindThisObject();
   if (object == nullptr) return nullptr;
-  // The first of all is the program.
+  // The first object is the program.
   for (object = object->l_prev; object != nullptr && object->l_prev != nullptr;
        object = object->l_prev) {
     const ElfW(Sym)* const entry = FindEntry(object, name);
@@ -153,7 +153,7 @@ bool WithdrawExport(const char* name) {
   const int protection = FindProtection(entry);
   void* const pages = reinterpret_cast<void*>(begin);
   if (mprotect(pages, size, protection | PROT_WRITE) != 0) return false;
-  // The loader passes over a name without a value.
+  // The loader skips a name without a value.
   entry->st_value = 0;
   mprotect(pages, size, protection);
   return true;

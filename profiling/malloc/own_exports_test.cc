@@ -9,7 +9,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// The object that withdraws its names is loaded, as the agent is.
+// The tests load the object that withdraws its names, like the agent.
 class OwnExportsTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -5,10 +5,11 @@
 //   return Counted([size] { return next_allocator.malloc(size); });
 //   CountedFree(block, [block] { next_allocator.free(block); });
 //
-// An allocator that is not the C library's may come back to the agent's entry
-// points from inside the call; its block is counted once. Thread-safe; blocks
-// are the program's. Time: some ten instructions beside the call, unless a peak
-// or a sample is due. Nothing is allocated, and nothing fails: a call that
+// An allocator other than the C library's may call the agent's entry points
+// from inside the call; its block is counted once. Thread-safe; blocks are the
+// program's. Time: some ten instructions besides the call, unless a peak or a
+// sample is due. It allocates nothing and never fails: a null result is
+// returned uncounted, and an exception passes through.
 // returns null is passed back uncounted, and an exception passes through.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_PASSING_CALLS_H_
@@ -24,8 +25,8 @@
 
 namespace footprint::profiling_internal {
 
-// The block that this thread is giving back. Its allocator may call `free` for
-// it, which must not count it again.
+// The block that this thread is freeing. Its allocator may call `free` for it,
+// which must not count it again.
 extern __thread void* block_being_freed __asm__("footprint_block_being_freed")
     __attribute__((tls_model("initial-exec")));
 
@@ -33,8 +34,8 @@ inline int64_t NextSizeOf(const void* block) {
   return static_cast<int64_t>(UsableSize(block));
 }
 
-// Counts the block that `call` returns: a function without arguments that asks
-// the next allocator.
+// Counts the block that `call` returns. `call` has no arguments and calls the
+// next allocator.
 template <typename Call>
 inline void* Counted(Call call) {
   if (__builtin_expect(next_allocator.has_glibc_headers, 1)) {
@@ -54,7 +55,7 @@ inline void* Counted(Call call) {
 }
 
 // Counts a free and passes it on; does nothing for null. The C library frees
-// null at a thread's end: counting that would open counters which nothing
+// null at a thread's end, and counting that would open counters that nothing
 // closes again.
 template <typename Call>
 inline void CountedFree(void* block, Call call) {
@@ -74,7 +75,7 @@ inline void CountedFree(void* block, Call call) {
 }
 
 // Passes a reallocation on and counts it. `call` may move the block, and
-// returns where it is now, or null. If the allocator frees the old block
+// returns its new address, or null. If the allocator frees the old block
 // through the agent's `free`, it is counted here and not there.
 template <typename Call>
 void* CountedReallocation(void* block, bool null_frees, Call call) {

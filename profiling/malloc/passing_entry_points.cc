@@ -1,6 +1,6 @@
-// malloc and its kin for the preloaded agent: each call goes to the allocator
-// that the program would have called (next_allocator.h), and what that says it
-// gave is counted beside it, in the thread's own counters.
+// malloc and related functions for the preloaded agent. Each call goes to the
+// allocator that the program would have called (next_allocator.h), and the
+// bytes that it reports are counted in the thread's own counters.
 
 #include <stddef.h>
 #include <stdint.h>

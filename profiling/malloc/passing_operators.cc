@@ -1,12 +1,13 @@
-// operator new and delete, and what jemalloc has beside malloc, for the
-// preloaded agent. An allocator that a program is linked with may bring them,
-// and they need not call malloc: tcmalloc's do not. Each call goes to the next
-// definition of the same form, and what an allocator hands out is counted.
+// operator new and delete, and jemalloc's functions besides malloc, for the
+// preloaded agent. An allocator that a program is linked with may define them,
+// and they may not call malloc: tcmalloc's do not. Each call goes to the next
+// definition of the same form, and the blocks that an allocator returns are
+// counted.
 //
 // libstdc++'s operators call malloc, which counts. In this case, and if no
 // definition follows, the agent removes its names from the loader's table
-// before the program begins (own_exports.h). Objects that were bound to them by
-// then are passed on without a count.
+// before the program begins (own_exports.h). Calls of objects that were bound
+// to them earlier are passed on without a count.
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -22,8 +23,8 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Returns the definition that follows the agent's, or null, and leaves no error
-// of the loader's behind: the second call gives its text back.
+// Returns the definition that follows the agent's, or null. It leaves no error
+// of the loader behind: the second call frees the error's text.
 void* FindDefinition(const char* name) {
   FindNextAllocator();
   void* const next = dlsym(RTLD_NEXT, name);
@@ -34,15 +35,15 @@ void* FindDefinition(const char* name) {
   return next;
 }
 
-// Returns whether the function hands out blocks that no malloc has counted.
-// There is none where the C library's malloc serves the program.
+// Returns whether the function returns blocks that no malloc has counted. There
+// is no such function if the C library's malloc serves the program.
 bool IsNextAllocators(const void* function) {
   return reinterpret_cast<uintptr_t>(function) - next_allocator.code_begin <
          next_allocator.code_end - next_allocator.code_begin;
 }
 
-// Chooses between three functions of one type: where a call counts, where it
-// goes if that is elsewhere, and what serves it if nothing follows the agent.
+// Chooses between three functions of one type: the counting one, the next one
+// if it needs no count, and the one to use if nothing follows the agent.
 template <typename Function>
 void Choose(const char* name, Function counting, Function without_next,
             Function* next, Function* way) {
@@ -55,7 +56,7 @@ void Choose(const char* name, Function counting, Function without_next,
   }
 }
 
-// What the arguments after the size mean. jemalloc's flags are those of
+// The meaning of the arguments after the size. jemalloc's flags are those of
 // its header: the alignment's exponent, and MALLOCX_ZERO.
 struct Request {
   size_t alignment = 16;
@@ -73,9 +74,9 @@ struct Request {
 };
 
 // A function that takes a size and returns a block: a form of operator new, or
-// mallocx. `way` is where its calls go: the first one finds out. What nothing
-// follows is met by a weak reference of a C program alone, which has no C++
-// exception to be thrown either.
+// mallocx. `way` is the function that serves its calls; the first call finds
+// it. Only a weak reference of a C program reaches a function without a
+// successor, and there is no C++ exception to throw there.
 template <const char* kName, typename... Rest>
 class New {
  public:
@@ -124,7 +125,7 @@ class Delete {
   static inline Function next_ = nullptr;
 };
 
-// The two functions of jemalloc that are of other kinds.
+// The two functions of jemalloc with other types.
 void* (*next_rallocx)(void*, size_t, int) = nullptr;
 size_t (*next_xallocx)(void*, size_t, size_t, int) = nullptr;
 
@@ -186,7 +187,8 @@ __attribute__((constructor(101))) void WithdrawWhatIsNotNeeded() {
   }
 }
 
-// Mangled names tell a form by a letter: new and new[], delete and delete[].
+// In mangled names one letter distinguishes the forms: new and new[], delete
+// and delete[].
 #define FOOTPRINT_NAME(variable, text) constexpr char variable[] = text;
 #define FOOTPRINT_NAMES(Form, new_letter, delete_letter)                  \
   namespace Form {                                                        \

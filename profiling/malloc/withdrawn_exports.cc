@@ -1,4 +1,4 @@
-// An object with three names, of which it withdraws one when it is asked to.
+// An object with three names, which withdraws one on request.
 
 #include "footprint/profiling/malloc/own_exports.h"
 

@@ -25,10 +25,10 @@
 namespace footprint {
 namespace {
 
-// The device of System V segments, whose inodes are numbers of their own.
+// The device of System V segments, whose IDs serve as inodes.
 constexpr uint64_t kSegments = ~uint64_t{0};
-// The largest mapping whose pages are looked for: those of a larger one count
-// as often as they are mapped.
+// The largest mapping whose pages are examined. Pages of a larger one count as
+// often as they are mapped.
 constexpr uint64_t kMostMappedBytes = uint64_t{1} << 36;
 // Bits of an entry of /proc/PID/pagemap.
 constexpr uint64_t kPresent = uint64_t{1} << 63;
@@ -50,7 +50,7 @@ std::vector<std::string> ListFolder(const std::string& path) {
   return names;
 }
 
-// A line of /proc/PID/maps that is of a file.
+// A line of /proc/PID/maps for a file's mapping.
 struct MappingLine {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -93,7 +93,7 @@ bool IsAtOrAfter(const timespec& a, const timespec& b) {
   return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec >= b.tv_nsec;
 }
 
-// Sets those of `pages` that are mapped, and returns how many there are.
+// Sets the entries of `pages` that are mapped, and returns their number.
 int64_t MarkPresent(int process_id, uint64_t first_page, uint64_t count,
                     std::vector<bool>::iterator pages) {
   const FileDescriptor file(
@@ -226,14 +226,15 @@ void FileUses::AddHugeMappings(int process_id) {
   }
 }
 
-// A line of proc(5)'s /proc/sysvipc/shm is: key, id, mode, size, creator, last,
-// attached, 4 numbers of owners, 3 times, resident bytes, swapped ones.
+// Adds System V segments. By proc(5), a line of /proc/sysvipc/shm has key, id,
+// mode, size, creator, last, attached, 4 numbers of owners, 3 times, resident
+// bytes and swapped ones.
 void FileUses::AddSegments(const std::set<int>& creators) {
   constexpr size_t kNumber = 1;
   constexpr size_t kCreator = 4;
   constexpr size_t kResident = 14;
   const std::string list = ReadKernelFile("/proc/sysvipc/shm").value_or("");
-  if (list.empty()) return;  // it has a line of headings
+  if (list.empty()) return;  // An existing list has a line of headings.
   for (absl::string_view line : absl::StrSplit(list, '\n')) {
     const std::vector<absl::string_view> words =
         absl::StrSplit(line, ' ', absl::SkipEmpty());
@@ -252,7 +253,8 @@ void FileUses::AddSegments(const std::set<int>& creators) {
     use.is_in_memory = true;
     use.whole_bytes = bytes;
   }
-  // One that is not in the list has been removed since its mapping was read.
+  // A segment that is not in the list has been removed since its mapping was
+  // read.
   for (auto& [key, use] : uses_) {
     if (key.first == kSegments && use.whole_bytes < 0) use.whole_bytes = 0;
   }

@@ -1,24 +1,24 @@
-// Pages of files that several processes map or have open, each counted once, by
-// device and inode: the kernel's own counts of a process have a page as often
-// as it is mapped, and nothing of a file in memory that is not mapped.
+// Counts pages of files that several processes map or have open, each once, by
+// device and inode. The kernel's own counts of a process include a page as
+// often as it is mapped, and leave out unmapped pages of files in memory.
 //
 //   FileUses uses(address_spaces, processes, creators, begin);
 //   const FilePages pages = uses.CountPages();
 //   // RssFile of all `address_spaces` less pages.repeated_file_bytes
 //
-// A file in memory (memfd, shared memory, tmpfs, hugetlbfs) counts whole if it
-// has no name any more, or was made or written since `begin`; of one that was
-// there before, the mapped pages count alone. Files that are open are those of
-// every thread that has a table of its own. A System V segment counts whole if
-// one of `creators` made it or one of `address_spaces` has attached it.
+// A file in memory (memfd, shared memory, tmpfs, hugetlbfs) counts as a whole
+// if it no longer has a name, or was made or written since `begin`. Of an older
+// file, only the mapped pages count. Open files are those of every thread that
+// has its own descriptor table. A System V segment counts as a whole if one of
+// `creators` made it or one of `address_spaces` has attached it.
 //
-// Shared memory that is mapped and not open counts by its mapped pages alone
-// where /proc/PID/map_files may not be followed (root may).
+// If /proc/PID/map_files may not be followed (root may), only the mapped pages
+// of shared memory that is mapped but not open count.
 //
-// Owns a list of files and refers to nothing; some hundred bytes a mapping.
-// Thread-compatible.
-// Time: some 100 us a process, and 10 us a MiB that is mapped more than once.
-// Errors: what may not be read counts as nothing. Source: proc(5), kcmp(2).
+// Owns a list of files and keeps no reference; some hundred bytes a mapping.
+// Thread-compatible. Time: some 100 us a process, and 10 us a MiB that is
+// mapped more than once. Errors: what may not be read counts as nothing.
+// Source: proc(5), kcmp(2).
 
 #ifndef FOOTPRINT_PROFILING_OUTSIDE_FILE_USES_H_
 #define FOOTPRINT_PROFILING_OUTSIDE_FILE_USES_H_
@@ -36,14 +36,15 @@
 namespace footprint {
 
 struct FilePages {
-  // Counted in RssFile and RssShmem of the processes beyond the first time.
+  // Bytes that RssFile and RssShmem of the processes count beyond the first
+  // time.
   int64_t repeated_file_bytes = 0;
   int64_t repeated_shared_bytes = 0;
-  int64_t unmapped_bytes = 0;  // of files in memory
-  int64_t whole_bytes = 0;     // of files in memory, mapped or not
-  // The sizes of all files in memory that are mapped are known.
+  int64_t unmapped_bytes = 0;  // In files in memory.
+  int64_t whole_bytes = 0;     // In files in memory, mapped or not.
+  // Whether the sizes of all mapped files in memory are known.
   bool is_whole_known = true;
-  int64_t huge_bytes = 0;  // of hugetlbfs, mapped or not
+  int64_t huge_bytes = 0;  // In hugetlbfs, mapped or not.
 };
 
 class FileUses {
@@ -52,7 +53,7 @@ class FileUses {
            const std::set<int>& processes, const std::set<int>& creators,
            const timespec& begin);
 
-  // `unmapped_bytes` and `huge_bytes` together are no more.
+  // Returns an upper bound of `unmapped_bytes` and `huge_bytes` together.
   int64_t MostWholeBytes() const;
   FilePages CountPages() const;
 
@@ -60,18 +61,18 @@ class FileUses {
   struct Mapping {
     int process_id = 0;
     uint64_t address = 0;
-    uint64_t offset = 0;  // in the file
+    uint64_t offset = 0;  // The offset in the file.
     uint64_t size = 0;
   };
   struct Use {
     std::vector<Mapping> mappings;
-    int64_t whole_bytes = -1;  // below zero: mapped pages count alone
+    int64_t whole_bytes = -1;  // If negative, only the mapped pages count.
     bool is_in_memory = false;
     bool is_huge = false;
     int64_t private_huge_bytes = 0;
     int64_t shared_huge_bytes = 0;
   };
-  using Key = std::pair<uint64_t, uint64_t>;  // device and inode
+  using Key = std::pair<uint64_t, uint64_t>;  // The device and the inode.
   enum class FileSystem { kOther, kMemory, kHuge };
 
   void AddMappings(int process_id);
@@ -80,8 +81,8 @@ class FileUses {
   void AddDescriptors(int process_id);
   void AddDescriptorsOfTask(const std::string& folder);
   void AddSegments(const std::set<int>& creators);
-  // Notes the file to which a link of /proc leads. Returns null if it is not in
-  // memory. Null: it is not in memory.
+  // Finds or adds the file to which a link of /proc leads. Returns null if it
+  // is not in memory.
   Use* NoteFile(const std::string& link);
   FileSystem FindFileSystem(const std::string& link, uint64_t device);
   static bool HasRepetition(const Use& use);
@@ -89,7 +90,7 @@ class FileUses {
 
   const timespec begin_;
   std::map<Key, Use> uses_;
-  std::map<uint64_t, FileSystem> file_systems_;  // by device
+  std::map<uint64_t, FileSystem> file_systems_;  // Indexed by device.
 };
 
 }  // namespace footprint

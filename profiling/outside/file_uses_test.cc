@@ -1,4 +1,4 @@
-// The promises of file_uses.h.
+// Tests what file_uses.h promises.
 
 #include "footprint/profiling/outside/file_uses.h"
 
@@ -80,7 +80,7 @@ TEST(FileUsesTest, AFileOfADiskCountsItsRepeatedPages) {
   Touch(first);
   Touch(second, kBytes / 2);
   const FilePages pages = Count();
-  // Files of a temporary folder in memory count, too.
+  // Files of a temporary folder in memory also count.
   EXPECT_EQ(pages.repeated_file_bytes + pages.repeated_shared_bytes -
                 before.repeated_file_bytes - before.repeated_shared_bytes,
             kHeld / 2);

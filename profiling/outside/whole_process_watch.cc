@@ -27,10 +27,11 @@ namespace {
 
 using profiling_internal::ResidentCounts;
 
-// No path of a mapping begins so.
+// No mapping's path begins with this.
 constexpr char kNoAgentFolder[] = "no agent";
 
-// "RssAnon:\t    1234 kB" of a text like /proc/PID/status; 0 without it.
+// Parses "RssAnon:\t    1234 kB" in a text like /proc/PID/status; returns 0
+// without it.
 int64_t ParseBytes(absl::string_view text, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!absl::ConsumePrefix(&line, name)) continue;
@@ -68,8 +69,9 @@ ResidentCounts CountResident(int process_id) {
   return counts;
 }
 
-// With this process's share of pages that it has in common with others; nothing
-// of one that has ended since, whose address space another one may have.
+// Returns the counts with this process's share of shared pages. Returns zeros
+// for a process that has ended since, whose address space another process may
+// have.
 ResidentCounts ReadShares(int process_id, const ResidentCounts& counts) {
   const std::string rollup = ProcessFile(process_id, "smaps_rollup");
   ResidentCounts shares = counts;
@@ -93,12 +95,13 @@ std::set<int> FindDescendants(int ancestor_id) {
   return descendants;
 }
 
-// Where the kernel does not tell, they count as two.
+// Returns whether two processes share an address space. If the kernel does not
+// answer, they count as two.
 bool ShareAddressSpace(int a, int b) {
   return syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0) == 0;
 }
 
-// One process for each address space.
+// Returns one process for each address space.
 std::vector<int> FindAddressSpaces(
     const std::map<int, ResidentCounts>& counts) {
   std::vector<int> distinct;
@@ -115,7 +118,7 @@ std::vector<int> FindAddressSpaces(
 
 timespec ReadClock() {
   timespec now = {};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // by which files are dated
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // The clock that dates files.
   return now;
 }
 
@@ -130,7 +133,7 @@ void WholeProcessWatch::Look() {
   for (int process_id : alive) {
     const ResidentCounts of_process = CountResident(process_id);
     seen_.insert(process_id);
-    if (of_process.mark == 0) continue;  // it has ended
+    if (of_process.mark == 0) continue;  // The process has ended.
     counts[process_id] = of_process;
   }
   const std::vector<int> address_spaces = FindAddressSpaces(counts);
@@ -140,7 +143,8 @@ void WholeProcessWatch::Look() {
   LookAtGroup();
 }
 
-// The kernel's mark of a process has a page as often as it is mapped.
+// Raises the peak to the kernel's high-water mark of a process, which counts a
+// page as often as it is mapped.
 void WholeProcessWatch::NoteMarks(const CountsOfProcesses& counts) {
   for (const auto& [process_id, of_process] : counts) {
     if (of_process.mark <= highest_sum_bytes_) continue;
@@ -155,8 +159,8 @@ void WholeProcessWatch::NoteMarks(const CountsOfProcesses& counts) {
 void WholeProcessWatch::NoteHighestSum(int64_t bytes) {
   highest_sum_bytes_ = std::max(highest_sum_bytes_, bytes);
   int64_t mark_bytes = highest_mark_bytes_ - most_repeated_bytes_;
-  // A page more or less is repeated in every program; where it is much, no look
-  // may have seen the most, but the group has each page once.
+  // Every program maps a page or so repeatedly. If it is much, no sample may
+  // have seen the peak, but the group counts each page once.
   const bool is_much = most_repeated_bytes_ > highest_mark_bytes_ / 1000;
   if (group_ != nullptr && is_much) {
     mark_bytes =
@@ -167,12 +171,13 @@ void WholeProcessWatch::NoteHighestSum(int64_t bytes) {
 
 void WholeProcessWatch::LookAtGroup() {
   if (group_ == nullptr) return;
-  // Page cache that comes while this thread waits for a processor, after its
-  // use and before the mark is read, is in the mark alone: so it is read again.
+  // Page cache that is added while this thread waits for a processor, after its
+  // use and before the mark is read, is only in the mark. So the use is read
+  // again.
   const int64_t rest_before_bytes = group_->ReadUse().rest_bytes();
   const int64_t group_peak_bytes = group_->peak_bytes();
   const int64_t rest_bytes = group_->ReadUse().rest_bytes();
-  // Page cache that was given up since the mark is taken off, too.
+  // Page cache that was dropped since the mark is also subtracted.
   if (group_peak_bytes > last_group_peak_bytes_) {
     NoteHighestSum(
         group_peak_bytes -
@@ -184,7 +189,7 @@ void WholeProcessWatch::LookAtGroup() {
   NoteHighestSum(0);
 }
 
-// Each page of `address_spaces` once.
+// Adds up each page of `address_spaces` once.
 WholeProcessWatch::Sum WholeProcessWatch::AddUp(
     const CountsOfProcesses& counts, const std::vector<int>& address_spaces,
     const FileUses& uses) const {
@@ -204,8 +209,9 @@ WholeProcessWatch::Sum WholeProcessWatch::AddUp(
       std::max<int64_t>(sum.mapped.file - pages.repeated_file_bytes, 0);
   sum.mapped.shared =
       std::max<int64_t>(sum.mapped.shared - pages.repeated_shared_bytes, 0);
-  // The difference to what all files in memory hold: pages that were unmapped
-  // since the processes' counts were read would count twice by themselves.
+  // This is the difference to the whole content of all files in memory. Pages
+  // that were unmapped since the processes' counts were read would otherwise
+  // count twice.
   sum.unmapped_bytes =
       pages.is_whole_known
           ? std::max<int64_t>(pages.whole_bytes - sum.mapped.shared, 0)
@@ -228,7 +234,8 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
   }
   if (counts.empty()) return;
   most_file_bytes_ = std::max(most_file_bytes_, file_bytes);
-  // Higher than any look before, whatever a mark has told since.
+  // The sum is higher than at any earlier sample, whatever a high-water mark
+  // has shown since.
   if (file_bytes + std::max(rest_bytes, needed_bytes + uses.MostWholeBytes()) <=
       parts_sum_bytes_) {
     last_file_bytes_ = std::min(last_file_bytes_, file_bytes);
@@ -252,7 +259,8 @@ void WholeProcessWatch::NoteSum(const CountsOfProcesses& counts,
       peak_.untouched_bytes += counts.at(process_id).untouched;
     }
   }
-  // While it grows, at each fiftieth; where it stays, to the last page.
+  // Parts are read at each fiftieth while the sum grows, and at every page when
+  // it is constant.
   const bool stays = now_bytes - last_sum_bytes_ < now_bytes / 2000;
   last_sum_bytes_ = now_bytes;
   if (now_bytes > parts_sum_bytes_ + (stays ? 0 : parts_sum_bytes_ / 50)) {

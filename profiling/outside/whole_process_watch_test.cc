@@ -1,4 +1,4 @@
-// The promises of whole_process_watch.h.
+// Tests what whole_process_watch.h promises.
 
 #include "footprint/profiling/outside/whole_process_watch.h"
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr size_t kHeldBytes = size_t{24} << 20;
 constexpr int64_t kHeld = kHeldBytes;
-// Bytes that a fork of this test has besides, at most.
+// The most bytes that a fork of this test has besides.
 constexpr int64_t kMostOther = int64_t{12} << 20;
 
 char* Map() {
@@ -41,7 +41,7 @@ void Touch(volatile char* bytes) {
   for (size_t i = 0; i < kHeldBytes; i += 4096) bytes[i] = 1;
 }
 
-// Until so many bytes wait in sockets that nobody reads.
+// Sends data until this many bytes wait in sockets that nobody reads.
 void FillSockets(size_t wanted_bytes) {
   const std::vector<char> bytes(65536, 1);
   for (size_t sent = 0; sent < wanted_bytes;) {
@@ -71,7 +71,7 @@ class WholeProcessWatchTest : public testing::Test {
     children_.clear();
   }
 
-  // A child that does `work`, says so and stays.
+  // Starts a child that does `work`, reports that and stays.
   pid_t Start(const std::function<void()>& work) {
     const pid_t child = fork();
     if (child == 0) {
@@ -159,12 +159,12 @@ TEST_F(WholeProcessWatchTest, AnAddressSpaceOfTwoProcessesCountsOnce) {
   EXPECT_EQ(watch.peak().process_count, 2);
   EXPECT_GE(watch.peak().resident_bytes, kHeld);
   EXPECT_LE(watch.peak().resident_bytes, kHeld + kMostOther);
-  // It outlives its parent otherwise.
+  // The process would outlive its parent.
   for (int process_id : watch.seen_process_ids()) kill(process_id, SIGKILL);
 }
 
-// A look takes a while, in which the segment is detached: its pages were those
-// of a process and are those of no mapping, and count once all the same.
+// A sample takes a while, in which the segment is detached. Its pages, which
+// belonged to a process, then belong to no mapping, but still count once.
 TEST_F(WholeProcessWatchTest, ASegmentThatIsDetachedDuringALookCountsOnce) {
   Start([this] {
     Say();
@@ -194,7 +194,7 @@ TEST_F(WholeProcessWatchTest, ASegmentThatNobodyHasAttachedIsItsCreators) {
   });
   WholeProcessWatch watch(getpid());
   watch.Look();
-  // Found by its creator, and taken away, before anything can fail.
+  // The segment is found by its creator, and removed before anything can fail.
   const pid_t creator = children_.back();
   shmid_ds facts;
   shm_info info;
@@ -235,7 +235,7 @@ TEST_F(WholeProcessWatchTest, AFileInMemoryThatIsMappedCountsOnce) {
   EXPECT_LE(watch.peak().shared_bytes, kHeld + kMostOther);
 }
 
-// A file on a disk, mapped and read.
+// Maps and reads a file on a disk.
 void MapFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
   unlink(path.c_str());
@@ -266,7 +266,7 @@ TEST_F(WholeProcessWatchTest, AFileThatAProcessMapsFourTimesCountsOnce) {
   });
   WholeProcessWatch watch(getpid());
   watch.Look();
-  // The peak includes the kernel's mark.
+  // The peak includes the kernel's high-water mark.
   rusage usage = {};
   kill(child, SIGKILL);
   ASSERT_EQ(wait4(child, nullptr, 0, &usage), child);
@@ -279,13 +279,14 @@ TEST_F(WholeProcessWatchTest, AFileThatAProcessMapsFourTimesCountsOnce) {
 }
 
 TEST_F(WholeProcessWatchTest, PageTablesCount) {
-  constexpr size_t kTableReach = size_t{2} << 20;  // of a page of entries
+  // The reach of a page of entries.
+  constexpr size_t kTableReach = size_t{2} << 20;
   constexpr size_t kTables = 4096;
   Start([] {
     volatile char* const bytes = static_cast<char*>(
         mmap(nullptr, kTables * kTableReach, PROT_READ,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    // Each read maps the one page of zeros, which belongs to nobody.
+    // Each read maps the one page of zeros, which belongs to no process.
     for (size_t i = 0; i < kTables; ++i) (void)bytes[i * kTableReach];
   });
   WholeProcessWatch watch(getpid());
@@ -296,7 +297,7 @@ TEST_F(WholeProcessWatchTest, PageTablesCount) {
             static_cast<int64_t>(kTables * kTableReach));
 }
 
-// Joins the group, as a runner's child does.
+// Joins the group, like a runner's child.
 void Join(const MemoryGroup& group) {
   (void)!write(group.processes_descriptor(), "0", 1);
 }
@@ -315,7 +316,7 @@ TEST_F(WholeProcessWatchTest, AGroupSeesWhatNoProcessShows) {
   watch.Look();
   EXPECT_GE(watch.peak().resident_bytes, kHeld);
   EXPECT_GE(watch.peak().parts.kernel_bytes, kHeld);
-  EndAll();  // so that the group can go
+  EndAll();  // The group can only be removed then.
   EXPECT_LE(std::abs(watch.peak().unexplained_bytes()), kHeld / 100);
 }
 
@@ -332,7 +333,7 @@ TEST_F(WholeProcessWatchTest, TheMarkOfAGroupSeesWhatNoLookSaw) {
   });
   watch.LookAtGroup();
   EndAll();
-  // The bytes of the vector and of the file.
+  // The bytes are those of the vector and of the file.
   EXPECT_GE(watch.peak().resident_bytes, 2 * kHeld);
   EXPECT_LE(watch.peak().resident_bytes, 2 * kHeld + kMostOther);
 }
@@ -363,7 +364,7 @@ TEST_F(WholeProcessWatchTest, OtherProcessesAreAPart) {
   WholeProcessWatch watch(getpid());
   watch.Look();
   EXPECT_GE(watch.peak().parts.heap_and_mapping_bytes, kHeld);
-  // Code that both have is the first one's.
+  // Code that both share counts for the first one.
   EXPECT_GE(watch.peak().parts.other_process_bytes, kHeld - kHeld / 50);
   EXPECT_LE(watch.peak().parts.other_process_bytes, kHeld + kMostOther);
 }

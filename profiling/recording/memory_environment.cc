@@ -8,7 +8,7 @@
 
 #include "footprint/base/memory/allocator.h"
 
-// Weak, so that the library links, and answers honestly, without jemalloc.
+// Weak, so that the library also links without jemalloc and then reports none.
 extern "C" {
 extern __attribute__((weak)) const char* malloc_conf;
 }
@@ -16,8 +16,8 @@ extern __attribute__((weak)) const char* malloc_conf;
 namespace footprint {
 namespace {
 
-// Every place that jemalloc takes options from, in its order, but for the file
-// /etc/malloc.conf, which is the name of a link.
+// Returns the options from every place that jemalloc reads, in its order,
+// except the file /etc/malloc.conf, whose link's name has options.
 std::string AllocatorOptions() {
   std::string options;
   const auto append = [&options](const char* part) {

@@ -14,7 +14,7 @@
 namespace footprint {
 namespace {
 
-// The process that runs main: a child of fork has another number.
+// The process that runs main; a forked child has another ID.
 const pid_t measured_process = getpid();
 
 absl::Status SetPath(absl::string_view flag, absl::string_view value,

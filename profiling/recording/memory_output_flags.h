@@ -1,11 +1,11 @@
-// The two flags of every measured program.
+// Parses the two flags of every measured program.
 //
 //   absl::StatusOr<footprint::MemoryOutputs> outputs =
 //       footprint::TakeMemoryOutputFlags(&argc, argv);
 //   // --memory_profile_out=x is gone from argv; outputs->profile_path == "x"
 //
-// Copies what it needs of argv. Thread-compatible. Memory: two paths, and for
-// writing one serialized profile.
+// Copies what it needs of argv. Thread-compatible. Memory: two paths, and one
+// serialized profile while writing.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_OUTPUT_FLAGS_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_OUTPUT_FLAGS_H_
@@ -19,23 +19,23 @@
 namespace footprint {
 
 struct MemoryOutputs {
-  std::string profile_path;  // empty: no profile is wanted
-  std::string samples_path;  // empty: no samples are wanted
+  std::string profile_path;  // Empty if no profile is wanted.
+  std::string samples_path;  // Empty if no samples are wanted.
 };
 
-// Takes --memory_profile_out=FILE and --memory_samples_out=FILE (also in two
-// words) out of the command line, wherever they stand before "--".
-// kInvalidArgument if one of them names no file, or both the same.
+// Removes --memory_profile_out=FILE and --memory_samples_out=FILE (or as two
+// words) from the command line, wherever they are before "--". Returns
+// kInvalidArgument if one of them names no file, or both name the same.
 absl::StatusOr<MemoryOutputs> TakeMemoryOutputFlags(int* argc, char** argv);
 
-// The text of --help on the two.
+// The text of --help for the two flags.
 extern const char kMemoryOutputFlagsHelp[];
 
-// Writes `profile` as measured by this one process: every metric, each with its
-// class, under process_count 1. That the EXACT ones repeat, only more processes
-// can show: the rule `memory_profile` has them agree. Sets label and
+// Writes `profile` as measured by this one process: every metric with its
+// class, and process_count 1. Only more processes can show whether the EXACT
+// ones repeat; the rule `memory_profile` compares them. Sets label and
 // environment. Does nothing in a child that the measured process forked. Errors
-// as of memory_profile_file.h.
+// are those of memory_profile_file.h.
 absl::Status WriteMemoryOutputs(MemoryProfile profile,
                                 const MemoryOutputs& outputs);
 

@@ -68,7 +68,8 @@ TEST(MemoryOutputFlagsTest, AFlagOfALongerNameIsNotTaken) {
   EXPECT_EQ(line.argc, 2);
 }
 
-// A script whose variable is empty must not get a run that measures nothing.
+// A script whose variable is empty must get an error, not a run that measures
+// nothing.
 TEST(MemoryOutputFlagsTest, AFlagWithoutAFileIsAnError) {
   const std::vector<std::vector<std::string>> lines = {
       {"x", "--memory_profile_out="},

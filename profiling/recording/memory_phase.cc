@@ -14,14 +14,16 @@ namespace {
 
 constexpr int kMaxRecords = 256;
 
-// In static storage and under pthread's lock: nothing here may allocate.
+// In static storage and under pthread's lock, because nothing here may
+// allocate.
 PthreadMutex lock;
 bool recording ABSL_GUARDED_BY(lock) = false;
 RecordedMemoryPhase records[kMaxRecords] ABSL_GUARDED_BY(lock);
 int record_count ABSL_GUARDED_BY(lock) = 0;
 int unrecorded_count ABSL_GUARDED_BY(lock) = 0;
 
-// The innermost phase of this thread, and of all threads that are in none.
+// The innermost phase of this thread, and the one for threads that are in no
+// phase.
 thread_local int thread_record = -1;
 std::atomic<int> process_record{-1};
 

@@ -5,7 +5,7 @@
 //   footprint::AddRecordedPhases(/*parent=*/-1, memory.mutable_phases());
 //
 // Adds to messages that the caller owns. Thread-compatible. Memory: the
-// metrics, on the heap, so to be called after what is measured.
+// metrics, on the heap, so call it after the measurement.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_PROFILE_METRICS_H_
 #define FOOTPRINT_PROFILING_RECORDING_PROFILE_METRICS_H_
@@ -18,27 +18,26 @@ namespace footprint {
 using Metrics = google::protobuf::RepeatedPtrField<Metric>;
 using Phases = google::protobuf::RepeatedPtrField<Phase>;
 
-// One metric for each heap row of metric_table.h, in that order; requested
-// bytes only where they are counted. A peak that threads made together which
-// may overlap is BOUNDED; whether the others are EXACT, more processes must
-// show.
+// Adds one metric for each heap row of metric_table.h, in that order; requested
+// bytes only if they are counted. A peak that several threads which may overlap
+// made is BOUNDED. More processes must show whether the others are EXACT.
 void AddHeapMetrics(const HeapPhaseBytes& bytes, Metrics* metrics);
 
-// The program's own size as loaded.
+// Adds the program's own size as loaded.
 void AddImageMetrics(Metrics* metrics);
 
-// Metrics that cannot be exact: resident set and the allocator's own view, as
-// of now.
+// Adds metrics that cannot be exact: the current resident set and the
+// allocator's own view.
 void AddProcessMetrics(Metrics* metrics);
 
-// One phase for each of `RecordedMemoryPhases()`, after those that `phases`
-// holds. Phases without one around them get `parent`, -1 for none. A phase
-// inside another is named after both, "fit/epoch", so names are unique.
+// Appends one phase for each of `RecordedMemoryPhases()`. Outermost phases get
+// `parent`, or -1. A phase inside another is named after both, "fit/epoch", so
+// names are unique.
 void AddRecordedPhases(int parent, Phases* phases);
 
-// Says which phases held the bytes at the highest absolute peak among the
-// outermost of `memory`'s phases: what each earlier one left behind, and what
-// that one added.
+// Adds which phases held the bytes at the highest absolute peak among
+// `memory`'s outermost phases: what each earlier phase left, and what the phase
+// of the peak added.
 void AttributePeakToPhases(BenchmarkMemory* memory);
 
 }  // namespace footprint

@@ -1,4 +1,4 @@
-// The memory profile of a whole program, phase by phase.
+// Makes the memory profile of a whole program, phase by phase.
 //
 //   int main(int argc, char** argv) {
 //     footprint::ProgramProfile profile(&argc, argv);  // "startup" ends
@@ -14,17 +14,16 @@
 //
 // Link the program with `malloc = "//profiling:exact_heap"`, and measure it
 // with the rule `memory_profile` or with --memory_profile_out=FILE. Without
-// that flag nothing is recorded and nothing written, and the program runs as
-// usual.
+// that flag nothing is recorded or written, and the program runs as usual.
 //
 // The whole run is measured from the first allocation before main. The phase
 // "startup" has the memory that the process holds before its own work begins:
 // its allocations until the constructor, and, as IMAGE_BYTES, its code and
 // libraries.
 //
-// Thread-compatible; one object a program, made at the start of main. Copies
-// its arguments. Memory: some kilobytes on the heap in the constructor, none
-// while phases run.
+// Thread-compatible. Make one object per program, at the start of main. Copies
+// its arguments. Memory: some kilobytes on the heap in the constructor, and
+// none while phases run.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDING_PROGRAM_PROFILE_H_
@@ -41,29 +40,30 @@ namespace footprint {
 
 class ProgramProfile {
  public:
-  // Takes --memory_profile_out= and --memory_samples_out= out of `argv`;
-  // `Write` tells of one that names no file.
+  // Removes --memory_profile_out= and --memory_samples_out= from `argv`;
+  // `Write` reports a flag that names no file.
   ProgramProfile(int* argc, char** argv);
   ProgramProfile(const ProgramProfile&) = delete;
   ProgramProfile& operator=(const ProgramProfile&) = delete;
 
-  // The name that thresholds select; argv[0]'s last part unless set.
+  // Sets the name that thresholds select; by default it is the last part of
+  // argv[0].
   void SetName(absl::string_view name);
 
   // Appends "/name:value" to the name, in the order of the calls.
   void AddArgument(absl::string_view name, absl::string_view value);
 
-  // The files that Write is to make; empty where none is wanted.
+  // The files that Write makes; empty if not wanted.
   const std::string& profile_path() const { return outputs_.profile_path; }
   const std::string& samples_path() const { return outputs_.samples_path; }
 
   // Returns whether a profile was asked for.
   bool IsWanted() const;
 
-  // Ends the measurement and writes what was asked for. kInvalidArgument if a
-  // flag named no file; kFailedPrecondition if
-  // the program's allocations are not counted, a phase is still open, or there
-  // were more than 256 phases; else as of memory_profile_file.h.
+  // Ends the measurement and writes the requested files. Returns
+  // kInvalidArgument if a flag named no file; kFailedPrecondition if the
+  // program's allocations are not counted, a phase is still open, or there were
+  // more than 256 phases; otherwise the errors of memory_profile_file.h.
   absl::Status Write();
 
  private:

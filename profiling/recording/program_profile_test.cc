@@ -32,7 +32,7 @@ int64_t Value(const google::protobuf::RepeatedPtrField<Metric>& metrics,
   return -1;
 }
 
-// A program's main, up to its end.
+// Does what a program's main does, up to its end.
 absl::Status RunProgram(const std::string& path) {
   std::string name = "/opt/bin/program";
   std::string flag = "--memory_profile_out=" + path;

@@ -1,9 +1,9 @@
 // exact_heap with a layer in front that plants a regression or records memory,
-// where the folder has a file that says which; see planted_regression.h. The
-// counted entry points stand behind it under other names
-// (counted_heap_renames.txt), so a planted block is counted as the program's.
+// if the folder has a file that says which; see planted_regression.h. The
+// counted entry points are behind it under other names
+// (counted_heap_renames.txt), so a planted block counts as the program's.
 //
-// Nothing here allocates but what is planted, and state stands in static
+// Nothing here allocates except what is planted, and all state is in static
 // storage.
 
 #include <errno.h>
@@ -70,8 +70,8 @@ struct OpenPhase {
   char path[sizeof(PlantedRegression::phase)] = {};
 };
 
-// The state of the main thread, but for `depth`, which each call reads, and the
-// phases around every thread, which others may begin while it waits.
+// The state of the main thread, except for `depth`, which each call reads, and
+// the phases around every thread, which other threads may begin while it waits.
 struct Layer {
   bool is_on = false;
   pthread_t main_thread = {};
@@ -79,15 +79,15 @@ struct Layer {
   std::atomic<int> depth{0};
   OpenPhase open[kMostOpenPhases];
   int64_t visits = 0;
-  const void* armed_phase = nullptr;  // that is waited for, if it is open
+  const void* armed_phase = nullptr;  // The phase to plant in, if it is open.
   bool is_inside = false;
-  int64_t calls = 0;  // since that phase began
+  int64_t calls = 0;  // Since that phase began.
   int64_t mappings = 0;
   int64_t planted_count = 0;
   bool is_told = false;
   void* larger_block = nullptr;
-  void* later_block = nullptr;  // to be freed later
-  bool is_due = false;          // and would have been freed by now
+  void* later_block = nullptr;  // To be freed at the phase's end.
+  bool is_due = false;          // The program has already freed it.
   void* stage_block = nullptr;
   void* larger_mapping = nullptr;
   int record_file = -1;
@@ -101,7 +101,7 @@ void WriteAll(int file, const void* bytes, size_t size) {
   while (size > 0) {
     const ssize_t written = write(file, next, size);
     if (written < 0 && errno == EINTR) continue;
-    // A record that is cut short is refused by whoever reads it.
+    // Readers refuse a record that is cut short.
     if (written <= 0) return;
     next += written;
     size -= static_cast<size_t>(written);
@@ -140,7 +140,7 @@ void RecordName(const char* name) {
   }
 }
 
-// A file of this process alone, when there is something to record.
+// Opens a file for this process alone, when there is something to record.
 void OpenRecord() {
   if (layer.record_file >= 0) return;
   char path[sizeof(PlantedRegression::record_path) + 16];
@@ -149,7 +149,7 @@ void OpenRecord() {
   layer.record_file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-// Once a process, when all of it took effect.
+// Reports once per process, when all of the regression took effect.
 void TellPlanted() {
   if (layer.is_told) return;
   layer.is_told = true;
@@ -160,11 +160,11 @@ void TellPlanted() {
   close(file);
 }
 
-// Written to, as a program's own would be.
+// Returns a block that was written to, like a program's own.
 void* WrittenBlock(int64_t bytes) {
   void* const block = footprint_counted_malloc(static_cast<size_t>(bytes));
   if (block != nullptr) std::memset(block, 1, static_cast<size_t>(bytes));
-  // Nothing reads it, which the compiler must not see.
+  // The compiler must not see that nothing reads the block.
   asm volatile("" : : "r"(block) : "memory");
   return block;
 }
@@ -192,13 +192,14 @@ void PlantMapping() {
   CountPlanted();
 }
 
-// After call `call` of the phase, or -1 when it begins.
+// Plants after call `call` of the phase, or at its beginning (-1).
 void PlantAfter(int64_t call) {
   const PlantedRegression& planted = layer.planted;
   const int64_t since = call - planted.call;
   switch (planted.kind) {
     case RegressionKind::kKeptBlock:
-      // At the beginning all at once: there is no next call to wait for.
+      // At the beginning all blocks are planted at once, because there is no
+      // next call.
       while (since >= 0 && layer.planted_count < planted.count &&
              (call < 0 || since == layer.planted_count * planted.stride)) {
         WrittenBlock(planted.bytes);
@@ -255,7 +256,8 @@ void AfterCall(void* block, size_t size) {
   layer.is_inside = false;
 }
 
-// `call` hands a block of a size out, or null.
+// Makes a call that allocates a block, and plants if it is due. `call` returns
+// the block, or null.
 template <typename Call>
 inline void* Handed(size_t size, Call call) {
   if (__builtin_expect(!Watches(), 1)) return call(size);
@@ -264,7 +266,7 @@ inline void* Handed(size_t size, Call call) {
   return block;
 }
 
-// Returns whether the free of `block` is put off.
+// Returns whether the free of `block` is delayed.
 bool IsPutOff(void* block) {
   if (block == nullptr || block != layer.later_block || layer.is_due) {
     return false;
@@ -285,7 +287,7 @@ bool IsKept(void* block) {
   return IsPutOff(block);
 }
 
-// Its size is not the one that the program knows.
+// Returns whether the block's size differs from the one that the program knows.
 bool IsLarger(void* block) {
   if (block == nullptr || block != layer.larger_block) return false;
   layer.larger_block = nullptr;
@@ -299,7 +301,7 @@ void FreeLater() {
   layer.is_due = false;
 }
 
-// The phase around a new one, as MemoryPhase finds it; null if there is none.
+// Returns the phase around a new one, like MemoryPhase, or null.
 const OpenPhase* FindOuter(bool is_around_every_thread) {
   const OpenPhase* around_all = nullptr;
   for (int i = layer.depth - 1; i >= 0; --i) {
@@ -342,7 +344,7 @@ void Begin(const void* phase, const char* name, bool is_around_every_thread) {
   layer.depth.store(depth + 1, std::memory_order_relaxed);
 }
 
-// Phases of the user's may end after those that they lie in.
+// Ends a phase. The user's phases may end after the phases around them.
 void End(const void* phase) {
   const int depth = layer.depth.load(std::memory_order_relaxed);
   int at = depth - 1;
@@ -423,7 +425,7 @@ void* Reallocated(void* block, size_t size) {
     return footprint_counted_realloc(block, size);
   }
   if (block == layer.larger_block) layer.larger_block = nullptr;
-  // Not planted then, which whoever planted it will see.
+  // Then the regression is not planted, which its caller will notice.
   if (block == layer.later_block) layer.later_block = nullptr;
   if (Records()) {
     Record({AllocationEvent::Kind::kMoved, Address(block), 0, 0});

@@ -1,4 +1,4 @@
-// heap.cc, in a program of known calls.
+// Tests heap.cc in a program whose calls are known.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ class HeapTest : public testing::Test {
     return needed;
   }
 
-  // Events of two kinds that the program's record has.
+  // Returns the events of two kinds in the program's record.
   std::vector<AllocationEvent> Recorded(AllocationEvent::Kind one,
                                         AllocationEvent::Kind other) const {
     ExpectUnchanged(Run(Regression(RegressionKind::kNone, 0, 0)));
@@ -208,7 +208,7 @@ TEST_F(HeapTest, ARecordHasWholePagesOfAMapping) {
   EXPECT_EQ(mapped[1].address, mapped[0].address);
 }
 
-// Its object's end is one end more.
+// The destructor of the phase's object ends it a second time.
 TEST_F(HeapTest, APhaseThatIsEndedTwiceEndsNoOther) {
   const std::vector<AllocationEvent> phases = Recorded(
       AllocationEvent::Kind::kPhaseBegins, AllocationEvent::Kind::kPhaseEnds);

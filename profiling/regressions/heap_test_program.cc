@@ -1,8 +1,9 @@
-// Makes known calls in a phase "loop", and prints what the whole needed: bytes
-// at its peak, bytes left, bytes allocated, and bytes mapped at the peak.
-// Around "loop" lies a phase whose name is longer than a regression's may be.
-// Then it maps a byte more than a page in a phase "mapping", makes a call in a
-// phase without a name, and ends a phase "inner" twice inside of one "outer".
+// Makes known calls in a phase "loop", and prints what the whole program
+// needed: bytes at its peak, bytes left, bytes allocated, and bytes mapped at
+// the peak. A phase around "loop" has a longer name than a regression's may
+// have. Then it maps one byte more than a page in a phase "mapping", makes a
+// call in a phase without a name, and ends a phase "inner" twice inside
+// "outer".
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ namespace {
 constexpr int kCalls = 10;
 constexpr size_t kBlockBytes = 1024;
 
-// One block after the other: at most one is held.
+// Allocates and frees one block after the other, so at most one is live.
 void MakeCalls() {
   for (int i = 0; i < kCalls; ++i) {
     void* volatile block = std::malloc(kBlockBytes);

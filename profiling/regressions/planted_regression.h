@@ -11,11 +11,11 @@
 //   // starts; the program appends kPlantedLine to /tmp/record when it is done
 //
 // The program is linked with malloc = "//profiling/regressions:heap" (the macro
-// measured_binary makes one beside each measured program) and behaves as with
-// exact_heap where there is no such file. Calls are those of the main thread.
+// measured_binary makes one beside each measured program). Without such a file
+// it behaves as with exact_heap. Calls are counted in the main thread.
 //
-// Plain values, which own nothing: thread-compatible, no memory besides. Both
-// sides are of one build, so the layout is nobody else's.
+// Plain values that own nothing: thread-compatible, no further memory. Both
+// sides are from one build, so the layout is private.
 
 #ifndef FOOTPRINT_PROFILING_REGRESSIONS_PLANTED_REGRESSION_H_
 #define FOOTPRINT_PROFILING_REGRESSIONS_PLANTED_REGRESSION_H_
@@ -28,31 +28,32 @@ namespace footprint {
 
 // The name of the file, in the folder in which the program starts.
 inline constexpr char kPlantedRegressionName[] = "regression";
-// Line that each process appends to `record_path` when the regression took
+// The line that each process appends to `record_path` when the regression took
 // effect.
 inline constexpr char kPlantedLine[] = "planted\n";
 inline constexpr uint64_t kPlantedRegressionMagic = 0x464f4f5452454701;
 
 enum class RegressionKind : int64_t {
-  // Memory is recorded as AllocationEvent, of each process in a file of its
-  // own: `record_path`, a dot and the process's number.
+  // Plants nothing. Memory is recorded as AllocationEvents, in a file for each
+  // process: `record_path`, a dot and the process's ID.
   kNone,
-  kLargerBlock,    // the call asks for `bytes` more
-  kKeptBlock,      // `count` blocks of `bytes`, one each `stride` calls; kept
-  kLaterFree,      // the call's block is freed when the phase ends
-  kStageBlock,     // a block of `bytes` from the phase's beginning to its end
-  kVolume,         // `count` blocks of `bytes`, each freed at once
-  kLargerMapping,  // the mapping asks for `bytes` more
-  kKeptMapping,    // a mapping of `bytes`, written to and kept
+  kLargerBlock,    // The call requests `bytes` more.
+  kKeptBlock,      // Keeps `count` blocks of `bytes`, one each `stride` calls.
+  kLaterFree,      // The call's block is freed when the phase ends.
+  kStageBlock,     // Holds a block of `bytes` through the phase.
+  kVolume,         // Allocates and frees `count` blocks of `bytes`.
+  kLargerMapping,  // The mapping requests `bytes` more.
+  kKeptMapping,    // Keeps a mapping of `bytes` that it wrote to.
 };
 
 struct PlantedRegression {
   uint64_t magic = kPlantedRegressionMagic;
   RegressionKind kind = RegressionKind::kNone;
-  // Which visit of the phase, from 0.
+  // The visit of the phase, from 0.
   int64_t visit = 0;
-  // Which call in the phase, and in those inside it, from 0: of malloc's family
-  // or, of kLargerMapping, of mmap. -1: when the phase begins.
+  // The call in the phase, and in phases inside it, from 0. It is a call of
+  // malloc and related functions or, for kLargerMapping, of mmap. -1 means the
+  // beginning of the phase.
   int64_t call = -1;
   int64_t bytes = 0;
   int64_t count = 1;
@@ -61,9 +62,9 @@ struct PlantedRegression {
   char record_path[512] = {};
 };
 
-// An event in the memory of the program; a record holds them in order. After
-// kPhaseBegins, whose `bytes` are the length of its name, the name fills the
-// next events.
+// An event in the memory of the program; a record holds them in order. The
+// `bytes` of kPhaseBegins are the length of the phase's name, which the next
+// events contain.
 struct AllocationEvent {
   enum class Kind : int64_t {
     kAllocated,
@@ -75,17 +76,17 @@ struct AllocationEvent {
     kPhaseEnds,
   };
   Kind kind = Kind::kAllocated;
-  uint64_t address = 0;  // of a phase: which one
+  uint64_t address = 0;  // Of a phase: identifies it.
   int64_t requested_bytes = 0;
   int64_t bytes = 0;  // usable
 };
 
-// Returns how many events a phase's name fills.
+// Returns how many events a phase's name takes.
 constexpr size_t NameEvents(size_t length) {
   return (length + sizeof(AllocationEvent) - 1) / sizeof(AllocationEvent);
 }
 
-// Returns false if `text` does not fit with its end.
+// Returns false if `text` does not fit with its terminating null.
 template <size_t kSize>
 bool CopyText(const char* text, char (&field)[kSize]) {
   const size_t length = std::strlen(text);

@@ -53,7 +53,7 @@ inline constexpr absl::string_view kLeakCaveat =
 // size, because it knows only whether a window rose, not by how much.
 double LeakProbability(absl::Span<const double> floor_bytes);
 
-// Returns fewer windows, of equal length, so that each has at least 4 of the
+// Returns fewer windows, of equal length, so that each has on average 4 of the
 // `sample_count` samples of the growth. A window with fewer could have none by
 // chance, which would look like a pause. If windows are left over, the first
 // ones are dropped. Returns none if there are too few samples for 4 windows.

@@ -1,14 +1,14 @@
 // Search trees that elfutils 0.191 and 0.192 call and that Debian 13's static
-// libelf lacks: there they are objects of neither libelf.a nor libdw.a. Other
-// versions bring their own, or call none; then these, which are weak, are of no
-// account. They have no lock: a tree is part of one open file, and a Symbolizer
-// is used by one thread at a time.
+// libelf lacks: there they are neither in libelf.a nor in libdw.a. Other
+// versions have their own, or call none; then these weak definitions are
+// unused. They have no lock, because a tree belongs to one open file and only
+// one thread at a time uses a Symbolizer.
 
 #include <search.h>
 
 namespace {
 
-// As elfutils declares it, whose lock comes behind the root.
+// Declared like elfutils', whose lock follows the root.
 struct SearchTree {
   void* root;
 };

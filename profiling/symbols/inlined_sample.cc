@@ -1,5 +1,5 @@
-// A library for symbolizer_test: says where it is, from inside of an inlined
-// function.
+// A library for symbolizer_test that returns its own address from inside an
+// inlined function.
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 namespace footprint {
 namespace {
 
-// Kinds of entries; those below are short forms on the line before.
+// Kinds of entries; lower kinds are short forms that stay on the same line.
 constexpr int kFirstOneLineForm = 10;
 constexpr int kNoColumns = 13;
 constexpr int kLong = 14;
@@ -27,7 +27,7 @@ class TableReader {
     return static_cast<uint8_t>(table_[at_++]);
   }
 
-  // Six bits a byte, the lowest first; bit 6 says that more follow.
+  // Reads six bits a byte, the lowest first; bit 6 says that more follow.
   int64_t Unsigned() {
     int64_t value = 0;
     for (int shift = 0; shift < 60; shift += 6) {
@@ -39,7 +39,7 @@ class TableReader {
     return 0;
   }
 
-  // The lowest bit is the sign.
+  // Reads a signed number, whose lowest bit is the sign.
   int64_t Signed() {
     const int64_t value = Unsigned();
     return (value & 1) != 0 ? -(value >> 1) : value >> 1;
@@ -51,7 +51,7 @@ class TableReader {
   bool is_damaged_ = false;
 };
 
-// Returns how far the line moves; reads the entry to its end.
+// Returns how far the line moves, and reads the entry to its end.
 int64_t ReadLineDelta(int kind, TableReader* table) {
   int64_t delta = 0;
   switch (kind) {
@@ -84,7 +84,7 @@ int FindPythonLine(absl::string_view line_table, int first_line,
   while (!table.IsAtEnd()) {
     const uint8_t head = table.Byte();
     const int kind = head >> 3 & 15;
-    // The first byte of an entry alone has the highest bit.
+    // Only the first byte of an entry has the highest bit set.
     if ((head & 128) == 0) return 0;
     line += ReadLineDelta(kind, &table);
     if (table.is_damaged()) return 0;

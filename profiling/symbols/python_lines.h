@@ -1,10 +1,10 @@
-// Lines of Python code: from an instruction of a code object to its line, by
-// the code object's line table (co_linetable).
+// Finds the line of an instruction of Python code in the code object's line
+// table (co_linetable).
 //
 //   int line = FindPythonLine(line_table, first_line, /*instruction=*/7);
 //
-// The form is that of CPython 3.11 to 3.14: a run of entries, each for one to
-// eight code units. Source: CPython, locations.md in its folder of objects.
+// The format is that of CPython 3.11 to 3.14: a sequence of entries, each for
+// one to eight code units. Source: CPython, Objects/locations.md.
 //
 // Pure, thread-safe: the table is only read. Allocates nothing. Time: linear in
 // the table.
@@ -17,8 +17,8 @@
 namespace footprint {
 
 // `instruction` is counted in code units of two bytes; -1, before the first,
-// lies in the first line. 0: the instruction has no line, or the table is
-// damaged or ends before it.
+// lies in the first line. Returns 0 if the instruction has no line, or if the
+// table is damaged or ends before it.
 int FindPythonLine(absl::string_view line_table, int first_line,
                    int instruction);
 

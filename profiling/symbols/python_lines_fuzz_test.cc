@@ -1,4 +1,4 @@
-// Any bytes as the line table of Python code.
+// Reads arbitrary bytes as the line table of Python code.
 
 #include "absl/strings/string_view.h"
 #include "footprint/base/testing/fuzz_target.h"

@@ -17,7 +17,8 @@ namespace {
 constexpr char kLinesOfInterpreters[] =
     "profiling/symbols/testdata/python_lines.txt";
 
-// Lines that the interpreters' own decoders gave: see make_python_lines.py.
+// Compares with lines from the interpreters' own decoders: see
+// make_python_lines.py.
 TEST(PythonLinesTest, AreThoseOfTheInterpreter) {
   std::ifstream file(kLinesOfInterpreters);
   std::map<std::string, int> checked;
@@ -47,7 +48,7 @@ TEST(PythonLinesTest, AreThoseOfTheInterpreter) {
 
 TEST(PythonLinesTest, ADamagedTableHasNoLine) {
   EXPECT_EQ(FindPythonLine("", 5, 0), 0);
-  // No begin of an entry; an entry that is cut off; a number without an end.
+  // No entry begins there; an entry is cut off; a number does not end.
   EXPECT_EQ(FindPythonLine("\x01\x01", 5, 0), 0);
   EXPECT_EQ(FindPythonLine("\x80", 5, 0), 0);
   EXPECT_EQ(
@@ -55,7 +56,7 @@ TEST(PythonLinesTest, ADamagedTableHasNoLine) {
       0);
 }
 
-// Whatever the bytes, nothing beyond them is read (ASan).
+// Whatever the bytes are, nothing beyond them is read (ASan).
 TEST(PythonLinesTest, AnyBytesDoNoHarm) {
   for (uint32_t seed = 1; seed <= PropertySeedCount(); ++seed) {
     std::mt19937 random(seed);

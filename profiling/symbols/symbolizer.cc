@@ -16,7 +16,7 @@
 namespace footprint {
 namespace {
 
-// Frees what C libraries hand out.
+// Frees what C libraries return.
 struct Free {
   void operator()(void* block) const { std::free(block); }
 };
@@ -41,7 +41,7 @@ std::string BuildId(Dwfl_Module* module) {
   return text;
 }
 
-// Returns the linkage name of a function or an inlined one, where it has one.
+// Returns the linkage name of a function or an inlined one, if it has one.
 std::string FunctionName(Dwarf_Die* function) {
   for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute found;
@@ -63,7 +63,7 @@ int Number(Dwarf_Die* die, unsigned attribute) {
   return static_cast<int>(value);
 }
 
-// The file in which an inlined function was called.
+// Returns the file in which an inlined function was called.
 std::string CallFile(Dwarf_Die* unit, Dwarf_Die* inlined) {
   Dwarf_Files* files = nullptr;
   size_t count = 0;
@@ -84,7 +84,7 @@ class Symbolizer::OpenObject {
         dwfl_offline_section_address, nullptr};
     dwfl_ = dwfl_begin(&kCallbacks);
     if (dwfl_ == nullptr) return;
-    // Where the file itself says that it lies.
+    // Reports the object at the addresses that its file states.
     dwfl_report_begin(dwfl_);
     module_ = dwfl_report_elf(dwfl_, object.path.c_str(), object.path.c_str(),
                               -1, /*base=*/0, /*add_p_vaddr=*/true);
@@ -126,13 +126,14 @@ class Symbolizer::OpenObject {
     return frames;
   }
 
-  // Inlined functions first, then the one that they stand in.
+  // Returns inlined functions first, then the function that contains them.
   std::vector<SourceFrame> FramesByLines(uint64_t address) const {
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
     if (unit == nullptr) return {};
-    // By address, what is around an inlined function is where it was written;
-    // by the innermost entry, where it was inlined.
+    // The scopes of the address are those where an inlined function was
+    // written; the scopes of the innermost entry are those where it was
+    // inlined.
     Dwarf_Die* found = nullptr;
     if (dwarf_getscopes(unit, address - bias, &found) <= 0) return {};
     const Scopes innermost(found);
@@ -155,8 +156,8 @@ class Symbolizer::OpenObject {
     return frames;
   }
 
-  // The symbol, where there is one: debug information gives a static function
-  // without its namespace.
+  // Uses the symbol's name if there is one, because debug information has a
+  // static function without its namespace.
   void NameOutermost(uint64_t address, SourceFrame* frame) const {
     const char* const name = dwfl_module_addrname(module_, address);
     if (name != nullptr) frame->function = Demangled(name);

@@ -1,21 +1,20 @@
-// Finds functions, files and lines for addresses, by an object's debug
-// information or else by its symbol table.
+// Finds functions, files and lines for addresses, in an object's debug
+// information or else in its symbol table.
 //
 //   Symbolizer symbolizer;
 //   absl::Span<const SourceFrame> frames =
 //       symbolizer.Find({"/usr/lib/libfoo.so", "ab12..."}, 0x1234);
 //   // frames[0]: the innermost inlined function; the last: the function itself
 //
-// Addresses are the object's own, as its file has them: what the loader added
-// is taken off. An object that is gone, or is another by its build id, gives no
-// frame; so does an address without a symbol. Debug information is looked for
-// in the object, beside it and below /usr/lib/debug, as gdb does; never on the
-// network.
+// Addresses are those of the object's file, without what the loader added. An
+// object that does not exist, or has another build ID, gives no frame; nor does
+// an address without a symbol. Debug information is searched in the object,
+// beside it and below /usr/lib/debug, as gdb does; never on the network.
 //
-// Thread-compatible. Owns what it returns, until it is destroyed. Memory: of
-// each object, what of its debug information was read. Time: the first address
-// of an object takes milliseconds to a second; each later one some
-// microseconds, the same again nothing. Source: elfutils' libdw.
+// Thread-compatible. Owns its results until it is destroyed. Memory: for each
+// object, the debug information that was read. Time: the first address of an
+// object takes milliseconds to a second, each later one some microseconds, and
+// a repeated one nothing. Source: elfutils' libdw.
 
 #ifndef FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
 #define FOOTPRINT_PROFILING_SYMBOLS_SYMBOLIZER_H_
@@ -32,16 +31,16 @@ namespace footprint {
 
 struct SourceFrame {
   std::string function;  // demangled
-  std::string file;      // empty: not known
+  std::string file;      // Empty if it is unknown.
   int line = 0;
-  // Its code stands in the frame after it.
+  // True if the code was inlined into the next frame's function.
   bool is_inlined = false;
 };
 
 class Symbolizer {
  public:
-  // An object file, and which build of it: lower-case hexadecimal digits, empty
-  // where it has none.
+  // An object file and its build ID: lower-case hexadecimal digits, empty if it
+  // has none.
   struct Object {
     std::string path;
     std::string build_id;
@@ -56,8 +55,8 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // Finds the line of a return address, which is that of the call: one byte
-  // before.
+  // Finds the frames of a return address. Their lines are those of the call,
+  // one byte before it.
   absl::Span<const SourceFrame> Find(const Object& object, uint64_t address);
 
   // Whether the object was found, is the same build and has debug information.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kSample[] = "profiling/symbols/inlined_sample.so";
 
-// An address in the library, as its file has it.
+// Returns an address in the library, as in its file.
 uint64_t AddressInSample() {
   void* const library = dlopen(kSample, RTLD_NOW);
   if (library == nullptr) return 0;
@@ -21,7 +21,7 @@ uint64_t AddressInSample() {
   const uintptr_t address = address_in_sample();
   Dl_info info;
   dladdr(reinterpret_cast<void*>(address), &info);
-  // It is that of the next instruction.
+  // The address is that of the next instruction.
   return address - 1 - reinterpret_cast<uintptr_t>(info.dli_fbase);
 }
 
@@ -68,7 +68,7 @@ TEST(SymbolizerTest, AFileThatIsNoObjectHasNoFrames) {
   EXPECT_TRUE(symbolizer.Find({"/etc/passwd", ""}, 4096).empty());
 }
 
-// Another build has its functions elsewhere.
+// Another build has its functions at other addresses.
 TEST(SymbolizerTest, AnotherBuildOfTheObjectIsNotAsked) {
   Symbolizer symbolizer;
   const Symbolizer::Object other = {kSample, "00ff"};
@@ -77,8 +77,8 @@ TEST(SymbolizerTest, AnotherBuildOfTheObjectIsNotAsked) {
   EXPECT_TRUE(symbolizer.Find(other, AddressInSample()).empty());
 }
 
-// The allocator's own count of what is not freed. Under a sanitizer it counts
-// nothing, and the sanitizer does.
+// Returns the allocator's own count of live bytes. A sanitizer replaces the
+// allocator; then it counts nothing, and the sanitizer finds leaks.
 size_t HeldBytes() { return mallinfo2().uordblks; }
 
 TEST(SymbolizerTest, GivesAllItsMemoryBack) {
