@@ -1,5 +1,5 @@
-// The start and the end of the preloaded agent: opens the record of this
-// process image, has the counters publish to it, and completes it where the
+// The start and the end of the preloaded agent. It opens the record of this
+// process image, makes the counters publish to it, and completes it if the
 // program ends in order.
 //
 // Nothing here allocates, throws or uses C++'s library: the agent stands in
@@ -52,19 +52,20 @@ namespace {
 
 ProcessRecord* record = nullptr;
 PublishedMappings* mappings = nullptr;
-// The process that owns the mappings: one that shares our memory between vfork
-// and exec does not.
+// The process that owns the mappings. A vforked child that shares our memory
+// until exec is another process.
 pid_t own_process = 0;
-// -1: call sites are not recorded.
+// -1 if call sites are not recorded.
 int64_t sampling_interval_bytes = -1;
 bool children_are_recorded = true;
-// -1: not sampled.
+// -1 if there are no such samples.
 int64_t processor_interval_ns = -1;
 int64_t copy_interval_bytes = -1;
-// Looked for once: in the child of a fork the dynamic loader may be locked.
+// Computed once, because in the child of a fork the dynamic loader may be
+// locked.
 bool has_foreign_new = false;
 
-// The first `capacity` bytes of a file; their number.
+// Reads the first `capacity` bytes of a file, and returns their number.
 int32_t ReadStart(const char* path, char* text, size_t capacity) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -79,8 +80,8 @@ int32_t ReadStart(const char* path, char* text, size_t capacity) {
   return static_cast<int32_t>(size);
 }
 
-// Returns whether new or delete is the program's own, so that it may hand out
-// what no entry point of the agent's sees.
+// Returns whether new or delete is the program's own, so that it may return
+// blocks that no entry point of the agent sees.
 bool HasForeignNew() {
   for (const char* name : {"_Znwm", "_ZdlPv"}) {
     void* const function = dlsym(RTLD_DEFAULT, name);
@@ -119,7 +120,7 @@ bool HasStacks() {
          copy_interval_bytes >= 0;
 }
 
-// Leaves the resident set's parts untold if the record cannot be begun.
+// Leaves out the resident set's parts if the record cannot be created.
 void BeginMappingsRecord(int folder) {
   PublishMappings(nullptr);
   if (mappings != nullptr) {
@@ -133,7 +134,7 @@ void BeginMappingsRecord(int folder) {
   TellProgramMappings();
 }
 
-// From here on, nothing goes to a record, which may be the parent's.
+// Stops storing to a record, which may be the parent's.
 void StopRecording() {
   record = nullptr;
   PublishHeap(nullptr);
@@ -189,12 +190,12 @@ void BeginRecord(bool is_fork) {
   WriteRecordFileName(own_process, record->image, "stages", stages_name);
   record->has_stages = BeginStages(folder, stages_name, &record->heap) ? 1 : 0;
   BeginSamples(folder);
-  // Last: who sees it sees all of the above.
+  // The magic is stored last: a reader that sees it also sees everything above.
   __atomic_store_n(&record->magic, kRecordMagic, __ATOMIC_RELEASE);
 }
 
 void CompleteRecord(ProcessEnd end) {
-  // In the child of a vfork, all of this is the parent's.
+  // In the child of a vfork, the record is the parent's.
   if (record == nullptr || getpid() != own_process) return;
   CompleteStages();
   AddRemainingProcessorTime();
@@ -210,14 +211,14 @@ void CompleteRecord(ProcessEnd end) {
   record->end.store(end);
 }
 
-// -1: the variable is not set.
+// Returns -1 if the variable is not set.
 int64_t ReadInterval(const char* variable) {
   const char* const interval = getenv(variable);
   return interval == nullptr ? -1 : strtoll(interval, nullptr, 10);
 }
 
-// The parent's record is the parent's. A child that finds no room for its own
-// counts there, so that nobody takes what was measured for the whole.
+// Gives the child its own record. A child that finds no room for one is counted
+// in its parent's, so that readers know that the figures are incomplete.
 void AfterForkInChild() {
   ProcessRecord* const parents = record;
   PublishHeap(nullptr);
@@ -233,7 +234,7 @@ void AfterForkInChild() {
   if (parents != nullptr) CloseProcessRecord(parents);
 }
 
-// Returns whether the program alone is to be recorded, and this is none of its
+// Returns whether only the program is to be recorded and this is none of its
 // images.
 bool IsLeftOut() {
   const char* const process = getenv(kOnlyProcessVariable);
@@ -241,7 +242,8 @@ bool IsLeftOut() {
   return process != nullptr && strtol(process, nullptr, 10) != getpid();
 }
 
-// After the counters' handlers (101, 102), so that their locks are free again.
+// Runs after the counters' handlers (101, 102), so that their locks are free
+// again.
 __attribute__((constructor(103))) void Begin() {
   const char* const path = getenv(kRecordFolderVariable);
   if (path == nullptr || IsLeftOut() || !OpenRecordFolder(path)) return;
@@ -260,8 +262,8 @@ __attribute__((constructor(103))) void Begin() {
     WatchFiles();
     WatchImports();
   }
-  // Symbols looked for in vain are no errors of the program's. The second call
-  // gives the error's text back.
+  // Symbols that were not found are not the program's errors. The second call
+  // frees the error's text.
   dlerror();
   dlerror();
   AddForkHandlers({nullptr, nullptr, nullptr, AfterForkInChild});
@@ -300,8 +302,8 @@ int CloseObject(void* object) {
   return error;
 }
 
-// Returns whether this thread could take the counters' lock: a signal handler
-// may have interrupted it inside malloc, where it holds it.
+// Returns whether this thread could take the counters' lock. It could not in a
+// signal handler that interrupted it inside malloc, where it holds the lock.
 bool CountersAreFree() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (process.lock.TryLock()) {
@@ -327,16 +329,16 @@ bool CountersAreFree() {
 extern "C" {
 
 // The counters' unwind tables name C++'s routine, whose library the agent must
-// not bring along. No frame of the agent has anything to do when an exception
-// or the end of a thread passes it.
+// not load. No frame of the agent needs cleanup when an exception or the end of
+// a thread passes it.
 _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action,
                                          _Unwind_Exception_Class,
                                          _Unwind_Exception*, _Unwind_Context*) {
   return _URC_CONTINUE_UNWIND;
 }
 
-// Newer headers of C++'s library check themselves where nothing is optimised,
-// and call this by its C++ name, std::__glibcxx_assert_fail.
+// Newer headers of C++'s library make their own checks in unoptimised code, and
+// call this function by its C++ name, std::__glibcxx_assert_fail.
 [[noreturn]] void FootprintAssertFailed(
     const char*, int, const char*,
     const char*) asm("_ZSt21__glibcxx_assert_failPKciS0_S0_");
@@ -344,12 +346,12 @@ void FootprintAssertFailed(const char*, int, const char*, const char*) {
   __builtin_trap();
 }
 
-// Addresses of the object that is closed may be another's next.
+// Forgets the object's addresses, because another object may be loaded there.
 int dlclose(void* object) noexcept {
   return footprint::profiling_internal::CloseObject(object);
 }
 
-// Called by copy_entry_points.cc.
+// copy_entry_points.cc calls these two functions.
 int64_t footprint_sample_copy(size_t size_bytes, const void* caller) {
   return footprint::profiling_internal::SampleCopy(size_bytes, caller);
 }

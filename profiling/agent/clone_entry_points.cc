@@ -22,7 +22,7 @@ namespace {
 using ForkFunction = pid_t();
 using CloneFunction = int(int (*)(void*), void*, int, void*, ...);
 
-// Looked for before main: a signal handler may call them.
+// Looked up before main, because signal handlers may call them.
 ForkFunction* next_fork = nullptr;
 CloneFunction* next_clone = nullptr;
 
@@ -37,7 +37,7 @@ void CatchUp() {
   errno = error;
 }
 
-// In the child a copy of the parent's.
+// The argument of the child's function; the child has a copy.
 struct Begin {
   int (*function)(void*);
   void* argument;
@@ -108,8 +108,8 @@ __attribute__((visibility("hidden"))) long footprint_forking_call(
   return result;
 }
 
-// As the C library's, which has no frame either: a child that shares memory may
-// return to its caller before the parent does.
+// It has no frame, like the C library's: a child that shares memory may return
+// to its caller before the parent does.
 static_assert(SYS_clone == 56 && SYS_fork == 57 && SYS_clone3 == 435);
 static_assert(CLONE_VM == 0x100);
 asm(R"(

@@ -1,22 +1,22 @@
-// memcpy and its family, counted: a shared object of its own, preloaded beside
-// the agent where copies are asked for, so that nothing lies in the way of a
-// copy where they are not.
+// memcpy and related functions, counted. This is a shared object of its own,
+// which is preloaded beside the agent only if copies are to be counted, so that
+// other runs' copies have no overhead.
 //
-// A copy takes its bytes off a number in the thread's own storage, and goes on
-// to the C library's function. Copies that the compiler makes by itself, and
-// those inside the C library, do not come here.
+// A copy subtracts its bytes from a number in the thread's own storage, and
+// calls the C library's function. Copies that the compiler inlines, and those
+// inside the C library, do not come here.
 //
-// memcpy is called before any constructor has run, also this object's: until
-// then bytes are moved one by one. memcpy goes on to memmove, of which it is a
-// second name on x86-64: programs that were linked with the older memcpy may
-// give it ranges that overlap.
+// memcpy is called before any constructor has run, also this object's; until
+// then bytes are moved one by one. memcpy calls memmove, which is the same
+// function on x86-64: programs that were linked with the older memcpy may pass
+// ranges that overlap.
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 
 extern "C" {
-// The agent's (agent.cc); null without it.
+// Defined by the agent (agent.cc); null without it.
 __attribute__((weak)) int64_t footprint_sample_copy(size_t size_bytes,
                                                     const void* caller);
 __attribute__((weak)) int64_t footprint_next_copy_distance();
@@ -44,12 +44,12 @@ MoveFunction next_memmove = MoveBytes;
 struct CopyBudget {
   int64_t bytes_left;
   bool has_begun;
-  // The agent copies, too.
+  // The agent itself also copies.
   bool is_in_agent;
 };
 __thread CopyBudget budget __attribute__((tls_model("initial-exec")));
 
-// Apart from the rest, so that a copy without a sample needs no frame.
+// A function of its own, so that a copy without a sample needs no frame.
 __attribute__((noinline)) void* MoveSample(void* to, const void* from,
                                            size_t size_bytes,
                                            const void* caller) {

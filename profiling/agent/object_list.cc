@@ -19,7 +19,7 @@ bool WriteLine(int file, const char* text) {
   return write(file, line, length + 1) >= 0;
 }
 
-// The program itself and the kernel's object have no path there.
+// The program itself and the kernel's object have no path in the list.
 int WritePath(dl_phdr_info* info, size_t /*size*/, void* file) {
   if (info->dlpi_name[0] != '/') return 0;
   return WriteLine(*static_cast<int*>(file), info->dlpi_name) ? 0 : 1;

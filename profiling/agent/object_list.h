@@ -3,12 +3,12 @@
 //
 //   WriteObjectList(folder, "1234.0.objects");
 //
-// For the agent, at the program's orderly end: takes the dynamic loader's lock,
-// which the end by exit takes, too. Allocates nothing; errors leave the list
-// out.
+// The agent calls it at the program's orderly end, because it takes the dynamic
+// loader's lock, which the end by exit also takes. Allocates nothing; if it
+// fails, there is no list.
 //
-// Not thread-safe: one list of a name at a time. The folder's descriptor stays
-// the caller's, and open.
+// Not thread-safe: only one thread may write a list of a name at a time. The
+// caller owns the folder's descriptor.
 
 #ifndef FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_
 #define FOOTPRINT_PROFILING_AGENT_OBJECT_LIST_H_

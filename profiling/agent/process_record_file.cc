@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMaxImages = 10000;
 
-// Not by mmap, which counts.
+// Maps the file by a system call, because mmap's entry point counts.
 void* Map(int file, size_t size_bytes) {
   void* const mapped = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -1,13 +1,13 @@
-// The file of a process's record, mapped: made, given back, and found again by
-// children who have none of their own.
+// Creates, maps and unmaps the file of a process's record. Children without a
+// record of their own find an earlier one.
 //
 //   ProcessRecord* record = CreateProcessRecord(folder, getpid());
 //   if (record == nullptr) CountLostImage(folder, getpid(), getppid());
 //
-// Lives in the preloaded agent: allocates nothing, takes no lock, and calls the
-// kernel alone. Thread-safe. The caller owns a record until CloseProcessRecord
-// unmaps it, or the process ends; descriptors of folders stay the caller's.
-// Memory: a page or two a record.
+// Runs in the preloaded agent: it allocates nothing, takes no lock, and only
+// makes system calls. Thread-safe. The caller owns a record until
+// CloseProcessRecord unmaps it, or the process ends; the caller also owns
+// descriptors of folders. Memory: a page or two a record.
 
 #ifndef FOOTPRINT_PROFILING_AGENT_PROCESS_RECORD_FILE_H_
 #define FOOTPRINT_PROFILING_AGENT_PROCESS_RECORD_FILE_H_
@@ -20,19 +20,21 @@
 
 namespace footprint::profiling_internal {
 
-// The record of the process's next image, in the folder of that descriptor, all
-// zero but for the image's number. Null where there is no room for it: the disk
-// is full, its files may not be that large, or the folder is out of reach.
+// Creates the record of the process's next image, in the folder with this
+// descriptor. All of it is zero except the image's number. Returns null if
+// there is no room for it: the disk is full, its files may not be that large,
+// or the folder cannot be reached.
 ProcessRecord* CreateProcessRecord(int folder, pid_t process);
 
 void CloseProcessRecord(ProcessRecord* record);
 
-// A file of the folder, all zero, mapped. Null where there is no room for it,
-// or it is there: then errno is EEXIST.
+// Creates and maps a file of the folder, all zero. Returns null if there is no
+// room for it, or if it exists; then errno is EEXIST.
 void* CreateMappedFile(int folder, const char* name, size_t size_bytes);
 
-// Notes in a record that is there, of an earlier image of the process or else
-// of its parent, that an image could not be measured. False: neither has one.
+// Counts in an existing record that an image could not be measured: in an
+// earlier image's of the process or else in its parent's. Returns false if
+// neither has one.
 bool CountLostImage(int folder, pid_t process, pid_t parent);
 
 }  // namespace footprint::profiling_internal

@@ -15,7 +15,7 @@ int folder = -1;
 dev_t folder_device;
 ino_t folder_inode;
 
-// Out of the way of programs that count on the numbers of their files.
+// Uses a high number, because some programs rely on the numbers of their files.
 int OpenFolder() {
   const int opened = open(folder_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return -1;

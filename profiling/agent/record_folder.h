@@ -1,11 +1,11 @@
-// The folder of records, open for as long as the program lives, whatever it
+// Keeps the folder of records open as long as the program lives, whatever it
 // does with its descriptors, its root or its limits.
 //
 //   if (!OpenRecordFolder(getenv(kRecordFolderVariable))) return;
 //   ...
 //   const int file = openat(RecordFolder(), name, ...);
 //
-// Allocates nothing, and takes no lock: one thread at a time.
+// Allocates nothing, and takes no lock: only one thread may call it at a time.
 
 #ifndef FOOTPRINT_PROFILING_AGENT_RECORD_FOLDER_H_
 #define FOOTPRINT_PROFILING_AGENT_RECORD_FOLDER_H_
@@ -14,11 +14,11 @@
 
 namespace footprint::profiling_internal {
 
-// An absolute path. False: it cannot be opened.
+// Opens the folder with this absolute path. Returns false if that fails.
 bool OpenRecordFolder(const char* path);
 
-// Its descriptor, opened anew where the program has closed it or made it
-// another file's; -1: it cannot be.
+// Returns the folder's descriptor. Opens it again if the program has closed it
+// or reused its number; returns -1 if that fails.
 int RecordFolder();
 
 // Returns whether a file may have that size: growing it further would be a

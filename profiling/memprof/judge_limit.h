@@ -4,10 +4,10 @@
 //   std::cerr << judgement.text;
 //   return judgement.exit_status;
 //
-// The peak heap of each process is judged, of a fork beyond what its parent
-// had. A process whose heap tells of less than half of its memory
+// The peak heap of each process is judged; for a fork, the part above its
+// parent's. A process whose heap explains less than half of its memory
 // (unaccounted_memory.h) is judged by its resident set instead, and the text
-// says so. Nothing is accepted that was not counted.
+// says so. Memory that was not counted is never accepted.
 //
 // Pure; thread-safe. The judgement owns its text. Memory: the text.
 
@@ -22,7 +22,7 @@
 namespace footprint {
 
 struct LimitJudgement {
-  // 0: each process fits; 1: one does not; 3: nothing can be judged.
+  // 0 if each process fits, 1 if one does not, 3 if nothing can be judged.
   int exit_status = 0;
   // Whole lines for standard error.
   std::string text;

@@ -1,4 +1,4 @@
-// A program of which it is known whether it leaks, for tests of memprof:
+// A program that is known to leak or not, for tests of memprof:
 //
 //   leak_test_program WAY SEED MS [kill]
 //
@@ -86,7 +86,8 @@ class Program {
     }
   }
 
-  // At that share of the time. False: the way is unknown.
+  // Does the step at that share of the time. Returns false if the way is
+  // unknown.
   bool Do(double share) { return DoLeak(share) || DoKeep(share) || DoPass(); }
 
   void End() {
@@ -199,7 +200,7 @@ int main(int argc, char** argv) {
   const double seconds = atof(argv[3]) * 1e-3;
   const double begin = Now();
   Program program(argv[1]);
-  // The same allocations however slow the machine is.
+  // The allocations are the same however slow the machine is.
   for (int done = 0; done < kAllocations; ++done) {
     const double share = static_cast<double>(done) / kAllocations;
     Background();

@@ -13,8 +13,8 @@
 namespace footprint {
 namespace {
 
-// Tells what is live apart from what the allocator keeps. The live bytes are of
-// a moment near by.
+// Separates the live bytes from the allocator's reserves. The live bytes are
+// from a moment close by.
 void AddHeapParts(int64_t live_bytes, ResidentParts* parts) {
   if (live_bytes == 0) return;
   parts->set_live_bytes(live_bytes);
@@ -23,7 +23,7 @@ void AddHeapParts(int64_t live_bytes, ResidentParts* parts) {
   parts->set_untouched_bytes(std::min<int64_t>(kept_bytes, 0));
 }
 
-// As the timeline tells, with the peak among its points; nothing without one.
+// Returns the live bytes by the timeline and the peak, or nothing without them.
 std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
                                    int64_t time_ns) {
   if (!process.sites.has_value()) return std::nullopt;
@@ -41,9 +41,10 @@ std::optional<int64_t> LiveBytesAt(const MeasuredProcess& process,
   return bytes;
 }
 
-// The pages are those of a look, and the live bytes those of an allocation:
-// they explain each other only if little came or went between. A look far below
-// the peak does not tell what the peak was made of, either.
+// Returns whether pages and live bytes can be combined. The pages are from a
+// sample and the live bytes from an allocation, so they explain each other only
+// if little changed between. Nor does a sample far below the peak show what the
+// peak consisted of.
 bool AreOfOneMoment(const ResidentPeak& peak, const MeasuredProcess& process) {
   constexpr int64_t kGrain = 50;
   const int64_t missed_bytes =
@@ -87,8 +88,7 @@ ResidentParts ToParts(const ResidentPeak& peak,
   return parts;
 }
 
-// Returns the peak of the process that had most: the kernel knows it to the
-// page.
+// Returns the highest peak of a process, which the kernel knows to the page.
 int64_t PeakResidentBytes(const AgentRunEnd& end) {
   int64_t bytes = 0;
   for (const MeasuredProcess& process : end.processes) {
@@ -102,8 +102,8 @@ int64_t OwnPeakBytes(const MeasuredProcess& process) {
          process.figures.inherited_live_bytes();
 }
 
-// A process that was killed had its heap to the end of the run, for all that is
-// known.
+// A process that was killed counts as alive to the end of the run, since its
+// end is unknown.
 HeapOverTime CollectHeap(const MeasuredProcess& process, int64_t run_end_ns) {
   HeapOverTime heap;
   heap.begin_ns = process.figures.begin_time_ns();
@@ -153,7 +153,7 @@ void AddGraphics(const AgentRunEnd& end, MeasuredRun* run) {
   }
 }
 
-// Returns why nobody knows which limit the run needs; empty: it is known.
+// Returns why the limit that the run needs is unknown, or "".
 std::string UnknownNeeds(const AgentRunEnd& end) {
   if (!end.unrecorded_programs.empty()) {
     return absl::StrCat(
@@ -206,8 +206,8 @@ void AddMachineNeeds(const AgentRunEnd& end, MeasuredRun* run) {
       }
     }
   }
-  // The kernel's mark of the largest process, which no look can miss, is the
-  // least that all need.
+  // All processes need at least the kernel's mark of the largest one, which
+  // cannot be missed.
   if (end.shared_once.resident_bytes() > 0) {
     run->set_peak_resident_once_bytes(
         std::max(end.shared_once.resident_bytes(), PeakResidentBytes(end)));

@@ -1,11 +1,11 @@
-// A run's needs of the machine, as parts of its value: the parts of each
-// process's resident set, graphics memory, and the limit of a container.
+// Adds to a run what it needs of the machine: the parts of each process's
+// resident set, graphics memory, and the limit of a container.
 //
 //   AddMeasuredImages(end.processes, &run);
 //   AddMachineNeeds(end, &run);
 //
-// After the run's images, which it completes. Pure; thread-safe. Memory: the
-// run's.
+// Call it after the run's images were added, which it completes. Pure;
+// thread-safe. Memory: the run's.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MACHINE_NEEDS_H_

@@ -53,7 +53,7 @@ TEST(MachineNeedsTest, AnImageHasThePartsOfItsOwnPeak) {
   EXPECT_EQ(parts.heap_bytes(), 1000);
   EXPECT_EQ(parts.stack_bytes(), 40);
   EXPECT_EQ(parts.image_bytes(), 60);
-  // The live bytes were not told.
+  // The live bytes were never published.
   EXPECT_EQ(parts.untouched_bytes(), 0);
 }
 
@@ -80,7 +80,8 @@ TEST(MachineNeedsTest, MoreThanTheHeapsPagesWasNeverTouched) {
   EXPECT_EQ(parts.untouched_bytes(), -700);
 }
 
-// 500 live bytes were told beside pages of a look at which `live_bytes` were.
+// 500 live bytes were published for the pages of a sample; `live_bytes` were
+// live at its time.
 ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
   AgentRunEnd end;
   end.resident_peaks = {MakePeak(100, 0, 1000)};
@@ -101,12 +102,12 @@ ResidentParts PartsWithLive(int64_t live_bytes, int64_t peak_resident_bytes) {
 TEST(MachineNeedsTest, LiveBytesOfAnotherMomentExplainNoPages) {
   EXPECT_EQ(PartsWithLive(500, 1100).live_bytes(), 500);
   EXPECT_EQ(PartsWithLive(505, 1110).live_bytes(), 500);
-  // More was allocated between the two looks.
+  // More was allocated between the two samples.
   const ResidentParts parts = PartsWithLive(900, 1100);
   EXPECT_EQ(parts.heap_bytes(), 1000);
   EXPECT_EQ(parts.live_bytes(), 0);
   EXPECT_EQ(parts.untouched_bytes(), 0);
-  // The pages were touched after the look.
+  // The pages were touched after the sample.
   EXPECT_EQ(PartsWithLive(500, 5000).untouched_bytes(), 0);
 }
 
@@ -187,7 +188,7 @@ TEST(MachineNeedsTest, HeapsThatAreLiveTogetherAreNeededTogether) {
   EXPECT_LT(in_turn_bytes, 500 * kMiB);
   end.processes[1].figures.set_begin_time_ns(10);
   EXPECT_GE(limit_bytes(), 500 * kMiB);
-  // One that was killed had its heap to the end, for all that is known.
+  // A killed process counts as alive to the end.
   end.processes = {MakeProcess(0, 0, 300 * kMiB),
                    MakeProcess(60, 90, 200 * kMiB)};
   EXPECT_GE(limit_bytes(), 500 * kMiB);
@@ -223,7 +224,7 @@ TEST(MachineNeedsTest, GraphicsMemoryIsTakenOver) {
   EXPECT_EQ(run.graphics(0).device(), 1);
   EXPECT_EQ(run.graphics(0).device_name(), "card");
   EXPECT_EQ(run.graphics(0).busy_ns(), 9);
-  // No bytes are not unknown bytes.
+  // 0 bytes are known bytes.
   EXPECT_TRUE(run.graphics(0).has_peak_bytes());
   EXPECT_FALSE(run.graphics(1).has_peak_bytes());
   EXPECT_NE(run.graphics_note().find("no driver"), std::string::npos);

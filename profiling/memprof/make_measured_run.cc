@@ -13,7 +13,7 @@
 namespace footprint {
 namespace {
 
-// Notes on samples that were asked for and are not there. Images stand in the
+// Adds notes on samples that were requested and are missing. Images are in the
 // processes' order.
 void AddNotes(const AgentRun& agent_run,
               const std::vector<MeasuredProcess>& processes, MeasuredRun* run) {
@@ -32,8 +32,8 @@ void AddNotes(const AgentRun& agent_run,
   }
 }
 
-// Adds the programs that were not recorded. The agent says of some itself that
-// they are lost, and why.
+// Adds the programs that were not recorded. The agent itself reports some that
+// are lost, and why.
 void AddUnrecorded(const AgentRunEnd& end, MeasuredRun* run) {
   int64_t count = static_cast<int64_t>(end.unrecorded_programs.size());
   for (const MeasuredImage& image : run->images()) {

@@ -1,11 +1,11 @@
-// The one value of a run that all reports read, from how the run ended.
+// Makes the one value that all reports read, from the end of a run.
 //
 //   absl::StatusOr<AgentRunEnd> end = RunWithAgent(agent_run);
 //   const MeasuredRun run = MakeMeasuredRun(agent_run, *end);
 //   std::cerr << TextReport(run);
 //
-// Names are found here, once, so the program's objects must still be there. The
-// run has copies of all that it tells. Thread-safe. Memory and time: those of
+// Names are resolved here, once, so the program's objects must still exist. The
+// run has copies of everything. Thread-safe. Memory and time: those of
 // AddMeasuredImages.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MAKE_MEASURED_RUN_H_

@@ -22,7 +22,7 @@
 namespace footprint {
 namespace {
 
-// The kernel follows four scripts in turn, and no more.
+// The kernel follows at most four scripts in turn.
 constexpr int kMaxScripts = 4;
 
 absl::Status Refused(absl::string_view path, absl::string_view reason) {
@@ -73,8 +73,8 @@ absl::Status CheckFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The parts of an ELF file that say how it is loaded. Offsets are the file's
-// own, so each is checked before it is followed.
+// The parts of an ELF file that say how it is loaded. Offsets come from the
+// file, so each is checked before it is used.
 class ElfFile {
  public:
   explicit ElfFile(absl::string_view bytes) : bytes_(bytes) {}
@@ -89,7 +89,7 @@ class ElfFile {
 
   bool HasLoader() const { return Segment(PT_INTERP) != nullptr; }
 
-  // The path of what loads the program.
+  // Returns the path of the program's loader.
   absl::string_view Loader() const {
     const Elf64_Phdr* const segment = Segment(PT_INTERP);
     if (segment == nullptr || segment->p_offset > bytes_.size()) return "";
@@ -98,7 +98,7 @@ class ElfFile {
     return path.substr(0, path.find('\0'));
   }
 
-  // Returns whether the name stands among those that the loader binds.
+  // Returns whether the name is among those that the loader binds.
   bool Names(absl::string_view name) const {
     const uint64_t begin = FindOffset(DynamicValue(DT_STRTAB));
     if (begin >= bytes_.size()) return false;
@@ -107,7 +107,7 @@ class ElfFile {
                                           absl::string_view("\0", 1)));
   }
 
-  // Returns whether a library of that begin of a name is needed.
+  // Returns whether a library with that prefix is needed.
   bool Needs(absl::string_view prefix) const {
     const uint64_t names = FindOffset(DynamicValue(DT_STRTAB));
     for (uint64_t i = 0; const Elf64_Dyn* each = DynamicEntry(i); ++i) {
@@ -147,7 +147,7 @@ class ElfFile {
     return nullptr;
   }
 
-  // Null behind the last.
+  // Returns null behind the last entry.
   const Elf64_Dyn* DynamicEntry(uint64_t i) const {
     const Elf64_Phdr* const dynamic = Segment(PT_DYNAMIC);
     return dynamic != nullptr && i * sizeof(Elf64_Dyn) < dynamic->p_filesz
@@ -155,7 +155,7 @@ class ElfFile {
                : nullptr;
   }
 
-  // 0 where there is none.
+  // Returns 0 if there is no such entry.
   uint64_t DynamicValue(int64_t tag) const {
     for (uint64_t i = 0; const Elf64_Dyn* each = DynamicEntry(i); ++i) {
       if (each->d_tag == tag) return each->d_un.d_val;
@@ -189,7 +189,8 @@ absl::Status CheckElf(const std::string& path, const ElfFile& elf) {
                    "it is linked statically, so nothing can be preloaded; link "
                    "it dynamically, or with //profiling:exact_heap");
   }
-  // A runtime is a library, or linked into the program, as clang does it.
+  // A sanitizer's runtime is a library, or linked into the program, as clang
+  // does it.
   for (absl::string_view sanitizer : {"asan", "tsan", "lsan", "hwasan"}) {
     if (elf.Needs(absl::StrCat("lib", sanitizer, ".")) ||
         elf.Names(absl::StrCat("__", sanitizer, "_init"))) {
@@ -205,7 +206,7 @@ absl::Status CheckElf(const std::string& path, const ElfFile& elf) {
   return absl::OkStatus();
 }
 
-// The word after "#!", "" if it is no script.
+// Returns the word after "#!", or "" if it is not a script.
 absl::string_view Interpreter(absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, "#!")) return "";
   bytes = bytes.substr(0, bytes.find('\n'));

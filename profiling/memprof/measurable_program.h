@@ -4,15 +4,16 @@
 //   absl::StatusOr<std::string> path = FindMeasurableProgram("python3");
 //   // "/usr/bin/python3", or why it cannot be measured
 //
-// A program can be measured if the dynamic loader loads it, and heeds
-// LD_PRELOAD: refused are static programs, those of another architecture or C
-// library's loader, those that change their user or have capabilities of their
-// own, and those that AddressSanitizer and its kin were built into, whose own
+// A program can be measured if the dynamic loader loads it and respects
+// LD_PRELOAD. These are refused: static programs, programs of another
+// architecture or C library's loader, programs that change their user or have
+// capabilities, and programs with AddressSanitizer or related tools, whose own
+// malloc must come first. For a script, its interpreter is examined.
 // malloc must come first. For a script, its interpreter is looked at.
 //
-// Pure but for the file system; thread-safe. Memory: some KiB. Errors:
-// kNotFound, kPermissionDenied, kFailedPrecondition with the reason and the way
-// out.
+// Depends only on the file system; thread-safe. Memory: some KiB. Errors:
+// kNotFound, kPermissionDenied and kFailedPrecondition, with the reason and the
+// way out.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
 #define FOOTPRINT_PROFILING_MEMPROF_MEASURABLE_PROGRAM_H_
@@ -23,7 +24,7 @@
 
 namespace footprint {
 
-// `name` is a path, or a name that is looked for in the folders of PATH.
+// `name` is a path, or a name that is searched in the folders of PATH.
 absl::StatusOr<std::string> FindMeasurableProgram(const std::string& name);
 
 }  // namespace footprint

@@ -1,9 +1,9 @@
-// The command line of memprof, understood.
+// Parses the command line of memprof.
 //
 //   absl::StatusOr<MemprofOptions> options = ParseMemprofOptions(argc, argv);
 //   if (!options.ok()) ...  // says which word is wrong, and what to write
 //
-// Options stand before the program; all that follows is the program's. Pure;
+// Options precede the program; all words after it are the program's. Pure;
 // thread-safe. Memory: the words.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_MEMPROF_OPTIONS_H_
@@ -32,7 +32,7 @@ struct MemprofOptions {
   std::optional<int64_t> limit_bytes;
   // The program runs once more inside the container limit.
   bool tries_container = false;
-  // Files to write; empty: not.
+  // Files to write; not written if empty.
   std::string record_path;
   std::string json_path;
   std::string proto_path;
@@ -43,18 +43,18 @@ struct MemprofOptions {
   std::string markdown_path;
 
   // The report shows memory that was allocated between these two stages and is
-  // left; empty: not asked for.
+  // still live at the end; empty if not wanted.
   std::string left_from;
   std::string left_until;
 
-  // The thresholds below which the text says nothing; where `is_reduced`,
-  // nothing does.
+  // Rows below these thresholds are left out of the text and, if `is_reduced`,
+  // of every output.
   ReportThreshold memory_threshold;
   ReportThreshold cpu_threshold;
   bool is_reduced = false;
 };
 
-// kInvalidArgument.
+// Returns kInvalidArgument if a word is wrong.
 absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
                                                    const char* const* argv);
 

@@ -122,7 +122,7 @@ int64_t OwnMarkBytes() {
   return usage.ru_maxrss * int64_t{1024};
 }
 
-// A folder of this run, gone with it.
+// A folder of this run, which the destructor removes.
 class RunFolder {
  public:
   RunFolder() = default;
@@ -153,13 +153,13 @@ class RunFolder {
     return absl::OkStatus();
   }
 
-  // A shared object of this program's, to be preloaded.
+  // Adds a shared object of this program's, which is to be preloaded.
   absl::Status AddObject(const std::string& path,
                          absl::string_view bytes) const {
     const FileDescriptor file(
         open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555));
     if (!file.is_open()) return FileError(errno, path, "cannot be written");
-    // A limit of file sizes is to be an error of the call, and no signal.
+    // A limit of file sizes must be an error of the call, not a signal.
     const auto before = std::signal(SIGXFSZ, SIG_IGN);
     const bool is_written =
         WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()));
@@ -169,8 +169,8 @@ class RunFolder {
                       : FileError(error, path, "cannot be written");
   }
 
-  // The loader passes over what may not be mapped as code, and the program
-  // would run unmeasured.
+  // Fails if code may not be mapped from the folder: the loader would ignore
+  // the object, and the program would run unmeasured.
   absl::Status CheckCanBeLoaded(const std::string& path) const {
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return FileError(errno, path, "cannot be read");
@@ -192,7 +192,8 @@ class RunFolder {
   std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
 
  private:
-  // As LD_PRELOAD can name it, from whatever folder the program goes to.
+  // Returns a folder that LD_PRELOAD can name, from whatever folder the program
+  // goes to.
   static absl::StatusOr<std::string> Parent() {
     const char* const variable = std::getenv("TMPDIR");
     const std::string named =
@@ -216,8 +217,8 @@ class RunFolder {
   std::string path_;
 };
 
-// The loader of a program that is audited keeps little room for the
-// thread-local storage of what is preloaded.
+// The loader of an audited program reserves little room for the thread-local
+// storage of preloaded objects.
 constexpr char kTunables[] = "GLIBC_TUNABLES=";
 constexpr char kMoreThreadStorage[] = "glibc.rtld.optional_static_tls=16384";
 
@@ -233,7 +234,7 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   }
   for (char** each = environ; *each != nullptr; ++each) {
     absl::string_view variable = *each;
-    // A variable of a memprof around this one.
+    // A memprof around this one set the variable.
     if (absl::StartsWith(variable, "FOOTPRINT_MEMPROF_")) continue;
     if (absl::StartsWith(variable, "LD_PRELOAD=")) {
       absl::StrAppend(&preloaded, ":",
@@ -263,8 +264,8 @@ std::vector<std::string> AgentEnvironment(const AgentRun& run,
   return variables;
 }
 
-// The program's process. An error of exec comes back by a pipe that exec
-// closes.
+// Starts the program's process. exec reports an error through a pipe that a
+// successful exec closes.
 absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
                             const SignalsForProgram& signals) {
   std::vector<std::string> environment = AgentEnvironment(run, folder);
@@ -283,7 +284,7 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   }
   if (process == 0) {
     signals.RestoreInProgram();
-    // Only here is its number known.
+    // Its ID is known only here.
     if (!run.children_are_recorded) {
       environment.push_back(absl::StrCat(kOnlyProcessVariable, "=", getpid()));
     }
@@ -302,7 +303,7 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   return process;
 }
 
-// Returns whether the process became no other program since.
+// Returns whether the process has not become another program since.
 bool IsLastImage(const MeasuredProcess& process,
                  const std::vector<MeasuredProcess>& processes) {
   return std::none_of(
@@ -312,8 +313,8 @@ bool IsLastImage(const MeasuredProcess& process,
       });
 }
 
-// Sees what the run needs of the machine: often its processes and their
-// resident sets, now and then its graphics memory.
+// Samples what the run needs of the machine: frequently its processes and their
+// resident sets, less often its graphics memory.
 class MachineWatch {
  public:
   MachineWatch(pid_t process, const AgentRun& run, const RunFolder& folder,
@@ -363,8 +364,8 @@ class MachineWatch {
   int64_t next_graphics_look_ns_ = 0;
 };
 
-// Returns whether all that was seen of a process is in a record. `last`: its
-// last record, null without one.
+// Returns whether a record covers all that was seen of a process. `last` is its
+// last record, or null.
 bool IsRecorded(const SeenProcess& seen, const MeasuredProcess* last) {
   if (last == nullptr) return false;
   switch (seen.agent) {
@@ -372,17 +373,17 @@ bool IsRecorded(const SeenProcess& seen, const MeasuredProcess* last) {
     case SeenProcess::Agent::kPresent:
       return true;
     case SeenProcess::Agent::kAbsent:
-      // The loader had not come to the agent yet, if a record began since.
+      // If a record began since, the loader had not loaded the agent yet.
       return last->figures.begin_time_ns() > seen.time_ns;
     case SeenProcess::Agent::kForbidden:
-      // It ended as what the record tells of.
+      // The process ended as the program of its record.
       return last->figures.has_totals();
   }
   return false;
 }
 
-// Stores the names of what ran without the agent: of processes that left no
-// record, or became a program that no record is of.
+// Stores the names of programs that ran without the agent: processes without a
+// record, and processes that became a program without one.
 void FindUnrecorded(pid_t process, const AgentRun& run,
                     const ProcessChildren& processes, AgentRunEnd* end) {
   std::map<int, const MeasuredProcess*> last_images;
@@ -403,9 +404,9 @@ void FindUnrecorded(pid_t process, const AgentRun& run,
   }
 }
 
-// A process without the agent that comes and goes between two looks is told of
-// by the kernel's mark alone. `known_bytes`: the most that looks have seen of
-// any process.
+// Adds a process without the agent that existed only between two samples; only
+// the kernel's mark shows it. `known_bytes` is the largest sample of any
+// process.
 void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
   for (const MeasuredProcess& each : end->processes) {
     known_bytes = std::max({known_bytes, each.figures.peak_resident_bytes(),
@@ -418,14 +419,14 @@ void FindUnseen(int64_t known_bytes, AgentRunEnd* end) {
   }
 }
 
-// Returns when the process ended, a signal came, or the interval is over.
+// Returns when the process has ended, a signal came, or the interval is over.
 void WaitForLook(const FileDescriptor& process) {
   pollfd watched = {process.get(), POLLIN, 0};
   poll(&watched, 1, kLookIntervalMs);
 }
 
 absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
-  // Where the kernel has none, poll passes over it.
+  // If the kernel has no pidfd, poll ignores it.
   const FileDescriptor watched(
       static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   int status = 0;

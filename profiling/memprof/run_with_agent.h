@@ -9,14 +9,14 @@
 // environment and limits; only LD_PRELOAD and the folder of records are added.
 // Signals that would end this process are passed on to the program, so that it
 // may end in order. Children that outlive the program are not waited for: their
-// figures are those of the moment when it ended.
+// figures are those at the program's end.
 //
 // Not thread-safe: signal handlers belong to the process. Owns a folder below
-// TMPDIR (else /tmp) for the time of the call. Memory: 4 KiB a process of the
-// program. Time: the program's, and a look at its processes every 10 ms.
+// TMPDIR (or /tmp) during the call. Memory: 4 KiB for each process of the
+// program. Time: the program's, and a sample of its processes every 10 ms.
 // Errors: kInternal, kResourceExhausted and the file errors of the folder;
-// kFailedPrecondition, before the program starts, where no code may be loaded
-// from it (a mount with noexec).
+// kFailedPrecondition, before the program starts, if the folder's mount forbids
+// loading code (noexec).
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
@@ -34,53 +34,52 @@
 namespace footprint {
 
 struct AgentRun {
-  std::string program;  // as execve takes it
+  std::string program;  // The path for execve.
   // argv, so the first is the name by which the program sees itself.
   std::vector<std::string> arguments;
-  // Mean bytes between two samples of call sites; 0: each allocation is
-  // recorded; -1: none is.
+  // Mean bytes between two samples of call sites. 0 records each allocation,
+  // and -1 none.
   int64_t sampling_interval_bytes = int64_t{512} << 10;
-  // Children are recorded if this is set; else only the program's own process
-  // is, also after exec.
+  // If set, children are recorded. Otherwise only the program's own process is,
+  // also after exec.
   bool children_are_recorded = true;
   // Imports and data files are stages, besides those that the program names.
   bool has_automatic_stages = true;
-  // Mean processor time between two samples of a thread; -1: none are taken.
+  // Mean processor time between two samples of a thread; -1 takes no samples.
   int64_t processor_interval_ns = -1;
-  // Mean bytes between two samples of copies; 0: each copy is; -1: none is.
+  // Mean bytes between two samples of copies; 0 records each copy, and -1 none.
   int64_t copy_interval_bytes = -1;
 };
 
 struct AgentRunEnd {
-  // The program itself ended by this status or this signal; one of the two is
-  // set.
+  // How the program itself ended; one of the two is set.
   int exit_status = 0;
   int signal_number = 0;
   int64_t begin_unix_time_ns = 0;
   int64_t wall_time_ns = 0;
   int64_t user_time_ns = 0;
   int64_t system_time_ns = 0;
-  // The most that the program and its children had resident at once, as sampled
-  // every 10 ms: what two of them share counts twice.
+  // The most bytes that the program and its children had resident at once, as
+  // sampled every 10 ms. Memory that two of them share counts twice.
   int64_t peak_resident_sum_bytes = 0;
-  // The parts at the moment at which they needed most, what they share counted
+  // The parts at the sample at which they needed most; shared memory counts
   // once.
   SharedOnce shared_once;
-  // The kernel's mark of the process that had most of all that were waited for;
+  // The kernel's highest mark among the processes that were waited for. It is
   // at least what this process had when it started the program.
   int64_t peak_process_mark_bytes = 0;
-  // The peak of each process image by itself, as sampled.
+  // The sampled peak of each process image by itself.
   std::vector<ResidentPeak> resident_peaks;
   std::vector<GraphicsUse> graphics_uses;
-  // Why graphics memory is not known, or not all of it; empty: it is.
+  // Why graphics memory is unknown in whole or in part; empty if it is known.
   std::string graphics_note;
   std::vector<MeasuredProcess> processes;
-  // Names of what ran without the agent, by process: of all processes, or of
-  // the program's own where only that was to be recorded. Process 0: one that
-  // no look saw, and of which the kernel's mark tells.
+  // The names of programs that ran without the agent, by process: of all
+  // processes, or of the program's own if only that was to be recorded. Process
+  // 0 stands for one that no sample saw, but that the kernel's mark shows.
   std::map<int, std::string> unrecorded_programs;
-  // Processes that were not to be recorded (children_are_recorded) and are in
-  // no figure.
+  // Processes that were not to be recorded (children_are_recorded); no figure
+  // includes them.
   int left_out_process_count = 0;
 };
 

@@ -19,8 +19,7 @@
 namespace footprint {
 namespace {
 
-// Opens the input of the second run: a file from its beginning, or else
-// nothing.
+// Opens the input of the second run: a file from its beginning, or /dev/null.
 int OpenInput() {
   struct stat about;
   const bool is_file =

@@ -31,10 +31,10 @@ struct LimitedEnd {
   int exit_status = 0;
   int signal_number = 0;
   int64_t killed_process_count = 0;
-  // How often the kernel had to take pages back, or to kill, to keep the limit.
+  // How often the kernel had to reclaim pages, or to kill, to keep the limit.
   int64_t limit_hit_count = 0;
-  // The most that the group was charged for, page cache included; -1: the
-  // kernel does not tell.
+  // The most bytes that the group was charged for, page cache included; -1 if
+  // the kernel does not report it.
   int64_t peak_bytes = -1;
   bool is_version_2 = false;
 };

@@ -65,7 +65,7 @@ TEST_F(SourceLinesTest, NoFileOrNoSuchLineIsEmpty) {
   EXPECT_EQ(Read("<string>", 1, CodeFrame::PYTHON), "");
 }
 
-// A run from elsewhere names what it likes.
+// A run from elsewhere may name any file.
 TEST_F(SourceLinesTest, FilesThatAreNoSourceAreNotShown) {
   EXPECT_EQ(SecondLine("secret", "a\nb\n"), "");
   EXPECT_EQ(SecondLine("secret.txt", "a\nb\n", CodeFrame::PYTHON), "");

@@ -239,7 +239,7 @@ void HandleWhileComputing(int count) {
   StopTimer();
 }
 
-// Small blocks by jemalloc's own way without a lock, at the peak.
+// Allocates small blocks by jemalloc's lock-free path, at the peak.
 void HandleInsideMalloc(int count) {
   std::vector<void*> blocks(4000);
   StartTimer(AllocateInHandler);
@@ -303,7 +303,7 @@ void RecoverFromOverflow() {
 bool has_ends = false;
 void* volatile held_at_end = nullptr;
 void AllocateAtExit() { held_at_end = Allocate(); }
-// After the destructors of objects and what atexit was given.
+// Runs after the destructors of objects and the functions of atexit.
 __attribute__((destructor(102))) void AllocateInLastDestructor() {
   if (has_ends) held_at_end = malloc(200 * kBlockBytes);
 }
@@ -360,7 +360,7 @@ void TightenLimit(const std::string& what) {
       Fail("setrlimit");
     }
     if (what == "AS") {
-      // A call that must fail, and be the program's to handle.
+      // The call must fail, and the program handles that.
       if (malloc(size_t{1} << 30) != nullptr) _exit(97);
     }
     const pid_t process = what == "NPROC" ? 0 : fork();
@@ -405,7 +405,7 @@ pid_t CloneBy(const std::string& how) {
   if (how == "system_call") {
     return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   }
-  // As linux/sched.h has it: clone_args up to the size of its first version.
+  // Passes clone_args of linux/sched.h up to the size of its first version.
   uint64_t arguments[8] = {};
   arguments[4] = SIGCHLD;
   return static_cast<pid_t>(syscall(SYS_clone3, arguments, sizeof(arguments)));
@@ -418,7 +418,7 @@ void Clone(const char* how) {
   waitpid(process, nullptr, 0);
 }
 
-// As the C library's syscall gives them.
+// The results are those of the C library's syscall.
 void MakeRefusedCalls() {
   errno = 0;
   if (syscall(SYS_close, -1) != -1 || errno != EBADF) _exit(94);

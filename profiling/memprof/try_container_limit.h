@@ -1,12 +1,12 @@
-// Tries the container limit that a run recommends, and says in the run's needs
-// how that went.
+// Tries the container limit that a run recommends, and stores the result in the
+// run's needs.
 //
 //   TryContainerLimit(options.run, &run);
 //   run.container_needs().tried();  // "the program ran once more within it
 //   ..."
 //
-// Where no limit is recommended, or no control group can be made, the text says
-// so and why. It does what RunWithinLimit (run_within_limit.h) does; never
+// If no limit is recommended, or no control group can be made, the text says so
+// and why. It has the effects of RunWithinLimit (run_within_limit.h); never
 // fails.
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_TRY_CONTAINER_LIMIT_H_

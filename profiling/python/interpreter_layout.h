@@ -5,10 +5,10 @@
 //   if (FindInterpreterLayout(0x030b02f0, runtime, &layout)) ...
 //
 // The layouts of 3.11 and 3.12 are a table, which interpreter_layout_test
-// compares with the interpreter that runs it; 3.13 and 3.14 tell theirs
-// themselves, at the begin of _PyRuntime. Another version, or one without its
-// lock (3.13t), has none here. Pure, thread-safe: reads the runtime's constants
-// alone. Allocates nothing.
+// compares with the interpreter that runs it. 3.13 and 3.14 store theirs at the
+// begin of _PyRuntime. Another version, or one without its lock (3.13t), has no
+// layout here. Pure, thread-safe: it reads only constants of the runtime.
+// Allocates nothing.
 //
 // Source: CPython's Include/cpython/{pystate,code,unicodeobject}.h and
 // Include/internal/pycore_{frame,runtime}.h.
@@ -20,7 +20,7 @@
 
 namespace footprint::profiling_internal {
 
-// Offsets in bytes; kNoMember where a version has no such member.
+// Offsets in bytes; kNoMember if a version has no such member.
 struct InterpreterLayout {
   static constexpr uint32_t kNoMember = ~uint32_t{0};
 
@@ -59,8 +59,8 @@ inline constexpr uint32_t kStrState = 32;
 // evaluating function and stands for its start.
 inline constexpr uint8_t kOwnedByCStack = 3;
 
-// `version` is Py_Version, `runtime` the address of _PyRuntime or null. False:
-// the version is not known.
+// Finds the layout. `version` is Py_Version, `runtime` the address of
+// _PyRuntime or null. Returns false for an unknown version.
 bool FindInterpreterLayout(uint32_t version, const void* runtime,
                            InterpreterLayout* layout);
 

@@ -30,7 +30,7 @@ std::string ReadOutput(const std::string& command) {
   return output;
 }
 
-// Each offset against the interpreter's own objects, by its own hand.
+// Compares each offset with the interpreter's own objects, as it reads them.
 TEST(InterpreterLayoutTest, IsThatOfTheInterpreter) {
   if (TestedInterpreters().empty())
     GTEST_SKIP() << "no /usr/bin/python3: nothing checked";

@@ -1,5 +1,5 @@
-// Real interpreters under the agent: each line's bytes are those that the
-// script asked for there.
+// Runs real interpreters under the agent: each line's bytes are those that the
+// script requested there.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -76,7 +76,8 @@ class PythonRun {
   const std::string& folder() const { return folder_; }
   const std::vector<MeasuredProcess>& processes() const { return processes_; }
 
-  // At the peak, by the innermost call in the script: "fit:12".
+  // Returns the bytes at the peak by the innermost call in the script:
+  // "fit:12".
   std::map<std::string, int64_t> BytesByLine(size_t process = 0) const {
     std::map<std::string, int64_t> bytes;
     const SiteProfile& sites = *processes_.at(process).sites;
@@ -142,7 +143,7 @@ class PythonRun {
     return status;
   }
 
-  // Empty: it is no call in the script.
+  // Returns "" if it is not a call in the script.
   std::string FindName(size_t process, const SiteProfile::Node& node) const {
     if (node.python_code == CallTree::kNone) return "";
     const PythonCodes& python = *processes_.at(process).python;
@@ -190,7 +191,7 @@ TEST(MeasuredPythonsTest, ThereIsAnInterpreter) {
     GTEST_SKIP() << "no /usr/bin/python3: nothing checked";
 }
 
-// glibc hands out a large block in whole pages, with a header in the first.
+// glibc rounds a large block to whole pages, with a header in the first.
 constexpr int64_t kRoundingBytes = 4096 + 24;
 
 TEST_P(MeasuredPythonTest, BytesAreThoseOfTheirLines) {
@@ -214,7 +215,7 @@ print(len(kept))
   ASSERT_TRUE(run.processes()[0].python.has_value());
   EXPECT_TRUE(run.processes()[0].python->has_calls);
   EXPECT_TRUE(run.processes()[0].python->objects_are_counted);
-  // By its start, reports know the interpreter's own calls.
+  // Reports recognise the interpreter's own calls by its module's start.
   std::string interpreter;
   for (const CallTree::Module& module : run.processes()[0].sites->modules) {
     if (module.begin_address ==
@@ -224,7 +225,7 @@ print(len(kept))
   }
   EXPECT_TRUE(absl::StrContains(interpreter, "python")) << interpreter;
   std::map<std::string, int64_t> bytes = run.BytesByLine();
-  // A bytearray asks for one byte more than it holds. Each has its small object
+  // A bytearray requests one byte more than it holds. Each has a small object
   // of at most 128 bytes.
   const auto expect_near = [&](const char* line, int64_t expected) {
     EXPECT_GE(bytes[line], expected) << line;
@@ -237,7 +238,7 @@ print(len(kept))
   EXPECT_EQ(run.StackOfLargest(), "<module>:13 main:10");
 }
 
-// With each allocation recorded, rows add up to the peak.
+// If each allocation is recorded, rows add up to the peak.
 TEST_P(MeasuredPythonTest, LinesAddUpToThePeak) {
   const PythonRun run(GetParam(), R"(
 import json
@@ -360,7 +361,7 @@ if __name__ == "__main__":
     ASSERT_TRUE(run.processes()[i].python.has_value()) << i;
     bytes += run.AllocatedByLine(i)["work:4"];
   }
-  // Whichever child did it, killed when its pool ends: the bytes of each call.
+  // The pool's end kills the children, so only the sum over them is known.
   EXPECT_GE(bytes, 3 * (1 + 2 + 3) * 1048576);
   EXPECT_LE(bytes, 3 * (1 + 2 + 3) * 1048576 + 9 * (kRoundingBytes + 1000));
 }
@@ -390,7 +391,7 @@ TEST_P(MeasuredPythonTest, TheOutputIsTheSame) {
   EXPECT_TRUE(without.processes().empty());
 }
 
-// Who chose an allocator for Python has it, and is told.
+// A user who chose an allocator for Python gets it, and the record says so.
 TEST_P(MeasuredPythonTest, AChosenAllocatorStays) {
   const std::string script = "kept = [i + 0.5 for i in range(100000)]\n";
   for (bool by_option : {false, true}) {

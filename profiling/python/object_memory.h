@@ -5,9 +5,9 @@
 //   }
 //   if (!CopyIfReadable(frame, bytes, sizeof(bytes))) return;
 //
-// Addresses that no object can have are refused; others must be readable, which
-// an object's members are. Where a signal interrupted the interpreter, the
-// kernel is asked. Values are copied out; objects stay the interpreter's.
+// Addresses that no object can have are refused; others must be readable, as an
+// object's members are. If a signal interrupted the interpreter, the kernel
+// checks the address. Values are copied, and the interpreter owns the objects.
 // Thread-safe; works inside malloc and in signal handlers, so it allocates
 // nothing.
 
@@ -33,7 +33,8 @@ T LoadAs(uintptr_t address) {
   return value;
 }
 
-// Aligned, and neither in the first page nor the kernel's.
+// Returns whether the address is aligned, and neither in the first page nor the
+// kernel's.
 inline bool MayBeObject(uintptr_t address) {
   return address % sizeof(void*) == 0 && address >= 4096 &&
          address < uintptr_t{1} << 47;
@@ -44,8 +45,8 @@ inline bool IsObjectOfType(uintptr_t address, uintptr_t type) {
          LoadAs<uintptr_t>(address + kObjectType) == type;
 }
 
-// Returns false if some of it cannot be read, or the kernel does not tell.
-// Time: 0.5 us.
+// Returns false if some of it cannot be read, or if the kernel refuses to
+// answer. Time: 0.5 us.
 inline bool CopyIfReadable(uintptr_t address, void* bytes, size_t size_bytes) {
   const iovec from = {reinterpret_cast<void*>(address), size_bytes};
   const iovec to = {bytes, size_bytes};

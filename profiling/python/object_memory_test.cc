@@ -31,7 +31,7 @@ TEST(ObjectMemoryTest, RefusesAddressesThatNoObjectCanHave) {
 }
 
 TEST(ObjectMemoryTest, KnowsAnObjectByItsType) {
-  // As CPython lays objects out: a count of references, then the type.
+  // CPython's objects begin with a count of references, followed by the type.
   struct {
     int64_t references = 1;
     uintptr_t type = 0x5000;
@@ -58,7 +58,7 @@ TEST(ObjectMemoryTest, CopiesNothingOfWhatCannotBeRead) {
   ASSERT_EQ(munmap(reinterpret_cast<void*>(second), kPageBytes), 0);
   char copy[16];
   EXPECT_FALSE(CopyIfReadable(second, copy, sizeof(copy)));
-  // Half of it.
+  // Only half of it can be read.
   EXPECT_FALSE(CopyIfReadable(second - 8, copy, sizeof(copy)));
   EXPECT_TRUE(CopyIfReadable(second - sizeof(copy), copy, sizeof(copy)));
   munmap(pages, kPageBytes);

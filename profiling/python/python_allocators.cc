@@ -14,7 +14,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// PyMem_SetAllocator takes this, as it has been since 3.5.
+// The argument of PyMem_SetAllocator, as since 3.5.
 struct Allocator {
   void* context;
   void* (*allocate)(void* context, size_t size);
@@ -22,7 +22,7 @@ struct Allocator {
   void* (*reallocate)(void* context, void* block, size_t size);
   void (*deallocate)(void* context, void* block);
 };
-// PyObject_SetArenaAllocator takes this, since 3.4.
+// The argument of PyObject_SetArenaAllocator, as since 3.4.
 struct ArenaAllocator {
   void* context;
   void* (*allocate)(void* context, size_t size);
@@ -34,23 +34,24 @@ constexpr int kDomains = 3;
 
 constexpr size_t kArenaBytes = size_t{1} << 20;
 constexpr uintptr_t kPoolBytes = uintptr_t{16} << 10;
-// struct pool_header: a count, three pointers, the arena's index, the class.
+// The class in struct pool_header follows a count, three pointers and the
+// arena's index.
 constexpr uintptr_t kSizeClass = 36;
 constexpr size_t kClassBytes = 16;
 constexpr size_t kLargestObject = 512;
 
-// The interpreter's own.
+// The interpreter's own allocators.
 Allocator own_allocators[kDomains];
 ArenaAllocator own_arenas;
-// Null once it was called.
+// Null after its call.
 void (*call_on_first_object)() = nullptr;
-// Python has come to our hooks: it did not choose others.
+// Whether Python has called our hooks, so that it did not choose others.
 bool hooks_are_used = false;
 
 // ---- Arenas ----
 
-// A bit for each MiB of addresses: our arenas begin at whole ones, and have
-// one. Written under Python's lock. Null: none is counted.
+// A bit for each MiB of addresses, since our arenas are aligned to and as large
+// as one. Written under Python's lock. Null if no arena is counted.
 uint64_t* arena_bits = nullptr;
 constexpr size_t kBitsBytes = (size_t{1} << 47) / kArenaBytes / 8;
 
@@ -64,7 +65,8 @@ void FlipArena(const void* arena) {
   arena_bits[number / 64] ^= uint64_t{1} << number % 64;
 }
 
-// By the kernel itself: mmap would count it as the program's own mapping.
+// Maps by a system call: mmap's entry point would count it as the program's
+// mapping.
 void* MapPages(size_t size) {
   void* const pages = reinterpret_cast<void*>(
       syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE,
@@ -76,7 +78,7 @@ void UnmapPages(uintptr_t begin, uintptr_t end) {
   if (begin < end) syscall(SYS_munmap, begin, end - begin);
 }
 
-// An arena at a whole MiB of addresses: what lies around it is given back.
+// Maps an arena that is aligned to a MiB, and unmaps what lies around it.
 void* MapArena() {
   void* const pages = MapPages(2 * kArenaBytes);
   if (pages == nullptr) return nullptr;
@@ -117,7 +119,7 @@ int64_t SizeOfObject(const void* block) {
          static_cast<int64_t>(kClassBytes);
 }
 
-// The first object shows whether the pool's header tells what was asked for.
+// The first object shows whether the pool's header has the expected size class.
 enum class Layout {
   kUnknown,
   kIsAsExpected,
@@ -135,7 +137,7 @@ void BeginToCount(const void* block, size_t size) {
   if (layout == Layout::kIsAsExpected) call_on_first_object();
 }
 
-// After the interpreter's own allocator handed `block` out.
+// Counts a block that the interpreter's own allocator returned.
 inline void* CountObject(void* block, size_t size) {
   if (block == nullptr || size > kLargestObject || !IsInArena(block)) {
     return block;
@@ -165,11 +167,11 @@ void* AllocateZeroed(void*, size_t count, size_t size) {
   hooks_are_used = true;
   const Allocator& own = own_allocators[domain];
   void* const block = own.allocate_zeroed(own.context, count, size);
-  // A product that overflows has no block.
+  // A product that overflows gives no block.
   return CountObject(block, count * size);
 }
 
-// Both blocks count for the moment, as they are both there.
+// Both blocks count for a moment, because both exist.
 template <int domain>
 void* Reallocate(void*, void* block, size_t size) {
   hooks_are_used = true;
@@ -204,15 +206,16 @@ void Deallocate(void*, void* block) {
 
 // ---- Hooks ----
 
-// Versions for which it was seen to work. Without its lock, Python's objects
-// must come from its own allocator.
+// Returns whether the version is one that was tested. Without its lock,
+// Python's objects must come from its own allocator.
 bool CanChange(uint32_t version, const void* runtime) {
   const uint32_t minor = version >> 16;
   if (minor < 0x030a || minor > 0x030e) return false;
   return minor < 0x030d || IsWithGlobalLock(runtime);
 }
 
-// -X dev and PYTHONDEVMODE make the interpreter itself choose anew.
+// With -X dev and PYTHONDEVMODE the interpreter itself replaces the hooks
+// later.
 bool UserChose() {
   const char* const chosen = getenv("PYTHONMALLOC");
   return chosen != nullptr && *chosen != '\0';

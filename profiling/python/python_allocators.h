@@ -1,20 +1,19 @@
-// Counts Python's small objects where they are: in the arenas that the
-// interpreter maps for them, of which malloc never hears.
+// Counts Python's small objects in the arenas that the interpreter maps for
+// them, which malloc never sees.
 //
 //   CountPythonObjects(version, runtime, [] { NoteThatTheyCount(); });
 //
-// Stands in front of the interpreter's own allocators of memory and objects
-// (PyMem_SetAllocator), before it begins, and passes each call on. A block of
-// at most 512 bytes lies in an arena and counts by its size class; a larger one
-// comes from malloc, whose entry points count it. The arenas themselves are the
-// allocator's memory, and no mappings of the program. Where the program's user
-// chose an allocator (PYTHONMALLOC or -X dev), that one stays as it is.
-// Decision 57 has what it means and costs.
+// It replaces the interpreter's own allocators of memory and objects
+// (PyMem_SetAllocator) before the interpreter starts, and passes each call on
+// to them. A block of at most 512 bytes lies in an arena and counts by its size
+// class; a larger one comes from malloc, whose entry points count it. The
+// arenas themselves are the allocator's memory, and do not count as the
+// program's mappings. If the program's user chose an allocator (PYTHONMALLOC or
+// -X dev), that one stays. Decision 57 explains the meaning and the cost.
 //
-// To be called once, before main, so before the program starts threads. Memory:
-// 16 MiB of addresses, of which some pages are touched. Python owns its
-// objects. Finds the interpreter's functions by name; no header of Python's is
-// needed.
+// Call it once, before main, so before the program starts threads. Memory: 16
+// MiB of addresses, of which some pages are touched. Python owns its objects.
+// It finds the interpreter's functions by name and needs no header of Python.
 //
 // Source: Objects/obmalloc.c of CPython 3.10 to 3.14: pools of 16 KiB, whose
 // header tells the size class, in arenas of 1 MiB.
@@ -26,9 +25,9 @@
 
 namespace footprint::profiling_internal {
 
-// Calls `on_first_object` in the thread that makes the first object that
-// counts: never where the version is not known, its arenas are others, objects
-// have none (3.13t) or the user chose.
+// Calls `on_first_object` in the thread that makes the first counted object. It
+// is never called if the version is unknown, its arenas differ, objects have
+// none (3.13t) or the user chose an allocator.
 void CountPythonObjects(uint32_t version, const void* runtime,
                         void (*on_first_object)());
 

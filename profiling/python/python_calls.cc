@@ -13,11 +13,11 @@ namespace {
 
 constexpr uint64_t kMaxInstruction = (uint64_t{1} << kInstructionBits) - 1;
 constexpr uint32_t kNoMember = InterpreterLayout::kNoMember;
-// The most frames of one evaluating function, beyond which its start is not
-// looked for; deeper stacks lose their outer calls anyway.
+// The most frames of one evaluating function through which its start is
+// searched; deeper stacks lose their outer calls anyway.
 constexpr int kMostFramesOfFunction = 1000;
 
-// The bytes of a frame in front of its variables.
+// The bytes of a frame before its variables.
 constexpr size_t kFrameBytes = 80;
 
 // Goes from the innermost Python frame outwards.
@@ -36,7 +36,8 @@ class FrameCursor {
 
   bool IsAtEnd() const { return frame_ == 0; }
 
-  // A frame without code, which lies in the evaluating function's own.
+  // Returns whether it is a frame without code, which lies in the evaluating
+  // function's own.
   bool IsBeginOfFunction() const {
     return layout_.frame_is_entry == kNoMember &&
            static_cast<uint8_t>(content_[layout_.frame_owner]) ==
@@ -50,7 +51,8 @@ class FrameCursor {
                : content_[layout_.frame_is_entry] != 0;
   }
 
-  // An address in the stack frame of the function that evaluates this frame.
+  // Returns an address in the stack frame of the function that evaluates this
+  // frame.
   uintptr_t AddressInFunction() const {
     if (c_frame_ != 0) return c_frame_;
     FrameCursor outer = *this;
@@ -61,7 +63,8 @@ class FrameCursor {
     return UINTPTR_MAX;
   }
 
-  // 0: it has none that can be read. 3.14 marks the pointer in its lowest bits.
+  // Returns 0 if it has no readable code. 3.14 uses the pointer's lowest bits
+  // as marks.
   uintptr_t code() const {
     const uintptr_t code = Member(layout_.frame_code) & ~uintptr_t{3};
     uintptr_t head[2];
@@ -71,7 +74,7 @@ class FrameCursor {
     return can_be_read ? code : 0;
   }
 
-  // In code units; -1 before the first.
+  // Returns the instruction in code units; -1 before the first.
   int64_t Instruction(uintptr_t code) const {
     return static_cast<int64_t>(Member(layout_.frame_instruction) - code -
                                 layout_.code_instructions) /
@@ -96,7 +99,7 @@ class FrameCursor {
     return true;
   }
 
-  // 0: nothing lies there.
+  // Returns 0 if nothing valid is there.
   uintptr_t Pointer(uintptr_t address) const {
     uintptr_t pointer;
     return Read(address, &pointer, sizeof(pointer)) && MayBeObject(pointer)
@@ -118,7 +121,7 @@ class FrameCursor {
   const InterpreterLayout& layout_;
   const bool is_checked_;
   uintptr_t frame_ = 0;
-  // 0: the version has none.
+  // 0 if the version has none.
   uintptr_t c_frame_ = 0;
   char content_[kFrameBytes];
 };
@@ -137,7 +140,8 @@ class Merge {
     if (!IsFull()) calls_[size_++] = call;
   }
 
-  // The native calls inside of the one in whose stack frame the address lies.
+  // Adds the native calls inside the one whose stack frame contains the
+  // address.
   void AddNativeBelow(uintptr_t address) {
     while (next_ < count_ && !IsFull() &&
            (next_ + 1 == count_ || stack_pointers_[next_ + 1] <= address)) {
@@ -163,7 +167,7 @@ class Merge {
   uintptr_t calls_[kMaxCalls];
 };
 
-// 0: its code has no number.
+// Returns 0 if its code has no number.
 uintptr_t FindCall(const FrameCursor& cursor, NumberCode number_code) {
   const uintptr_t code = cursor.code();
   const uint32_t number = code == 0 ? kNoCode : number_code(code);
@@ -187,7 +191,7 @@ int InterleavePythonCalls(const InterpreterLayout& layout,
   for (; !cursor.IsAtEnd() && !merge.IsFull(); cursor.GoOut()) {
     if (is_at_begin_of_function) {
       const uintptr_t address = cursor.AddressInFunction();
-      // On another stack than the native calls.
+      // The frame is on another stack than the native calls.
       if (address < stack_pointers[0]) break;
       merge.AddNativeBelow(address);
     }

@@ -73,8 +73,8 @@ class FakeThread {
     return layout_.thread_c_frame != InterpreterLayout::kNoMember;
   }
 
-  // From here on, frames are evaluated by the native call whose stack frame has
-  // the address.
+  // Makes the native call whose stack frame contains the address evaluate later
+  // frames.
   void EnterFunction(uintptr_t address_in_function) {
     if (has_c_frames()) {
       Set(address_in_function, layout_.c_frame_previous, c_frame_);
@@ -116,10 +116,10 @@ class FakeThread {
                                       calls, kMaxCalls));
   }
 
-  // Says that what follows runs in a signal handler; memory is then read with
+  // Makes later calls run as in a signal handler, where memory is read with
   // care.
   void BeInSignalHandler() { in_signal_handler_ = true; }
-  // The innermost frame's code lies where nothing can be read.
+  // Makes the innermost frame's code unreadable.
   void BreakCode() { Set(frame_, layout_.frame_code, 0x10000); }
   void BreakFrame() { Set(frame_, layout_.frame_previous, 0x10000); }
 
@@ -235,7 +235,7 @@ TEST_P(PythonCallsTest, FramesOfAnotherStackAreLeftOut) {
   EXPECT_EQ(thread.Interleave(above), "n0 n1 n2 n3 n4");
 }
 
-// As a signal may find them: a frame whose members are not all written yet.
+// A signal may find a frame whose members are not all written yet.
 TEST_P(PythonCallsTest, InASignalHandlerFramesMayBeHalfMade) {
   FakeThread thread(GetParam());
   thread.BeInSignalHandler();

@@ -57,7 +57,7 @@ void PythonCodeWriter::Close() {
 bool PythonCodeWriter::ReadStr(uintptr_t object, uint32_t most_bytes,
                                Text* text) const {
   if (!IsObjectOfType(object, types_.str)) return false;
-  // Bits: two of interning, three of kind, then compact and ascii.
+  // The bits are two of interning, three of kind, then compact and ascii.
   const auto state = LoadAs<uint32_t>(object + kStrState);
   const uint32_t kind = state >> 2 & 7;
   const bool is_compact = (state >> 5 & 1) != 0;

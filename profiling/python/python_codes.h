@@ -1,18 +1,19 @@
-// Numbers code objects of Python, and keeps of each what names its lines in the
-// process's record (python_record.h).
+// Numbers Python's code objects, and stores the data that names their lines in
+// the process's record (python_record.h).
 //
 //   PythonCodeWriter codes;
 //   codes.Begin(folder, "1234.0.python", facts);
 //   const uint32_t number = codes.FindNumber(code_object);
 //
-// A code object is known again by its address, names, line table and first
-// line. Where another takes the place of one that is gone, or is compiled again
-// from the same source, its content decides: the same content has one number.
+// A code object is recognised by its address, names, line table and first line.
+// If another code object takes its place, or the same source is compiled again,
+// the content decides: the same content has one number.
 //
-// Reads the objects of a running interpreter: each is looked at before it is
-// believed. Owns its file; the folder's descriptor stays the caller's. Works
-// inside malloc. Needs a lock around it, the interpreter's is not enough:
-// thread-compatible. Memory: a code object's names and line table in the file,
+// Reads the objects of a running interpreter, and checks each before it uses
+// it. Owns its file; the caller owns the folder's descriptor. Works inside
+// malloc. Thread-compatible: it needs a lock around it, because the
+// interpreter's is not enough. Memory: a code object's names and line table in
+// the file, some 64 bytes of an index, and 320 KiB for those used last.
 // some 64 bytes of an index, and 320 KiB for those seen last.
 
 #ifndef FOOTPRINT_PROFILING_PYTHON_PYTHON_CODES_H_
@@ -50,7 +51,7 @@ class PythonCodeWriter {
     uint64_t module_begin_address = 0;
   };
 
-  // Returns false if the file cannot be had.
+  // Returns false if the file cannot be created.
   bool Begin(int folder, const char* file_name, const Facts& facts);
   void NoteThatObjectsCount();
   // Leaves the file to the parent of a fork.
@@ -61,7 +62,7 @@ class PythonCodeWriter {
     types_ = types;
   }
 
-  // kNone: it is no code object, or there is no room.
+  // Returns kNone if it is not a code object, or if there is no room.
   uint32_t FindNumber(uintptr_t code);
 
  private:

@@ -17,7 +17,7 @@
 namespace footprint::profiling_internal {
 namespace {
 
-// Objects as 3.12 has them, made by hand.
+// Tests objects with 3.12's layout, made by hand.
 class PythonCodeWriterTest : public testing::Test {
  protected:
   PythonCodeWriterTest() {
@@ -54,7 +54,7 @@ class PythonCodeWriterTest : public testing::Test {
     return object;
   }
 
-  // `kind` bytes a character.
+  // Makes a string with `kind` bytes a character.
   uintptr_t NewStr(absl::string_view text, uint32_t kind, bool is_ascii) {
     const uintptr_t object = NewObject(kStrType, text.size());
     Set(object, kStrLength, uint64_t{text.size() / kind});
@@ -116,7 +116,7 @@ TEST_F(PythonCodeWriterTest, EachCodeObjectHasANumberAndARecord) {
   EXPECT_EQ(read.codes[0].first_line, 7);
 }
 
-// Code that is compiled again and again from one source.
+// Code is compiled repeatedly from one source.
 TEST_F(PythonCodeWriterTest, TheSameContentHasOneNumber) {
   const uint32_t number = codes_.FindNumber(NewCode("made", 3));
   for (int i = 0; i < 20000; ++i) {
@@ -146,7 +146,7 @@ TEST_F(PythonCodeWriterTest, OtherObjectsHaveNone) {
   EXPECT_EQ(codes_.FindNumber(0), PythonCodeWriter::kNone);
   EXPECT_EQ(codes_.FindNumber(0x7001), PythonCodeWriter::kNone);
   EXPECT_EQ(codes_.FindNumber(NewStr("x", 1, true)), PythonCodeWriter::kNone);
-  // A code object in the making: its name is not there yet.
+  // The code object is incomplete: it has no name yet.
   const uintptr_t code = NewObject(kCodeType, 256);
   SetCode(code, 0, 1);
   EXPECT_EQ(codes_.FindNumber(code), PythonCodeWriter::kNone);

@@ -19,7 +19,7 @@ namespace footprint::profiling_internal {
 namespace {
 
 struct Interpreter {
-  // 0: there is none.
+  // 0 if there is no interpreter.
   uint32_t version = 0;
   bool can_read_frames = false;
   bool counts_objects = false;
@@ -44,13 +44,14 @@ __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockCodes, UnlockCodes, UnlockCodes});
 }
 
-// Called by InterleavePythonCalls, under the lock.
+// InterleavePythonCalls calls it under the lock.
 uint32_t NumberCodeLocked(uintptr_t code) {
   lock.AssertHeld();
   return codes.FindNumber(code);
 }
 
-// The thread that a signal interrupted may hold it.
+// Locks the codes. It may fail in a signal handler, whose interrupted thread
+// may hold the lock.
 bool LockCodesFor(bool in_signal_handler)
     ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true, lock) {
   if (in_signal_handler) return lock.TryLock();
@@ -58,8 +59,8 @@ bool LockCodesFor(bool in_signal_handler)
   return true;
 }
 
-// With subinterpreters a thread may have several, of which the current one
-// counts; before 3.12 the current one may be another thread's. 0: none.
+// Returns the thread's current state, or 0. With subinterpreters a thread may
+// have several; before 3.12 the current one may be another thread's.
 uintptr_t FindThreadState() {
   const auto current =
       reinterpret_cast<uintptr_t>(interpreter.current_thread_state());
@@ -93,7 +94,8 @@ void FindFunction(const char* name, Function** function) {
   *function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-// As Py_Version has it since 3.11; 0: no interpreter.
+// Returns the version in the form of Py_Version (since 3.11), or 0 without an
+// interpreter.
 uint32_t FindVersion() {
   const uintptr_t version = FindAddress("Py_Version");
   if (version != 0) {

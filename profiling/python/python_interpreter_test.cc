@@ -26,12 +26,13 @@ void BeginRecordMeanwhile() {
                std::future_status::timeout;
 }
 
-// Before the interpreter adds its own: a fork calls the last of them first.
+// Registers its handler before the interpreter's: a fork calls the handlers
+// that were registered last first.
 __attribute__((constructor(101))) void BeginRecordInFork() {
   pthread_atfork(BeginRecordMeanwhile, nullptr, nullptr);
 }
 
-// The child would have the half of it.
+// Otherwise the child would have half a record.
 TEST(PythonInterpreterTest, NoRecordBeginsWhileAThreadForks) {
   folder = open(testing::TempDir().c_str(), O_PATH | O_DIRECTORY);
   const pid_t child = fork();

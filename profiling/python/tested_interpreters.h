@@ -6,8 +6,8 @@
 //
 //   for (const std::string& python : TestedInterpreters()) ...
 //
-// Debian's, and those that FOOTPRINT_PYTHONS names, separated by colons; only
-// those that are there, so a caller says what it skips where there are none.
+// They are Debian's and those that FOOTPRINT_PYTHONS names, separated by
+// colons, if they exist. A caller that finds none reports what it skips.
 //
 // Reads the environment anew in each call and keeps nothing: thread-safe as
 // long as no thread changes the environment. Memory: the paths.

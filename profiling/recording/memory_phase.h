@@ -33,9 +33,11 @@ namespace footprint {
 class MemoryPhase {
  public:
   enum class Around {
-    kThisThread,   // Phases that this thread enters are inside.
-    kEveryThread,  // so are those of all other threads, if inside no other
-                   // phase; itself only inside another of this kind
+    // Phases that this thread enters are inside.
+    kThisThread,
+    // Phases of all threads are inside, unless they are inside another phase.
+    // This phase itself is only inside another phase of this kind.
+    kEveryThread,
   };
 
   // `name` must live until the profile is written, as a literal does.

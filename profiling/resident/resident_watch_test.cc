@@ -27,7 +27,7 @@ constexpr size_t kBlockBytes = size_t{64} << 20;
 class ResidentWatchTest : public testing::Test {
  protected:
   void SetUp() override {
-    // As the kernel writes it in lists of mappings: without "//".
+    // The kernel lists the path without "//".
     folder_ = std::filesystem::canonical(testing::TempDir()) / "watch-XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     const std::string path = folder_ + "/agent.so";

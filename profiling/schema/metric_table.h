@@ -32,7 +32,7 @@ enum class HeapQuantity {
 };
 inline constexpr int kHeapQuantityCount = 5;
 
-// How a metric sums a quantity up from the start to the end of a phase.
+// How a metric summarises a quantity from the start to the end of a phase.
 enum class HeapStatistic {
   kNetPeak,       // The highest value less the value at the start.
   kAbsolutePeak,  // The highest value.

@@ -170,7 +170,7 @@ int close(int file) {
   return next_close.Get()(file);
 }
 
-// After the stream's buffer is given back.
+// Ends the stage after the stream's buffer is freed.
 int fclose(FILE* stream) {
   const int error = errno;
   const int64_t visit = TakeFileVisit(fileno(stream));
