@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The cost of exact accounting on a program that does nothing but allocate and free,
-# beside bare jemalloc, jemalloc's own sampling profiler and heaptrack, in one run.
-# The commands run in turn; see tools/bench/paired_ratio.py. Takes its flags.
+# Measures the cost of exact accounting on a program that only allocates and
+# frees, compared with plain jemalloc, jemalloc's own sampling profiler and
+# heaptrack, in one run. The commands alternate; see
+# tools/bench/paired_ratio.py. Takes its flags.
 set -euo pipefail
 
 folder=$(mktemp -d)

@@ -1,4 +1,4 @@
-// An object with three names, which withdraws one on request.
+// An object with two names, which withdraws one on request.
 
 #include "footprint/profiling/malloc/own_exports.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line of the tool behind `memory_profile`.
+# Tests the command line of the tool behind `memory_profile`.
 set -uo pipefail
 
 runner=$PWD/$1
@@ -46,7 +46,7 @@ expect 2 "$scratch/none/p" \
 expect 0 "" "${outputs[@]}" -- "$program" --do=crash
 [[ -s $scratch/p && -s $scratch/s ]] || fail "no output for a crash"
 
-# Nothing of where the runner itself runs reaches the profile.
+# The profile holds nothing about where the runner itself runs.
 expect 0 "" "${outputs[@]}" -- "$program"
 cp "$scratch/p" "$scratch/first"
 (cd / && A_VARIABLE=set HOME=/elsewhere "$runner" "${outputs[@]}" -- "$program" \
@@ -70,8 +70,8 @@ kill -0 "$program_process" 2>/dev/null && fail "the program outlived its runner"
 [[ $folder == / || ! -e $folder ]] || fail "$folder was left behind"
 [[ ! -e $scratch/p ]] || fail "a cancelled measurement left an output"
 
-# The next runner takes away a folder that a killed one left, and none that is
-# in use.
+# The next runner removes a folder that a killed one left, and none that is in
+# use.
 "$runner" "${outputs[@]}" -- "$program" --do=hang 2>/dev/null &
 runner_process=$!
 until [[ -n $(cat /proc/$runner_process/task/*/children 2>/dev/null) ]]; do
@@ -90,8 +90,8 @@ wait $runner_process
 expect 0 "" "${outputs[@]}" -- "$program"
 [[ ! -e $folder ]] || fail "$folder of a killed runner is still there"
 
-# Nor anything that only looks like it: a user's folder, one of a runner that
-# knew no marker, one that somebody copied or renamed to keep it.
+# It removes nothing that only looks like such a folder: a user's folder, one of
+# a runner without markers, or one that somebody copied or renamed to keep it.
 users=$(mktemp -d /tmp/footprint-XXXXXX)
 echo kept >"$users/profile.binpb"
 "$runner" "${outputs[@]}" -- "$program" --do=hang 2>/dev/null &

@@ -45,7 +45,7 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
   return judgement.exit_status;
 }
 
-// Before the program runs: so that no run is lost to a path that was mistyped.
+// Runs before the program, so that a mistyped path loses no run.
 absl::Status CheckOutputs(const MemprofOptions& options) {
   for (const std::string& path :
        {options.record_path, options.json_path, options.pprof_path,

@@ -94,7 +94,7 @@ class SignalsForProgram {
   SignalsForProgram(const SignalsForProgram&) = delete;
   SignalsForProgram& operator=(const SignalsForProgram&) = delete;
 
-  // In the program's process, which exec gives the defaults of what is handled.
+  // Runs in the program's process. exec resets handled signals to defaults.
   void RestoreInProgram() const {
     std::signal(SIGCHLD, child_before_);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);

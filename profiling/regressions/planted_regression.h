@@ -34,7 +34,7 @@ inline constexpr char kPlantedLine[] = "planted\n";
 inline constexpr uint64_t kPlantedRegressionMagic = 0x464f4f5452454701;
 
 enum class RegressionKind : int64_t {
-  // Plants nothing. Memory is recorded as AllocationEvents, in a file for each
+  // Plants nothing. Memory is recorded as AllocationEvent, in a file for each
   // process: `record_path`, a dot and the process's ID.
   kNone,
   kLargerBlock,    // The call requests `bytes` more.

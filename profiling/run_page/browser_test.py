@@ -186,7 +186,8 @@ class BrowserTest(unittest.TestCase):
         self.browser.tab_to("input[type=search]")
         self.browser.press(*"FIT")
         found = "document.querySelector('.flame-found').textContent"
-        # In both processes; what fit calls is not added again.
+        # The figure is the sum of both processes; what fit calls is not added
+        # again.
         self.assertEqual(self.browser.ask(found), "2 found: 10.0 MiB (66.7 %)")
         self.assertEqual(self.browser.ask("document.querySelectorAll('.hit').length"), 2)
         self.browser.press("x")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of scaling with programs and command lines of every kind.
+# Tests scaling with programs and command lines of every kind.
 set -uo pipefail
 
 scaling=$PWD/$1
@@ -53,14 +53,14 @@ assert law['largest_size_error'] < 0.02, law
 [[ $("$print_profile" report.binpb) == *"first/megabytes:2/copies:1"* ]] ||
   fail "the profile: $("$print_profile" report.binpb)"
 
-# Others go on where one fails.
+# If one run fails, the others go on.
 expect 1 "not measured: hold megabytes=13 copies=1: exit status 1: an unlucky" \
   --grid="megabytes=1,13,20 copies=1" "${program[@]}"
 [[ $(<output) == *"20"* ]] || fail "no run after the one that failed"
 expect 1 "ended by signal 9 (killed, often for want of memory)" \
   --grid="n=1" sh -c 'kill -9 $$ {n}'
 
-# A program finds no files of this one.
+# A program inherits no open files of scaling.
 cat >files.py <<'PYTHON'
 import os, sys
 files = {f: os.readlink("/proc/self/fd/" + f) for f in os.listdir("/proc/self/fd")
@@ -69,11 +69,11 @@ sys.exit("no more of them" if "/dev/null" not in files.values() else str(files))
 PYTHON
 expect 1 "no more of them" --grid="n=1" /usr/bin/python3 files.py "{n}"
 
-# Runs that would not fit are left out.
+# Runs that would not fit into memory are left out.
 expect 1 "left out: by the runs before it would need about" \
   --grid="megabytes=1,2,4,8,100000000 copies=1" "${program[@]}"
 
-# Side by side, and from what was measured before.
+# Several programs are compared, also with earlier measurements.
 expect 0 "second" --variables=megabytes,copies --with=report.binpb \
   --with=second:report.binpb
 expect 2 "has no argument \"rows\"" --variables=rows --with=report.binpb

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of print_profile: real outputs of memory_profile as text, and refusals.
+# Tests print_profile with real outputs of memory_profile, and with bad files.
 set -uo pipefail
 readonly PRINT="$PWD/profiling/schema/print_profile"
 readonly PROFILE="$PWD/profiling/google_benchmark/sample_benchmark_profile.profile.binpb"
@@ -32,8 +32,8 @@ END
 cp "$PROFILE" here.binpb
 BUILD_WORKING_DIRECTORY=$PWD expect 0 'sample_benchmark' here.binpb
 
-# Files that are missing, cut short, damaged, foreign or empty; others are printed
-# all the same.
+# Files that are missing, cut short, damaged, foreign or empty do not stop the
+# others from being printed.
 expect 1 'none.binpb: cannot be opened' none.binpb
 head -c 100 "$PROFILE" >cut.binpb
 expect 1 'cut short or damaged' cut.binpb
