@@ -10,25 +10,24 @@
 //   footprint::HeapPhaseBytes bytes = footprint::EndHeapPhase(fit);
 //   // bytes.peak_live_net_bytes: bytes that Fit needed on top of those before.
 //
-// Bytes are usable bytes. A realloc in place counts the difference; of one that
-// moved, both blocks were live for the moment.
+// Bytes are usable bytes. A realloc in place counts the difference. In a
+// realloc that moves its block, both blocks are live for a moment.
 //
 // Threads. Figures are right to the byte with one thread, and with threads that
-// take turns in any way; while threads run freely, a peak is within 4 KiB a
-// thread of one that an order of the same calls would have. That a peak is the
-// same in every run is another matter: it is where every two threads that
-// allocate or free are kept apart by creation and join (pthread_create,
-// pthread_join by the creator; std::thread is made of these). Turns that are
-// taken by locks may be taken otherwise: then `threads_may_overlap`, and the
-// bound over all orders is `sum_thread_peak_net_bytes`.
+// take turns in any way. While threads run freely, a peak is within 4 KiB a
+// thread of the peak that some order of the same calls would have. A peak
+// repeats in every run only if creations and joins order every two threads that
+// allocate or free (pthread_create, and pthread_join by the creator;
+// std::thread uses these). If only locks order them, another run may have
+// another order: then `threads_may_overlap` is set, and
+// `sum_thread_peak_net_bytes` is the bound over all orders.
 //
-// Thread-safety: every function may be called from any thread. Phases are of
+// Thread-safety: every function may be called from any thread. Phases belong to
 // the process and may overlap in any way; at most 32 are open at once. A phase
-// stays open until it is ended: its token is a number, which owns nothing.
-// Memory: 2 KiB a thread, outside the heap. Time: about 5 % of a loop that does
-// nothing but allocate and free; beginning and ending a phase takes
-// microseconds.
-// Source: docs/decisions/0002-exact-heap-accounting.md.
+// stays open until it is ended; its token is a number, which owns nothing.
+// Memory: 2 KiB a thread, outside the heap. Time: about 5 % of a loop that only
+// allocates and frees; beginning and ending a phase takes microseconds. Source:
+// docs/decisions/0002-exact-heap-accounting.md.
 
 #ifndef FOOTPRINT_PROFILING_HEAP_HEAP_ACCOUNTING_H_
 #define FOOTPRINT_PROFILING_HEAP_HEAP_ACCOUNTING_H_
@@ -39,11 +38,11 @@
 
 namespace footprint {
 
-// Returns whether this process counts its allocations, that is if it was linked
-// with `exact_heap`. Where false, every figure below is zero.
+// Returns whether this process counts its allocations, that is, whether it was
+// linked with `exact_heap`. If not, every figure below is zero.
 bool HeapIsAccounted();
 
-// An open phase: a token, to be handed to `EndHeapPhase` once.
+// The token of an open phase, which is passed to `EndHeapPhase` once.
 struct HeapPhase {
   int number = -1;
 };
@@ -52,27 +51,27 @@ struct HeapPhase {
 // `exact_heap_with_requested_bytes`.
 bool RequestedBytesAreCounted();
 
-// Begins a phase now. Ends the process with a message if 32 are open.
+// Begins a phase now. Aborts with a message if 32 are open.
 HeapPhase BeginHeapPhase();
 
-// The same, for those who can do without: number is -1 if 32 are open.
+// Begins a phase now. The returned `number` is -1 if 32 are open.
 HeapPhase TryBeginHeapPhase();
 
-// Bytes that `phase` needed up to now.
+// Returns the bytes that `phase` has needed so far.
 HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase);
 
-// Ends `phase` and tells what it needed.
+// Ends `phase` and returns the bytes that it needed.
 HeapPhaseBytes EndHeapPhase(const HeapPhase& phase);
 
-// The phase that began with the first allocation of the process, before main.
-// It can be read, but not ended.
+// Returns the phase that began with the first allocation of the process, before
+// main. It can be read, but not ended.
 HeapPhase ProcessHeapPhase();
 
-// Begins that phase anew: in the child of a fork, whose inherited blocks are
-// the parent's figures.
+// Restarts that phase. The child of a fork calls it, since the inherited blocks
+// belong to the parent's figures.
 void RestartProcessHeapPhase();
 
-// Live bytes of the process at this moment.
+// Returns the live bytes of the process at this moment.
 int64_t LiveHeapBytes();
 
 // Returns how many child processes fork made so far. Their memory is not

@@ -21,8 +21,8 @@
 
 namespace footprint::profiling_internal {
 
-// Starts sampling. `interval_bytes` is the mean distance of two points; 0 makes
-// every allocation a sample, -1 makes none one.
+// Starts sampling. `interval_bytes` is the mean distance of two points. 0 makes
+// every allocation a sample, and -1 stops sampling.
 void BeginSampling(int64_t interval_bytes);
 
 // Sets whether any sampled block is live. While none is, a free need not look

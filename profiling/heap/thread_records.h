@@ -49,7 +49,7 @@ ThreadRecord* FindRecord(ThreadNode* node);
 // Returns a new record in the process's list. Aborts with a message if the
 // kernel has no memory.
 ThreadRecord* NewRecord() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
-// Returns a record that is in no list to the free records.
+// Puts a record, which must be in no list, among the free records.
 void FreeRecord(ThreadRecord* record)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 

@@ -49,8 +49,8 @@ bool BeginCallSites(int folder, const char* file_name,
 // after BeginCallSites. If the file cannot be created, growth is not recorded.
 void BeginSiteGrowth(int folder, const char* file_name);
 
-// Stops recording and closes the file. The child of a fork closes its parent's
-// so.
+// Stops recording and closes the file. In the child of a fork, it closes the
+// parent's file.
 void EndCallSites();
 
 // Whether every block is recorded. If so, a freed block without an entry was
