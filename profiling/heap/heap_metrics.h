@@ -24,8 +24,8 @@ struct HeapPhaseBytes {
   // Threads that allocated or freed.
   int active_thread_count = 0;
   // True if no creation or join orders some two threads that allocate. Then
-  // peaks of the process depend on how they took turns, and
-  // sum_thread_peak_net_bytes is the bound that does not.
+  // peaks of the process depend on how they took turns.
+  // sum_thread_peak_net_bytes need not depend on it.
   bool threads_may_overlap = false;
 };
 
