@@ -5,7 +5,7 @@
 //       finder.Find(selector, threshold, "t.textproto:12", &verdict);
 //   if (baseline.metric == nullptr) ...  // the verdict says why
 //
-// Keeps the index, which must outlive it. Thread-compatible.
+// Keeps a reference to the index, which must outlive it. Thread-compatible.
 
 #ifndef FOOTPRINT_GATES_JUDGE_BASELINE_FINDER_H_
 #define FOOTPRINT_GATES_JUDGE_BASELINE_FINDER_H_
@@ -22,15 +22,17 @@ class BaselineFinder {
   explicit BaselineFinder(const MeasurementIndex& index) : index_(index) {}
 
   // Returns the measurement that `selector` names for the threshold's metric,
-  // which has a value above zero. Returns one without a metric if there is
-  // none, and adds a problem unless one says why already. `location`: where the
-  // threshold stands.
+  // which has a value above zero. If there is no such measurement, returns one
+  // without a metric and adds a problem, unless the profile records a failure
+  // or this threshold has its problem already. `location` is the threshold's
+  // file and line.
   Measurement Find(const Selector& selector, const Threshold& threshold,
                    const std::string& location, Verdict* verdict);
 
  private:
   const MeasurementIndex& index_;
-  // A selector that names many measurements has one baseline all the same.
+  // Location of the last threshold that got a problem. Its selector may name
+  // many measurements, and one problem is enough.
   std::string last_bad_location_;
 };
 

@@ -16,7 +16,8 @@
 namespace footprint {
 namespace {
 
-// A limit that blocks, and a reason for what the program does not tell of.
+// Returns whether the threshold limits the memory that the program's figures
+// leave out, blocks, and gives a reason.
 bool ExplainsTheRest(const Threshold& threshold) {
   return threshold.metric() == RESIDENT_ANONYMOUS_BYTES &&
          IsBlocking(threshold) && LimitsAbove(threshold) &&

@@ -1,13 +1,13 @@
-// Finds the benchmarks that the thresholds leave free to need any amount.
+// Finds the benchmarks whose memory no threshold limits.
 //
 //   CoverageCheck check(profiles, index);
 //   check.NoteRule(threshold, location, found_of_one_benchmark);
 //   check.CheckForks(&verdict);
 //   check.CheckEveryBenchmarkIsJudged(command, mismatched, &verdict);
 //
-// Keeps the profiles and the index, which must outlive it. Thread-compatible.
-// Memory: 8 bytes a benchmark, and some 100 a measurement with a rule over
-// samples.
+// Keeps references to the profiles and the index, which must outlive it.
+// Thread-compatible. Memory: 8 bytes a benchmark, and about 100 bytes a
+// measurement with a rule over samples.
 
 #ifndef FOOTPRINT_GATES_JUDGE_COVERAGE_CHECK_H_
 #define FOOTPRINT_GATES_JUDGE_COVERAGE_CHECK_H_
@@ -30,8 +30,8 @@ class CoverageCheck {
   CoverageCheck(absl::Span<const MemoryProfile> profiles,
                 const MeasurementIndex& index);
 
-  // Notes what a threshold that may judge the benchmark names in it, which may
-  // be nothing. `location`: where it stands.
+  // Notes the measurements of the benchmark that a threshold names, which may
+  // be none. `location` is the threshold's file and line.
   void NoteRule(const Threshold& threshold, const std::string& location,
                 const BenchmarkKey& benchmark,
                 const std::vector<Measurement>& found);
@@ -39,33 +39,35 @@ class CoverageCheck {
   // Notes that a benchmark needs no limit.
   void NoteExemption(const BenchmarkKey& benchmark);
 
-  // Notes that a rule looked at the figures of a benchmark.
+  // Notes that a rule judged a figure of the benchmark, or compared with it.
   void NoteJudged(const Measurement& found, bool is_blocking);
 
-  // Adds a problem for each benchmark that started processes and was judged:
-  // its children are not in its figures.
+  // Adds a problem for each judged benchmark that started child processes,
+  // because its figures do not include their memory.
   void CheckForks(Verdict* verdict) const;
 
-  // Adds a problem for each rule over the median of runs that no limit of the
-  // highest stands beside: it would accept that some runs need any amount.
+  // Adds a problem for each rule over the median of runs without a blocking
+  // limit of the same figure: alone it would accept that some runs need any
+  // amount.
   void CheckMedians(Verdict* verdict) const;
 
-  // Adds a problem for each benchmark of which no rule that blocks limits the
-  // peak. `mismatched`: benchmarks of which is said why.
+  // Adds a problem for each benchmark whose peak no blocking rule limits. The
+  // benchmarks in `mismatched` are skipped: they have a problem already.
   void CheckEveryBenchmarkIsJudged(const UpdateCommand& command,
                                    const std::set<BenchmarkKey>& mismatched,
                                    Verdict* verdict) const;
 
-  // Adds a problem for each program whose own figures leave out most of what
-  // was seen from outside, unless a rule judges the rest.
+  // Adds a problem for each program whose own figures account for less than
+  // half of the anonymous memory that was measured from outside, unless a rule
+  // limits the rest.
   void CheckProgramsTellEnough(Verdict* verdict) const;
 
  private:
   struct State {
-    bool is_named = false;        // by a rule that is for its environment
-    bool is_limited = false;      // by a rule that limits its whole peak
-    bool is_exempt = false;       // from the need of such a rule
-    bool is_rest_judged = false;  // by a rule for what it does not tell of
+    bool is_named = false;        // a rule for its environment names it
+    bool is_limited = false;      // a blocking rule limits its whole peak
+    bool is_exempt = false;       // it needs no such rule
+    bool is_rest_judged = false;  // a rule limits what it leaves out
     bool is_judged = false;
     bool is_judged_to_block = false;
   };
@@ -86,7 +88,7 @@ class CoverageCheck {
   const MeasurementIndex& index_;
   std::vector<std::vector<State>> states_;  // by profile and benchmark
   std::vector<Median> medians_;
-  std::set<MeasurementKey> limited_;  // by rules that block, from above
+  std::set<MeasurementKey> limited_;  // limited from above by blocking rules
 };
 
 }  // namespace footprint

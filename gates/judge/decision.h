@@ -1,8 +1,9 @@
-// The one decision that follows from all that was judged.
+// Computes the decision that follows from all judgements and problems of a
+// verdict.
 //
 //   verdict.set_decision(ComputeDecision(verdict));
 //
-// Pure function, thread-safe. Takes no memory. Time: linear in the judgements
+// Pure function, thread-safe. Allocates nothing. Time: linear in the judgements
 // and problems.
 
 #ifndef FOOTPRINT_GATES_JUDGE_DECISION_H_
@@ -12,9 +13,9 @@
 
 namespace footprint {
 
-// The first decision, in gate.proto's order, that a problem has, or a judgement
-// of a rule that blocks; ACCEPT if there is none. `verdict`'s own decision is
-// not looked at.
+// Returns the first decision, in gate.proto's order, of any problem or of any
+// judgement by a blocking rule; ACCEPT if there is neither. Ignores the
+// decision that `verdict` already has.
 Decision ComputeDecision(const Verdict& verdict);
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// For tests: writes a memory profile from its text form.
-// encode_profile_main INPUT.textproto OUTPUT.binpb
+// Writes a memory profile from its text form, for tests. encode_profile_main
+// INPUT.textproto OUTPUT.binpb
 
 #include <cstdio>
 #include <string>

@@ -66,8 +66,8 @@ std::set<BenchmarkKey> EnvironmentCheck::Run(Verdict* verdict) {
   return std::move(mismatched_);
 }
 
-// Returns whether a rule of the profile's own environment does what the other
-// would.
+// Returns whether a rule for the profile's own environment can stand in for the
+// foreign one.
 bool EnvironmentCheck::IsKeptHere(const MeasurementKey& key,
                                   const RuledMeasurement& foreign) const {
   const auto kept = kept_here_.find(key);

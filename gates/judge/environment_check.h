@@ -1,13 +1,13 @@
 // Finds the benchmarks that only thresholds of other environments judge.
 //
 //   EnvironmentCheck check(profiles, sources, index, command);
-//   check.NoteFile(source, profile);             // each file of its label
-//   check.NoteForeign(ruled);                    // what it would judge there
-//   check.NoteKept(found, metric, &threshold);   // what is judged here
-//   const std::set<BenchmarkKey> mismatched = check.Run(&verdict);
+//   check.NoteFile(source, profile); // each file for its label
+//   check.NoteForeign(ruled); // judged in another environment
+//   check.NoteKept(found, metric, &threshold); // judged here const
+//   std::set<BenchmarkKey> mismatched = check.Run(&verdict);
 //
-// Keeps what it is given, which must outlive it. Thread-compatible. Memory:
-// about 100 bytes a note.
+// Keeps references to its arguments, which must outlive it. Thread-compatible.
+// Memory: about 100 bytes a note.
 
 #ifndef FOOTPRINT_GATES_JUDGE_ENVIRONMENT_CHECK_H_
 #define FOOTPRINT_GATES_JUDGE_ENVIRONMENT_CHECK_H_
@@ -28,12 +28,12 @@
 
 namespace footprint {
 
-// Returns whether the thresholds may judge the profile: their file has no
-// environment, or the same.
+// Returns whether the thresholds may judge the profile: their file names no
+// environment, or the profile's.
 bool IsForEnvironment(const MemoryProfile& profile,
                       const ThresholdSource& thresholds);
 
-// The index of a profile, and that of a benchmark in it.
+// Index of a profile, and index of a benchmark in it.
 using BenchmarkKey = std::pair<int, int>;
 
 class EnvironmentCheck {
@@ -50,19 +50,19 @@ class EnvironmentCheck {
         foreign_(profiles.size()) {}
 
   // Notes that a file has a threshold for the profile's label. Returns whether
-  // it may judge it.
+  // the file may judge the profile.
   bool NoteFile(size_t source, int profile);
 
-  // Notes a benchmark that a file of another environment names, and what that
-  // file would judge of it there.
+  // Notes a benchmark that a file for another environment names, and the
+  // measurements that the file judges there.
   void NoteForeign(const BenchmarkKey& benchmark,
                    const std::vector<Measurement>& found, size_t source,
                    int number);
 
-  // Notes a threshold of a file with an environment that judges `found` here.
+  // Notes that a threshold judges `found` here. Its file names an environment.
   void NoteKept(const Measurement& found, const Threshold& threshold);
 
-  // Adds the problems. Returns the benchmarks that they are about.
+  // Adds the problems to the verdict. Returns the benchmarks that they concern.
   std::set<BenchmarkKey> Run(Verdict* verdict);
 
  private:
@@ -78,11 +78,10 @@ class EnvironmentCheck {
   const absl::Span<const ThresholdSource> sources_;
   const MeasurementIndex& index_;
   const UpdateCommand& command_;
-  // The files for the environment of each profile, and those for others.
+  // For each profile, the files for its environment and the files for others.
   std::vector<std::vector<size_t>> own_sources_;
   std::vector<std::vector<size_t>> foreign_sources_;
-  // These measurements would be judged by files of another environment, by
-  // profile.
+  // For each profile, the measurements that files of other environments judge.
   std::vector<std::vector<RuledMeasurement>> foreign_;
   std::set<BenchmarkKey> foreign_benchmarks_;
   // Measurements that a file of the profile's own environment judges.

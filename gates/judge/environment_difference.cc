@@ -35,7 +35,8 @@ std::vector<const FieldDescriptor*> DifferingFields(const Environment& a,
   return fields;
 }
 
-// Letters, digits and dots; everything else becomes one '-'.
+// Keeps letters, digits and dots, and replaces each run of other characters by
+// one '-'.
 std::string ForFileName(absl::string_view value) {
   std::string name;
   for (char c : value) {
@@ -54,7 +55,7 @@ std::string ForFileName(absl::string_view value) {
 }  // namespace
 
 int CountDifferences(const Environment& a, const Environment& b) {
-  // Most are equal, and this is called for every profile and file.
+  // Fast path: this runs for every profile and file, and most are equal.
   const bool is_equal = a.allocator() == b.allocator() &&
                         a.SerializeAsString() == b.SerializeAsString();
   return is_equal ? 0 : static_cast<int>(DifferingFields(a, b).size());

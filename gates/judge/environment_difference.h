@@ -4,8 +4,8 @@
 //   // compiler is "gcc 13.1", not "gcc 12.2.0"
 //
 // Pure functions, thread-safe; the result copies what it names. Every field of
-// the message counts, so one that is added to the schema counts too. Memory and
-// time: linear in the fields.
+// the message is compared, also one that a later schema adds. Memory and time:
+// linear in the fields.
 
 #ifndef FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_
 #define FOOTPRINT_GATES_JUDGE_ENVIRONMENT_DIFFERENCE_H_
@@ -17,16 +17,16 @@
 
 namespace footprint {
 
-// Returns how many fields differ; 0: the same environment.
+// Returns the number of fields that differ: 0 for the same environment.
 int CountDifferences(const Environment& a, const Environment& b);
 
-// Describes as above each field that differs, with commas between.
+// Returns a description of each field that differs, as above, joined by commas.
 std::string DescribeDifference(const Environment& here,
                                const Environment& there);
 
-// A name for the file of a new environment, beside `path`, made of the values
-// that differ: "t/tabular.debian12.textproto" ->
-// "t/tabular.gcc-13.1.textproto".
+// Returns the path of a file for the environment `here`, in the folder of
+// `path`. Its name lists the values that differ: "t/tabular.debian12.textproto"
+// -> "t/tabular.gcc-13.1.textproto".
 std::string PathForEnvironment(absl::string_view path, const Environment& here,
                                const Environment& there);
 

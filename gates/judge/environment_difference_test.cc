@@ -18,7 +18,7 @@ Environment Debian() {
   return environment;
 }
 
-// A field that is added to the schema counts without a change here.
+// This test covers a field that is added to the schema without being changed.
 TEST(EnvironmentDifferenceTest, EveryFieldCounts) {
   const auto* descriptor = Environment::descriptor();
   EXPECT_EQ(CountDifferences(Debian(), Debian()), 0);

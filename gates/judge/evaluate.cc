@@ -31,23 +31,23 @@
 namespace footprint {
 namespace {
 
-// A threshold, and where it stands.
+// A threshold and its location.
 struct PlacedThreshold {
-  size_t source;  // in the files
-  int number;     // in the file
+  size_t source;  // index of the file
+  int number;     // index in the file
   const Threshold& threshold;
   std::string location;
 };
 
 // Describes what one threshold found in the profiles of its label.
 struct Findings {
-  bool is_judging = false;  // its file is for one of the profiles
-  bool is_excused = false;  // it might be for a benchmark that failed
+  bool is_judging = false;  // its file may judge a profile
+  bool is_excused = false;  // it may name a benchmark that failed
   bool names_something = false;
   int named_count = 0;               // benchmarks that it may judge
   int judged_count = 0;              // benchmarks in which it judges
-  std::vector<Measurement> lost;     // in which it should, and cannot
-  std::vector<Measurement> members;  // of the family that it names
+  std::vector<Measurement> lost;     // benchmarks without what it judges
+  std::vector<Measurement> members;  // members of the family that it names
 };
 
 void AddUndecided(const MeasurementIndex& index, const PlacedThreshold& placed,
@@ -102,8 +102,8 @@ void AddAwaited(const PlacedThreshold& placed, const UpdateCommand& command,
       verdict);
 }
 
-// Removes from `found` what more particular thresholds judge, and notes it in
-// the verdict if there is one.
+// Removes from `found` the measurements that more particular thresholds judge.
+// Records these overrides in `verdict` unless it is null.
 void LeaveOutExceptions(const ThresholdExceptions& exceptions,
                         const MeasurementIndex& index,
                         const PlacedThreshold& placed, Verdict* verdict,
@@ -129,8 +129,8 @@ void LeaveOutExceptions(const ThresholdExceptions& exceptions,
                found->end());
 }
 
-// One call of Evaluate: walks over the thresholds and what they name, and asks
-// the rules (rules.h).
+// One call of Evaluate: applies the rules (rules.h) of every threshold to the
+// measurements that it names.
 class Evaluation {
  public:
   Evaluation(absl::Span<const MemoryProfile> profiles,
@@ -183,8 +183,8 @@ class Evaluation {
     if (!names_profile) selectors_.AddUnusedFile(sources_[source]);
   }
 
-  // Holds a threshold against all that it names. Returns whether a profile has
-  // its label.
+  // Judges all measurements that a threshold names. Returns whether a profile
+  // has its label.
   bool JudgeThreshold(const PlacedThreshold& placed) {
     const ThresholdSource& source = sources_[placed.source];
     const Selector& selector = placed.threshold.selector();
@@ -310,7 +310,7 @@ class Evaluation {
     }
   }
 
-  // Adds what the rules of one scope say: judgements, and problems where
+  // Applies the rules of one scope. Adds their judgements, and problems where
   // nothing could be decided.
   void AddFigures(const PlacedThreshold& placed, const Measurement& found,
                   RuleScope scope, const RuleInput& input) {

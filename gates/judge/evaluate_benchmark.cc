@@ -1,5 +1,5 @@
-// How long judging takes: time of `Evaluate` alone, on profiles and thresholds
-// in memory. Reading the files is not in it.
+// Measures the time of `Evaluate` on profiles and thresholds in memory, without
+// reading files.
 
 #include <string>
 #include <vector>
@@ -34,7 +34,8 @@ std::vector<MemoryProfile> MakeProfiles(int count) {
   return profiles;
 }
 
-// One file for all, `literal` labels or one rule a metric for every label.
+// Makes one threshold file: a rule for each label if `is_literal`, else one
+// rule a metric for every label.
 ThresholdSource MakeThresholds(int profile_count, bool is_literal) {
   ThresholdSource source;
   source.path = "thresholds.textproto";

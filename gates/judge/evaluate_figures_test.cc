@@ -1,4 +1,4 @@
-// Rules over samples and over scaling laws, as Evaluate carries them out.
+// Tests how Evaluate applies rules over samples and over scaling laws.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,8 @@ ThresholdSource Source(const std::string& thresholds) {
   return source;
 }
 
-// A benchmark for each number of rows, of 8 bytes each and what `extra` adds.
+// Makes a profile with a benchmark for each number of rows, which needs
+// `bytes(rows)`.
 MemoryProfile Family(int64_t (*bytes)(int64_t rows), int kind = 1) {
   MemoryProfile profile;
   profile.set_label("//a:b");
@@ -198,7 +199,7 @@ TEST(EvaluateFiguresTest, ARegressionWithoutABaselineGivesTheBlock) {
                         "\"6.1\" cpu_model: \"cpu\" values: [7, 7"));
 }
 
-// In 59 runs 12 may need ten times the memory, and the median does not move.
+// If 12 of 59 runs need ten times the memory, the median does not move.
 TEST(EvaluateFiguresTest, ARegressionRuleAloneIsAMistake) {
   constexpr char kMedian[] = R"pb(
     threshold {

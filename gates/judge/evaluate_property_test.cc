@@ -1,4 +1,4 @@
-// Evaluate against an oracle that knows nothing of indexes.
+// Compares Evaluate with a naive oracle that uses no index.
 
 #include <algorithm>
 #include <array>
@@ -49,7 +49,7 @@ bool IsOwn(const ThresholdSource& source, const MemoryProfile& profile) {
              profile.environment().compiler();
 }
 
-// Measurements that a rule names in one benchmark.
+// The measurements that a rule names in one benchmark.
 struct OracleFind {
   struct One {
     int phase;
@@ -87,7 +87,8 @@ OracleFind Look(const Threshold& threshold, const BenchmarkMemory& benchmark) {
   return find;
 }
 
-// Straight from the definitions, quadratic, one metric after the other.
+// Follows the definitions literally, in quadratic time, one metric after the
+// other.
 class Oracle {
  public:
   static OracleVerdict Run(const std::vector<MemoryProfile>& profiles,
@@ -134,12 +135,12 @@ class Oracle {
     return true;
   }
 
-  // Fills `excused_` with the benchmarks for which a mismatch is said.
+  // Fills `excused_` with the benchmarks that get an ENVIRONMENT_MISMATCH.
   void FindForeign(const MemoryProfile& profile,
                    const std::vector<ThresholdSource>& sources) {
     excused_.clear();
     std::set<std::string> named;
-    // Rules of its own environment's files, and of others'.
+    // [0]: rules of files for its own environment; [1]: of files for others.
     std::map<std::tuple<std::string, int, int>,
              std::array<std::vector<const Threshold*>, 2>>
         seen;
@@ -257,7 +258,7 @@ class Oracle {
         part.benchmark().empty() ? "*" : part.benchmark();
     const std::string whole_name =
         whole.benchmark().empty() ? "*" : whole.benchmark();
-    // At most one argument, of one name.
+    // The cases have at most one argument, always of the same name.
     const bool has_arguments =
         whole.arguments().empty() ||
         (!part.arguments().empty() &&
@@ -527,7 +528,8 @@ class RandomCase {
     }
     threshold->set_severity(
         static_cast<Severity>(Below(3) == 0 ? Below(4) : 0));
-    // Limits of peaks, so that all are not refused for want of one.
+    // Most thresholds limit a peak, so that not every case is refused for lack
+    // of such a limit.
     const bool is_count = Below(is_calm_ ? 6 : 2) == 0;
     threshold->set_metric(is_count ? ALLOCATION_COUNT : PEAK_LIVE_USABLE_BYTES);
     const int value = Below(5);
@@ -548,7 +550,7 @@ class RandomCase {
   }
 
   std::mt19937 random_;
-  // Few mistakes, so that rules are judged.
+  // A calm case has few mistakes, so that its rules are judged.
   bool is_calm_ = false;
 };
 

@@ -35,7 +35,7 @@ MemoryProfile Profile(const std::string& text) {
   MemoryProfile profile;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &profile))
       << text;
-  // As the rule memory_profile writes them.
+  // The rule memory_profile writes three processes and EXACT figures.
   if (profile.process_count() == 0) profile.set_process_count(3);
   for (BenchmarkMemory& benchmark : *profile.mutable_benchmarks()) {
     MarkExact(benchmark.mutable_metrics());
@@ -46,7 +46,7 @@ MemoryProfile Profile(const std::string& text) {
   return profile;
 }
 
-// A threshold file without regard to what parse_threshold_file refuses.
+// Makes a threshold source, also one that ParseThresholdFile would refuse.
 ThresholdSource Source(const std::string& text,
                        const std::string& path = "t.textproto") {
   ThresholdSource source;
@@ -70,7 +70,7 @@ Verdict Judge(const std::vector<MemoryProfile>& profiles,
   return Evaluate(profiles, sources, options);
 }
 
-// "location: message" of the only problem.
+// Returns "location: message" of the only problem.
 std::string OnlyProblem(const Verdict& verdict) {
   if (verdict.problems_size() != 1) return verdict.DebugString();
   return absl::StrCat(verdict.problems(0).location(), ": ",
@@ -92,12 +92,12 @@ constexpr char kProfile[] = R"pb(
   }
 )pb";
 
-// One threshold for the benchmark of kProfile.
+// Returns a threshold for the benchmark of kProfile.
 std::string Rule(const std::string& fields) {
   return absl::StrCat("threshold { selector { label: '//a:b' } ", fields, " }");
 }
 
-// For rules that limit no peak.
+// Exempts the benchmark where the rules of a test limit no peak.
 constexpr char kExempt[] =
     "exemption { selector { label: '//a:b' } reason: 'a test' }";
 
@@ -155,7 +155,7 @@ TEST(EvaluateTest, ExactValuesRejectBothWays) {
     EXPECT_EQ(verdict.decision(), decision) << value;
     EXPECT_EQ(verdict.judgements(0).rule(), EXACT_VALUE);
   }
-  // Less than before needs no reason.
+  // A decrease needs no reason.
   const Verdict less =
       Judge({Profile(kProfile)}, {Source(PeakRule("exact_bytes: 1001"))});
   EXPECT_EQ(less.judgements(0).command_to_accept(),
@@ -334,7 +334,7 @@ TEST(EvaluateTest, AProgramThatTellsTooLittleNeedsALimitForTheRest) {
   EXPECT_EQ(Judge({profile}, {Source(whole + rest + "reason: 'tables' }")})
                 .decision(),
             ACCEPT);
-  // A rule that does not block, or that nobody gave a reason for, is none.
+  // A rule that does not block, or that gives no reason, does not count.
   for (const char* fields : {"}", "severity: AUDIT reason: 'tables' }"}) {
     EXPECT_EQ(Judge({profile}, {Source(whole + rest + fields)}).decision(),
               BAD_CONFIGURATION)
@@ -352,7 +352,8 @@ TEST(EvaluateTest, ASingleProfileMayBeJudgedByAFileOfMany) {
             ACCEPT);
   EXPECT_EQ(Judge({Profile(kProfile)}, {Source(shared)}, true).decision(),
             BAD_CONFIGURATION);
-  // Only if it says so: a label with a slip in it would judge nothing.
+  // Without `shared`, an unknown label is a problem: a mistyped label would
+  // judge nothing.
   for (bool is_complete : {false, true}) {
     const Verdict verdict =
         Judge({Profile(kProfile)}, {Source(text)}, is_complete);
@@ -377,7 +378,7 @@ TEST(EvaluateTest, ASharedFileOfNoneOfTheProfilesIsNamed) {
               HasSubstr("two.textproto: none of its labels"));
 }
 
-// Two benchmarks, a phase each; every metric of kProfile.
+// Makes two benchmarks with a phase each, and with every metric of kProfile.
 MemoryProfile TwoBenchmarks() {
   MemoryProfile profile = Profile(kProfile);
   *profile.add_benchmarks() = profile.benchmarks(0);
@@ -418,7 +419,7 @@ TEST(EvaluateTest, ABenchmarkThatLostItsMetricIsNamed) {
   EXPECT_THAT(OnlyProblem(verdict),
               HasSubstr("does not judge //a:b BM_Load/rows:20, which it names: "
                         "peak_live_usable_bytes is not in the profile"));
-  // Also in one of the phases that a rule names.
+  // The same holds for one of several phases that a rule names.
   profile = TwoBenchmarks();
   profile.mutable_benchmarks(1)->mutable_phases(0)->clear_metrics();
   Phase* other = profile.mutable_benchmarks(1)->add_phases();
@@ -453,7 +454,7 @@ TEST(EvaluateTest, OneProcessShowsNoRepeating) {
     EXPECT_THAT(OnlyProblem(verdict),
                 HasSubstr(absl::StrCat("//a:b: was measured in ", count,
                                        " processes, so nothing shows")));
-    // Too much is too much all the same.
+    // A value above the limit is rejected all the same.
     EXPECT_EQ(Judge({profile}, {Source(PeakRule("max_bytes: 999"))}).decision(),
               REJECT);
   }
@@ -474,7 +475,8 @@ TEST(EvaluateTest, OnlyAnExactMetricIsHeldToOneValue) {
                                   "//a:b BM_Load/rows:10"),
                         HasSubstr(Determinism_Name(determinism))));
     }
-    // A limit is right, and says what it was held against.
+    // A limit may judge a BOUNDED figure, and the judgement says that it was
+    // BOUNDED.
     for (const char* fields :
          {"max_bytes: 1000", "max_bytes: 1000 min_bytes: 999"}) {
       const Verdict verdict = Judge({profile}, {Source(PeakRule(fields))});
@@ -501,7 +503,7 @@ TEST(EvaluateTest, ABaselineThatForkedIsInconclusive) {
   const std::string warned =
       "threshold { selector { label: '//a:b' benchmark: '*20' } metric: "
       "ALLOCATION_COUNT max_count: 7 severity: WARN }";
-  // Under a rule that does not block it is said, and no more.
+  // Under a rule that does not block, the problem is shown but does not count.
   const std::string other =
       "threshold { selector { label: '//a:b' benchmark: '*10' } metric: "
       "PEAK_LIVE_USABLE_BYTES ";
@@ -551,14 +553,14 @@ TEST(EvaluateTest, TwoRulesOfOneSortForOneMetricAreNamedTogether) {
              Source("threshold { selector { label: '*' benchmark: 'BM_Load*' } "
                     "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 2000 }",
                     "two.textproto")});
-  // Neither names a part of what the other names.
+  // Neither selector names a part of what the other names.
   EXPECT_EQ(verdict.decision(), BAD_CONFIGURATION);
   EXPECT_THAT(OnlyProblem(verdict),
               AllOf(HasSubstr("two.textproto:10: is a second rule of the same "
                               "sort for peak_live_usable_bytes of //a:b "
                               "BM_Load/rows:10"),
                     HasSubstr("the other is at one.textproto:10")));
-  // Rules of different sorts get along.
+  // Rules of different sorts do not conflict.
   EXPECT_EQ(Judge({Profile(kProfile)}, {Source(PeakRule("max_bytes: 1000")),
                                         Source(PeakRule("exact_bytes: 1000"))})
                 .decision(),
@@ -581,7 +583,7 @@ TEST(EvaluateTest, AnExceptionJudgesInPlaceOfADefault) {
   EXPECT_EQ(verdict.overrides(0).benchmark(), "BM_Load/rows:10");
   EXPECT_EQ(verdict.overrides(0).judging_location(), "other.textproto:10");
   EXPECT_EQ(verdict.overrides(0).general_location(), "general.textproto:10");
-  // A default that gives way does not count as a limit.
+  // A default that an exception overrides does not count as a limit.
   const Verdict warned =
       Judge({Profile(kProfile)},
             {general, Source(exception + "max_bytes: 1000 severity: WARN }")});
@@ -631,12 +633,12 @@ TEST(EvaluateTest, WhatDidNotRepeatIsInconclusiveUnderABlockingRule) {
   EXPECT_EQ(judge("BLOCK").decision(), INCONCLUSIVE);
   EXPECT_THAT(OnlyProblem(judge("BLOCK")),
               HasSubstr("was not the same in every process"));
-  // Shown all the same.
+  // The problem is shown all the same.
   EXPECT_EQ(judge("WARN").decision(), ACCEPT);
   EXPECT_THAT(judge("WARN").problems(), SizeIs(1));
 }
 
-// A figure that repeated is not said to have differed.
+// The message does not claim that a repeated figure differed.
 TEST(EvaluateTest, SaysThatAPeakDependsOnTheOrderOfThreads) {
   MemoryProfile profile = Profile(kProfile);
   profile.mutable_benchmarks(0)->add_unrepeated(PEAK_MAPPED_BYTES);
@@ -650,8 +652,8 @@ TEST(EvaluateTest, SaysThatAPeakDependsOnTheOrderOfThreads) {
                     testing::Not(HasSubstr("not the same in every process"))));
 }
 
-// The others are judged all the same, and the rules of the one that failed are
-// not taken for mistakes.
+// The other benchmarks are judged, and rules for the failed one are no
+// mistakes.
 TEST(EvaluateTest, ABenchmarkThatFailedTakesNoOtherWithIt) {
   MemoryProfile profile = Profile(kProfile);
   profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
@@ -680,7 +682,7 @@ TEST(EvaluateTest, ABenchmarkThatForkedIsInconclusiveOnce) {
   EXPECT_THAT(OnlyProblem(judge("max_bytes: 1000 min_bytes: 1")),
               HasSubstr("started 2 child processes"));
   EXPECT_EQ(judge("max_bytes: 1000 severity: WARN").decision(), ACCEPT);
-  // Too much without the children is too much.
+  // A value above the limit without the children is rejected.
   EXPECT_EQ(judge("max_bytes: 999").decision(), REJECT);
 }
 
@@ -700,13 +702,13 @@ TEST(EvaluateTest, AFileOfAnotherEnvironmentDoesNotJudge) {
             "t/a.debian13.textproto; measure there, or accept this environment "
             "with: bazel run //gates:update -- "
             "--environment=t/a.gcc-12.2.0.textproto --only=//a:b");
-  // With a file of its own, the other one does not matter.
+  // If the environment has its own file, the other file does not matter.
   const Verdict accepted = Judge(
       {Profile(kProfile)}, {Source(there + PeakRule("exact_bytes: 1")),
                             Source(here + PeakRule("exact_bytes: 1000"))});
   EXPECT_EQ(accepted.decision(), ACCEPT);
   EXPECT_THAT(accepted.judgements(), SizeIs(1));
-  // Limits for everywhere still reject.
+  // Limits that hold everywhere still reject.
   EXPECT_EQ(
       Judge({Profile(kProfile)}, {Source(there + PeakRule("exact_bytes: 1")),
                                   Source(PeakRule("max_bytes: 999"))})
@@ -714,7 +716,8 @@ TEST(EvaluateTest, AFileOfAnotherEnvironmentDoesNotJudge) {
       REJECT);
 }
 
-// A neighbour's value for this environment must not hide that there is none.
+// Another benchmark's value for this environment must not hide that this
+// benchmark has none.
 TEST(EvaluateTest, ABenchmarkThatIsJudgedElsewhereOnlyIsNamed) {
   const std::string here =
       "environment { allocator: 'jemalloc 5.3.0' compiler: 'gcc 12.2.0' } ";
@@ -743,17 +746,18 @@ TEST(EvaluateTest, ABenchmarkThatIsJudgedElsewhereOnlyIsNamed) {
             "13.1.0\" in other.t; measure there, or accept this environment "
             "with: bazel run //gates:update -- --environment=own.t "
             "--only=//a:b");
-  // So too for another metric of a benchmark that has a value here.
+  // The same holds for another metric of a benchmark that has a value here.
   EXPECT_THAT(OnlyProblem(judge(rule("*10", count.c_str()))),
               HasSubstr("allocation_count of //a:b BM_Load/rows:10"));
-  // If the common rule is gone, the exemption is of no benchmark that anybody
-  // knows.
+  // Without the common rule there is still one mismatch, for the other
+  // benchmark.
   const Verdict only =
       Judge({TwoBenchmarks()},
             {Source(there + rule("*20", peak.c_str()), "other.t"), own});
   EXPECT_EQ(only.decision(), ENVIRONMENT_MISMATCH);
   EXPECT_THAT(only.problems(), SizeIs(1));
-  // Named elsewhere, but without what it is judged by there.
+  // The benchmark is named elsewhere, but lacks the metric that is judged
+  // there.
   MemoryProfile lost = TwoBenchmarks();
   lost.mutable_benchmarks(1)->clear_metrics();
   EXPECT_THAT(
@@ -798,7 +802,7 @@ TEST(EvaluateTest, NothingToJudgeIsNoAcceptance) {
 }
 
 TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
-  // One profile for each decision; every subset of them.
+  // One profile for each decision. The loop takes every subset of them.
   const std::vector<std::pair<Decision, MemoryProfile>> kinds = {
       {BAD_CONFIGURATION,
        Profile("label: '//x:unjudged' benchmarks { name: 'B' "
@@ -834,7 +838,7 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
       profiles.push_back(kinds[i].second);
       expected = kinds[i].first;
     }
-    // A gate names no file that has nothing for it.
+    // A gate names only files that have thresholds for it.
     constexpr unsigned kElsewhere = 1 << 3;
     std::vector<ThresholdSource> named;
     if ((subset & 0b110110) != 0) named.push_back(sources[0]);
@@ -843,7 +847,8 @@ TEST(EvaluateTest, TheWorstDecisionIsTheWhole) {
   }
 }
 
-// Each of these would accept a program that needs a hundred times as much.
+// Each of these rules alone would accept a program that needs a hundred times
+// as much.
 TEST(EvaluateTest, EachBenchmarkNeedsABlockingLimitOrAnExemption) {
   for (const char* rule :
        {"metric: PEAK_LIVE_USABLE_BYTES min_bytes: 1",
@@ -864,7 +869,7 @@ TEST(EvaluateTest, EachBenchmarkNeedsABlockingLimitOrAnExemption) {
             {Source("threshold { selector { label: '//a:b' phase: 'loop/read' "
                     "} metric: PEAK_LIVE_USABLE_BYTES max_bytes: 400 }")});
   EXPECT_EQ(phase.decision(), BAD_CONFIGURATION);
-  // An exemption of what is not there is a mistake.
+  // An exemption that names no benchmark is a mistake.
   EXPECT_THAT(
       OnlyProblem(Judge(
           {Profile(kProfile)},
@@ -889,7 +894,8 @@ TEST(EvaluateTest, ABenchmarkThatVanishesUnderAStarIsNamed) {
               HasSubstr("was 1, and is 2 now; write benchmark_count: 2"));
 }
 
-// A weaker rule of this environment is none for an exact value of another.
+// A weaker rule for this environment does not stand in for an exact value of
+// another.
 TEST(EvaluateTest, ARuleThatDoesNotBlockHidesNoExactValueOfElsewhere) {
   const auto judge = [](const std::string& own) {
     return Judge(

@@ -36,7 +36,8 @@ void ReadProfile(const std::string& path, const std::string& label,
                  GateInput* input) {
   absl::StatusOr<MemoryProfile> profile = ReadMemoryProfileFile(path);
   if (profile.ok() && profile->label() != label) {
-    // Rules for the label that the gate names would judge nothing of it.
+    // The rules are for the label that the gate names, so they would not judge
+    // this profile.
     AddProblem(label,
                absl::StrCat(path, ": is a profile of \"", profile->label(),
                             "\", so ", label,
@@ -58,7 +59,7 @@ void ReadProfile(const std::string& path, const std::string& label,
   }
 }
 
-// Reads the whole process of the profile that was read last.
+// Reads a whole process and adds it to the profile that was read last.
 void ReadWholeProcess(const std::string& path, const std::string& label,
                       GateInput* input) {
   const absl::StatusOr<MemoryProfile> whole = ReadMemoryProfileFile(path);

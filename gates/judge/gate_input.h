@@ -1,27 +1,28 @@
-// Input of a gate, read from the files that its manifest names.
+// Reads the input of a gate from the files that its manifest names.
 //
 //   GateInput input = ReadGateInput("gates/check.manifest");
 //   Verdict verdict = Judge(input, options);
 //
-// A manifest is written by gates/defs.bzl: a line a file, fields separated by
-// tabs:
+// gates/defs.bzl writes the manifest: one line for each file, with its fields
+// separated by tabs:
 //
 //   profile <path> <label>
 //   whole_process <path> <label>
 //   thresholds <path>
 //   samples <path> <label>
 //
-// A whole process is that of the profile above it, and becomes a benchmark of
-// it (whole_process.h). Unless all are wanted, samples are read only if a
-// threshold has a rule over them.
+// A `whole_process` belongs to the profile above it, and becomes a benchmark of
+// that profile (whole_process.h). With SamplesToRead::kThoseOfRules, samples
+// are read only if a threshold has a rule over samples.
 //
 // Never fails: a file that cannot be read is a problem of the verdict. A
 // profile that is empty, cut short or damaged is its producer's fault; a
-// missing or foreign one, one of another label than the manifest's, of a newer
-// schema or of an older Footprint is a mistake in the configuration.
+// profile that is missing, is no profile, has another label than the manifest
+// says, or was written with a newer schema or an older Footprint is a mistake
+// in the configuration.
 //
-// Thread-safe; the result owns all that was read. Memory: all profiles and
-// thresholds. Time: linear.
+// Thread-safe; the result owns all that was read. Memory: all files that were
+// read. Time: linear in their size.
 
 #ifndef FOOTPRINT_GATES_JUDGE_GATE_INPUT_H_
 #define FOOTPRINT_GATES_JUDGE_GATE_INPUT_H_
@@ -40,7 +41,7 @@ struct GateInput {
   std::vector<MemoryProfile> profiles;
   std::vector<ThresholdSource> thresholds;
   std::vector<MemorySamples> samples;
-  // BAD_CONFIGURATION: of the manifest and of files that cannot be read.
+  // Problems of the manifest, and of files that cannot be read.
   std::vector<Problem> problems;
 };
 
@@ -49,7 +50,8 @@ enum class SamplesToRead { kThoseOfRules, kAll };
 GateInput ReadGateInput(const std::string& manifest_path,
                         SamplesToRead wanted = SamplesToRead::kThoseOfRules);
 
-// `Evaluate`, unless something could not be read: then that alone is said.
+// Returns the verdict of `Evaluate`. If something could not be read, returns
+// BAD_CONFIGURATION with only the problems of reading.
 Verdict Judge(const GateInput& input, const EvaluationOptions& options);
 
 }  // namespace footprint

@@ -139,7 +139,7 @@ TEST(GateInputTest, SamplesAreJudgedByABudget) {
       decide(absl::StrCat("samples\t", PutSamples("//a:c", 10), "\t//a:b\n")),
       BAD_CONFIGURATION);
   EXPECT_EQ(decide("samples\t/none\t//a:b\n"), BAD_CONFIGURATION);
-  // 30 runs given twice are no 60.
+  // 30 runs given twice do not count as 60.
   const std::string line =
       absl::StrCat("samples\t", PutSamples("//a:b", 10), "\t//a:b\n");
   EXPECT_EQ(decide(line + line), BAD_CONFIGURATION);

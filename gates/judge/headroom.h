@@ -4,7 +4,7 @@
 //   headroom.set_percent(10);
 //   ComputeMaximum(headroom, PEAK_LIVE_USABLE_BYTES, 1000);  // 1100
 //
-// Pure functions, thread-safe, without memory of their own.
+// Pure functions, thread-safe; they allocate nothing.
 
 #ifndef FOOTPRINT_GATES_JUDGE_HEADROOM_H_
 #define FOOTPRINT_GATES_JUDGE_HEADROOM_H_
@@ -17,12 +17,12 @@
 
 namespace footprint {
 
-// Returns `measured` and the headroom above it; nullopt if the policy says
-// nothing of such a metric. Saturates one below the largest int64.
+// Returns `measured` and the headroom above it; nullopt if the policy sets no
+// maximum for this kind of metric. Saturates one below the largest int64.
 absl::optional<int64_t> ComputeMaximum(const Headroom& headroom,
                                        MetricKind metric, int64_t measured);
 
-// Returns the sum, at most one below the largest int64.
+// Returns the sum, or one below the largest int64 if the sum is larger.
 int64_t AddUpToLargest(int64_t value, int64_t more);
 
 }  // namespace footprint

@@ -91,13 +91,13 @@ void JudgementList::WriteJudgement(const Ruling& ruling,
   if (figure != nullptr) judgement->set_explanation(figure->explanation);
   if (ruling.holds) return;
   if (figure != nullptr) {
-    // No number that the update could move.
+    // The update command cannot change such a number.
     judgement->set_command_to_accept(
         absl::StrCat("an edit of ", judgement->threshold_location(), ": ",
                      figure->change_to_accept));
     return;
   }
-  // All that the threshold names moves with it.
+  // A changed limit holds for all benchmarks that the threshold names.
   const Selector& selector = threshold.selector();
   judgement->set_command_to_accept(command_.ToAccept(
       ruling.is_shared ? selector.label() : EscapeGlob(judgement->label()),

@@ -1,11 +1,11 @@
-// The judgements of a verdict while they come in, rule by rule.
+// Collects the judgements of a verdict, rule by rule.
 //
 //   JudgementList list(index, sources, command);
 //   list.Add(found, source, number, figure);
 //   list.Write(&verdict);
 //
-// Keeps what it is given, which must outlive it. Thread-compatible. Memory:
-// about 100 bytes a judgement, and its texts. Time: that of a sort.
+// Keeps references to its arguments, which must outlive it. Thread-compatible.
+// Memory: about 100 bytes a judgement, and its texts. Time: one sort.
 
 #ifndef FOOTPRINT_GATES_JUDGE_JUDGEMENT_LIST_H_
 #define FOOTPRINT_GATES_JUDGE_JUDGEMENT_LIST_H_
@@ -33,17 +33,17 @@ class JudgementList {
 
   size_t size() const { return rulings_.size(); }
 
-  // Adds a figure that is ACCEPT or REJECT. `part`: which of several figures
-  // that one rule gives for one measurement.
+  // Adds a figure that is ACCEPT or REJECT. `part` numbers the figures where
+  // one rule gives several for one measurement.
   void Add(const Measurement& found, size_t source, int number,
            const RuledFigure& figure, int part = 0);
 
-  // Says of the judgements from `first` on that their threshold names several
+  // Marks the judgements from `first` on: their threshold names several
   // benchmarks.
   void MarkShared(size_t first);
 
   // Writes the judgements in the order of their measurements, and a problem for
-  // two rules of one sort on one measurement.
+  // each two rules of the same sort on one measurement.
   void Write(Verdict* verdict);
 
  private:
@@ -55,7 +55,7 @@ class JudgementList {
     RuleKind rule = RULE_KIND_UNSPECIFIED;
     int64_t measured = 0;
     int64_t limit = 0;
-    int figure = -1;  // in figures_, if it has texts
+    int figure = -1;  // index in figures_, or -1 if it has no texts
     bool holds = false;
     bool is_shared = false;  // the threshold names other benchmarks too
     int16_t part = 0;
@@ -66,7 +66,7 @@ class JudgementList {
   const Threshold& ThresholdAt(const Ruling& ruling) const {
     return sources_[ruling.source].file.threshold(ruling.threshold);
   }
-  // Returns the same for two rules of one sort on one measurement.
+  // Returns the key that all rules of one sort on one measurement share.
   Key KeyOfRuling(const Ruling& ruling) const;
   void AddConflict(const Ruling& first, const Ruling& second,
                    Verdict* verdict) const;

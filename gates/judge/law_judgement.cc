@@ -40,7 +40,7 @@ std::vector<std::string> ArgumentNames(const Scaling& scaling) {
   return {scaling.argument().begin(), scaling.argument().end()};
 }
 
-// The point of a benchmark, or "" and why not.
+// Appends the benchmark's point. Returns "", or why there is no point.
 std::string AddPoint(const std::vector<std::string>& names,
                      const MeasuredSize& size,
                      std::vector<ScalingPoint>* points) {
@@ -106,7 +106,8 @@ class LawJudge {
   }
 
  private:
-  // A higher power that too few sizes show is neither there nor not there.
+  // Is inconclusive if a power above the limit may hold but too few sizes show
+  // it.
   void AddExponent() {
     AddLimit(MAXIMUM_EXPONENT, law_.highest_power(), scaling_.max_exponent(),
              "power");

@@ -1,10 +1,10 @@
 // Judges the law by which bytes grow with a benchmark's arguments.
 //
-//   std::vector<MeasuredSize> sizes;  // one a benchmark of the family
-//   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000});
-//   for (const RuledFigure& figure : JudgeScaling(scaling, sizes)) ...
+//   std::vector<MeasuredSize> sizes; // one for each benchmark of the family
+//   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000}); for
+//   (const RuledFigure& figure : JudgeScaling(scaling, sizes)) ...
 //
-// Pure; thread-safe. Memory and time: those of the fit (base/scaling).
+// Pure function, thread-safe. Memory and time: those of the fit (base/scaling).
 
 #ifndef FOOTPRINT_GATES_JUDGE_LAW_JUDGEMENT_H_
 #define FOOTPRINT_GATES_JUDGE_LAW_JUDGEMENT_H_
@@ -27,21 +27,23 @@ struct MeasuredSize {
   int64_t bytes = 0;
 };
 
-// Fewer cannot tell a law of two terms; fewer values of an argument cannot tell
-// a line from a square.
+// Fewer sizes cannot determine a law of two terms. Fewer values of an argument
+// cannot tell a line from a square.
 inline constexpr size_t kFewestSizes = 4;
 inline constexpr size_t kFewestValues = 3;
-// The largest error of a law at benchmarks that it was not fitted to: the root
-// of the mean square of relative errors.
+// The largest allowed error of a law at benchmarks that it was not fitted to:
+// the root mean square of the relative errors.
 inline constexpr double kMostLawError = 0.1;
 
-// A number above zero, as arguments of a law are; else nullopt.
+// Returns the number in `text`, or nullopt unless it is a number above zero, as
+// the arguments of a law must be.
 absl::optional<double> ParseSize(const std::string& text);
 
-// One figure for each rule that `scaling` has, in the order of the schema. If
-// there is no law, one figure of no rule that says why: BAD_CONFIGURATION where
-// an argument is missing, no number above zero, or the same everywhere;
-// INCONCLUSIVE where the benchmarks are too few or follow no law.
+// Returns one figure for each rule that `scaling` has, in the order of the
+// schema. If there is no law, returns one figure without a rule that says why:
+// BAD_CONFIGURATION where an argument is missing, is not a number above zero,
+// or is the same everywhere; INCONCLUSIVE where the benchmarks are too few or
+// follow no law.
 std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                                       absl::Span<const MeasuredSize> sizes);
 

@@ -48,7 +48,8 @@ TEST(ScalingRuleTest, AnAccidentalSquareIsRejected) {
   EXPECT_EQ(linear.rule, MAXIMUM_EXPONENT);
   EXPECT_EQ(linear.decision, ACCEPT);
   EXPECT_EQ(linear.measured, 1);
-  // A table of all pairs takes 1 % of the bytes at the largest size.
+  // The square term, as of a table of all pairs, is 1 % of the bytes at the
+  // largest size.
   const RuledFigure square = Only(JudgeScaling(
       rules,
       Sizes([](double rows) { return Linear(rows) + 0.00027 * rows * rows; })));
@@ -62,7 +63,7 @@ TEST(ScalingRuleTest, FourSizesShowASquareBesideALine) {
   const Scaling rules = Rules(R"pb(argument: "rows" max_exponent: 1)pb");
   std::vector<MeasuredSize> sizes;
   for (int rows : {1000, 2000, 4000, 8000}) {
-    // A tenth of the line at the largest size.
+    // The square term is a tenth of the line at the largest size.
     sizes.push_back({absl::StrCat("BM_Fit/rows:", rows),
                      {{"rows", absl::StrCat(rows)}},
                      10000 + 8 * rows + rows * rows / 10000});
@@ -172,7 +173,7 @@ TEST(ScalingRuleTest, TwoArgumentsAndTheirProduct) {
     EXPECT_EQ(figure.decision, ACCEPT) << figure.explanation;
   }
   EXPECT_THAT(figures[0].explanation, HasSubstr("8 B x features x rows"));
-  // Nothing is constant.
+  // The law has no constant.
   const std::vector<RuledFigure> none =
       JudgeScaling(Rules(R"pb(argument: [ "features", "rows" ]
                               max_intercept: 0.5)pb"),

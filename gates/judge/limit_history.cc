@@ -27,10 +27,10 @@ bool IsDay(const std::string& text) {
   return absl::ParseCivilTime(text, &day) && absl::FormatCivilTime(day) == text;
 }
 
-// One number of a threshold through its history.
+// Checks the values of one number of a threshold through its history.
 class Series {
  public:
-  // `name` in entries: "value", "ratio", "minimum".
+  // `name` is the number's name in entries: "value", "ratio" or "minimum".
   Series(std::string name, bool is_recorded,
          std::vector<HistoryProblem>* problems)
       : name_(std::move(name)),
@@ -67,7 +67,7 @@ class Series {
     last_ = Text(*new_value);
   }
 
-  // `now`: what the threshold has.
+  // Checks that the history ends with `now`, the threshold's present value.
   template <typename Value>
   void End(const absl::optional<Value>& now) {
     const std::string text = now.has_value() ? Text(*now) : "";
@@ -115,8 +115,8 @@ absl::optional<double> FindRatio(const Threshold& threshold) {
   return If(threshold.has_max_ratio(), threshold.max_ratio().ratio());
 }
 
-// The severity of a rule, and its numbers that are no limits: "BLOCK",
-// "AUDIT", "BLOCK share 0.95 confidence 0.95".
+// Returns the severity of a rule and those of its numbers that are not limits:
+// "BLOCK", "AUDIT", "BLOCK share 0.95 confidence 0.95".
 std::string ListHeldTerms(const Threshold& threshold) {
   return absl::StrCat(
       std::string(Severity_Name(threshold.severity() == SEVERITY_UNSPECIFIED
@@ -125,8 +125,8 @@ std::string ListHeldTerms(const Threshold& threshold) {
       DescribeTerms(threshold));
 }
 
-// The terms that the history ends with. `has_any`: whether an entry states
-// some.
+// Returns the terms that the history ends with. Sets `has_any` to whether an
+// entry states any.
 std::string RecordedTerms(const Threshold& threshold, bool* has_any) {
   std::string terms = Severity_Name(BLOCK);
   *has_any = false;
@@ -154,11 +154,11 @@ void CheckTerms(const Threshold& threshold, bool is_recorded,
 }
 
 struct Character {
-  uint32_t code = 0;  // 0: no UTF-8
+  uint32_t code = 0;  // 0: not valid UTF-8
   size_t length = 1;
 };
 
-// The first character of `text`, which is not empty.
+// Returns the first character of `text`, which must not be empty.
 Character NextCharacter(absl::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return {first, 1};
@@ -173,8 +173,9 @@ Character NextCharacter(absl::string_view text) {
   return {code, length};
 }
 
-// False of controls, spaces, joiners, marks that combine with a letter, private
-// and special planes: by themselves they show nothing.
+// Returns false for characters that are not visible by themselves: control
+// characters, spaces, joiners, combining marks, and the private and special
+// planes.
 bool ShowsSomething(uint32_t code) {
   struct Range {
     uint32_t first;
@@ -198,7 +199,7 @@ bool ShowsSomething(uint32_t code) {
   return true;
 }
 
-// Checks the words of an entry, and that it has a number.
+// Checks the texts of an entry, and that it has a number.
 void CheckWords(const Threshold& threshold, int number,
                 std::vector<HistoryProblem>* problems) {
   const HistoryEntry& entry = threshold.history(number);
@@ -250,7 +251,8 @@ std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
     minima.Add(i, If(entry.has_old_minimum(), entry.old_minimum()),
                If(entry.has_new_minimum(), entry.new_minimum()));
   }
-  // The update command writes the first value of one that awaits it.
+  // A limit without a figure has no value yet: the update command writes the
+  // first one.
   if (!AwaitsFigure(threshold)) limits.End(ReadNumbers(threshold).limit());
   ratios.End(FindRatio(threshold));
   minima.End(ReadNumbers(threshold).minimum);
@@ -292,7 +294,7 @@ absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           bool is_recorded,
                                           absl::string_view date,
                                           absl::string_view reason) {
-  HistoryEntry last;  // of each number, its last
+  HistoryEntry last;  // the last value of each number
   for (const HistoryEntry& entry : threshold.history()) last.MergeFrom(entry);
   HistoryEntry missing =
       FirstEntry(threshold, DateOfNextEntry(threshold, date), reason);

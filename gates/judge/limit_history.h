@@ -3,16 +3,17 @@
 //   for (const HistoryProblem& problem : CheckHistory(threshold, false)) ...
 //   *threshold.add_history() = FirstEntry(threshold, "2026-11-21", "measured");
 //
-// A history is right if every entry has a day of the calendar, none before the
-// one above it, a reason and a new value; each old value is the new value
-// before it; and the last new values are the threshold's. A limit, a ratio and
-// a minimum have their values apart from each other. The severity of a rule and
-// its other numbers are its terms: the last entry that states any must say the
-// same; without one they are "BLOCK". So a number that is changed by hand
-// without an entry is seen, if the threshold has a history. The day on which an
-// entry expires is not before its own. No clock is asked: a day to come is as
-// good as another. The entries that follow one of a day to come have its date,
-// until that day is past.
+// A history is right if every entry has a reason, a new value and a day of the
+// calendar that is not before the day of the entry above it; if each old value
+// is the new value before it; and if the last new values are the threshold's.
+// Limits, ratios and minima are three separate series of values. The severity
+// of a rule and its other numbers are its terms: the last entry that states
+// terms must state the present ones, and without such an entry they are
+// "BLOCK". So a number that is changed by hand without an entry is found, if
+// the threshold has a history. An entry does not expire before its own day. The
+// functions read no clock, so a date in the future is accepted. The entries
+// that follow one with a future date have the same date, until that day is
+// past.
 //
 // Pure functions, thread-safe; the results own their texts. Memory and time:
 // linear in the history.
@@ -30,38 +31,40 @@
 namespace footprint {
 
 struct HistoryProblem {
-  int entry = -1;  // in threshold.history(); -1: of the threshold itself
+  int entry = -1;  // index in threshold.history(); -1: the threshold
   std::string message;
 };
 
-// Returns the problems in the order of the entries. `is_recorded`: every number
-// of the threshold must have a history.
+// Returns the problems in the order of the entries. With `is_recorded`, every
+// number of the threshold must have a history.
 std::vector<HistoryProblem> CheckHistory(const Threshold& threshold,
                                          bool is_recorded);
 
-// The entry that the limits of `threshold` begin with.
+// Returns the first entry of a history, which records the present limits of
+// `threshold`.
 HistoryEntry FirstEntry(const Threshold& threshold, absl::string_view date,
                         absl::string_view reason);
 
-// The day of a new entry that is written on the day `today`: that of the last
-// entry if it is later.
+// Returns the date of a new entry that is written on the day `today`: the last
+// entry's date if that is later.
 std::string DateOfNextEntry(const Threshold& threshold,
                             absl::string_view today);
 
-// Returns a part of a message where `entry` is not of `today`: ", dated
+// Returns a part of a message if the date of `entry` is not `today`: ", dated
 // 2099-01-01, as the entry above it"; else "".
 std::string DescribeOtherDate(const HistoryEntry& entry,
                               absl::string_view today);
 
-// The entry without which a history does not end with the threshold's numbers,
-// or nullopt: what was changed by hand. Its day is DateOfNextEntry of `date`.
+// Returns the entry that a history lacks after a change by hand, so that it
+// ends with the threshold's numbers; nullopt if it lacks none. Its date is
+// DateOfNextEntry of `date`.
 absl::optional<HistoryEntry> MissingEntry(const Threshold& threshold,
                                           bool is_recorded,
                                           absl::string_view date,
                                           absl::string_view reason);
 
-// Returns false if `text` is empty or holds only what shows nothing: white
-// space, also that of Unicode, and control characters.
+// Returns whether `text` has a visible character. White space, also that of
+// Unicode, control characters and the like are not visible.
 bool IsReason(absl::string_view text);
 
 }  // namespace footprint

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// "entry: message" of each problem.
+// Returns "entry: message" for each problem.
 std::vector<std::string> Problems(const std::string& text,
                                   bool is_recorded = false) {
   Threshold threshold;
@@ -87,7 +87,7 @@ TEST(LimitHistoryTest, TermsThatWereChangedByHandAreSeen) {
             "with \"AUDIT\"",
             true);
   ExpectOne("max_bytes: 90" + audited, "it was changed by hand");
-  // Each number that a rule over several runs or sizes has.
+  // The history covers each number of a rule over several runs or sizes.
   const std::string share = " budget { share: 0.95 confidence: 0.9 }";
   EXPECT_THAT(
       Problems("max_bytes: 90" + share +
@@ -196,7 +196,8 @@ TEST(LimitHistoryTest, InARecordedFileEveryNumberHasItsHistory) {
   ExpectOne("max_bytes: 9 min_bytes: 4" + Entry("2026-11-21", "new_value: 9"),
             "has no history of its minimum", true);
   ExpectOne("max_ratio { ratio: 2 }", "new_ratio: 2", true);
-  // From its first value on: a front that was cut off is seen.
+  // The history must begin with the first value, so a removed beginning is
+  // found.
   const std::string cut =
       "max_bytes: 70" + Entry("2026-11-21", "old_value: 90 new_value: 70");
   EXPECT_THAT(Problems(cut), IsEmpty());

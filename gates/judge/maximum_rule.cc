@@ -53,7 +53,7 @@ class MaximumRule : public Rule {
 
   void Update(const Threshold& threshold, const MeasuredRange& range,
               NumberChange* change) const override {
-    // The minimum of a band moves both ends.
+    // In a band, the minimum's rule moves both ends.
     if (FindNumber(threshold, MINIMUM) != nullptr) return;
     const int64_t old = FindNumber(threshold, MAXIMUM)->Get(threshold);
     const absl::optional<int64_t> wanted =

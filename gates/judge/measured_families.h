@@ -2,8 +2,8 @@
 //
 //   for (const MeasuredFamily& family : CollectFamilies(index, members)) ...
 //
-// Pure function, thread-safe; the result owns copies but for the metric's
-// pointer. Memory and time: linear in the members.
+// Pure function, thread-safe; the result owns copies, except that it points to
+// the metrics. Memory and time: linear in the members.
 
 #ifndef FOOTPRINT_GATES_JUDGE_MEASURED_FAMILIES_H_
 #define FOOTPRINT_GATES_JUDGE_MEASURED_FAMILIES_H_
@@ -23,7 +23,7 @@ struct MeasuredFamily {
 };
 
 // Returns one family for each phase, in the order of their names. Each member
-// has a metric.
+// must have a metric.
 std::vector<MeasuredFamily> CollectFamilies(
     const MeasurementIndex& index, const std::vector<Measurement>& members);
 

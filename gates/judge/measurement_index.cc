@@ -16,7 +16,8 @@
 namespace footprint {
 namespace {
 
-// Adds the metric of `kind` that a region or a phase has; false if it has none.
+// Appends the metric of `kind` of a region or a phase. Returns false if it has
+// none.
 template <typename Measured>
 bool AppendMetric(const Measured& measured, MetricKind kind, Measurement found,
                   std::vector<Measurement>* measurements) {

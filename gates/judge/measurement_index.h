@@ -1,5 +1,5 @@
-// Finds what a selector names in a set of profiles, fast enough for 10,000 of
-// them.
+// Finds the measurements that a selector names, fast enough for 10,000
+// profiles.
 //
 //   MeasurementIndex index(profiles);
 //   for (const Measurement& found : index.Find(selector, ALLOCATION_COUNT)) {
@@ -8,8 +8,8 @@
 //
 // Keeps pointers into the profiles, which must outlive it and not change.
 // Thread-safe after construction. Memory: about 100 bytes a benchmark. Time: a
-// selector without '*' costs two hash look-ups; a '*' in the label looks at
-// every profile, one in the benchmark at every benchmark of the label.
+// selector without '*' costs two hash look-ups; a '*' in the label visits every
+// profile, and a '*' in the benchmark visits every benchmark of the label.
 
 #ifndef FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
 #define FOOTPRINT_GATES_JUDGE_MEASUREMENT_INDEX_H_
@@ -32,11 +32,11 @@ struct Measurement {
   int profile = 0;    // index in the profiles
   int benchmark = 0;  // index in the profile
   int phase = -1;     // index in the benchmark; -1: the whole region
-  // Null if the metric did not repeat, so that there is no value.
+  // Null if the metric has no value because it did not repeat.
   const Metric* metric = nullptr;
 };
 
-// Equal for the same metric of the same benchmark or phase.
+// A key is equal for the same metric of the same benchmark or phase.
 using MeasurementKey = std::tuple<int, int, int, MetricKind>;
 
 inline MeasurementKey MakeKey(const Measurement& found, MetricKind kind) {
@@ -61,41 +61,42 @@ class MeasurementIndex {
   const BenchmarkMemory& BenchmarkAt(const Measurement& found) const {
     return ProfileAt(found.profile).benchmarks(found.benchmark);
   }
-  // The phase's name; empty for the whole region.
+  // Returns the phase's name; empty for the whole region.
   std::string PhaseAt(const Measurement& found) const;
-  // Describes what was found as DescribeMeasurement does.
+  // Returns DescribeMeasurement's description of `found`.
   std::string Describe(const Measurement& found) const;
 
   // Returns the indices of the profiles in ascending order.
   std::vector<int> FindProfiles(absl::string_view label_glob) const;
 
-  // Benchmarks of a profile that the selector's benchmark and arguments fit, in
-  // ascending order; its label is not looked at.
+  // Returns the benchmarks of a profile that match the selector's benchmark and
+  // arguments, in ascending order. Ignores the selector's label.
   std::vector<int> FindBenchmarks(int profile, const Selector& selector) const;
 
   // Appends the measurements that the selector's phase and `kind` name in one
-  // benchmark: for a metric that was measured or did not repeat. False if the
-  // benchmark has no such phase, or a region or phase that is named has no such
+  // benchmark, also of a metric that did not repeat. Returns false if the
+  // benchmark has no such phase, or if a named region or phase has no such
   // metric.
   bool AppendMeasurements(int profile, int benchmark, const Selector& selector,
                           MetricKind kind,
                           std::vector<Measurement>* measurements) const;
 
   // Appends the regions that the selector's phase names in one benchmark,
-  // without their metric: that of a metric that varies is in samples only.
+  // without a metric: the values of a metric that varies are only in samples.
   // Returns false if there is none.
   bool AppendRegions(int profile, int benchmark, const Selector& selector,
                      std::vector<Measurement>* regions) const;
 
-  // All of it, over every profile that the label fits.
+  // Returns the measurements of every profile and benchmark that match the
+  // selector.
   std::vector<Measurement> Find(const Selector& selector,
                                 MetricKind kind) const;
 
-  // Returns why `found`, of that kind, has no value, as the end of a sentence
-  // that names it: "was not the same in every process".
+  // Returns why the metric `kind` of `found` has no value, as the end of a
+  // sentence: "was not the same in every process".
   const char* WhyNoValue(const Measurement& found, MetricKind kind) const;
 
-  // A benchmark of the same label and name as an earlier one.
+  // A benchmark with the same label and name as an earlier one.
   struct Duplicate {
     int profile;
     int benchmark;
@@ -105,7 +106,7 @@ class MeasurementIndex {
  private:
   absl::Span<const MemoryProfile> profiles_;
   absl::flat_hash_map<absl::string_view, std::vector<int>> profiles_by_label_;
-  // The indices of each profile's benchmarks by name.
+  // For each profile, the index of each benchmark by its name.
   std::vector<absl::flat_hash_map<absl::string_view, int>> benchmark_by_name_;
   std::vector<Duplicate> duplicates_;
 };

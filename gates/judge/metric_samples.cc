@@ -51,7 +51,7 @@ MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
   const MemorySamples* first = nullptr;
   for (const MemorySamples& file : files) {
     if (file.label() != label) continue;
-    // Whole processes have files of their own.
+    // A whole process has its own sample files, and so have the benchmarks.
     if (IsOfOthers(file, benchmark)) continue;
     if (first == nullptr) first = &file;
     if (samples.difference.empty()) {

@@ -1,8 +1,8 @@
-// The values of one metric over runs of a program, collected from files.
+// Collects the values of one metric over runs of a program from sample files.
 //
 //   const MetricSamples samples =
 //       CollectSamples(files, "//a:b", "BM_Fit", "", PEAK_RESIDENT_BYTES);
-//   if (samples.values.empty()) ...  // nobody took any
+//   if (samples.values.empty()) ... // there are no samples
 //
 // Pure function, thread-safe; the result owns copies. Memory: the values. Time:
 // linear in the files.
@@ -21,15 +21,15 @@
 namespace footprint {
 
 struct MetricSamples {
-  std::vector<int64_t> values;  // one a run, in the order of the files
+  std::vector<int64_t> values;  // one for each run, in the order of the files
   std::string kernel;
   std::string cpu_model;
-  // The field in which two of the files differ, so that their values are no one
-  // sample; empty if none does.
+  // Name of a field in which two of the files differ, so that their values do
+  // not form one sample; empty if they agree.
   std::string difference;
 };
 
-// Collects from all files of the label.
+// Returns the values in all files of the label.
 MetricSamples CollectSamples(absl::Span<const MemorySamples> files,
                              absl::string_view label,
                              absl::string_view benchmark,

@@ -16,13 +16,14 @@ namespace {
 
 constexpr JudgementWords kWords[] = {{MINIMUM, "min", "at least"}};
 
-// A band of the old width around [lowest, highest], or as wide as that.
+// Returns a band around [lowest, highest] with the old width, or [lowest,
+// highest] itself if that is wider.
 std::pair<int64_t, int64_t> CentreBand(int64_t old_minimum, int64_t old_maximum,
                                        int64_t lowest, int64_t highest) {
   const int64_t slack =
       std::max<int64_t>(0, (old_maximum - old_minimum) - (highest - lowest));
   int64_t minimum = lowest - slack / 2;
-  // No metric but net growth goes below zero.
+  // Only net growth can be below zero.
   if (minimum < 0 && lowest >= 0) minimum = 0;
   const int64_t above = slack - slack / 2;
   const int64_t maximum = highest > std::numeric_limits<int64_t>::max() - above
@@ -67,7 +68,7 @@ class MinimumRule : public Rule {
     FindMistakesOfBand(threshold, number, mistakes);
   }
 
-  // A band without width is one value.
+  // A band without width allows one value only.
   bool AllowsOneValueOnly(const Threshold& threshold) const override {
     const NumberField* const maximum = FindNumber(threshold, MAXIMUM);
     const NumberField* const minimum = FindNumber(threshold, MINIMUM);

@@ -1,7 +1,8 @@
-// Mistakes in the whole numbers of a threshold, which its rules share.
+// Finds the mistakes in a threshold's whole numbers that all its rules have in
+// common.
 //
-//   const NumberField& number = *FindNumber(threshold, MAXIMUM);
-//   if (CheckUnitAndSign(threshold, number, &mistakes)) ...  // it has sense
+//   const NumberField& number = *FindNumber(threshold, MAXIMUM); if
+//   (CheckUnitAndSign(threshold, number, &mistakes)) ... // it is valid
 //
 // Pure functions, thread-safe. Memory: the messages.
 
@@ -21,11 +22,11 @@ namespace footprint {
 // Returns whether figures of the metric can be below zero.
 bool IsNegativeAllowed(MetricKind kind);
 
-// Returns the message about a number that every measurement keeps.
+// Returns the message about a limit that no measurement can break.
 std::string DescribeIdleNumber(const char* field, const std::string& value);
 
-// Appends what is wrong with the unit and the sign of the threshold's number.
-// Returns whether nothing is.
+// Appends the mistakes in the unit and the sign of the threshold's number.
+// Returns whether there is none.
 bool CheckUnitAndSign(const Threshold& threshold, const NumberField& number,
                       std::vector<RuleMistake>* mistakes);
 

@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-// Each of these is at least what the heap holds at the peak.
+// Returns whether the metric is never below the heap's bytes at the peak.
 bool IsBoundOfHeap(MetricKind metric) {
   switch (metric) {
     case PEAK_LIVE_USABLE_BYTES:

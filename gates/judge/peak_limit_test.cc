@@ -65,7 +65,8 @@ TEST(PeakLimitTest, MustBeOfTheWholePeak) {
   EXPECT_FALSE(limits("RESIDENT_ANONYMOUS_BYTES", whole));
   EXPECT_FALSE(limits("PEAK_LIVE_USABLE_BYTES", whole));
   EXPECT_TRUE(limits("PEAK_RESIDENT_BYTES", whole));
-  // A profile of a tool that counts pages only, such as massif --pages-as-heap.
+  // A tool that counts pages only, such as massif --pages-as-heap, gives such a
+  // profile.
   EXPECT_TRUE(limits("PEAK_MAPPED_BYTES", mapped));
   BenchmarkMemory unrepeated = mapped;
   unrepeated.add_unrepeated(PEAK_LIVE_USABLE_BYTES);

@@ -1,10 +1,10 @@
-// Why there is no measurement, in words, with the way out.
+// Describes why there is no measurement, and what to do about it.
 //
 //   DescribeFailure(profile.failure());
 //   // "was killed by signal 9 (often: out of memory); ..."
 //
-// Pure function, thread-safe; the text copies what it names. Memory and time:
-// linear in the message.
+// Pure function, thread-safe; the text is a copy. Memory and time: linear in
+// the message.
 
 #ifndef FOOTPRINT_GATES_JUDGE_PRODUCER_FAILURE_H_
 #define FOOTPRINT_GATES_JUDGE_PRODUCER_FAILURE_H_
@@ -15,7 +15,7 @@
 
 namespace footprint {
 
-// One sentence and, on lines of their own, the end of the program's standard
+// Returns one sentence and, on further lines, the end of the program's standard
 // error.
 std::string DescribeFailure(const ProducerFailure& failure);
 

@@ -1,9 +1,9 @@
-// Checks that profiles can be judged at all, whatever the thresholds say.
+// Checks that profiles can be judged at all, without regard to thresholds.
 //
 //   CheckProfiles(profiles, index, &verdict);
 //   CheckProcessesEnded(profiles, &verdict);
 //
-// Pure but for the verdict; thread-compatible. Time: linear in the benchmarks.
+// Changes only the verdict; thread-compatible. Time: linear in the benchmarks.
 
 #ifndef FOOTPRINT_GATES_JUDGE_PROFILE_CHECK_H_
 #define FOOTPRINT_GATES_JUDGE_PROFILE_CHECK_H_
@@ -21,8 +21,8 @@ namespace footprint {
 void CheckProfiles(absl::Span<const MemoryProfile> profiles,
                    const MeasurementIndex& index, Verdict* verdict);
 
-// Adds a problem for each program of which processes still ran when it had
-// ended, so that its memory is not known.
+// Adds a problem for each program that left processes running when it ended,
+// because their memory is not known.
 void CheckProcessesEnded(absl::Span<const MemoryProfile> profiles,
                          Verdict* verdict);
 

@@ -15,7 +15,8 @@ namespace {
 constexpr JudgementWords kWords[] = {
     {MAXIMUM_RATIO, "max by ratio", "by ratio at most"}};
 
-// Returns whether both name one measurement, whatever the arguments say.
+// Returns whether both selectors name the same single measurement, whatever
+// their arguments.
 bool IsSame(const Selector& a, const Selector& b) {
   return a.label() == b.label() && a.benchmark() == b.benchmark() &&
          a.phase() == b.phase() && !a.benchmark().empty() &&
@@ -23,7 +24,7 @@ bool IsSame(const Selector& a, const Selector& b) {
          IsLiteral(a.phase());
 }
 
-// The smallest ratio of four figures that admits `value`.
+// Returns the smallest ratio of four digits that admits `value`.
 double RatioFor(int64_t value, int64_t baseline) {
   const double wanted =
       static_cast<double>(value) / static_cast<double>(baseline);

@@ -19,7 +19,7 @@
 namespace footprint {
 namespace {
 
-// The fewest sittings of a baseline that can reject.
+// The fewest sittings with which a baseline can reject.
 constexpr size_t kLeastSittings = 3;
 
 constexpr JudgementWords kWords[] = {
@@ -29,14 +29,15 @@ std::vector<double> Doubles(absl::Span<const int64_t> values) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-// Numbers of values of each sitting; one that holds all where none is stated.
+// Returns the number of values of each sitting. Without stated sittings, all
+// values are of one.
 std::vector<int> CountSittings(const SampleBaseline& baseline) {
   if (baseline.sittings_size() == 0) return {baseline.values_size()};
   return {baseline.sittings().begin(), baseline.sittings().end()};
 }
 
-// The block of text format, to be put into `regression`: the runs of `before`,
-// if it is of the same machine, and these.
+// Returns the `baseline` block, in text format, for `regression`: the runs of
+// `before`, if they are of the same machine, and those of `samples`.
 std::string BaselineText(const SampleBaseline& before,
                          const MetricSamples& samples) {
   std::vector<int64_t> values(before.values().begin(), before.values().end());
@@ -50,9 +51,10 @@ std::string BaselineText(const SampleBaseline& before,
                       "] sittings: [", absl::StrJoin(sittings, ", "), "] }");
 }
 
-// By how much of the baseline's median another sitting may lie above it with a
-// probability of 0.001: the bound of a prediction of one more value of a normal
-// distribution. Zero of fewer than kLeastSittings.
+// Returns the share of the mean of the sittings' medians by which one more
+// sitting lies above it with a probability of 0.001. This is the upper
+// prediction bound of one more value of a normal distribution. Returns 0 for
+// fewer than kLeastSittings.
 double SpreadOfSittings(const SampleBaseline& baseline) {
   const std::vector<int> sittings = CountSittings(baseline);
   if (sittings.size() < kLeastSittings) return 0;
@@ -74,7 +76,8 @@ double SpreadOfSittings(const SampleBaseline& baseline) {
          std::sqrt(squares / (count - 1) * (1 + 1 / count)) / mean;
 }
 
-// Returns why the baseline cannot be compared with; empty: it can.
+// Returns why the samples cannot be compared with the baseline; empty if they
+// can.
 std::string WhyForeign(const SampleBaseline& baseline,
                        const MetricSamples& samples) {
   if (baseline.kernel() != samples.kernel) {

@@ -1,5 +1,5 @@
-// One kind of rule that a threshold can have: its fields, its words, what is a
-// mistake in it, how it judges, and how the update command changes it.
+// Interface of a kind of rule that a threshold can have: its fields, its texts,
+// its mistakes, how it judges, and how the update command changes it.
 //
 //   for (const Rule* rule : AllRules()) {  // rules.h
 //     if (rule->IsIn(threshold)) Show(rule->name(), rule->meaning());
@@ -9,8 +9,8 @@
 // shortest), a line in rule_list.h, its fields in gate.proto, and its row in
 // the table of gates/README.md, which rules_test compares with WriteRuleTable.
 //
-// Rules have no state: all functions are pure and thread-safe. What they return
-// owns its memory; texts that are `const char*` live for ever.
+// Rules have no state: all functions are pure and thread-safe. Their results
+// own their memory; `const char*` texts live for ever.
 
 #ifndef FOOTPRINT_GATES_JUDGE_RULE_H_
 #define FOOTPRINT_GATES_JUDGE_RULE_H_
@@ -29,7 +29,7 @@
 
 namespace footprint {
 
-// The scope says what a rule is held against.
+// The scope says what a rule judges.
 enum class RuleScope {
   kMeasurement,  // each measurement by itself
   kSamples,      // the runs of one measurement
@@ -38,19 +38,19 @@ enum class RuleScope {
 
 // The input of a judgement. Which members a rule reads depends on its scope.
 struct RuleInput {
-  int64_t value = 0;  // of kMeasurement
+  int64_t value = 0;  // for kMeasurement
   Determinism determinism = DETERMINISM_UNSPECIFIED;
-  const Metric* baseline = nullptr;        // where FindBaseline names one
-  const MetricSamples* samples = nullptr;  // of kSamples
-  absl::Span<const MeasuredSize> sizes;    // of kFamily
+  const Metric* baseline = nullptr;        // if FindBaseline names one
+  const MetricSamples* samples = nullptr;  // for kSamples
+  absl::Span<const MeasuredSize> sizes;    // for kFamily
 };
 
 struct RuleMistake {
-  const char* field;  // of Threshold, where it stands; "": the threshold itself
+  const char* field;  // field of Threshold; "": the threshold itself
   std::string message;
 };
 
-// How reports speak of the judgements of one kind.
+// The words in which reports describe the judgements of one kind.
 struct JudgementWords {
   RuleKind kind;
   const char* limit;               // before the limit in a table: "max"
@@ -59,23 +59,25 @@ struct JudgementWords {
   bool states_determinism = true;  // false: a table does not say "of BOUNDED"
 };
 
-// The range holds all that one threshold names, as the update command measured
-// it.
+// The range of all values that one threshold names, as the update command
+// measured them.
 struct MeasuredRange {
   int64_t lowest = 0;
   int64_t highest = 0;
-  absl::optional<int64_t> baseline;  // of a ratio; never zero or less
-  Headroom headroom;                 // what a maximum has above `highest`
+  absl::optional<int64_t> baseline;  // the ratio's baseline, above zero
+  // The distance of a maximum above `highest`.
+  Headroom headroom;
 };
 
-// New numbers of a threshold; those without a value stay as they are.
+// The new numbers of a threshold. A number without a value stays as it is.
 struct NumberChange {
   absl::optional<int64_t> limit;
   absl::optional<int64_t> minimum;
   absl::optional<double> ratio;
-  // The lowest and the highest value differ, so that no exact value holds.
+  // Whether the lowest and the highest value differ, so that no exact value
+  // holds.
   bool is_ambiguous = false;
-  // Why no number can be written; empty: it can.
+  // Why no number can be written; empty if one can.
   std::string refusal;
 };
 
@@ -83,9 +85,9 @@ class Rule {
  public:
   virtual ~Rule() = default;
 
-  // Returns texts for people: "maximum"; the fields that state the rule, as
-  // markdown; how the sentence "it holds if the measured value is" ends; and
-  // what the update command does with it.
+  // These return texts for people: the name, "maximum"; the fields that state
+  // the rule, in Markdown; the end of the sentence "it holds if the measured
+  // value is"; and what the update command does with the rule.
   virtual const char* name() const = 0;
   virtual const char* fields() const = 0;
   virtual const char* meaning() const = 0;
@@ -96,23 +98,23 @@ class Rule {
   // Returns one entry for each kind of judgement that the rule makes.
   virtual absl::Span<const JudgementWords> words() const = 0;
 
-  // Returns whether the threshold has this rule. The functions below need that.
+  // Returns whether the threshold has this rule. The functions below require
+  // it.
   virtual bool IsIn(const Threshold& threshold) const = 0;
 
-  // Appends what is wrong with the rule's fields. `has_environment`: the file
-  // says in which environment its thresholds hold.
+  // Appends the mistakes in the rule's fields. `has_environment` says whether
+  // the file names the environment in which its thresholds hold.
   virtual void FindMistakes(const Threshold& threshold, bool has_environment,
                             std::vector<RuleMistake>* mistakes) const = 0;
 
-  // Returns whether the rule states how much there may be at most, for every
-  // run and size.
+  // Returns whether the rule states a maximum for every run and size.
   virtual bool LimitsAbove(const Threshold&) const { return false; }
 
-  // Returns whether one value alone is allowed, so that only EXACT figures can
-  // be judged.
+  // Returns whether the rule allows one value only, so that it can judge only
+  // EXACT figures.
   virtual bool AllowsOneValueOnly(const Threshold&) const { return false; }
 
-  // Returns why the rule needs a blocking limit of the same figure beside it;
+  // Returns why the rule needs an additional blocking limit of the same figure;
   // null if it does not.
   virtual const char* WhyNeedsLimit() const { return nullptr; }
 
@@ -127,15 +129,15 @@ class Rule {
   virtual void Judge(const Threshold& threshold, const RuleInput& input,
                      std::vector<RuledFigure>* figures) const = 0;
 
-  // Returns the numbers that are no limits, for the history: " share 0.95".
+  // Returns the numbers that are not limits, for the history: " share 0.95".
   virtual std::string DescribeTerms(const Threshold&) const { return ""; }
 
-  // Sets in `change` what the update command makes of the rule.
+  // Sets in `change` the numbers that the update command writes for the rule.
   virtual void Update(const Threshold&, const MeasuredRange&,
                       NumberChange*) const {}
 
  protected:
-  // Returns the figure of a measurement and a limit.
+  // Returns a figure that compares the input's value with a limit.
   static RuledFigure MakeFigure(RuleKind kind, bool holds, int64_t limit,
                                 const RuleInput& input) {
     RuledFigure figure;

@@ -1,10 +1,10 @@
-// The kinds of rules that there are: the one list of them.
+// Lists all kinds of rules.
 //
 //   const Rule& rule = GetMaximumRule();
 //
 // Each function is defined in the file of its rule (maximum_rule.cc) and
-// returns an object that lives for ever. Thread-safe. Only rules.h and the
-// rules themselves need this; others walk AllRules (rules.h).
+// returns an object that lives for ever. Thread-safe. Only rules.cc and the
+// rules themselves need this; other code uses AllRules (rules.h).
 
 #ifndef FOOTPRINT_GATES_JUDGE_RULE_LIST_H_
 #define FOOTPRINT_GATES_JUDGE_RULE_LIST_H_

@@ -1,10 +1,10 @@
-// A figure is the result of one rule: a value, a limit, and whether the value
-// keeps the limit.
+// The result of one rule: a value, a limit, and whether the value keeps the
+// limit.
 //
 //   if (figure.decision == ACCEPT) return;
 //   Show(figure.measured, figure.limit, figure.explanation);
 //
-// Plain data: its strings are its own memory. Thread-compatible.
+// Plain data that owns its strings. Thread-compatible.
 
 #ifndef FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_
 #define FOOTPRINT_GATES_JUDGE_RULED_FIGURE_H_
@@ -19,19 +19,19 @@ namespace footprint {
 
 struct RuledFigure {
   RuleKind rule = RULE_KIND_UNSPECIFIED;
-  // ACCEPT or REJECT; else why it could not be judged: INCONCLUSIVE,
+  // ACCEPT or REJECT, or why it could not be judged: INCONCLUSIVE,
   // ENVIRONMENT_MISMATCH or BAD_CONFIGURATION.
   Decision decision = INCONCLUSIVE;
   int64_t measured = 0;
   int64_t limit = 0;
-  Determinism determinism = DETERMINISM_UNSPECIFIED;  // of what was measured
-  // A sentence without its end: "0 of 59 runs exceed it, so ..."; empty where
-  // both numbers say all.
+  Determinism determinism = DETERMINISM_UNSPECIFIED;  // of the measured value
+  // The beginning of a sentence: "0 of 59 runs exceed it, so ..."; empty if the
+  // two numbers need no explanation.
   std::string explanation;
-  // This follows the explanation where nothing was decided: "; measure ...".
+  // Advice after the explanation if nothing was decided: "; measure ...".
   std::string advice;
-  // Change that makes the limit that of these figures, for `accept it with`;
-  // empty where the update command can make it.
+  // The edit that sets the limit to this figure, for the report's "accept it
+  // with"; empty if the update command can make it.
   std::string change_to_accept;
 };
 

@@ -9,8 +9,9 @@ namespace {
 
 constexpr JudgementWords kOtherWords = {RULE_KIND_UNSPECIFIED, "rule", "rule"};
 
-// Completes the figures from `first` on, which are of samples. Samples that
-// were taken under different circumstances are no one sample.
+// Completes the figures from `first` on, which judge samples. Gives
+// ENVIRONMENT_MISMATCH if the samples are from different machines or
+// environments.
 void CompleteSampled(const MetricSamples& samples, size_t first,
                      std::vector<RuledFigure>* figures) {
   for (size_t i = first; i < figures->size(); ++i) {
@@ -23,8 +24,8 @@ void CompleteSampled(const MetricSamples& samples, size_t first,
   }
 }
 
-// Returns whether rules of both scopes, one of them kFamily, are in a
-// threshold.
+// Returns whether a threshold has a rule of scope kFamily and one of another
+// scope.
 bool MixesFamily(const Threshold& threshold) {
   bool has_family = false;
   bool has_other = false;
@@ -35,7 +36,7 @@ bool MixesFamily(const Threshold& threshold) {
   return has_family && has_other;
 }
 
-// Returns the fields of all rules, without the marks of markdown.
+// Returns the fields of all rules, without the backticks of Markdown.
 std::string JoinFields() {
   std::string fields;
   for (const Rule* rule : AllRules()) {

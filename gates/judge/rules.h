@@ -1,11 +1,11 @@
-// The rules of a threshold, all kinds together.
+// Applies all kinds of rules of a threshold.
 //
 //   const RuleScope scope = ComputeScope(threshold);
 //   JudgeByRules(threshold, scope, input, &figures);
 //
-// Pure functions, thread-safe. What they return owns its memory. Time: a few
-// calls for each kind of rule; a family as law_judgement.h, samples as
-// gates/statistics.
+// Pure functions, thread-safe. Their results own their memory. Time: a few
+// calls for each kind of rule; for a family that of law_judgement.h, for
+// samples that of gates/statistics.
 
 #ifndef FOOTPRINT_GATES_JUDGE_RULES_H_
 #define FOOTPRINT_GATES_JUDGE_RULES_H_
@@ -23,13 +23,13 @@ namespace footprint {
 // Returns every kind of rule, in the order of rule_list.h.
 absl::Span<const Rule* const> AllRules();
 
-// Returns the words for judgements of `kind`; those of "rule" for a kind that
-// no rule makes.
+// Returns the words for judgements of `kind`. For a kind that no rule makes,
+// returns general words.
 const JudgementWords& FindWords(RuleKind kind);
 
-// Returns what the rules of a threshold are held against. Rules of a threshold
-// without mistakes have one scope, but for a maximum beside a budget, which is
-// what the budget judges by.
+// Returns what the rules of a threshold judge. The rules of a threshold without
+// mistakes have one scope, except for a maximum with a budget, which the budget
+// judges.
 RuleScope ComputeScope(const Threshold& threshold);
 
 // Appends the figures of all rules of the threshold that have this scope.
@@ -37,13 +37,13 @@ RuleScope ComputeScope(const Threshold& threshold);
 void JudgeByRules(const Threshold& threshold, RuleScope scope,
                   const RuleInput& input, std::vector<RuledFigure>* figures);
 
-// Returns the mistakes of all rules of the threshold, and those of rules that
-// do not go together.
+// Returns the mistakes of all rules of the threshold, and the rules that
+// contradict each other.
 std::vector<RuleMistake> FindRuleMistakes(const Threshold& threshold,
                                           bool has_environment);
 
-// These return what the rule of the threshold says for which it is not trivial:
-// see the members of Rule.
+// These combine the members of Rule that have the same names over all rules of
+// the threshold.
 bool LimitsAbove(const Threshold& threshold);
 bool AllowsOneValueOnly(const Threshold& threshold);
 const char* WhyNeedsLimit(const Threshold& threshold);

@@ -61,7 +61,8 @@ Threshold MakeBudget(const std::string& share) {
                                       " confidence: 0.95 }"));
 }
 
-// Makes a baseline of three sittings; `count` is a multiple of three.
+// Makes a regression rule with a baseline of three sittings; `count` must be a
+// multiple of three.
 Threshold RegressionOver(size_t count, int64_t value) {
   const size_t each = count / 3;
   return Text<Threshold>(absl::StrCat(
@@ -182,7 +183,7 @@ TEST(RulesTest, ABaselineOfOneSittingRejectsNothing) {
   EXPECT_THAT(higher.change_to_accept, HasSubstr("sittings: [9, 9] }"));
 }
 
-// Sittings whose means lie apart by 0.3 %, and runs by 0.1 % within each.
+// The sittings' means vary by 0.3 %, and the runs within a sitting by 0.1 %.
 TEST(RulesTest, SittingsThatLieApartAreNoGrowth) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
@@ -205,7 +206,8 @@ TEST(RulesTest, SittingsThatLieApartAreNoGrowth) {
       std::vector<int64_t> values;
       for (int i = 0; i < sitting_count; ++i) sit(is_known ? 9 : 90, &values);
       for (const int64_t value : values) baseline->add_values(value);
-      // One sitting that is said to be ten.
+      // Unless `is_known`, the values of one sitting are declared as ten
+      // sittings.
       const int parts = is_known ? sitting_count : 10;
       for (int i = 0; i < parts; ++i) {
         baseline->add_sittings(static_cast<int>(values.size()) / parts);
@@ -219,7 +221,7 @@ TEST(RulesTest, SittingsThatLieApartAreNoGrowth) {
   for (const int sitting_count : {3, 5, 8}) {
     EXPECT_LE(alarms_of(sitting_count, true), 4) << sitting_count;
   }
-  // There are many without the rule.
+  // Without that rule there are many false alarms.
   EXPECT_GT(alarms_of(1, false), 100);
 }
 

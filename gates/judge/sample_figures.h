@@ -1,8 +1,8 @@
-// Converts the decision of the statistics for the rules over samples.
+// Converts a decision of gates/statistics to one of the schema.
 //
 //   figure.decision = ToDecision(decision.kind);
 //
-// Pure, thread-safe, without memory.
+// Pure function, thread-safe; allocates nothing.
 
 #ifndef FOOTPRINT_GATES_JUDGE_SAMPLE_FIGURES_H_
 #define FOOTPRINT_GATES_JUDGE_SAMPLE_FIGURES_H_
@@ -12,7 +12,7 @@
 
 namespace footprint {
 
-// Returns the decision of the schema that stands for that of the statistics.
+// Returns the schema's decision for `kind`.
 inline Decision ToDecision(SampleDecision::Kind kind) {
   return kind == SampleDecision::kAccept   ? ACCEPT
          : kind == SampleDecision::kReject ? REJECT

@@ -27,7 +27,7 @@ void CheckLimit(const char* name, double limit,
                                "; it is a number of at least zero")});
 }
 
-// Checks the limit at one size, of a law with arguments of these names.
+// Checks the limit at one size, for a law with arguments of these names.
 void CheckSize(const std::set<std::string>& names, const SizeLimit& limit,
                std::vector<RuleMistake>* mistakes) {
   std::set<std::string> given;
@@ -102,7 +102,7 @@ class ScalingRule : public Rule {
     }
   }
 
-  // An exponent alone leaves the constant open.
+  // A maximum exponent alone does not limit the constant.
   bool LimitsAbove(const Threshold& threshold) const override {
     const Scaling& scaling = threshold.scaling();
     return scaling.at_size() > 0 ||

@@ -13,13 +13,13 @@ namespace footprint {
 
 namespace {
 
-// Where what stands at `at` ends: an escape is two characters.
+// Returns the position after the element at `at`: an escape has two characters.
 size_t After(absl::string_view glob, size_t at) {
   return at + (glob[at] == '\\' ? 2 : 1);
 }
 
-// Returns whether one character of the text, `c`, is what stands at `at`, no
-// '*'.
+// Returns whether the element at `at`, which is not a '*', matches the
+// character `c`.
 bool IsAt(absl::string_view glob, size_t at, char c) {
   return glob[glob[at] == '\\' ? at + 1 : at] == c;
 }
@@ -60,7 +60,8 @@ std::string EscapeGlob(absl::string_view name) {
   return glob;
 }
 
-// Goes back to the last '*' only: an earlier one cannot do better.
+// Backtracks to the last '*' only: an earlier one cannot give a match that the
+// last one does not.
 bool GlobMatches(absl::string_view glob, absl::string_view text) {
   if (!IsGlob(glob)) return false;
   size_t glob_at = 0;
@@ -100,7 +101,8 @@ bool SelectsArguments(const Selector& selector,
 
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark) {
-  // A limit of each benchmark is none of the process that runs them all.
+  // A limit for each benchmark is not a limit for the process that runs them
+  // all.
   if (IsWholeProcessName(benchmark.name()) &&
       !IsWholeProcessName(selector.benchmark())) {
     return false;

@@ -1,11 +1,10 @@
-// Selects the measurements that a threshold is for, by globs and arguments.
+// Matches benchmarks with the globs and arguments of a threshold's selector.
 //
 //   GlobMatches("BM_Load*/layers:*", "BM_LoadLazy/layers:24");  // true
 //
-// Pure functions, thread-safe, that keep nothing and allocate nothing but the
-// texts of DescribeSelector and DescribeMeasurement, which hold copies. Time:
-// matching a glob is at most the product of both lengths; a glob without '*' is
-// compared.
+// Pure functions, thread-safe. They allocate only the texts that they return.
+// Time: matching a glob is at most the product of both lengths; a glob without
+// '*' takes one comparison.
 
 #ifndef FOOTPRINT_GATES_JUDGE_SELECTOR_H_
 #define FOOTPRINT_GATES_JUDGE_SELECTOR_H_
@@ -18,29 +17,32 @@
 
 namespace footprint {
 
-// '*' in `glob` stands for any run of characters, the empty one and '/'
-// included; "\*" for a star and "\\" for a backslash; every other character for
-// itself. False if `glob` is none.
+// Returns whether the whole `text` matches `glob`; false if `glob` is not valid
+// (IsGlob). '*' matches any run of characters, also an empty one and '/'. "\*"
+// matches a star, "\\" a backslash, and every other character itself.
 bool GlobMatches(absl::string_view glob, absl::string_view text);
 
-// Returns false if a backslash is before anything but '*' and a backslash.
+// Returns whether `glob` is valid: each backslash stands before a '*' or
+// another backslash.
 bool IsGlob(absl::string_view glob);
 
-// Returns whether `glob` names one thing only.
+// Returns whether `glob` has no star that matches anything, so that it names
+// one thing only.
 bool IsLiteral(absl::string_view glob);
 
-// The one name that a literal glob names, and the glob that names `name` only.
+// NameOfLiteral returns the one name that a literal glob matches; EscapeGlob
+// returns the glob that matches `name` only.
 std::string NameOfLiteral(absl::string_view glob);
 std::string EscapeGlob(absl::string_view name);
 
-// Returns whether the benchmark's name and arguments fit; label and phase are
-// not looked at. An empty selector.benchmark fits every name, but a whole
-// process (whole_process_name.h) is meant only by "whole_process/...", not by a
-// star.
+// Returns whether the benchmark's name and arguments match; ignores label and
+// phase. An empty selector.benchmark matches every name, but only a selector
+// that begins with "whole_process/" matches a whole process
+// (whole_process_name.h); a star does not.
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 
-// Returns whether the arguments alone fit.
+// Returns whether the arguments match; ignores the name.
 bool SelectsArguments(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 

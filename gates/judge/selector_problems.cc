@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kMaximumSuggestions = 20;
 
-// Collects the names of a benchmark's phases, and of the metrics where `phase`
-// fits.
+// Collects the names of a benchmark's phases, and of the metrics in the phases
+// that match `phase`.
 void CollectNames(const BenchmarkMemory& benchmark, const std::string& phase,
                   std::vector<std::string>* phases,
                   std::vector<std::string>* metrics) {
@@ -74,7 +74,7 @@ void SelectorProblems::CheckCount(const ThresholdSource& source, int number,
                                   int named_count) {
   const ThresholdFile& file = source.file;
   const Threshold& threshold = file.threshold(number);
-  // Other gates measure the rest of the labels.
+  // In a shared file, other gates measure the rest of the labels.
   const bool is_part = file.shared() && !is_complete_ &&
                        !IsLiteral(threshold.selector().label());
   const int counted = threshold.benchmark_count();
@@ -98,7 +98,8 @@ std::string SelectorProblems::Suggest(const std::string& name,
                                                    : DidYouMean(name, known);
 }
 
-// Returns why there is no measurement, from what CollectNames found.
+// Returns why there is no measurement. `phases` and `metrics` are from
+// CollectNames.
 std::string SelectorProblems::ExplainMissing(
     const Threshold& threshold, const std::vector<std::string>& phases,
     const std::vector<std::string>& metrics) {

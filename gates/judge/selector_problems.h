@@ -1,11 +1,11 @@
-// Says why a selector names nothing, or less than it should.
+// Reports selectors that name nothing, or less than they should.
 //
 //   SelectorProblems problems(profiles, index, is_complete, &verdict);
 //   problems.AddUnknownLabel(source, location, selector.label());
 //
-// Keeps what it is given, which must outlive it. Thread-compatible. Time: a
-// suggestion compares a name with every other; after twenty of them none is
-// looked for.
+// Keeps references to its arguments, which must outlive it. Thread-compatible.
+// Time: a suggestion ("did you mean") compares a name with every other; only
+// the first twenty problems get one.
 
 #ifndef FOOTPRINT_GATES_JUDGE_SELECTOR_PROBLEMS_H_
 #define FOOTPRINT_GATES_JUDGE_SELECTOR_PROBLEMS_H_
@@ -23,7 +23,8 @@ namespace footprint {
 
 class SelectorProblems {
  public:
-  // `is_complete`: the profiles are all that the files have thresholds for.
+  // `is_complete`: the profiles include every program that the files have
+  // thresholds for.
   SelectorProblems(absl::Span<const MemoryProfile> profiles,
                    const MeasurementIndex& index, bool is_complete,
                    Verdict* verdict)
@@ -37,12 +38,14 @@ class SelectorProblems {
   void AddUnknownLabel(const ThresholdSource& source,
                        const std::string& location, const std::string& label);
 
-  // Adds a problem for a shared file of which no label is known here. Labels of
-  // a file that is not shared are named one by one.
+  // Adds a problem for a shared file if no profile has any of its labels. The
+  // unknown labels of a file that is not shared are reported one by one
+  // (AddUnknownLabel).
   void AddUnusedFile(const ThresholdSource& source);
 
-  // Adds a problem if the threshold states another number of benchmarks than it
-  // names: a benchmark that is gone is missed by no selector with a star.
+  // Adds a problem if the threshold's benchmark_count is not `named_count`. A
+  // selector with a star still matches after one of its benchmarks is gone, so
+  // only the count shows that.
   void CheckCount(const ThresholdSource& source, int number, int named_count);
 
   // Adds a problem for a threshold that names nothing in the profiles of its
@@ -50,9 +53,9 @@ class SelectorProblems {
   void AddUnmatched(const ThresholdSource& source, int number,
                     const std::vector<int>& labelled);
 
-  // Adds a problem for benchmarks that a threshold names without finding all
-  // that it is to judge. It would seem to judge them, beside those where it
-  // does.
+  // Adds a problem for benchmarks that a threshold names but that lack a phase
+  // or metric that it judges. Without the problem it would seem to judge them
+  // as it judges the others.
   void AddLost(const ThresholdSource& source, int number,
                const std::vector<Measurement>& lost);
 

@@ -27,7 +27,7 @@ TEST(SelectorTest, GlobsKnowTheStarOnly) {
   EXPECT_TRUE(GlobMatches("**", "x"));
 }
 
-// By the definition of '*', one character at a time.
+// Follows the definition of '*', one character at a time.
 bool NaiveGlobMatches(absl::string_view glob, absl::string_view text) {
   if (glob.empty()) return text.empty();
   if (glob[0] == '*') {
@@ -67,7 +67,7 @@ TEST(SelectorTest, ABackslashMakesAStarAStar) {
   EXPECT_TRUE(IsLiteral("\\\\"));
   EXPECT_FALSE(IsLiteral("\\\\*"));
   EXPECT_EQ(NameOfLiteral(glob), "BM_F<int*>");
-  // A glob that is none names nothing.
+  // An invalid glob matches nothing.
   for (const char* bad : {"\\", "a\\", "a\\b", "\\n*", "*\\\\\\"}) {
     EXPECT_FALSE(IsGlob(bad)) << bad;
     for (const char* text : {"", "\\", "a\\", "ab", "a\\b", "nx"}) {
@@ -165,16 +165,16 @@ TEST(SelectorTest, MoreParticularIsAPart) {
   EXPECT_TRUE(is_more(MakeSelector("*", "BM_X"), MakeSelector("*", "BM_*")));
   EXPECT_FALSE(is_more(all, all));
   EXPECT_FALSE(is_more(MakeSelector("*", "*"), all));  // the same
-  // Neither is a part of the other.
+  // Neither selector names a part of what the other names.
   EXPECT_FALSE(is_more(MakeSelector("//a:b", ""), MakeSelector("*", "BM_X")));
   EXPECT_FALSE(is_more(MakeSelector("*", "BM_X"), MakeSelector("//a:b", "")));
   EXPECT_FALSE(is_more(MakeSelector("*", "*X"), MakeSelector("*", "BM*")));
-  // A phase is no part of the whole region, but of more phases.
+  // A phase is not a part of the whole region, but of all phases.
   EXPECT_FALSE(is_more(MakeSelector("*", "", "fit"), all));
   EXPECT_FALSE(is_more(all, MakeSelector("*", "", "fit")));
   EXPECT_TRUE(
       is_more(MakeSelector("*", "", "fit"), MakeSelector("*", "", "*")));
-  // A star that is part of a name is none.
+  // An escaped star matches only itself.
   EXPECT_TRUE(is_more(MakeSelector("*", "a\\*"), MakeSelector("*", "a*")));
   EXPECT_FALSE(is_more(MakeSelector("*", "a*"), MakeSelector("*", "a\\*")));
   Selector rows = all;
@@ -182,8 +182,8 @@ TEST(SelectorTest, MoreParticularIsAPart) {
   EXPECT_TRUE(is_more(rows, all));
 }
 
-// All texts of up to five letters, of which one is in no glob, show whether one
-// glob is a part of the other.
+// The oracle matches all texts of up to five letters, one of which is in no
+// glob.
 TEST(SelectorTest, MoreParticularAsAllTextsShow) {
   std::vector<std::string> texts = {""};
   for (size_t i = 0; texts[i].size() < 5; ++i) {

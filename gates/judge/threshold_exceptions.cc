@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// Returns whether others can be more particular. One benchmark's name says its
-// arguments, too.
+// Returns whether another selector can be more particular. A literal benchmark
+// name contains its arguments, so these need no check.
 bool IsGeneral(const Selector& selector) {
   return selector.benchmark().empty() || !IsLiteral(selector.benchmark()) ||
          !IsLiteral(selector.label()) || !IsLiteral(selector.phase());
@@ -41,7 +41,7 @@ ThresholdExceptions::ThresholdExceptions(
     absl::Span<const ThresholdSource> sources)
     : sources_(sources) {
   std::vector<Place> generals;
-  // The thresholds for one label, by that label, and all others.
+  // Thresholds with a literal label, by that label, and all thresholds.
   absl::flat_hash_map<absl::string_view, std::vector<Place>> by_label;
   std::vector<Place> all;
   for (size_t i = 0; i < sources.size(); ++i) {

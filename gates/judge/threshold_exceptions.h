@@ -1,21 +1,21 @@
-// Finds which threshold judges a measurement when one is a default and another
-// an exception to it.
+// Finds the threshold that judges a measurement if one is a default and another
+// is an exception to it.
 //
 //   const ThresholdExceptions exceptions(sources);
 //   // The third threshold of the first file, for a measurement that it names:
 //   const auto judging = exceptions.Find(0, 2, profile, benchmark, "fit");
 //   if (judging.has_value()) ...  // judging->source, judging->number
 //
-// If two thresholds of the same metric have a rule of the same sort, the one
-// whose selector is more particular (selector.h) judges, and the other gives
-// way. Rules over samples and rules over figures are different sorts, and
-// a scaling law judges a whole family of benchmarks, so it neither gives way
-// nor takes another's place.
+// If two thresholds of the same metric have a rule of the same sort, the
+// threshold with the more particular selector (selector.h) judges, and it
+// overrides the other. Rules over samples and rules over figures are different
+// sorts, and a scaling law judges a whole family of benchmarks, so it neither
+// overrides nor is overridden.
 //
-// Keeps the thresholds, which must outlive it. Thread-safe after construction.
-// Memory: about 100 bytes for each threshold that has exceptions. Time: each
-// threshold that has a star or names no benchmark is compared with those that
-// may name the same label.
+// Keeps a reference to the thresholds, which must outlive it. Thread-safe after
+// construction. Memory: about 100 bytes for each threshold that has exceptions.
+// Time: each threshold that has a star or names no benchmark is compared with
+// those that may name the same label.
 
 #ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
 #define FOOTPRINT_GATES_JUDGE_THRESHOLD_EXCEPTIONS_H_
@@ -37,7 +37,7 @@ namespace footprint {
 
 class ThresholdExceptions {
  public:
-  // The place of a threshold: its file, and its number there.
+  // The place of a threshold: the index of its file, and its index in the file.
   struct Place {
     size_t source = 0;
     int number = 0;
@@ -45,22 +45,21 @@ class ThresholdExceptions {
 
   explicit ThresholdExceptions(absl::Span<const ThresholdSource> sources);
 
-  // Returns whether another threshold may judge in place of this one.
+  // Returns whether another threshold may override this one.
   bool HasExceptions(size_t source, int number) const {
     return exceptions_.count({source, number}) > 0;
   }
 
   // Returns the threshold that judges a measurement in place of this one, which
-  // names it; nullopt if this one judges itself. The phase is empty for the
-  // whole region. Thresholds in files for another environment than the
-  // profile's are skipped, unless this one's file is for another environment,
-  // too.
+  // names it; nullopt if no other one does. The phase is empty for the whole
+  // region. Thresholds in files for another environment than the profile's are
+  // skipped, unless this one's file is for another environment, too.
   absl::optional<Place> Find(size_t source, int number,
                              const MemoryProfile& profile,
                              const BenchmarkMemory& benchmark,
                              absl::string_view phase) const;
 
-  // "gates/thresholds/tabular.textproto:12".
+  // Returns "gates/thresholds/tabular.textproto:12".
   std::string DescribeLocation(const Place& place) const {
     return sources_[place.source].DescribeLocation(place.number);
   }

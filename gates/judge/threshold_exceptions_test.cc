@@ -37,7 +37,8 @@ class ThresholdExceptionsTest : public testing::Test {
     benchmark_.mutable_arguments(0)->set_value("10");
   }
 
-  // "FILE:NUMBER" of what judges in place of a threshold; "" if it does itself.
+  // Returns "FILE:NUMBER" of the threshold that judges in place of this one; ""
+  // if it judges itself.
   std::string JudgingFor(size_t source, int number,
                          const std::string& phase = "") const {
     const ThresholdExceptions exceptions(sources_);
@@ -68,7 +69,7 @@ TEST_F(ThresholdExceptionsTest, TheMostParticularJudges) {
   benchmark_.set_name("BM_Y");
   EXPECT_EQ(JudgingFor(0, 0), "0:1");
   profile_.set_label("//c:d");
-  // Neither of the two names a part of the other's benchmarks.
+  // Neither selector names a part of what the other names.
   EXPECT_NE(JudgingFor(0, 0), "");
   EXPECT_EQ(JudgingFor(0, 1), "");
   EXPECT_EQ(JudgingFor(0, 3), "");
@@ -120,7 +121,7 @@ TEST_F(ThresholdExceptionsTest, OtherSortsGetAlong) {
   EXPECT_EQ(JudgingFor(0, 0), "0:1");
   sources_[0].file.mutable_threshold(1)->set_metric(ALLOCATION_COUNT);
   EXPECT_EQ(JudgingFor(0, 0), "");
-  // A family is judged whole.
+  // A family is judged as a whole, so it has no exceptions.
   sources_ = {Source(
       Rule("label: '*'", "scaling { argument: 'rows' max_exponent: 1 }") +
       Rule("label: '//a:b'", "scaling { argument: 'rows' max_exponent: 2 }"))};
@@ -134,7 +135,7 @@ TEST_F(ThresholdExceptionsTest, FilesOfOtherEnvironmentsDoNotCount) {
              Rule("label: '//a:b'", "max_bytes: 2") +
              Rule("label: '//a:b' benchmark: 'BM_X*'", "max_bytes: 3"))};
   EXPECT_EQ(JudgingFor(0, 0), "");
-  // A more particular threshold of the same file does.
+  // A more particular threshold of the same file overrides it.
   EXPECT_EQ(JudgingFor(1, 0), "1:1");
   sources_.push_back(
       Source(Rule("label: '//a:b' benchmark: 'BM_X/rows:10'", "max_bytes: 4")));

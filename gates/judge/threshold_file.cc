@@ -32,12 +32,12 @@ using ::google::protobuf::TextFormat;
 
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
-// Text format's errors as problems of one file.
+// Converts the errors of text format to problems of one file.
 class ProblemCollector : public TextFormatErrors {
  public:
   explicit ProblemCollector(ThresholdSource* source) : source_(source) {}
 
-  // Line and column from 0; a negative line: the whole file.
+  // Line and column count from 0; a negative line stands for the whole file.
   void Add(int line, int column, const std::string& message) override {
     Problem problem;
     problem.set_decision(BAD_CONFIGURATION);
@@ -52,8 +52,8 @@ class ProblemCollector : public TextFormatErrors {
   ThresholdSource* source_;
 };
 
-// The value of "# KEY value" among the comments that a text begins with;
-// nullopt: there is none.
+// Returns the value of "# KEY value" among the comments at the start of a text,
+// or nullopt.
 absl::optional<std::string> FindHeader(absl::string_view text,
                                        absl::string_view key) {
   absl::ConsumePrefix(&text, kByteOrderMark);
@@ -80,7 +80,8 @@ bool IsSchema(const std::string& name) {
 
 bool IsMessage(const std::string& name) { return name == kMessage; }
 
-// Before the parser looks at fields that it may not know. False: look no more.
+// Checks line ends and header before the parser meets fields that it may not
+// know. Returns false if the text must not be parsed.
 bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
   for (size_t at = text.find('\r'); at != absl::string_view::npos;
        at = text.find('\r', at + 1)) {
@@ -103,7 +104,7 @@ bool CheckFileKind(absl::string_view text, ProblemCollector* problems) {
   return true;
 }
 
-// A newer file is called newer, not full of unknown fields.
+// Reports a file of a newer schema as newer, not as full of unknown fields.
 bool IsNewer(const std::string& text, ProblemCollector* problems) {
   ThresholdSource ignored;
   ProblemCollector ignored_problems(&ignored);
@@ -121,7 +122,7 @@ bool IsNewer(const std::string& text, ProblemCollector* problems) {
   return true;
 }
 
-// Returns false if there is a number that would be read as another one.
+// Returns false if the parser would read a number with leading zeros as octal.
 bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
   const std::vector<OctalNumber> numbers = FindOctalNumbers(text);
   for (const OctalNumber& number : numbers) {
@@ -130,11 +131,11 @@ bool CheckNumbers(absl::string_view text, ProblemCollector* problems) {
   return numbers.empty();
 }
 
-// Checks one threshold after the other; a problem's location is that of the
+// Checks one threshold after the other; a problem has the location of its
 // field.
 class ThresholdChecker {
  public:
-  // Sets the numbers of written limits in `file`.
+  // Sets the numbers of the written limits in `file`.
   ThresholdChecker(ThresholdFile* file,
                    const TextFormat::ParseInfoTree& locations,
                    bool is_history_checked, ThresholdSource* source,
@@ -226,7 +227,8 @@ class ThresholdChecker {
     }
   }
 
-  // Sets the numbers that written limits mean. Returns whether they mean any.
+  // Sets the numbers that written limits mean. Returns false if there is a
+  // mistake in them.
   bool Resolve(Threshold* threshold) {
     const std::vector<RuleMistake> mistakes = ResolveWrittenLimits(threshold);
     for (const RuleMistake& mistake : mistakes) {
@@ -302,8 +304,8 @@ class ThresholdChecker {
     return key;
   }
 
-  // Reports the first rule that is there twice: the others of the same two
-  // thresholds would be told of besides.
+  // Reports only the first rule that two thresholds share: the same two
+  // thresholds may share more.
   void CheckUnique(const Threshold& threshold, int index) {
     for (const Rule* rule : AllRules()) {
       if (!rule->IsIn(threshold)) continue;
@@ -330,7 +332,8 @@ class ThresholdChecker {
     problems_->Add(location.line, location.column, problem.message);
   }
 
-  // At `field` of the current threshold if it is written, else at its start.
+  // Adds a problem at `field` of the current threshold if that is written, else
+  // at the threshold's start.
   void Add(const std::string& field, const std::string& message) {
     auto location = location_;
     const auto* descriptor = Threshold::descriptor()->FindFieldByName(field);

@@ -1,19 +1,19 @@
-// A threshold file (textproto, gate.proto's ThresholdFile) from its text, with
-// the location of every threshold, or with everything that is wrong with it.
+// Parses a threshold file (textproto, gate.proto's ThresholdFile), with the
+// location of every threshold, and reports every mistake in it.
 //
 //   ThresholdSource source = ParseThresholdFile("x.textproto", text);
 //   if (!source.problems.empty()) ...  // each says file:line:column and why
 //
 // The text may begin with the two comments that tell editors and other tools
-// what it is. A proto-file or proto-message other than these is refused:
+// its schema. Any other proto-file or proto-message is refused:
 //
 //   # proto-file: gates/judge/gate.proto
 //   # proto-message: footprint.ThresholdFile
 //
 // A byte-order mark and CRLF line ends are accepted. Fields that this version
-// does not know, numbers without sense and rules that contradict each other are
-// problems, never passed over. The numbers that written limits mean are set
-// beside them (written_limit.h).
+// does not know, senseless numbers and contradictory rules are problems, never
+// ignored. The numbers that written limits mean are set in their number fields
+// (written_limit.h).
 //
 // Pure functions, thread-safe; the result owns copies. Memory: about 2 KiB a
 // threshold while parsing, the messages after. Time: linear in the text.
@@ -33,17 +33,17 @@ namespace footprint {
 inline constexpr int kThresholdSchemaVersion = 1;
 
 struct ThresholdSource {
-  std::string path;  // as it is to appear in messages
+  std::string path;  // as messages show it
   ThresholdFile file;
-  // The lines of file.threshold(i), counted from 1.
+  // The line of each file.threshold(i), counted from 1.
   std::vector<int> lines;
-  // The lines of file.exemption(i).
+  // The line of each file.exemption(i), counted from 1.
   std::vector<int> exemption_lines;
-  // BAD_CONFIGURATION, in the order of the text. If there is any, `file` holds
-  // what could be read and must not be judged by.
+  // The BAD_CONFIGURATION problems in the order of the text. If there is any,
+  // `file` holds only what could be read, and must not be used to judge.
   std::vector<Problem> problems;
 
-  // "gates/thresholds/tabular.textproto:12".
+  // Returns "gates/thresholds/tabular.textproto:12".
   std::string DescribeLocation(int threshold) const;
   std::string LocationOfExemption(int exemption) const;
 };
@@ -51,9 +51,9 @@ struct ThresholdSource {
 ThresholdSource ParseThresholdFile(absl::string_view path,
                                    absl::string_view text);
 
-// The same, and where each field stands: lines and columns from 0, with tabs up
-// to the next multiple of 8, of the text after a byte-order mark. Whoever fixes
-// a history reads it unchecked.
+// Does the same, and sets `locations` to the place of each field: lines and
+// columns from 0, after a byte-order mark, with tab stops at multiples of 8. A
+// program that repairs histories sets `is_history_checked` to false.
 ThresholdSource ParseThresholdFile(
     absl::string_view path, absl::string_view text,
     google::protobuf::TextFormat::ParseInfoTree* locations,
@@ -62,7 +62,7 @@ ThresholdSource ParseThresholdFile(
 // Returns whether a text begins with the two lines that mark a threshold file.
 bool IsMarkedAsThresholds(absl::string_view text);
 
-// Length of the byte-order mark that `text` begins with: 3 or 0.
+// Returns the length of the byte-order mark at the start of `text`: 3 or 0.
 int ByteOrderMarkLength(absl::string_view text);
 
 }  // namespace footprint

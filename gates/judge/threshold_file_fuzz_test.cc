@@ -1,5 +1,5 @@
-// Any text as a threshold file: either each threshold has its place, or each
-// problem has one and a text.
+// Parses any text as a threshold file. Either each threshold has a location, or
+// each problem has a location and a message.
 
 #include <cstddef>
 

@@ -34,7 +34,7 @@ std::string OneThreshold(const std::string& fields) {
   return absl::StrCat("threshold {\n  ", kSelector, "\n  ", fields, "\n}\n");
 }
 
-// "location: message" of the only problem.
+// Returns "location: message" of the only problem.
 std::string OnlyProblem(const ThresholdSource& source) {
   if (source.problems.size() != 1) {
     return absl::StrCat(source.problems.size(), " problems");
@@ -65,7 +65,7 @@ TEST(ThresholdFileTest, AcceptsByteOrderMarkAndCrLf) {
   EXPECT_EQ(source.file.threshold(0).max_bytes(), 100);
 }
 
-// With carriage returns alone the first comment would be the whole file.
+// With lone carriage returns, the first comment would swallow the whole file.
 TEST(ThresholdFileTest, RefusesLoneCarriageReturns) {
   const std::string text =
       kHeader + OneThreshold("metric: PEAK_LIVE_USABLE_BYTES max_bytes: 100");
@@ -296,7 +296,7 @@ TEST(ThresholdFileTest, TwoRulesOfOneSortAreNamedTogether) {
               HasSubstr("t.textproto:8:1: is a second maximum for //a:b * "
                         "peak_live_usable_bytes; the first is at "
                         "t.textproto:4"));
-  // Another sort, metric or phase is no contradiction.
+  // Thresholds of another sort, metric or phase do not contradict each other.
   EXPECT_THAT(
       Parse(limit +
             OneThreshold("metric: PEAK_LIVE_USABLE_BYTES min_bytes: 1") +
@@ -305,7 +305,7 @@ TEST(ThresholdFileTest, TwoRulesOfOneSortAreNamedTogether) {
             "PEAK_LIVE_USABLE_BYTES max_bytes: 100 }")
           .problems,
       IsEmpty());
-  // The order of arguments is no difference.
+  // The order of arguments makes no difference.
   const std::string a = "arguments { name: \"a\" value: \"1\" } ";
   const std::string b = "arguments { name: \"b\" value: \"2\" } ";
   const std::string begin = "threshold { selector { label: \"//a:b\" ";
@@ -332,7 +332,7 @@ TEST(ThresholdFileTest, ReadsTheHistory) {
                              "new_value: 100 reason: \"x\" }"))),
       HasSubstr("t.textproto:4:1: has the value 200, and its history ends with "
                 "100: it was changed by hand"));
-  // Only a file that says so must have one everywhere.
+  // Only a `recorded` file needs a history for every limit.
   EXPECT_THAT(Parse(with("")).problems, IsEmpty());
   EXPECT_THAT(Parse("recorded: true\n" + with(right)).problems, IsEmpty());
   EXPECT_THAT(OnlyProblem(Parse("recorded: true\n" + with(""))),
@@ -384,7 +384,7 @@ TEST(ThresholdFileTest, RefusesRatiosThatNothingCouldBreak) {
         ratio, " baseline { label: '//a:b' benchmark: '", baseline, "' } } }"));
   };
   EXPECT_THAT(OnlyProblem(parse("1", "BM_X")), HasSubstr("judges nothing"));
-  // Nor one that nothing could keep.
+  // A ratio that no measurement can keep is refused, too.
   EXPECT_THAT(OnlyProblem(parse("0.5", "BM_X")), HasSubstr("never holds"));
   EXPECT_THAT(OnlyProblem(parse("1e300", "BM_Y")), HasSubstr("judges nothing"));
   EXPECT_THAT(parse("1", "BM_Y").problems, IsEmpty());
@@ -418,7 +418,7 @@ TEST(ThresholdFileTest, AnExemptionNamesABenchmarkAndGivesAReason) {
       IsEmpty());
   EXPECT_THAT(OnlyProblem(parse("selector { label: '//a:b' }")),
               HasSubstr("gives no reason"));
-  // Nothing that a reader could see.
+  // These characters are not visible.
   EXPECT_THAT(OnlyProblem(parse("selector { label: '//a:b' } reason: "
                                 "'\xe2\x80\x8b\xf3\xa0\x81\x81\xe2\x81\xa4'")),
               HasSubstr("gives no reason"));

@@ -54,7 +54,8 @@ ThresholdNumbers ReadNumbers(const Threshold& threshold) {
 }
 
 int64_t RatioLimit(double ratio, int64_t baseline) {
-  // The ratio was read from decimal digits, which a double rounds by so much.
+  // Relative error of a double that was read from decimal digits, with a
+  // margin.
   constexpr long double kBinaryRounding = 4e-16L;
   const long double product =
       static_cast<long double>(ratio) * static_cast<long double>(baseline);

@@ -1,12 +1,12 @@
-// The whole numbers that a threshold states: its maximum or exact value, and
-// its minimum, in bytes or counts.
+// Reads the whole numbers that a threshold states: its maximum or exact value,
+// and its minimum, in bytes or counts.
 //
 //   for (const NumberField& field : kNumberFields) {
 //     if (field.IsIn(threshold)) Show(field.name, field.Get(threshold));
 //   }
 //   const ThresholdNumbers numbers = ReadNumbers(threshold);
 //
-// Pure and thread-safe. Memory: none.
+// Pure functions, thread-safe. Only RatioText allocates.
 
 #ifndef FOOTPRINT_GATES_JUDGE_THRESHOLD_NUMBERS_H_
 #define FOOTPRINT_GATES_JUDGE_THRESHOLD_NUMBERS_H_
@@ -21,7 +21,7 @@
 
 namespace footprint {
 
-// A field of Threshold.
+// A field of Threshold that holds a whole number.
 struct NumberField {
   const char* name;
   MetricUnit unit;
@@ -40,9 +40,11 @@ struct NumberField {
 // The fields in the order of the schema: minima come last.
 extern const std::array<NumberField, 6> kNumberFields;
 
-// The first that the threshold has of this kind; null if it has none.
+// Returns the first field of this kind that the threshold has; null if it has
+// none.
 const NumberField* FindNumber(const Threshold& threshold, RuleKind kind);
-// Its maximum or its exact value: a threshold has at most one of both.
+// Returns the field of its maximum or its exact value: a threshold has at most
+// one of the two.
 const NumberField* FindLimit(const Threshold& threshold);
 
 struct ThresholdNumbers {

@@ -54,7 +54,7 @@ TEST(ThresholdNumbersTest, RatioLimitsAreWhatADecimalReaderExpects) {
   EXPECT_EQ(RatioLimit(0.5, 3), 1);
   EXPECT_EQ(RatioLimit(2, int64_t{1} << 61), int64_t{1} << 62);
   EXPECT_EQ(RatioLimit(1e300, 1), std::numeric_limits<int64_t>::max());
-  // Against integers: the ratio in thousandths.
+  // The oracle uses integers, with the ratio in thousandths.
   std::mt19937_64 random(11);
   for (int round = 0; round < 100000; ++round) {
     const int64_t thousandths = 1 + static_cast<int64_t>(random() % 5000);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kPlainCharacters = "_/:.,=+@%-";
 
-// Every byte that is not plain ASCII by its number.
+// Writes every byte that is not printable ASCII as its octal number.
 std::string QuoteAnsiC(absl::string_view argument) {
   std::string quoted = "$'";
   for (char c : argument) {
@@ -28,7 +28,7 @@ std::string QuoteAnsiC(absl::string_view argument) {
     } else if (absl::ascii_isprint(static_cast<unsigned char>(c))) {
       quoted += c;
     } else {
-      // Three digits, so that one that follows is not taken for a fourth.
+      // Three digits, so that a digit that follows is not read as a part of it.
       absl::StrAppendFormat(&quoted, "\\%03o", static_cast<unsigned char>(c));
     }
   }

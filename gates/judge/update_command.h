@@ -1,12 +1,11 @@
-// The command lines that verdicts tell their reader to run, quoted for a shell.
+// Composes the command lines that verdicts suggest, quoted for a shell.
 //
 //   UpdateCommand command{"//gates:update"};
 //   command.ToAccept("//a:b", "BM_X", true);
 //   // bazel run //gates:update -- --allow_increase --reason="..."
 //   //     --only=//a:b --benchmark=BM_X
 //
-// Pure functions, thread-safe; the result copies what it quotes. Memory: the
-// command's bytes.
+// Pure functions, thread-safe; the result owns its text.
 
 #ifndef FOOTPRINT_GATES_JUDGE_UPDATE_COMMAND_H_
 #define FOOTPRINT_GATES_JUDGE_UPDATE_COMMAND_H_
@@ -17,24 +16,25 @@
 
 namespace footprint {
 
-// `argument` such that a POSIX shell reads it back as one word: itself where no
-// character is special. Where it holds what a report cannot show as it is (a
-// newline, a control character, a byte that is no UTF-8), in the form $'...' of
-// bash, zsh, ksh and POSIX since 2024.
+// Returns `argument` quoted so that a POSIX shell reads it back as one word;
+// unchanged if no character is special. If a report cannot show it as it is (a
+// newline, a control character, a byte that is not UTF-8), uses the form $'...'
+// of bash, zsh, ksh and POSIX since 2024.
 std::string ShellQuote(absl::string_view argument);
 
 struct UpdateCommand {
   // The target of the update program.
   std::string target;
 
-  // Accepts what the benchmarks that both name need now; they are globs
-  // (selector.h), and an empty benchmark stands for every one. A limit that
-  // would rise needs a reason, which the reader fills in.
+  // Returns the command that accepts the present need of the benchmarks that
+  // match both globs (selector.h); an empty benchmark matches every one. If
+  // `is_increase`, it asks the reader for a reason.
   std::string ToAccept(absl::string_view label, absl::string_view benchmark,
                        bool is_increase) const;
-  // Adds thresholds for the benchmark of this name, which has none.
+  // Returns the command that adds thresholds for the benchmark of this name.
   std::string ToAdd(absl::string_view label, absl::string_view benchmark) const;
-  // Writes the exact values of a new environment to `path`.
+  // Returns the command that writes the exact values of a new environment to
+  // `path`.
   std::string ToBless(absl::string_view label, absl::string_view path) const;
 };
 

@@ -41,7 +41,7 @@ TEST(UpdateCommandTest, NamesEveryBenchmarkByNone) {
             "bazel run //gates:update -- --only='//a:*'");
 }
 
-// The command must work as a report shows it, and a report shows no newline
+// The command must work when it is copied from a report, which shows no newline
 // inside a line.
 TEST(UpdateCommandTest, ACommandIsOneLineOfWhatATerminalShows) {
   EXPECT_EQ(ShellQuote("BM_A\nB\t'\\\x01"

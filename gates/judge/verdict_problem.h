@@ -1,9 +1,9 @@
-// Adds to a verdict why something could not be judged.
+// Adds a problem to a verdict: why something could not be judged.
 //
 //   AddProblem(BAD_CONFIGURATION, "t.textproto:12", "selects nothing",
 //   &verdict);
 //
-// Thread-compatible. Memory: the copy of both texts in the verdict.
+// Thread-compatible. Memory: the verdict owns copies of both texts.
 
 #ifndef FOOTPRINT_GATES_JUDGE_VERDICT_PROBLEM_H_
 #define FOOTPRINT_GATES_JUDGE_VERDICT_PROBLEM_H_
@@ -14,7 +14,7 @@
 
 namespace footprint {
 
-// `location`: a threshold's file and line, or a profile's label.
+// `location` is a threshold's file and line, or a profile's label.
 inline void AddProblem(Decision decision, const std::string& location,
                        const std::string& message, Verdict* verdict) {
   Problem* const problem = verdict->add_problems();

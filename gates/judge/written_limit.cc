@@ -26,7 +26,7 @@ bool IsDigit(char c) {
   return absl::ascii_isdigit(static_cast<unsigned char>(c));
 }
 
-// Bytes with their unit, or calls, which have none.
+// Parses bytes with their unit, or calls, which have none.
 absl::StatusOr<int64_t> ParseFigure(absl::string_view text, MetricKind metric) {
   if (CountsBytes(metric)) return ParseBytes(text);
   int64_t count = 0;
@@ -60,7 +60,7 @@ absl::StatusOr<Headroom> ParseDistance(absl::string_view text,
   return above;
 }
 
-// A number as it is written: "1.50 GiB" has two digits behind the point.
+// The form of a written number: "1.50 GiB" has two digits after the point.
 struct NumberForm {
   int64_t unit = 1;
   int decimals = 0;
@@ -83,7 +83,8 @@ NumberForm FindForm(absl::string_view figure) {
   return form;
 }
 
-// The form of a figure that nobody has written yet: three digits or more.
+// Returns the form of a figure that nobody has written yet: three digits or
+// more.
 NumberForm ChooseForm(MetricKind metric, int64_t value) {
   NumberForm form;
   if (!CountsBytes(metric)) return form;
@@ -96,22 +97,22 @@ NumberForm ChooseForm(MetricKind metric, int64_t value) {
   return form;
 }
 
-// `value` x 10^decimals.
+// Returns `value` x 10^decimals.
 absl::uint128 Shift(int64_t value, int decimals) {
   absl::uint128 shifted = static_cast<uint64_t>(value);
   for (int i = 0; i < decimals; ++i) shifted *= 10;
   return shifted;
 }
 
-// The figure's digits without their point, rounded up or down.
+// Returns the figure's digits without their point, rounded up or down.
 absl::uint128 Scale(int64_t value, const NumberForm& form, int decimals,
                     bool is_rounded_up) {
   const absl::uint128 unit = static_cast<uint64_t>(form.unit);
   return (Shift(value, decimals) + (is_rounded_up ? unit - 1 : 0)) / unit;
 }
 
-// Returns as many decimals as are written, or as make three digits unless fewer
-// say it all.
+// Returns the number of decimals in `form`, and more while the value is not
+// exact and has fewer than three digits.
 int ChooseDecimals(int64_t value, const NumberForm& form) {
   constexpr int kThreeDigits = 100;
   constexpr int kMostDecimals = 12;  // those of a byte in TB
@@ -124,7 +125,7 @@ int ChooseDecimals(int64_t value, const NumberForm& form) {
   return decimals;
 }
 
-// `value` is not negative.
+// Writes the figure in this form. `value` must not be negative.
 std::string WriteFigure(int64_t value, const NumberForm& form,
                         bool is_rounded_up) {
   constexpr int kBase = 10;
@@ -140,7 +141,7 @@ std::string WriteFigure(int64_t value, const NumberForm& form,
   return digits + form.suffix;
 }
 
-// The figure of a text, and what stands from its "+" on.
+// The figure of a text, and the text from its "+" on.
 struct Parts {
   absl::string_view figure;
   absl::string_view distance;
@@ -165,7 +166,8 @@ RuleMistake MakeMistake(const char* field, const std::string& text,
 
 int64_t WrittenLimit::ComputeNumber(MetricKind metric) const {
   if (!figure.has_value()) return 0;
-  // The distance of a count is in calls, which ComputeMaximum does not know.
+  // ComputeMaximum ignores a distance in bytes for counts, but here it is in
+  // calls.
   if (above.has_bytes()) return AddUpToLargest(*figure, above.bytes());
   return ComputeMaximum(above, metric, *figure).value_or(*figure);
 }
@@ -190,7 +192,7 @@ absl::StatusOr<WrittenLimit> ParseWrittenLimit(absl::string_view text,
 std::vector<RuleMistake> ResolveWrittenLimits(Threshold* threshold) {
   std::vector<RuleMistake> mistakes;
   const MetricKind metric = threshold->metric();
-  // Whoever checks the metric says that it is none.
+  // The check of the metric reports an unknown one.
   if (UnitOfMetric(metric) == MetricUnit::kNone) return mistakes;
   if (!threshold->max().empty()) {
     const absl::StatusOr<WrittenLimit> limit =

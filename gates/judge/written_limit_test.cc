@@ -42,7 +42,7 @@ TEST(WrittenLimitTest, ReadsUnitsAndDistances) {
   EXPECT_EQ(NumberOf("1000", kCalls), 1000);
   EXPECT_EQ(NumberOf("1000 + 10 %", kCalls), 1100);
   EXPECT_EQ(NumberOf("1000 + 5", kCalls), 1005);
-  // No sum is above the largest limit that can be broken.
+  // No sum is above the largest limit that a value can exceed.
   EXPECT_EQ(NumberOf("9223372036854775807 + 10 %"),
             std::numeric_limits<int64_t>::max() - 1);
 }
@@ -141,7 +141,7 @@ TEST(WrittenLimitTest, NewFiguresKeepTheUnit) {
   EXPECT_EQ(RewriteMinimum("20", kCalls, 21), "21");
 }
 
-// Rounding never makes a limit that what was measured would break.
+// Rounding never makes a limit that the measured value would exceed.
 TEST(WrittenLimitTest, ANewFigureHoldsAndIsNear) {
   std::mt19937_64 random(1);
   const std::vector<std::string> kForms = {
@@ -154,7 +154,7 @@ TEST(WrittenLimitTest, ANewFigureHoldsAndIsNear) {
     const int64_t least = NumberOf(RewriteMinimum(form, kPeak, value));
     ASSERT_GE(most, value) << form;
     ASSERT_LE(least, value) << form;
-    // Three digits, of which none is less than a byte in TB.
+    // The figure has three digits, but none below a byte in TB.
     ASSERT_LE(most - value, value / 100 + 2) << form << " " << value;
     ASSERT_LE(value - least, value / 100 + 2) << form << " " << value;
     // A number that is written comes back as it is.
