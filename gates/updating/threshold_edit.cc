@@ -105,7 +105,8 @@ size_t SkipText(absl::string_view text, size_t at) {
   return end;
 }
 
-// The value of the field "name: value" that begins at `at`.
+// Returns the range of the value of the field "name: value" that begins at
+// `at`.
 Splice ValueAt(absl::string_view text, size_t at) {
   Splice splice;
   at = SkipSpaceAndComments(text, SkipWord(text, at));
@@ -124,10 +125,10 @@ std::string FindNewline(absl::string_view text) {
   return text.find("\r\n") == absl::string_view::npos ? "\n" : "\r\n";
 }
 
-// One text with its messages and locations.
+// A text with its parsed messages and their locations.
 class Editor {
  public:
-  // Whether histories are checked before the edit and after it.
+  // When histories are checked: never, after the edit, or before and after it.
   enum class Check { kNever, kAfter, kBoth };
 
   Editor(absl::string_view path, absl::string_view text, Check check)
@@ -138,7 +139,8 @@ class Editor {
         source_(ParseThresholdFile(path, text, &locations_,
                                    check == Check::kBoth)) {}
 
-  // Before Edit: what would make every history complete.
+  // Returns the changes that make every history complete. Must be called before
+  // Edit.
   std::vector<ThresholdChange> MissingEntries(absl::string_view date,
                                               absl::string_view reason) const {
     std::vector<ThresholdChange> changes;
@@ -216,7 +218,8 @@ class Editor {
     return status;
   }
 
-  // Sets the number of `field`, and `written` in the field that means it.
+  // Sets the number of `field`, and, if the threshold has it, the written limit
+  // to `written`.
   absl::Status SetNumber(int number, int64_t value, const std::string& written,
                          const NumberField* field, Threshold* threshold) {
     if (field == nullptr) {
@@ -273,8 +276,8 @@ class Editor {
         absl::StrCat("history { ", absl::StripAsciiWhitespace(fields), " }"));
   }
 
-  // Before the brace that ends the threshold: on lines of its own if the brace
-  // is.
+  // Inserts the line before the closing brace of the threshold: on its own line
+  // if the brace has its own line.
   absl::Status AppendField(int number, const std::string& line) {
     size_t brace = text_offsets_.FindOffset(
         locations_.GetLocationRange(ThresholdField(), number).end);
@@ -301,8 +304,8 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // A slip here would silently change a gate: `source_.file` is what the text
-  // must say.
+  // Checks that the edited text says what `source_.file` does, since a mistake
+  // here would silently change a gate.
   absl::StatusOr<std::string> Verified(const std::string& edited) const {
     TextFormat::ParseInfoTree locations;
     const ThresholdSource again =
@@ -335,7 +338,8 @@ constexpr char kHeader[] =
     "# proto-file: gates/judge/gate.proto\n"
     "# proto-message: footprint.ThresholdFile\n";
 
-// The fields of a text that need not be a whole threshold file, or nullopt.
+// Returns the fields of a text, which need not be a whole threshold file, or
+// nullopt if it does not parse.
 absl::optional<ThresholdFile> ReadFields(absl::string_view text) {
   class NoErrors : public TextFormatErrors {
     void Add(int, int, const std::string&) override {}
@@ -391,7 +395,7 @@ absl::StatusOr<RecordedChanges> RecordChangesByHand(
           " was changed by hand too, and is not recorded: ", reason_against));
     }
   }
-  // Entries that are left out are all that may be wrong with the result.
+  // Only the entries that were left out may be missing from the result.
   absl::StatusOr<std::string> edited = whole.Edit(missing);
   if (edited.ok() && !recorded.left.empty()) {
     edited = Editor(path, text, Editor::Check::kNever).Edit(wanted);

@@ -1,5 +1,6 @@
-// New numbers in any text of thresholds: an edit is refused or does what it was
-// asked for; kInternal, which is the editor's own fault, never comes.
+// Edits numbers in any text of thresholds. An edit is refused or makes the
+// requested change; it never returns kInternal, which would be a bug of the
+// editor.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// Some MiB, which no rule makes useless.
+// A limit of some MiB is valid for every rule.
 constexpr int64_t kNewLimit = 5432109;
 
 void EditAnyText(absl::string_view text) {

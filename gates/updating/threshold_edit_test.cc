@@ -171,14 +171,14 @@ TEST(ThresholdEditTest, RefusesWhatIsNotThere) {
   change.ratio = 1;
   EXPECT_THAT(EditThresholds("t", kText, {change}),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  // A history that does not end with the limit.
+  // The history does not end with the limit.
   change = Limit(0, 99);
   change.history = FirstEntry(Threshold(), "2026-11-21", "why");
   change.history->set_new_value(98);
   EXPECT_THAT(
       std::string(EditThresholds("t", kText, {change}).status().message()),
       HasSubstr("changed by hand"));
-  // A maximum below its minimum.
+  // The maximum would be below the minimum.
   EXPECT_THAT(
       std::string(
           EditThresholds("t", kText, {Limit(0, 10)}).status().message()),
@@ -221,9 +221,10 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
                                              {"-21", "-22"},
                                              {"a cache", "two caches"}})}}));
   EXPECT_EQ(*Record(*recorded, "2026-11-22", "x"), *recorded);
-  // Other mistakes are not mended.
+  // Other mistakes are not corrected.
   EXPECT_THAT(Record("nonsense", "2026-11-22", "x"), Not(IsOk()));
-  // On a day before the last entry's: dated as that, and said.
+  // On a day before the last entry's, the new entry gets the last entry's date,
+  // and the description says so.
   const absl::StatusOr<RecordedChanges> early = RecordChangesByHand(
       "t", changed, "2026-11-20", "x", [](const Threshold&) { return ""; });
   ASSERT_THAT(early, IsOk());
@@ -231,7 +232,7 @@ TEST(ThresholdEditTest, RecordsWhatWasChangedByHand) {
   EXPECT_THAT(early->descriptions,
               ElementsAre("t:4: //a:b *: recorded what was changed by hand, "
                           "dated 2026-11-21, as the entry above it"));
-  // Nothing is missed where there is no history, unless the file says so.
+  // Only a `recorded` file misses an entry where there is no history.
   EXPECT_EQ(*Record(kText, "2026-11-22", "x"), kText);
   const std::string first = absl::StrReplaceAll(
       kText, {{"environment {", "recorded: true environment {"}});
@@ -265,8 +266,8 @@ TEST(ThresholdEditTest, RecordsNothingThatIsLeftOut) {
       ParseThresholdFile("t", recorded->text).problems;
   ASSERT_THAT(problems, SizeIs(1));
   EXPECT_THAT(problems[0].location(), HasSubstr("t:5:"));
-  // A mistake that recording would not fix is refused also where it is left
-  // out.
+  // A mistake that recording would not fix is refused even in a threshold that
+  // is left out.
   EXPECT_THAT(RecordChangesByHand(
                   "t", absl::StrReplaceAll(text, {{"2026-11-21", "today"}}),
                   "2026-11-22", "y", leave_out),
@@ -342,7 +343,7 @@ TEST(ThresholdEditTest, AWrittenLimitStaysOne) {
               IsOkAndHolds(absl::StrReplaceAll(
                   text, {{"\"2 MB\"", "\"3.5 MB\""},
                          {"'1'  # low\n    ' MB'", "\"1.25 MB\""}})));
-  // A text that does not mean the number is seen.
+  // A text that does not mean the number is found.
   change.written_limit = "3.6 MB";
   EXPECT_THAT(EditThresholds("t", text, {change}),
               StatusIs(absl::StatusCode::kInternal));
@@ -364,7 +365,7 @@ TEST(ThresholdEditTest, ANewFileTakesThresholds) {
   EXPECT_EQ(source.file.threshold(0).exact_bytes(), 3);
 }
 
-// Random layouts: every way to write a field, comments anywhere.
+// Makes random layouts: every way to write a field, with comments anywhere.
 class RandomText {
  public:
   explicit RandomText(unsigned seed) : random_(seed) {}
@@ -421,7 +422,7 @@ class RandomText {
   int count_ = 0;
 };
 
-// Both texts with every number's location cut out: what an edit must not touch.
+// Returns the text without the new number: an edit must not change this.
 std::string WithoutNumber(const std::string& text) {
   return absl::StrReplaceAll(text, {{"987654321", ""}});
 }
@@ -449,7 +450,7 @@ TEST(ThresholdEditPropertyTest, TextOutsideTheNumberIsUnchanged) {
                   c == 'x')
           << text;
     }
-    // And back again, by its own means.
+    // A second edit restores the old value.
     const int64_t old = before.file.threshold(number).exact_bytes();
     const ThresholdSource again =
         ParseThresholdFile("t", Edit(edited, {Limit(number, old)}));

@@ -71,8 +71,8 @@ std::string FindDoubt(const MemoryProfile& profile,
       " started child processes, whose memory is not in its figures");
 }
 
-// Returns whether `selector`, which finds `found` in the profile, may name more
-// of it: a benchmark that failed, of which the profile keeps no name.
+// Returns whether `selector`, which finds `found` in the profile, may also name
+// a benchmark that failed, whose name the profile does not have.
 bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
                    const std::vector<int>& found) {
   const bool is_one = !selector.benchmark().empty() &&
@@ -80,7 +80,8 @@ bool MayNameFailed(const MemoryProfile& profile, const Selector& selector,
   return profile.has_failure() && !is_one;
 }
 
-// The way out for a threshold that also names what the options leave out.
+// Returns the advice for a threshold that also names benchmarks that the
+// options leave out.
 std::string DescribeWholeSelection(const Selector& selector) {
   return absl::StrCat(
       " too, which --only and --benchmark leave out; name all that it "
@@ -90,9 +91,10 @@ std::string DescribeWholeSelection(const Selector& selector) {
       selector.benchmark().empty() ? "" : ShellQuote(selector.benchmark()));
 }
 
-// Where no headroom is stated: a resident set, which is another in each run,
-// has to spare a fifth of what the program itself holds, and 256 KiB at least.
-// The pages of libraries are the same in each run.
+// Returns the first maximum if no headroom is stated. A resident set varies
+// from run to run, so its maximum is higher by a fifth of the program's own
+// memory, or by at least 256 KiB. The pages of libraries do not vary, so they
+// need no headroom.
 int64_t FirstMaximum(const BenchmarkMemory& benchmark, const Metric& metric) {
   constexpr int64_t kLeastSpareBytes = 256 << 10;
   if (metric.kind() != PEAK_RESIDENT_BYTES) return metric.value();
@@ -103,17 +105,16 @@ int64_t FirstMaximum(const BenchmarkMemory& benchmark, const Metric& metric) {
                         std::max(own_bytes / 5, kLeastSpareBytes));
 }
 
-// All that one threshold names where its file may judge.
+// All measurements of one threshold in profiles that its file may judge.
 struct Named {
   std::vector<Measurement> found;  // with a value
   bool is_selected = false;
-  std::string left_out;  // one that the options leave out
+  std::string left_out;  // a benchmark that the options leave out
   std::string doubt;     // why some of it does not count
   bool is_unrepeated = false;
-  bool has_weaker = false;  // one that is not EXACT
+  bool has_weaker = false;  // a measurement that is not EXACT
 };
 
-// One call of PlanUpdate.
 void WriteHistory(const UpdateOptions& options, const Threshold& threshold,
                   bool is_increase, const absl::optional<int64_t>& old_limit,
                   ThresholdChange* change) {
@@ -180,8 +181,8 @@ absl::optional<int64_t> FindOldLimit(const Threshold& threshold) {
   return last;
 }
 
-// Writes numbers as the threshold's are written: rounded so that they hold. A
-// number that stays is no change.
+// Converts the new numbers to the form of the threshold's written limits,
+// rounded so that they hold. Removes a number that does not change.
 void WriteAsBefore(const Threshold& threshold, int64_t measured,
                    ThresholdChange* change) {
   const MetricKind metric = threshold.metric();
@@ -314,8 +315,8 @@ class Planner {
     }
   }
 
-  // What the limit itself states ("21.8 MB + 10 %") goes before what the file
-  // and the caller say.
+  // Returns the headroom of the limit itself ("21.8 MB + 10 %"), else that of
+  // the options, else that of the file.
   Headroom FindHeadroom(size_t source, const Threshold& threshold) const {
     if (!threshold.max().empty()) {
       const absl::StatusOr<WrittenLimit> written =
@@ -354,14 +355,14 @@ class Planner {
     change.limit = wanted.limit;
     change.minimum = wanted.minimum;
     change.ratio = wanted.ratio;
-    // A figure of zero must be written, too.
+    // A figure of zero must be written too.
     if (AwaitsFigure(threshold)) change.limit = wanted.limit.value_or(0);
     WriteAsBefore(threshold, range.highest, &change);
     Commit(source, number, change, FindOldLimit(threshold));
   }
 
-  // Returns what the threshold's ratio compares with, or null. A bad baseline
-  // is left to Evaluate, which says what is wrong.
+  // Returns the baseline of the threshold's ratio, or null. Evaluate reports a
+  // bad baseline.
   const Measurement* FindMeasuredBaseline(const Threshold& threshold) {
     const Selector* const selector = FindBaseline(threshold);
     if (selector == nullptr) return nullptr;
@@ -518,12 +519,12 @@ class EnvironmentPlanner {
     }
   }
 
-  // The threshold of another environment with the values of `profile`.
+  // Adds the threshold of another environment with the values of `profile`.
   void Translate(const Threshold& old, int profile) {
     const MemoryProfile& measured = index_.ProfileAt(profile);
     std::vector<Measurement> found;
     std::set<int64_t> values;
-    // All that it names was measured, and lacks a threshold here.
+    // Whether everything that it names was measured and lacks a threshold here.
     bool is_whole =
         !MayNameFailed(measured, old.selector(),
                        index_.FindBenchmarks(profile, old.selector()));
@@ -554,7 +555,7 @@ class EnvironmentPlanner {
     if (is_whole && (!is_exact || values.size() == 1)) {
       const bool is_minimum = old.rule_case() == Threshold::RULE_NOT_SET;
       Selector selector = old.selector();
-      // Other profiles that the label names get their own.
+      // Other profiles that the label names get their own thresholds.
       selector.set_label(EscapeGlob(measured.label()));
       return Add(old, selector,
                  is_minimum ? *values.begin() : *values.rbegin());
@@ -573,13 +574,13 @@ class EnvironmentPlanner {
     Threshold threshold = old;
     *threshold.mutable_selector() = selector;
     threshold.clear_history();
-    // The numbers of written limits are set beside them.
+    // The number fields hold what the written limits mean.
     threshold.clear_max();
     threshold.clear_min();
     if (threshold.rule_case() == Threshold::RULE_NOT_SET) {
       FindNumber(threshold, MINIMUM)->Set(value, &threshold);
     } else {
-      // A band would be guessed; the value says what holds here.
+      // The width of a band here would be a guess, so the limit is one value.
       threshold.clear_min_bytes();
       threshold.clear_min_count();
       // A maximum that holds here too keeps its headroom.
@@ -601,7 +602,7 @@ class EnvironmentPlanner {
   const UpdateOptions& options_;
   const MeasurementIndex index_;
   std::set<MeasurementKey>
-      kept_;  // by a threshold of the profile's own environment
+      kept_;  // judged by the profile's own environment
   NewThresholds added_;
 };
 
@@ -642,7 +643,8 @@ bool IsExempt(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
   return false;
 }
 
-// Returns whether the benchmark needs no rule more (peak_limit.h).
+// Returns whether the benchmark's peak has a limit or needs none
+// (peak_limit.h).
 bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
                absl::Span<const ThresholdSource> sources,
                const ThresholdExceptions& exceptions) {
@@ -666,8 +668,8 @@ bool IsLimited(const MemoryProfile& profile, const BenchmarkMemory& benchmark,
                       });
 }
 
-// Returns the metrics by which a new benchmark is limited: its peak, and the
-// bytes that it maps beside its heap. None if it has no peak that repeats.
+// Returns the metrics that limit a new benchmark: its peak, and the bytes that
+// it maps besides its heap. Returns none if no peak of it repeated.
 std::vector<const Metric*> MetricsToLimit(const BenchmarkMemory& benchmark) {
   const auto find = [&benchmark](MetricKind kind) {
     return FindMetric(benchmark.metrics(), kind);
@@ -731,7 +733,7 @@ std::string WhyLeftOut(const Threshold& threshold,
     if (!GlobMatches(options.label, profile.label())) {
       left_out = profile.label();
     } else if (options.benchmark == "*") {
-      is_named = true;  // also what is not measured any more
+      is_named = true;  // also a benchmark that is no longer measured
     }
     for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
       if (!SelectsBenchmark(selector, benchmark)) continue;

@@ -101,14 +101,14 @@ TEST(ThresholdUpdateTest, LowersFreely) {
   EXPECT_EQ(entry.reason(), "measured less");
   EXPECT_THAT(exact.plan.descriptions,
               ElementsAre("t:5: //a:b * peak live: limit 100 B -> 80 B"));
-  // To the largest of several.
+  // The limit falls to the largest of several values.
   EXPECT_EQ(Update(Profile(80, 90), kExactHeadroom + Rule("max_bytes: 100"))
                 .source.file.threshold(0)
                 .max_bytes(),
             90);
 }
 
-// The threshold after the update.
+// Returns the threshold after the update.
 Threshold After(const std::string& rule, int64_t measured,
                 UpdateOptions options = UpdateOptions()) {
   const Result result = Update(Profile(measured), rule, std::move(options));
@@ -121,7 +121,7 @@ TEST(ThresholdUpdateTest, WritesALimitAsItWasWritten) {
   EXPECT_EQ(After(Rule("max: '24 MB'"), 25123456, Increase()).max(), "25.2 MB");
   EXPECT_EQ(After(kExactHeadroom + Rule("max: '24 MB'"), 1500000).max(),
             "1.5 MB");
-  // Rounded up it is what it was.
+  // Rounded up, the new value is the old one.
   EXPECT_THAT(Update(Profile(23999999), kExactHeadroom + Rule("max: '24 MB'"))
                   .plan.descriptions,
               IsEmpty());
@@ -135,7 +135,8 @@ TEST(ThresholdUpdateTest, WritesALimitAsItWasWritten) {
 
 TEST(ThresholdUpdateTest, ADistanceStays) {
   const std::string rule = Rule("max: '20 MB + 10 %'");
-  // It holds, and is no further from what was measured than it says.
+  // The maximum holds, and its distance to the measured value is not above 10
+  // %.
   EXPECT_THAT(Update(Profile(21000000), rule).plan.descriptions, IsEmpty());
   const Threshold lower = After(rule, 10111111);
   EXPECT_EQ(lower.max(), "10.2 MB + 10 %");
@@ -146,7 +147,7 @@ TEST(ThresholdUpdateTest, ADistanceStays) {
   EXPECT_THAT(Update(Profile(30000000), rule).plan.refusals,
               ElementsAre(HasSubstr("is an increase")));
   EXPECT_EQ(After(rule, 30000000, Increase()).max(), "30 MB + 10 %");
-  // What the limit says goes before what the file says.
+  // The limit's own distance has priority over the file's headroom.
   EXPECT_EQ(After(kExactHeadroom + rule, 10000000).max(), "10 MB + 10 %");
 }
 
@@ -182,7 +183,8 @@ TEST(ThresholdUpdateTest, WritesTheFigureThatIsAwaited) {
   EXPECT_EQ(first.history(0).reason(), "first measured");
   EXPECT_EQ(After("recorded: true\n" + Rule("max: '+ 1 kB'"), 7).max(),
             "7 B + 1 kB");
-  // A figure that was there counts, so that this is no way to raise it.
+  // The last figure in the history counts, so removing the figure does not
+  // allow a raise.
   const std::string raised = Rule(
       "max: '+ 10 %' history { date: '2026-01-01' new_value: 100 reason: 'x' "
       "}");
@@ -191,7 +193,7 @@ TEST(ThresholdUpdateTest, WritesTheFigureThatIsAwaited) {
   EXPECT_EQ(After(raised, 1000, Increase()).history(1).old_value(), 100);
 }
 
-// The new maximum in place of `maximum`.
+// Returns the maximum that replaces `maximum`.
 int64_t MaximumAfter(int64_t maximum, const std::string& headroom,
                      UpdateOptions options = UpdateOptions(),
                      int64_t measured = 2000) {
@@ -210,7 +212,7 @@ TEST(ThresholdUpdateTest, KeepsDeliberateHeadroom) {
   // A maximum that is closer already stays, and one that holds is not raised.
   EXPECT_EQ(MaximumAfter(2050, "headroom { bytes: 96 }\n", Increase()), 2050);
   EXPECT_EQ(MaximumAfter(2000, "headroom { percent: 50 }\n", Increase()), 2000);
-  // One that does not hold rises to its headroom.
+  // A maximum that does not hold rises to the value plus its headroom.
   EXPECT_EQ(MaximumAfter(1999, "headroom { bytes: 96 }\n", Increase()), 2096);
   EXPECT_EQ(MaximumAfter(1999, "headroom { percent: 10 }\n", Increase()), 2200);
   EXPECT_EQ(MaximumAfter(1999, "", Increase()), 2000);
@@ -219,7 +221,7 @@ TEST(ThresholdUpdateTest, KeepsDeliberateHeadroom) {
             INT64_MAX - 1);
   EXPECT_EQ(MaximumAfter(1999, "headroom { percent: 1e300 }\n", Increase()),
             9000000000000002000);
-  // A policy of the command stands above that of the file.
+  // The command's headroom has priority over the file's.
   UpdateOptions options;
   options.headroom = *ParseHeadroom("exact");
   EXPECT_EQ(MaximumAfter(5000, "", options), 2000);
@@ -251,8 +253,7 @@ TEST(ThresholdUpdateTest, ReadsAHeadroom) {
   }
 }
 
-// A measurement that `check` calls inconclusive moves no limit, neither down
-// nor up.
+// A measurement that `check` calls inconclusive changes no limit.
 TEST(ThresholdUpdateTest, LeavesWhatDoesNotCount) {
   const std::string rules[] = {kExactHeadroom + Rule("max_bytes: 100"),
                                kEnvironment + Rule("exact_bytes: 100"),
@@ -281,7 +282,7 @@ TEST(ThresholdUpdateTest, LeavesWhatDoesNotCount) {
   profile.mutable_benchmarks(0)->clear_metrics();
   profile.mutable_benchmarks(0)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
   expect_left(profile, "BM_X was not the same in every process");
-  // As the verdict says it, too.
+  // The verdict gives the same reason.
   profile = Profile(80, 80);
   profile.mutable_benchmarks(1)->clear_metrics();
   profile.mutable_benchmarks(1)->add_unrepeated(PEAK_LIVE_USABLE_BYTES);
@@ -304,7 +305,8 @@ TEST(ThresholdUpdateTest, AProducerThatFailedMovesNoLimit) {
   EXPECT_THAT(plan.refusals[0], HasSubstr("//a:c gave no measurement"));
 }
 
-// A benchmark that failed has no name in the profile: what may name it waits.
+// The profile does not have the name of a failed benchmark, so rules that may
+// name it stay.
 TEST(ThresholdUpdateTest, ARuleThatMayNameAFailedBenchmarkStays) {
   MemoryProfile profile = Profile(1000);
   profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
@@ -335,8 +337,8 @@ TEST(ThresholdUpdateTest, ARuleThatMayNameAFailedBenchmarkStays) {
   }
 }
 
-// A benchmark that failed may be of the rule that is translated, so no rule of
-// all benchmarks is made.
+// The translated rule may name the failed benchmark, so no rule for all
+// benchmarks is made.
 TEST(ThresholdUpdateTest, ANewEnvironmentLeavesOutWhatFailed) {
   MemoryProfile profile = Profile(80);
   profile.mutable_failure()->set_kind(ProducerFailure::BENCHMARKS_FAILED);
@@ -426,8 +428,8 @@ TEST(ThresholdUpdateTest, LeavesWhatIsNotSelected) {
   EXPECT_THAT(
       Update(Profile(80), Rule("max_bytes: 100"), options).plan.changes[0],
       IsEmpty());
-  // One selected benchmark moves a limit that it shares, but not below the
-  // rest.
+  // One selected benchmark lowers a limit that it shares, but not below the
+  // others' values.
   options.label = "*";
   options.benchmark = "BM_X";
   EXPECT_EQ(
@@ -466,9 +468,9 @@ TEST(ThresholdUpdateTest, ABandKeepsItsWidth) {
   EXPECT_EQ(higher.source.file.threshold(0).min_bytes(), 190);
   EXPECT_EQ(higher.source.file.threshold(0).max_bytes(), 210);
   EXPECT_THAT(Update(Profile(200), band).plan.refusals, SizeIs(1));
-  // Not below zero.
+  // The minimum does not fall below zero.
   EXPECT_EQ(Update(Profile(3), band).source.file.threshold(0).min_bytes(), 0);
-  // As wide as what it must hold.
+  // The band is as wide as the values that it must hold.
   const Result wide = Update(Profile(10, 80), band);
   EXPECT_EQ(wide.source.file.threshold(0).min_bytes(), 10);
   EXPECT_EQ(wide.source.file.threshold(0).max_bytes(), 80);
@@ -541,7 +543,7 @@ TEST(ThresholdUpdateTest, NewBenchmarksGetTheirPeak) {
   file.mutable_headroom()->set_percent(10);
   added = ThresholdsForNewBenchmarks({profile}, sources, options, file);
   EXPECT_EQ(added.thresholds[0].max_bytes(), 99);
-  // With threads the sum of their peaks is what repeats.
+  // With threads, the sum of their peaks is the figure that repeats.
   profile.mutable_benchmarks(1)->mutable_metrics(0)->set_kind(
       SUM_THREAD_PEAK_USABLE_BYTES);
   file.mutable_environment()->set_compiler("gcc");
@@ -571,7 +573,7 @@ TEST(ThresholdUpdateTest, AWholeProcessGetsAFifthToSpare) {
   EXPECT_EQ(added.thresholds[1].selector().benchmark(), "whole_process/x");
   EXPECT_EQ(added.thresholds[1].metric(), PEAK_RESIDENT_BYTES);
   EXPECT_EQ(added.thresholds[1].max_bytes(), 12000000);
-  // The threshold has room for its own memory, and for chance.
+  // The headroom is a fifth of the program's own memory.
   Metric* const own = whole->add_metrics();
   own->set_kind(RESIDENT_ANONYMOUS_BYTES);
   own->set_value(4000000);
@@ -591,7 +593,7 @@ TEST(ThresholdUpdateTest, WhatANewBenchmarkMapsIsLimitedToo) {
   ASSERT_THAT(added.thresholds, SizeIs(2));
   EXPECT_EQ(added.thresholds[1].metric(), PEAK_MAPPED_BYTES);
   EXPECT_EQ(added.thresholds[1].max_bytes(), 4096);
-  // A benchmark that something names, and nothing limits, is one of these.
+  // A benchmark that a threshold names but none limits gets thresholds too.
   const auto add = [&profile](const std::string& body) {
     return ThresholdsForNewBenchmarks({profile},
                                       {ParseThresholdFile("t", kHeader + body)},
@@ -673,7 +675,7 @@ TEST(ThresholdUpdateTest, ANewEnvironmentTakesTheRulesAndItsOwnValues) {
       ThresholdsForEnvironment({Profile(80, 90)}, {model, own}, options);
   ASSERT_THAT(rest.thresholds, SizeIs(1));
   EXPECT_EQ(rest.thresholds[0].selector().benchmark(), "BM_Y");
-  // A figure that does not count is no value of this environment.
+  // A figure that does not count gives no threshold.
   MemoryProfile forked = Profile(80);
   forked.mutable_benchmarks(0)->set_forked_process_count(1);
   const NewThresholds none =
@@ -682,8 +684,8 @@ TEST(ThresholdUpdateTest, ANewEnvironmentTakesTheRulesAndItsOwnValues) {
   EXPECT_THAT(none.refusals, SizeIs(1));
 }
 
-// Whatever the rules and the values: after an update that may raise, every rule
-// holds, and a second update finds nothing to do.
+// For any rules and values: after an update that may raise limits, every rule
+// holds, and a second update changes nothing.
 TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
   std::mt19937 random(21);
   const auto below = [&](int bound) {
@@ -721,7 +723,7 @@ TEST(ThresholdUpdatePropertyTest, AnUpdateIsAcceptedAndIsFinal) {
       absl::StrAppend(&body, begin, rules[below(9)], " }\n");
     }
     if (below(2) == 0) {
-      // A default, from which these may be exceptions.
+      // Adds a default, to which these may be exceptions.
       absl::StrAppend(&body,
                       "threshold { selector { label: '//a:b' } metric: "
                       "PEAK_LIVE_USABLE_BYTES ",

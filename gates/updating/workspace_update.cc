@@ -35,7 +35,7 @@ bool NamesLabel(const ThresholdSource& source, const MemoryProfile& profile) {
   return false;
 }
 
-// Recording all asks nothing of the profiles.
+// Returns whether the request records every change, which needs no profile.
 bool IsAllSelected(const WorkspaceUpdateRequest& request) {
   return request.records && request.options.label == "*" &&
          request.options.benchmark == "*";
@@ -62,8 +62,8 @@ absl::Status CheckSelection(const WorkspaceUpdateRequest& request) {
 }
 
 // Returns how many benchmarks the threshold's selector names. Returns nullopt
-// if it names one benchmark by its whole name, or if what it names is not known
-// here or was not asked for.
+// if it names one benchmark by its whole name, or if the profiles here may not
+// show all that it names, or the request leaves it out.
 absl::optional<int> CountNamed(const WorkspaceUpdateRequest& request,
                                const MeasurementIndex& index,
                                const ThresholdSource& source, int number) {
@@ -91,15 +91,15 @@ absl::optional<int> CountNamed(const WorkspaceUpdateRequest& request,
   return count;
 }
 
-// A file that is there and blank becomes a new one.
+// Returns the text to add thresholds to: that of a new file if `text` is blank.
 std::string TextToAddTo(const std::string& text) {
   return absl::StripAsciiWhitespace(text).empty()
              ? NewThresholdText(absl::nullopt)
              : text;
 }
 
-// Returns the path where new thresholds of the profile belong: beside those
-// that it has.
+// Returns the path of the file for new thresholds of the profile: the file that
+// has its other thresholds.
 absl::StatusOr<std::string> FindFileFor(
     const WorkspaceUpdateRequest& request,
     const std::vector<ThresholdSource>& sources, const MemoryProfile& profile) {
@@ -119,8 +119,7 @@ absl::StatusOr<std::string> FindFileFor(
                    "; name one with --file="));
 }
 
-// Plans an update step by step; each step edits the files as the steps before
-// it left them.
+// Plans an update step by step; each step edits the result of the steps before.
 class WorkspacePlanner {
  public:
   explicit WorkspacePlanner(const WorkspaceUpdateRequest& request)
@@ -152,7 +151,7 @@ class WorkspacePlanner {
   absl::Status Read() {
     std::vector<Problem> problems = request_.input.problems;
     for (const ThresholdSource& source : request_.input.thresholds) {
-      // Built files may be older than edits since.
+      // The built file may be older than the file in the workspace.
       absl::StatusOr<std::string> text =
           ReadWholeFile(InWorkspace(source.path));
       if (!text.ok()) return text.status();
@@ -164,13 +163,13 @@ class WorkspacePlanner {
       }
       if (request_.adds &&
           IsThresholdFileWithoutRules(update_.files.back().text)) {
-        // It gets rules, or is wrong as before.
+        // It gets thresholds below, or has the same problems as before.
         sources_.push_back(ParseThresholdFile(
             source.path, TextToAddTo(update_.files.back().text)));
         sources_.back().problems.clear();
         continue;
       }
-      // Histories were checked while they were recorded.
+      // Recording has already checked the histories.
       google::protobuf::TextFormat::ParseInfoTree locations;
       sources_.push_back(ParseThresholdFile(source.path,
                                             update_.files.back().edited,
@@ -221,8 +220,8 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
-  // Plans thresholds for measurements that files of other environments judge,
-  // and none of the profile's own does.
+  // Plans thresholds for measurements that files of other environments judge
+  // and no file of the profile's own environment does.
   absl::Status PlanEnvironment() {
     NewThresholds added = ThresholdsForEnvironment(request_.input.profiles,
                                                    sources_, request_.options);
@@ -298,7 +297,8 @@ class WorkspacePlanner {
     return absl::OkStatus();
   }
 
-  // Returns how many benchmarks each selector names that may name several.
+  // Plans the benchmark_count of each selector that may name several
+  // benchmarks.
   absl::Status PlanCounts() {
     const MeasurementIndex index(request_.input.profiles);
     for (size_t i = 0; i < sources_.size(); ++i) {

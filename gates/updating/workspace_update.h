@@ -1,4 +1,5 @@
-// New texts for the threshold files of a workspace, for what was measured.
+// Computes new texts of the threshold files of a workspace from its
+// measurements.
 //
 //   WorkspaceUpdateRequest request;
 //   request.workspace = "/home/me/project";
@@ -8,12 +9,13 @@
 //   if (!update.ok()) return update.status();
 //   return WriteUpdate(*update);  // or PrintDiff(*update)
 //
-// Which numbers change is said in threshold_update.h, and how they are put into
-// a text in threshold_edit.h. Nothing is written before all is known to fit.
+// threshold_update.h says which numbers change, and threshold_edit.h how a text
+// gets them. Nothing is written before the whole plan succeeds.
 //
 // The request is only read; the update owns its texts. Thread-compatible: two
-// updates of one workspace must not run at a time (the program takes a lock).
-// Memory: the files twice, and the profiles. Time: as threshold_update.h.
+// updates of one workspace must not run at the same time (the program takes a
+// lock). Memory: the files twice, and the profiles. Time: that of
+// threshold_update.h.
 
 #ifndef FOOTPRINT_GATES_UPDATING_WORKSPACE_UPDATE_H_
 #define FOOTPRINT_GATES_UPDATING_WORKSPACE_UPDATE_H_
@@ -29,46 +31,48 @@
 namespace footprint {
 
 struct WorkspaceUpdateRequest {
-  std::string workspace;  // its top; paths of threshold files begin there
-  // The profiles, and the names of threshold files; their texts are read anew.
+  std::string workspace;  // its top folder, to which paths are relative
+  // The profiles, and the paths of the threshold files, whose texts are read
+  // again.
   GateInput input;
   UpdateOptions options;
-  // Write down what was changed by hand, and change no number.
+  // Whether to record the numbers that were changed by hand, and change none.
   bool records = false;
-  // Add a threshold for each benchmark without one: to `added_path`, or, if
-  // that is empty, to the file that is the only choice.
+  // Whether to add a threshold for each benchmark without one: to `added_path`,
+  // or, if that is empty, to the only file that is possible.
   bool adds = false;
   std::string added_path;
-  // The gate judges by `added_path` once it is there, without being told.
+  // Whether the gate already names `added_path`, so that it reads the file once
+  // it exists.
   bool is_added_path_named = false;
-  // The file of a new environment, to write or extend; empty: none.
+  // The file of a new environment to write or extend; empty for none.
   std::string environment_path;
 };
 
 struct WorkspaceUpdate {
   struct File {
-    std::string path;          // as of the request
-    std::string written_path;  // where it lies
+    std::string path;          // as in the request
+    std::string written_path;  // its place in the file system
     std::string text;
     std::string edited;
   };
   std::vector<File> files;
-  // Changes, and thresholds that were left as they are, for people.
+  // Changes, and thresholds that stay as they are, as lines for people.
   std::vector<std::string> descriptions;
   std::vector<std::string> refusals;
 };
 
-// Reads the files. kInvalidArgument for a problem of the input (each in a line)
-// or of what was asked for, kNotFound if that names nothing, and as of
-// whole_file.h.
+// Reads the files and plans the update. Returns kInvalidArgument for problems
+// of the input (one a line) or of the request, kNotFound if the request names
+// nothing, and the errors of whole_file.h.
 absl::StatusOr<WorkspaceUpdate> PlanWorkspaceUpdate(
     const WorkspaceUpdateRequest& request);
 
-// Replaces the files that change, each in one step. As of whole_file.h.
+// Replaces the files that change, each atomically. Fails as whole_file.h says.
 absl::Status WriteUpdate(const WorkspaceUpdate& update);
 
-// Prints how the files would change, by the program `diff`; kUnavailable
-// without it.
+// Prints how the files would change, with the program `diff`. Returns
+// kUnavailable if there is no `diff`.
 absl::Status PrintDiff(const WorkspaceUpdate& update);
 
 }  // namespace footprint

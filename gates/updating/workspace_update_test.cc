@@ -121,7 +121,7 @@ TEST_F(WorkspaceUpdateTest, RecordsWhatWasChangedByHand) {
   ASSERT_THAT(update, IsOk());
   EXPECT_THAT(update->descriptions, SizeIs(1));
   EXPECT_THAT(update->files[0].edited, HasSubstr("a cache"));
-  // No number changes, though less was measured.
+  // No number changes, although less was measured.
   EXPECT_THAT(update->files[0].edited, HasSubstr("max_bytes: 90"));
 }
 

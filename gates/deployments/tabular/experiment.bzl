@@ -1,4 +1,4 @@
-"""The tables of the experiment and what is measured with them."""
+"""Defines the tables of the experiment and the profiles measured with them."""
 
 load("//profiling:defs.bzl", "memory_profile")
 
@@ -30,8 +30,9 @@ LARGE_SIZES = [
     (500, 100000),
 ]
 
-# Microsoft's share prices in the summer of 2003: a real table, quoted nowhere,
-# with a column of dates, one without use, and units that differ by a million.
+# Microsoft's share prices in the summer of 2003: a real table without quotes,
+# with a column of dates, a useless column, and units that differ by a factor of
+# a million.
 MSFT_COLUMNS = [
     "--target=Close",
     "--ignore=Date,Adj. Close*",
@@ -47,7 +48,7 @@ def table_name(features, rows):
     return "%dx%d" % (features, rows)
 
 def profile_names(tables):
-    """Names of what `measured_experiments` measures over `tables`."""
+    """Returns the names of the targets that `measured_experiments` makes for `tables`."""
     return [
         "%s_%s_%s_profile" % (program, table, io)
         for program in _PROGRAMS
@@ -72,7 +73,7 @@ def generated_table(name, features, rows, tags = []):
     """Writes a table, as text and as binary file, for `files_of_table`.
 
     Args:
-      name: "linear_" and the table's name, of the targets' first part.
+      name: prefix of the targets' names: "linear_" and the table's name.
       features: count of columns, without the target.
       rows: count of rows.
       tags: of the targets.
@@ -89,7 +90,7 @@ def generated_table(name, features, rows, tags = []):
         )
 
 def files_of_table(features, rows):
-    """{format: label} of a generated table."""
+    """Returns {format: label} of a generated table."""
     return {
         format: "//gates/deployments/tabular/tables:linear_%s_%s" %
                 (table_name(features, rows), format)

@@ -55,7 +55,8 @@ absl::StatusOr<Table> ReadTable(const std::string& path,
   return ReadCsvTable(path, *columns);
 }
 
-// A memory phase, and where a failed allocation is said to have happened.
+// A memory phase. Its name is also the stage in the message about a failed
+// allocation.
 class Stage {
  public:
   explicit Stage(const char* name) : phase_(name) { last_name_ = name; }
@@ -74,7 +75,7 @@ absl::Status OverwritesError(const std::string& path, const char* name,
                    "; one would overwrite the other"));
 }
 
-// Takes no memory from the heap for the comparisons: it would count.
+// Compares without heap memory, which would count in the profile.
 absl::Status CheckFlags(const ProgramProfile& profile) {
   const std::pair<const char*, std::string> files[] = {
       {"data", absl::GetFlag(FLAGS_data)},
@@ -116,8 +117,8 @@ constexpr char kMoreMemory[] =
     "leaves it in its file";
 
 absl::StatusOr<Model> Fit(const Estimator& estimator, const Table& table) {
-  // The status has no text, which would be on the heap while the model is
-  // fitted.
+  // The status has no text, because the text would be on the heap during the
+  // fit.
   absl::StatusOr<Model> model = absl::ResourceExhaustedError("");
   try {
     model = estimator.Fit(table);
@@ -141,8 +142,9 @@ absl::Status FitAndSave(const Estimator& estimator, const Table& table,
   return SaveModel(*model, model_path);
 }
 
-// R^2 over the rows from `begin` to `end`: 1 if every prediction is right, 0 if
-// they are as good as the targets' mean. None if all targets are equal.
+// Returns R^2 over the rows [begin, end): 1 if every prediction is right, 0 if
+// they are as good as the targets' mean. Returns nullopt if all targets are
+// equal.
 absl::optional<double> RSquared(const Table& table,
                                 absl::Span<const double> predictions,
                                 size_t begin, size_t end) {
@@ -163,7 +165,7 @@ absl::optional<double> RSquared(const Table& table,
 
 using Predictions = std::unique_ptr<double[]>;
 
-// Loads the model and predicts with it; both are gone at the end.
+// Loads the model and predicts with it. Frees the model before it returns.
 absl::StatusOr<Predictions> LoadAndPredict(const Estimator& estimator,
                                            const Table& table,
                                            const std::string& model_path) {
@@ -193,11 +195,11 @@ struct Outcome {
   absl::optional<double> held_out_r_squared;
 };
 
-// Returns how well the predictions fit; kFailedPrecondition if they are no fit
-// at all.
+// Computes how well the predictions fit. Returns kFailedPrecondition if they do
+// not fit at all.
 absl::Status Judge(const Estimator& estimator, const Table& table,
                    absl::Span<const double> predictions, Outcome* outcome) {
-  // Networks that have not learned anything yet are above -0.5.
+  // Networks that have not learned anything yet have an R^2 above -0.5.
   constexpr double kLeastRSquared = -1;
   const size_t learned = outcome->learned_row_count;
   outcome->learned_r_squared = RSquared(table, predictions, 0, learned);
@@ -270,7 +272,7 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
   return outcome;
 }
 
-// After std::bad_alloc: what no one else has reported.
+// Returns the error for a std::bad_alloc that nothing else has reported.
 absl::Status NoMemoryError() {
   const HeapPhaseBytes heap = ReadHeapPhase(ProcessHeapPhase());
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -335,7 +337,8 @@ int RunExperiment(
     outcome = NoMemoryError();
   }
   if (!outcome.ok()) return ReportError(*estimator, outcome.status());
-  // After the profile: standard output allocates its buffer by where it leads.
+  // This comes after the profile, because the buffer that standard output
+  // allocates depends on its destination.
   std::printf("%s: %zu rows, %zu features, %s of the %zu rows it learned from",
               estimator->name(), outcome->row_count, outcome->feature_count,
               RSquaredText(outcome->learned_r_squared).c_str(),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Both programs end to end as a user runs them: they work, and on bad input they
-# fail with a message that names the place and lose nothing.
+# Runs both programs end to end as a user does. They work, and on bad input they
+# fail with a message that names the place, and lose no data.
 set -u
 readonly HERE="$TEST_SRCDIR/$TEST_WORKSPACE/gates/deployments/tabular"
 readonly LINEAR="$HERE/linear_regression" NETWORK="$HERE/neural_network"
@@ -15,7 +15,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-# expect STATUS TEXT COMMAND...: its exit status, and a text in what it says.
+# expect STATUS TEXT COMMAND...: checks the exit status, and that the output
+# contains TEXT.
 expect() {
   local wanted_status=$1 wanted_text=$2 output status
   shift 2
@@ -66,7 +67,7 @@ for program in "$LINEAR" "$NETWORK"; do
     "$program" --data=data.csv --model=/dev/full --predictions=p.csv
   expect 1 "/dev/full: cannot be written: No space left" \
     "$program" --data=data.csv --model=model --predictions=/dev/full
-  # A slip of the pen does not cost the data.
+  # A mistyped path does not overwrite the data.
   cp data.csv precious.csv
   expect 1 "is named by --data and by --model; one would overwrite" \
     "$program" --data=precious.csv --model=precious.csv --predictions=p.csv
@@ -107,7 +108,7 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 1 "--target is about a CSV table" \
     "$program" --io=mapped --data=data.table --target=x "${outputs[@]}"
 
-  # Which rows R^2 is of.
+  # The output says which rows R^2 is for.
   expect 0 " of the 300 rows it learned from" \
     "$program" --data=data.csv "${outputs[@]}"
   expect 0 " of the 200 rows it learned from, R^2 0.9" \
@@ -123,12 +124,11 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 0 "R^2 unknown (every target is the same)" \
     "$program" --data=constant.csv "${outputs[@]}"
 
-  # Results that were lost are an error.
-  # shellcheck disable=SC2016
+  # Results that cannot be written are an error. shellcheck disable=SC2016
   expect 1 "standard output: cannot be written, results are lost" \
     bash -c '"$@" >/dev/full' - "$program" --data=data.csv "${outputs[@]}"
 
-  # A model that is not there when it is to be loaded.
+  # The saved model cannot be loaded.
   expect 1 "/dev/null: is not a regular file" \
     "$program" --data=data.csv --model=/dev/null --predictions=p.csv
 done
@@ -139,8 +139,7 @@ expect 1 'its field 1 is "NA"' "$MAKE_TABLE" --from_csv=one_gap.csv \
 expect 0 "" "$MAKE_TABLE" --from_csv=one_gap.csv --header=yes \
   --format=binary --output=one_gap.table
 
-# Flags that would be passed over, and outputs that would overwrite the input, are
-# refused.
+# Flags without effect and outputs that would overwrite the input are refused.
 expect 1 "\"extra\" is no flag" "$MAKE_TABLE" extra --output=none.csv
 for flag in features rows seed; do
   expect 1 "--$flag is about a table that is generated" \
@@ -175,7 +174,7 @@ expect 1 "diverged: over the last epoch" "$NETWORK" --data=data.csv \
 expect 1 "lower --learning_rate" "$NETWORK" --data=data.csv \
   --learning_rate=100 --model=kept.model --predictions=kept.csv
 cmp kept.csv kept.model || fail "diverged: an old file is lost"
-# Where the very last step did it, only the predictions show it.
+# If the very last step diverges, only the predictions show it.
 "$MAKE_TABLE" --features=5 --rows=64 --output=one_batch.csv || exit 2
 expect 1 "diverged: the predictions of the rows it learned from" "$NETWORK" \
   --data=one_batch.csv --epochs=1 --learning_rate=100 --model=model \
@@ -184,13 +183,13 @@ expect 1 "rows in a batch and learning rate must be above zero" "$NETWORK" \
   --data=one_batch.csv --batch_rows=0 --model=model --predictions=kept.csv
 expect 0 "" "$NETWORK" --data=one_batch.csv --batch_rows=1 --epochs=1 \
   --model=model --predictions=predictions.csv
-# Where a weight would not be finite, no weight takes the step.
+# If a weight would not be finite, no weight is updated.
 expect 1 "the training diverged" "$NETWORK" \
   --data=one_batch.csv --epochs=1 --learning_rate=1e38 --model=model \
   --predictions=kept.csv
 [[ $(cat kept.csv) == old ]] || fail "diverged: the old predictions are lost"
 
-# Too little memory is an error that says where, how much, and the way out.
+# Too little memory is an error that says where, how much, and what to do.
 limited() {
   local limit_kilobytes=$1
   shift
@@ -200,7 +199,8 @@ limited() {
   )
 }
 
-# Below this the system's loader, or the C library, cannot start the program.
+# Prints the least memory with which the dynamic loader and the C library can
+# start the program.
 least_kilobytes() {
   local least=16384
   until limited "$least" "$1" --help >/dev/null; do
@@ -209,9 +209,9 @@ least_kilobytes() {
   echo "$least"
 }
 
-# short_of_memory PROGRAM TEXT ARGUMENTS...: for ever more memory, from what the
-# program takes to start: each run ends well, or in an error about memory; one
-# of them says TEXT, and is the last.
+# short_of_memory PROGRAM TEXT ARGUMENTS...: runs the program with more and more
+# memory, from the least with which it starts. Each run succeeds or fails with
+# an error about memory. Stops when an error contains TEXT.
 short_of_memory() {
   local program=$1 wanted=$2 limit output status
   shift 2
@@ -263,7 +263,8 @@ for flag in data io target ignore header delimiter model predictions \
 done
 "$NETWORK" --help 2>&1 | grep -- "--epochs " >/dev/null || fail "--help: --epochs"
 
-# Real data: Microsoft's share prices follow from the day's others.
+# Real data: a closing share price of Microsoft follows from the day's other
+# prices.
 expect 0 "65 rows, 4 features, R^2 0.9" "$LINEAR" --data="$REAL_DATA" \
   --target=Close --ignore="Date,Adj. Close*" "${outputs[@]}"
 expect 0 "65 rows, 4 features, R^2 0." "$NETWORK" --data="$REAL_DATA" \

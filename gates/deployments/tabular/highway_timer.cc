@@ -1,13 +1,13 @@
 // Keeps the start of a program that links libhwy the same in every process.
 //
-// Debian's libhwy measures how fine the processor's clock is in a static
-// initialiser, for benchmarks of its own that nothing here calls. It sorts the
-// readings in vectors that grow with the number of different ones, so before
-// main each process allocated another volume (142,576 to 193,776 bytes in six
-// processes, in 1,300 to 1,414 blocks) and took 12 ms more. The library calls
-// the function by its name, so that this definition, in the program itself,
-// takes its place. Weak: a Highway that is linked statically keeps its own,
-// which nothing then calls before main.
+// Debian's libhwy measures the resolution of the processor's clock in a static
+// initialiser, for its own benchmarks, which nothing here calls. It sorts the
+// readings in vectors that grow with the number of different readings. So
+// before main the volume varied between processes (142,576 to 193,776 bytes in
+// six processes, in 1,300 to 1,414 blocks), and each start took 12 ms more. The
+// dynamic linker resolves the library's call to this definition in the program
+// itself. The symbol is weak: a Highway that is linked statically keeps its own
+// function, which nothing then calls before main.
 
 #include <cstdint>
 

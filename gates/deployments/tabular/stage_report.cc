@@ -77,7 +77,7 @@ std::string FormatRunSize(const StageRun& run) {
   return absl::StrCat(run.features, " x ", FormatCount(run.rows));
 }
 
-// Which bytes of the stages, and from which stage on.
+// The bytes to show, and the first stage to show.
 struct StageChoice {
   RunBytes StageRun::*bytes;
   size_t first_stage = kStartup;
@@ -128,7 +128,7 @@ LineChart FitChart(const std::vector<StageRun>& runs) {
     return FormatCount(static_cast<int64_t>(std::lround(rows)));
   };
   chart.format_y = [](double bytes) {
-    // Powers of ten are no round numbers of KiB.
+    // The axis has powers of ten, which are not round numbers of KiB.
     return bytes < 1e6 ? absl::StrFormat("%.4g kB", bytes / 1e3)
                        : absl::StrFormat("%.4g MB", bytes / 1e6);
   };

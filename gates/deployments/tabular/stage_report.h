@@ -1,14 +1,14 @@
-// The experiment's result: which stage needs how much memory, over all sizes.
+// Reports how much memory each stage of the experiment needs, over all sizes.
 //
 //   absl::StatusOr<std::vector<StageRun>> runs = CollectRuns(profiles);
 //   if (!runs.ok()) return runs.status();
 //   std::fputs(StageText(*runs).c_str(), stdout);
 //   WriteFile("report.html", StageHtml(*runs));
 //
-// Two views, since they can tell opposite stories. The *peak* of a stage is
-// what it held at its worst beyond what was held before it: heap, mapped files,
-// and for startup the code and libraries as loaded. Its *volume* is what it
-// allocated, freed or not. Shares are of the sum over the stages.
+// The report has two views, which can differ widely. The *peak* of a stage is
+// the most it held beyond the bytes held before it: heap, mapped files, and for
+// startup the loaded code and libraries. Its *volume* is all that it allocated,
+// freed or not. Shares are of the sum over the stages.
 //
 // Runs own their texts. Thread-safe. Memory and time: linear in the profiles.
 
@@ -41,15 +41,15 @@ struct StageRun {
   int64_t rows = 0;
   RunBytes peak_bytes = {};
   RunBytes volume_bytes = {};
-  // The highest bytes of the whole process's heap.
+  // Peak bytes of the whole process's heap.
   StageBytes process_peak_bytes;
 
   int64_t table_bytes() const { return 8 * (features + 1) * rows; }
 };
 
-// Smaller tables first. kInvalidArgument for a profile of something else than
-// this experiment, kFailedPrecondition for one that holds a failure; both name
-// its label.
+// Returns the runs, those with smaller tables first. Returns kInvalidArgument
+// for a profile of another program, and kFailedPrecondition for a profile that
+// records a failure; both messages name its label.
 absl::StatusOr<std::vector<StageRun>> CollectRuns(
     const std::vector<MemoryProfile>& profiles);
 

@@ -66,7 +66,7 @@ void SetMetric(MetricKind kind, int64_t value, Phase* phase) {
   }
 }
 
-// As merging leaves a metric out that was not the same in every process.
+// Merging drops a metric that was not the same in every process, as this does.
 void RemoveMetric(MetricKind kind, Phase* phase) {
   auto* metrics = phase->mutable_metrics();
   metrics->erase(std::remove_if(metrics->begin(), metrics->end(),
@@ -111,7 +111,7 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
   ASSERT_THAT(runs, IsOk());
   const std::string text = StageText(*runs);
   EXPECT_THAT(text, HasSubstr("10 x 1,000"));
-  // 100 of 2,800, and one of seven equal parts.
+  // The shares of 100 in 2,800 and of one of seven equal parts.
   EXPECT_THAT(text, HasSubstr("       3.6       7.1      10.7"));
   EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
   const std::string html = StageHtml(*runs);
@@ -119,7 +119,8 @@ TEST(StageReportTest, SaysSharesInTextAndPage) {
   EXPECT_THAT(html, HasSubstr("fit 10 B (14 %)"));
 }
 
-// The network's volume of startup, and two more.
+// Returns runs without the network's volume of startup, and without two more
+// metrics.
 std::vector<StageRun> RunsWithUnknowns() {
   MemoryProfile profile = MakeProfile("neural_network", "csv", "10", "1000");
   RemoveMetric(ALLOCATED_USABLE_BYTES,
@@ -152,7 +153,7 @@ TEST(StageReportTest, GivesNoSharesOfAnUnknownSumInTheText) {
   EXPECT_THAT(text, HasSubstr(row + "     >=60 B\n"));
   EXPECT_THAT(text, HasSubstr("?: unknown, since a stage of the run is not in "
                               "the profile"));
-  // The other program's are known.
+  // The other program's metrics are known.
   EXPECT_THAT(text, HasSubstr("      14.3      14.3"));
   const auto known = CollectRuns({MakeProfile("a", "csv", "3", "5")});
   EXPECT_THAT(StageText(*known), Not(HasSubstr("?")));
@@ -168,7 +169,7 @@ TEST(StageReportTest, GivesNoSharesOfAnUnknownSumOnThePage) {
   EXPECT_THAT(html, HasSubstr(">60 B + startup</td>"));
   EXPECT_THAT(html, ContainsRegex(">unknown</td><td[^>]*>10</td>"));
   EXPECT_THAT(html, HasSubstr(">at least 60</td>"));
-  // The process's peak, and what it is beyond the table.
+  // The process's peak, and its excess over the table.
   EXPECT_THAT(html, ContainsRegex(">unknown</td><td[^>]*>unknown</td></tr>"));
   EXPECT_THAT(html, HasSubstr("Such a run has no shares"));
   EXPECT_THAT(html, Not(HasSubstr("nan")));
@@ -219,7 +220,7 @@ TEST(StageReportTest, LeavesStartupOutOnRequest) {
   EXPECT_THAT(html, HasSubstr("write 700 B (25 %)"));
   EXPECT_THAT(html, HasSubstr("write 700 B (26 %)"));
   EXPECT_THAT(html, HasSubstr("startup 100 B (4 %)"));
-  // Left out, not 0: the first column is read.
+  // Startup is left out, not 0: the first column is "read".
   EXPECT_THAT(html, ContainsRegex("io</th><th[^>]*>read</th>"));
 }
 
@@ -252,7 +253,7 @@ TEST(StageReportTest, DrawsThePeakOfFitForTextInputOnly) {
   EXPECT_THAT(fit_chart("csv"), HasSubstr(">1,000<"));
   EXPECT_THAT(fit_chart("csv"), Not(HasSubstr(">5,000<")));
   EXPECT_THAT(fit_chart("csv"), Not(HasSubstr(">4,000<")));
-  // One point is no line.
+  // One point does not make a line.
   EXPECT_THAT(fit_chart("mapped"), HasSubstr("No program was measured"));
   EXPECT_THAT(fit_chart("mapped"), Not(HasSubstr("<svg")));
   EXPECT_THAT(fit_chart("mapped"),

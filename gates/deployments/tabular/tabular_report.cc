@@ -24,7 +24,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-// Also to a terminal or a pipe, byte by byte.
+// Writes a file; a terminal or a pipe is written directly.
 absl::Status Write(const std::string& path, absl::string_view text) {
   AtomicFileOptions options;
   options.to_disk = ToDisk::kNoFsync;

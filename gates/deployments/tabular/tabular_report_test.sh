@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Steps of a user by hand: measure a program, report its profile. And the report's
-# errors for profiles that are none of the experiment's.
+# Does what a user does by hand: measures a program and reports its profile.
+# Also tests the report's errors for profiles of other programs.
 set -u
 readonly HERE="$TEST_SRCDIR/$TEST_WORKSPACE/gates/deployments/tabular"
 readonly REPORT="$HERE/tabular_report"
@@ -12,7 +12,7 @@ fail() {
   failures=$((failures + 1))
 }
 
-# refused TEXT FILE...: the report ends with 1 and says TEXT.
+# refused TEXT FILE...: checks that the report exits with 1 and prints TEXT.
 refused() {
   local wanted=$1 output status
   shift
@@ -32,7 +32,7 @@ done
 "$REPORT" --html_output=report.html ./*.binpb >report.txt ||
   fail "the report of both programs"
 for program in linear_regression neural_network; do
-  # A table of peaks and one of volumes.
+  # The report has a table of peaks and one of volumes.
   [[ $(grep -c "^$program  *5 x 300  *csv " report.txt) == 2 ]] ||
     fail "$program is not twice in: $(cat report.txt)"
 done

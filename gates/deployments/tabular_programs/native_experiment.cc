@@ -1,12 +1,12 @@
-// The tabular experiment in C++ as an ordinary program, for memprof to measure:
-// it knows its stages, and nothing of counters and profiles.
+// Runs the tabular experiment in C++ as an ordinary program, for memprof to
+// measure: it names its stages, but has no code for counters or profiles.
 //
 //   native_experiment --model=linear --features=10 --rows=1000
 //
 // Generates a table, writes it, loads it, fits, saves the model, and predicts
-// with the model as it was saved: as tabular_experiment.py does. Data that a
-// stage no longer needs are dropped before the next. Files lie in a folder of
-// their own below TMPDIR, which is gone at the end.
+// with the saved model, as tabular_experiment.py does. Data are freed as soon
+// as no later stage needs them. Files are in a temporary folder below TMPDIR,
+// which is removed at the end.
 
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +42,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-// A new folder below TMPDIR; gone at the end.
+// A new folder below TMPDIR, which the destructor removes.
 class OwnFolder {
  public:
   OwnFolder() {

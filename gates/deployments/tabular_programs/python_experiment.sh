@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tabular experiment under the system's Python, which Debian's packages of
-# scikit-learn and PyTorch are for.
+# Runs the tabular experiment under the system's Python, for which Debian
+# packages scikit-learn and PyTorch.
 runfiles=${RUNFILES_DIR:-$0.runfiles}/footprint
 # Bazel with modules calls the repository that it runs in _main.
 [[ -d $runfiles ]] || runfiles=${RUNFILES_DIR:-$0.runfiles}/_main

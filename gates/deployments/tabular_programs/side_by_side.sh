@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tabular experiment, native and with two Python libraries, over a grid
-# of its variables: prints shares, bytes and laws of each stage, and keeps the
-# page in results/. A library that is not installed is left out, and said. Argument:
-# the grid, if it is to be another.
+# of its variables. Prints shares, bytes and laws of each stage, and keeps the
+# page in results/. A library that is not installed is skipped with a message.
+# Argument: another grid.
 set -euo pipefail
 here=gates/deployments/tabular_programs
 page=${BUILD_WORKSPACE_DIRECTORY:?use bazel run}/results/tabular_programs.html

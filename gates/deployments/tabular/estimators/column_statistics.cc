@@ -20,7 +20,8 @@ absl::Status ComputeColumnStatistics(const Table& table,
     for (size_t column = 0; column < means.size(); ++column) {
       const double difference = numbers[column] - means[column];
       means[column] += difference * weight;
-      // Until the end: the sum of squared differences from the mean.
+      // During this loop, `deviations` holds the sum of squared differences
+      // from the mean.
       deviations[column] += difference * (numbers[column] - means[column]);
     }
   }

@@ -1,5 +1,5 @@
-// The difference between the two programs of the experiment: how a model is
-// fitted to a table and how it predicts.
+// Interface of the estimators of the experiment: fits a model to a table and
+// predicts with it.
 //
 //   absl::StatusOr<Model> model = estimator.Fit(table);
 //   std::vector<double> predictions(table.row_count());
@@ -31,23 +31,25 @@ class Estimator {
  public:
   virtual ~Estimator() = default;
 
-  // "linear_regression": of the program, and in the files of its models.
+  // Returns the name of the program, which its model files contain too:
+  // "linear_regression".
   virtual const char* name() const = 0;
 
-  // Advice where the training diverged: "lower --rate".
+  // Returns the advice for a training that diverged: "lower --rate".
   virtual const char* advice() const = 0;
 
-  // About what Fit needs at its worst, for messages.
+  // Returns roughly the peak bytes of Fit, for messages.
   virtual int64_t FitBytes(size_t feature_count) const = 0;
 
-  // Learns the table's last column from the others. kInvalidArgument for a
-  // table that nothing can be learned from, kFailedPrecondition if learning
-  // failed. Throws std::bad_alloc, or is kResourceExhausted, for want of
-  // memory.
+  // Learns the table's last column from the others. Returns kInvalidArgument
+  // for a table from which nothing can be learned, and kFailedPrecondition if
+  // learning failed. If memory does not suffice, throws std::bad_alloc or
+  // returns kResourceExhausted.
   virtual absl::StatusOr<Model> Fit(const Table& table) const = 0;
 
-  // Writes one prediction for each of the table's rows; its last column is not
-  // looked at. kInvalidArgument if the model is for tables of another shape.
+  // Writes one prediction for each of the table's rows; ignores the last
+  // column. Returns kInvalidArgument if the model is for tables of another
+  // shape.
   virtual absl::Status Predict(const Model& model, const Table& table,
                                absl::Span<double> predictions) const = 0;
 };

@@ -18,12 +18,13 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-// As many rows as keep the vector units busy and the block in a core's cache.
+// Enough rows to keep the vector units busy, and few enough for a block to fit
+// in a core's cache.
 constexpr Index kBlockRows = 64;
 
-// Rotates `block` into the triangle, so that the triangle becomes that of both.
-// The triangle is kept transposed, lower instead of upper: then the entries
-// that a step touches lie together. Numbers left in `block` have no meaning.
+// Rotates `block` into the triangle, which becomes the triangle of both. The
+// triangle is stored transposed, lower instead of upper, so that the entries of
+// one step are contiguous. Overwrites `block` with meaningless numbers.
 void AbsorbBlock(Index row_count, MatrixXd* block, MatrixXd* triangle) {
   const Index column_count = triangle->rows();
   for (Index k = 0; k < column_count; ++k) {
@@ -32,7 +33,7 @@ void AbsorbBlock(Index row_count, MatrixXd* block, MatrixXd* triangle) {
     if (norm2 == 0) continue;
     const double diagonal = (*triangle)(k, k);
     const double length = std::sqrt(diagonal * diagonal + norm2);
-    // The sign for which nothing cancels.
+    // This sign avoids cancellation.
     const double beta = diagonal < 0 ? length : -length;
     const double tau = (beta - diagonal) / beta;
     reflector /= diagonal - beta;
@@ -46,7 +47,8 @@ void AbsorbBlock(Index row_count, MatrixXd* block, MatrixXd* triangle) {
   }
 }
 
-// The triangle of the standardised table, its last column the target; upper.
+// Returns the upper triangle of the standardised table, whose last column is
+// the target.
 MatrixXd Triangularize(const Table& table, const std::vector<double>& means,
                        const std::vector<double>& deviations) {
   const Index column_count = static_cast<Index>(table.column_count());
@@ -88,7 +90,7 @@ absl::StatusOr<Model> LinearRegression::Fit(const Table& table) const {
 
   MatrixXd triangle = Triangularize(table, means, deviations);
   const Index features = static_cast<Index>(feature_count);
-  // LAPACK's and numpy's notion of a column that others determine.
+  // LAPACK and numpy use the same threshold for linearly dependent columns.
   const double threshold =
       std::numeric_limits<double>::epsilon() *
       static_cast<double>(std::max(table.row_count(), feature_count));

@@ -1,20 +1,21 @@
 // Multiple linear regression: least squares with an intercept.
 //
-//   LinearRegression estimator;
-//   absl::StatusOr<Model> model = estimator.Fit(table);
-//   // model->parameters: the intercept, then one coefficient a feature.
+//   LinearRegression estimator; absl::StatusOr<Model> model =
+//   estimator.Fit(table); // model->parameters: the intercept, then a
+//   coefficient for each feature.
 //
-// Method: the columns, brought to mean 0 and deviation 1, pass block by block
-// through a Householder QR that keeps only the triangle; then a pivoted
-// orthogonal decomposition of the triangle. Its error grows with the condition
-// of the table, where that of normal equations (the same memory, half the time)
-// grows with the condition's square. Where columns determine each other, the
-// solution with the smallest weights is taken; a constant column gets none.
+// Method: the columns are standardised to mean 0 and deviation 1. They pass
+// block by block through a Householder QR that keeps only the triangle, of
+// which a pivoted orthogonal decomposition is made. The error grows with the
+// condition number of the table; that of normal equations (the same memory,
+// half the time) grows with its square. If columns depend on each other
+// linearly, this finds the solution with the smallest weights; a constant
+// column gets the weight 0.
 //
 // The estimator has no state, and the model owns its numbers. Thread-safe.
-// Memory with f features: fit, 8 (f + 1) (f + 64) bytes and some rows more,
-// however many rows the table has; inference, none. Time: fit, proportional to
-// rows x f^2; inference, to rows x f.
+// Memory with f features: Fit needs 8 (f + 1) (f + 64) bytes plus a few rows,
+// for any number of rows; Predict allocates nothing. Time: Fit is proportional
+// to rows x f^2, Predict to rows x f.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_LINEAR_REGRESSION_H_

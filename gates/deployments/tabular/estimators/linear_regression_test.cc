@@ -1,5 +1,4 @@
-// Tests of the promises of linear_regression.h, against certified and plainly
-// computed solutions.
+// Compares linear_regression.h with certified solutions and with naive ones.
 
 #include "footprint/gates/deployments/tabular/estimators/linear_regression.h"
 
@@ -32,8 +31,9 @@ Model MustFit(const Table& table) {
   return model.ok() ? *model : Model();
 }
 
-// Longley's table of the American economy from 1947 to 1962, the usual trial of
-// least squares: condition about 5e9. Features, then employment.
+// Longley's table of the American economy from 1947 to 1962, the usual test of
+// least squares, with a condition number of about 5e9. Features, then
+// employment.
 const Rows& Longley() {
   static const Rows* const rows =
       new Rows{{83.0, 234289, 2356, 1590, 107608, 1947, 60323},
@@ -69,7 +69,7 @@ TEST(LinearRegressionTest, AgreesWithTheCertifiedSolutionOfLongleysTable) {
   }
 }
 
-// The plainest solution: normal equations in long double, by elimination.
+// The naive oracle: normal equations in long double, by elimination.
 std::vector<double> SolveNormalEquations(const Rows& rows) {
   const size_t n = rows[0].size();
   std::vector<std::vector<long double>> system(n,
@@ -171,7 +171,7 @@ TEST(LinearRegressionTest, RefusesWhatItCannotFitOrPredict) {
   EXPECT_THAT(
       LinearRegression().Predict(model, wider, absl::MakeSpan(predictions)),
       StatusIs(absl::StatusCode::kInvalidArgument));
-  // Neither count may differ alone.
+  // The model is refused if only one of its two counts differs.
   const Table alike = MakeTable({{1, 2}});
   Model longer = model;
   longer.parameters.push_back(0);

@@ -29,8 +29,8 @@ void SolveTrapezoid(const MatrixXd& wide, VectorXd* vector) {
 
 }  // namespace
 
-// Eigen's CompleteOrthogonalDecomposition does both steps at once; but in place
-// it decides on the rank before one can tell it the threshold.
+// Eigen's CompleteOrthogonalDecomposition does both steps at once, but in place
+// it decides the rank before the threshold can be set.
 void SolveMinimumNorm(size_t size, size_t column_stride, double threshold,
                       double* square, const double* right_side,
                       double* solution) {

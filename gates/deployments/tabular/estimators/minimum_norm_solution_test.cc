@@ -71,8 +71,8 @@ TEST(SolveMinimumNormTest, NothingExplainsNothing) {
   EXPECT_THAT(solution, ElementsAre(0, 0, 0));
 }
 
-// Whatever the rank: the residual is orthogonal to the columns, and the
-// solution to what the columns do not see, which makes it the shortest.
+// For any rank, the residual is orthogonal to the columns, and the solution is
+// orthogonal to the null space, which makes it the shortest.
 TEST(SolveMinimumNormTest, IsOrthogonalWhereTheShortestSolutionIs) {
   std::mt19937_64 random(2);
   std::uniform_real_distribution<double> number(-1, 1);
@@ -111,7 +111,7 @@ TEST(SolveMinimumNormTest, IsOrthogonalWhereTheShortestSolutionIs) {
   }
 }
 
-// A known vector is found again, whatever the regular matrix.
+// Recovers a known vector for any regular matrix.
 TEST(SolveMinimumNormTest, FindsTheVectorThatMadeTheRightSide) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> number(-1, 1);

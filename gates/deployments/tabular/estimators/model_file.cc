@@ -40,7 +40,7 @@ absl::Status NoModelError(const std::string& path) {
       path, ": is no model; name a file that was saved by --model"));
 }
 
-// The text of a key, or "".
+// Returns the metadata of a key, or "".
 std::string Metadata(const SafetensorsIndex& index, const char* key) {
   const auto found = index.metadata().find(key);
   return found == index.metadata().end() ? "" : found->second;

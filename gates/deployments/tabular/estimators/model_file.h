@@ -1,4 +1,4 @@
-// Fitted models as files.
+// Saves and loads fitted models as files.
 //
 //   Model model{"linear_regression", /*feature_count=*/10, parameters};
 //   absl::Status status = SaveModel(model, "prices.model");
@@ -7,9 +7,9 @@
 //
 // The file is of the safetensors format: one tensor "parameters", F64, and
 // three entries of metadata, "estimator", "feature_count" and "fingerprint",
-// which is that of the other two and of the parameters, in hexadecimal.
+// the fingerprint of the other two and of the parameters, in hexadecimal.
 //
-// Thread-safe: no state is kept. Memory: saving, AtomicFile's buffer; loading,
+// Thread-safe, without state. Memory: saving needs AtomicFile's buffer, loading
 // the parameters. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_
@@ -27,18 +27,20 @@ namespace footprint {
 namespace tabular {
 
 struct Model {
-  // Which estimator understands the parameters.
+  // Name of the estimator that made the parameters.
   std::string estimator;
   size_t feature_count = 0;
   std::vector<double> parameters;
 };
 
-// Errors as of SafetensorsWriter; a failed save leaves the old file.
+// Writes the model to `path`. Fails as SafetensorsWriter does; a failed save
+// leaves the old file.
 absl::Status SaveModel(const Model& model, const std::string& path);
 
-// Errors as of SafetensorsFile (//base/safetensors:safetensors_file), so
-// kInvalidArgument if it is cut short; kInvalidArgument also: no model, or one
-// of another estimator; kDataLoss: damaged.
+// Reads a model of this estimator. Fails as SafetensorsFile does
+// (//base/safetensors:safetensors_file), so with kInvalidArgument if the file
+// is cut short. Also returns kInvalidArgument if the file holds no model or one
+// of another estimator, and kDataLoss if it is damaged.
 absl::StatusOr<Model> LoadModel(const std::string& path,
                                 absl::string_view estimator);
 

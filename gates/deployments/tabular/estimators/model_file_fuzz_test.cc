@@ -1,4 +1,4 @@
-// Any bytes as a fitted model: as they are, and as the header of one.
+// Reads any bytes as a model file, and as the header of a model file.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

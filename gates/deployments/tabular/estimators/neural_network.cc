@@ -38,7 +38,7 @@ Network MakeNetwork(size_t feature_count, size_t batch_rows) {
   return network;
 }
 
-// A network's weights and what runs it.
+// The weights of a network, and the manager that runs it.
 struct RunningNetwork {
   std::shared_ptr<Parameters> parameters;
   std::unique_ptr<Manager> manager;
@@ -52,7 +52,8 @@ struct RunningNetwork {
   }
 };
 
-// The plan is gone when it returns. `optimizer`: null in inference.
+// Plans and starts a network. The plan's memory is free when this returns.
+// `optimizer` is null for inference.
 absl::StatusOr<RunningNetwork> Start(size_t feature_count, size_t batch_rows,
                                      const OptimizerPointer& optimizer,
                                      uint64_t seed) {
@@ -74,7 +75,8 @@ absl::StatusOr<RunningNetwork> Start(size_t feature_count, size_t batch_rows,
   return RunningNetwork{*std::move(parameters), *std::move(manager)};
 }
 
-// Means and deviations of the columns, in the model's parameters.
+// The means and deviations of the columns, which are part of the model's
+// parameters.
 template <typename Number>
 struct Standard {
   Standard(size_t column_count, absl::Span<Number> parameters)
@@ -86,7 +88,8 @@ struct Standard {
                               deviations[column]);
   }
 
-  // Puts the standardised features of a row where the network's next are.
+  // Writes the standardised features of a row to `features`. Returns the
+  // position after them.
   float* CopyFeatures(const double* row, float* features) const {
     const size_t feature_count = means.size() - 1;
     for (size_t i = 0; i < feature_count; ++i) features[i] = Of(row, i);
@@ -97,8 +100,9 @@ struct Standard {
   absl::Span<Number> deviations;
 };
 
-// Over a whole epoch, since a batch may hold the one row that is far off: with
-// standardised targets the mean, predicted for every row, then has a loss of 1.
+// Fails if the loss over an epoch shows that the training diverged. One batch
+// would not do, since it may hold an outlier. With standardised targets,
+// predicting the mean for every row has a loss of 1.
 absl::Status CheckLoss(double epoch_loss) {
   constexpr double kWorstLoss = 10;
   if (epoch_loss <= kWorstLoss) return absl::OkStatus();
@@ -108,7 +112,7 @@ absl::Status CheckLoss(double epoch_loss) {
       epoch_loss));
 }
 
-// The steps in which each row is seen `epochs` times.
+// Runs the training steps, which take each row `epochs` times.
 absl::Status Train(const Table& table, const NeuralNetworkOptions& options,
                    const Standard<double>& standard, Manager* manager) {
   const absl::StatusOr<absl::Span<float>> features = manager->InputValues(0);
@@ -192,7 +196,7 @@ absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
   if (!network.ok()) return network.status();
   status = Train(table, options_, standard, network->manager.get());
   if (!status.ok()) return status;
-  // The model takes the place of what training needed.
+  // Frees the memory of the training before the model needs its own.
   network->manager.reset();
   model.parameters.reserve(model.parameters.size() +
                            network->parameter_count());
@@ -229,7 +233,7 @@ absl::Status NeuralNetwork::Predict(const Model& model, const Table& table,
   std::vector<float> features(batch_rows * feature_count);
   for (size_t first = 0; first < table.row_count(); first += batch_rows) {
     const size_t rows = std::min(batch_rows, table.row_count() - first);
-    // Rows that the last batch does not fill are predicted, but not read.
+    // The last batch may have unused rows; their predictions are not read.
     float* next = features.data();
     for (size_t i = 0; i < rows; ++i) {
       next = standard.CopyFeatures(table.Row(first + i), next);

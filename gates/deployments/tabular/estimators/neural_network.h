@@ -1,4 +1,5 @@
-// Regression by a network with two hidden layers of 50 units and ReLU.
+// Fits a regression by a neural network with two hidden layers of 50 units and
+// ReLU.
 //
 //   NeuralNetworkOptions options;
 //   options.epochs = 20;
@@ -6,17 +7,17 @@
 //   absl::StatusOr<Model> model = estimator.Fit(table);
 //   // model->parameters: mean and spread of each column, then the network's.
 //
-// Columns are brought to mean 0 and deviation 1; the squared error is lowered
-// by Adam in mini-batches, by trainer_manager in floats. Epochs follow each
-// other without a gap, so that every batch is full; the last is filled up with
-// rows of one more. Equal tables and options give equal models.
+// Columns are standardised to mean 0 and deviation 1. trainer_manager minimises
+// the squared error by Adam, in mini-batches of floats. A batch may contain
+// rows of two epochs, so that every batch is full; rows of one more epoch fill
+// the last batch. Equal tables and options give equal models.
 //
 // Owns a copy of the options; the model owns its numbers. Thread-safe. Memory
-// with f features and batches of b rows: fit, 12 (50 f + 2,701) + 4 b (f + 1)
-// bytes and an arena of 200 f bytes and 35 to 55 KiB, however many rows the
-// table has and however many epochs are run, and before that 60 KiB to plan;
-// inference, 4 (50 f + 2,701) + 4 b (f + 100). Time: fit, proportional to
-// epochs x rows x (50 f + 2,600).
+// with f features and batches of b rows: Fit needs 12 (50 f + 2,701) + 4 b (f +
+// 1) bytes and an arena of 200 f bytes plus 35 to 55 KiB, for any number of
+// rows and epochs, and before that 60 KiB for the plan. Predict needs 4 (50 f +
+// 2,701) + 4 b (f + 100) bytes. Time: Fit is proportional to epochs x rows x
+// (50 f + 2,600).
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_NEURAL_NETWORK_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_NEURAL_NETWORK_H_
@@ -44,8 +45,9 @@ class NeuralNetwork : public Estimator {
   const char* name() const override { return "neural_network"; }
   const char* advice() const override { return "lower --learning_rate"; }
   int64_t FitBytes(size_t feature_count) const override;
-  // kFailedPrecondition if the training diverged: the error grew beyond all
-  // bounds, or over the last epoch was ten times that of predicting the mean.
+  // Returns kFailedPrecondition if the training diverged: the error is not
+  // finite, or over the last epoch is more than ten times that of predicting
+  // the mean.
   absl::StatusOr<Model> Fit(const Table& table) const override;
   absl::Status Predict(const Model& model, const Table& table,
                        absl::Span<double> predictions) const override;

@@ -1,4 +1,4 @@
-// Tests of the promises of neural_network.h: above all, that it learns.
+// Tests neural_network.h: above all, that the network learns.
 
 #include "footprint/gates/deployments/tabular/estimators/neural_network.h"
 
@@ -20,7 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A smooth function that no line comes near, with units that differ a lot.
+// Makes a table of a smooth function that is far from linear, with units that
+// differ a lot.
 Table CurvedTable(size_t row_count, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -121,8 +122,8 @@ TEST(NeuralNetworkTest, TellsATrainingThatDiverged) {
   }
 }
 
-// A network that has hardly learned has not diverged; nor has one that met a
-// row far off.
+// Neither a network that has hardly learned nor one that met an outlier has
+// diverged.
 TEST(NeuralNetworkTest, AcceptsATrainingThatIsShort) {
   NeuralNetworkOptions options;
   options.epochs = 1;
@@ -154,7 +155,7 @@ TEST(NeuralNetworkTest, RefusesWhatItCannotFitOrPredict) {
   options.learning_rate = 1e200;
   EXPECT_THAT(NeuralNetwork(options).Fit(CurvedTable(200, 1)),
               StatusIs(absl::StatusCode::kFailedPrecondition));
-  // Above zero, and not as a float.
+  // The rate is above zero as a double, but not as a float.
   options.learning_rate = 1e-300;
   const absl::Status too_small =
       NeuralNetwork(options).Fit(CurvedTable(10, 1)).status();

@@ -1,18 +1,18 @@
-// Visits each row of a table once, in an order that looks shuffled; a
-// RowStream, once an epoch.
+// Visits each row of a table once, in an order that looks shuffled. A RowStream
+// visits each row once an epoch.
 //
 //   RowOrder order(table.row_count(), /*seed=*/epoch);
 //   for (size_t i = 0; i < table.row_count(); ++i)
 //   Use(table.Row(order.Next()));
 //
-// Steps of a random length that has no divisor in common with the count of
-// rows: a true shuffle would need an index of 4 to 8 bytes a row, which for a
-// narrow table is a tenth of the table. Rows that are near in the order are far
-// apart in the table, but at equal distances; a table that repeats itself at
-// such distances would want the true shuffle.
+// It steps through the rows by a random length that is coprime to the number of
+// rows. A true shuffle would need an index of 4 to 8 bytes a row, a tenth of a
+// narrow table. Rows that are near in the order are far apart in the table, but
+// at equal distances; a table that repeats itself at such distances needs a
+// true shuffle.
 //
-// A value that refers to no table. Thread-compatible. Memory: none on the heap.
-// Time: constant a row.
+// A value type without a reference to a table. Thread-compatible. Allocates
+// nothing. Time: constant for each row.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ROW_ORDER_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_ROW_ORDER_H_
@@ -29,7 +29,7 @@ namespace tabular {
 
 class RowOrder {
  public:
-  // `row_count` is at least 1.
+  // `row_count` must be at least 1.
   RowOrder(size_t row_count, uint64_t seed) : row_count_(row_count) {
     RandomSequence random(seed);
     row_ = random.Below(row_count);
@@ -51,8 +51,8 @@ class RowOrder {
   size_t step_ = 0;
 };
 
-// Epochs without end, one after the other: the order of each has a seed of its
-// own, counted on from that of the first.
+// Visits the rows epoch after epoch, without end. Each epoch has its own order:
+// its seed is one more than that of the epoch before.
 class RowStream {
  public:
   RowStream(size_t row_count, uint64_t seed)

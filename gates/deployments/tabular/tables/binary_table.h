@@ -1,4 +1,4 @@
-// Tables as binary files, read by mapping the file or by streaming it.
+// Reads and writes tables as binary files. Reading maps the file or streams it.
 //
 //   absl::StatusOr<BinaryTableWriter> writer =
 //       BinaryTableWriter::Create("prices.table", /*row_count=*/2,
@@ -13,15 +13,15 @@
 // The file is of the safetensors format: one tensor "table", F64 [rows,
 // columns], the target's column last.
 //
-// A mapped table takes no heap: its pages are read when they are touched and
-// are the kernel's to drop. The file must not be changed while it is mapped.
-// The streamed one is a copy in the heap, and the file may then go away.
+// A mapped table takes no heap: its pages are read when they are touched, and
+// the kernel may drop them. The file must not be changed while it is mapped. A
+// streamed table is a copy in the heap, after which the file may be deleted.
 //
-// Thread-safe: no state is kept. Memory: mapped, a few hundred bytes; streamed,
-// the table. Time: mapped, constant; streamed, linear. Errors of both readers:
-// those of SafetensorsFile (//base/safetensors:safetensors_file);
-// kInvalidArgument also if the file holds no table; kResourceExhausted: no
-// memory, or no room in the process, for the table.
+// Thread-safe, without state. Memory: a few hundred bytes if mapped, the table
+// if streamed. Time: constant if mapped, linear if streamed. Both readers fail
+// as SafetensorsFile does (//base/safetensors:safetensors_file), with
+// kInvalidArgument also if the file holds no table, and with kResourceExhausted
+// if there is no memory, or no address space, for the table.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_BINARY_TABLE_H_
@@ -43,13 +43,13 @@ absl::StatusOr<Table> ReadBinaryTable(const std::string& path);
 
 class BinaryTableWriter {
  public:
-  // Errors as of SafetensorsWriter.
+  // Fails as SafetensorsWriter does.
   static absl::StatusOr<BinaryTableWriter> Create(const std::string& path,
                                                   size_t row_count,
                                                   size_t column_count);
-  // Adds a row of `column_count` numbers; called `row_count` times.
+  // Adds a row of `column_count` numbers. Must be called `row_count` times.
   absl::Status AddRow(const double* numbers);
-  // Writes the file for good; called once, last.
+  // Completes the file. Must be called once, last.
   absl::Status Commit() { return file_.Finish(); }
 
  private:

@@ -1,5 +1,5 @@
-// Any bytes as a binary table: as they are, as the header of one, and as the
-// shape of six numbers. Mapped and read, it is the same.
+// Reads any bytes as a binary table, as the header of one, and as the shape of
+// six numbers. The mapped and the streamed table must be equal.
 
 #include <algorithm>
 #include <cstddef>

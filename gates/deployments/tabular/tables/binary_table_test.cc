@@ -66,7 +66,8 @@ std::string ValidBytes() {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A file of one tensor that takes `data_bytes`, aligned but for `spaces`.
+// Makes a file of one tensor of `data_bytes` bytes. The data are aligned unless
+// `spaces` shift them.
 std::string MakeFile(const std::string& tensor, size_t data_bytes,
                      size_t spaces = 0) {
   std::string header =
@@ -140,7 +141,7 @@ TEST_P(BinaryTableTest, RefusesWhatIsNoTable) {
     ExpectRefused(bytes, absl::StatusCode::kInvalidArgument,
                   "make a binary table with make_table");
   }
-  // Numbers at any byte cannot be read where they are.
+  // Unaligned numbers cannot be read in place.
   const std::string table = R"("table":{"dtype":"F64","shape":[5,3])";
   EXPECT_THAT(ReadBytes(MakeFile(table, 120)), IsOk());
   ExpectRefused(MakeFile(table, 120, /*spaces=*/1),

@@ -1,4 +1,4 @@
-// The fields of a CSV file one after another, with their places.
+// Reads the fields of a CSV file one after another, with their locations.
 //
 //   CsvFields fields;
 //   absl::Status status = fields.Open("prices.csv");
@@ -7,10 +7,10 @@
 //   }
 //   status = fields.status();
 //
-// The syntax is that of csv_parser.h. A pipe is read as it is written, so Open
-// waits for whoever opens it to write. Owns the open file; text() is valid
-// until the next call of Next. Thread-compatible. Memory: 64 KiB, however large
-// the file. Time: linear.
+// The syntax is that of csv_parser.h. The file may be a pipe; then Open waits
+// until a writer opens it. Owns the open file; text() is valid until the next
+// call of Next. Thread-compatible. Memory: 64 KiB for a file of any size. Time:
+// linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FIELDS_H_
@@ -29,11 +29,11 @@ namespace tabular {
 
 class CsvFields : public CsvParser {
  public:
-  // `delimiter` parts the fields; no quote and no end of a line.
+  // `delimiter` separates the fields. It must not be a quote or a line end.
   explicit CsvFields(char delimiter = ',');
 
-  // FileError's (//base/files:file_error), as kNotFound, if `path` cannot be
-  // read; it may be a pipe. To be called once, first.
+  // Opens the file. Returns an error of FileError (//base/files:file_error),
+  // such as kNotFound, if `path` cannot be read. Must be called once, first.
   absl::Status Open(const std::string& path);
 
  private:

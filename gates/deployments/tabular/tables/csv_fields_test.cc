@@ -64,7 +64,7 @@ TEST(CsvFieldsTest, NamesThePlaceOfAnError) {
   EXPECT_THAT(FindError("a,b\n1,2\"\n"), HasSubstr("fields.csv:2:4: a quote"));
 }
 
-// Rows lie across the ends of the buffer.
+// Some rows cross the end of the buffer.
 TEST(CsvFieldsTest, ReadsAFileLargerThanItsBuffer) {
   std::string text;
   Records expected;

@@ -33,7 +33,7 @@ absl::StatusOr<CsvHeader> ParseHeader(const std::string& text) {
 
 absl::StatusOr<char> ParseDelimiter(const std::string& text) {
   if (text == "tab" || text == "\\t" || text == "\t") return '\t';
-  // A character of numbers or of the syntax would part what belongs together.
+  // A character of numbers or of the syntax would split a field.
   if (text.size() == 1 && (absl::ascii_ispunct(text[0]) || text[0] == ' ') &&
       std::string("\"'+-.").find(text[0]) == std::string::npos) {
     return text[0];

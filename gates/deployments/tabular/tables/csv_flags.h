@@ -1,12 +1,12 @@
-// The flags of programs that read CSV tables: --target, --ignore, --header and
-// --delimiter.
+// Defines the flags of programs that read CSV tables: --target, --ignore,
+// --header and --delimiter.
 //
 //   absl::StatusOr<CsvColumns> columns = CsvColumnsOfFlags();
 //   if (!columns.ok()) return columns.status();
 //   absl::StatusOr<Table> table = ReadCsvTable(path, *columns);
 //
-// Thread-safe once the flags are parsed. Memory: the flags' texts, which the
-// columns own copies of.
+// Thread-safe once the flags are parsed. Memory: the columns own copies of the
+// flags' texts.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_FLAGS_H_
@@ -20,16 +20,17 @@
 namespace footprint {
 namespace tabular {
 
-// kInvalidArgument, naming the flag, for a value that it cannot have.
+// Returns the columns that the flags describe. Returns kInvalidArgument, with
+// the flag's name, for an invalid value.
 absl::StatusOr<CsvColumns> CsvColumnsOfFlags();
 
-// kInvalidArgument, naming the flag, if one was given that tells about CSV: for
-// programs that were told to read something else.
+// Returns kInvalidArgument, with the flag's name, if one of these flags was
+// given. Programs call it when they read another format.
 absl::Status RefuseCsvFlags();
 
-// kInvalidArgument, naming the first, if the command line has more than flags:
-// `--ignore a b` leaves out a alone. The program's own name is `arguments`'
-// first.
+// Returns kInvalidArgument, with the first such word, if the command line has
+// words that are not flags: `--ignore a b` ignores only a. `arguments` begins
+// with the program's name.
 absl::Status RefuseArguments(const std::vector<char*>& arguments);
 
 }  // namespace tabular

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Flags that are not named have their defaults.
+// Sets these flags, and all others to their defaults.
 void SetFlags(std::vector<std::string> flags) {
   std::vector<std::string> words = {
       "program", "--target=", "--ignore=", "--header=auto", "--delimiter=,"};

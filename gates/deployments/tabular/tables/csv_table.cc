@@ -20,12 +20,12 @@ namespace {
 
 constexpr int32_t kIgnored = -1;
 
-// Where each field of a record belongs in a row, or kIgnored.
+// The column of each field of a record, or kIgnored.
 struct Layout {
   std::vector<int32_t> column_of_field;
   size_t column_count = 0;
   const char* first_line = "header";
-  // The way out if the only name holds what parts the fields of other files.
+  // Advice if the only name contains a delimiter of other files.
   std::string hint;
 };
 
@@ -34,7 +34,7 @@ absl::Status FieldError(const CsvFields& fields, absl::string_view message) {
       absl::StrCat(fields.Location(), ": ", message));
 }
 
-// An excerpt that keeps a message on one line.
+// Returns an excerpt that keeps a message on one line.
 std::string Excerpt(absl::string_view text) {
   constexpr size_t kMaximumBytes = 24;
   std::string excerpt(text.substr(0, kMaximumBytes));
@@ -64,8 +64,8 @@ NumberKind ReadNumber(absl::string_view text, double* number) {
       std::from_chars(text.data(), end, *number);
   if (result.ptr != end || text.empty()) return NumberKind::kNone;
   if (result.ec == std::errc::result_out_of_range) {
-    // The standard library does not say at which end of the range; Abseil gives
-    // the nearest number: the largest, or 0.
+    // The standard library does not say whether the number is too large or too
+    // small. Abseil gives the nearest number: the largest, or 0.
     absl::from_chars(text.data(), end, *number);
     return std::fabs(*number) > 1 ? NumberKind::kTooLarge : NumberKind::kFinite;
   }
@@ -74,8 +74,8 @@ NumberKind ReadNumber(absl::string_view text, double* number) {
              : NumberKind::kNone;
 }
 
-// Returns whether `text` is what a row holds and a column is seldom named: a
-// number, or what stands for one that is missing (as for pandas, and "?", "-").
+// Returns whether `text` looks like a value rather than a name: a number, or a
+// word for a missing number (those of pandas, and "?", "-").
 bool IsLikeInRow(absl::string_view text) {
   text = WithoutBlanks(text);
   double number = 0;
@@ -97,7 +97,7 @@ bool IsLikeInRow(absl::string_view text) {
   return false;
 }
 
-// The way out where `text` looks as if something else parted its fields.
+// Returns advice if `text` looks as if it had another delimiter.
 std::string DelimiterHint(absl::string_view text, char delimiter) {
   struct Candidate {
     char byte;
@@ -135,7 +135,7 @@ absl::Status ParseField(const CsvFields& fields, size_t field, char delimiter,
                                          DelimiterHint(text, delimiter)));
 }
 
-// The first line: what the columns are, and without a header the first row.
+// Reads the first line: the columns and, without a header, the first row.
 class FirstLineReader {
  public:
   explicit FirstLineReader(const CsvColumns& columns)
@@ -143,7 +143,7 @@ class FirstLineReader {
         has_header_(columns.header != CsvHeader::kNo),
         ignored_found_(columns.ignored.size(), false) {}
 
-  // Takes the line's fields; which columns they are, in `layout`.
+  // Reads the line's fields, and sets `layout` to their columns.
   absl::Status Read(CsvFields* fields, Layout* layout) {
     bool is_in_record = true;
     while (is_in_record && fields->Next()) {
@@ -179,7 +179,7 @@ class FirstLineReader {
     return absl::OkStatus();
   }
 
-  // The row that the first line is without a header.
+  // Copies the first line as a row, if it is not a header.
   void CopyRow(const Layout& layout, double* row) const {
     auto number = numbers_.begin();
     for (const int32_t column : layout.column_of_field) {
@@ -217,8 +217,8 @@ class FirstLineReader {
   absl::Status CheckName(const CsvFields& fields, size_t field,
                          const std::string& name) {
     if (!has_header_) return absl::OkStatus();
-    // Blanks around a number are skipped: rows of one number each would be
-    // taken for whole.
+    // Blanks around a number are skipped, so rows of one number each would seem
+    // complete.
     if (columns_.delimiter != '\t' && name.find('\t') != std::string::npos) {
       return FieldError(fields,
                         absl::StrCat("a column is named ", Excerpt(name),
@@ -286,7 +286,7 @@ class FirstLineReader {
   std::vector<bool> ignored_found_;
   std::string location_;
   std::map<std::string, size_t> field_of_name_;
-  // The first name, of columns that are not ignored, that a row might hold.
+  // The first name of a column that is not ignored that looks like a value.
   std::string like_in_row_;
   std::vector<double> numbers_;
   size_t target_field_ = 0;
@@ -331,8 +331,7 @@ absl::Status NoMemoryError(const CsvFields& fields,
       "--io=mapped"));
 }
 
-// Returns which columns the first line says there are, and the row that it may
-// be.
+// Reads the first line into `layout` and, if it is a row, into `builder`.
 absl::Status ReadFirstLine(const CsvColumns& columns, CsvFields* fields,
                            Layout* layout,
                            absl::optional<TableBuilder>* builder) {
@@ -347,14 +346,15 @@ absl::Status ReadFirstLine(const CsvColumns& columns, CsvFields* fields,
   return absl::OkStatus();
 }
 
-// A field that is quoted is one, even if it is empty.
+// A quoted field counts even if it is empty.
 bool IsBlankLine(const CsvFields& fields) {
   return fields.is_last_in_record() && !fields.is_quoted() &&
          WithoutBlanks(fields.text()).empty();
 }
 
 absl::Status AppendNumber(double number, char separator, AtomicFile* file) {
-  // The shortest text that is read back as the same number has at most 24.
+  // The shortest text that reads back as the same double has at most 24
+  // characters.
   char text[32];
   char* end = std::to_chars(text, text + sizeof(text) - 1, number).ptr;
   *end++ = separator;

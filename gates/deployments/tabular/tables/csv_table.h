@@ -1,20 +1,20 @@
-// Tables as text: comma-separated values under a header row (RFC 4180).
+// Reads and writes tables as text: comma-separated values under a header row
+// (RFC 4180).
 //
 //   absl::StatusOr<Table> table = ReadCsvTable("prices.csv", {});
 //   if (!table.ok()) return table.status();
 //   // prices.csv:7:12: field 3 should be a number but is "n/a"
 //
-// Fields may be quoted, lines end in LF or CRLF, a byte-order mark is skipped,
-// blanks around a number too, and blank lines at the end. A number may have a
-// plus sign, and is 0 if it is too small for a double, as for pandas and numpy.
-// Numbers are read and written the same way in every locale, and a number that
-// was written is read back bit for bit. NaN and infinite values are refused: no
-// estimator here can learn from them.
+// Fields may be quoted, and lines end in LF or CRLF. A byte-order mark, blanks
+// around a number and blank lines at the end are skipped. A number may have a
+// plus sign, and is 0 if it is too small for a double, as in pandas and numpy.
+// The locale makes no difference, and a number that was written is read back
+// bit for bit. NaN and infinite values are refused: no estimator here can learn
+// from them.
 //
-// Thread-safe: no state is kept. Memory: the table and buffers of 64 KiB in
-// all, and while the first line is read its text; a record of fields longer
-// than 32 KiB each is refused. Time: linear, one pass, so a pipe can be read
-// too.
+// Thread-safe, without state. Memory: the table, buffers of 64 KiB in all, and
+// the text of the first line while it is read. A field longer than 32 KiB is
+// refused. Time: linear, in one pass, so a pipe can be read too.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_CSV_TABLE_H_
@@ -33,34 +33,36 @@
 namespace footprint {
 namespace tabular {
 
-// Kinds of first lines.
+// What the first line of a file is.
 enum class CsvHeader {
-  // The columns' names; refused if one, of a column that is not ignored, is a
-  // field that a row would hold: a number, nothing, or a word for a missing
-  // number (NA, nan, inf, null, "?" and the like).
+  // The columns' names. Refused if the name of a column that is not ignored
+  // looks like a value: a number, nothing, or a word for a missing number (NA,
+  // nan, inf, null, "?" and the like).
   kAuto,
-  // The columns' names, whatever they are.
+  // The columns' names, even if they look like values.
   kYes,
   // A row: the columns are named "1", "2" and so on.
   kNo,
 };
 
 struct CsvColumns {
-  // Name of the column that becomes the table's last; empty: the last.
+  // Name of the column that becomes the table's last; empty for the file's
+  // last.
   std::string target;
-  // Names of columns that are skipped, whatever they hold.
+  // Names of columns that are skipped, whatever their contents.
   std::vector<std::string> ignored;
   CsvHeader header = CsvHeader::kAuto;
-  // Delimiter of the fields; no quote and no end of a line.
+  // Delimiter of the fields; not a quote or a line end.
   char delimiter = ',';
 };
 
-// kNotFound or kPermissionDenied if the file cannot be opened; kInvalidArgument
-// with "file:line:column" (both from 1, the column in bytes) for what is not as
-// described above: a field that is no number, too many or too few fields, a
-// quote that is never closed, no rows, two columns of one name, numbers where
-// names should be; kNotFound also for a column that the header does not name;
-// kResourceExhausted if there is no memory for the table.
+// Reads a table. Returns kNotFound or kPermissionDenied if the file cannot be
+// opened, and kInvalidArgument with "file:line:column" (both from 1, the column
+// in bytes) if its text is not as described above: a field that is not a
+// number, too many or too few fields, an unclosed quote, no rows, two columns
+// of one name, or numbers in place of names. Also returns kNotFound for a
+// column that the header does not name, and kResourceExhausted if there is no
+// memory for the table.
 absl::StatusOr<Table> ReadCsvTable(const std::string& path,
                                    const CsvColumns& columns);
 
@@ -72,11 +74,11 @@ absl::StatusOr<Table> ReadCsvTable(const std::string& path,
 //   if (status.ok()) status = writer->Commit();
 class CsvTableWriter {
  public:
-  // Errors as of AtomicFile; a device or pipe is written as it is.
+  // Fails as AtomicFile does. A device or pipe is written directly.
   static absl::StatusOr<CsvTableWriter> Create(const std::string& path,
                                                size_t column_count);
   absl::Status AddRow(const double* numbers);
-  // Writes the file for good; called once.
+  // Completes the file. Must be called once.
   absl::Status Commit() { return file_.Commit(); }
 
  private:

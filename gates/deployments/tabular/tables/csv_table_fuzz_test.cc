@@ -1,4 +1,4 @@
-// Any text as a table of numbers, with any choice of columns.
+// Reads any text as a table of numbers, with any choice of columns.
 
 #include <cmath>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-// By the bits of a byte.
+// Chooses columns by the bits of a byte.
 CsvColumns ChooseColumns(unsigned char choice) {
   CsvColumns columns;
   columns.header = static_cast<CsvHeader>((choice & 3) % 3);
@@ -27,7 +27,8 @@ CsvColumns ChooseColumns(unsigned char choice) {
   return columns;
 }
 
-// A row's numbers are those of the row with all columns, some left out.
+// Returns whether the row's numbers are those of the whole row, with some left
+// out.
 bool IsContained(const double* row, size_t count, const double* whole,
                  size_t whole_count) {
   size_t found = 0;
@@ -37,7 +38,8 @@ bool IsContained(const double* row, size_t count, const double* whole,
   return found == count;
 }
 
-// Where the columns that `table` leaves out are numbers, too.
+// Compares `table` with the table of all columns, if the columns that it leaves
+// out are numbers.
 void CompareWithWhole(const std::string& path, CsvColumns columns,
                       const Table& table) {
   columns.ignored.clear();

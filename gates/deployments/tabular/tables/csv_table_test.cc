@@ -64,11 +64,11 @@ TEST(CsvTableTest, ReadsNumbersInEveryUsualForm) {
               ElementsAre(ElementsAre(1, -2.5, 300), ElementsAre(4, .5, 0)));
 }
 
-// As pandas 1.5 and numpy 1.24 read them.
+// pandas 1.5 and numpy 1.24 read these numbers the same way.
 TEST(CsvTableTest, ReadsPlusSignsAndNumbersTooSmallForADouble) {
   EXPECT_THAT(MustRead("a,b,c\n+1, +.5,+2e+1\n1e-400,-1e-400,1e-320\n"),
               ElementsAre(ElementsAre(1, .5, 20), ElementsAre(0, 0, 1e-320)));
-  // Which ElementsAre takes for 0.
+  // ElementsAre does not tell -0 from 0.
   const Rows rows = MustRead("a,b\n1,-1e-400\n");
   ASSERT_THAT(rows, ElementsAre(SizeIs(2)));
   EXPECT_TRUE(std::signbit(rows[0][1]));
@@ -93,7 +93,7 @@ TEST(CsvTableTest, SkipsBlankLinesAtTheEndOnly) {
   EXPECT_THAT(FindError("\na,b\n1,2\n"),
               HasSubstr("table.csv:1:1: the first line is blank"));
   EXPECT_THAT(FindError("a,b\n\n"), HasSubstr("no rows follow"));
-  // A value that is missing is no blank line.
+  // A missing value is not a blank line.
   EXPECT_THAT(FindError("a\n1\n\"\"\n"), HasSubstr("but is \"\""));
   EXPECT_THAT(FindError("a,b\n1,2\n,\n"), HasSubstr("but is \"\""));
 }
@@ -110,7 +110,7 @@ TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
   columns.ignored = {"19-Sep-03"};
   EXPECT_THAT(FindError("19-Sep-03,1,2\n18-Sep-03,3,4\n", columns),
               HasSubstr("--header=no"));
-  // One field is enough: a number, or what stands for one that is missing.
+  // One field is enough: a number, or a word for a missing one.
   for (const char* first :
        {"NA,2,3",   ",2,3",         "nan,inf,1e999", "x,y,2021", "0,1,target",
         "a,,c",     "a,\"\",c",     "a, ,c",         "a,b,NaN",  "a,b,-inf",
@@ -124,7 +124,8 @@ TEST(CsvTableTest, RefusesToTakeARowForTheHeader) {
   }
   EXPECT_THAT(FindError("a,b,2021\n3,4,5\n"),
               HasSubstr("but its field 3 is \"2021\""));
-  // Names that only begin so: sodium is no missing value.
+  // These names only begin like such a word: Na (sodium) is not a missing
+  // value.
   EXPECT_THAT(MustRead("RI,Na,1st,e,x1,info,-x\n1,2,3,4,5,6,7\n"),
               ElementsAre(ElementsAre(1, 2, 3, 4, 5, 6, 7)));
   // A number that the command line names is a column's name.
@@ -194,7 +195,7 @@ TEST(CsvTableTest, HintsAtAnotherDelimiterAndTakesIt) {
     EXPECT_THAT(FindError(header + "1,5" + part + "2\n", columns),
                 HasSubstr("decimal comma, write a point"));
   }
-  // A blank beside the number, or a value that is missing?
+  // This may be a blank beside the number, or a missing value.
   EXPECT_THAT(FindError("a\tb\n\t5\n"), HasSubstr("--delimiter=tab"));
 }
 

@@ -1,15 +1,16 @@
-// Rows whose target is a linear function of the features, and noise.
+// Generates rows whose target is a linear function of the features plus noise.
 //
 //   LinearData data(/*feature_count=*/10, /*seed=*/1);
 //   std::vector<double> row(11);
 //   data.NextRow(absl::MakeSpan(row));
 //
-// Features are uniform between -1 and 1, coefficients too; the noise has the
-// spread 0.1. All is computed in whole numbers and rounded to four digits after
-// the point, so the same seed gives the same rows on every machine.
+// Features and coefficients are uniform between -1 and 1; the noise has a
+// standard deviation of 0.1. All numbers are computed as integers and have four
+// digits after the point, so the same seed gives the same rows on every
+// machine.
 //
-// Thread-compatible. Memory: 8 bytes a feature, for the coefficients, which it
-// owns. Time: linear.
+// Thread-compatible. Memory: 8 bytes for each feature's coefficient. Time:
+// linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_LINEAR_DATA_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_LINEAR_DATA_H_
@@ -32,7 +33,8 @@ class LinearData {
     intercept_ = NextInteger();
   }
 
-  // `row` has one element for each feature and one for the target.
+  // Generates the next row. `row` must have one element for each feature and
+  // one for the target.
   void NextRow(absl::Span<double> row) {
     int64_t target = intercept_ * kUnit + NextNoise() * kUnit;
     for (size_t i = 0; i < coefficients_.size(); ++i) {
@@ -57,7 +59,8 @@ class LinearData {
     return static_cast<int64_t>(random_.Below(2 * kUnit + 1)) - kUnit;
   }
 
-  // Twelve numbers uniform between -1 and 1 have a sum of spread 2.
+  // The sum of twelve numbers uniform between -1 and 1 has a standard deviation
+  // of 2.
   int64_t NextNoise() {
     int64_t sum = 0;
     for (int i = 0; i < 12; ++i) sum += NextInteger();

@@ -63,7 +63,7 @@ absl::Status WriteGenerated(LinearData* data, size_t row_count,
   return writer->Commit();
 }
 
-// Refuses flags about what is generated where nothing is.
+// Refuses the flags of the generator if the table is converted.
 absl::Status RefuseGeneratorFlags() {
   const char* given = absl::GetFlag(FLAGS_features).has_value() ? "features"
                       : absl::GetFlag(FLAGS_rows).has_value()   ? "rows"
@@ -137,7 +137,8 @@ absl::Status MakeTable() {
   try {
     return Generate(output, format == "binary");
   } catch (const std::exception&) {
-    // std::bad_alloc or std::length_error: what is held is some rows.
+    // This is std::bad_alloc or std::length_error: only a few rows are in
+    // memory.
     return absl::ResourceExhaustedError(
         absl::StrCat("no memory for rows of ", FeatureCount(),
                      " features, which take 8 bytes each; lower --features"));

@@ -61,7 +61,8 @@ TableBuilder::TableBuilder(size_t column_count, size_t expected_row_count)
 
 bool TableBuilder::ResizeLastBlock(size_t row_capacity) {
   const size_t bytes = row_capacity * table_.column_count_ * sizeof(double);
-  // realloc rather than a copy: a block is cut, and mostly grows, in place.
+  // realloc shrinks a block in place, and mostly grows it in place, without a
+  // copy.
   std::unique_ptr<double, Table::Free>& last = table_.owned_blocks_.back();
   void* block = std::realloc(last.get(), bytes);
   if (block == nullptr) {
@@ -101,7 +102,7 @@ absl::Span<double> TableBuilder::AddRows(size_t row_count) {
 Table TableBuilder::Build() && {
   const size_t rows_in_last = table_.row_count_ % table_.rows_per_block_;
   if (rows_in_last != 0 && rows_in_last != last_block_capacity_) {
-    // A block that cannot be cut keeps its room.
+    // If realloc fails, the block keeps its size.
     ResizeLastBlock(rows_in_last);
   }
   return std::move(table_);

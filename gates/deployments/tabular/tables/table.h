@@ -6,12 +6,12 @@
 //   double target = table.Row(0)[table.feature_count()];
 //
 // Rows lie one after another in blocks of at most `kBlockBytes` (or of one
-// row), so a table can grow while it is read without ever being copied, and a
-// mapped file is a table without being copied at all.
+// row). So a table can grow while it is read without being copied, and a mapped
+// file can serve as a table without a copy.
 //
-// A table owns its numbers, or the mapping they lie in. Thread-safe once built.
-// Memory: 8 bytes a number, less than a row more a block, and 16 bytes a block.
-// Time: adding and finding a row is constant.
+// A table owns its numbers, or the mapping that holds them. Thread-safe once
+// built. Memory: 8 bytes for each number; for each block less than one row and
+// 16 bytes more. Time: constant to add or find a row.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_TABLE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_TABLES_TABLE_H_
@@ -32,8 +32,8 @@ class Table {
  public:
   static constexpr size_t kBlockBytes = 64 << 10;
 
-  // Row-major numbers that someone else holds until `release` is called, which
-  // happens once.
+  // Makes a table over row-major numbers that must live until the table calls
+  // `release`, which it does once.
   static Table OverNumbers(const double* numbers, size_t row_count,
                            size_t column_count, std::function<void()> release);
 
@@ -47,17 +47,17 @@ class Table {
   size_t column_count() const { return column_count_; }
   size_t feature_count() const { return column_count_ - 1; }
 
-  // The first `row_count` rows, which are still those of this table: it must
-  // outlive what is returned.
+  // Returns a view of the first `row_count` rows. This table must outlive it.
   Table FirstRows(size_t row_count) const;
 
-  // `column_count()` numbers; valid as long as the table.
+  // Returns the `column_count()` numbers of a row, which live as long as the
+  // table.
   const double* Row(size_t row) const {
     return blocks_[row / rows_per_block_] +
            row % rows_per_block_ * column_count_;
   }
 
-  // Gives all memory back; the table is then empty.
+  // Frees all memory; the table is then empty.
   void Clear();
 
  private:
@@ -79,18 +79,17 @@ class Table {
 
 class TableBuilder {
  public:
-  // `column_count` is at least 1. Where the count of rows is known, no block is
-  // larger than it must be; without it, or beyond it, the last one is cut in
-  // Build.
+  // `column_count` must be at least 1. If `expected_row_count` is right, no
+  // block is larger than necessary; otherwise Build shrinks the last block.
   explicit TableBuilder(size_t column_count, size_t expected_row_count = 0);
 
-  // The next row, to be filled by the caller: `column_count` numbers. Valid
-  // until the next call. Null if there is no memory for it.
+  // Returns the next row for the caller to fill: `column_count` numbers, valid
+  // until the next call. Returns null if there is no memory for it.
   double* AddRow() { return AddRows(1).data(); }
 
-  // Adds at least one new row and at most `row_count`: as many as lie together.
-  // Returns no row if there is no memory for one; those before stay as they
-  // are.
+  // Adds at least one and at most `row_count` new rows: as many as fit in one
+  // block. Returns an empty span if there is no memory for one row; the earlier
+  // rows stay.
   absl::Span<double> AddRows(size_t row_count);
 
   size_t row_count() const { return table_.row_count_; }

@@ -13,7 +13,7 @@ namespace footprint {
 namespace tabular {
 namespace {
 
-// The number that belongs at a place.
+// Returns the number that belongs at a place.
 double NumberAt(size_t row, size_t column) {
   return static_cast<double>(row) * 10000 + static_cast<double>(column);
 }
