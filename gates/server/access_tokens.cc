@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kTokenBytes = 32;
 constexpr size_t kMostNameLength = 64;
-// So that a token is known for one wherever it turns up.
+// The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
 
 struct Scope {
@@ -43,7 +43,7 @@ bool IsName(absl::string_view name) {
          });
 }
 
-// Takes as long for equal ones as for others.
+// Compares in constant time, whether the texts are equal or not.
 bool IsSame(absl::string_view one, absl::string_view other) {
   if (one.size() != other.size()) return false;
   unsigned difference = 0;
@@ -90,7 +90,7 @@ absl::StatusOr<std::string> NewToken() {
   return absl::StrCat(kTokenPrefix, absl::BytesToHexString(bytes));
 }
 
-// Nobody else may read it, hashes or not.
+// Only the owner may read the file, although it has only hashes.
 absl::Status WriteTokenFile(const std::string& path,
                             const std::vector<KeptToken>& tokens) {
   const FileDescriptor made(
@@ -207,7 +207,7 @@ absl::Status RemoveAccessToken(const std::string& path,
 absl::Status AccessTokens::ReadIfChanged() {
   struct stat found = {};
   const bool is_there = stat(path_.c_str(), &found) == 0;
-  // A replaced file is another one, so its number tells it from the old.
+  // A replaced file has another inode number than the old one.
   const std::string version =
       is_there ? absl::StrCat(found.st_ino, " ", found.st_mtim.tv_sec, " ",
                               found.st_mtim.tv_nsec, " ", found.st_size)

@@ -1,5 +1,5 @@
-// Access tokens of the validation server, each with its rights; the server
-// keeps only their hashes.
+// Keeps the access tokens of the validation server, each with its rights. The
+// file has only their hashes.
 //
 //   absl::StatusOr<std::string> token =
 //       AddAccessToken(path, {"ci", kSubmitScope | kReadScope, expiry});
@@ -7,17 +7,18 @@
 //   AccessTokens tokens(path);
 //   absl::StatusOr<AccessGrant> grant = tokens.Check(token, now);
 //
-// The file has a line a token, its fields separated by tabs: name, SHA-256,
-// scopes, the second of expiry in Unix time (0: never). A token is 256 random
-// bits, so a plain hash of it cannot be searched for. All hashes are compared,
-// each in constant time: how long a refusal takes tells nothing.
+// The file has one line for each token, with its fields separated by tabs:
+// name, SHA-256, scopes, and the time of expiry in Unix seconds (0: never). A
+// token has 256 random bits, so its hash cannot be inverted by a search. A
+// check compares all hashes, each in constant time, so its duration reveals
+// nothing.
 //
-// A server reads the file again when it changed, so tokens are added and
+// A server reads the file again after a change, so tokens can be added and
 // removed while it runs.
 //
-// AccessTokens is thread-safe and owns its copy of the file; the others are
-// safe against each other in other processes, too. Memory: some 200 bytes a
-// token.
+// AccessTokens is thread-safe and owns its copy of the file. The functions may
+// run at the same time in several threads and processes. Memory: about 200
+// bytes for each token.
 
 #ifndef FOOTPRINT_GATES_SERVER_ACCESS_TOKENS_H_
 #define FOOTPRINT_GATES_SERVER_ACCESS_TOKENS_H_
@@ -35,13 +36,13 @@
 
 namespace footprint {
 
-// A token may submit bundles, read verdicts, or make backups, by its scopes.
+// The scopes of a token: it may submit bundles, read verdicts, or make backups.
 constexpr unsigned kSubmitScope = 1;
 constexpr unsigned kReadScope = 2;
 constexpr unsigned kAdminScope = 4;
 
 struct AccessGrant {
-  // Letters, digits, '-', '_' and '.' only: it stands in histories.
+  // The submitter's name in histories: letters, digits, '-', '_' and '.' only.
   std::string name;
   unsigned scopes = 0;
   int64_t expiry_unix_seconds = 0;  // 0: never
@@ -52,21 +53,25 @@ struct KeptToken {
   std::string sha256;
 };
 
-// "submit,read,admin" in any order; InvalidArgument names the scopes there are.
+// Parses scopes: "submit,read,admin" in any order. Returns InvalidArgument,
+// which lists the scopes, for any other word.
 absl::StatusOr<unsigned> ParseScopes(absl::string_view text);
 std::string ScopesText(unsigned scopes);
 
-// The text of a token file. InvalidArgument names the line.
+// Parses the text of a token file. Returns InvalidArgument, with the line, if
+// it is malformed.
 absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text);
 std::string TokenFileText(const std::vector<KeptToken>& tokens);
 
 // Returns the tokens in the file; none if it is missing.
 absl::StatusOr<std::vector<KeptToken>> ReadTokenFile(const std::string& path);
 
-// The new token. AlreadyExists: the name is taken. InvalidArgument: no name.
+// Adds a token to the file and returns its text. Returns AlreadyExists if the
+// name is taken, and InvalidArgument if the name is not valid.
 absl::StatusOr<std::string> AddAccessToken(const std::string& path,
                                            const AccessGrant& grant);
-// NotFound.
+// Removes a token from the file. Returns NotFound if there is none of this
+// name.
 absl::Status RemoveAccessToken(const std::string& path,
                                const std::string& name);
 
@@ -74,7 +79,8 @@ class AccessTokens {
  public:
   explicit AccessTokens(std::string path) : path_(std::move(path)) {}
 
-  // Unauthenticated: no such token, or it expired. Else ReadTokenFile's.
+  // Returns the rights of a token. Returns Unauthenticated if it is unknown or
+  // has expired, and ReadTokenFile's error if the file cannot be read.
   absl::StatusOr<AccessGrant> Check(absl::string_view token,
                                     int64_t now_unix_seconds)
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The built serve and submit alone, in a bare Debian 12: what must be installed,
-# and the tabular experiment, accepted and then, 1 MiB below its peak, rejected.
+# Runs the built serve and submit in a bare Debian 12 with only the packages they
+# need: the tabular experiment is accepted, and rejected 1 MiB below its peak.
 #
 #   bare_debian.sh ROOT SERVE SUBMIT NATIVE_EXPERIMENT TABULAR_EXPERIMENT.py FOOTPRINT.py
 #
 # ROOT is a folder that `debootstrap --variant=minbase bookworm` filled; packages
-# are installed into it. It is entered by pivot_root in a mount namespace, since a
-# chroot is refused user namespaces. Needs root, cgroups, and a mirror for apt.
+# are installed into it. The script enters it by pivot_root in a mount namespace, since
+# a chroot cannot make user namespaces. Needs root, cgroups, and a mirror for apt.
 set -euo pipefail
 (($# == 6)) || {
   sed -n '2,10s/^# \{0,1\}//p' "$0" >&2

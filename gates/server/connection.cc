@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-// The most bytes of one call.
+// The most bytes that one call moves.
 constexpr size_t kMostBytesAtOnce = size_t{1} << 20;
 
 class Plain : public Connection {

@@ -6,9 +6,8 @@
 //
 // The socket is non-blocking. A TLS handshake is part of the first calls.
 //
-// Owns its socket. Thread-compatible: one thread at a time. Memory: none of
-// its own, and that of OpenSSL (about 50 KiB) where there is TLS. Errors: a
-// connection that fails has ended; nobody is told why.
+// Owns its socket. Thread-compatible. Memory: with TLS, that of OpenSSL (about
+// 50 KiB). Errors: a connection that fails looks like one that has ended.
 
 #ifndef FOOTPRINT_GATES_SERVER_CONNECTION_H_
 #define FOOTPRINT_GATES_SERVER_CONNECTION_H_
@@ -20,15 +19,16 @@
 
 #include "footprint/base/files/file_descriptor.h"
 
-// OpenSSL's.
+// OpenSSL's SSL_CTX.
 struct ssl_ctx_st;
 
 namespace footprint {
 
 class Connection {
  public:
-  // Either bytes were moved, or there is an event to wait for, or neither: the
-  // other side has hung up, or the connection has failed.
+  // The result of a call: bytes were moved, or there is an event to wait for,
+  // or neither. In the last case the other side has hung up, or the connection
+  // has failed.
   struct Progress {
     int64_t bytes = 0;
     short awaited = 0;  // POLLIN or POLLOUT
@@ -41,7 +41,7 @@ class Connection {
 
   virtual Progress Read(char* bytes, size_t size) = 0;
   virtual Progress Write(const char* bytes, size_t size) = 0;
-  // Tells the other side that nothing more comes; it may still send.
+  // Tells the other side that no more bytes follow; it may still send.
   virtual void EndWriting() = 0;
 
   int socket() const { return socket_.get(); }
@@ -52,7 +52,7 @@ class Connection {
 
 std::unique_ptr<Connection> PlainConnection(FileDescriptor socket);
 
-// Makes the server's side of a connection under `context`, which outlives it.
+// Makes the server's side of a TLS connection. `context` must outlive it.
 std::unique_ptr<Connection> TlsConnection(FileDescriptor socket,
                                           ssl_ctx_st* context);
 

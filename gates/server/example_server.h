@@ -1,15 +1,15 @@
-// A whole validation server over a new store, for tests: its trials accept,
-// reject and so on as the bundle's bytes say.
+// Runs a whole validation server over a new store, for tests. The bytes of a
+// bundle determine the result of its trial.
 //
 //   ExampleServer server("name");
 //   httplib::Client client("127.0.0.1", server.port());
 //
 // A bundle is a word and a name: "accept a", "reject a", "fail a", "flaky a"
-// (the first trial of the server fails), "slow a" (runs until GoOn). A profile
-// has a benchmark whose peak is the bundle's length.
+// (the first such trial of the server fails), "slow a" (runs until GoOn). The
+// profile has a benchmark whose peak is the bundle's length.
 //
 // Owns the store, which stays in the test's folder. Thread-compatible. Memory:
-// that of a server.
+// that of a server (http_server.h).
 
 #ifndef FOOTPRINT_GATES_SERVER_EXAMPLE_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_EXAMPLE_SERVER_H_
@@ -44,8 +44,8 @@
 
 namespace footprint {
 
-// Bytes as they are to a server of this machine, and all that comes back until
-// it hangs up; empty, too, if nobody listens.
+// Sends bytes unchanged to a server on this machine, and returns all that it
+// answers until it hangs up; empty if no server listens.
 inline std::string ExchangeBytes(int port, absl::string_view bytes) {
   const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
@@ -59,7 +59,8 @@ inline std::string ExchangeBytes(int port, absl::string_view bytes) {
                static_cast<int64_t>(bytes.size()))) {
     return answer;
   }
-  // The server need not wait for a header that never comes.
+  // Ends the sending side, so that the server does not wait for the rest of an
+  // incomplete header.
   if (!absl::StrContains(bytes, "\r\n\r\n")) shutdown(socket.get(), SHUT_WR);
   char piece[4096];
   ssize_t size = 0;

@@ -1,6 +1,6 @@
-"""The server on a disk that fills: clear answers, nothing lost, and it goes on.
+"""Tests the server on a full disk: it answers clearly, loses nothing, and goes on.
 
-The disk is a tmpfs in a mount namespace of the test's own.
+The disk is a tmpfs in a mount namespace of the test.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _STORE_FULL = 507
 
 
 class _Disk:
-    """A namespace with a small file system, where servers are started."""
+    """A mount namespace with a small file system, in which servers are started."""
 
     def __init__(self):
         self._holder = subprocess.Popen(
@@ -28,7 +28,7 @@ class _Disk:
             stdout=subprocess.PIPE, text=True)
         if self._holder.stdout.readline() != "mounted\n":
             raise RuntimeError("this test needs user namespaces that may mount a tmpfs")
-        # The same folder, seen from here.
+        # The same folder, seen from outside the namespace.
         self.path = pathlib.Path(f"/proc/{self._holder.pid}/root/mnt")
         self._ballast = self.path / "ballast"
 
@@ -105,7 +105,7 @@ class FullDiskTest(unittest.TestCase):
         self.acknowledged = {}
 
     def _submit(self, bundle):
-        """The answer's status; what is acknowledged is kept."""
+        """Submits a bundle, notes it if it is acknowledged, and returns the status."""
         status, answer = self.server.submit(bundle)
         if status in (200, 202):
             self.acknowledged[answer["trial"]["id"]] = bundle
@@ -126,7 +126,7 @@ class FullDiskTest(unittest.TestCase):
         self.assertEqual(self._submit(b"accept first"), 202)
         self._check_acknowledged()
         self.disk.fill()
-        # Larger than what sockets hold between server and client.
+        # This is larger than the buffers of the sockets.
         status, answer = self.server.submit(b"accept " + os.urandom(16 << 20))
         self.assertEqual(status, _STORE_FULL)
         self.assertIn("free disk space", answer["error"]["message"])
@@ -152,7 +152,7 @@ class FullDiskTest(unittest.TestCase):
     def test_a_trial_that_ran_meanwhile_is_not_run_to_its_end_in_vain(self):
         self.assertEqual(self._submit(b"slow one"), 202)
         self.disk.fill()
-        time.sleep(8)  # it takes 2, and 3 attempts are the most
+        time.sleep(8)  # longer than the most attempts: 3 of 2 s each
         self.disk.free()
         self._check_acknowledged()
 
@@ -166,7 +166,7 @@ class FullDiskTest(unittest.TestCase):
         self.disk.free()
         self.server = _Server(self.disk, token)
         self._check_acknowledged()
-        # Nothing of half an upload is left.
+        # No part of an incomplete upload is left.
         bundles = [path for path in self.disk.path.glob("store/bundles/*/*")]
         self.assertEqual(len(bundles), 1, bundles)
 

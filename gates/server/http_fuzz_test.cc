@@ -1,6 +1,6 @@
-// Any bytes to a server's port, where TOKEN stands for a token of every scope:
-// an answer is HTTP and no error of the server's, or there is none, and the
-// server answers the next.
+// Sends any bytes to a server's port; TOKEN stands for a token with every
+// scope. The answer, if there is one, is HTTP and no internal error, and the
+// server answers the next request.
 
 #include <unistd.h>
 
@@ -23,8 +23,8 @@ namespace footprint {
 namespace {
 
 ExampleServer& Server() {
-  // The folder is this run's alone: where another left its tokens, none could
-  // be added.
+  // The folder is new for each run: in a folder with the tokens of another run,
+  // the token could not be added.
   static TemporaryFolder folder;
   static const std::unique_ptr<ExampleServer> server = [] {
     const absl::Status made =
@@ -43,7 +43,7 @@ ExampleServer& Server() {
   return *server;
 }
 
-// On a loaded machine the server's patience may end before a request is there.
+// On a loaded machine the server may time out before a request arrives.
 bool AnswersTheNext(int port) {
   constexpr int kMostTries = 20;
   for (int i = 0; i < kMostTries; ++i) {
@@ -68,7 +68,8 @@ void SendAnyBytes(absl::string_view bytes) {
   ExampleServer& server = Server();
   RequireSense(ExchangeBytes(
       server.port(), absl::StrReplaceAll(bytes, {{"TOKEN", server.token()}})));
-  // Few bytes make a request whose token is good: the first word as a number.
+  // Few inputs are requests with a valid token, so this one uses the first word
+  // as a number.
   RequireSense(ExchangeBytes(
       server.port(),
       absl::StrCat(

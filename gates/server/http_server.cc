@@ -40,17 +40,18 @@ constexpr char kUploadPath[] = "/v1/trials";
 constexpr char kTrialPrefix[] = "/v1/trials/";
 constexpr char kEventsSuffix[] = "/events";
 constexpr char kScheme[] = "Bearer ";
-// How soon who watches sees a change.
+// How soon a watcher sees a change.
 constexpr auto kWatchInterval = std::chrono::milliseconds(100);
-// A comment, so that a watcher who left is noticed.
+// Intervals without a change after which a comment is sent, so that the server
+// notices a watcher that left.
 constexpr int kIntervalsOfSilence = 100;
 constexpr int kMostUnaccepted = 128;
-// The most bytes that are read of a body that nobody may send.
+// The most bytes that are read of a refused body.
 constexpr int64_t kMostDrainedBytes = 64 << 10;
 constexpr auto kDrainTime = std::chrono::seconds(2);
 
-// A pace below which an upload or an answer is given up, so that who sends or
-// reads a byte now and then does not hold a thread.
+// The pace below which an upload or an answer is given up, so that a client
+// that moves only a byte now and then does not occupy a thread.
 class Pace {
  public:
   void Add(int64_t bytes) { bytes_ += bytes; }
@@ -67,19 +68,19 @@ class Pace {
   int64_t bytes_ = 0;
 };
 
-// A connection as httplib wants it. The header is read from the bytes that
-// arrived already, never from the connection.
+// Adapts a connection to httplib's stream. The header is read from the bytes
+// that have arrived, never from the connection.
 //
-// The library's releases differ in the functions of a stream: without the word
-// override this class fits all of them.
+// The library's releases differ in the functions of a stream: without
+// `override` this class compiles with all of them.
 class ConnectionStream : public httplib::Stream {
  public:
   ConnectionStream(ArrivedRequest* request, int idle_seconds)
       : request_(request), idle_milliseconds_(idle_seconds * 1000) {}
 
-  // From now on the connection is read, too.
+  // Reads from now on from the connection too.
   void ReadOn() { reads_on_ = true; }
-  // For an answer that takes as long as it takes.
+  // Disables the check of the pace, for an answer with pauses.
   void AllowPauses() { has_pace_ = false; }
 
   ssize_t read(char* bytes, size_t size) {
@@ -96,7 +97,7 @@ class ConnectionStream : public httplib::Stream {
     return -1;
   }
 
-  // All of it, or an error.
+  // Writes all bytes, or returns an error.
   ssize_t write(const char* bytes, size_t size) {
     for (size_t at = 0; at < size;) {
       const Connection::Progress done =
@@ -120,7 +121,7 @@ class ConnectionStream : public httplib::Stream {
   }
   bool is_writable() const { return Await(POLLOUT, idle_milliseconds_); }
   bool wait_writable() const { return is_writable(); }
-  // Nobody asks who it is.
+  // Nothing here uses the addresses.
   void get_remote_ip_and_port(std::string&, int&) const {}
   void get_local_ip_and_port(std::string&, int&) const {}
   socket_t socket() const { return request_->connection->socket(); }
@@ -144,8 +145,8 @@ class ConnectionStream : public httplib::Stream {
   Pace written_;
 };
 
-// httplib's server without its listener and threads: it parses what it is given
-// and answers.
+// httplib's server without its listener and threads: it parses a request and
+// answers it.
 class Answerer {
  public:
   using Prepare = std::function<void(httplib::Request&)>;
@@ -153,7 +154,7 @@ class Answerer {
   virtual ~Answerer() = default;
   virtual httplib::Server* server() = 0;
   // Returns the socket that the server has bound; CloseListener closes it and
-  // ends the answers that have no end.
+  // ends the endless answers.
   virtual socket_t listener() const = 0;
   virtual void CloseListener() = 0;
   // `prepare` sees the request once its header is read.
@@ -179,7 +180,7 @@ class OwnAnswerer : public Answerer, private Base {
   }
 
  private:
-  // As of release 0.11; later ones want the addresses as well.
+  // This is for release 0.11; later releases take the addresses as well.
   template <typename Stream>
   auto Process(Stream* stream, const Prepare& prepare, bool* is_closed, int)
       -> decltype(void(this->process_request(*stream, true, *is_closed,
@@ -198,7 +199,7 @@ class OwnAnswerer : public Answerer, private Base {
 
 ApiRequest ToApiRequest(const httplib::Request& request) {
   ApiRequest converted;
-  // The library leaves the body of an answer to HEAD away.
+  // The library omits the body of an answer to HEAD.
   converted.method = request.method == "HEAD" ? "GET" : request.method;
   converted.path = request.path;
   for (const auto& [name, value] : request.params) {
@@ -238,7 +239,8 @@ std::string RefusalText(int status, const char* reason,
                       "\r\nConnection: close\r\n\r\n", response.body);
 }
 
-// The submitter may send, but the store has no room or the queue is full.
+// Returns whether the request was allowed, but the store has no room or the
+// queue is full.
 bool IsForWantOfRoom(const ApiResponse& refusal) {
   return refusal.status == 507 || refusal.status == 503;
 }
@@ -266,7 +268,7 @@ class HttpServer::Implementation {
               const httplib::ContentReader& content);
   void Watch(const httplib::Request& request, httplib::Response& response);
   void ShowPage(httplib::Response& response) const;
-  // Reads and passes over what a refused client sends, for a while.
+  // Reads and discards what a refused client sends, for a limited time.
   void Drain(const httplib::ContentReader& content) const;
 
   ValidationApi* const api_;
@@ -316,7 +318,7 @@ absl::Status HttpServer::Implementation::Bind() {
           ? (port_ = server_->bind_to_any_port(options_.host)) > 0
           : server_->bind_to_port(options_.host, options_.port);
   if (options_.port != 0) port_ = options_.port;
-  // httplib lets five wait, which a burst of submissions exceeds.
+  // httplib's queue holds five connections, too few for a burst of submissions.
   if (is_bound) {
     const socket_t socket = answerer_->listener();
     listen(socket, kMostUnaccepted);
@@ -371,7 +373,7 @@ void HttpServer::Implementation::Work() {
   while (absl::optional<ArrivedRequest> arrived = front_->Next()) {
     ConnectionStream stream(&*arrived, options_.idle_seconds);
     answerer_->Answer(&stream, [&](httplib::Request& request) {
-      // Nothing here has parts that are worth an answer in many parts.
+      // Ranges are ignored: no answer here is worth sending in parts.
       request.ranges.clear();
       stream.ReadOn();
       if (IsEventsPath(request.path)) stream.AllowPauses();
@@ -390,7 +392,8 @@ void HttpServer::Implementation::Stop() {
 }
 
 void HttpServer::Implementation::SetHandlers() {
-  // As httplib's default, but two servers must not share a port.
+  // These are httplib's default options without SO_REUSEPORT: two servers must
+  // not share a port.
   server_->set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -414,7 +417,7 @@ void HttpServer::Implementation::SetHandlers() {
     Write(ErrorResponse(500, "internal", "the request ended in an error"),
           &response);
   });
-  // Requests that httplib itself refuses.
+  // Answers the requests that httplib itself refuses.
   server_->set_error_handler(httplib::Server::HandlerWithResponse(
       [](const httplib::Request&, httplib::Response& response) {
         if (!response.body.empty()) return HandlerResponse::Unhandled;
@@ -425,7 +428,7 @@ void HttpServer::Implementation::SetHandlers() {
       }));
 }
 
-// Everything but bodies, which httplib reads afterwards.
+// Answers all requests except uploads, whose bodies httplib reads afterwards.
 HandlerResponse HttpServer::Implementation::Route(
     const httplib::Request& request, httplib::Response& response) {
   const bool has_body = request.has_header("Transfer-Encoding") ||
@@ -483,13 +486,14 @@ void HttpServer::Implementation::Upload(const httplib::Request& request,
   const auto is_late = [&] {
     return is_stopping_ || Clock::now() > deadline || pace.IsTooSlow();
   };
-  // Bytes that nobody reads reset the connection, and the answer with it: so
-  // they are read also where they are not kept.
+  // Unread bytes would reset the connection before the client reads the answer,
+  // so a refused body is read too.
   if (const auto* refusal = std::get_if<ApiResponse>(&begun)) {
     if (announced_bytes <= kMostDrainedBytes || IsForWantOfRoom(*refusal)) {
       Drain(content);
     }
-    // Last: the library has an answer of its own to a body that does not end.
+    // The answer is written last, since the library writes its own if a body is
+    // incomplete.
     Write(*refusal, &response);
     return;
   }

@@ -1,4 +1,4 @@
-// The validation server's interface over HTTP, on threads of its own.
+// Serves the validation server's interface over HTTP, on its own threads.
 //
 //   HttpServerOptions options;
 //   options.port = 7878;
@@ -8,20 +8,21 @@
 //   ...
 //   (*server)->Stop();
 //
-// A connection carries one request, so that a body that is refused cannot be
-// taken for the next one. Bodies are written as they come and never kept in
-// memory. As many requests as there are threads are answered at once; a few
-// more wait, and the system holds the rest back. A header is read whole, within
-// its bounds and its deadline, before a thread takes it (request_front.h), so
-// that slow clients stop nobody; an upload or an answer below 4 KiB a second is
-// given up after ten seconds.
+// A connection carries one request, so that a refused body cannot be read as
+// the next request. Bodies are written to disk as they arrive and never kept in
+// memory. Each thread answers one request at a time; a few more requests wait,
+// and the rest stay in the kernel's queue. A header is read completely, within
+// its bounds and its deadline, before a thread takes the request
+// (request_front.h), so slow clients do not block others. An upload or an
+// answer that is slower than 4 KiB a second is given up after ten seconds.
 //
-// `api` outlives the server. Start, port and Stop are one thread's; Stop waits
-// for what is served. Memory: about 100 KiB a thread that is busy.
+// `api` must outlive the server. Start, port and Stop must be called by one
+// thread; Stop waits for the requests in progress. Memory: about 100 KiB for
+// each busy thread.
 //
-// Unavailable: the port is taken, or the address is not this machine's.
-// InvalidArgument: certificate and key cannot be used. FailedPrecondition: they
-// are given, and this build has no TLS.
+// Start returns Unavailable if the port is taken or the address is not this
+// machine's, InvalidArgument if certificate and key cannot be used, and
+// FailedPrecondition if they are given but this build has no TLS.
 
 #ifndef FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_HTTP_SERVER_H_
@@ -36,19 +37,19 @@
 namespace footprint {
 
 struct HttpServerOptions {
-  // Loopback: of this machine alone.
+  // The default is loopback: only this machine can connect.
   std::string host = "127.0.0.1";
-  int port = 0;  // 0: any that is free
+  int port = 0;  // 0: any free port
   int thread_count = 16;
   // Idle time after which a connection is closed; also the time for a whole
   // header.
   int idle_seconds = 10;
-  // The most time of one upload.
+  // The longest time of one upload.
   int upload_seconds = 600;
-  // How many may follow events at once; the others are told to ask again.
+  // Number of clients that may follow events at once; others must ask again.
   int most_watchers = 8;
   int64_t most_bundle_bytes = int64_t{1} << 30;
-  // Files in PEM; empty: no TLS.
+  // PEM files; empty for no TLS.
   std::string certificate_path;
   std::string key_path;
   // The page that GET / shows, and its Content-Security-Policy.

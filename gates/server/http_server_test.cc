@@ -47,7 +47,7 @@ class Caller {
   httplib::Response Submit(const std::string& bundle) {
     return Post("/v1/trials?sha256=" + Sha256Hex(bundle), bundle);
   }
-  // The id of a new trial.
+  // Submits a bundle. Returns the id of its trial.
   std::string SubmitForId(const std::string& bundle) {
     const httplib::Response response = Submit(bundle);
     EXPECT_LT(response.status, 300) << response.body;
@@ -154,7 +154,7 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   json trial = caller.Await(first);
   EXPECT_EQ(trial["decision"], "INCONCLUSIVE");
   EXPECT_EQ(trial["can_run_again"], true);
-  // Unasked, it is answered from the store.
+  // Without `again`, the answer comes from the store.
   EXPECT_EQ(caller.SubmitForId("flaky one"), first);
   const std::string again =
       "/v1/trials?again=1&sha256=" + Sha256Hex("flaky one");
@@ -166,7 +166,7 @@ TEST(HttpServerTest, WhatGaveNoVerdictOnMemoryRunsAgainWhenAsked) {
   trial = caller.Await(second);
   EXPECT_EQ(trial["decision"], "ACCEPT");
   EXPECT_EQ(trial["can_run_again"], false);
-  // The last one counts from now on, and is settled.
+  // The last trial counts from now on, and cannot run again.
   EXPECT_EQ(caller.SubmitForId("flaky one"), second);
   EXPECT_EQ(Caller::Parsed(caller.Post(again, ""))["is_new"], false);
   // A trial that was acknowledged stays.
@@ -266,7 +266,7 @@ TEST(HttpServerTest, BadUploadsLeaveNothing) {
                     head + "\r\nContent-Type: multipart/form-data; "
                            "boundary=b\r\nContent-Length: 3\r\n\r\nabc"),
       HasSubstr(" 415 "));
-  // A length of nothing is one, however it is written.
+  // A length of zero is valid, however it is written.
   EXPECT_THAT(
       ExchangeBytes(server.port(), head + "\r\nContent-Length: 00\r\n\r\n"),
       Not(HasSubstr("length_required")));
@@ -274,10 +274,11 @@ TEST(HttpServerTest, BadUploadsLeaveNothing) {
   EXPECT_EQ(caller.Submit(std::string(100, 'x')).status, 202);
 }
 
-// A refused body must not be taken for a request of its own.
+// A refused body must not be read as another request.
 TEST(HttpServerTest, AConnectionCarriesOneRequest) {
   const ExampleServer server("one");
-  // More than httplib reads at once, which it forgets with the first request.
+  // This is more than httplib reads at once and discards with the first
+  // request.
   std::string inner;
   for (int i = 0; i < 300; ++i) {
     inner += "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -424,7 +425,8 @@ TEST(HttpServerTest, APortIsOneServers) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TLS")));
 }
 
-// A key of these tests alone, and its certificate, of a hundred years.
+// A key for these tests only, and its certificate, which is valid for a hundred
+// years.
 constexpr char kTestPair[] = R"pem(
 -----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfZGVyBCxzyrc0Boj
@@ -449,7 +451,7 @@ TEST(HttpServerTest, TlsCarriesTheSameAndIsStoppedByNobody) {
   http.certificate_path = WriteTestFile("tls.pem", kTestPair);
   http.key_path = http.certificate_path;
   const ExampleServer server("tls", http);
-  // No handshake, half a one, and no TLS at all.
+  // Clients that send plain HTTP, half a handshake, and nothing.
   std::vector<std::thread> threads;
   for (const char* bytes : {"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", ""}) {
     for (int i = 0; i < 20; ++i) {
@@ -472,7 +474,7 @@ TEST(HttpServerTest, TlsCarriesTheSameAndIsStoppedByNobody) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// 8 KB of them would make an answer of 48 MB.
+// 8 KB of ranges would make an answer of 48 MB.
 TEST(HttpServerTest, RangesAreNotAnswered) {
   HttpServerOptions http;
   http.page = std::string(30000, 'p');

@@ -1,13 +1,13 @@
-"""Kills the true server, with its sandboxes, again and again under load.
+"""Kills the real server, with its sandboxes, again and again under load.
 
     kill_serve.py SERVE [KILLS]
 
-SERVE is the built //gates:serve, and this host has its mechanisms. Bundles fit,
+SERVE is the built //gates:serve; this host must have the sandbox's mechanisms. Bundles fit,
 need too much, or leave children behind. Some clients wait for their verdicts,
-others only submit; a server is killed soon after a few verdicts were seen. After
+others only submit; a server is killed soon after its first few verdicts. After
 the last kill every acknowledged bundle has its verdict, every verdict that was
 seen is the same, and no process, cgroup, mount or work file of a trial is left.
-Ends with 1 where that is not so.
+Exits with 1 otherwise.
 """
 
 import hashlib
@@ -27,7 +27,8 @@ import threading
 import time
 
 _WAITING_CLIENTS = 4
-# They keep the queue filled so far, also on a machine that tries slowly.
+# These clients keep the queue at `_FILLED_QUEUE` trials, also on a slow
+# machine.
 _SUBMITTING_CLIENTS = 2
 _FILLED_QUEUE = 8
 _MOST_VERDICTS_BEFORE_A_KILL = 8
@@ -66,7 +67,7 @@ class Server:
         environment = {**os.environ, "HOME": home}
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "BUILD_WORKING_DIRECTORY"):
             environment.pop(name, None)
-        # Not a pipe: nobody would read it any more.
+        # The log is a file: nothing would read a pipe after the start.
         self._log = open(home + "/log", "w+", encoding="utf-8")  # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
             [program, "--unexplained", "--port=0", "--store=" + home + "/store"],
@@ -84,7 +85,7 @@ class Server:
             encoding="utf-8").strip()
 
     def ask(self, method, path, body=None):
-        """The answer's status and JSON; (None, None) if there is none."""
+        """Returns the answer's status and JSON; (None, None) if there is none."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
@@ -121,8 +122,8 @@ def await_verdict(server, identity, decided, stops):
 
 
 def load(server, name, submitted, decided, stops):
-    """Submits bundles, and keeps what the server acknowledged; `decided` is None
-    where nobody waits for verdicts."""
+    """Submits bundles, and notes what the server acknowledges; `decided` is None
+    if nothing waits for verdicts."""
     number = 0
     while not stops.is_set():
         if decided is None and is_filled(server):
@@ -142,7 +143,7 @@ def load(server, name, submitted, decided, stops):
 
 
 def left_behind(home, processes_before):
-    """Leftovers of the server's trials on this machine."""
+    """Returns what the server's trials left behind on this machine."""
     found = [str(path) for path in pathlib.Path("/sys/fs/cgroup").rglob("footprint-[0-9]*")
              if re.match(r"footprint-(\d+)-", path.name)[1] in processes_before]
     found += [line for line in pathlib.Path("/proc/self/mountinfo").read_text(
@@ -159,7 +160,7 @@ def left_behind(home, processes_before):
 
 
 def check(server, submitted, decided):
-    """Counts verdicts by decision; ends where one is lost or another."""
+    """Counts verdicts by decision; exits if one is missing or wrong."""
     counts = {}
     for identity, kind in submitted.items():
         deadline = time.time() + 600
@@ -182,7 +183,7 @@ def check(server, submitted, decided):
 
 
 def kill_under_load(server, name, submitted, decided):
-    """Kills the server after a few verdicts were seen; returns their number."""
+    """Kills the server after a few verdicts; returns their number."""
     count_before = len(decided)
     wanted = count_before + random.randint(1, _MOST_VERDICTS_BEFORE_A_KILL)
     stops = threading.Event()

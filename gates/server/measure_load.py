@@ -2,9 +2,9 @@
 
     measure_load.py COUNT [PORT TOKEN]
 
-Starts a server whose trials end at once, or uses the one at that port of this
-machine: then bundles are real, and each runs `true`. Each of eight clients submits
-bundles one after another; the last look is at the verdicts.
+Starts a server whose trials end at once, or uses the one at PORT of this machine.
+In that case bundles are real, and each runs `true`. Eight clients submit bundles,
+each one after another; at the end every verdict is checked.
 """
 
 import hashlib

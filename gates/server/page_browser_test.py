@@ -1,7 +1,7 @@
-"""The server's page in a real browser, against a real server.
+"""Tests the server's page in a real browser, against a real server.
 
-Not part of `bazel test //...`, since it needs Debian's package chromium: without
-it, the test fails and says so.
+The test is not part of `bazel test //...`, since it needs Debian's package
+chromium. Without the package it fails with a message.
 """
 
 import json
@@ -32,7 +32,7 @@ class PageBrowserTest(unittest.TestCase):
         cls.url = f"http://127.0.0.1:{port}/"
         cls.browser = browser.Browser(cls._folder.name)
         cls.browser.call("DOM.enable")
-        # Each test enters by itself.
+        # Each test enters the token itself.
         cls.browser.call("Page.addScriptToEvaluateOnNewDocument",
                          source="try { sessionStorage.clear(); } catch (none) { }")
 
@@ -150,7 +150,7 @@ class PageBrowserTest(unittest.TestCase):
             self.browser.point("#history tr:nth-child(2) input", click=True)
             self.browser.point("#compare", click=True)
             self._await("!document.getElementById('comparison').hidden")
-            # 10 bytes more, of 800 each.
+            # The second bundle is 10 bytes longer, and each byte counts as 800.
             self.assertIn("+8,000 B", self._text("difference"))
             self._ask("document.getElementById('deployment').value = '//models:example';"
                       "document.getElementById('deployment').onchange()")
@@ -166,7 +166,7 @@ class PageBrowserTest(unittest.TestCase):
             self._await("!document.getElementById('profile').hidden")
             self._await("document.getElementById('history').textContent.includes('mmmm')")
             self._fits(width)
-            # No column of single letters.
+            # No column is so narrow that it shows single letters.
             self.assertGreater(self._ask(
                 "Math.min(...[...document.querySelectorAll('#history a')]"
                 ".map((link) => link.getBoundingClientRect().width))"), 60)

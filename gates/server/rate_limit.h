@@ -1,14 +1,14 @@
-// Limits the rate of each name's requests: so many at once, then so many a
-// second.
+// Limits the rate of each name's requests: a burst of `most_at_once`, then
+// `per_second` requests a second (a token bucket).
 //
 //   RateLimit limit(/*most_at_once=*/100, /*per_second=*/50);
 //   const double wait_seconds = limit.Take("ci", now_seconds);
 //   if (wait_seconds > 0) return TooMany(wait_seconds);
 //
-// A clock that jumps back costs nobody anything: time counts from there.
+// If the clock jumps back, no credit is lost, and time counts from there.
 //
-// Thread-safe; names are copied. Memory: 100 bytes a name, and it stays: names
-// are those of tokens, not of strangers.
+// Thread-safe; names are copied. Memory: 100 bytes for each name, never freed:
+// names are those of tokens, so strangers cannot add any.
 
 #ifndef FOOTPRINT_GATES_SERVER_RATE_LIMIT_H_
 #define FOOTPRINT_GATES_SERVER_RATE_LIMIT_H_
@@ -26,7 +26,8 @@ class RateLimit {
   RateLimit(double most_at_once, double per_second)
       : most_at_once_(most_at_once), per_second_(per_second) {}
 
-  // 0: now, and it is counted. Else the seconds until it may be.
+  // Returns 0 and counts the request if it is allowed now. Otherwise returns
+  // the seconds until it is.
   double Take(const std::string& name, double now_seconds)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

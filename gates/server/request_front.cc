@@ -16,19 +16,19 @@ namespace footprint {
 namespace {
 
 constexpr size_t kPieceBytes = 4096;
-// For a refused client to read its answer.
+// The time that a refused client has to read its answer.
 constexpr auto kLeavingTime = std::chrono::seconds(1);
-// The most bytes that are passed on of what it still sends meanwhile.
+// The most bytes from a refused client that are discarded.
 constexpr int64_t kMostPassedBytes = 1 << 20;
-// An answer that fits needs no thread that waits for a slow reader.
+// If an answer fits in the send buffer, no thread waits for a slow reader.
 constexpr int kSendBufferBytes = 256 << 10;
-// Before the listener is asked again where the system has no descriptors.
+// The pause before the next accept if the system has no descriptors left.
 constexpr unsigned kNoRoomMicroseconds = 10000;
 constexpr int kMostEvents = 64;
 
 enum class Header { kPartial, kWhole, kTooLarge };
 
-// A header ends with an empty line; the library's reader takes the same.
+// A header ends with an empty line, in the form that httplib's reader accepts.
 Header FindHeaderState(const std::string& bytes,
                        const RequestFrontOptions& options) {
   const size_t end = bytes.find("\n\r\n");
@@ -81,7 +81,8 @@ void RequestFront::Stop() {
 
 void RequestFront::Wake() const {
   const uint64_t one = 1;
-  // A counter that is full wakes as well.
+  // If the counter is full, the write fails, but the thread wakes up all the
+  // same.
   if (write(wake_.get(), &one, sizeof(one)) < 0) return;
 }
 
@@ -128,8 +129,8 @@ void RequestFront::Work() {
         Advance(static_cast<Pending*>(what));
       }
     }
-    // After the events: a new connection may close an old one, whose event
-    // might be among them.
+    // New connections come after the events, since one may close an old
+    // connection that has an event in this batch.
     if (accepts) Accept();
     EndLate();
   }
@@ -177,7 +178,7 @@ void RequestFront::Add(FileDescriptor socket) {
     pending_.pop_back();
     return;
   }
-  // Mostly the header is there already.
+  // Usually the header has already arrived.
   Advance(added);
 }
 
@@ -246,7 +247,7 @@ void RequestFront::Remove(Pending* pending) {
   const Place place =
       std::find_if(pending_.begin(), pending_.end(),
                    [&](const Pending& each) { return &each == pending; });
-  // The close takes it out of the poll, too.
+  // Closing the socket also removes it from the epoll set.
   if (place != pending_.end()) pending_.erase(place);
 }
 

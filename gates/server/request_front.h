@@ -1,21 +1,22 @@
-// Takes connections, and gives each on once the header of its request is there.
+// Accepts connections, and passes each on once the header of its request is
+// complete.
 //
 //   RequestFront front(options);
 //   front.Start();
 //   while (absl::optional<ArrivedRequest> request = front.Next()) ...
 //   front.Stop();                            // from another thread
 //
-// Who sends slowly holds no thread: one thread reads the headers of all
-// connections as they come. A header has a bound of bytes and of lines and one
-// deadline for all of it, so that a client without a token costs a few KiB for
-// a few seconds. Beyond `most_connections` that have sent no whole header, the
+// A slow client does not occupy a thread: one thread reads the headers of all
+// connections as they arrive. A header has a limit of bytes and of lines, and
+// one deadline for all of it, so a client without a token costs a few KiB for a
+// few seconds. If more than `most_connections` have no complete header, the
 // oldest is closed for the newest. While `most_ready` requests wait for a
-// thread, no connection is taken, and the system holds the others back.
+// thread, no connection is accepted, and the others stay in the kernel's queue.
 //
-// `options.listening_socket` is listened at, and stays the caller's. Next may
-// be called by any number of threads; Start and Stop are one thread's. Memory:
-// most_connections + most_ready times most_header_bytes, and that of the
-// connections. Errors: none; a connection that fails is closed.
+// `options.listening_socket` must be listening; the caller still owns it. Any
+// number of threads may call Next; one thread must call Start and Stop. Memory:
+// (most_connections + most_ready) x most_header_bytes, and that of the
+// connections. A connection that fails is closed without an error.
 
 #ifndef FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
 #define FOOTPRINT_GATES_SERVER_REQUEST_FRONT_H_
@@ -41,7 +42,8 @@ namespace footprint {
 
 struct RequestFrontOptions {
   int listening_socket = -1;
-  // nullptr: it is closed.
+  // Makes the connection of a new socket; if it returns null, the socket is
+  // closed.
   std::function<std::unique_ptr<Connection>(FileDescriptor socket)> connect;
   size_t most_header_bytes = size_t{16} << 10;
   int most_header_lines = 100;
@@ -55,7 +57,7 @@ struct RequestFrontOptions {
 
 struct ArrivedRequest {
   std::unique_ptr<Connection> connection;
-  // The whole header, and of the body what came with it.
+  // The whole header, and the part of the body that arrived with it.
   std::string bytes;
 };
 
@@ -69,9 +71,10 @@ class RequestFront {
 
   // Returns false if the system has no descriptors left.
   bool Start();
-  // Waits for one; nullopt once Stop was called and none is left.
+  // Waits for a request and returns it; nullopt once Stop was called and none
+  // is left.
   absl::optional<ArrivedRequest> Next();
-  // Connections without a whole header are closed.
+  // Stops the thread, and closes the connections without a complete header.
   void Stop();
 
  private:
@@ -80,8 +83,8 @@ class RequestFront {
     std::unique_ptr<Connection> connection;
     std::string bytes;
     Clock::time_point deadline;
-    // It got its answer; what it still sends is passed over, so that the answer
-    // arrives.
+    // Whether it has its answer. What it still sends is discarded, since unread
+    // bytes would reset the connection before the answer arrives.
     bool is_leaving = false;
     int64_t passed_bytes = 0;
   };
@@ -94,7 +97,7 @@ class RequestFront {
   bool HasRoom() ABSL_LOCKS_EXCLUDED(mutex_);
   void Add(FileDescriptor socket);
   void Advance(Pending* pending);
-  // Returns whether the connection is still to be waited for.
+  // These return whether to keep waiting for the connection.
   bool ReadHeader(Pending* pending);
   bool PassOver(Pending* pending);
   bool Refuse(const std::string& answer, Pending* pending);
@@ -108,7 +111,7 @@ class RequestFront {
   FileDescriptor poll_;
   FileDescriptor wake_;
   std::thread thread_;
-  // The oldest first; the thread's own.
+  // The oldest is first. Only `thread_` uses it.
   std::list<Pending> pending_;
   bool is_accepting_ = true;
 

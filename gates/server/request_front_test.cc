@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kHealth[] = "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n";
 
-// A client that may be as slow as it likes.
+// A client that sends as slowly as the test wants.
 class SlowClient {
  public:
   explicit SlowClient(int port)
@@ -43,7 +43,7 @@ class SlowClient {
               0);
   }
 
-  // Returns whether the server still took it.
+  // Returns whether the server still accepted the bytes.
   bool Send(absl::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent =
@@ -54,13 +54,13 @@ class SlowClient {
     return true;
   }
 
-  // Returns whether there is an answer, or an end, within the time.
+  // Returns whether the server answers or hangs up within the time.
   bool IsAnswered(int milliseconds) const {
     pollfd awaited = {socket_.get(), POLLIN, 0};
     return poll(&awaited, 1, milliseconds) > 0;
   }
 
-  // All until the server hangs up.
+  // Returns all that the server sends until it hangs up.
   std::string Answer() {
     std::string answer;
     char piece[4096];
@@ -79,12 +79,12 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// The requests have no token, so anybody may send them.
+// Anybody may send these requests, since they have no token.
 TEST(RequestFrontTest, NoHeaderTakesMuchMemory) {
   constexpr int64_t kMostSentBytes = 64 << 20;
   constexpr int64_t kMostTakenBytes = 16 << 20;
   const ExampleServer server("large_headers");
-  // Memory of a first request.
+  // The first request allocates what stays.
   ExchangeBytes(server.port(), kHealth);
   const std::string piece(1 << 16, 'a');
   std::string lines;
@@ -124,7 +124,8 @@ TEST(RequestFrontTest, ABoundIsToldWithItsNumber) {
 TEST(RequestFrontTest, SlowHeadersStopNobody) {
   const ExampleServer server("slow_headers");
   std::list<SlowClient> slow;
-  // More than there are threads, and then more than there are places.
+  // There are more clients than threads, and then more than places for
+  // connections.
   for (const size_t count : {40u, 300u}) {
     while (slow.size() < count) {
       slow.emplace_back(server.port());
@@ -134,15 +135,15 @@ TEST(RequestFrontTest, SlowHeadersStopNobody) {
     EXPECT_THAT(ExchangeBytes(server.port(), kHealth), HasSubstr(" 200 "));
     EXPECT_LT(SecondsSince(begin), 5);
   }
-  // The newest of them may still go on.
+  // The newest client can still complete its request.
   ASSERT_TRUE(slow.back().Send("value\r\n\r\n"));
   EXPECT_THAT(slow.back().Answer(), HasSubstr(" 200 "));
-  // The oldest made room.
+  // The oldest client was closed to make room.
   EXPECT_TRUE(slow.front().IsAnswered(5000));
   EXPECT_EQ(slow.front().Answer(), "");
 }
 
-// A byte now and then begins no new deadline.
+// An occasional byte does not extend the deadline.
 TEST(RequestFrontTest, AHeaderHasOneDeadline) {
   HttpServerOptions options;
   options.idle_seconds = 1;
@@ -167,7 +168,7 @@ TEST(RequestFrontTest, AHeaderMayComeInPieces) {
   EXPECT_THAT(client.Answer(), HasSubstr(" 200 "));
 }
 
-// A body that nobody may send is not waited for.
+// The server does not wait for a body that the client may not send.
 TEST(RequestFrontTest, SlowBodiesWithoutATokenHoldNoThread) {
   HttpServerOptions options;
   options.thread_count = 1;

@@ -1,11 +1,12 @@
-// A validation server whose trials end at once, for tests of the server itself:
+// Runs a validation server whose trials end at once, for tests of the server
+// itself:
 //
 //   serve_example STORE PORT
 //
-// Every bundle is accepted; one that begins with "reject" is not, of one that
-// begins with "flaky" the first trial fails, one that begins with "long" has a
-// long label, and one that begins with "endless" unpacks until it is stopped.
-// Prints the port and the token, which has every scope.
+// Every bundle is accepted, with exceptions by how it begins: "reject" is
+// rejected, the first trial of "flaky" fails, "long" has a long label, and
+// "endless" unpacks until it is stopped. Prints the port and a token with every
+// scope.
 
 #include <unistd.h>
 
@@ -42,7 +43,8 @@ void AddMetric(const char* name, int64_t bytes, Phase* phase) {
   metric->set_value(bytes);
 }
 
-// Thread-safe: the queue runs several trials at once.
+// Remembers the bundles that were tried. Thread-safe, since the queue runs
+// several trials at once.
 class TriedBundles {
  public:
   bool IsFirstTrial(const std::string& bundle) {

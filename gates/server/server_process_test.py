@@ -1,4 +1,4 @@
-"""The server as a process: killed under load, started twice, told to end."""
+"""Tests the server as a process: killed under load, started twice, ended by a signal."""
 
 import hashlib
 import http.client
@@ -30,7 +30,7 @@ class _Server:
         self.port, self.token = int(line[0]), token or line[1]
 
     def ask(self, method, path, body=None):
-        """The answer's status and JSON; (None, None) if there is none."""
+        """Returns the answer's status and JSON; (None, None) if there is none."""
         try:
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
             connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
@@ -60,7 +60,7 @@ class ServerProcessTest(unittest.TestCase):
         self.store = self._folder.name + "/store"
 
     def _load(self, server, name, submitted, decided, stops):
-        """Submits bundles and keeps what the server acknowledged."""
+        """Submits bundles and notes what the server acknowledges."""
         number = 0
         while not stops.is_set():
             bundle = f"{random.choice(['accept', 'reject'])} {name} {number}".encode()

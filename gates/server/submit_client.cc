@@ -33,7 +33,7 @@ constexpr int kTimeoutSeconds = 30;
 constexpr int kMostRetrySeconds = 10;
 constexpr unsigned kPollMicroseconds = 300000;
 
-// A bundle that is open, with its hash.
+// An open bundle, with its hash.
 struct OpenBundle {
   FileDescriptor file;
   std::string path;
@@ -154,7 +154,7 @@ absl::Status Submitter::ToStatus(const Answer& answer) const {
   }
 }
 
-// Asks until there is an answer that another try would not change.
+// Repeats a request until there is an answer that another try would not change.
 absl::StatusOr<Submitter::Answer> Submitter::Ask(
     const std::function<httplib::Result()>& send) {
   for (int attempt = 0;; ++attempt) {
@@ -240,7 +240,7 @@ void Submitter::Note(const json& trial) {
   if (options_.report_step) options_.report_step(step);
 }
 
-// As long as the server tells by itself.
+// Reads the trial's events for as long as the server sends them.
 void Submitter::Follow() {
   std::string rest;
   const auto take = [&](const char* data, size_t size) {
@@ -326,7 +326,7 @@ absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
   // The default scheme is http.
   if (!is_tls) absl::ConsumePrefix(&host, "http://");
   if (host.empty() || absl::StrContains(host, "/")) return NoServer(server);
-  // After the brackets of an address of version 6.
+  // The port's colon comes after the brackets of an IPv6 address.
   const size_t bracket = host.rfind(']');
   const size_t colon =
       host.find(':', bracket == absl::string_view::npos ? 0 : bracket);
@@ -345,7 +345,7 @@ absl::Status CheckServerAddress(const std::string& server, bool has_tls) {
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,
                                               const SubmitOptions& options) {
-  // The library ends the process on an address that it does not take.
+  // httplib ends the process if it does not accept the address.
   const absl::Status address =
       CheckServerAddress(options.server, kSubmitHasTls);
   if (!address.ok()) return address;

@@ -9,14 +9,14 @@
 //   std::fputs(verdict->report.c_str(), stdout);
 //   return verdict->exit_status;
 //
-// A bundle that the server knows is not sent again. Where the server is busy,
-// restarts or drops the connection, it is asked again until the time is up:
-// submitting twice is submitting once.
+// A bundle that the server knows is not sent again. If the server is busy,
+// restarts or drops the connection, the request is repeated until the time is
+// up, which is safe because submitting is idempotent.
 //
-// Thread-safe. The file is read as it is sent; the result owns its texts.
-// Memory: 1 MiB and the report. Errors: InvalidArgument and PermissionDenied:
-// the server's, or of the file; Unavailable: no server there; DeadlineExceeded:
-// no verdict in time.
+// Thread-safe. The file is read while it is sent; the result owns its texts.
+// Memory: 1 MiB and the report. Errors: those of the file; InvalidArgument and
+// PermissionDenied if the server refuses; Unavailable if no server answers;
+// DeadlineExceeded if there is no verdict in time.
 
 #ifndef FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
 #define FOOTPRINT_GATES_SERVER_SUBMIT_CLIENT_H_
@@ -35,13 +35,14 @@ struct SubmitOptions {
   // "http://HOST:PORT" or "https://HOST:PORT".
   std::string server;
   std::string token;
-  // The deployment's name; empty: as the manifest says.
+  // The deployment's name; empty for the manifest's.
   std::string deployment;
-  // Runs it once more where the verdict that is there is none on memory.
+  // Whether to run the bundle again if its last verdict says nothing about
+  // memory.
   bool is_again = false;
   int64_t wait_seconds = 1800;
-  // The format of the report: text, json, junit, markdown, or another of
-  // check's.
+  // The format of the report: text, json, junit, markdown, or another format of
+  // //gates:check.
   std::string format = "text";
   bool has_every_rule = false;
   bool has_colour = false;
@@ -57,18 +58,19 @@ struct SubmittedVerdict {
   // "enforce", "warn" or "audit"; in the latter two the status is 0.
   std::string mode;
   int exit_status = 0;
-  // The server had the verdict already.
+  // Whether the server already had the verdict.
   bool is_from_store = false;
-  // It is none on memory, and `is_again` would run the bundle once more.
+  // Whether the verdict says nothing about memory, so that `is_again` would run
+  // the bundle again.
   bool can_run_again = false;
 };
 
 // Whether this build's cpp-httplib speaks TLS.
 extern const bool kSubmitHasTls;
 
-// Returns whether `server` is http or, where there is TLS, https, a host and a
-// port. InvalidArgument: it is something else. FailedPrecondition: https
-// without TLS. Pure.
+// Checks that `server` is "http://HOST:PORT" or, with TLS, "https://HOST:PORT".
+// Returns InvalidArgument if it is something else, and FailedPrecondition for
+// https without TLS. Pure function.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,

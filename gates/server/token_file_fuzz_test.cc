@@ -1,4 +1,5 @@
-// Any text as a file of tokens: what is read is written the same way again.
+// Reads any text as a token file. What was read survives being written and read
+// again.
 
 #include <string>
 #include <vector>

@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// Before a store that refuses is asked again.
+// The pause before the next try if a store or a host has no room.
 constexpr absl::Duration kRetryTime = absl::Milliseconds(500);
 
 StoredResult Inconclusive(const StoredTrial& trial,
@@ -27,7 +27,8 @@ StoredResult Inconclusive(const StoredTrial& trial,
   return result;
 }
 
-// Says nothing about the bundle, and passes.
+// Returns whether the error is a temporary lack of room, which says nothing
+// about the bundle.
 bool IsForWantOfRoom(const absl::Status& error) {
   return absl::IsResourceExhausted(error) || absl::IsAborted(error);
 }
@@ -104,8 +105,8 @@ bool TrialQueue::RunNext() {
   return true;
 }
 
-// A store without room has it again some time; another run would only cost
-// what this one did, and count as an attempt.
+// Retries until the store has room. Another run of the trial would take as long
+// as this one, and count as an attempt.
 bool TrialQueue::Keep(int64_t sequence, const TrialOutcome& outcome) {
   while (!store_->Decide(sequence, outcome).ok()) {
     SetStage(sequence, "waiting for room to keep the verdict");
@@ -131,7 +132,7 @@ absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {
     SetStage(trial.sequence, "starting");
     const absl::StatusOr<StoredResult> result = run_(to_run);
     if (result.ok()) {
-      // A text that is not UTF-8 is written, and never read.
+      // A text that is not UTF-8 can be written, but not parsed.
       if (StoredResult().ParseFromString(result->SerializeAsString())) {
         return *result;
       }

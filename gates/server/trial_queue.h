@@ -1,23 +1,20 @@
-// Runs what waits in a store, on a thread for each trial that may run at once.
+// Runs the trials that wait in a store, on a fixed number of threads.
 //
-//   TrialQueue queue(store, run, {});
-//   queue.Start();
-//   ...
-//   queue.NoticeSubmission();               // after each TrialStore::Submit
-//   ...
-//   queue.Stop();                           // waits for those that run
+//   TrialQueue queue(store, run, {}); queue.Start(); ...
+//   queue.NoticeSubmission(); // after each TrialStore::Submit ...
+//   queue.Stop(); // waits for running trials
 //
-// A trial gets a verdict in any case: one that cannot be run (`run` returns an
-// error), that ended with its server as often as the options allow, or whose
-// result cannot be read again once it is written, is INCONCLUSIVE and says why.
-// A full disk is no verdict on a bundle: a trial that finds no room
-// (ResourceExhausted or Aborted) is run once there is some, and a verdict
-// that cannot be kept is kept then. A queue that stops before that, or whose
-// trial returns Cancelled, leaves the trial waiting.
+// Every trial gets a verdict. It is INCONCLUSIVE, with the reason, if `run`
+// returns an error, if the server ended during as many attempts as the options
+// allow, or if the result could not be read again once it was written. A full
+// disk says nothing about a bundle: a trial that finds no room
+// (ResourceExhausted or Aborted) runs again later, and a verdict that cannot be
+// stored is stored later. If the queue stops before that, or a trial returns
+// Cancelled, the trial keeps waiting in the store.
 //
-// `store` and what `run` refers to outlive the queue; `run` is called on
-// several threads at once. Thread-safe. Memory: threads, and a text for each
-// trial that runs.
+// `store` and what `run` refers to must outlive the queue; `run` is called on
+// several threads at once. Thread-safe. Memory: the threads, and a text for
+// each running trial.
 
 #ifndef FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_
 #define FOOTPRINT_GATES_SERVER_TRIAL_QUEUE_H_
@@ -44,24 +41,25 @@ namespace footprint {
 
 struct TrialToRun {
   std::string bundle_path;
-  // Tells who waits how far it is: "measuring and proving", "decided: ...".
+  // Reports the trial's progress to its clients: "measuring and proving",
+  // "decided: ...".
   std::function<void(absl::string_view stage)> report_stage;
-  // Whether the server ends: what may take long asks now and then, and returns
-  // Cancelled.
+  // Returns whether the server is stopping. A long operation calls it now and
+  // then, and returns Cancelled if so.
   std::function<bool()> is_stopped;
 };
 
-// Production's is RunTrial of gates/trials.
+// In production this is RunTrial of gates/trials.
 using RunTrialFunction =
     std::function<absl::StatusOr<StoredResult>(const TrialToRun&)>;
 
 struct TrialQueueOptions {
   int thread_count = 1;
-  // How often a trial may begin before it is given up.
+  // How many attempts a trial has before it is given up.
   int most_attempts = 3;
 };
 
-// Verdicts since the queue began, by decision.
+// Number of verdicts since the queue started, by decision.
 using DecisionCounts = std::array<int64_t, 6>;
 
 class TrialQueue {
@@ -75,23 +73,23 @@ class TrialQueue {
 
   void Start();
   void NoticeSubmission();
-  // Trials that wait stay in the store.
+  // Stops the threads. Waiting trials stay in the store.
   void Stop();
 
-  // Returns the stage of a trial that runs; empty for any other.
+  // Returns the stage of a running trial; empty for any other.
   std::string FindStage(int64_t sequence) const;
   DecisionCounts Decided() const;
 
  private:
   void Work();
-  // Returns whether there was one.
+  // Runs the next trial. Returns whether there was one.
   bool RunNext();
-  // nullopt: the queue stops, and the trial waits for the next one.
+  // Runs a trial. Returns nullopt if the queue stops, and the trial must wait.
   absl::optional<StoredResult> FindResult(const StoredTrial& trial);
-  // Waits before something is tried again. False: the queue stops.
+  // Waits before the next try. Returns false if the queue stops.
   bool WaitToRetry();
   bool IsStopping() const;
-  // Returns false if the queue stops, and the verdict is not kept.
+  // Stores the verdict. Returns false if the queue stops before that.
   bool Keep(int64_t sequence, const TrialOutcome& outcome);
   void SetStage(int64_t sequence, absl::string_view stage);
 
@@ -103,7 +101,7 @@ class TrialQueue {
   mutable Mutex mutex_;
   CondVar changed_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Rises with each submission, so that none is missed.
+  // Counts submissions, so that no thread misses one.
   int64_t submission_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<int64_t, std::string> stages_ ABSL_GUARDED_BY(mutex_);
   DecisionCounts decided_ ABSL_GUARDED_BY(mutex_) = {};

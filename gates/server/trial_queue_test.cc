@@ -34,7 +34,7 @@ class TrialQueueTest : public testing::Test {
     store_ = *std::move(store);
   }
 
-  // Its key.
+  // Submits a bundle. Returns its key.
   std::string Submit(const std::string& bundle) {
     NewTrial trial;
     trial.bundle_sha256 = Sha256Hex(bundle);
@@ -168,7 +168,7 @@ TEST_F(TrialQueueTest, WhatEndsItsServerAgainAndAgainIsGivenUp) {
   EXPECT_EQ(run_count, 0);
 }
 
-// A store whose disk is full, as far as results go, from outside.
+// Makes the store fail to write results, as on a full disk, from outside.
 class FullDisk {
  public:
   explicit FullDisk(const std::string& store_name)

@@ -57,14 +57,14 @@ std::string QueryValue(const ApiRequest& request, const std::string& name,
   return found == request.query.end() ? otherwise : found->second;
 }
 
-// Returns false if it is no number from 0 to `most`.
+// Reads a number of the query. Returns false unless it is from 0 to `most`.
 bool QueryNumber(const ApiRequest& request, const std::string& name,
                  int64_t otherwise, int64_t most, int64_t* number) {
   const std::string text = QueryValue(request, name, absl::StrCat(otherwise));
   return absl::SimpleAtoi(text, number) && *number >= 0 && *number <= most;
 }
 
-// RFC 3339, for people: nothing is ordered by it.
+// Returns the time in RFC 3339 for people; nothing is sorted by it.
 json TimeJson(int64_t unix_seconds) {
   if (unix_seconds == 0) return nullptr;
   const auto seconds = static_cast<std::time_t>(unix_seconds);
@@ -86,7 +86,8 @@ const char* WordOfState(TrialState state) {
   }
 }
 
-// The verdict says nothing about memory, and another run may.
+// Returns whether the trial's verdict says nothing about memory, which another
+// run may change.
 bool CanRunAgain(const StoredTrial& trial) {
   return trial.state == TrialState::kDecided &&
          (trial.decision == PRODUCER_FAILED || trial.decision == INCONCLUSIVE ||
@@ -287,7 +288,8 @@ ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
                                      BundleUpload upload) {
   const absl::Status finished = upload.Finish();
   if (!finished.ok()) return ErrorResponse(finished);
-  // It was admitted when it began; nothing is counted twice.
+  // BeginUpload has admitted and counted the request, so only the token is
+  // checked again.
   const absl::StatusOr<AccessGrant> grant = tokens_->Check(
       request.token,
       options_.now_unix_seconds ? options_.now_unix_seconds() : UnixSeconds());
@@ -331,8 +333,7 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
-  // A label that cannot be shown as it is could not be kept in a verdict
-  // either.
+  // A verdict could not store a label that cannot be shown as it is.
   if (!IsSha256Hex(trial.bundle_sha256) ||
       trial.deployment.size() > kMostDeploymentLength ||
       EscapeForTerminal(trial.deployment) != trial.deployment) {
@@ -574,7 +575,7 @@ ApiResponse ValidationApi::BackUp(const ApiRequest& /*request*/,
                                   const std::string& /*id*/) {
   const absl::Status made = MakeFolder(options_.backups_folder);
   if (!made.ok()) return ErrorResponse(made);
-  // Clocks jump, so a name may be taken.
+  // A clock may jump back, so a name may be taken.
   for (int suffix = 1; suffix < 1000; ++suffix) {
     const std::string folder =
         absl::StrCat(options_.backups_folder, "/",

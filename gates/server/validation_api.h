@@ -1,22 +1,22 @@
-// The validation server's interface, version 1: the effect of each request and
-// its answer, apart from how HTTP carries it. README.md lists the requests.
+// Implements version 1 of the validation server's interface: the effect of each
+// request and its answer, independent of HTTP. README.md lists the requests.
 //
 //   ValidationApi api(&store, &queue, &tokens, options);
 //   ApiRequest request = {"GET", "/v1/trials/" + id, {}, token};
 //   ApiResponse response = api.Answer(request);
 //
-// A bundle comes in pieces: BeginUpload, BundleUpload::Append, EndUpload. Who
-// waits for a verdict asks StateEvent again and again.
+// A bundle is uploaded in pieces: BeginUpload, BundleUpload::Append, EndUpload.
+// To wait for a verdict, call StateEvent repeatedly.
 //
-// A bundle has one trial; where that gave no verdict on memory, and the
-// submitter asks for it, another, and the last one is what counts.
+// A bundle has one trial. If its verdict says nothing about memory, the
+// submitter may ask for another trial; the last one counts.
 //
-// Each answer is JSON but the texts of verdicts and metrics; an error is
+// Each answer is JSON, except the texts of verdicts and metrics. An error is
 // {"error": {"code", "message"}}, and the message names the next step. Every
-// request but that for health wants a token of the scope that it needs.
+// request except that for health needs a token with the right scope.
 //
-// Store, queue and tokens outlive it. Thread-safe. Memory: an answer, at most
-// some MiB.
+// Store, queue and tokens must outlive it. Thread-safe. Memory: an answer, at
+// most a few MiB.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_API_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_API_H_
@@ -56,28 +56,28 @@ struct ApiResponse {
   std::map<std::string, std::string> headers;
 };
 
-// Effect of a rejection.
+// The effect of a REJECT verdict.
 enum class ServerMode {
-  kEnforce,  // is not accepted
-  kWarn,     // is accepted, and told
-  kAudit,    // is accepted, and recorded
+  kEnforce,  // the submission is refused
+  kWarn,     // accepted, with a warning
+  kAudit,    // accepted, and recorded
 };
 
-// "enforce", "warn" or "audit".
+// Parses "enforce", "warn" or "audit".
 absl::StatusOr<ServerMode> ParseServerMode(absl::string_view text);
 const char* WordOfMode(ServerMode mode);
 
 struct ApiOptions {
-  // Context of a verdict besides the bundle: thresholds, environment and judge.
-  // Another one makes a new trial of the same bundle.
+  // What a verdict depends on besides the bundle: thresholds, environment and
+  // judge. A new context gives the same bundle a new trial.
   std::string verdict_context;
   ServerMode mode = ServerMode::kEnforce;
   int64_t most_bundle_bytes = int64_t{1} << 30;
-  // The folder where POST /v1/backups puts them.
+  // The folder in which POST /v1/backups makes backups.
   std::string backups_folder;
   double most_requests_at_once = 1000;
   double requests_per_second = 500;
-  // The clock, for tests.
+  // A clock for tests; empty for the system's.
   std::function<int64_t()> now_unix_seconds;
 };
 
@@ -86,18 +86,20 @@ class ValidationApi {
   ValidationApi(TrialStore* store, TrialQueue* queue, AccessTokens* tokens,
                 const ApiOptions& options);
 
-  // All requests but an upload and events.
+  // Answers any request except an upload and events.
   ApiResponse Answer(const ApiRequest& request);
 
-  // POST /v1/trials with `announced_bytes` of a body to come, or why not.
+  // Begins POST /v1/trials with a body of `announced_bytes`. Returns the
+  // upload, or the answer that refuses it.
   std::variant<ApiResponse, BundleUpload> BeginUpload(const ApiRequest& request,
                                                       int64_t announced_bytes);
   ApiResponse EndUpload(const ApiRequest& request, BundleUpload upload);
 
-  // Returns whether the request may follow events, and of which trial; its key,
-  // or an error to answer with.
+  // Returns the key of the trial whose events the request may follow, or the
+  // answer that refuses it.
   std::variant<ApiResponse, std::string> BeginEvents(const ApiRequest& request);
-  // A trial's state as one line of JSON. `is_last`: it is decided.
+  // Returns a trial's state as one line of JSON. Sets `is_last` to whether it
+  // is decided.
   absl::StatusOr<std::string> StateEvent(const std::string& key, bool* is_last);
 
  private:
@@ -105,11 +107,11 @@ class ValidationApi {
                                                  const std::string& id);
   struct Route;
 
-  // The grant, or the error.
+  // Returns the token's rights, or the answer that refuses it.
   std::variant<ApiResponse, AccessGrant> Admit(const ApiRequest& request,
                                                unsigned scope);
   ApiResponse Submit(const ApiRequest& request, const AccessGrant& grant);
-  // The bundle's last trial, or a new one where it may have one.
+  // Returns the bundle's last trial, or submits a new one if it may have one.
   absl::StatusOr<Submission> SubmitOrFind(NewTrial trial, bool is_again);
   ApiResponse SubmitKnown(const ApiRequest& request, const std::string& id);
   ApiResponse ShowTrial(const ApiRequest& request, const std::string& id);
@@ -135,11 +137,11 @@ class ValidationApi {
   std::atomic<int64_t> refusal_count_ = 0;
 };
 
-// {"error": {"code": code, "message": message}}.
+// Returns the answer {"error": {"code": code, "message": message}}.
 ApiResponse ErrorResponse(int status, absl::string_view code,
                           absl::string_view message);
-// Answers by the code of the status; with "Retry-After" where another time may
-// do.
+// Returns the answer for the code of the status, with "Retry-After" if a later
+// try may succeed.
 ApiResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace footprint

@@ -1,13 +1,15 @@
-// The web page of the validation server: submit, watch, verdict, profile,
-// history and comparison, in one file that loads nothing else.
+// Returns the web page of the validation server, which shows submission,
+// progress, verdict, profile, history and comparison. It is one file that loads
+// nothing else.
 //
 //   options.page = ValidationPage();
 //   options.page_policy = ValidationPagePolicy();
 //
-// It talks to the server that it came from, with a token that a person gives
-// and that the browser forgets with the tab.
+// It talks to the server that it was loaded from, with a token that the user
+// enters and that the browser forgets when the tab is closed.
 //
-// Pure, thread-safe; the caller owns the texts. Memory: some 25 KiB each.
+// Pure functions, thread-safe; the caller owns the texts. Memory: about 25 KiB
+// each.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_H_
@@ -18,8 +20,8 @@ namespace footprint {
 
 std::string ValidationPage();
 
-// Content-Security-Policy: its own script by its hash, its own style, its own
-// server, and nothing else.
+// Returns the Content-Security-Policy, which allows only the page's own script
+// (by its hash), style and server.
 std::string ValidationPagePolicy();
 
 }  // namespace footprint

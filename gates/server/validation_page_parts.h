@@ -1,9 +1,10 @@
-// The page's HTML and script, from validation_page.html and validation_page.js.
+// Holds the page's HTML and script, from validation_page.html and
+// validation_page.js.
 //
 //   absl::StrCat(kPageHtml, "<script>", kPageScript, "</script>");
 //
-// Constants of the program's image, 20 KiB of memory together, which live as
-// long as it; thread-safe.
+// Constants that live as long as the program; thread-safe. Memory: 20 KiB of
+// the program's image.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_PARTS_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_PAGE_PARTS_H_

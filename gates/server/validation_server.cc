@@ -16,12 +16,12 @@
 namespace footprint {
 namespace {
 
-// For how long another server may take to end.
+// How often to try for the store's lock while another server ends.
 constexpr int kMostLockTries = 50;
 constexpr unsigned kLockMicroseconds = 100000;
 
-// A signal as a byte in a pipe: a handler may do little else, and a mask would
-// be inherited by the programs that are tried.
+// The handler writes each signal as a byte to this pipe: it may do little else,
+// and the tried programs would inherit a signal mask.
 int g_signal_pipe[2] = {-1, -1};
 
 void NoteSignal(int) {
@@ -49,7 +49,7 @@ void AwaitSignal() {
   pollfd signalled = {g_signal_pipe[0], POLLIN, 0};
   while (poll(&signalled, 1, -1) < 0 && errno == EINTR) {
   }
-  // The next one need not wait for anything.
+  // A second signal ends the process at once.
   signal(SIGTERM, SIG_DFL);
   signal(SIGINT, SIG_DFL);
 }

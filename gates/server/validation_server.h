@@ -1,5 +1,5 @@
-// A validation server as a process: store, queue, interface and HTTP together,
-// until it is told to end.
+// Runs a validation server as a process: store, queue, interface and HTTP
+// together, until a signal ends it.
 //
 //   ValidationServerOptions options;
 //   options.store_folder = "/var/lib/footprint";
@@ -8,13 +8,15 @@
 //     std::printf("listening at port %d\n", port);
 //   });
 //
-// SIGTERM and SIGINT end it: no request is taken any more, what runs is waited
-// for, what waits stays in the store. A second signal ends it at once, which
-// costs the trials that run another try, and nothing that was acknowledged.
+// SIGTERM and SIGINT end it: it takes no more requests, waits for running
+// trials, and leaves waiting trials in the store. A second signal ends it at
+// once: running trials lose an attempt, but nothing that was acknowledged is
+// lost.
 //
-// Once in a process, on its main thread, since signals are the process's. Owns
-// nothing after the return. Memory: that of its parts (trial_store.h,
-// http_server.h). Errors: those of TrialStore::Open and HttpServer::Start.
+// A process may call it once, on its main thread, since it handles the
+// process's signals. Keeps nothing after it returns. Memory: that of its parts
+// (trial_store.h, http_server.h). Errors: those of TrialStore::Open and
+// HttpServer::Start.
 
 #ifndef FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
 #define FOOTPRINT_GATES_SERVER_VALIDATION_SERVER_H_
@@ -42,7 +44,7 @@ struct ValidationServerOptions {
 // Returns the path of the file that holds a store's tokens.
 std::string MakeTokenPath(const std::string& store_folder);
 
-// `is_ready` is called once the port is listened at.
+// Serves until a signal. Calls `is_ready` once the server listens at the port.
 absl::Status ServeUntilSignalled(const ValidationServerOptions& options,
                                  const RunTrialFunction& run,
                                  const std::function<void(int port)>& is_ready);

@@ -1,5 +1,6 @@
-// The attacks that a trial must withstand, and the right verdict on each: the
-// corpus is gates/sandbox/sandbox_test_program.c, and archives made here.
+// Runs the attacks that a trial must withstand, and checks the verdict on each.
+// They are cases of gates/sandbox/sandbox_test_program.c, and archives that are
+// made here.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ constexpr int64_t kBudgetBytes = 20 * kMiB;
 constexpr int64_t kHeldBytes = 24 * kMiB;
 
 struct Attack {
-  const char* name;  // of the test program's case
+  const char* name;  // name of the test program's case
   TrialCause cause;
   const char* reason = "";  // a part of it
   const char* program = "sandbox_test_program";
@@ -38,7 +39,7 @@ struct Attack {
 };
 
 constexpr Attack kAttacks[] = {
-    // More memory than the budget, by every way that there is.
+    // Taking more memory than the budget, in every possible way.
     {"hold_malloc", PEAK_ABOVE_BUDGET},
     {"hold_mmap", PEAK_ABOVE_BUDGET},
     {"hold_brk", PEAK_ABOVE_BUDGET},
@@ -58,9 +59,9 @@ constexpr Attack kAttacks[] = {
     {"hold_without_profiler", PEAK_ABOVE_BUDGET},
     {"hold_unless_profiled", PEAK_ABOVE_BUDGET},
     {"hold_malloc", PEAK_ABOVE_BUDGET, "", "sandbox_static_program"},
-    // Ways out: the program ends with 10 where it was refused.
+    // Ways out of the sandbox: the program ends with 10 if it was refused.
     {"file_too_large", PROGRAM_FAILED, "status 10"},
-    // Its 255 processes are more than the budget.
+    // Its 255 processes need more than the budget.
     {"fork_bomb", PEAK_ABOVE_BUDGET},
     // Its 255 threads have some 20 MiB of stacks, more or less by the kernel.
     {"thread_bomb", PROGRAM_FAILED, "status 10", "sandbox_test_program",
@@ -87,18 +88,18 @@ constexpr Attack kAttacks[] = {
     {"try_host_name", PROGRAM_FAILED, "status 10"},
     {"try_descriptors", PROGRAM_FAILED, "status 10"},
     {"crash", PROGRAM_FAILED, "signal 11"},
-    // Games with time.
+    // Attempts to run for too long.
     {"sleep_long", TIMED_OUT},
     {"spin", TIMED_OUT},
     {"ignore_signals", TIMED_OUT},
     {"stop_self", TIMED_OUT},
-    // Lies and floods that change nothing.
+    // False records and floods of output, which change nothing.
     {"forge_records", FITS},
     {"flood", FITS},
     {"good", FITS},
 };
 
-// Bytes that no compression makes small.
+// Returns random bytes, which cannot be compressed.
 std::string Noise(int64_t bytes) {
   std::mt19937 random(1);
   std::string noise;

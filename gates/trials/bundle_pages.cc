@@ -26,8 +26,8 @@
 namespace footprint {
 namespace {
 
-// A page may be under way to the disk, in a list of another processor, or held
-// by the kernel's own search for free memory: all of these end by themselves.
+// A page may be on its way to the disk, in a list of another processor, or held
+// by the kernel's search for free memory. All of these end without help.
 constexpr absl::Duration kFirstPause = absl::Milliseconds(1);
 constexpr absl::Duration kLongestPause = absl::Milliseconds(100);
 constexpr absl::Duration kPatience = absl::Seconds(10);
@@ -35,7 +35,7 @@ constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE |
                                    SYNC_FILE_RANGE_WRITE |
                                    SYNC_FILE_RANGE_WAIT_AFTER;
 
-// Pages of a file that are in memory.
+// Returns the number of a file's pages that are in memory.
 int64_t CountCachedPages(int file, int64_t size) {
   void* const memory =
       mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, file, 0);
@@ -64,7 +64,7 @@ absl::StatusOr<FileDescriptor> OpenFile(const std::string& path) {
   return file;
 }
 
-// The kernel takes clean pages away, and begins to write the others.
+// Drops a file's clean pages, and makes the kernel begin to write the others.
 absl::Status BeginEviction(const std::string& path) {
   const absl::StatusOr<FileDescriptor> file = OpenFile(path);
   if (!file.ok()) return file.status();
@@ -73,8 +73,8 @@ absl::Status BeginEviction(const std::string& path) {
 }
 
 // Writes the file's changed pages and drops those that are clean. The file need
-// not outlive this machine, so this waits for the journal only if it is told
-// to.
+// not survive a crash of this machine, so this waits for the journal only if
+// `wait_for_journal` is set.
 absl::Status DropPages(const std::string& path, int file,
                        bool wait_for_journal) {
   if (wait_for_journal || sync_file_range(file, 0, 0, kWriteAndWait) != 0) {

@@ -1,18 +1,18 @@
-// Takes a bundle's files out of the page cache, so that a run that reads them
-// reads them from the disk, and their pages count in its control group.
+// Evicts a bundle's files from the page cache. A run then reads them from the
+// disk, and their pages count in its control group.
 //
 //   absl::Status status = EvictFiles("/var/trials/17/bundle");
 //
-// A file's page counts where it is read first: pages that whoever unpacked the
-// bundle left behind would count for no run. Every regular file is looked at
-// again afterwards.
+// A page of a file counts for the control group that reads it first, so pages
+// that are left from unpacking would count for no run. Every regular file is
+// checked afterwards.
 //
-// Thread-safe; keeps and owns nothing. Memory: a byte for each page of the
-// largest file. Time: the disk's, for files that are not yet written, and some
-// microseconds a file; up to ten seconds for a file whose pages something holds
-// meanwhile, as the kernel does when memory is short. Errors:
-// kFailedPrecondition: the file system keeps its files in memory, as a tmpfs
-// does, or a process holds a file for longer, named with the way out; else
+// Thread-safe; keeps nothing. Memory: a byte for each page of the largest file.
+// Time: that of the disk for files that are not yet written, and some
+// microseconds for each file; up to ten seconds for a file whose pages are
+// held, for example by the kernel when memory is short. Errors:
+// kFailedPrecondition, with what to do, if the file system keeps its files in
+// memory, as a tmpfs does, or if a process holds a file for longer; else
 // FileError's.
 
 #ifndef FOOTPRINT_GATES_TRIALS_BUNDLE_PAGES_H_

@@ -53,7 +53,8 @@ TEST(BundlePagesTest, SmallFilesLeaveTheCacheToo) {
   }
 }
 
-// Maps the first page of a file and reads it: the kernel keeps such a page.
+// Maps the first page of a file and reads it, so that the kernel keeps the
+// page.
 class MappedPage {
  public:
   explicit MappedPage(const std::string& path) {

@@ -58,7 +58,8 @@ absl::Status CheckField(const Message& message, const FieldDescriptor& field) {
   return status;
 }
 
-// As deep as the messages' types are, which refer to none above.
+// Checks a message and those inside it. The recursion is bounded, since no
+// message type contains itself.
 absl::Status CheckMessage(const Message& message) {
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);

@@ -1,14 +1,14 @@
-// Reads a trial's explanation from untrusted bytes: the process that wrote them
-// has read a hostile program's records, and may be under its control.
+// Parses a trial's explanation from untrusted bytes. The process that wrote
+// them has read a hostile program's records, and may be under its control.
 //
 //   absl::StatusOr<TrialExplanation> explanation = CheckedExplanation(bytes);
 //
-// The result is bounded (kMostExplanationBytes in all, kMostTextBytes a text),
-// its texts hold no control characters, and it has only known fields. Its
-// figures may be false: they explain, and decide nothing.
+// The result is bounded (kMostExplanationBytes in all, kMostTextBytes for each
+// text), its texts have no control characters, and it has only known fields.
+// Its figures may be false, so they explain a decision but never make one.
 //
-// Pure, thread-safe; the result owns copies. Memory: the bytes, a few times.
-// Errors: kInvalidArgument, with the fault.
+// Pure function, thread-safe; the result owns copies. Memory: a few times the
+// bytes. Errors: kInvalidArgument, with the fault.
 
 #ifndef FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_
 #define FOOTPRINT_GATES_TRIALS_CHECKED_EXPLANATION_H_

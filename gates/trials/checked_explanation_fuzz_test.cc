@@ -1,4 +1,5 @@
-// Explanations of any bytes: refused, or bounded and plain.
+// Parses any bytes as an explanation: they are refused, or the result is
+// bounded and without control characters.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

@@ -36,7 +36,7 @@ SandboxRun ReaderRun(const RecordsToRead& records, const std::string& program) {
                    absl::StrCat(records.run.wall_time_ns)};
   run.arguments.insert(run.arguments.end(), records.run.arguments.begin(),
                        records.run.arguments.end());
-  // A sanitizer's look for leaks wants ptrace, which is refused.
+  // A sanitizer's leak check needs ptrace, which the sandbox refuses.
   run.environment = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC",
                      "ASAN_OPTIONS=detect_leaks=0"};
   run.bundle_folder = records.bundle_folder;
@@ -45,7 +45,7 @@ SandboxRun ReaderRun(const RecordsToRead& records, const std::string& program) {
   run.scratch_bytes = 1 << 20;
   run.process_limit = kReaderProcesses;
   run.time_limit_seconds = records.time_limit_seconds;
-  // One more than is taken tells what was cut.
+  // One byte more than the maximum shows that the output was too long.
   run.output_tail_bytes = kMostExplanationBytes + 1;
   return run;
 }

@@ -1,6 +1,6 @@
-// Records of a program that may be hostile, read where a fault of the reader
-// harms nothing: by a process with a sandbox, a memory limit and a time limit
-// of its own, of which nothing but a checked TrialExplanation comes back.
+// Reads the records of a program that may be hostile in a process with its own
+// sandbox, memory limit and time limit, where a fault of the reader does no
+// harm. It returns only a checked TrialExplanation.
 //
 //   RecordsToRead records;
 //   records.run.folder = "/var/trials/17/profiler/records";
@@ -12,11 +12,11 @@
 //
 // The reader sees the records, the bundle and the host's /usr, all read-only,
 // and no network. Writes the reader's program into `work_folder`, once.
-// Thread-compatible: one call a work folder. The result owns copies. Memory:
-// kMostExplanationBytes a few times here, kReaderLimitBytes in the reader's
-// cgroup. Time: at most kReaderSeconds. Errors: kNotFound: no records;
-// kInvalidArgument: the reader crashed, exhausted its limits or wrote nonsense;
-// else those of RunInSandbox.
+// Thread-compatible: one call for each work folder. The result owns copies.
+// Memory: a few times kMostExplanationBytes here, and kReaderLimitBytes in the
+// reader's cgroup. Time: at most kReaderSeconds. Errors: kNotFound if there are
+// no records; kInvalidArgument if the reader crashed, exceeded its limits or
+// wrote nonsense; else those of RunInSandbox.
 
 #ifndef FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_
 #define FOOTPRINT_GATES_TRIALS_CONFINED_READER_H_

@@ -48,7 +48,7 @@ class ConfinedReaderTest : public testing::Test {
     return records;
   }
 
-  // Result of a reader that the record `name` took over.
+  // Returns the result of a reader that the record `name` took over.
   absl::StatusOr<TrialExplanation> TakenOver(const std::string& name) const {
     WriteTestFile(absl::StrCat(name_, "/records/", name), "");
     RecordsToRead records = Records();
@@ -100,7 +100,7 @@ TEST_F(ConfinedReaderTest, NoRecordsAreNoFault) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-// By the true reader.
+// This test uses the real reader.
 TEST_F(ConfinedReaderTest, ForgedRecordsAreRefused) {
   WriteTestFile(name_ + "/records/1.0.record", std::string(100000, 'x'));
   EXPECT_THAT(

@@ -1,10 +1,10 @@
-// The program that reads a trial's records, as bytes inside this one: so that
-// a server is one file, which may be copied anywhere.
+// Contains the program that reads a trial's records, as bytes inside this
+// program. So a server is one file that can be copied anywhere.
 //
 //   absl::Status status = ReplaceFile(path, EmbeddedRecordReader());
 //
 // A constant: thread-safe, valid until the process ends. Memory: pages of the
-// file, which are read once a trial.
+// program's file, which each trial reads once.
 
 #ifndef FOOTPRINT_GATES_TRIALS_EMBEDDED_RECORD_READER_H_
 #define FOOTPRINT_GATES_TRIALS_EMBEDDED_RECORD_READER_H_

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kMostSites = 20;
 constexpr char kBundlePrefix[] = "/bundle/";
-// The most entries of a profile that is kept: within what checked_explanation.h
-// allows.
+// The most entries of a profile, so that it stays within the limits of
+// checked_explanation.h.
 constexpr int kMostAttributions = 1000;
 constexpr int kMostPhases = 1000;
 
@@ -34,7 +34,7 @@ const Metric* Find(const google::protobuf::RepeatedPtrField<Metric>& metrics,
   return nullptr;
 }
 
-// The innermost of those in which the heap was at its highest.
+// Returns the innermost of the stages in which the heap was at its peak.
 std::string StageOfPeak(const BenchmarkMemory& benchmark) {
   const Metric* const peak =
       Find(benchmark.metrics(), PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
@@ -49,7 +49,7 @@ std::string StageOfPeak(const BenchmarkMemory& benchmark) {
   return stage;
 }
 
-// Sites that are left out become one at the end, so that the sum stays.
+// Merges the last sites into one, so that the sum stays.
 void CutAttributions(BenchmarkMemory* benchmark) {
   auto* const sites = benchmark->mutable_peak_attribution();
   if (sites->size() <= kMostAttributions) return;
@@ -64,7 +64,7 @@ void CutAttributions(BenchmarkMemory* benchmark) {
   rest->set_live_bytes(rest_bytes);
 }
 
-// A phase's parent stands before it, so those that stay are whole.
+// A phase's parent stands before it, so no phase that stays lacks its parent.
 void CutPhases(BenchmarkMemory* benchmark) {
   auto* const phases = benchmark->mutable_phases();
   if (phases->size() <= kMostPhases) return;
@@ -78,7 +78,7 @@ void AddPeak(const BenchmarkMemory& benchmark, TrialExplanation* explanation) {
   explanation->set_peak_stage(StageOfPeak(benchmark));
 }
 
-// "make (file:3)"; without a line, the function alone.
+// Returns "make (file:3)", or only the function if there is no line.
 std::string NameSite(const CodeFrame& frame) {
   if (frame.file().empty() || frame.line() <= 0) {
     return EscapeForProto(frame.function());
@@ -88,8 +88,8 @@ std::string NameSite(const CodeFrame& frame) {
       ":", frame.line(), ")"));
 }
 
-// The places that held most at the peak. A profile's own sites leave lines out,
-// since these change with each edit.
+// Adds the places that held the most bytes at the peak, with their lines. The
+// sites of a profile have no lines, since these change with each edit.
 void AddPeakSites(const MeasuredRun& run, TrialExplanation* explanation) {
   const MeasuredImage* const image = LargestImage(run);
   if (image == nullptr) return;
@@ -124,7 +124,7 @@ absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run) {
   }
   AgentRun agent_run;
   agent_run.arguments = run.arguments;
-  // The sites are wanted, also where they are those of a sample.
+  // The sites are wanted even if they are from a sample.
   agent_run.sampling_interval_bytes = 0;
   AgentRunEnd end;
   end.exit_status = run.exit_status;

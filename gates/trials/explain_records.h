@@ -1,15 +1,15 @@
-// Explanation of a program's records: its heap's peak, the stage and the sites.
+// Explains a program's records: the peak of its heap, and the stage and the
+// sites of the peak.
 //
 //   RecordedRun run;
 //   run.folder = "/records";
 //   run.arguments = {"train", "--rows=1000"};
 //   absl::StatusOr<TrialExplanation> explanation = ExplainRecords(run);
 //
-// The records may be forged, so this runs in record_reader alone, a process
-// that is confined, and never in a server. Pure but for the files that it
-// reads: the records, and the objects and scripts that they name.
-// Thread-compatible. Memory: the records, twice. Errors: kNotFound without
-// records, those of ReadRecords.
+// The records may be forged, so this runs only in record_reader, a confined
+// process, and never in a server. Reads the records, and the objects and
+// scripts that they name; changes nothing. Thread-compatible. Memory: twice the
+// records. Errors: kNotFound without records, else those of ReadRecords.
 
 #ifndef FOOTPRINT_GATES_TRIALS_EXPLAIN_RECORDS_H_
 #define FOOTPRINT_GATES_TRIALS_EXPLAIN_RECORDS_H_
@@ -24,8 +24,8 @@
 namespace footprint {
 
 struct RecordedRun {
-  std::string folder;                  // of the records
-  std::vector<std::string> arguments;  // the program's, its name first
+  std::string folder;                  // folder of the records
+  std::vector<std::string> arguments;  // the program's name and its arguments
   int exit_status = 0;
   int signal_number = 0;
   int64_t wall_time_ns = 0;

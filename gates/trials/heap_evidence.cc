@@ -10,7 +10,7 @@
 namespace footprint {
 namespace {
 
-// Records may be forged: a sum that is too large for the type, too.
+// Records may be forged, so figures are bounded: their sums must not overflow.
 constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 8;
 
 int64_t ReadBytes(const BenchmarkMemory& benchmark, MetricKind kind) {
@@ -18,12 +18,13 @@ int64_t ReadBytes(const BenchmarkMemory& benchmark, MetricKind kind) {
       ReadMetric(benchmark, kind).bytes_or_count.value_or(0), 0, kMostBytes);
 }
 
-// Returns whether a rule that blocks holds.
+// Returns whether the judgement is of a blocking rule that holds.
 bool HoldsAndBlocks(const Judgement& judgement) {
   return judgement.severity() == BLOCK && judgement.decision() == ACCEPT;
 }
 
-// The figure as a rule has judged it from above; absent: none has.
+// Returns the lowest value of a figure that a blocking rule has accepted as not
+// too high; nullopt if there is none.
 absl::optional<int64_t> FindJudgedBytes(const Verdict& verdict,
                                         MetricKind kind) {
   absl::optional<int64_t> least;

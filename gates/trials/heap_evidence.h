@@ -1,20 +1,18 @@
-// Says whether a heap that the profiler recorded explains the memory that the
-// program has where no profiler runs.
+// Computes whether a heap that the profiler recorded explains the memory that
+// the program needs without the profiler.
 //
 //   if (IsHeapJudged(verdict) &&
 //       measured_bytes > ComputeMostExplainedBytes(profile, verdict)) {
-//     // The recorded heap is not the program's, or not all of its memory.
+//     // The recorded heap is false, or not all of its memory.
 //   }
 //
-// The profiled run knows the heap, and a program can tell that run from the
-// others and behave otherwise in it. The rule is the one of whole_process.h:
-// what the heap and the mappings leave out may be up to 16 MB, or up to half. A
-// figure explains no more than what a rule has judged of it, and mappings only
-// where a rule judges them: a TiB of addresses that nobody touches is mapped,
-// too.
+// Only the profiled run measures the heap, and a program can detect that run
+// and behave differently in it. The rule is that of whole_process.h: the heap
+// and the mappings may leave out up to 16 MB, or up to half of the memory. A
+// figure explains no more than the value that a rule has judged. Mappings count
+// only if a rule judges them, since a TiB of untouched addresses is mapped too.
 //
-// Pure functions, thread-safe; they own nothing and keep nothing. Memory: none.
-// They cannot fail, so there is no status.
+// Pure functions, thread-safe; they allocate nothing and cannot fail.
 
 #ifndef FOOTPRINT_GATES_TRIALS_HEAP_EVIDENCE_H_
 #define FOOTPRINT_GATES_TRIALS_HEAP_EVIDENCE_H_
@@ -26,13 +24,13 @@
 
 namespace footprint {
 
-// Returns whether a blocking rule holds by a figure that the profiled run alone
-// knows, which is any but the resident peak of the whole process.
+// Returns whether a blocking rule holds by a figure that only the profiled run
+// measures: any figure except the resident peak of the whole process.
 bool IsHeapJudged(const Verdict& verdict);
 
-// The most memory that a program with this profile's heap and mappings may need
-// by the rule, where `verdict` is on that profile. A profile without figures
-// explains 16 MB.
+// Returns the most memory that a program with this profile's heap and mappings
+// may need by the rule. `verdict` must be on that profile. A profile without
+// figures explains 16 MB.
 int64_t ComputeMostExplainedBytes(const MemoryProfile& profile,
                                   const Verdict& verdict);
 

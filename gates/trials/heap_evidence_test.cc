@@ -46,8 +46,7 @@ TEST(HeapEvidenceTest, SixteenMegabytesOrHalfMayBeLeftOut) {
       200'000'000);
 }
 
-// Addresses that nobody touches are mapped as well, and a minimum bounds
-// nothing.
+// Untouched addresses are mapped too, and a minimum does not limit them.
 TEST(HeapEvidenceTest, MappingsThatNobodyJudgesExplainNothing) {
   constexpr int64_t kTebibyte = int64_t{1} << 40;
   const MemoryProfile profile = MakeProfile(1'000'000, kTebibyte);
@@ -57,7 +56,7 @@ TEST(HeapEvidenceTest, MappingsThatNobodyJudgesExplainNothing) {
   EXPECT_EQ(ComputeMostExplainedBytes(profile, verdict), 17'000'000);
 }
 
-// The figure that is judged may be another than the one that is told.
+// The judged figure may differ from the recorded one.
 TEST(HeapEvidenceTest, AHeapExplainsNoMoreThanWhatIsJudged) {
   Verdict verdict;
   Judge(PEAK_LIVE_USABLE_BYTES, 3'000'000, MAXIMUM, &verdict);
@@ -94,7 +93,8 @@ TEST(HeapEvidenceTest, OnlyTheResidentPeakIsSeenFromOutside) {
   EXPECT_TRUE(
       IsHeapJudged(MakeVerdict(PEAK_RESIDENT_BYTES, BLOCK, ACCEPT, "a")));
   EXPECT_TRUE(IsHeapJudged(MakeVerdict(kHeap, BLOCK, ACCEPT, "")));
-  // A rule that has rejected needs no more evidence; others decide nothing.
+  // A rule that rejects needs no more evidence, and a rule that does not block
+  // decides nothing.
   EXPECT_FALSE(IsHeapJudged(MakeVerdict(kHeap, BLOCK, REJECT, "")));
   EXPECT_FALSE(IsHeapJudged(MakeVerdict(kHeap, AUDIT, ACCEPT, "")));
 }

@@ -1,5 +1,5 @@
-// A record reader that a record took over: the name of the first file in
-// /records says what it does.
+// Plays a record reader that a record took over. The name of the first file in
+// /records selects what it does.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -26,7 +26,7 @@ static void flood(void) {
   for (int i = 0; i < 1024; ++i) (void)!write(1, block, sizeof(block));
 }
 
-// Ends with 0 where something could be had that must not.
+// Ends with 0 if something succeeds that the sandbox must refuse.
 static void escape(void) {
   if (open("/records/written", O_CREAT | O_WRONLY, 0666) >= 0) _exit(0);
   if (open("/etc/shadow", O_RDONLY) >= 0) _exit(0);

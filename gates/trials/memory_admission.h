@@ -1,19 +1,16 @@
-// Admits runs so that their limits together stay within the memory that this
-// host has for them: no run is killed because others run beside it.
+// Admits runs so that the sum of their limits stays within the memory that this
+// host has for them. So no run is killed because others run at the same time.
 //
 //   MemoryAdmission admission(MemoryAdmission::BytesForRuns(available_bytes));
-//   const MemoryAdmission::Share share = admission.Await(run.limit_bytes);
-//   ...                                   // the run; then the share goes back
+//   const MemoryAdmission::Share share = admission.Await(run.limit_bytes); ...
+//   // run; then the share is returned
 //
-// `Await` waits until the bytes are free. Shares are given in the order in
-// which they are asked for, so that a large run is not passed over for ever.
-// Whoever holds a share asks for no second one, or two could wait for each
-// other.
+// `Await` waits until the bytes are free. Shares are granted in the order of
+// the calls, so that a large run does not starve. A thread that holds a share
+// must not await a second one, or two threads could wait for each other.
 //
-// Thread-safe. The admission outlives its shares, which own nothing but their
-// bytes; it allocates nothing. Memory: 150 bytes. A share cannot fail: a caller
-// asks for at most `total_bytes`, and gets no more than that, so there is no
-// status.
+// Thread-safe. The admission must outlive its shares. Allocates nothing.
+// Memory: 150 bytes. `Await` cannot fail: nobody gets more than `total_bytes`.
 
 #ifndef FOOTPRINT_GATES_TRIALS_MEMORY_ADMISSION_H_
 #define FOOTPRINT_GATES_TRIALS_MEMORY_ADMISSION_H_
@@ -28,7 +25,7 @@ namespace footprint {
 
 class MemoryAdmission {
  public:
-  // Bytes of a run, which go back with this. Movable.
+  // The bytes of a run, which the destructor returns. Movable.
   class Share {
    public:
     Share(Share&& other) noexcept
@@ -48,7 +45,8 @@ class MemoryAdmission {
     int64_t bytes_;
   };
 
-  // Leaves an eighth of what is available to the server, the kernel and others.
+  // Returns the bytes for runs: all available bytes but an eighth, which is
+  // left to the server, the kernel and others.
   static int64_t BytesForRuns(int64_t available_bytes) {
     return available_bytes - available_bytes / 8;
   }
@@ -58,12 +56,13 @@ class MemoryAdmission {
   MemoryAdmission(const MemoryAdmission&) = delete;
   MemoryAdmission& operator=(const MemoryAdmission&) = delete;
 
-  // Waits for `bytes`, or for all where they are more.
+  // Waits until `bytes` are free and returns a share of them; a share of all
+  // bytes if `bytes` are more.
   Share Await(int64_t bytes);
 
-  // No run gets more.
+  // Returns the most bytes that a run can get.
   int64_t total_bytes() const { return total_bytes_; }
-  // Returns how many asked and have no share yet.
+  // Returns the number of callers that wait for a share.
   int64_t waiting_count();
 
  private:
@@ -73,7 +72,7 @@ class MemoryAdmission {
   Mutex mutex_;
   CondVar changed_;
   int64_t free_bytes_ ABSL_GUARDED_BY(mutex_);
-  // The numbers of who comes next, and of who is served now.
+  // Ticket numbers: of the next caller, and of the caller that is served now.
   int64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t served_number_ ABSL_GUARDED_BY(mutex_) = 0;
 };

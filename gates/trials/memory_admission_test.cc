@@ -34,11 +34,12 @@ TEST(MemoryAdmissionTest, SharesOfAllThreadsStayWithinTheTotal) {
   for (std::thread& each : threads) each.join();
   EXPECT_LE(most, 1000);
   EXPECT_EQ(held, 0);
-  // All of it is there again.
+  // All bytes are free again.
   const MemoryAdmission::Share all = admission.Await(1000);
 }
 
-// A small share that would fit waits behind a large one that asked before it.
+// A small share that would fit waits behind a large one that was requested
+// before it.
 TEST(MemoryAdmissionTest, ALargeShareIsNotPassedOver) {
   MemoryAdmission admission(1000);
   std::optional<MemoryAdmission::Share> first(admission.Await(600));

@@ -30,7 +30,7 @@ constexpr int64_t kBlockBytes = 64 << 10;
 constexpr int64_t kMostApparentBytes = int64_t{1} << 30;
 constexpr int64_t kMostRecordsBytes = int64_t{256} << 20;
 constexpr int kMostRecords = 4000;
-// A site of a MiB is met some 16 times.
+// A site of one MiB is sampled about 16 times.
 constexpr int64_t kSampledBytes = 64 << 10;
 
 absl::Status WriteFile(const std::string& path, absl::string_view bytes,
@@ -45,15 +45,16 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes,
   return FileError(errno, path, "cannot be written");
 }
 
-// A name like those of the agent: no way out of the folder.
+// Returns whether the name is like those of the agent, so that it cannot lead
+// out of the folder.
 bool IsRecordName(absl::string_view name) {
   return !name.empty() && name[0] != '.' && name.size() < 100 &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") ==
              absl::string_view::npos;
 }
 
-// Bytes of data copied, holes left out; the rest where it is more than
-// `most_bytes`.
+// Copies the data of a file without its holes, up to `most_bytes`. Returns the
+// bytes that were copied.
 int64_t CopyData(int source, int target, int64_t most_bytes) {
   std::vector<char> block(kBlockBytes);
   int64_t copied = 0;
@@ -75,8 +76,8 @@ int64_t CopyData(int source, int target, int64_t most_bytes) {
   return copied;
 }
 
-// Copies a record, and returns its bytes. Copies nothing if it is no regular
-// file or seems too large. Bytes copied.
+// Copies a record. Returns the bytes that were copied: 0 if it is not a regular
+// file or seems too large.
 int64_t CopyRecord(int folder, const char* name, const std::string& target,
                    int64_t most_bytes) {
   const FileDescriptor source(openat(
@@ -86,7 +87,8 @@ int64_t CopyRecord(int folder, const char* name, const std::string& target,
       !S_ISREG(about.st_mode) || about.st_size > kMostApparentBytes) {
     return 0;
   }
-  // Whoever reads it has no rights of this process.
+  // The reader has none of this process's rights, so everyone may read the
+  // copy.
   const FileDescriptor copy(
       open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
   if (!copy.is_open() || ftruncate(copy.get(), about.st_size) != 0) return 0;

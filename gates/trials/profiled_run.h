@@ -1,15 +1,15 @@
-// A trial's run under the profiler: the agent beside the program, and what it
-// recorded, read by a confined process, as an explanation.
+// Runs a trial's program under the profiler: loads the agent into the program,
+// and has a confined process turn the records into an explanation.
 //
 //   ProfiledRun profiled("/var/trials/17/profiler", /*is_exact=*/false);
 //   absl::Status status = profiled.Prepare(&sandbox_run);
 //   ...                                   // run it
 //   profiled.Explain(root, trial_run, kReaderLimitBytes, &result);
 //
-// Records are the program's to forge: here they are only copied, regular files
-// alone, up to a size; confined_reader.h has who reads them. No acceptance
-// rests on them alone (heap_evidence.h). Makes its folder, which must live as
-// long as the run; the caller removes it. Thread-compatible. Memory: 64 KiB and
+// A program can forge its records. Here they are only copied: regular files, up
+// to a maximum size. confined_reader.h reads them. No acceptance rests on them
+// alone (heap_evidence.h). Creates its folder, which must exist until the run
+// is explained; the caller removes it. Thread-compatible. Memory: 64 KiB and
 // the explanation.
 
 #ifndef FOOTPRINT_GATES_TRIALS_PROFILED_RUN_H_
@@ -27,15 +27,17 @@ namespace footprint {
 
 class ProfiledRun {
  public:
-  // Exact: each allocation is recorded, which takes several times as long; else
-  // the sites are those of a sample.
+  // If `is_exact`, each allocation is recorded, which makes the run several
+  // times as long; otherwise the sites are from a sample.
   ProfiledRun(std::string folder, bool is_exact);
 
-  // Changes `run`, which must not outlive this. FileError's.
+  // Changes `run` so that it loads the agent. `run` must not outlive this.
+  // Errors: FileError's.
   absl::Status Prepare(SandboxRun* run);
 
-  // Adds the profile, the heap's peak, its stage and sites, where there are
-  // any; or why they cannot be had. Who reads them has `limit_bytes`.
+  // Adds the profile and the heap's peak with its stage and sites to the
+  // result, if there are records, or the reason why they could not be read. The
+  // reader gets `limit_bytes` of memory.
   void Explain(const SandboxRoot& root, const TrialRun& run,
                int64_t limit_bytes, TrialResult* result) const;
 
@@ -46,8 +48,9 @@ class ProfiledRun {
   std::vector<std::string> arguments_;
 };
 
-// The profile that thresholds judge: the program's, whose resident peak is the
-// whole-process peak as seen from outside. No figure of one run is EXACT.
+// Returns the profile that thresholds judge: the recorded one, with the
+// whole-process peak that was measured from outside as its resident peak. All
+// its figures are STATISTICAL.
 MemoryProfile ProfileToJudge(const TrialResult& result);
 
 }  // namespace footprint

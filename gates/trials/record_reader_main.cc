@@ -1,4 +1,4 @@
-// Reads what a program left for the profiler, where it can harm nothing:
+// Reads the records that a program left, in a confined process:
 //
 //   record_reader FOLDER EXIT_STATUS SIGNAL_NUMBER WALL_TIME_NS ARGUMENT...
 //
@@ -37,7 +37,7 @@ int Main(int argc, char** argv) {
   const std::string bytes = explanation->SerializeAsString();
   const bool is_written =
       WriteOn(STDOUT_FILENO, bytes.data(), static_cast<int64_t>(bytes.size()));
-  // At once: no destructor of a heap that records may have damaged.
+  // Exits without destructors, since the records may have damaged the heap.
   _exit(is_written ? 0 : 1);
 }
 

@@ -37,7 +37,7 @@ namespace footprint {
 namespace {
 
 constexpr int64_t kProfilerBytes = int64_t{256} << 20;
-// Longer than the program takes by itself.
+// The run under the profiler gets this many times the time limit.
 constexpr int kProfilerTimes = 4;
 
 BundleLimits ReadLimits(const TrialRequest& request) {
@@ -95,7 +95,7 @@ void AddDoubt(const std::string& program, const std::string& doubt,
 }
 
 // Runs the trial of one bundle step by step. A step that settles the trial sets
-// the cause in the result, and the steps after it are left out.
+// the cause in the result, and later steps are skipped.
 class Trial {
  public:
   Trial(const TrialRequest& request, MemoryAdmission* admission,
@@ -120,7 +120,7 @@ class Trial {
     status = Measure(*root);
     if (status.ok() && !IsDecided()) status = Prove(*root);
     if (!status.ok() || result_.cause() == BAD_BUNDLE) return End(status);
-    // No threshold makes a rejection an acceptance.
+    // A threshold cannot turn a rejection into an acceptance.
     const bool is_final =
         request_.threshold_paths().empty() || result_.cause() != FITS;
     if (is_final && on_decided_) {
@@ -196,7 +196,8 @@ class Trial {
                           limits_, limit_bytes);
   }
 
-  // Returns null if the bundle is at fault, and the verdict set.
+  // Runs the program once. If it cannot be executed, decides BAD_BUNDLE and
+  // returns null.
   absl::StatusOr<const TrialRun*> RunOnce(const SandboxRoot& root,
                                           TrialRun::Purpose purpose,
                                           const SandboxRun& run) {
@@ -218,10 +219,10 @@ class Trial {
     return trial_run;
   }
 
-  // Files of the host's that nobody had read lately count where the program
-  // reads them, as page cache. So where the cgroup had more than the largest
-  // process, the run is made again, and the lower peak counts; the bundle's own
-  // files are read from the disk in both.
+  // Measures with a warm page cache. Files of the host that were not in memory
+  // count as page cache of the run that reads them. So if the cgroup's peak is
+  // above that of the largest process, the run is repeated, and the lower peak
+  // counts. Both runs read the bundle's own files from the disk.
   absl::StatusOr<const TrialRun*> MeasureWarm(const SandboxRoot& root) {
     const SandboxRun run = MakeRun(limits_.measuring_limit_bytes);
     absl::StatusOr<const TrialRun*> first =
@@ -255,12 +256,13 @@ class Trial {
     return absl::OkStatus();
   }
 
-  // Under the profiler; whatever comes of it changes no verdict.
+  // Runs the program under the profiler; its outcome changes no verdict.
   absl::Status Explain(const SandboxRoot& root) {
     SandboxRun run = MakeRun(limits_.measuring_limit_bytes + kProfilerBytes);
     run.scratch_bytes = std::max(run.scratch_bytes, kProfilerBytes);
     run.time_limit_seconds *= kProfilerTimes;
-    // A threshold judges each byte; an explanation needs the largest sites.
+    // A threshold needs exact bytes; an explanation only needs the largest
+    // sites.
     ProfiledRun profiled(folder_.Path("profiler"),
                          !request_.threshold_paths().empty());
     absl::Status status = profiled.Prepare(&run);
@@ -287,9 +289,9 @@ class Trial {
     return absl::OkStatus();
   }
 
-  // Returns why the profile cannot stand for the program, or an empty string if
-  // it can. Runs the program once more, without the profiler and within what
-  // the recorded heap explains.
+  // Returns why the profile may not describe the program, or an empty string.
+  // If necessary, runs the program once more, without the profiler and under
+  // the memory that the recorded heap explains.
   absl::StatusOr<std::string> DoubtProfile(const SandboxRoot& root,
                                            const Verdict& verdict) {
     const TrialRun& profiled = result_.runs(result_.runs_size() - 1);

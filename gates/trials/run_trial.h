@@ -1,32 +1,31 @@
-// Tries a bundle: runs it in a sandbox, and says whether it fits its budget.
+// Tries a bundle: runs it in a sandbox, and decides whether it fits its budget.
 //
-//   TrialRequest request;
-//   request.set_bundle_path("model.bundle");
+//   TrialRequest request; request.set_bundle_path("model.bundle");
 //   request.set_work_folder("/var/lib/footprint/trials/17");
-//   request.set_budget_bytes(200 << 20);
-//   absl::StatusOr<TrialResult> result = RunTrial(request);
-//   return result->verdict().decision();  // the exit status, as of `check`
+//   request.set_budget_bytes(200 << 20); absl::StatusOr<TrialResult> result =
+//   RunTrial(request); return result->verdict().decision(); // the exit status,
+//   as for `check`
 //
-// Three runs, each in a new sandbox: as it is, measured from outside; as it is,
-// under the budget itself; and under the profiler, to explain. The first two
-// decide, and cannot tell themselves apart. The first is made again where page
-// cache may be in its peak. Whatever a bundle does is a
+// A trial has three runs, each in a new sandbox. The first runs the program
+// unchanged and measures it from outside, the second runs it unchanged under
+// the budget, and the third runs it under the profiler, to explain. The first
+// two decide, and the program cannot tell them apart. The first run is repeated
+// if its peak may contain page cache. Whatever a bundle does leads to a
 // verdict; an error is the host's or the request's.
 //
 // A program can tell the profiled run from the others. A threshold on its heap
-// therefore accepts only where the recorded heap explains the measured memory
-// (heap_evidence.h), by a fourth run under that limit where it is needed; else
-// the trial is INCONCLUSIVE and says why. So it is, too, where the host and not
-// the limit of a run is short of memory.
+// therefore accepts only if the recorded heap explains the measured memory
+// (heap_evidence.h); if necessary, a fourth run under that limit shows it.
+// Otherwise the trial is INCONCLUSIVE and says why. It is also INCONCLUSIVE if
+// the host runs out of memory before a run reaches its limit.
 //
-// Thread-safe: trials in several threads and processes do not disturb each
-// other, but for processor time. Owns nothing, leaves no process, mount,
-// cgroup or file.
-// Memory: some 20 MiB here, and the bundle's limits in its cgroup. Time: the
-// runs', and some milliseconds. Errors: kFailedPrecondition: a mechanism of the
-// sandbox is missing, named; kInvalidArgument: the request; kNotFound: no
-// bundle there; kResourceExhausted or kAborted: this host has no room now;
-// kCancelled: `is_stopped` said so; else FileError's.
+// Thread-safe: trials in several threads and processes share only processor
+// time. Leaves no process, mount, cgroup or file behind. Memory: about 20 MiB
+// here, and the bundle's limits in its cgroup. Time: that of the runs, and some
+// milliseconds. Errors: kFailedPrecondition, with its name, if a mechanism of
+// the sandbox is missing; kInvalidArgument for a wrong request; kNotFound if
+// there is no bundle; kResourceExhausted or kAborted if this host has no room
+// now; kCancelled if `is_stopped` returned true; else FileError's.
 
 #ifndef FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
 #define FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
@@ -41,17 +40,18 @@
 namespace footprint {
 
 struct TrialSurroundings {
-  // Shared by the trials that run at once, whose limits together stay within
-  // it; null: what the host has now is this trial's alone. Outlives the call.
+  // Shared by the trials that run at once; the sum of their limits stays within
+  // it. Null: this trial alone gets the memory that the host has now.
   MemoryAdmission* admission = nullptr;
-  // Called once, on the calling thread, when the verdict stands and only its
-  // explanation is still to come; not where a threshold still judges.
+  // Called once, on the calling thread, when the verdict is final and only its
+  // explanation is missing. Not called if a threshold must still judge.
   std::function<void(const TrialResult&)> on_decided;
-  // Asked while the bundle is unpacked; ends the trial. Empty: never.
+  // Called repeatedly while the bundle is unpacked; the trial ends if it
+  // returns true. May be empty.
   std::function<bool()> is_stopped;
 };
 
-// The memory that this host has now for the runs of trials.
+// Returns the memory that this host has now for the runs of trials.
 absl::StatusOr<int64_t> ReadBytesForRuns();
 
 absl::StatusOr<TrialResult> RunTrial(

@@ -48,7 +48,7 @@ class RunTrialTest : public testing::Test {
     return absl::StrCat(TestPath(name_), "/", name);
   }
 
-  // A bundle of the sandbox's test program.
+  // Makes a bundle of the sandbox's test program.
   TrialRequest Native(const std::string& test_case, int64_t bytes) const {
     std::filesystem::copy_file(
         "gates/sandbox/sandbox_test_program", Path("bundle/program"),
@@ -94,7 +94,7 @@ TEST_F(RunTrialTest, FitsItsBudget) {
   EXPECT_EQ(result.runs(1).limit_bytes(), 32 * kMiB);
   EXPECT_GE(result.whole_process_peak_bytes(), 16 * kMiB);
   EXPECT_LT(result.whole_process_peak_bytes(), 20 * kMiB);
-  // To the byte, by the profiler: one block and the little besides.
+  // The profiler counts exact bytes: one block and a little more.
   EXPECT_GE(result.heap_peak_bytes(), 16 * kMiB);
   EXPECT_LT(result.heap_peak_bytes(), 17 * kMiB);
 }
@@ -119,12 +119,13 @@ TEST_F(RunTrialTest, FarTooMuchIsRejected) {
   EXPECT_GT(result.excess_bytes(), 0);
 }
 
-// Measured where there is room it seems to fit, and then its proof fails.
+// The program seems to fit when it is measured with room to spare, and then it
+// fails under the budget.
 TEST_F(RunTrialTest, FittingOnceIsNotEnough) {
   TrialRequest request = Native("hold_sometimes", 200 * kMiB);
   request.set_is_unexplained(true);
-  // Two small runs and a large one are one of eight; none of 100 trials is like
-  // that once in 600,000 times.
+  // Two small runs and then a large one have a probability of an eighth; that
+  // none of 100 trials is like that, of one in 600,000.
   for (int i = 0; i < 100; ++i) {
     const TrialResult result = Try(request);
     if (result.runs_size() == 0) break;
@@ -157,7 +158,8 @@ TEST_F(RunTrialTest, PythonsStageIsNamed) {
   EXPECT_EQ(result.profile().label(), "//test:main");
 }
 
-// As memprof names them, not by the interpreter's addresses.
+// Sites have memprof's names for Python lines, not addresses in the
+// interpreter.
 TEST_F(RunTrialTest, PythonsLinesAreTold) {
   TrialRequest request = Python(
       "def make(size):\n  return bytearray(size)\nheld = make(24 << 20)\n");
@@ -191,7 +193,7 @@ TEST_F(RunTrialTest, ADevicesMemoryIsTheBudget) {
   EXPECT_EQ(result.budget_bytes(), 32 * kMiB);
   device->set_budget_bytes(8 * kMiB);
   EXPECT_EQ(Try(request).verdict().decision(), REJECT);
-  // Who judges may say otherwise.
+  // The request's budget has priority over the manifest's.
   request.set_budget_bytes(24 * kMiB);
   EXPECT_EQ(Try(request).verdict().decision(), ACCEPT);
 }
@@ -276,7 +278,7 @@ TEST_F(RunTrialTest, BadBundlesAreRejected) {
   TrialResult result = Try(request);
   EXPECT_EQ(result.cause(), BAD_BUNDLE);
   EXPECT_EQ(result.verdict().decision(), BAD_CONFIGURATION);
-  // No program at all.
+  // The entry is not a program.
   request = Request(
       "schema_version: 1 kind: NATIVE_PROGRAM entry: \"bundle.textproto\"");
   result = Try(request);
@@ -309,7 +311,7 @@ TEST_F(RunTrialTest, ThresholdsJudgeBesides) {
   EXPECT_EQ(result.verdict().decision(), REJECT);
 }
 
-// Threshold on the heap of a program, as a file's text.
+// Returns the text of a threshold file that limits a program's heap.
 std::string HeapThreshold(int64_t bytes) {
   return absl::StrCat(
       "# proto-file: gates/judge/gate.proto\n"
@@ -335,7 +337,7 @@ TEST_F(RunTrialTest, AHeapThatExplainsNothingDecidesNothing) {
   EXPECT_EQ(last.purpose(), TrialRun::PROVE_HEAP);
 }
 
-// Addresses that nobody touches are no excuse.
+// Untouched addresses do not explain memory.
 TEST_F(RunTrialTest, AReservationExplainsNothing) {
   TrialRequest request = Native("reserve_if_profiled", 60 * kMiB);
   request.set_budget_bytes(128 * kMiB);
@@ -365,10 +367,11 @@ TEST_F(RunTrialTest, AHeapThatExplainsTheMemoryIsJudged) {
   EXPECT_EQ(Try(request).cause(), THRESHOLD_REJECTED);
 }
 
-// Pages of a file are in the measured peak, and under a limit they go.
+// The measured peak contains pages of a file, which the kernel drops under a
+// limit.
 TEST_F(RunTrialTest, PagesOfFilesNeedNoExplanation) {
   TrialRequest request = Native("hold_page_cache", 0);
-  // Bytes that no compression makes small.
+  // Random bytes cannot be compressed.
   std::mt19937 random(1);
   std::string noise(static_cast<size_t>(24 * kMiB), ' ');
   for (char& each : noise) each = static_cast<char>(random());
@@ -398,7 +401,7 @@ TEST_F(RunTrialTest, ABudgetBeyondTheHostDoesNotOverflow) {
   }
 }
 
-// The host has less than the budget: a larger host may accept.
+// The host has less memory than the budget, so a larger host may accept.
 TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
   TrialRequest request = Native("hold_mmap", 100 * kMiB);
   request.set_budget_bytes(200 * kMiB);
@@ -410,19 +413,19 @@ TEST_F(RunTrialTest, AHostThatIsTooSmallRejectsNothing) {
   EXPECT_EQ(result->cause(), HOST_OUT_OF_MEMORY) << result->reason();
   EXPECT_EQ(result->verdict().decision(), INCONCLUSIVE);
   EXPECT_THAT(result->reason(), HasSubstr("all that this host has"));
-  // Above the budget it is the budget that is exceeded.
+  // If the host has more than the budget, the program exceeds the budget.
   request.set_budget_bytes(30 * kMiB);
   EXPECT_EQ(RunTrial(request, {&admission, nullptr, nullptr})->cause(),
             OUT_OF_MEMORY_UNDER_LIMIT);
 }
 
-// In a process of its own, whose group, and with it the runs', is as small as a
-// host whose memory others have.
+// Runs in a process whose cgroup, and so that of the runs, is as small as a
+// host with little free memory.
 TEST_F(RunTrialTest, DISABLED_InASmallGroup) {
   TrialRequest request = Native("hold_mmap", 200 * kMiB);
   request.set_budget_bytes(400 * kMiB);
   request.set_is_unexplained(true);
-  // Somebody else was admitted to what this trial is promised.
+  // The admission promises more memory than the cgroup has.
   MemoryAdmission admission(int64_t{1} << 30);
   const absl::StatusOr<TrialResult> result =
       RunTrial(request, {&admission, nullptr, nullptr});
@@ -439,7 +442,7 @@ TEST_F(RunTrialTest, AKillBelowTheLimitIsTheHosts) {
   }
   const pid_t child = fork();
   if (child == 0) {
-    // The kernel takes the program, which has more, first.
+    // The kernel kills the program first, since it has more memory.
     if (write(group->processes_descriptor(), "0\n", 2) != 2) _exit(99);
     execl("/proc/self/exe", "run_trial_test", "--gtest_also_run_disabled_tests",
           "--gtest_filter=RunTrialTest.DISABLED_InASmallGroup",
@@ -462,7 +465,7 @@ TEST_F(RunTrialTest, TheVerdictIsToldBeforeItsExplanation) {
   ASSERT_EQ(told.size(), 1);
   EXPECT_EQ(told[0].verdict().decision(), ACCEPT);
   EXPECT_EQ(told[0].runs(told[0].runs_size() - 1).purpose(), TrialRun::PROVE);
-  // A threshold may still reject what fits.
+  // A threshold may still reject a program that fits its budget.
   request.add_threshold_paths(
       WriteTestFile(name_ + "/heap.textproto", HeapThreshold(kMiB)));
   ASSERT_THAT(RunTrial(request, surroundings), IsOk());

@@ -10,8 +10,8 @@ namespace footprint {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
-// The kernel counts pages before a process has them, so a limit is met a little
-// below itself.
+// The kernel charges pages in advance, so a process reaches its limit slightly
+// below it.
 constexpr int64_t kNearLimitBytes = kMiB / 4;
 
 const char* NamePeak(const TrialRun& run) {
@@ -27,21 +27,21 @@ void KeepPeak(const TrialRun& run, TrialResult* result) {
   result->set_peak_source(NamePeak(run));
 }
 
-// Returns whether the run was killed though its own limit had room, which
-// happens where the host has too little memory.
+// Returns whether the run was killed although its own limit had room, because
+// the host has too little memory.
 bool IsKilledByHost(const TrialRun& run) {
   return run.is_out_of_memory() &&
          run.peak_bytes() < run.limit_bytes() - kNearLimitBytes;
 }
 
-// Returns a budget that has room for the peak. A peak differs a little from run
-// to run, so it gets a fiftieth and the rest of its MiB.
+// Returns a budget that has room for the peak. A peak varies slightly, so this
+// adds a fiftieth and rounds up to whole MiB.
 int64_t ComputeBudgetFor(int64_t peak_bytes) {
   return (peak_bytes + peak_bytes / 50 + kMiB - 1) / kMiB * kMiB;
 }
 
-// Decides, and returns true, if the host ran out of memory before the limit
-// said anything about the budget.
+// Decides, and returns true, if the host ran out of memory before the run could
+// show anything about the budget.
 bool DecideWithoutRoom(const TrialRun& run, const TrialLimits& limits,
                        TrialResult* result) {
   if (IsKilledByHost(run)) {

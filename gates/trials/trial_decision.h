@@ -1,11 +1,11 @@
-// Decides a trial by its runs: each function reads a run that has ended and
-// sets the cause and the reason in the trial's result if the run settles it.
+// Decides a trial by its runs. Each function reads a run that has ended, and if
+// the run settles the trial, sets the cause and the reason in its result.
 //
-//   DecideMeasuredRun(run, limits, &result);
-//   if (result.cause() == TRIAL_CAUSE_UNSPECIFIED) ...  // It may fit.
+//   DecideMeasuredRun(run, limits, &result); if (result.cause() ==
+//   TRIAL_CAUSE_UNSPECIFIED) ... // it may fit
 //
-// Pure but for `result`; thread-compatible. The verdict that gates share is
-// made from the result by trial_verdict.h.
+// Changes only `result`; thread-compatible. trial_verdict.h makes the verdict
+// from the result.
 
 #ifndef FOOTPRINT_GATES_TRIALS_TRIAL_DECISION_H_
 #define FOOTPRINT_GATES_TRIALS_TRIAL_DECISION_H_
@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// Returns the highest of the peaks that were seen of the run.
+// Returns the highest of the peaks that were measured of the run.
 int64_t FindPeak(const TrialRun& run);
 
 // Returns whether the program ended by itself, with status 0.
@@ -37,7 +37,7 @@ void DecideMeasuredRun(const TrialRun& run, const TrialLimits& limits,
                        TrialResult* result);
 
 // Decides by a run under the budget itself, and keeps its peak in the result if
-// it is the higher one. Always sets a cause.
+// it is higher. Always sets a cause.
 void DecideProvedRun(const TrialRun& run, const TrialLimits& limits,
                      TrialResult* result);
 

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kMiB = 1 << 20;
 
-// A budget of 100 MiB on a host of 1,000, and a run that needed 50.
+// The budget is 100 MiB, the host has 1,000 MiB, and the run needed 50 MiB.
 class TrialDecisionTest : public testing::Test {
  protected:
   TrialDecisionTest() {
@@ -102,7 +102,7 @@ TEST_F(TrialDecisionTest, ARunOutOfMemoryIsRejectedWithItsExcess) {
   EXPECT_EQ(result_.reason(),
             "needs more than 264 MiB (276,824,064 B), where it was measured; "
             "the budget is 100 MiB (104,857,600 B)");
-  // A budget of a byte is one, too.
+  // A budget of one byte is valid.
   limits_.budget_bytes = 1;
   DecideMeasured();
   EXPECT_THAT(result_.reason(), HasSubstr("; the budget is 1 B"));

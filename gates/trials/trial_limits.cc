@@ -18,7 +18,7 @@ constexpr int kDefaultTimeLimitSeconds = 60;
 constexpr int64_t kDefaultScratchBytes = 64 * kMiB;
 constexpr int kDefaultProcessLimit = 256;
 constexpr int64_t kMeasuringLimitWithoutBudget = int64_t{4} << 30;
-// Below it, a budget holds no process at all.
+// No process fits in less.
 constexpr int64_t kLeastLimitBytes = kMiB;
 
 absl::Status UnknownDevice(const TrialRequest& request,
@@ -35,7 +35,8 @@ absl::Status UnknownDevice(const TrialRequest& request,
       "device added to the file of --fleet"));
 }
 
-// The smaller of the device's and the manifest's own, where both are given.
+// Returns the request's budget, else the manifest's: the smaller of its
+// device's and its own if it has both.
 absl::StatusOr<int64_t> FindBudget(const TrialRequest& request,
                                    const BundleManifest& manifest) {
   if (request.budget_bytes() > 0) return request.budget_bytes();
@@ -53,7 +54,7 @@ int64_t ComputeMeasuringLimit(const TrialRequest& request, int64_t budget_bytes,
                               int64_t room_bytes) {
   int64_t limit_bytes = request.measuring_limit_bytes();
   if (limit_bytes <= 0) {
-    // The room bounds the budget first, so that nothing overflows.
+    // The room limits the budget here, so that the product does not overflow.
     limit_bytes = budget_bytes > 0
                       ? 2 * std::min(budget_bytes, room_bytes) + 64 * kMiB
                       : kMeasuringLimitWithoutBudget;

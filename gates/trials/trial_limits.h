@@ -1,11 +1,12 @@
-// The limits of a trial, and the run in the sandbox that keeps to them.
+// Computes the limits of a trial, and the run in the sandbox that has these
+// limits.
 //
 //   absl::StatusOr<TrialLimits> limits =
 //       ComputeTrialLimits(request, manifest, admission.total_bytes());
 //   SandboxRun run = MakeSandboxRun(request, manifest, "/work/trial/bundle",
 //                                   *limits, limits->measuring_limit_bytes);
 //
-// Pure; thread-safe. Only a trial needs this: run_trial.h is what callers want.
+// Pure functions, thread-safe. Only a trial needs this; others use run_trial.h.
 
 #ifndef FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
 #define FOOTPRINT_GATES_TRIALS_TRIAL_LIMITS_H_
@@ -21,10 +22,10 @@
 namespace footprint {
 
 struct TrialLimits {
-  // The bytes that the program may need; 0 if nobody said.
+  // The bytes that the program may need; 0 if there is no budget.
   int64_t budget_bytes = 0;
-  // The limit of the runs that measure, above the budget where the host has
-  // room, so that the report can tell by how much a program exceeds it.
+  // The limit of the measuring runs. It is above the budget if the host has
+  // room, so that the report can say by how much a program exceeds the budget.
   int64_t measuring_limit_bytes = 0;
   int time_limit_seconds = 0;
   // The most that any run on this host may get.

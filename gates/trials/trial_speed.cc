@@ -1,8 +1,9 @@
-// How fast trivial bundles are tried, and how much of a run is the sandbox's:
+// Measures how many trivial bundles are tried a second, and the sandbox's share
+// of a run:
 //
 //   bazel run -c opt //gates/trials:trial_speed -- [COUNT] [THREADS]
 //
-// Each bundle is an archive of its own, and is run twice, as it is and under
+// Each bundle is a separate archive, and runs twice: to measure it, and under
 // its budget.
 
 #include <algorithm>

@@ -84,8 +84,8 @@ std::string DescribeRun(const TrialRun& run) {
                       static_cast<double>(run.sandbox_time_ns()) * 1e-6));
 }
 
-// The last lines of standard error, of the run that failed; the profiler's own
-// run decides nothing.
+// Returns the last lines of standard error of the run that failed. Ignores the
+// run under the profiler, which decides nothing.
 std::vector<std::string> LastErrorLines(const TrialResult& result) {
   std::vector<std::string> lines;
   for (const TrialRun& run : result.runs()) {
@@ -103,7 +103,8 @@ std::vector<std::string> LastErrorLines(const TrialResult& result) {
   return lines;
 }
 
-// With what the program itself said last: mostly the cause.
+// Returns the reason with the program's last output, which mostly names the
+// cause.
 std::string ProblemText(const TrialResult& result) {
   const std::vector<std::string> lines = LastErrorLines(result);
   return lines.empty() ? result.reason()

@@ -1,15 +1,15 @@
-// The verdict of a trial: one like every gate's, so that every report and the
-// server can show it.
+// Makes the verdict of a trial, of the same form as every gate's, so that every
+// report and the server can show it.
 //
 //   *result.mutable_verdict() = MakeTrialVerdict(result, by_thresholds);
 //
-// The whole process's peak against the budget is one judgement, beside those of
-// the threshold files; a cause that has nothing to do with the budget is a
-// problem. What each run took, where the peak was and what the program said
-// last are remarks.
+// The judgements are those of the threshold files, and that of the whole
+// process's peak by the budget. A cause that has nothing to do with the budget
+// is a problem. The remarks are what each run needed, where the peak was, and
+// the program's last output.
 //
-// Pure functions, thread-safe; the results copy what they name. Memory and
-// time: linear in the result.
+// Pure functions, thread-safe; the results own copies. Memory and time: linear
+// in the result.
 
 #ifndef FOOTPRINT_GATES_TRIALS_TRIAL_VERDICT_H_
 #define FOOTPRINT_GATES_TRIALS_TRIAL_VERDICT_H_
@@ -22,16 +22,15 @@
 
 namespace footprint {
 
-// Returns the label by which a bundle is judged: its manifest's, or one that is
-// made of its entry.
+// Returns the label of a bundle: its manifest's, or one made from its entry.
 std::string LabelOfBundle(const BundleManifest& manifest);
 
-// Returns what follows from a cause, which is set. `by_thresholds`: what the
-// threshold files decided.
+// Returns the decision that follows from a cause, which must be set.
+// `by_thresholds` is the decision of the threshold files.
 Decision DecisionOfCause(TrialCause cause, Decision by_thresholds);
 
-// `by_thresholds`: of the threshold files; empty without any. Reads all of
-// `result` but its verdict.
+// Returns the verdict. `by_thresholds` is that of the threshold files; empty
+// without any. Reads all of `result` except its verdict.
 Verdict MakeTrialVerdict(const TrialResult& result,
                          const Verdict& by_thresholds);
 

@@ -27,7 +27,7 @@ Verdict MakeVerdict(const std::string& result, const std::string& thresholds) {
                           FromText<Verdict>(thresholds));
 }
 
-// "about: text" of each remark, which are all of one label.
+// Returns "about: text" for each remark; all must be of one label.
 std::vector<std::string> ListRemarks(const Verdict& verdict) {
   std::vector<std::string> remarks;
   for (const ProducerRemark& remark : verdict.remarks()) {
