@@ -1,8 +1,8 @@
-// Findings of an audit for a terminal and for programs.
+// Writes the findings of an audit for a terminal and for programs.
 //
 //   std::cout << WriteAuditText(findings, options);
 //
-// Lines are no wider than `options.width`; a command has lines of its own. Pure
+// Lines are no wider than `options.width`; a command has its own lines. Pure
 // functions, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_AUDIT_TEXT_H_
@@ -16,12 +16,12 @@
 
 namespace footprint {
 
-// A paragraph a finding, and a last line that begins with "found" or "nothing
-// found".
+// Returns a paragraph for each finding, and a last line that begins with
+// "found" or "nothing found".
 std::string WriteAuditText(const std::vector<AuditFinding>& findings,
                            const ReportOptions& options);
 
-// {"findings": [{"kind", "location", "message"}]}
+// Returns {"findings": [{"kind", "location", "message"}]}.
 std::string WriteAuditJson(const std::vector<AuditFinding>& findings);
 
 }  // namespace footprint

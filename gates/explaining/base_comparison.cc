@@ -31,8 +31,8 @@ namespace {
 using Change = ComparedFigure::Change;
 using Presence = DiffNode::Presence;
 
-// The figures of a row show the same growth, so only the first of them that
-// grew too much is judged.
+// The figures of a row show the same growth, so only one of them is judged: the
+// first that grew too much.
 const std::vector<std::vector<MetricKind>> kJudged = {
     {PEAK_LIVE_USABLE_BYTES, PEAK_LIVE_ABSOLUTE_USABLE_BYTES,
      SUM_THREAD_PEAK_USABLE_BYTES, PEAK_LIVE_REQUESTED_BYTES},
@@ -57,7 +57,7 @@ bool IsNoise(int64_t before, int64_t after) {
   return std::abs(growth) <= std::max(kBytes, std::abs(before) / kOneIn);
 }
 
-// Gives varying figures of the change the base's values where they differ by no
+// Gives varying figures of the change the base's values if they differ by no
 // more than runs do. Returns whether the peak was one of them.
 template <typename Measured>
 bool LevelNoise(const Measured& before, Measured* after) {
@@ -207,7 +207,8 @@ class Comparing {
     result_.figures.push_back(std::move(figure));
   }
 
-  // Returns the first that grew by too much, else the first that differs.
+  // Returns the first metric of `kinds` that grew by too much, else the first
+  // that differs.
   const MetricChange* ChooseChange(const std::string& label,
                                    const DiffNode& benchmark,
                                    const std::vector<MetricKind>& kinds) const {
@@ -285,7 +286,8 @@ class Comparing {
     judgement->set_explanation(absl::StrJoin(figure.reasons, "; "));
   }
 
-  // The memory of child processes is in no figure, so its growth is not known.
+  // Adds a problem for child processes: their memory is in no figure, so its
+  // growth is not known.
   void AddChildren(const std::string& label, const DiffNode& benchmark) {
     for (const std::string& note : benchmark.notes) {
       if (!absl::StartsWith(note, "child processes: ")) continue;
@@ -340,7 +342,7 @@ class Comparing {
     return names;
   }
 
-  // A label that is gone, and a new one with the same benchmarks.
+  // Adds a hint if a label is gone and a new one has the same benchmarks.
   void AddHints() {
     for (const DiffNode& gone : result_.diff.deployments) {
       if (gone.presence != Presence::kRemoved) continue;

@@ -40,7 +40,7 @@ std::string MetricText(const char* kind, int64_t value,
                       " value: ", value, " } ");
 }
 
-// A benchmark with a phase and a line.
+// Makes a profile of one benchmark with a phase and a line.
 MemoryProfile Profile(const std::string& label = "//a:b") {
   return Parse(absl::StrCat(
       "label: '", label, "' process_count: 3 benchmarks { name: 'BM_X' ",
@@ -84,7 +84,8 @@ Decision Decide(const MemoryProfile& change,
   return Compare({Profile()}, {change}, limits).verdict.decision();
 }
 
-// Any profile: deep phases, unknown figures, varying ones.
+// Makes a random profile, with nested phases and with unknown and varying
+// figures.
 MemoryProfile RandomProfile(std::mt19937* random, const std::string& label) {
   const auto below = [random](int bound) {
     return static_cast<int>((*random)() % static_cast<unsigned>(bound));
@@ -168,7 +169,7 @@ TEST(BaseComparisonTest, LimitsAreSharesOrBytesAndTheMostParticularHolds) {
   EXPECT_EQ(Decide(change, {"//a:*=1 %", "0 B"}), ACCEPT);
   EXPECT_EQ(Decide(change, {"1 MB", "//a:b=0 %"}), REJECT);
   EXPECT_EQ(Decide(change, {"1 MB", "0 %"}), REJECT);  // the last
-  // A figure that keeps its limit is listed, too.
+  // A figure that keeps its limit is listed too.
   EXPECT_THAT(Compare({Profile()}, {change}, {"1 %"}).figures, SizeIs(1));
 }
 
@@ -224,7 +225,7 @@ TEST(BaseComparisonTest, ALeakAMappingAChildAThreadAndAPhaseAreNamed) {
   EXPECT_THAT(longer.figures[0].description, HasSubstr("phase sort is new"));
 }
 
-// The peak shrinks and what the threads need together grows.
+// The peak shrinks, and the sum of the threads' peaks grows.
 TEST(BaseComparisonTest, OfFiguresOfOneGrowthTheOneOverItsLimitIsJudged) {
   const auto with_threads = [](int64_t peak, int64_t sum) {
     return Parse(absl::StrCat("label: '//a:b' benchmarks { name: 'BM_X' ",
@@ -272,7 +273,7 @@ TEST(BaseComparisonTest, ARenamedLabelIsAHintAndMayBeSaid) {
   EXPECT_THAT(comparison.figures, SizeIs(2));
   EXPECT_THAT(comparison.hints,
               ElementsAre(HasSubstr("--renamed=//a:old=//a:new")));
-  // Nothing tells that they are one if there are no benchmarks.
+  // Without benchmarks, nothing shows that the two labels are one deployment.
   MemoryProfile gone;
   gone.set_label("//a:gone");
   gone.mutable_failure()->set_kind(ProducerFailure::EXITED);

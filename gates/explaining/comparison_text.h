@@ -3,8 +3,8 @@
 //
 //   std::string comment = WriteComparisonMarkdown(*comparison);
 //
-// Markdown and JSON hold only what differs; a change that differs in nothing is
-// one line. Names are escaped as each format needs it. Pure functions,
+// Markdown and JSON contain only what differs; a change without differences
+// gives one line. Names are escaped as each format needs it. Pure functions,
 // thread-safe. Memory: the result.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_COMPARISON_TEXT_H_

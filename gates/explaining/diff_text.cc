@@ -34,7 +34,7 @@ std::string ExactText(MetricKind metric, const absl::optional<int64_t>& value) {
   return absl::StrCat(FormatCount(*value), IsBytes(metric) ? " B" : "");
 }
 
-// "+1.00 MiB (+1,048,576 B, +50.0 %)", "-12 (-3.0 %)".
+// Returns "+1.00 MiB (+1,048,576 B, +50.0 %)", or "-12 (-3.0 %)" for a count.
 std::string GrowthText(MetricKind metric, int64_t growth,
                        const absl::optional<int64_t>& before) {
   const std::string sign = growth > 0 ? "+" : "";
@@ -79,7 +79,7 @@ void AppendLines(const DiffNode& node, size_t indent,
                  std::vector<std::string>* lines) {
   const std::string blanks(indent, ' ');
   if (node.kind == Kind::kSite) {
-    // Its one figure stands beside it.
+    // A site has one figure, which is on the same line.
     for (const MetricChange& change : node.changes) {
       const std::string words = DescribeChange(node, change);
       lines->push_back(

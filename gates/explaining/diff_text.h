@@ -1,9 +1,10 @@
-// The difference of two sets of profiles for a terminal and for programs.
+// Writes the difference of two sets of profiles for a terminal and for
+// programs.
 //
 //   std::fputs(WriteDiffText(diff, options).c_str(), stdout);
 //   std::string json = WriteDiffJson(diff);
 //
-// Growth is rounded, with the exact bytes beside it. Lines are no wider than
+// Growth is rounded, followed by the exact bytes. Lines are no wider than
 // `options.width`. Pure functions, thread-safe.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_DIFF_TEXT_H_
@@ -22,18 +23,20 @@ struct DiffTextOptions {
   bool has_colour = false;
 };
 
-// A tree, and a last line that begins with "same" or "differs".
+// Returns a tree, and a last line that begins with "same" or "differs".
 std::string WriteDiffText(const ProfileDiff& diff,
                           const DiffTextOptions& options);
 
-// One object: {"deployments": [{"name", "presence", "changes", "children",
-// "notes"}], "same_deployments"}; a figure that is unknown is null.
+// Returns one object: {"deployments": [{"name", "presence", "changes",
+// "children", "notes"}], "same_deployments"}; a figure that is unknown is null.
 std::string WriteDiffJson(const ProfileDiff& diff);
 
-// "peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B -> 3,145,728 B".
+// Returns "peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B ->
+// 3,145,728 B".
 std::string DescribeChange(const DiffNode& node, const MetricChange& change);
 
-// The lines of a node and of all in it, each indented by `indent` and more.
+// Returns the lines of a node and of all nodes in it, indented by at least
+// `indent`.
 std::vector<std::string> DiffLines(const DiffNode& node, size_t indent);
 
 }  // namespace footprint

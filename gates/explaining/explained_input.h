@@ -1,8 +1,9 @@
-// A gate's input with a limit that does not hold, for tests of explanations.
+// Makes a gate's input with a limit that does not hold, for tests of
+// explanations.
 //
 //   const GateInput input = ExplainedInput();
 //
-// A plain value; thread-safe. Memory: some KiB.
+// Returns plain values; thread-safe. Memory: a few KiB.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_EXPLAINED_INPUT_H_
 #define FOOTPRINT_GATES_EXPLAINING_EXPLAINED_INPUT_H_
@@ -60,8 +61,9 @@ inline MemoryProfile ExplainedProfile() {
   return profile;
 }
 
-// The limit of BM_Fit is a mebibyte too low, at t.textproto:6; BM_Load holds
-// with a tenth left, at line 14; an exact value of the phase "read" has moved.
+// The limit of BM_Fit, at t.textproto:6, is a MiB too low. BM_Load keeps its
+// limit, at line 14, with a margin of a tenth. An exact value of the phase
+// "read" has changed.
 inline GateInput ExplainedInput() {
   constexpr char kHeader[] =
       "# proto-file: gates/judge/gate.proto\n"

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Beyond these the rest is summed.
+// The most parts in a list; the rest is added up.
 constexpr size_t kMostParts = 8;
 
 const char* WordsOfSeverity(Severity severity) {
@@ -63,7 +63,7 @@ class ExplanationText {
  private:
   static constexpr size_t kColumn = 14;
 
-  // A line whose first column says what it is about.
+  // Adds a line whose first column is `about`.
   void Add(const std::string& about, const std::string& text) {
     if (text.empty()) return;
     const std::string begin =

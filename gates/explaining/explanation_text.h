@@ -1,9 +1,9 @@
-// Explanations of rules for a terminal and for programs.
+// Writes explanations of rules for a terminal and for programs.
 //
 //   std::cout << WriteExplanationText(explanations, options);
 //
-// Lines are no wider than `options.width`, commands can be copied whole. Pure
-// functions, thread-safe. Memory: the text.
+// Lines are no wider than `options.width`, except commands, which can be copied
+// whole. Pure functions, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_
 #define FOOTPRINT_GATES_EXPLAINING_EXPLANATION_TEXT_H_
@@ -20,13 +20,14 @@ std::string WriteExplanationText(
     const std::vector<GateExplanation>& explanations,
     const ReportOptions& options);
 
-// {"gates": [{"label", "benchmark", "phase", "metric", "rule", "measured",
-// "limit", "decision", "threshold_location", "owner", "reason", "processes",
-// "history", "phases", "held_at_peak", "moved_exact_values", "command"}]}
+// Returns {"gates": [{"label", "benchmark", "phase", "metric", "rule",
+// "measured", "limit", "decision", "threshold_location", "owner", "reason",
+// "processes", "history", "phases", "held_at_peak", "moved_exact_values",
+// "command"}]}
 std::string WriteExplanationJson(
     const std::vector<GateExplanation>& explanations);
 
-// "2026-11-22  1,000 B -> 1,200 B  a cache".
+// Returns "2026-11-22  1,000 B -> 1,200 B  a cache".
 std::string DescribeHistoryEntry(const HistoryEntry& entry, MetricKind metric);
 
 }  // namespace footprint

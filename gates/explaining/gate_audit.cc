@@ -63,7 +63,8 @@ class Audit {
     findings_.push_back({kind, location, message});
   }
 
-  // Where nothing was judged, the reason is a finding, or all would look well.
+  // If nothing was judged, the reason is a finding; otherwise all would look
+  // well.
   void FindBroken() {
     if (verdict_.judgements_size() > 0) return;
     for (const Problem& problem : verdict_.problems()) {
@@ -94,7 +95,8 @@ class Audit {
     }
   }
 
-  // Returns whether a file is for the environment of a profile.
+  // Returns whether a file is for the environment of any profile. Adds a
+  // finding if it is not.
   bool FindNeverRun(const ThresholdSource& source) {
     const bool is_for_one =
         std::any_of(input_.profiles.begin(), input_.profiles.end(),
@@ -122,7 +124,7 @@ class Audit {
                      " that is measured; correct it, or remove the threshold"));
   }
 
-  // The highest value that a maximum judges.
+  // Returns the highest value that a maximum judges.
   absl::optional<int64_t> FindHighest(const std::string& location) {
     if (!has_highest_) {
       has_highest_ = true;
@@ -159,7 +161,7 @@ class Audit {
         : headroom.has_bytes() ? static_cast<double>(*highest) +
                                      static_cast<double>(headroom.bytes())
                                : static_cast<double>(*highest);
-    // The update rounds a percentage up to the next whole number.
+    // The update command rounds a percentage up to the next whole number.
     if (static_cast<double>(limit) < allowed + 1) return;
     const Selector& selector = threshold.selector();
     Add(Kind::kLoose, source.DescribeLocation(number),
@@ -191,7 +193,8 @@ class Audit {
                : "no headroom";
   }
 
-  // A later entry takes the place of the raise.
+  // Adds a finding if a raise has expired. Only the last entry counts: a later
+  // entry replaces the raise.
   void FindExpired(const ThresholdSource& source, int number) {
     const Threshold& threshold = source.file.threshold(number);
     if (threshold.history_size() == 0) return;
@@ -212,8 +215,8 @@ class Audit {
     const int64_t limit = field->Get(threshold);
     for (const HistoryEntry& entry : threshold.history()) {
       if (!entry.has_new_value()) continue;
-      // If the history begins later than the limit, the entry has what was
-      // before.
+      // If the history does not begin with the first value, its first entry has
+      // an old value.
       const int64_t anchor =
           entry.has_old_value() ? entry.old_value() : entry.new_value();
       if (anchor <= 0 || limit <= anchor ||

@@ -1,6 +1,6 @@
-// Gates that look as if they guarded something: benchmarks that nothing blocks,
-// limits that match nothing or are too loose, raises that ran out, limits that
-// drifted.
+// Finds weak spots of gates: benchmarks that no blocking rule guards, limits
+// that match nothing or are too loose, raises that have expired, and limits
+// that drifted.
 //
 //   AuditOptions options;
 //   options.today = "2026-11-22";
@@ -9,7 +9,7 @@
 //   }
 //
 // Pure functions, thread-safe; results copy what they name. Memory: the
-// findings and the index (measurement_index.h). Time: as Evaluate.
+// findings and the index (measurement_index.h). Time: that of Evaluate.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_GATE_AUDIT_H_
 #define FOOTPRINT_GATES_EXPLAINING_GATE_AUDIT_H_
@@ -25,11 +25,11 @@ namespace footprint {
 
 struct AuditFinding {
   enum class Kind {
-    kUnguarded,  // a benchmark that no rule blocks
+    kUnguarded,  // a benchmark without a blocking rule
     kUnused,     // a limit that matches nothing
-    kNeverRun,   // a file or profile that no gate judges here
-    kLoose,      // a limit further above the measured than its headroom
-    kExpired,    // a raise whose last day is past
+    kNeverRun,   // a file or profile that no gate uses
+    kLoose,      // a limit above the value and its headroom
+    kExpired,    // a raise whose last day has passed
     kDrifted,    // a limit far above its first value
     kBroken,     // a problem, so that nothing is judged
   };
@@ -40,10 +40,10 @@ struct AuditFinding {
 
 struct AuditOptions {
   std::string today;  // "2026-11-22"
-  // How far above the measured a maximum may be in files that state none
-  // themselves; absent: their limits are never too loose.
+  // How far above the measured value a maximum may be in files that state no
+  // headroom. If absent, limits in such files are never too loose.
   absl::optional<Headroom> headroom;
-  // How far above its first value a limit may be.
+  // The percentage by which a limit may be above its first value.
   double drift_percent = 10;
   std::string update_target = "//gates:update";
 };
@@ -53,7 +53,7 @@ std::vector<AuditFinding> AuditGates(const GateInput& input,
                                      const Verdict& verdict,
                                      const AuditOptions& options);
 
-// "unguarded", "unused", ...
+// Returns "unguarded", "unused", ...
 const char* FindingWord(AuditFinding::Kind kind);
 
 }  // namespace footprint

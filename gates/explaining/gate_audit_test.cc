@@ -29,8 +29,8 @@ ThresholdSource Parse(const std::string& path, const std::string& text) {
   return source;
 }
 
-// A limit of 2.5 MiB of BM_Fit, where 2 MiB are measured, and what else is
-// said.
+// Returns a threshold of 2.5 MiB for BM_Fit, which measured 2 MiB, with `rest`
+// as its further fields.
 std::string Limit(const std::string& rest) {
   return absl::StrCat(
       "threshold { selector { label: '//a:b' benchmark: 'BM_Fit/*' } "
@@ -42,7 +42,7 @@ constexpr char kLoad[] =
     "threshold { selector { label: '//a:b' benchmark: 'BM_Load' } "
     "metric: PEAK_LIVE_USABLE_BYTES max_bytes: 90 }\n";
 
-// "kind location: message" of each finding.
+// Returns "kind location: message" for each finding.
 std::vector<std::string> Audit(const std::vector<ThresholdSource>& sources,
                                AuditOptions options = AuditOptions()) {
   GateInput input;
@@ -106,7 +106,7 @@ TEST(GateAuditTest, ALimitFarAboveItsHeadroomIsLoose) {
   EXPECT_THAT(audit("headroom { bytes: 524287 }\n"), SizeIs(1));
   EXPECT_THAT(audit("headroom { exact: true }\n"),
               ElementsAre(HasSubstr("states no headroom")));
-  // Asked for, where the file is silent.
+  // The options state a headroom where the file does not.
   AuditOptions options;
   options.headroom = Headroom();
   options.headroom->set_percent(10);
@@ -129,7 +129,7 @@ TEST(GateAuditTest, ARaiseExpiresAfterItsLastDay) {
       ElementsAre(AllOf(HasSubstr("expired t.textproto:4: was raised until "
                                   "2026-11-22 for \"a release\""),
                         HasSubstr("--allow_increase"))));
-  // A later entry takes its place.
+  // A later entry replaces the raise.
   const std::string lowered = Limit(
       "history { date: '2026-11-01' old_value: 2500000 new_value: 2700000 "
       "reason: 'a release' expires: '2026-11-22' } history { date: "

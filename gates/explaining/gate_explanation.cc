@@ -23,7 +23,8 @@ namespace {
 
 constexpr absl::string_view kEnding = ".textproto";
 
-// The location as check prints it: without the ending.
+// Returns the location in the form in which check prints it: without the
+// ending.
 std::string WithoutEnding(absl::string_view location) {
   std::string text(location);
   const size_t at = text.rfind(std::string(kEnding));
@@ -182,7 +183,7 @@ class Explaining {
       explanation->phases.push_back({phase.name(), *reading.bytes_or_count});
     }
     SortLargestFirst(&explanation->phases);
-    // These parts are of the heap's peak, so they say nothing of mappings and
+    // These parts are of the heap's peak, so they do not explain mappings or
     // calls.
     const MetricKind metric = explanation->judgement.metric();
     if (metric != PEAK_LIVE_USABLE_BYTES &&
@@ -197,8 +198,8 @@ class Explaining {
     SortLargestFirst(&explanation->held_at_peak);
   }
 
-  // Adds the difference of this benchmark alone, so that nothing else has to
-  // fit.
+  // Adds the difference of only this benchmark, so that differences of others
+  // do not matter.
   void AddDifference(const MemoryProfile& profile,
                      const BenchmarkMemory& benchmark,
                      GateExplanation* explanation) const {

@@ -1,12 +1,13 @@
-// Why a gate judges as it does: everything that is known of a rule.
+// Explains why a gate judges as it does: collects everything that is known
+// about a rule.
 //
 //   absl::StatusOr<std::vector<GateExplanation>> gates =
 //       ExplainGates(input, verdict, options);
-//   if (!gates.ok()) return gates.status();  // the name means no rule
+//   if (!gates.ok()) return gates.status(); // the name matches no rule
 //   std::cout << WriteExplanationText(*gates, text_options);
 //
 // Pure function, thread-safe; the result copies what it names. Memory: the
-// benchmarks of the rules that are explained. Time: linear in the input.
+// benchmarks of the explained rules. Time: linear in the input.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_GATE_EXPLANATION_H_
 #define FOOTPRINT_GATES_EXPLAINING_GATE_EXPLANATION_H_
@@ -27,16 +28,16 @@
 namespace footprint {
 
 struct ExplainOptions {
-  // A rule's line, as check prints it ("tabular:12", or with its folder and
-  // ending), or a label, in which '*' stands for any characters.
+  // The location of a rule, as check prints it ("tabular:12", or with its
+  // folder and ending), or a label, in which '*' matches any characters.
   std::string gate;
-  // Narrows a label to some benchmarks; may hold '*'.
+  // Restricts a label to some benchmarks; may contain '*'.
   std::string benchmark = "*";
-  // Explains every rule of the one label that is named; if none is, the rules
-  // that do not hold, or, where all hold, the nearest of each deployment.
+  // Whether to explain every rule of the label. Otherwise explains the rules
+  // that do not hold, or, if all hold, the one nearest to its limit in each
+  // deployment.
   bool has_every_rule = false;
-  // Profiles of an earlier time, which tell what grew; if empty, exact values
-  // tell it.
+  // Earlier profiles, which show what grew; if empty, exact values show it.
   absl::Span<const MemoryProfile> before;
   std::string update_target = "//gates:update";
 };
@@ -45,14 +46,14 @@ struct GateExplanation {
   Judgement judgement;
   Threshold threshold;  // owner, reason, history
   int process_count = 0;
-  // The places of the more general thresholds that this one replaces.
+  // Locations of the more general thresholds that this one overrides.
   std::vector<std::string> wins_over;
-  // Measurements that this threshold names, but a more particular one judges:
+  // Measurements that this threshold names but a more particular one judges:
   // "//a:b BM_Load: x.textproto:12".
   std::vector<std::string> gives_way;
 
-  // Values of the judged metric by phase, and, where that is a peak of live
-  // bytes, the holders of bytes at the peak of the whole: the largest first.
+  // Values of the judged metric by phase, and, if it is a peak of live bytes,
+  // the holders of bytes at the peak of the whole. The largest come first.
   struct Part {
     std::string name;
     int64_t value = 0;
@@ -63,25 +64,26 @@ struct GateExplanation {
   // Exact values of this benchmark that no longer hold; the largest growth
   // first.
   std::vector<Judgement> moved_exact_values;
-  // How many exact values of this benchmark stand as they were.
+  // Number of exact values of this benchmark that still hold.
   int kept_exact_values = 0;
   // Differences from `ExplainOptions::before`; not set without it, or if it has
   // no such benchmark.
   absl::optional<DiffNode> difference;
 
-  // Accepts the measured value; of a rule that holds, brings it down to that.
+  // The command that accepts the measured value or, for a rule that holds,
+  // lowers the limit to it.
   std::string command;
 };
 
-// One a rule, in the order of the verdict. kInvalidArgument if `gate` names
-// nothing that was judged, with the nearest names; kFailedPrecondition if
-// nothing was judged because of a problem.
+// Returns one explanation for each rule, in the order of the verdict. Returns
+// kInvalidArgument, with similar names, if `gate` names nothing that was
+// judged, and kFailedPrecondition if nothing was judged because of a problem.
 absl::StatusOr<std::vector<GateExplanation>> ExplainGates(
     const GateInput& input, const Verdict& verdict,
     const ExplainOptions& options);
 
-// Returns whether `name`, as check prints a limit ("tabular:12"), means
-// `location` ("gates/thresholds/tabular.textproto:12").
+// Returns whether `name`, in the form in which check prints a limit
+// ("tabular:12"), means `location` ("gates/thresholds/tabular.textproto:12").
 bool NamesLocation(absl::string_view name, absl::string_view location);
 
 }  // namespace footprint

@@ -37,7 +37,7 @@ TEST(GateExplanationTest, TellsAllOfARule) {
   ASSERT_EQ(gate.phases.size(), 2U);
   EXPECT_EQ(gate.phases[0].name, "read");  // the largest first
   EXPECT_EQ(gate.held_at_peak.at(0).name, "tensor:conv1/weights");
-  // Where it grew: the exact value that moved.
+  // The exact value that changed shows where it grew.
   ASSERT_EQ(gate.moved_exact_values.size(), 1U);
   EXPECT_EQ(gate.moved_exact_values[0].phase(), "read");
   EXPECT_EQ(gate.kept_exact_values, 1);

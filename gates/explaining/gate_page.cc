@@ -27,12 +27,13 @@
 namespace footprint {
 namespace {
 
-// Beyond these the page says how many there are: it stays one that a browser
-// opens at once. Every rule is in it, whatever their number.
+// Limits that keep the page small enough for a browser to open at once. Beyond
+// them the page only says how many there are. Every rule is on the page,
+// whatever their number.
 constexpr size_t kMostDeployments = 300;
 constexpr size_t kMostNotAccepted = 100;
 constexpr size_t kMostNearest = 30;
-// So that one deployment does not fill the table.
+// This keeps one deployment from filling the table.
 constexpr int kMostOfOneDeployment = 3;
 constexpr size_t kMostPhaseCharts = 30;
 constexpr size_t kMostScalingCharts = 30;
@@ -54,7 +55,7 @@ std::string LimitText(const Judgement& judgement) {
                       DeterminismSuffix(judgement));
 }
 
-// Returns the margin without the limit, which stands beside it.
+// Returns the margin without the limit, which has its own column.
 std::string ShareText(const Judgement& judgement) {
   const std::string margin = MarginText(judgement);
   const size_t of = margin.find(" of ");
@@ -89,7 +90,8 @@ class GatePage {
   }
 
  private:
-  // A deployment that was not judged comes before all that were.
+  // Returns the share by which deployments are sorted. One that was not judged
+  // comes before all others.
   double ComputeShare(const DeploymentSummary& summary) const {
     return summary.nearest < 0
                ? -std::numeric_limits<double>::infinity()

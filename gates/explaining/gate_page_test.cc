@@ -42,7 +42,7 @@ TEST(GatePageTest, TellsDecisionMarginsPhasesHistoryAndEveryRule) {
         "BM_Load peak live</th><td>90 B</td><td>max 100 B</td><td>10.0 %"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
-  // It asks nobody for anything.
+  // The page loads nothing.
   for (const char* part : {"http:", "https:", "src=", "<link", "@import"}) {
     EXPECT_THAT(page, Not(HasSubstr(part)));
   }

@@ -1,13 +1,13 @@
-// Says where a benchmark's figure grew: the phase, the lines that hold more at
-// the peak, the calls that are new, and whether it is a leak.
+// Explains where a benchmark's figure grew: the phase, the lines that hold more
+// at the peak, the new calls, and whether it is a leak.
 //
 //   for (const std::string& reason :
 //        FindGrowthReasons(benchmark, PEAK_LIVE_USABLE_BYTES)) {
 //     Show(reason);  // "phase read/parse +4.00 MiB"
 //   }
 //
-// `benchmark` is a node of DiffProfiles (profile_diff.h). Pure and thread-safe.
-// Memory: a few short lines.
+// `benchmark` is a node of DiffProfiles (profile_diff.h). Pure functions,
+// thread-safe. Memory: a few short lines.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
 #define FOOTPRINT_GATES_EXPLAINING_GROWTH_REASONS_H_
@@ -20,17 +20,17 @@
 
 namespace footprint {
 
-// Returns the reasons, the most telling first, at most a handful; none if
-// nothing is known but the figure itself.
+// Returns a few reasons, the most important first; none if only the figure
+// itself is known.
 std::vector<std::string> FindGrowthReasons(const DiffNode& benchmark,
                                            MetricKind metric);
 
-// Returns whether a site is only a phase, and not a line, layer or tensor. The
+// Returns whether a site is only a phase, not a line, layer or tensor. The
 // reason for the phase already says the same.
 bool IsPhaseAlone(const std::string& site);
 
 // Returns "a leak (NET_GROWTH): 64 B more are live at its end than at its
-// start", or "" if the figure is no leak.
+// start", or "" if the figure is not a leak.
 std::string DescribeLeak(MetricKind metric, int64_t net_growth);
 
 }  // namespace footprint

@@ -21,7 +21,7 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
-// The page stays one that a browser opens at once.
+// These limits keep the page small enough for a browser to open at once.
 constexpr size_t kMostHistories = 300;
 constexpr size_t kMostLines = 8;
 
@@ -31,7 +31,7 @@ struct History {
   Points points;
 };
 
-// Returns the limit after each change, and at 0 the one that it began with.
+// Returns the limit after each change, and at 0 its first value.
 Points FindPoints(const Threshold& threshold) {
   Points points;
   for (const HistoryEntry& entry : threshold.history()) {
@@ -45,7 +45,7 @@ Points FindPoints(const Threshold& threshold) {
   return points;
 }
 
-// Returns by which share of its first value the limit moved in all.
+// Returns the total change of the limit as a share of its first value.
 double ComputeChange(const History& history) {
   if (history.points.empty()) return 0;
   const double first = history.points.front().second;
@@ -129,7 +129,7 @@ void AddLimitHistories(const GateInput& input, Page* page) {
                 content);
 }
 
-// The page has the whole path where limits have moved.
+// The section of changed limits has the whole path.
 std::string FileNameAndLine(const std::string& location) {
   return location.substr(location.rfind('/') + 1);
 }

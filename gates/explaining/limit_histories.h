@@ -2,9 +2,9 @@
 //
 //   AddLimitHistories(input, &page);
 //
-// Shows the limits that moved most in a chart, and every change with its reason
-// in a table that is folded. Adds nothing if no limit ever moved. Thread-safe
-// for different pages. Keeps nothing of `input`.
+// Shows the limits that changed most in a chart, and every change with its
+// reason in a folded table. Adds nothing if no limit ever changed. Thread-safe
+// for different pages. Keeps no reference to `input`.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_LIMIT_HISTORIES_H_
 #define FOOTPRINT_GATES_EXPLAINING_LIMIT_HISTORIES_H_

@@ -75,7 +75,7 @@ std::vector<StackedBars> MakePhaseCharts(
     const auto found = largest.find(label);
     if (found == largest.end()) continue;
     StackedBars chart = MakePhaseChart(label, *found->second);
-    // The whole alone is no phase.
+    // A single bar is the whole, without any phase.
     if (chart.bars.size() >= 2) charts.push_back(std::move(chart));
   }
   return charts;

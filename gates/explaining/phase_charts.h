@@ -1,10 +1,10 @@
-// Charts of the peaks of a deployment's phases.
+// Makes charts of the peaks of a deployment's phases.
 //
 //   for (const StackedBars& chart : MakePhaseCharts(input, {"//app:load"})) {
 //     content.AddStackedBars(chart);
 //   }
 //
-// Pure; thread-safe. The charts own copies of what they show.
+// Pure function, thread-safe. The charts own copies of what they show.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_PHASE_CHARTS_H_
 #define FOOTPRINT_GATES_EXPLAINING_PHASE_CHARTS_H_

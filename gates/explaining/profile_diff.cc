@@ -21,7 +21,8 @@ namespace {
 
 using Presence = DiffNode::Presence;
 
-// In the order in which `before` and then `after` name them.
+// Pairs of old and new elements, in the order in which `before` and then
+// `after` name them.
 template <typename T>
 class Pairs {
  public:
@@ -66,7 +67,7 @@ std::map<std::string, Deployment> ByLabel(
   return deployments;
 }
 
-// Returns nothing for a benchmark or phase that is not there.
+// Returns nullopt for a benchmark or phase that does not exist.
 template <typename Measured>
 absl::optional<int64_t> FindValue(const Measured* measured, MetricKind kind) {
   if (measured == nullptr) return absl::nullopt;
@@ -93,7 +94,8 @@ bool HasDifference(const DiffNode& node) {
          !node.children.empty() || !node.notes.empty();
 }
 
-// Unknown growth comes before what shrank and after what grew.
+// Returns the growth for sorting. Unknown growth comes after growth and before
+// shrinkage.
 int64_t SortingGrowth(const DiffNode& node) {
   const MetricChange* const change = MainChange(node);
   if (change == nullptr) return 0;
@@ -131,8 +133,8 @@ DiffNode DiffPhase(const Pairs<Phase>::Pair& pair) {
   return node;
 }
 
-// Phases below the phases around them. Those around a new or old phase are the
-// ones of the side that has it.
+// Phases, each below its parent. A phase that only one side has gets its parent
+// from that side.
 class PhaseTree {
  public:
   PhaseTree(const BenchmarkMemory* before, const BenchmarkMemory* after) {
@@ -159,7 +161,8 @@ class PhaseTree {
     }
   }
 
-  // Ends: the phases around one of the new side are of the new side.
+  // The recursion ends, since a phase's parents are on the side that it is
+  // taken from.
   std::vector<DiffNode> NodesBelow(const std::string& parent) {
     std::vector<DiffNode> nodes;
     for (const auto& pair : pairs_.all()) {
@@ -176,7 +179,8 @@ class PhaseTree {
   std::map<std::string, std::string> parent_;
 };
 
-// Notes what no figure shows: child processes, and threads that may overlap.
+// Returns notes on what no figure shows: child processes, and threads that may
+// overlap.
 std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
                                           const BenchmarkMemory& after) {
   std::vector<std::string> notes;
@@ -194,8 +198,8 @@ std::vector<std::string> FindProcessNotes(const BenchmarkMemory& before,
   return notes;
 }
 
-// A site without the line that it may name, "Read (table.cc:41)", since an edit
-// above moves it.
+// Returns a site, such as "Read (table.cc:41)", without its line, which an edit
+// above it changes.
 std::string SiteWithoutLine(const std::string& site) {
   const size_t open = site.rfind(" (");
   const size_t colon = site.rfind(':');
@@ -348,7 +352,7 @@ absl::StatusOr<ProfileDiff> DiffProfiles(
       ++diff.same_count;
     }
   }
-  // The highest peak of a deployment may stand while one below it grows.
+  // The highest peak of a deployment may stay while a lower one grows.
   const auto growth = [](const DiffNode& node) {
     int64_t largest = SortingGrowth(node);
     for (const DiffNode& child : node.children) {

@@ -1,4 +1,4 @@
-// The differences of two sets of profiles, old and new, by deployment,
+// Computes the differences of two sets of profiles, old and new, by deployment,
 // benchmark, phase and call site at the peak.
 //
 //   absl::StatusOr<ProfileDiff> diff = DiffProfiles(before, after);
@@ -8,8 +8,8 @@
 //     if (change != nullptr) Show(deployment.name, *change);
 //   }
 //
-// Profiles of one label are one deployment, as a program that was measured
-// with several arguments. A figure that is unknown is never taken for zero.
+// All profiles of one label are one deployment: a program may be measured with
+// several arguments. An unknown figure is never treated as zero.
 //
 // Pure functions, thread-safe; the result owns its texts. Memory: about 200
 // bytes a metric that differs. Time: n log n in the metrics.
@@ -28,8 +28,8 @@
 
 namespace footprint {
 
-// A figure that differs. One that is not set is unknown: not measured, or not
-// the same in every process.
+// A figure that differs. A value that is not set is unknown: it was not
+// measured, or was not the same in every process.
 struct MetricChange {
   MetricKind metric = METRIC_KIND_UNSPECIFIED;
   absl::optional<int64_t> before;
@@ -43,11 +43,12 @@ struct DiffNode {
   Kind kind = Kind::kDeployment;
   Presence presence = Presence::kBoth;
   std::string name;
-  // The metrics that differ of a benchmark or phase, in the schema's order; the
-  // highest peak of a deployment's benchmarks; the bytes that a site held at
-  // the peak. What was added or removed has all of its metrics.
+  // For a benchmark or phase, the metrics that differ, in the schema's order;
+  // for a deployment, the highest peak of its benchmarks; for a site, the bytes
+  // that it held at the peak. A node that was added or removed has all of its
+  // metrics.
   std::vector<MetricChange> changes;
-  // Parts that differ, the largest growth first; of a benchmark, its phases
+  // The parts that differ, the largest growth first. A benchmark has its phases
   // before its sites.
   std::vector<DiffNode> children;
   // Further remarks: another environment, a producer that failed, new child
@@ -60,16 +61,18 @@ struct ProfileDiff {
   int same_count = 0;                 // deployments that do not
 };
 
-// kInvalidArgument if one side has a benchmark twice.
+// Returns the differences, or kInvalidArgument if one side has a benchmark
+// twice.
 absl::StatusOr<ProfileDiff> DiffProfiles(absl::Span<const MemoryProfile> before,
                                          absl::Span<const MemoryProfile> after);
 
-// The change by which nodes are sorted: of the peak, or of the first metric in
-// bytes that differs, or of the first at all. Null if nothing differs here.
+// Returns the change by which nodes are sorted: that of the peak, else of the
+// first metric in bytes that differs, else of the first metric. Returns null if
+// nothing differs.
 const MetricChange* MainChange(const DiffNode& node);
 
-// Growth of a figure. One that was not there grew by its whole value; nullopt
-// if one of the two is unknown.
+// Returns the growth of a figure. A figure of an added node grew by its whole
+// value. Returns nullopt if one of the two values is unknown.
 absl::optional<int64_t> ComputeGrowth(const DiffNode& node,
                                       const MetricChange& change);
 

@@ -77,7 +77,7 @@ TEST(ProfileDiffTest, DescendsToTheFigureThatGrew) {
   ASSERT_EQ(diff.deployments.size(), 1U);
   const DiffNode& benchmark = diff.deployments[0].children.at(0);
   EXPECT_EQ(ComputeGrowth(benchmark, *MainChange(benchmark)), 5);
-  // The outer phase is there for what is in it.
+  // The outer phase is listed because of the phase in it.
   ASSERT_THAT(Names(benchmark.children), ElementsAre("fit", "tensor:x"));
   EXPECT_THAT(benchmark.children[0].changes, IsEmpty());
   ASSERT_THAT(Names(benchmark.children[0].children), ElementsAre("fit/read"));
@@ -168,7 +168,7 @@ TEST(ProfileDiffTest, ASiteWhoseLineMovedIsTheSame) {
                                  {with_sites("site:Read (t.cc:52)", 10)});
   EXPECT_THAT(Names(grown.deployments[0].children[0].children),
               ElementsAre("site:Read (t.cc:52)"));
-  // These are no lines.
+  // These are not lines.
   const std::pair<const char*, const char*> kOthers[] = {
       {"operator() (int)", "operator() (char)"},
       {"f (t.cc:)", "f (u.cc:)"},

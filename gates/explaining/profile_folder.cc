@@ -32,7 +32,8 @@ absl::StatusOr<std::vector<std::string>> ProfilePathsBelow(
   std::filesystem::recursive_directory_iterator entries(folder, error);
   for (; !error && entries != std::filesystem::end(entries);
        entries.increment(error)) {
-    std::error_code ignored;  // of a link to nothing, say: then it is no file
+    // A dangling link, for example, gives an error; it is not a file.
+    std::error_code ignored;
     if (IsProfileName(entries->path().string()) &&
         entries->is_regular_file(ignored)) {
       paths.push_back(entries->path().string());

@@ -1,10 +1,11 @@
-// The memory profiles of a file or a folder, to compare with others.
+// Reads and saves the memory profiles of a file or a folder.
 //
 //   absl::StatusOr<std::vector<MemoryProfile>> before =
 //   ReadProfiles("/tmp/old"); if (!before.ok()) return before.status();
 //
-// Thread-safe: no state is kept, and the caller owns what was read. Memory: the
-// profiles. Time: linear in the files and in what lies beside them.
+// Thread-safe, without state; the caller owns what was read. Memory: the
+// profiles. Time: linear in the profiles and in the number of files of the
+// folder.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_PROFILE_FOLDER_H_
 #define FOOTPRINT_GATES_EXPLAINING_PROFILE_FOLDER_H_
@@ -24,9 +25,9 @@ namespace footprint {
 absl::StatusOr<std::vector<MemoryProfile>> ReadProfiles(
     const std::string& path);
 
-// Writes each profile to a file of its own in `folder`, which is made if it is
-// not there. kAlreadyExists if it holds profiles already, so that old and new
-// ones are never mixed; else the errors of WriteMemoryProfileFile.
+// Writes each profile to its own file in `folder`, and makes the folder if it
+// is missing. Returns kAlreadyExists if it contains profiles, so that old and
+// new ones are never mixed; else the errors of WriteMemoryProfileFile.
 absl::Status SaveProfiles(absl::Span<const MemoryProfile> profiles,
                           const std::string& folder);
 

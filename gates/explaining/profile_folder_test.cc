@@ -30,7 +30,7 @@ MemoryProfile Profile(const std::string& label) {
   return profile;
 }
 
-// A folder that is not there yet.
+// Returns the path of a folder that does not exist.
 std::string NewFolder(const std::string& name) {
   const std::string folder = absl::StrCat(testing::TempDir(), "/", name);
   std::filesystem::remove_all(folder);
@@ -41,7 +41,7 @@ TEST(ProfileFolderTest, ReadsWhatItSaved) {
   const std::string folder = NewFolder("saved/deep");
   ASSERT_THAT(SaveProfiles({Profile("//a:b"), Profile("//c:d")}, folder),
               IsOk());
-  // Not profiles: samples, and whatever else lies there.
+  // Samples and other files are not profiles.
   std::ofstream(folder + "/x.samples.binpb") << "no profile";
   std::ofstream(folder + "/notes.txt") << "no profile";
   std::filesystem::create_symlink("/nowhere", folder + "/broken.binpb");

@@ -24,7 +24,7 @@ namespace {
 constexpr char kPart[] = "part: ";
 constexpr size_t kMostSites = 3;
 
-// The benchmark of this label and name among profiles, or null.
+// Returns the benchmark of this label and name, or null.
 const BenchmarkMemory* FindBenchmark(absl::Span<const MemoryProfile> profiles,
                                      const Judgement& judgement) {
   for (const MemoryProfile& profile : profiles) {
@@ -36,8 +36,8 @@ const BenchmarkMemory* FindBenchmark(absl::Span<const MemoryProfile> profiles,
   return nullptr;
 }
 
-// The phase with the highest value, the innermost of several; for a whole
-// process, the largest of its parts.
+// Adds the phase with the highest value, the innermost if there are several;
+// for a whole process, the largest of its parts.
 void AddHighestPhase(const BenchmarkMemory& benchmark,
                      const Judgement& judgement,
                      std::vector<std::string>* reasons) {
@@ -92,8 +92,8 @@ void AddHolders(const BenchmarkMemory& benchmark, const Judgement& judgement,
       absl::StrCat("held at the peak: ", absl::StrJoin(holders, ", ")));
 }
 
-// Adds what grew in this benchmark since `before`. Returns whether anything is
-// known of it.
+// Adds what grew in this benchmark since `before`. Returns whether it added
+// anything.
 bool AddGrowth(const BenchmarkMemory& before, const BenchmarkMemory& now,
                const Judgement& judgement, std::vector<std::string>* reasons) {
   std::vector<MemoryProfile> sides(2);

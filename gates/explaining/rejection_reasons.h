@@ -1,13 +1,13 @@
 // Adds to a verdict why figures are above their limits: the phase in which a
-// figure is highest, who holds the bytes, and whether it is a leak. With
-// profiles of an earlier time it also says what grew.
+// figure is highest, the holders of the bytes, and whether it is a leak. With
+// earlier profiles it also says what grew.
 //
 //   Verdict verdict = Judge(input, options);
 //   ExplainRejections(input, before, &verdict);
 //
 // The reasons become the explanations of judgements that reject or warn and
-// have none of their own. Thread-safe; the verdict owns the texts. Memory: a
-// few lines a rejection. Time: linear in the profiles that are rejected.
+// have no explanation yet. Thread-safe; the verdict owns the texts. Memory: a
+// few lines for each rejection. Time: linear in the rejected profiles.
 
 #ifndef FOOTPRINT_GATES_EXPLAINING_REJECTION_REASONS_H_
 #define FOOTPRINT_GATES_EXPLAINING_REJECTION_REASONS_H_
@@ -19,7 +19,7 @@
 
 namespace footprint {
 
-// Writes the explanations. If `before` is empty, they say nothing of growth.
+// Writes the explanations. If `before` is empty, they do not mention growth.
 void ExplainRejections(const GateInput& input,
                        absl::Span<const MemoryProfile> before,
                        Verdict* verdict);

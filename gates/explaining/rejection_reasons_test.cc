@@ -19,7 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The explanation of the first judgement that rejects.
+// Returns the explanation of the first judgement that rejects.
 std::string Explain(const GateInput& input,
                     const std::vector<MemoryProfile>& before = {}) {
   Verdict verdict = Judge(input, EvaluationOptions());
@@ -60,7 +60,7 @@ TEST(RejectionReasonsTest, AgainstEarlierProfilesItNamesWhatGrew) {
   EXPECT_EQ(Explain(ExplainedInput(), {before}),
             "since before: phase read +1.00 MiB, +1.00 KiB held by "
             "tensor:conv1/weights");
-  // The same figures as before say nothing new.
+  // Equal earlier figures add nothing.
   EXPECT_THAT(Explain(ExplainedInput(), {ExplainedProfile()}),
               HasSubstr("highest in phase read"));
 }

@@ -25,7 +25,7 @@
 namespace footprint {
 namespace {
 
-// Colours that a reader can tell apart.
+// The most lines whose colours a reader can tell apart.
 constexpr size_t kMostLines = 8;
 
 using Point = std::pair<double, double>;
@@ -48,7 +48,8 @@ LineChart ChartOfBytes(const std::string& title, const std::string& x_label,
   return chart;
 }
 
-// The values of the law's arguments, in its order; none if one is missing.
+// Returns the values of the law's arguments, in its order; nullopt if one is
+// missing.
 absl::optional<std::vector<double>> FindSizes(
     const google::protobuf::RepeatedPtrField<std::string>& names,
     const google::protobuf::RepeatedPtrField<Argument>& arguments) {
@@ -156,16 +157,17 @@ void AddRuleCharts(const GateInput& input, std::vector<LineChart>* charts) {
 
 // ---- Families ----
 
-// Benchmarks of a deployment that have an argument: those whose names differ in
-// its value alone are one member.
+// Benchmarks of a deployment that have an argument. Those whose names differ
+// only in its value form one member.
 struct Family {
   std::string label;
   std::string argument;
-  // By the name that is left: sizes and bytes.
+  // Sizes and bytes of each member, by the name without the argument's value.
   std::map<std::string, std::vector<Point>> members;
 };
 
-// "BM_Plan/tensors:*" of "BM_Plan/tensors:300"; "" if it is not there.
+// Returns "BM_Plan/tensors:*" for "BM_Plan/tensors:300"; "" if the name lacks
+// the argument.
 std::string NameWithout(const std::string& name, const Argument& argument) {
   const std::string part =
       absl::StrCat("/", argument.name(), ":", argument.value());
@@ -199,7 +201,7 @@ std::vector<Family> Families(const GateInput& input) {
   return result;
 }
 
-// With the law, if the points show one.
+// Returns the name with the law, if the points show one.
 std::string NameWithLaw(const std::string& name, const std::string& argument,
                         const std::vector<Point>& points) {
   if (points.size() < kFewestSizes) return name;
@@ -210,10 +212,12 @@ std::string NameWithLaw(const std::string& name, const std::string& argument,
   return absl::StrCat(name, ": ", LawText(*law, {argument}));
 }
 
-// Numbers that lie closer together are hardly sizes: "backend:2".
+// The least ratio of the largest to the smallest size. Numbers closer together
+// are hardly sizes: "backend:2".
 constexpr double kLeastSpread = 4;
 
-// Returns how many sizes there are among points in order.
+// Returns the number of sizes among sorted points; 0 if they are too close
+// together.
 size_t SizeCount(const std::vector<Point>& points) {
   if (points.back().first < kLeastSpread * points.front().first) return 0;
   size_t count = 0;

@@ -1,12 +1,12 @@
-// Charts of how measured memory grows with the sizes of benchmarks.
+// Makes charts of how measured memory grows with the sizes of benchmarks.
 //
 //   for (const LineChart& chart : ScalingCharts(input)) {
 //     content.AddLineChart(chart);
 //   }
 //
-// First a chart for each scaling rule: what was measured, the law, and the
-// limits at sizes that are never run here. Then one for each family of
-// benchmarks of which one argument alone differs, whether or not it is ruled.
+// First comes a chart for each scaling rule: the measured values, the law, and
+// the limits at sizes that are not measured here. Then comes a chart for each
+// family of benchmarks that differ in one argument, with or without a rule.
 //
 // Pure function, thread-safe; results own copies. Memory: the points. Time: a
 // fit for each chart.

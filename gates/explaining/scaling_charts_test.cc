@@ -31,7 +31,8 @@ void AddBenchmark(int rows, int workers, int64_t peak_bytes,
   metric->set_value(peak_bytes);
 }
 
-// 100 bytes a row, and 1,000; each of two workers.
+// Makes benchmarks that need 100 and 1,000 bytes a row, each with two numbers
+// of workers.
 GateInput Input() {
   GateInput input;
   input.profiles.emplace_back();
@@ -46,7 +47,8 @@ GateInput Input() {
 
 TEST(ScalingChartsTest, AFamilyIsALineByTheArgumentThatDiffers) {
   const std::vector<LineChart> charts = ScalingCharts(Input());
-  ASSERT_EQ(charts.size(), 1u);  // two workers are too few for a line
+  // Two numbers of workers are too few for a line.
+  ASSERT_EQ(charts.size(), 1u);
   EXPECT_EQ(charts[0].title, "//a:b by rows");
   EXPECT_EQ(charts[0].x_label, "rows");
   ASSERT_EQ(charts[0].lines.size(), 2u);

@@ -26,7 +26,7 @@ bool IsBuildFile(const std::string& name) {
          absl::EndsWith(name, ".bzl");
 }
 
-// The folder of a path; "" is the top.
+// Returns the folder of a path; "" is the top.
 std::string FindFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
@@ -44,7 +44,7 @@ class Workspace {
       const std::string name = entries->path().filename().string();
       std::error_code ignored;
       if (entries->is_symlink(ignored) || name[0] == '.') {
-        // bazel-bin and the like; a link to a folder is not followed anyway.
+        // This skips bazel-bin and the like, and hidden folders.
         if (entries->is_directory(ignored)) entries.disable_recursion_pending();
         continue;
       }
@@ -137,7 +137,7 @@ class Workspace {
       const size_t begin = name + kName.size();
       const std::string target =
           text.substr(begin, text.find('"', begin) - begin);
-      // Once where it is made.
+      // One occurrence is the rule that makes it.
       if (CountOfName(target) > 1) continue;
       unnamed->push_back(
           {absl::StrCat("//", FindFolder(path), ":", target), true});

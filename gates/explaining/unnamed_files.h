@@ -1,16 +1,16 @@
 // Finds the threshold files and profiles of a workspace that no build file
-// names, so that no gate judges by them.
+// names, so that no gate uses them.
 //
 //   for (const UnnamedFile& file : FindUnnamedFiles("/home/me/project")) {
 //     std::puts(file.path.c_str());
 //   }
 //
-// Reads text, and asks no Bazel: a file counts as named if its name, or a glob
-// of *.textproto, stands in a BUILD file or .bzl file of its folder or one
-// above it, or if it is the default file of a memory_gate there; a
-// memory_profile if its name stands in any of them besides its own rule. So a
-// profile that a macro makes is not seen, and a file that is named for another
-// purpose counts as judged.
+// It reads text and does not run Bazel. A file counts as named if its name, or
+// a glob of *.textproto, is in a BUILD file or .bzl file of its folder or of
+// one above it, or if it is the default file of a memory_gate there. A
+// memory_profile counts as named if its name is in any such file besides its
+// own rule. So a profile that a macro makes is not found, and a file that is
+// named for another purpose counts as used.
 //
 // The result is a copy. Thread-safe. Memory: the workspace's build files. Time:
 // linear in them.
@@ -30,7 +30,8 @@ struct UnnamedFile {
   bool is_profile = false;
 };
 
-// Sorted. kUnavailable if the folder cannot be listed.
+// Returns the files in sorted order, or kUnavailable if the folder cannot be
+// listed.
 absl::StatusOr<std::vector<UnnamedFile>> FindUnnamedFiles(
     const std::string& workspace);
 

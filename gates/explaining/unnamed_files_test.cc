@@ -64,7 +64,8 @@ TEST_F(UnnamedFilesTest, AMemoryGatesOwnFileIsNamedByTheGate) {
   Put("a/load_thresholds.textproto", kThresholds);
   Put("a/BUILD", "memory_gate(\n    name = \"load\",\n)\n");
   EXPECT_THAT(Names(), IsEmpty());
-  // Another gate's, a gate of another folder, and no gate at all.
+  // These are the file of another gate, of a gate in another folder, and of no
+  // gate.
   Put("a/fit_thresholds.textproto", kThresholds);
   Put("b/load_thresholds.textproto", kThresholds);
   Put("c/load_thresholds.textproto", kThresholds);
@@ -83,7 +84,7 @@ TEST_F(UnnamedFilesTest, AProfileIsNamedBesidesItsOwnRule) {
   EXPECT_TRUE(FindUnnamedFiles(top_)->at(0).is_profile);
   Put("gates/BUILD", "suite(profiles = [\"//a:y_profile\"])");
   EXPECT_THAT(Names(), IsEmpty());
-  // A longer name is another one.
+  // A longer name is a different one.
   Put("gates/BUILD", "suite(profiles = [\"//a:my_profile\"])");
   EXPECT_THAT(Names(), ElementsAre("//a:y_profile"));
 }

@@ -18,11 +18,12 @@
 namespace footprint {
 namespace {
 
-// Bundles of other people are nobody's to read.
+// Only the server's user may read the bundles.
 constexpr mode_t kFolderMode = 0700;
 constexpr int64_t kCopiedBytesAtOnce = int64_t{1} << 20;
 
-// A folder for each of the first two digits, so that none grows too large.
+// Returns the subfolder for the first two digits of the hash. Subfolders keep
+// each folder small.
 std::string MakeSubfolder(absl::string_view sha256) {
   return std::string(sha256.substr(0, 2));
 }
@@ -101,7 +102,7 @@ absl::StatusOr<BundleUpload> BundleFolder::StartUpload(
   const std::string subfolder = absl::StrCat(path_, "/", MakeSubfolder(sha256));
   const absl::Status made = MakeFolder(subfolder);
   if (!made.ok()) return made;
-  // The name of the new subfolder.
+  // This flushes the name of the new subfolder.
   const FileDescriptor parent(
       open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (parent.is_open() && fsync(parent.get()) != 0) {

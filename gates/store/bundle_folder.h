@@ -1,4 +1,4 @@
-// Bundles on the disk, each under the hash of its bytes.
+// Stores bundles on the disk, each under the hash of its bytes.
 //
 //   absl::StatusOr<BundleFolder> folder = BundleFolder::Open("store/bundles");
 //   absl::StatusOr<BundleUpload> upload = folder->StartUpload(sha256, size);
@@ -6,12 +6,12 @@
 //   if (status.ok()) status = upload->Finish();
 //   std::string path = folder->MakePath(sha256);
 //
-// A file has all of its bytes or is not there: Finish compares the hash,
-// flushes the file and its name to the disk, and only then gives it its name. A
-// file that has its name is never written again.
+// A file with its final name is complete: Finish compares the hash, flushes the
+// file to the disk, renames it, and flushes the name. After that the file is
+// never written again.
 //
 // Thread-safe; an upload is thread-compatible and may outlive the folder.
-// Memory: 32 KiB an upload. Time: that of the disk.
+// Memory: 32 KiB for each upload. Time: that of the disk.
 
 #ifndef FOOTPRINT_GATES_STORE_BUNDLE_FOLDER_H_
 #define FOOTPRINT_GATES_STORE_BUNDLE_FOLDER_H_
@@ -29,13 +29,14 @@
 
 namespace footprint {
 
-// An upload that ends without Finish leaves nothing behind.
+// An upload in progress. Without Finish it leaves nothing behind.
 class BundleUpload {
  public:
-  // ResourceExhausted: the disk is full, or more bytes than were announced.
+  // Appends bytes. Returns ResourceExhausted if the disk is full or there are
+  // more bytes than announced.
   absl::Status Append(absl::string_view bytes);
-  // InvalidArgument: the bytes have another hash, or are fewer than announced.
-  // Else AtomicFile's.
+  // Completes the bundle. Returns InvalidArgument if the bytes have another
+  // hash or are fewer than announced; else AtomicFile's errors.
   absl::Status Finish();
 
  private:
@@ -54,29 +55,31 @@ class BundleUpload {
 
 class BundleFolder {
  public:
-  // Makes the folder if it is missing. FileError's.
+  // Opens the folder, and makes it if it is missing. Errors: FileError's.
   static absl::StatusOr<BundleFolder> Open(const std::string& path);
 
   std::string MakePath(absl::string_view sha256) const;
   // Returns whether there is any bundle.
   absl::StatusOr<bool> HasAny() const;
-  // The bytes of a bundle; NotFound.
+  // Returns the bytes of a bundle, or NotFound.
   absl::StatusOr<int64_t> FindSize(absl::string_view sha256) const;
 
-  // InvalidArgument: no hash. Unavailable: another upload of it is under way.
-  // Else AtomicFile's.
+  // Begins an upload. Returns InvalidArgument if `sha256` is not a hash, and
+  // Unavailable if another upload of this bundle is in progress; else
+  // AtomicFile's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes) const;
 
-  // Succeeds if the bundle does not exist.
+  // Removes a bundle. Succeeds if it does not exist.
   absl::Status Remove(absl::string_view sha256) const;
 
-  // Removes uploads that a killed process left, and bundles that `is_wanted`
-  // does not want. Not while there are uploads.
+  // Removes uploads that a killed process left, and bundles for which
+  // `is_wanted` returns false. Must not run during uploads.
   absl::Status Sweep(
       const std::function<bool(absl::string_view sha256)>& is_wanted) const;
 
-  // Compares the hash on the way: InvalidArgument for a file that changed.
+  // Copies a bundle to another folder. Returns InvalidArgument if its bytes do
+  // not have its hash any more.
   absl::Status CopyTo(absl::string_view sha256,
                       const BundleFolder& destination) const;
 
@@ -86,7 +89,7 @@ class BundleFolder {
   std::string path_;
 };
 
-// Makes a folder that is missing; its parent must be there. FileError's.
+// Makes a folder if it is missing; its parent must exist. Errors: FileError's.
 absl::Status MakeFolder(const std::string& path);
 
 }  // namespace footprint

@@ -33,7 +33,8 @@ void GroupCommit::Commit(const std::vector<Waiting*>& batch) {
   absl::Status status = failure_;
   if (status.ok()) status = CommitChanges(batch);
   if (status.ok()) return;
-  database_.Execute("ROLLBACK").IgnoreError();  // SQLite may have, already
+  // SQLite may have done so already.
+  database_.Execute("ROLLBACK").IgnoreError();
   for (Waiting* each : batch) each->result = status;
 }
 
@@ -61,13 +62,14 @@ absl::Status GroupCommit::CommitChanges(const std::vector<Waiting*>& batch) {
   return status;
 }
 
-// The error is the transaction's; that of the change alone is its result.
+// Applies one change in a savepoint. Returns an error of the transaction; an
+// error of the change becomes its result.
 absl::Status GroupCommit::ApplyOne(Waiting* waiting) {
   absl::Status status = database_.Execute("SAVEPOINT one");
   if (!status.ok()) return status;
   waiting->result = (*waiting->change)(&database_);
   if (waiting->result.ok()) return database_.Execute("RELEASE one");
-  // A full disk takes back the whole transaction.
+  // If the disk is full, SQLite rolls back the whole transaction.
   return database_.Execute("ROLLBACK TO one; RELEASE one").ok()
              ? absl::OkStatus()
              : waiting->result;

@@ -1,21 +1,21 @@
-// Changes of many threads to one database, several in a transaction: one flush
-// to the disk is for all that wait meanwhile.
+// Applies the changes of many threads to one database, several in a
+// transaction, so that one flush to the disk serves all waiting threads.
 //
 //   GroupCommit database(*std::move(database));
 //   absl::Status status = database.Apply(
 //       [&](SqliteDatabase* database) { return Insert(database, row); },
 //       Durability::kFlush);
-//   // if ok, the row outlasts a loss of power
+//   // if ok, the row survives a loss of power
 //
-// A change that fails is taken back, and those beside it are not. Changes are
-// applied in the order of the calls. A change may be called on any thread that
-// is in Apply, never two at once, and must not call Apply.
+// A change that fails is rolled back, and the others in its transaction are
+// kept. Changes are applied in the order of the calls. A change runs on any of
+// the threads that are in Apply, one at a time, and must not call Apply.
 //
-// After the disk failed to take a transaction nobody knows how much of it
-// arrived: from then on each Apply returns that error, until the database is
-// opened again. A full disk is no such failure.
+// After the disk failed to commit a transaction, it is unknown how much of it
+// was written. From then on each Apply returns that error, until the database
+// is opened again. A full disk is not such a failure.
 //
-// Thread-safe. Owns the database. Memory: what waits.
+// Thread-safe. Owns the database. Memory: the waiting changes.
 
 #ifndef FOOTPRINT_GATES_STORE_GROUP_COMMIT_H_
 #define FOOTPRINT_GATES_STORE_GROUP_COMMIT_H_
@@ -33,8 +33,8 @@
 namespace footprint {
 
 enum class Durability {
-  kFlush,        // outlasts a loss of power
-  kKeepOnCrash,  // outlasts the process
+  kFlush,        // survives a loss of power
+  kKeepOnCrash,  // survives a crash of the process
 };
 
 class GroupCommit {
@@ -44,12 +44,12 @@ class GroupCommit {
   explicit GroupCommit(SqliteDatabase database)
       : database_(std::move(database)) {}
 
-  // Returns when the change is in the database, or its error.
+  // Applies a change. Returns OK once it is committed, or the error.
   absl::Status Apply(const Change& change, Durability durability)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Returns whether the disk failed: changes that returned an error may be
-  // there all the same once the database is opened again.
+  // Returns whether the disk failed. Then changes that returned an error may
+  // still be found when the database is opened again.
   bool HasFailed() const { return has_failed_; }
 
  private:
@@ -60,7 +60,7 @@ class GroupCommit {
     bool is_done = false;
   };
 
-  // All of them in one transaction.
+  // Commits the changes in one transaction.
   void Commit(const std::vector<Waiting*>& batch);
   absl::Status CommitChanges(const std::vector<Waiting*>& batch);
   absl::Status ApplyOne(Waiting* waiting);
@@ -69,7 +69,7 @@ class GroupCommit {
   CondVar changed_;
   std::vector<Waiting*> waiting_ ABSL_GUARDED_BY(mutex_);
   bool has_leader_ ABSL_GUARDED_BY(mutex_) = false;
-  // Only the leader touches these.
+  // Only the leader uses these.
   SqliteDatabase database_;
   absl::Status failure_;
   std::atomic<bool> has_failed_ = false;

@@ -45,7 +45,8 @@ TEST(GroupCommitTest, EachThreadGetsItsOwnResult) {
   for (int thread = 0; thread < 8; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0; i < 25; ++i) {
-        // Every fifth number is everybody's, and only one may have it.
+        // All threads insert every fifth number, and only one of them may
+        // succeed.
         const int number = i % 5 == 0 ? i : 1000 * thread + i;
         const absl::Status status =
             commit.Apply(Insert(number), i % 2 == 0 ? Durability::kFlush
@@ -56,7 +57,7 @@ TEST(GroupCommitTest, EachThreadGetsItsOwnResult) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(refused_count, 7 * 5);
-  // 20 of each thread, and 0, 5, ..., 20 once.
+  // Each thread adds 20 numbers, and 0, 5, ..., 20 are there once.
   double sum = 50;
   for (int thread = 0; thread < 8; ++thread) sum += 20000 * thread + 250;
   EXPECT_EQ(CountIn("threads.sqlite"), absl::StrCat("165 ", sum, ".0"));

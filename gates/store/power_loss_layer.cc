@@ -19,22 +19,22 @@ namespace {
 constexpr char kLayerName[] = "footprint_power_loss";
 constexpr size_t kSectorBytes = 512;
 
-// The disk of the layer that is registered; there is one at a time.
+// The disk of the registered layer; there is one at a time.
 struct Disk {
   sqlite3_vfs layer = {};
   sqlite3_vfs* system = nullptr;
   int64_t failing_operation = 0;
   int64_t operation_count = 0;
-  // Bytes that were flushed, by path.
+  // The flushed bytes of each file, by path.
   std::map<std::string, std::string> flushed;
 
-  // Returns whether the power is still on for a change.
+  // Counts a change. Returns whether the power is still on.
   bool Count() { return ++operation_count < failing_operation; }
 };
 
 Disk* g_disk = nullptr;
 
-// As SQLite allocates it: the system's file follows.
+// The layout that SQLite allocates: the system's file follows.
 struct LayerFile {
   sqlite3_file base;
   const char* path;  // SQLite keeps the text while the file is open
@@ -63,7 +63,7 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 at) {
   const bool is_the_failing_one =
       g_disk->operation_count == g_disk->failing_operation;
   if (!has_power && !is_the_failing_one) return SQLITE_IOERR_WRITE;
-  // The one in which the power goes is torn.
+  // The write during which the power fails is torn.
   const int result = SystemFile(file)->pMethods->xWrite(
       SystemFile(file), bytes, has_power ? size : size / 2, at);
   return has_power ? result : SQLITE_IOERR_WRITE;
@@ -131,7 +131,8 @@ int ShmUnmap(sqlite3_file* file, int deletes) {
   return SystemFile(file)->pMethods->xShmUnmap(SystemFile(file), deletes);
 }
 
-// Methods of version 2 have the log's shared memory, but no mapped reads.
+// Version 2 of the methods has the shared memory of the log, but no
+// memory-mapped reads.
 constexpr sqlite3_io_methods kMethods = {2,
                                          Close,
                                          Read,
@@ -160,7 +161,8 @@ int OpenFile(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags,
   const int result = g_disk->system->xOpen(g_disk->system, path,
                                            SystemFile(file), flags, flags_out);
   if (SystemFile(file)->pMethods != nullptr) opened->base.pMethods = &kMethods;
-  // A new file is there: SQLite flushes the folder with its first sync.
+  // A new file survives the loss, since SQLite flushes the folder with the
+  // first sync.
   if (result == SQLITE_OK && path != nullptr) {
     g_disk->flushed.emplace(path, ReadBytes(path));
   }
@@ -173,7 +175,7 @@ int DeleteFile(sqlite3_vfs*, const char* path, int flushes_folder) {
   return g_disk->system->xDelete(g_disk->system, path, flushes_folder);
 }
 
-// Each sector that differs is as it was, or as it was to be.
+// Returns the bytes after the loss: each sector that differs is old or new.
 std::string AfterTheLoss(const std::string& flushed, const std::string& written,
                          RandomSequence* random) {
   const size_t size = random->Below(2) == 0 ? flushed.size() : written.size();
@@ -226,7 +228,7 @@ void PowerLossLayer::LosePower(uint64_t seed) {
     if (access(path.c_str(), F_OK) != 0) continue;
     const std::string bytes = AfterTheLoss(flushed, ReadBytes(path), &random);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-    // The memory that connections share is gone, too.
+    // The connections' shared memory is lost too.
     unlink((path + "-shm").c_str());
   }
 }

@@ -1,17 +1,16 @@
-// A layer of files for SQLite that loses power when the test says so.
+// An SQLite file layer (VFS) that loses power when a test wants it.
 //
 //   PowerLossLayer layer(/*operation=*/17);
 //   options.file_layer = layer.name();
 //   ...                            // fails from the 17th change on
 //   layer.LosePower(/*seed=*/1);   // once all connections are closed
 //
-// Between two flushes of a file each sector of 512 bytes that was written holds
-// the new bytes or the old ones after the loss, at random, and the file has the
-// new length or the old one: the order of writes is the disk's. Flushed bytes
-// stay.
+// After the loss, each sector of 512 bytes that was written since the last
+// flush has its new or its old bytes, at random, and the file has its new or
+// its old length, since a disk may reorder writes. Flushed bytes stay.
 //
-// One at a time in a process; thread-compatible. Owns its registration with
-// SQLite, which ends with it. Memory: each file once more.
+// Only one may exist in a process at a time; thread-compatible. Owns its
+// registration with SQLite. Memory: a copy of each file.
 
 #ifndef FOOTPRINT_GATES_STORE_POWER_LOSS_LAYER_H_
 #define FOOTPRINT_GATES_STORE_POWER_LOSS_LAYER_H_
@@ -23,7 +22,8 @@ namespace footprint {
 
 class PowerLossLayer {
  public:
-  // The change to a file, from 1, that is the first to fail.
+  // `operation` is the number, from 1, of the first change to a file that
+  // fails.
   explicit PowerLossLayer(int64_t operation);
   ~PowerLossLayer();
 

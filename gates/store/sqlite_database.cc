@@ -8,7 +8,7 @@
 namespace footprint {
 namespace {
 
-// How long one connection waits for another.
+// How long a connection waits for a lock of another.
 constexpr int kBusyMilliseconds = 10000;
 
 absl::StatusCode ToStatusCode(int result) {
@@ -116,10 +116,11 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(
                          ? SQLITE_OPEN_READONLY
                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* opened = nullptr;
-  // One thread at a time, so SQLite's own mutexes have nothing to do.
+  // Only one thread at a time uses a connection, so SQLite's mutexes are not
+  // needed.
   const int result = sqlite3_open_v2(
       path.c_str(), &opened, access | SQLITE_OPEN_NOMUTEX, options.file_layer);
-  SqliteDatabase database(opened);  // also of one that failed
+  SqliteDatabase database(opened);  // closes it even if the opening failed
   if (result != SQLITE_OK) {
     return absl::Status(
         ToStatusCode(result),
@@ -171,8 +172,8 @@ absl::Status SqliteDatabase::BackUp(const std::string& path) {
   if (backup == nullptr) {
     return MakeError(destination, sqlite3_extended_errcode(destination));
   }
-  // All pages in one step are of one moment, and hold up no writer. In several
-  // steps, each write between two would begin the copy again.
+  // One step copies all pages as of one moment, and does not block a writer.
+  // With several steps, each write between two steps would restart the copy.
   const int result = sqlite3_backup_step(backup, -1);
   sqlite3_backup_finish(backup);
   return result == SQLITE_DONE ? absl::OkStatus()

@@ -1,4 +1,4 @@
-// A connection to an SQLite database, and its statements.
+// Wraps a connection to an SQLite database, and its statements.
 //
 //   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {});
 //   absl::Status status = database->Execute("CREATE TABLE t(name TEXT)");
@@ -6,14 +6,14 @@
 //       database->Prepare("INSERT INTO t VALUES (?)");
 //   status = insert->BindText(1, "a").Run();
 //
-// Errors name the file and what SQLite says. ResourceExhausted: the disk is
-// full. DataLoss: damaged, or no database. Unavailable: busy, or the disk
-// failed. PermissionDenied: it must not be written. NotFound: it cannot be
-// opened. Internal: any other, a mistake of this program.
+// Errors have the file's name and SQLite's message. ResourceExhausted: the disk
+// is full. DataLoss: the file is damaged or not a database. Unavailable: the
+// database is busy, or the disk failed. PermissionDenied: it must not be
+// written. NotFound: it cannot be opened. Internal: any other error, which is a
+// bug of this program.
 //
-// Movable; thread-compatible: one thread at a time. A statement must not
-// outlive its database. Memory: SQLite's, here at most 2 MiB of pages a
-// connection.
+// Movable; thread-compatible. A statement must not outlive its database.
+// Memory: SQLite's, here at most 2 MiB of pages for each connection.
 
 #ifndef FOOTPRINT_GATES_STORE_SQLITE_DATABASE_H_
 #define FOOTPRINT_GATES_STORE_SQLITE_DATABASE_H_
@@ -31,24 +31,26 @@ struct sqlite3_stmt;
 
 namespace footprint {
 
-// A text or bytes are copied when they are bound and when they are read.
+// A prepared statement. Texts and bytes are copied when they are bound and when
+// they are read.
 class SqliteStatement {
  public:
   SqliteStatement(SqliteStatement&&) = default;
   SqliteStatement& operator=(SqliteStatement&&) = default;
 
-  // The first parameter is 1.
+  // These bind a parameter; the first one has index 1.
   SqliteStatement& BindInt(int index, int64_t value);
   SqliteStatement& BindText(int index, absl::string_view value);
   SqliteStatement& BindBytes(int index, absl::string_view value);
 
-  // Returns whether there is a further row, whose columns can be read until the
-  // next call. Once it said no, the statement begins again.
+  // Returns whether there is another row, whose columns can be read until the
+  // next call. After it returns false, the statement starts again.
   absl::StatusOr<bool> Step();
   // Runs a statement that returns no rows.
   absl::Status Run();
 
-  // The first column is 0. NULL is 0, or an empty text.
+  // These read a column of the row; the first one has index 0. NULL is read as
+  // 0 or as an empty text.
   int64_t Int(int column) const;
   std::string Text(int column) const;
   bool IsNull(int column) const;
@@ -66,29 +68,29 @@ class SqliteStatement {
 
 struct SqliteOptions {
   bool is_read_only = false;
-  // Name of the layer of files; nullptr: the system's.
+  // Name of SQLite's file layer (VFS); nullptr for the system's.
   const char* file_layer = nullptr;
 };
 
 class SqliteDatabase {
  public:
-  // Makes the file if it is missing, unless it is to be read only.
+  // Opens a database. Makes the file if it is missing, unless it is read-only.
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path,
                                              const SqliteOptions& options);
 
   SqliteDatabase(SqliteDatabase&&) = default;
   SqliteDatabase& operator=(SqliteDatabase&&) = default;
 
-  // Any number of statements without parameters; rows are passed over.
+  // Executes any number of statements without parameters; ignores their rows.
   absl::Status Execute(const std::string& statements);
   absl::StatusOr<SqliteStatement> Prepare(absl::string_view statement);
-  // The first column of the first row: of a pragma, for one.
+  // Returns the first column of the first row, for example of a pragma.
   absl::StatusOr<std::string> Ask(absl::string_view statement);
 
-  // Returns whether the close of the last connection leaves the log as it is.
+  // Sets whether the log stays when the last connection is closed.
   void KeepLogOnClose(bool keeps);
 
-  // Copies all of it into a new database at `path`, while others read and
+  // Copies the whole database into a new one at `path`, while others read and
   // write. The copy is on the disk when this returns.
   absl::Status BackUp(const std::string& path);
 

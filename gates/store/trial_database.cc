@@ -15,8 +15,8 @@ namespace {
 constexpr int kApplication = 0x46504c47;
 constexpr int kSchemaVersion = 2;
 
-// The tables of schema 1. `total` has one row, which the triggers keep: a count
-// of a million rows would be read row by row.
+// The tables of schema 1. `total` has one row, which the triggers update:
+// counting a million rows would read each of them.
 constexpr char kTables[] = R"sql(
 CREATE TABLE bundle(
   sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL,
@@ -68,15 +68,15 @@ CREATE TRIGGER trial_removed_with_seal AFTER DELETE ON trial BEGIN
 END;
 )sql";
 
-// All that a seal covers, beginning with the sequence number.
+// The columns that a seal covers, beginning with the sequence number.
 constexpr char kSealedColumns[] =
     "trial.sequence, key, bundle_sha256, deployment, submitter, "
     "submitted_unix_seconds, attempt_count, decided_order, "
     "decided_unix_seconds, decision, bytes";
 constexpr int kSealedColumnCount = 11;
 
-// Whether the rows of the tables agree: kAgreement, or what is wrong. Nothing
-// where there is no total.
+// Selects kAgreement if the rows of the tables agree, or what is wrong. Selects
+// no row if there is no total.
 constexpr char kAgreement[] = "agree";
 constexpr char kAgreementQuery[] = R"sql(
 SELECT CASE
@@ -125,8 +125,9 @@ absl::Status MissingBesideBundles(const std::string& path) {
       "again. To begin anew: move the folder bundles away, too"));
 }
 
-// The row of one trial, as its columns are stored. Lengths keep the border
-// between two columns, and absence differs from an empty text.
+// Returns the fingerprint of a trial's row. It covers the length of each
+// column, so that bytes cannot move between columns, and tells NULL from an
+// empty text.
 int64_t FingerprintOfRow(const SqliteStatement& row) {
   uint64_t fingerprint = kFingerprintOfNothing;
   for (int column = 0; column < kSealedColumnCount; ++column) {
@@ -153,7 +154,7 @@ absl::Status SealIsBroken(const SqliteStatement& row) {
       "trial ", row.Int(0), " is not as it was written: its seal is broken"));
 }
 
-// The last column is the seal.
+// Returns whether the row matches its seal, which is the last column.
 bool IsSealed(const SqliteStatement& row) {
   return !row.IsNull(kSealedColumnCount) &&
          row.Int(kSealedColumnCount) == FingerprintOfRow(row);
@@ -188,7 +189,7 @@ absl::Status SealEveryTrial(SqliteDatabase* database) {
   }
 }
 
-// Tables, indexes and triggers are those of this program, to the letter.
+// Checks that tables, indexes and triggers are exactly those of this program.
 absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
   absl::StatusOr<SqliteDatabase> model = SqliteDatabase::Open(":memory:", {});
   if (!model.ok()) return model.status();
@@ -204,7 +205,7 @@ absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
              : absl::DataLossError("its tables are not those of this program");
 }
 
-// DataLoss without the way out.
+// Checks the content. Returns DataLoss; the caller adds what to do.
 absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
   absl::Status status = CheckSchema(database, has_seals);
   if (!status.ok()) return status;
@@ -218,7 +219,7 @@ absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
 
 enum class Found { kNothing, kWithoutSeals, kSealed };
 
-// Finds out what is in the file, if it may be used at all.
+// Finds the state of the file, or why it may not be used.
 absl::StatusOr<Found> Examine(const std::string& path,
                               SqliteDatabase* database) {
   const absl::StatusOr<std::string> check =
@@ -276,7 +277,8 @@ bool IsMissingOrEmpty(const std::string& path) {
 absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
                                                  const SqliteOptions& options,
                                                  NewDatabase new_database) {
-  // Before SQLite looks at it: beside an empty database it removes the log.
+  // This comes before SQLite opens the file, since it removes the log of an
+  // empty database.
   if (new_database == NewDatabase::kRefuse && IsMissingOrEmpty(path)) {
     return MissingBesideBundles(path);
   }
@@ -310,7 +312,7 @@ absl::Status SealTrial(SqliteDatabase* database, int64_t sequence) {
   if (!select.ok()) return select.status();
   const absl::StatusOr<bool> has_row = select->BindInt(1, sequence).Step();
   if (!has_row.ok()) return has_row.status();
-  if (!*has_row) return absl::OkStatus();  // nothing to seal
+  if (!*has_row) return absl::OkStatus();  // there is nothing to seal
   absl::StatusOr<SqliteStatement> insert =
       database->Prepare("INSERT OR REPLACE INTO seal VALUES(?, ?)");
   if (!insert.ok()) return insert.status();

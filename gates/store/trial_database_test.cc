@@ -28,7 +28,7 @@ constexpr char kOneVerdict[] =
     "decided_unix_seconds = 8;"
     "INSERT INTO result VALUES(1, zeroblob(20000));";
 
-// A database of some pages, closed.
+// Makes a database of several pages and closes it. Returns its path.
 std::string MadeDatabase(const std::string& name) {
   const std::string path = TestPath(name);
   absl::StatusOr<SqliteDatabase> database = Open(path);
@@ -100,7 +100,7 @@ TEST(TrialDatabaseTest, OthersDatabasesAreLeftAlone) {
   EXPECT_EQ(ReadTestFile(other), before);
 }
 
-// Every value of a verdict that is not in an index: nothing else tells that it
+// These values of a verdict are in no index, so only the seal shows that one
 // changed.
 TEST(TrialDatabaseTest, AVerdictThatChangedIsDamage) {
   for (const char* change :
@@ -161,7 +161,7 @@ TEST(TrialDatabaseTest, WhereBundlesAreItMustBeThere) {
   EXPECT_THAT(OpenTrialDatabase(empty, {}, NewDatabase::kRefuse),
               StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_EQ(ReadTestFile(empty + "-wal"), "acknowledged");
-  // As empty, but with a header.
+  // This database is empty too, but has a header.
   const std::string bare = TestPath("bare.sqlite");
   ASSERT_THAT(SqliteDatabase::Open(bare, {})->Execute(
                   "CREATE TABLE t(x); DROP TABLE t"),

@@ -87,7 +87,7 @@ absl::Status QueueIsFull(int64_t waiting_count) {
       "the queue is full: ", waiting_count, " trials wait; try again later"));
 }
 
-// A folder's names; the folder's own bytes have their own flush.
+// Flushes the names in a folder; the files are flushed separately.
 absl::Status FlushFolder(const std::string& path) {
   const FileDescriptor folder(
       open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -181,7 +181,7 @@ absl::Status TrialStore::Adopt(const Digests& unknown) {
       [&](SqliteDatabase* database) -> absl::Status {
         for (const std::string& sha256 : unknown) {
           const absl::StatusOr<int64_t> bytes = bundles_.FindSize(sha256);
-          if (!bytes.ok()) continue;  // it was no file
+          if (!bytes.ok()) continue;  // it is not a file
           absl::StatusOr<SqliteStatement> insert =
               database->Prepare("INSERT INTO bundle VALUES(?, ?, 0)");
           if (!insert.ok()) return insert.status();
@@ -202,7 +202,7 @@ int64_t TrialStore::Now() const {
 absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
                                                      int64_t announced_bytes) {
   {
-    // The reason is given before the bundle is sent, and not after.
+    // The client learns the reason before it sends the bundle.
     MutexLock lock(&mutex_);
     const auto unfinished =
         static_cast<int64_t>(waiting_.size() + running_.size());
@@ -231,7 +231,7 @@ absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
     const Pin pin(this, trial.bundle_sha256);
     submission = SubmitPinned(trial);
   }
-  // After a failure of the disk the row may be there all the same.
+  // After a failure of the disk the row may still have been written.
   if (!submission.ok() && !database_.HasFailed()) {
     RemoveBundles({trial.bundle_sha256});
   }
@@ -407,7 +407,7 @@ absl::Status TrialStore::DropOldTrials(SqliteDatabase* database) const {
                                       options_.most_trials, " FROM total"));
   if (!surplus.ok()) return surplus.status();
   if (*surplus <= 0) return absl::OkStatus();
-  // The trial that is decided now stays.
+  // The trial that was just decided stays.
   return database->Execute(absl::StrCat(
       "DELETE FROM trial WHERE sequence IN (SELECT sequence FROM trial WHERE "
       "decided_order < (SELECT last_decided_order FROM total) "
@@ -424,7 +424,7 @@ bool TrialStore::HasRow(const std::string& sha256) const {
   MutexLock lock(&reader_mutex_);
   absl::StatusOr<SqliteStatement> select =
       reader_.Prepare("SELECT 1 FROM bundle WHERE sha256 = ?");
-  if (!select.ok()) return true;  // unknown: keep it
+  if (!select.ok()) return true;  // unknown, so keep it
   const absl::StatusOr<bool> has_row = select->BindText(1, sha256).Step();
   return !has_row.ok() || *has_row;
 }
@@ -436,7 +436,7 @@ void TrialStore::RemoveBundles(const Digests& removed) {
       removed_later_.push_back(sha256);
       continue;
     }
-    // One that is pinned gets a row again.
+    // A pinned bundle is about to get a row again.
     if (pins_.count(sha256) > 0 || HasRow(sha256)) continue;
     bundles_.Remove(sha256).IgnoreError();
   }
@@ -559,7 +559,7 @@ absl::Status TrialStore::BackUp(const std::string& folder) {
 absl::Status TrialStore::CopyBundles(const std::string& folder) {
   SqliteOptions access;
   access.file_layer = options_.file_layer;
-  // A connection of its own holds up no reader.
+  // A separate connection does not block readers.
   absl::StatusOr<SqliteDatabase> database =
       SqliteDatabase::Open(folder_ + kDatabaseName, access);
   if (!database.ok()) return database.status();

@@ -1,5 +1,5 @@
-// The durable memory of the validation server: submitted bundles, trials that
-// wait, and verdicts.
+// Stores the submitted bundles, waiting trials and verdicts of the validation
+// server durably.
 //
 //   absl::StatusOr<std::unique_ptr<TrialStore>> store =
 //       TrialStore::Open("/var/lib/footprint", {});
@@ -10,32 +10,33 @@
 //   ...                                        // run it
 //   status = (*store)->Decide((*claimed)->sequence, outcome);
 //
-// A folder has the database (trials.sqlite, in WAL mode), the bundles, each
+// The folder has the database (trials.sqlite, in WAL mode), the bundles, each
 // under its SHA-256, and backups. Changes for which Submit and Decide returned
-// OK outlast a killed process and a loss of power: a bundle is on the disk
+// OK survive a killed process and a loss of power: a bundle is on the disk
 // before the row that names it, and the row before the call returns. A trial
-// that was claimed and not decided when the process ended waits again after
-// Open; its `attempt_count` says how often it was, so that whoever claims it
+// that was claimed but not decided when the process ended waits again after
+// Open. Its `attempt_count` says how often it was claimed, so that the caller
 // can give up.
 //
-// One trial a `key`: a second Submit of it gives the first one, decided or not.
-// Order is by sequence numbers, which only rise, never by the clock, which may
-// jump; times are for people.
+// Each `key` has one trial: a second Submit of it returns the first one,
+// decided or not. Trials are ordered by sequence numbers, which only rise,
+// never by the clock, which may jump; times are for people.
 //
-// Retention: bundles beyond `most_bundle_bytes` are removed, the oldest first,
-// and decided trials beyond `most_trials`; trials that wait stay. A bundle that
-// the database does not know (its process was killed between the upload and the
-// submission, or an older database was put beside it) counts as the oldest.
+// Retention: bundles beyond `most_bundle_bytes` and decided trials beyond
+// `most_trials` are removed, the oldest first; waiting trials stay. A bundle
+// that the database does not know (because the process was killed between the
+// upload and the submission, or an older database was restored) counts as the
+// oldest.
 //
-// One store a folder at a time, in this process and others: Open refuses the
-// second. It refuses a database that is damaged by so much as a bit, of a newer
-// schema or no database, and one that is missing or empty where bundles are; it
-// leaves all as it is, and says how to restore. A verdict that is damaged later
-// is DataLoss from Find, Claim and Submit.
+// Only one store may use a folder at a time, in this process and others: Open
+// refuses a second. It also refuses a database that has even one wrong bit, has
+// a newer schema or is not a database, and one that is missing or empty
+// although there are bundles. It then changes nothing, and says how to restore.
+// For a verdict that is damaged later, Find, Claim and Submit return DataLoss.
 //
-// Thread-safe. The store outlives its uploads. Memory: two connections of 2 MiB
-// and 8 bytes for each trial that waits; results are read one by one. Time: a
-// flush to the disk, shared by the threads that wait for one.
+// Thread-safe. The store must outlive its uploads. Memory: two connections of 2
+// MiB, and 8 bytes for each waiting trial; results are read one by one. Time: a
+// flush to the disk, which the waiting threads share.
 
 #ifndef FOOTPRINT_GATES_STORE_TRIAL_STORE_H_
 #define FOOTPRINT_GATES_STORE_TRIAL_STORE_H_
@@ -70,7 +71,7 @@ struct TrialStoreOptions {
   // The name of SQLite's file layer, for tests (SqliteOptions); null for the
   // system's.
   const char* file_layer = nullptr;
-  // The clock, for tests.
+  // A clock for tests; empty for the system's.
   std::function<int64_t()> now_unix_seconds;
 };
 
@@ -93,25 +94,25 @@ struct StoredTrial {
   std::string submitter;
   TrialState state = TrialState::kWaiting;
   int64_t submitted_unix_seconds = 0;
-  // How often it was claimed.
+  // The number of times that it was claimed.
   int attempt_count = 0;
-  // The place of a decided trial among the verdicts, from 1.
+  // The position of a decided trial among the verdicts, from 1.
   int64_t decided_order = 0;
   int64_t decided_unix_seconds = 0;
   int decision = 0;
-  // Only of Find and Claim: as Decide was given it.
+  // The result that Decide got. Only Find and Claim set it.
   std::string result;
 };
 
 struct Submission {
   StoredTrial trial;
-  // The bundle was not in the store before.
+  // Whether the trial was not in the store before.
   bool is_new = false;
 };
 
 struct TrialOutcome {
   int decision = 0;
-  std::string deployment;  // empty: as it was submitted
+  std::string deployment;  // empty: as submitted
   std::string result;
 };
 
@@ -131,48 +132,51 @@ struct DeploymentCount {
 
 class TrialStore {
  public:
-  // Makes the folder if it is missing. Unavailable: another server has it.
-  // DataLoss: the database is damaged. FailedPrecondition: of another program
-  // or of a newer schema. Else those of SqliteDatabase and FileError.
+  // Opens the store, and makes the folder if it is missing. Returns Unavailable
+  // if another server uses it, DataLoss if the database is damaged, and
+  // FailedPrecondition if it belongs to another program or has a newer schema;
+  // else the errors of SqliteDatabase and FileError.
   static absl::StatusOr<std::unique_ptr<TrialStore>> Open(
       const std::string& folder, const TrialStoreOptions& options);
 
-  // BundleFolder's; Unavailable: too many wait, so the bundle need not be sent.
+  // Begins an upload. Returns Unavailable if too many trials wait, so that the
+  // bundle need not be sent; else BundleFolder's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes);
   bool HasBundle(absl::string_view sha256) const;
   std::string PathOfBundle(absl::string_view sha256) const;
 
-  // The bundle is there: Finish returned, or it was submitted before. NotFound:
-  // it is not, send it. Unavailable: too many wait. ResourceExhausted: the
-  // bundles that wait fill the store, or the disk is full.
+  // Adds a trial. Its bundle must be in the store: Finish has returned, or it
+  // was submitted before. Returns NotFound if it is not and must be sent,
+  // Unavailable if too many trials wait, and ResourceExhausted if the bundles
+  // of waiting trials fill the store or the disk is full.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
-  // The next trial that waits, in the order of submission; nullopt if none.
-  // Whoever claims it decides it or releases it.
+  // Returns the next waiting trial, in the order of submission; nullopt if
+  // there is none. The caller must decide or release it.
   absl::StatusOr<absl::optional<StoredTrial>> Claim();
-  // Keeps the verdict: once it returned OK, the verdict stays.
-  // FailedPrecondition: it is decided.
+  // Stores the verdict, which is durable once this has returned OK. Returns
+  // FailedPrecondition if the trial has one already.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
-  // Waits again, as the last.
+  // Makes the trial wait again, as the last.
   void Release(int64_t sequence);
 
-  // NotFound.
+  // Returns the trial of a key, or NotFound.
   absl::StatusOr<StoredTrial> Find(absl::string_view key) const;
-  // The newest first, from below `before_sequence` on (0: all). An empty
-  // `deployment` stands for all.
+  // Returns trials, the newest first, with sequence numbers below
+  // `before_sequence` (0: all). An empty `deployment` stands for all.
   absl::StatusOr<std::vector<StoredTrial>> History(absl::string_view deployment,
                                                    int64_t before_sequence,
                                                    int64_t most) const;
-  // The one that was submitted last, first.
+  // Returns the deployments, that of the last submission first.
   absl::StatusOr<std::vector<DeploymentCount>> Deployments(int64_t most) const;
   absl::StatusOr<StoreCounts> Counts() const;
-  // The disk failed to take a change: nothing more is kept until the store is
-  // opened again. A full disk is no such failure.
+  // Returns whether the disk failed to write a change. Then nothing more is
+  // stored until the store is opened again. A full disk is not such a failure.
   bool HasFailed() const { return database_.HasFailed(); }
 
-  // Copies database and bundles of one moment into a new folder, which Open can
-  // open. AlreadyExists: there is such a path.
+  // Copies database and bundles as of one moment into a new folder, which Open
+  // can open. Returns AlreadyExists if the path exists.
   absl::Status BackUp(const std::string& folder);
 
  private:
@@ -186,22 +190,22 @@ class TrialStore {
         reader_(std::move(reader)),
         bundles_(std::move(bundles)) {}
 
-  // Keeps a bundle from being removed while it lives.
+  // While it lives, its bundle is not removed.
   class Pin;
   using Digests = std::vector<std::string>;
 
   int64_t Now() const;
   absl::Status Recover();
-  // Rows for bundles that have none, as the oldest ones: they make room first,
-  // and nothing that the database does not know is deleted before.
+  // Adds rows for bundles without a row, as the oldest bundles. So these make
+  // room first, and no bundle is deleted without a row.
   absl::Status Adopt(const Digests& unknown);
   absl::StatusOr<Submission> SubmitPinned(const NewTrial& trial);
   absl::Status Insert(SqliteDatabase* database, const NewTrial& trial,
                       int64_t bundle_bytes, Digests* removed) const;
-  // Rows of bundles whose trials are decided, until the others have room.
+  // Deletes rows of bundles whose trials are decided, until the rest fits.
   absl::Status MakeRoom(SqliteDatabase* database, Digests* removed) const;
   absl::Status DropOldTrials(SqliteDatabase* database) const;
-  // Files of bundles without a row.
+  // Removes the files of bundles without a row.
   void RemoveBundles(const Digests& removed);
   bool HasRow(const std::string& sha256) const;
   StoredTrial WithState(StoredTrial trial) const;
@@ -218,9 +222,10 @@ class TrialStore {
   mutable Mutex mutex_;
   std::deque<int64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   std::set<int64_t> running_ ABSL_GUARDED_BY(mutex_);
-  // Returns how many need a bundle that may have no row.
+  // Number of pins of each bundle, which may have no row.
   std::map<std::string, int> pins_ ABSL_GUARDED_BY(mutex_);
-  // While a backup copies them, bundles are removed later.
+  // Number of backups that copy bundles now; until they end, no bundle is
+  // removed.
   int backup_count_ ABSL_GUARDED_BY(mutex_) = 0;
   Digests removed_later_ ABSL_GUARDED_BY(mutex_);
 };

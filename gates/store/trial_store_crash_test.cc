@@ -1,5 +1,5 @@
-// A store whose process is killed, or whose machine loses power, at any moment:
-// what was acknowledged is there.
+// Kills the process of a store, or cuts its power, at any moment. Everything
+// that was acknowledged must still be there.
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kTrials = 2;
 
-// Numbers of trials that are known to be kept.
+// Numbers of trials that were acknowledged.
 struct Acknowledged {
   int submitted_count = 0;
   int decided_count = 0;
@@ -70,7 +70,8 @@ absl::Status DecideNext(TrialStore* store, int number) {
   return store->Decide((*claimed)->sequence, {0, "", MakeResult(number)});
 }
 
-// Trials one after another; tells each that is done to `acknowledge`.
+// Submits and decides trials one after another. Calls `acknowledge` after each
+// step.
 template <typename Acknowledge>
 absl::Status Work(const std::string& folder, const TrialStoreOptions& options,
                   Acknowledged done, int most, Acknowledge acknowledge) {
@@ -92,7 +93,8 @@ absl::Status Work(const std::string& folder, const TrialStoreOptions& options,
   return absl::OkStatus();
 }
 
-// Returns how much is there; it is no less than what was acknowledged.
+// Returns the numbers of trials in the store, and checks that nothing
+// acknowledged is missing.
 Acknowledged Check(const std::string& folder, const Acknowledged& least) {
   Acknowledged found;
   absl::StatusOr<std::unique_ptr<TrialStore>> store =
@@ -113,7 +115,7 @@ Acknowledged Check(const std::string& folder, const Acknowledged& least) {
   }
   EXPECT_GE(found.submitted_count, least.submitted_count);
   EXPECT_GE(found.decided_count, least.decided_count);
-  // And no more than was asked for.
+  // Nothing more than was requested is there.
   EXPECT_LE(found.submitted_count, least.submitted_count + 1);
   EXPECT_LE(found.decided_count, least.decided_count + 1);
   return found;
@@ -144,7 +146,7 @@ TEST(TrialStoreCrashTest, APowerLossLosesNothingAcknowledged) {
     ++loss_count;
     if (testing::Test::HasFailure()) break;
   }
-  // Each write, flush and cut of a store's life was the last one once.
+  // Each write, flush and truncation in a store's life was once the last.
   EXPECT_GT(loss_count, 60);
 }
 
@@ -165,7 +167,7 @@ TEST(TrialStoreCrashTest, AKilledProcessLosesNothingAcknowledged) {
       _exit(2);
     }
     close(ends[1]);
-    // Killed at some moment after some acknowledgement.
+    // Kills the process at some moment after an acknowledgement.
     const int wanted = 1 + static_cast<int>(random.Below(8));
     Acknowledged done;
     for (int i = 0; i < wanted; ++i) {

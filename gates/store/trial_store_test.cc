@@ -107,11 +107,11 @@ TEST(TrialStoreTest, TheSameTrialIsAnsweredFromTheStore) {
   ASSERT_THAT(third, IsOk());
   EXPECT_FALSE(third->is_new);
   EXPECT_EQ(third->trial.state, TrialState::kDecided);
-  // Another judge, the same bytes.
+  // The same bytes for another judge are a new trial.
   NewTrial other = MakeTrial("a");
   other.key = Sha256Hex("other thresholds");
   EXPECT_TRUE(store->Submit(other)->is_new);
-  // Bytes that nobody sent.
+  // These bytes were never sent.
   EXPECT_THAT(store->Submit(MakeTrial("b")),
               StatusIs(absl::StatusCode::kNotFound));
 }
@@ -155,7 +155,8 @@ TEST(TrialStoreTest, ADamagedDatabaseRefusesToStart) {
   EXPECT_EQ(ReadTestFile(database), bytes);
 }
 
-// A store of one verdict and one trial that waits, closed.
+// Makes a store with a verdict and a waiting trial, and closes it. Returns its
+// folder.
 std::string ClosedStore(const std::string& name) {
   const auto store = OpenStore(name);
   EXPECT_THAT(SubmitBytes(store.get(), "a"), IsOk());
@@ -180,7 +181,7 @@ TEST(TrialStoreTest, AnEmptyDatabaseBesideBundlesDeletesNone) {
   EXPECT_EQ(ReadTestFile(bundle), "a");
 }
 
-// As where the database alone is restored from a backup.
+// This happens if only the database is restored from a backup.
 TEST(TrialStoreTest, ADatabaseThatKnowsNoneOfTheBundlesDeletesNone) {
   const std::string folder = ClosedStore("replaced");
   auto store = OpenStore("unrelated");
@@ -193,14 +194,14 @@ TEST(TrialStoreTest, ADatabaseThatKnowsNoneOfTheBundlesDeletesNone) {
   EXPECT_TRUE(store->HasBundle(Sha256Hex("a")));
   EXPECT_TRUE(store->HasBundle(Sha256Hex("b")));
   EXPECT_EQ(store->Counts()->bundle_bytes, 2);
-  // They are the first to make room.
+  // The unknown bundles make room first.
   EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
   EXPECT_EQ(store->HasBundle(Sha256Hex("a")) + store->HasBundle(Sha256Hex("b")),
             1);
   EXPECT_TRUE(store->HasBundle(Sha256Hex("c")));
 }
 
-// All that a client can be told.
+// Returns everything that a client can learn from the store.
 std::string ListAnswers(TrialStore* store) {
   std::string answers;
   for (const char* bundle : {"a", "b"}) {
@@ -226,7 +227,7 @@ TEST(TrialStoreTest, AFlippedBitIsRefusedOrChangesNoAnswer) {
   const std::string whole = ReadTestFile(folder + "/trials.sqlite");
   const std::string answers = ListAnswers(OpenStore("flipped").get());
   int refused_count = 0;
-  // Bytes without a value are passed over: most of a page is room.
+  // Most bytes of a page are unused zeros, so few of them are damaged.
   for (size_t at = 0; at < whole.size(); at += whole[at] == 0 ? 251 : 7) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
@@ -260,7 +261,7 @@ TEST(TrialStoreTest, AFullQueueRefuses) {
   EXPECT_THAT(SubmitBytes(store.get(), "c"),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
   EXPECT_FALSE(store->HasBundle(Sha256Hex("c")));
-  // Before its bytes are sent.
+  // The refusal comes before the bytes are sent.
   EXPECT_THAT(store->StartUpload(Sha256Hex("c"), 1),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("queue")));
   EXPECT_FALSE(store->Submit(MakeTrial("a"))->is_new)
@@ -318,7 +319,7 @@ TEST(TrialStoreTest, TheOldestVerdictsAreDropped) {
 }
 
 TEST(TrialStoreTest, HistoryIsTheNewestFirstWhateverTheClockSays) {
-  // It jumps back by a day before each look.
+  // The clock jumps back by a day before each reading.
   int64_t now = 1800000000;
   TrialStoreOptions options;
   options.now_unix_seconds = [&now] { return now -= 86400; };
@@ -358,7 +359,7 @@ TEST(TrialStoreTest, ABackupIsAStore) {
   EXPECT_EQ(ReadTestFile(copy->PathOfBundle((*claimed)->bundle_sha256)), "b");
 }
 
-// Bundles come and go while others are submitted again.
+// Bundles are removed while others are submitted again.
 TEST(TrialStoreTest, ThreadsLoseNothing) {
   TrialStoreOptions options;
   options.most_bundle_bytes = 40;
