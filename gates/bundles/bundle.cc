@@ -40,7 +40,7 @@ constexpr int64_t kMostManifestBytes = 64 << 10;
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr int64_t kFreeExpansionBytes = 1 << 20;
 constexpr int64_t kTarBlockBytes = 512;
-// Zeros behind the last entry, for tar fills up its last record.
+// The most zeros after the last entry: tar pads its last record.
 constexpr int64_t kMostPaddingBytes = 1 << 20;
 constexpr int kMostTimeLimitSeconds = 24 * 60 * 60;
 constexpr char kAdvice[] = "; make the bundle anew from its folder";
@@ -51,7 +51,8 @@ absl::Status NoManifest(absl::string_view where) {
                    " at its top; `submit --help` shows one"));
 }
 
-// Names without control characters, so that messages cannot be forged by them.
+// Checks a name. Control characters are refused, since they could forge
+// messages.
 absl::Status CheckName(absl::string_view path, const BundleLimits& limits) {
   if (path.size() > static_cast<size_t>(limits.path_bytes)) {
     return absl::InvalidArgumentError(
@@ -144,7 +145,8 @@ std::string DescribeError(archive* reader) {
   return text == nullptr ? "damaged" : text;
 }
 
-// Which names an archive has, so that none comes twice or as another sort.
+// The names in an archive, so that none occurs twice, or as a file and a
+// folder.
 class Names {
  public:
   absl::Status AddFile(const std::string& path) {
@@ -165,7 +167,7 @@ class Names {
     return files_.count(path) > 0 || folders_.count(path) > 0;
   }
   bool HasFile(const std::string& path) const { return files_.count(path) > 0; }
-  // Each is an inode where the bundle is unpacked.
+  // Each name is an inode in the unpacked bundle.
   size_t size() const { return files_.size() + folders_.size(); }
 
  private:
@@ -210,7 +212,8 @@ absl::Status TooManyEntries(const BundleLimits& limits) {
                    " files and folders, the most that a bundle may have"));
 }
 
-// A full disk of this host is no limit that a bundle exceeds.
+// Converts kResourceExhausted to kAborted: a full disk of this host is not a
+// limit that the bundle exceeds.
 absl::Status OfHost(const absl::Status& status) {
   return absl::IsResourceExhausted(status)
              ? absl::AbortedError(status.message())
@@ -222,8 +225,7 @@ absl::Status HostError(int error, const std::string& path,
   return OfHost(FileError(error, path, what));
 }
 
-// The unpacked bytes of an archive file, with what must be known of all of
-// them.
+// Reads the unpacked bytes of an archive file, and counts them.
 class UnpackedBytes {
  public:
   explicit UnpackedBytes(const BundleLimits& limits)
@@ -262,8 +264,8 @@ class UnpackedBytes {
     return absl::OkStatus();
   }
 
-  // The next ones, valid until the next call; none: they have ended. An error
-  // is in `status` as well.
+  // Sets `bytes` to the next bytes, valid until the next call. Returns their
+  // number, or 0 at the end. After an error, status() has it.
   la_ssize_t Next(const void** bytes) {
     *bytes = block_.data();
     status_ = CheckTime();
@@ -281,8 +283,8 @@ class UnpackedBytes {
     return got;
   }
 
-  // Reads the rest. The archive has ended in order if zeros follow its last
-  // entry, at least the two blocks that are its end mark, and nothing else.
+  // Reads the rest. The archive is complete if only zeros follow its last
+  // entry, at least the two blocks of its end mark.
   absl::Status Finish(int64_t entries_end) {
     const void* ignored = nullptr;
     while (nonzero_end_ <= entries_end &&
@@ -327,7 +329,8 @@ class UnpackedBytes {
   FileDescriptor file_;
   std::unique_ptr<archive, FreeReader> reader_;
   int64_t archive_bytes_ = 0;
-  // The sizes of the bytes so far, and up to the last byte that is not zero.
+  // The number of bytes so far, and the number up to the last byte that is not
+  // zero.
   int64_t size_ = 0;
   int64_t nonzero_end_ = 0;
   absl::Status status_;
@@ -337,8 +340,8 @@ la_ssize_t ReadUnpacked(archive* /*reader*/, void* client, const void** bytes) {
   return static_cast<UnpackedBytes*>(client)->Next(bytes);
 }
 
-// One pass over an archive: checked, and written below `folder` unless that is
-// empty.
+// One pass over an archive: checks it, and writes it below `folder` unless that
+// is empty.
 class ArchivePass {
  public:
   ArchivePass(std::string folder, const BundleLimits& limits)
@@ -361,7 +364,8 @@ class ArchivePass {
   }
 
  private:
-  // Where time and the compressed bytes are at fault, they say so themselves.
+  // Returns the error for a damaged entry, or that of the compressed bytes or
+  // the time limit if there is one.
   absl::Status Damaged(absl::string_view path) const {
     if (!bytes_.status().ok()) return bytes_.status();
     return absl::InvalidArgumentError(absl::StrCat(
@@ -435,7 +439,7 @@ class ArchivePass {
                            : MakeFolders(absl::StrCat(path, "/"));
   }
 
-  // Makes the folders in front of the path's last slash.
+  // Makes the folders before the path's last slash.
   absl::Status MakeFolders(absl::string_view path) {
     for (size_t slash = path.find('/'); slash != absl::string_view::npos;
          slash = path.find('/', slash + 1)) {
@@ -476,7 +480,8 @@ class ArchivePass {
     return Copy(path, size_bytes, is_manifest, file);
   }
 
-  // Before any of them is read: a size that is a lie is refused, too.
+  // Counts an entry's bytes before any of them is read, so a false size is
+  // refused too.
   absl::Status CountBytes(absl::string_view path, int64_t size_bytes) {
     const int64_t archive_bytes = bytes_.archive_bytes();
     const int64_t most =
@@ -524,7 +529,7 @@ class ArchivePass {
   std::string manifest_text_;
 };
 
-// Relative paths of all files below `folder`, sorted.
+// Returns the relative paths of all files below `folder`, sorted.
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -589,7 +594,7 @@ absl::Status AppendFile(archive* writer, const std::string& folder,
   return absl::OkStatus();
 }
 
-// The file that libarchive writes, and the status of the last write.
+// The file that libarchive writes to, and the status of the last write.
 struct Output {
   AtomicFile file;
   absl::Status status;
@@ -671,8 +676,8 @@ absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text) {
         absl::StrCat(kManifestName, ":", octal[0].line + 1, ":",
                      octal[0].column + 1, ": ", octal[0].message));
   }
-  // A text that is not UTF-8 is written, and never read again: neither the
-  // manifest nor the verdict that names it.
+  // A text that is not UTF-8 could be written, but not read again, in the
+  // manifest and in a verdict that names it.
   if (!BundleManifest().ParseFromString(manifest.SerializeAsString())) {
     return absl::InvalidArgumentError(absl::StrCat(
         kManifestName, ": a text of it is not UTF-8; save the file in UTF-8"));

@@ -1,28 +1,29 @@
-// Packs a folder with a manifest into a bundle, an archive file, and unpacks
-// bundles from senders who may be hostile.
+// Packs a folder with a manifest into a bundle, which is an archive file, and
+// unpacks bundles from senders who may be hostile.
 //
 //   absl::Status status = MakeBundle("model_folder", "model.bundle");
 //   absl::StatusOr<BundleManifest> manifest =
 //       UnpackBundle("model.bundle", "/run/trial/bundle", BundleLimits());
 //
-// The same folder gives the same bytes with one version of libzstd: entries are
-// sorted, times and owners left out, modes 0644 or 0755. Archives that are read
-// may be tar, plain or compressed by gzip or zstd.
+// The same folder gives the same bytes with the same version of libzstd:
+// entries are sorted, times and owners are left out, and modes are 0644 or
+// 0755. UnpackBundle reads tar archives, plain or compressed by gzip or zstd.
 //
-// Refused, whole: links of any kind, devices, pipes and sockets; names that are
-// absolute, hold "..", an empty part or a control character, or come twice,
-// also as a file and a folder; more files and folders, bytes, depth or time
-// than the limits allow; a compression bomb; an archive that ends early,
-// without its end mark or in its compressed bytes, or has bytes behind its end;
-// no manifest, two, or a bad one, or one that is not UTF-8. Set-user-ID bits,
-// owners, access lists and times are dropped.
+// A bundle is refused as a whole for links of any kind, devices, pipes and
+// sockets; for names that are absolute, contain "..", an empty part or a
+// control character, or occur twice, also as a file and a folder; for more
+// files and folders, bytes, depth or time than the limits allow; for a
+// compression bomb; for an archive that ends early (without its end mark, or
+// inside its compressed bytes) or has bytes after its end; and for a manifest
+// that is missing, repeated, malformed or not UTF-8. Set-user-ID bits, owners,
+// access lists and times are dropped.
 //
-// Thread-safe. Files unpacked are the caller's. Memory: 1 MiB and the names;
-// a window of zstd's of at most 128 MiB. Time: linear. Errors:
-// kInvalidArgument: the bundle is at fault, with the entry named;
-// kResourceExhausted: a limit of BundleLimits; kUnavailable: this host's disk
-// is full, which says nothing about the bundle; kCancelled: `is_stopped` said
-// so; else FileError's.
+// Thread-safe. The caller owns the unpacked files. Memory: 1 MiB, the names,
+// and zstd's window of at most 128 MiB. Time: linear. Errors: kInvalidArgument,
+// with the entry's name, if the bundle is at fault; kResourceExhausted if it
+// exceeds a limit of BundleLimits; kAborted if this host's disk is full, which
+// says nothing about the bundle; kCancelled if `is_stopped` returned true; else
+// FileError's.
 
 #ifndef FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
 #define FOOTPRINT_GATES_BUNDLES_BUNDLE_H_
@@ -43,33 +44,35 @@ inline constexpr char kManifestName[] = "bundle.textproto";
 struct BundleLimits {
   int64_t archive_bytes = int64_t{1} << 30;
   int64_t unpacked_bytes = int64_t{4} << 30;
-  // Unpacked bytes for each of the archive's, beyond the first MiB.
+  // Unpacked bytes for each byte of the archive, beyond the first MiB.
   int64_t most_expansion = 200;
-  // Files and folders, also those that only the names of others tell of.
+  // Files and folders, including folders that occur only in the names of
+  // others.
   int64_t entries = 10000;
   int path_bytes = 512;
   int path_depth = 32;
-  // The most time for all of it. An archive of many small pieces costs time,
-  // not bytes.
+  // The most time for the whole bundle. An archive of many small entries costs
+  // time, not bytes.
   int seconds = 300;
-  // Asked again and again; once it is true, the work ends. Empty: never.
+  // Called repeatedly; the work ends once it returns true. May be empty.
   std::function<bool()> is_stopped;
 };
 
-// Every mistake of the manifest, or the manifest. Pure.
+// Parses a manifest. Returns kInvalidArgument with its mistakes. Pure function.
 absl::StatusOr<BundleManifest> ParseManifest(absl::string_view text);
 
 // Writes the archive of all files below `folder` to `path`, in one step. Links
-// are an error, not followed. The manifest is parsed and what it names looked
-// for.
+// are not followed but refused. Checks the manifest, and that the files that it
+// names exist.
 absl::Status MakeBundle(const std::string& folder, const std::string& path);
 
-// Reads the archive to its end, writes nothing: all that UnpackBundle refuses
-// is refused.
+// Reads the archive to its end and writes nothing. Refuses everything that
+// UnpackBundle refuses.
 absl::StatusOr<BundleManifest> ReadBundle(const std::string& path,
                                           const BundleLimits& limits);
 
-// Into `folder`, which is made, and must not exist. After an error it is gone.
+// Unpacks into `folder`, which must not exist and is made. After an error it is
+// removed.
 absl::StatusOr<BundleManifest> UnpackBundle(const std::string& path,
                                             const std::string& folder,
                                             const BundleLimits& limits);

@@ -1,4 +1,5 @@
-// Archives and manifests of any bytes: refused, or a manifest that names files.
+// Reads any bytes as an archive and as a manifest: they are refused, or give a
+// manifest that names files.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"

@@ -75,7 +75,8 @@ std::string Target() {
   return TestPath(absl::StrCat("unpacked", ++count));
 }
 
-// Unpacked and only read, it is refused for the same reason, and nothing stays.
+// Expects that reading and unpacking refuse the archive for the same reason,
+// and that no file stays.
 void ExpectRefused(const std::vector<Entry>& entries, absl::StatusCode code,
                    const std::string& text,
                    const BundleLimits& limits = BundleLimits()) {
@@ -118,7 +119,7 @@ TEST(BundleTest, BytesBehindTheEndAreRefused) {
   for (const bool is_compressed : {false, true}) {
     const std::string path = WriteArchive(entries, is_compressed);
     ASSERT_THAT(ReadBundle(path, BundleLimits()), IsOk());
-    // A second archive, which another reader may take.
+    // Another reader might read bytes after the end as a second archive.
     for (const std::string& more :
          {std::string("x"), std::string(512, 'x'), ReadTestFile(path)}) {
       EXPECT_THAT(ReadBundle(WithBytes(path, more), BundleLimits()),
@@ -141,7 +142,8 @@ TEST(BundleTest, AnArchiveThatIsCutAnywhereIsRefused) {
   for (const bool is_compressed : {false, true}) {
     const std::string whole =
         ReadTestFile(WriteArchive(entries, is_compressed));
-    // A plain one is padded to a record: its end mark is what counts.
+    // A plain archive is padded to a record, so only the bytes up to its end
+    // mark count.
     const size_t end =
         is_compressed ? whole.size() : whole.find_last_not_of('\0') + 512;
     for (size_t size = 0; size < end; size += is_compressed ? 1 : 256) {
@@ -192,7 +194,7 @@ TEST(BundleTest, AManifestThatIsNotUtf8IsRefused) {
   const std::string begin =
       "schema_version: 1 kind: NATIVE_PROGRAM entry: \"run\" ";
   EXPECT_THAT(ParseManifest(begin + "label: \"//gr\xc3\xb6\xc3\x9f\""), IsOk());
-  // As a byte of the file, and as an escape.
+  // The bad byte is in the file itself, or is an escape.
   for (const char* text :
        {"label: \"//gr\xf6\"", "label: \"//gr\\366\"", "arguments: \"\\377\"",
         "device: \"\\300\"", "data: \"\\200\""}) {
@@ -226,7 +228,8 @@ TEST(BundleTest, SameFolderGivesSameBytes) {
   const std::string first = MakeTestFolder("first");
   ASSERT_THAT(MakeBundle(first, TestPath("first.bundle")), IsOk());
   const std::string second = MakeTestFolder("second");
-  // Made later, in another order, with another owner's bits.
+  // The second folder's file is newer, was made in another order, and has
+  // another mode.
   std::filesystem::remove(second + "/data/table.csv");
   WriteTestFile("second/data/table.csv", "1,2\n3,4\n");
   chmod((second + "/data/table.csv").c_str(), 0600);
@@ -390,7 +393,7 @@ TEST(BundleTest, ManifestWithoutSenseIsRefused) {
   }
 }
 
-// The one that gates/server/README.md shows.
+// gates/server/README.md shows this manifest.
 TEST(BundleTest, TheManifestOfTheReadmeIsOne) {
   const absl::StatusOr<std::string> text =
       ReadWholeFile("gates/bundles/testdata/bundle.textproto", 4096);

@@ -129,7 +129,7 @@ void AddLimitHistories(const GateInput& input, Page* page) {
                 content);
 }
 
-// The section of changed limits has the whole path.
+// The chart shows this short form; the table has the whole path.
 std::string FileNameAndLine(const std::string& location) {
   return location.substr(location.rfind('/') + 1);
 }

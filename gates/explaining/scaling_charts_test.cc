@@ -31,8 +31,8 @@ void AddBenchmark(int rows, int workers, int64_t peak_bytes,
   metric->set_value(peak_bytes);
 }
 
-// Makes benchmarks that need 100 and 1,000 bytes a row, each with two numbers
-// of workers.
+// Makes benchmarks that need 1,000 bytes and 100 bytes a row, with one worker
+// and with two.
 GateInput Input() {
   GateInput input;
   input.profiles.emplace_back();

@@ -1,4 +1,4 @@
-// Gates that guard nothing. Run through memory_gate_suite, which gives it a
+// Finds gates that guard nothing. memory_gate_suite runs it and gives it a
 // manifest.
 
 #include <string>
@@ -61,7 +61,7 @@ bool ReadPercent(absl::string_view text, double* percent) {
          *percent >= 0 && *percent < 1e9;
 }
 
-// Findings on files that Bazel does not know of: no rule names them.
+// Returns findings on files that no Bazel rule names.
 absl::StatusOr<std::vector<AuditFinding>> UnnamedFindings() {
   std::vector<AuditFinding> findings;
   const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A hook of git sets these variables, and git would then ignore -C.
+// Git sets these variables for hooks, and would then ignore -C.
 constexpr char kWithoutHooks[] = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; ";
 
 class Measuring {
@@ -50,7 +50,8 @@ class Measuring {
   }
 
  private:
-  // Runs a command of a shell; its standard output goes into `output`.
+  // Runs a shell command and writes its standard output to `output`. Returns
+  // whether it succeeds.
   bool Succeeds(const std::string& command, const std::string& output) const {
     return std::system(absl::StrCat(kWithoutHooks, command, " >",
                                     ShellQuote(folder_.Path(output)))
@@ -152,7 +153,7 @@ class Measuring {
 
   const BaseRevision& base_;
   TemporaryFolder folder_;
-  std::string prefix_;  // of the workspace in its repository
+  std::string prefix_;  // path of the workspace in its repository
   std::string commit_;
 };
 

@@ -1,5 +1,5 @@
 // Measures the profiles of another revision of the caller's repository, with
-// Bazel in a git worktree of its own.
+// Bazel in a separate git worktree.
 //
 //   BaseRevision base;
 //   base.revision = "origin/main";
@@ -7,14 +7,14 @@
 //   absl::StatusOr<std::vector<MemoryProfile>> profiles =
 //       MeasureBaseProfiles(base);
 //
-// The worktree lies outside the repository and is kept, so that Bazel builds
-// there only what changed since the last time. It is checked out at the
-// revision, whose own gate writes the profiles with `diff -- --save`. So the
+// The worktree is outside the repository and is kept, so that Bazel builds only
+// what changed since the last time. It is checked out at the revision, and the
+// revision's own gate writes the profiles with `diff -- --save`. So the
 // revision must already have the gate. Submodules are not checked out.
 //
-// The functions are not thread-safe: they run git and Bazel, whose output goes
-// to standard error, and wait. One call at a time holds the worktree. Memory:
-// the profiles.
+// The functions are not thread-safe. They run git and Bazel, whose output goes
+// to standard error, and wait for them. One call at a time locks the worktree.
+// Memory: the profiles.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_BASE_PROFILES_H_
 #define FOOTPRINT_GATES_PROGRAMS_BASE_PROFILES_H_
@@ -29,19 +29,20 @@ namespace footprint {
 
 struct BaseRevision {
   std::string revision;         // "origin/main"
-  std::string workspace;        // of the caller, absolute
+  std::string workspace;        // the caller's workspace, absolute
   std::string diff_target;      // a gate's diff program in it
   std::string worktree;         // absolute; made if it is missing
-  std::string bazel = "bazel";  // as a shell takes it, with start-up flags
+  std::string bazel = "bazel";  // a shell command, may have start-up flags
 };
 
-// Returns where the worktree of a workspace lies by default: below
-// XDG_CACHE_HOME, or ~/.cache. Empty if there is no home.
+// Returns the default worktree of a workspace: below XDG_CACHE_HOME, or
+// ~/.cache. Returns "" if there is no home.
 std::string DefaultWorktree(const std::string& workspace);
 
-// kInvalidArgument: no such revision, or no repository. kNotFound: the revision
-// has no such gate. kFailedPrecondition: it does not build, or cannot be
-// measured. kUnavailable: another call holds the worktree.
+// Returns the profiles of the revision. Returns kInvalidArgument if there is no
+// such revision or no repository, kNotFound if the revision does not have the
+// gate, kFailedPrecondition if it does not build or cannot be measured, and
+// kUnavailable if another call uses the worktree.
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base);
 

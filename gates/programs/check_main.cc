@@ -1,6 +1,5 @@
-// Judges profiles by thresholds, writes the verdict and ends with its number as
-// the exit status. Run through the rules of gates/defs.bzl, which give it a
-// manifest.
+// Judges profiles by thresholds, writes the verdict, and exits with the number
+// of its decision. The rules of gates/defs.bzl run it and give it a manifest.
 
 #include <cstdio>
 #include <string>
@@ -97,8 +96,8 @@ Text is in colour on a terminal, unless NO_COLOR is set, and as wide as that, or
 
 constexpr char kProgram[] = "check";
 
-// Each format with every rule, where Bazel collects what a test leaves behind;
-// the one that CI systems read also where Bazel passes it on.
+// Writes each format, with every rule, to the folder of a test's outputs; and
+// JUnit's XML, which CI systems read, also to the file that Bazel passes on.
 absl::Status WriteTestOutputs(const GateInput& input, const Verdict& verdict) {
   const std::string xml = EnvironmentValue("XML_OUTPUT_FILE");
   ReportOptions options;
@@ -115,7 +114,8 @@ absl::Status WriteTestOutputs(const GateInput& input, const Verdict& verdict) {
   return status;
 }
 
-// The labels that --only= may name: of all that should be judged, read or not.
+// Returns the labels that --only= may name: those of all profiles, whether they
+// could be read or not.
 std::vector<std::string> ListLabels(const GateInput& input) {
   std::vector<std::string> labels;
   for (const MemoryProfile& profile : input.profiles) {
@@ -129,8 +129,8 @@ std::vector<std::string> ListLabels(const GateInput& input) {
   return labels;
 }
 
-// Names the next command beside the report, whatever its format is. A gate of
-// an importer without such a program gets none.
+// Prints the next command in addition to the report, in any format. A gate that
+// has no such program gets none.
 void SayWhatComesNext(const Verdict& verdict) {
   const std::string target = GateTarget("compare");
   if (verdict.decision() != REJECT || absl::StartsWith(target, "//PACKAGE:")) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Exit status and message of check_main for every decision and for bad input.
+# Tests the exit status and message of check_main for every decision and for bad
+# input.
 set -uo pipefail
 readonly CHECK="$PWD/gates/programs/check_main" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
@@ -9,13 +10,14 @@ readonly HEADER='# proto-file: gates/judge/gate.proto
 schema_version: 1'
 unset XML_OUTPUT_FILE TEST_UNDECLARED_OUTPUTS_DIR BUILD_WORKING_DIRECTORY
 
-# profile NAME TEXT: writes NAME.binpb, of three processes unless $processes says.
+# profile NAME TEXT: writes NAME.binpb, of $processes processes (three by
+# default).
 profile() {
   printf 'process_count: %s %s\n' "${processes:-3}" "$2" >"$1.profile.textproto"
   "$ENCODE" "$1.profile.textproto" "$1.binpb" || exit 2
 }
 thresholds() { printf '%s\n%s\n' "$HEADER" "$2" >"$1.textproto"; }
-# Paragraphs and commands, each on one line.
+# Prints each paragraph and each command on one line.
 unwrapped() { sed -z 's/ \\\n */ /g; s/\n    */ /g'; }
 # expect STATUS PATTERN PROFILE THRESHOLDS [FLAG ...]
 expect() {
@@ -44,11 +46,13 @@ expect 0 '^## ACCEPT' good.binpb limit.textproto --format=markdown
 expect 0 '^ACCEPT' good.binpb limit.textproto --output=report.txt
 grep -q '^ACCEPT' report.txt || failures=$((failures + 1))
 
-# A byte too much: deployment, benchmark, metric, value, limit, excess, command.
+# A byte too much gives deployment, benchmark, metric, value, limit, excess and
+# command.
 rule tight 'metric: PEAK_LIVE_USABLE_BYTES max_bytes: 999'
 expect 1 '^REJECT //a:b BM_X: peak live is 1000 B, limit max 999 B, 1 B over \(tight.textproto:4\)' good.binpb tight.textproto
 expect 1 'bazel run //x:up -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_X' good.binpb tight.textproto --update_target=//x:up
-# Where it is held, whether it is a leak, and what grew since earlier profiles.
+# The explanation says where the bytes are held, whether it is a leak, and what
+# grew since earlier profiles.
 profile held 'label: "//a:b" benchmarks { name: "BM_X"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 }
   metrics { kind: NET_GROWTH_USABLE_BYTES determinism: EXACT value: 64 }
@@ -81,7 +85,7 @@ echo 'not a profile' >foreign.binpb
 expect 2 'is no memory profile' foreign.binpb limit.textproto
 printf '\x08\x02\x78\x01' >newer.binpb
 expect 2 'schema version 2' newer.binpb limit.textproto
-# The checksum by another program.
+# The checksum is that of another program.
 python3 - <<'END'
 import zlib
 whole = open("good.binpb", "rb").read()
@@ -142,7 +146,7 @@ printf 'schema_version: 1\n' >bare.textproto
 expect 2 'bare.textproto: holds no threshold' good.binpb bare.textproto
 printf '# proto-message: footprint.Fleet\n' >fleet.textproto
 expect 2 'fleet.textproto:1:1: is marked as another file' good.binpb fleet.textproto
-# No first lines, and a limit as people write it.
+# The file has no first lines, and a limit as people write it.
 echo 'threshold { selector { label: "//a:b" } metric: PEAK_LIVE_USABLE_BYTES max: "1.5 GiB" }' >units.textproto
 expect 0 '^ACCEPT' good.binpb units.textproto
 sed 's/1.5 GiB/1.5 Gib/' units.textproto >none.textproto
@@ -168,7 +172,7 @@ expect 0 '^ACCEPT' good.binpb windows.textproto
 tr '\n' '\r' <limit.textproto >old_mac.textproto
 expect 2 'save it with LF or CRLF' good.binpb old_mac.textproto
 
-# Two rules, none, and rules for what is not there.
+# Two rules for one thing, no rule, and rules for what does not exist.
 { cat limit.textproto; tail -n 1 tight.textproto; } >twice.textproto
 expect 2 'twice.textproto:5:1: is a second maximum' good.binpb twice.textproto
 { cat limit.textproto; echo 'threshold { selector { label: "*" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >exception.textproto
@@ -181,13 +185,13 @@ expect 2 'no threshold judges benchmark "BM_X"' good.binpb renamed.textproto
 thresholds gone 'threshold { selector { label: "//a:c" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1000 }'
 expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto
 expect 2 'no profile of this gate has the label //a:c; did you mean "//a:b"' good.binpb gone.textproto --complete
-# A strict rule whose label has a slip, beside one that holds: not without a word.
+# A strict rule with a mistyped label, next to a rule that holds, is reported.
 { cat limit.textproto; echo 'threshold { selector { label: "//a:bb" benchmark: "BM_X" } metric: PEAK_LIVE_USABLE_BYTES max_bytes: 1 }'; } >slip.textproto
 expect 2 'slip.textproto:5: no profile of this gate has the label //a:bb; did you mean "//a:b"' good.binpb slip.textproto
 sed '3a shared: true' slip.textproto >shared.textproto
 expect 0 '^ACCEPT' good.binpb shared.textproto
 expect 2 'shared.textproto:6: no profile of this gate has the label' good.binpb shared.textproto --complete
-# One of two benchmarks that lost what a rule with a star judges.
+# One of two benchmarks lost what a rule with a star judges.
 profile lost 'label: "//a:b"
   benchmarks { name: "BM_X" metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 1000 }
     phases { name: "loop/read" parent: -1 metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: 5 } } }
@@ -218,7 +222,7 @@ expect 2 'use text, json, .*openmetrics; or html' good.binpb limit.textproto --f
 expect 2 '--write=sarif is no FORMAT:FILE' good.binpb limit.textproto --write=sarif
 expect 2 'two formats are to be written into x' good.binpb limit.textproto --write=json:x --write=text:x
 expect 2 'cannot be created' good.binpb limit.textproto --write=json:/nowhere/x
-# Several at once, each as a strict reader takes it.
+# Several formats at once, each accepted by a strict reader.
 expect 1 '^REJECT' good.binpb tight.textproto --write=html:page.html --write=sarif:x.sarif --write=gitlab:x.json
 /usr/bin/python3 - <<'END' || failures=$((failures + 1))
 import html5lib, json
@@ -235,7 +239,8 @@ printf 'profile\tgood.binpb\t//a:b\nthresholds\tlimit.textproto\n' >manifest
 "$CHECK" --manifest=manifest >/dev/full 2>err
 (($? == 2)) && grep -q 'cannot be written' err || { echo "a full disk went unnoticed"; failures=$((failures + 1)); }
 
-# Output: a line a deployment, on demand every rule, and some deployments alone.
+# Output: a line for each deployment, optionally every rule, and only some
+# deployments.
 expect 0 '^//a:b +1  none of 1000 B  limit:4$' good.binpb limit.textproto
 expect 0 'BM_X +peak live  1,000 B  max 1,000 B  none  accept' good.binpb limit.textproto --all
 grep -q '^deployment' out && { echo "--all has the short table, too"; failures=$((failures + 1)); }
@@ -261,7 +266,7 @@ for flag in --all --only='*'; do
   awk 'length > 80' out | grep . && { echo "a line is too wide: $flag"; failures=$((failures + 1)); }
 done
 grep -q $'\x1b' out && { echo "colour in a file"; failures=$((failures + 1)); }
-# Colour on a terminal, unless it is not wanted.
+# There is colour on a terminal, unless it is not wanted.
 printf 'profile\tgood.binpb\t//a:b\nthresholds\ttight.textproto\n' >manifest
 TERM=xterm script -qec "'$CHECK' --manifest=manifest" /dev/null >out </dev/null
 grep -q $'\x1b\\[31mREJECT' out || { echo "no colour on a terminal"; failures=$((failures + 1)); }

@@ -1,12 +1,13 @@
-// Flags of Footprint's gate programs: "--name=value" and "--name", and words.
+// Parses the command lines of Footprint's gate programs: "--name=value",
+// "--name", and words.
 //
 //   absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
 //       arguments, {"format", "output"}, {"help"});
 //   if (!flags.ok()) ...            // the mistake, and the nearest name
 //   flags->Value("format", "text");
 //
-// Unlike a general flag library it ends no process: the exit status of a gate
-// has a meaning, so the caller decides.
+// Unlike a general flag library it never exits: the exit status of a gate has a
+// meaning, so the caller decides.
 //
 // Keeps copies of the arguments. Thread-safe once parsed. Memory: linear in the
 // command line.
@@ -25,20 +26,21 @@ namespace footprint {
 
 class CommandFlags {
  public:
-  // `valued` take a value, `plain` none; up to `most_words` arguments are no
-  // flags. kInvalidArgument for anything else.
+  // Flags in `valued` take a value, and those in `plain` take none; up to
+  // `most_words` other arguments are allowed. Returns kInvalidArgument for
+  // anything else.
   static absl::StatusOr<CommandFlags> Parse(
       const std::vector<std::string>& arguments,
       const std::vector<std::string>& valued,
       const std::vector<std::string>& plain, size_t most_words = 0);
 
   bool Has(const std::string& name) const { return values_.count(name) > 0; }
-  // The last one given, or `otherwise`.
+  // Returns the last value of the flag, or `otherwise`.
   std::string Value(const std::string& name,
                     const std::string& otherwise) const;
-  // All that were given, in order.
+  // Returns all values of the flag, in order.
   std::vector<std::string> Values(const std::string& name) const;
-  // Arguments that are no flags, in order.
+  // Returns the arguments that are not flags, in order.
   const std::vector<std::string>& words() const { return words_; }
 
  private:

@@ -1,5 +1,5 @@
-// A change judged by its base. Run through memory_gate_suite or memory_gate,
-// whose profiles are the change's unless a folder is named.
+// Judges a change by its base. memory_gate_suite or memory_gate runs it; their
+// profiles are those of the change unless a folder is named.
 
 #include <cstddef>
 #include <filesystem>
@@ -138,7 +138,7 @@ absl::StatusOr<BaseComparisonOptions> ReadOptions(const CommandFlags& flags) {
 absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
   absl::StatusOr<BaseComparisonOptions> options = ReadOptions(flags);
   if (!options.ok()) return options.status();
-  // Names may be wrong, so they are checked before anything is built.
+  // The names are checked before anything is built, since they may be wrong.
   absl::StatusOr<std::vector<MemoryProfile>> change =
       flags.Has("change")
           ? ReadProfiles(PathOfCaller(flags.Value("change", "")))
@@ -152,7 +152,7 @@ absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
   return CompareWithBase(*std::move(base), *std::move(change), *options);
 }
 
-// The comparison's own formats, and those of a verdict.
+// Checks the name of a format of a verdict.
 absl::Status CheckFormat(absl::string_view format) {
   return FindReportFormat(format).status();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A change compared with its base: two folders of profiles, and a revision that
+# Compares a change with its base: two folders of profiles, and a revision that
 # a stand-in for Bazel "measures" in a real git worktree.
 set -uo pipefail
 readonly COMPARE="$PWD/gates/programs/compare_main" DIFF="$PWD/gates/programs/diff_main"
@@ -9,7 +9,8 @@ unset BUILD_WORKING_DIRECTORY BUILD_WORKSPACE_DIRECTORY
 export HOME=$TEST_TMPDIR/home XDG_CACHE_HOME=$TEST_TMPDIR/cache
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-# expect STATUS PATTERN ARGUMENT ...: a line of what it says is like PATTERN.
+# expect STATUS PATTERN ARGUMENT ...: checks the exit status, and that a line of
+# the output matches PATTERN.
 expect() {
   local wanted=$1 pattern=$2 status
   shift 2
@@ -121,7 +122,7 @@ revision 2 "$third: does not build" --base="$third"
 revision 2 'ERROR: x.cc does not compile' --base="$third"
 revision 2 'is neither a folder of profiles nor a revision' --base=no_such_branch
 revision 2 'is neither a folder' --base=--help
-# The worktree may be gone, or dirty.
+# The worktree may be missing or dirty.
 rm -rf cache && revision 1 '[+]1 B' --base="$second"
 touch "$(<where)/broken" && revision 1 '[+]1 B' --base="$second"
 revision 1 '[+]101 B' --base="$fourth" --worktree=elsewhere
@@ -129,7 +130,7 @@ revision 1 '[+]101 B' --base="$fourth" --worktree=elsewhere
 git -C repository status --porcelain | grep . && fail "the repository was changed"
 FOOTPRINT_GATE_TARGETS=diff=//app:other revision 2 'Bazel cannot load //app:other' --base="$second"
 BUILD_WORKSPACE_DIRECTORY=$PWD/none revision 2 'is in no git repository' --base=main
-# In a hook of git.
+# In a git hook.
 GIT_DIR=$PWD/none revision 1 '[+]1 B' --base="$second"
 
 # The README's command, with the stand-in and the profiles from above.

@@ -1,4 +1,5 @@
-// Devices of a fleet file as budgets that a bundle's manifest may name.
+// Reads the devices of a fleet file as budgets that a bundle's manifest may
+// name.
 //
 //   TrialRequest request;
 //   absl::Status status = AddDeviceBudgets("fleet.textproto", &request);

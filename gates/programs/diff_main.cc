@@ -1,4 +1,4 @@
-// How two sets of memory profiles differ. Run through memory_gate_suite, whose
+// Shows how two sets of memory profiles differ. memory_gate_suite runs it; its
 // profiles are the new ones unless others are named.
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Everything that is known of a gate. Run through memory_gate_suite, which
+// Explains everything that is known about a gate. memory_gate_suite runs it and
 // gives it a manifest.
 
 #include <set>
@@ -58,7 +58,8 @@ int FindExitStatus(const std::vector<GateExplanation>& explanations) {
   return 0;
 }
 
-// Returns the label of all profiles; empty if there are several, or none.
+// Returns the label of all profiles; empty if they have several labels or there
+// are none.
 std::string FindOnlyLabel(const GateInput& input) {
   std::set<std::string> labels;
   for (const MemoryProfile& profile : input.profiles) {

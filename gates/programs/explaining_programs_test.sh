@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Exit status and output of the programs that explain, for good and bad input.
+# Tests exit status and output of the programs that explain, for good and bad
+# input.
 set -uo pipefail
 readonly PROGRAMS="$PWD/gates/programs" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 unset BUILD_WORKING_DIRECTORY
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-# expect STATUS PATTERN PROGRAM ARGUMENT ...: a line of what it says is like PATTERN.
+# expect STATUS PATTERN PROGRAM ARGUMENT ...: checks the exit status, and that a
+# line of the output matches PATTERN.
 expect() {
   local wanted=$1 pattern=$2 program=$3 status
   shift 3

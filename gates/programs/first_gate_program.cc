@@ -1,4 +1,4 @@
-// A program whose heap has the same peak in each run, for first_gate_test.
+// A program whose heap has the same peak in every run, for first_gate_test.
 
 #include <string>
 #include <vector>

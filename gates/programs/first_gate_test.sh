@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A gate of `memory_gate` that has no threshold file yet: its update writes the
-# first one, which the judge accepts, and its test says which command that is.
+# Tests a gate of `memory_gate` without a threshold file. Its update writes the
+# first one, which the judge accepts, and its test names that command.
 set -uo pipefail
 readonly UPDATE=$PWD/$1 GATE=$PWD/$2 MANIFEST=$PWD/$3 CHECK=$PWD/$4
 readonly WORKSPACE=$TEST_TMPDIR/workspace OUT=$TEST_TMPDIR/out
@@ -34,7 +34,8 @@ expect 0 '^[+].*PEAK_LIVE_USABLE_BYTES' "$UPDATE" --dry_run
 expect 0 'added //gates/programs:first_gate_program' "$UPDATE"
 grep -q 'thresholds.textproto: is new; check it in' "$OUT" || fail "no next step"
 [[ -s $FIRST ]] || fail "no file was written"
-# The heap's peak repeats, so it is held to the byte; the whole process has room.
+# The heap's peak repeats, so its limit is exact; the whole process has
+# headroom.
 grep -qE '^ *exact_bytes: 1[0-9]{6}$' "$FIRST" || fail "no exact peak: $(cat "$FIRST")"
 grep -q 'whole_process/first_gate_profile' "$FIRST" || fail "no limit for the whole process"
 grep -q '^environment {' "$FIRST" || fail "the file names no environment"
@@ -52,11 +53,11 @@ tr -s '\n ' ' ' <"$OUT" | grep -qE 'held at the peak: [0-9.]+ MiB by site:main \
   fail "no line: $(cat "$OUT")"
 mv "$FIRST.kept" "$FIRST"
 
-# A file that is there and that the gate does not name is not written over.
+# An existing file that the gate does not name is not overwritten.
 cp "$FIRST" "$TEST_TMPDIR/before"
 expect 2 'does not fit' "$UPDATE"
 cmp -s "$FIRST" "$TEST_TMPDIR/before" || fail "the first file was changed"
-# A file that is asked for comes before the one that is implied.
+# A file named by --file has priority over the default one.
 expect 0 'other.textproto' "$UPDATE" --add --file=other.textproto
 [[ -s $WORKSPACE/other.textproto ]] || fail "--file= is not obeyed"
 

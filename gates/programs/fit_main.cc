@@ -1,5 +1,5 @@
-// Says whether the deployments of a device fit it together. Run through the
-// rule memory_fleet_fit of gates/defs.bzl, which gives it a fleet and a
+// Checks whether the deployments of a device fit it together. The rule
+// memory_fleet_fit of gates/defs.bzl runs it and gives it a fleet and a
 // manifest.
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Exit status and message of fit_main, what-if and bad input.
+# Tests the exit status and message of fit_main, for what-if questions and bad
+# input.
 set -uo pipefail
 readonly FIT="$PWD/gates/programs/fit_main" ENCODE="$PWD/gates/judge/encode_profile_main"
 cd "$TEST_TMPDIR" || exit 2
 failures=0
 
-# profile NAME BYTES: writes NAME.binpb, of the label //a:NAME.
+# profile NAME BYTES: writes NAME.binpb with the label //a:NAME.
 profile() {
   printf 'label: "//a:%s" process_count: 3 benchmarks { name: "BM_X" metrics {
     kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: %s } }' "$1" "$2" >"$1.profile.textproto"

@@ -1,4 +1,4 @@
-// Other tools' files as a memory profile, to be judged by limits.
+// Imports files of other tools as a memory profile, which limits can judge.
 
 #include <cstddef>
 #include <string>

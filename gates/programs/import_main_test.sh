@@ -29,14 +29,14 @@ expect 0 'BM_Load/rows:2000.*1,600,000 B' "$IMPORT" "$FILES/google_benchmark.jso
 expect 0 'the highest of 2 files' "$IMPORT" --label=//a:b --benchmark=serve \
   --output=p.binpb "$FILES/gperftools.2.heap" "$FILES/gperftools.1.heap"
 
-# Judged by limits, each way, although it is of no three processes.
+# Limits judge an imported profile, although it is not of three processes.
 printf 'profile\tp.binpb\t//a:b\nthresholds\tlimit.textproto\n' >manifest
 thresholds limit 'threshold { selector { label: "//a:b" benchmark: "serve" } metric: PEAK_LIVE_REQUESTED_BYTES max_bytes: 3992192 }'
 expect 0 'of STATISTICAL' "$CHECK" --manifest=manifest --all
 expect 0 'imported from gperftools: requested bytes' "$CHECK" --manifest=manifest --all
 thresholds limit 'threshold { selector { label: "//a:b" benchmark: "serve" } metric: PEAK_LIVE_REQUESTED_BYTES max_bytes: 3992191 }'
 expect 1 '^REJECT' "$CHECK" --manifest=manifest
-# Never by exact values, and never another metric's.
+# Exact values never judge it, nor limits of another metric.
 thresholds limit 'environment { compiler: "gcc" } threshold { selector { label: "//a:b" benchmark: "serve" } metric: PEAK_LIVE_REQUESTED_BYTES exact_bytes: 3992192 }'
 expect 5 'ENVIRONMENT_MISMATCH' "$CHECK" --manifest=manifest
 thresholds limit 'threshold { selector { label: "//a:b" benchmark: "serve" } metric: PEAK_LIVE_REQUESTED_BYTES min_bytes: 3992192 max_bytes: 3992192 }'

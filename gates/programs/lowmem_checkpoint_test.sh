@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A checkpoint as a bundle, run by the host's lowmem program: streamed past the
-# page cache, it fits a budget that is smaller than its weights; resident, or
-# through the page cache, which counts, it does not.
+# Runs a checkpoint as a bundle with the host's lowmem program. Streamed past
+# the page cache, it fits a budget that is smaller than its weights. Resident,
+# or through the page cache, which counts, it does not fit.
 set -euo pipefail
 try=$PWD/gates/programs/try_main
 lowmem=$PWD/lowmem/programs/lowmem_run
 cd "$TEST_TMPDIR"
-# On a disk, as O_DIRECT wants.
+# O_DIRECT needs a disk.
 export TMPDIR=$TEST_TMPDIR
 
 fail() {
@@ -14,7 +14,8 @@ fail() {
   cat out >&2
   exit 1
 }
-# expect STATUS ARGUMENT...: how try ends; what it says is in "out".
+# expect STATUS ARGUMENT...: checks the exit status of try; its output is in
+# "out".
 expect() {
   local want=$1 status=0
   shift
@@ -34,7 +35,7 @@ fi
 weights=$(stat -c %s model/model.safetensors)
 ((weights > 20 << 20)) || fail "a checkpoint of $weights bytes"
 
-# bundle BACKEND: how the weights are held.
+# bundle BACKEND: makes the bundle with this backend for the weights.
 bundle() {
   cat >model/bundle.textproto <<END
 schema_version: 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A trial by a user without privileges: refused without a cgroup of its own, by
-# name, and the same as root's with one. Only root can make that cgroup, so others
-# skip this.
+# Tests a trial by a user without privileges. Without its own cgroup it is
+# refused, with the mechanism's name; with one it works as for root. Only root
+# can make that cgroup, so others skip this test.
 set -euo pipefail
 program=$PWD/gates/programs/try_main
 readonly USER_NUMBER=54321
@@ -15,7 +15,7 @@ fail() {
 }
 skip() {
   echo "SKIPPED: $*" >&2
-  # tools/dev requires the sandbox where it is to be had.
+  # tools/dev requires the sandbox where it is available.
   [[ -z ${FOOTPRINT_SANDBOX_REQUIRED:-} ]] || exit 1
   exit 0
 }
@@ -31,7 +31,7 @@ memory=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*\) .* - cgroup .*[ ,]memory\(
   /proc/self/mountinfo | head -n1)
 [[ -n $memory ]] || skip "no memory controller of cgroup v1 is mounted"
 
-# as COMMAND...: as the user, in the group if there is one.
+# as COMMAND...: runs a command as the user, in the group if there is one.
 as() {
   local status=0
   (
@@ -59,7 +59,8 @@ grep -q "missing: .*needed is a group that this process may write below" "$folde
 group=$memory/footprint-ordinary-user-$$
 mkdir "$group"
 chown -R $USER_NUMBER "$group"
-# Often: its first process may not be faster than its maps.
+# This runs several times, since the first process must never start before its
+# ID maps are written.
 for _ in $(seq 10); do
   as "$folder/try" --host || fail "with a group it misses something"
 done

@@ -1,10 +1,9 @@
-// Functions that the programs of gates share: paths, terminals, the end.
+// Provides functions that the gate programs share: paths, terminals and output.
 //
 //   const ReportOptions options = OptionsOfTerminal();
 //   return FinishProgram("diff", WriteDiffText(diff, ...), output, kDiffers);
 //
-// Thread-safe, if no thread changes the environment. Owns nothing, keeps
-// no memory.
+// Thread-safe, if no thread changes the environment. Keeps no memory.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_
 #define FOOTPRINT_GATES_PROGRAMS_PROGRAM_OUTPUT_H_
@@ -17,31 +16,33 @@
 
 namespace footprint {
 
-// "" if there is none.
+// Returns the value of an environment variable, or "".
 std::string EnvironmentValue(const char* name);
 
-// A path of the person who typed `bazel run`, which changes the folder.
+// Returns the absolute path of a path from the caller's folder, since `bazel
+// run` changes the folder.
 std::string PathOfCaller(const std::string& path);
 
-// Options that suit the reader of standard output: on a terminal its width, and
-// colour unless NO_COLOR is set; else 80 characters.
+// Returns options for standard output: a terminal's width, and colour unless
+// NO_COLOR is set; otherwise 80 characters.
 ReportOptions OptionsOfTerminal();
 
-// OptionsOfTerminal, or those of a file if `output` names one.
+// Returns OptionsOfTerminal, or options for a file if `output` names one.
 ReportOptions OptionsFor(const std::string& output);
 
-// kResourceExhausted if not all of it arrived.
+// Writes a text to standard output. Returns kResourceExhausted if not all of it
+// was written.
 absl::Status WriteStandardOutput(const std::string& text);
 
-// Says on standard error what is wrong; gives 2, the exit status of a mistake.
+// Prints an error to standard error. Returns 2, the exit status of a mistake.
 int Complain(const char* program, absl::string_view message);
 
-// Writes a report into the file of this path (whole_file.h, WriteOutputFile).
-// kAlreadyExists if a threshold file is there, which a report must not replace.
+// Writes a report to a file (WriteOutputFile of whole_file.h). Returns
+// kAlreadyExists if it is a threshold file, which a report must not replace.
 absl::Status WriteReport(const std::string& path, absl::string_view text);
 
 // Writes `text` to the caller's file `output`, or to standard output if that is
-// empty. `exit_status`, or that of Complain.
+// empty. Returns `exit_status`, or that of Complain if it fails.
 int FinishProgram(const char* program, const std::string& text,
                   const std::string& output, int exit_status);
 

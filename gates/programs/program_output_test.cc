@@ -52,7 +52,7 @@ TEST(ProgramOutputTest, AReportReplacesNoThresholdFile) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), thresholds);
   EXPECT_THAT(WriteReport(path + ".sarif", "report"), IsOk());
   EXPECT_THAT(WriteReport(path + ".sarif", "newer"), IsOk());
-  // As tools do that have one flag for both.
+  // Tools with one flag for both kinds of output do this.
   EXPECT_THAT(WriteReport("/dev/null", "report"), IsOk());
 }
 
@@ -65,7 +65,7 @@ TEST(ProgramOutputTest, AFileHasNoColourAnd80Columns) {
   EXPECT_EQ(options.width, 80U);
 }
 
-// A terminal in place of standard output for as long as it lives.
+// Replaces standard output by a terminal while it lives.
 class Terminal {
  public:
   Terminal() : before_(dup(STDOUT_FILENO)) {

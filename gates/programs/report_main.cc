@@ -1,4 +1,4 @@
-// The verdict as a page. Run through memory_gate_suite, which gives it a
+// Writes the verdict as a page. memory_gate_suite runs it and gives it a
 // manifest.
 
 #include <string>

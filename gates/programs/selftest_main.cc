@@ -1,6 +1,6 @@
-// Plants regressions into running programs and says which of them the gates
-// catch. Run through the rule memory_gate_selftest of gates/defs.bzl, which
-// gives it a manifest and the programs.
+// Plants regressions into running programs, and reports which of them the gates
+// catch. The rule memory_gate_selftest of gates/defs.bzl runs it and gives it a
+// manifest and the programs.
 
 #include <sys/resource.h>
 
@@ -115,7 +115,7 @@ absl::StatusOr<Options> ReadOptions(const CommandFlags& flags) {
   return options;
 }
 
-// --producer=LABEL=SAMPLER of the rule.
+// Parses the rule's flags --producer=LABEL=SAMPLER.
 absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
                                                     const std::string& only) {
   std::vector<Producer> producers;
@@ -130,12 +130,12 @@ absl::StatusOr<std::vector<Producer>> ReadProducers(const CommandFlags& flags,
       "no program named in ", GateTarget("selftest"), " is named by ", only));
 }
 
-// Regressions of a sort for a figure: other calls and sizes.
+// Number of regressions of each sort for a figure, with different calls and
+// sizes.
 constexpr int kDraws = 3;
 
-// Returns the processor time of all children that ended. The clock's seconds
-// would leave out other benchmarks on a machine that does something else
-// besides.
+// Returns the processor time of all children that ended. With wall-clock time,
+// a busy machine would skip other benchmarks.
 uint64_t ProcessorSecondsOfChildren() {
   rusage children = {};
   getrusage(RUSAGE_CHILDREN, &children);
@@ -148,7 +148,7 @@ bool IsRunByGoogleBenchmark(const BenchmarkMemory& benchmark) {
                      [](const Phase& phase) { return phase.name() == "loop"; });
 }
 
-// At most `count` of the names, spread over all of them.
+// Returns at most `count` of the names, evenly spread.
 std::vector<std::string> Spread(const std::vector<std::string>& names,
                                 size_t count) {
   if (names.size() <= count) return names;
@@ -215,7 +215,8 @@ class Selftest {
     const BenchmarkMemory* const first =
         FindBenchmark(suite_.input.profiles, producer.label, names[0]);
     producer.has_filter = first != nullptr && IsRunByGoogleBenchmark(*first);
-    // Another runs what its arguments say, whatever else it is judged by.
+    // A producer without a filter runs what its arguments say, whatever
+    // benchmark is wanted.
     if (!producer.has_filter) names = {""};
     const std::vector<std::string> spread =
         Spread(names, options_.benchmark_count);
@@ -248,7 +249,8 @@ class Selftest {
     const BenchmarkMemory* const before =
         FindBenchmark(suite_.input.profiles, producer.label, measured.name());
     if (before != nullptr) TakeImage(*before, &measured);
-    // The heap that plants must not show by itself.
+    // The library that plants regressions must not change the figures by
+    // itself.
     if (before == nullptr ||
         measured.SerializeAsString() != before->SerializeAsString()) {
       return absl::FailedPreconditionError(
@@ -259,7 +261,7 @@ class Selftest {
     return absl::OkStatus();
   }
 
-  // Every sort for each figure of the benchmark.
+  // Adds regressions of every sort for each figure of the benchmark.
   void AddCandidates(const Producer& producer, const BenchmarkMemory& before,
                      const AllocationRecord& record) {
     for (const JudgedFigure& figure : figures_) {
@@ -275,7 +277,7 @@ class Selftest {
     }
   }
 
-  // Unless it is the last one again.
+  // Adds a candidate unless it equals the last one.
   void AddCandidate(const Producer& producer,
                     const absl::optional<PlannedRegression>& planned) {
     if (!planned.has_value()) return;
@@ -305,7 +307,7 @@ class Selftest {
     result_.uncovered.assign(uncovered.begin(), uncovered.end());
   }
 
-  // A sort in turn, each time one of its own at random.
+  // Chooses candidates at random, from each sort in turn.
   std::vector<Candidate> Choose() {
     std::vector<Candidate> chosen;
     while (chosen.size() < options_.count) {

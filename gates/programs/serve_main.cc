@@ -1,5 +1,5 @@
-// The validation server: takes bundles over HTTP, tries them in a sandbox, and
-// accepts those that fit.
+// Runs the validation server, which takes bundles over HTTP, tries them in a
+// sandbox, and accepts those that fit.
 
 #include <unistd.h>
 
@@ -92,8 +92,8 @@ Exit status: 0 after SIGTERM or Ctrl-C, 2 if it cannot start; the message names
 the way out.
 )";
 
-// Version of this judge's rules, apart from thresholds and host: raised when
-// the same bundle could get another verdict.
+// Version of this judge's rules, apart from thresholds and host. It is raised
+// when the same bundle could get another verdict.
 constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
 constexpr char kLocalTokenName[] = "local";
@@ -132,7 +132,8 @@ struct Trials {
   std::string work_folder;
 };
 
-// The threshold files are read once, so that a mistake is told at the start.
+// Reads the threshold files once at the start, so that a mistake is reported at
+// once.
 absl::Status CheckThresholds(const TrialRequest& request, Sha256* context) {
   for (const std::string& path : request.threshold_paths()) {
     const absl::StatusOr<std::string> text = ReadWholeFile(path);
@@ -187,11 +188,11 @@ absl::StatusOr<std::string> ReadContext(const Trials& trials,
   return context.FinishHex();
 }
 
-// Returns how the names of this process's work folders begin.
+// Returns the prefix of the names of this process's work folders.
 std::string OwnWorkPrefix() { return absl::StrCat(getpid(), "-"); }
 
 // Removes the work folders of a killed server. The store is locked, so no other
-// server lives.
+// server is running.
 void RemoveOldWork(const std::string& work_folder) {
   std::error_code error;
   std::vector<std::filesystem::path> old;
@@ -204,9 +205,9 @@ void RemoveOldWork(const std::string& work_folder) {
   for (const auto& path : old) std::filesystem::remove_all(path, error);
 }
 
-// `admission` outlives the function.
+// Returns the function that runs a trial. `admission` must outlive it.
 RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
-  // Each trial has a folder of its own, also those of one bundle.
+  // Each trial has its own folder, even if the bundle is the same.
   return [trials, admission, count = std::make_shared<std::atomic<int64_t>>(0)](
              const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
     TrialRequest request = trials.request;
@@ -243,7 +244,8 @@ absl::Status SetServer(const CommandFlags& flags,
   if (!mode.ok()) return mode.status();
   options->api.mode = *mode;
   int64_t port = kUsualPort;
-  // While one waits for the disk or for a process's end, another runs.
+  // One thread more than processors: while one waits for the disk or a process,
+  // another runs.
   int64_t thread_count = int64_t{std::thread::hardware_concurrency()} + 1;
   absl::Status status = SetNumber(flags, "port", 65535, &port);
   status.Update(SetNumber(flags, "trials_at_once", 1024, &thread_count));
@@ -268,7 +270,7 @@ absl::Status SetServer(const CommandFlags& flags,
   return absl::OkStatus();
 }
 
-// The way in for this machine's `submit`, where nobody has one yet.
+// Makes a token for this machine's `submit`, if there is no token yet.
 absl::Status MakeLocalToken(const std::string& store_folder) {
   const std::string tokens_path = MakeTokenPath(store_folder);
   const absl::StatusOr<std::vector<KeptToken>> tokens =
@@ -278,7 +280,7 @@ absl::Status MakeLocalToken(const std::string& store_folder) {
       tokens_path,
       {kLocalTokenName, kSubmitScope | kReadScope | kAdminScope, 0});
   if (!token.ok()) return token.status();
-  // Another store's server may need the file that is there.
+  // An existing file may be the token for another store's server.
   const absl::StatusOr<std::string> client_path = ClientTokenPath();
   const bool is_taken =
       client_path.ok() && access(client_path->c_str(), F_OK) == 0;
@@ -347,7 +349,7 @@ absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
   std::string text = flags.Value("expires", "");
   int64_t days = 0;
   absl::Duration duration;
-  // absl knows no days.
+  // absl::ParseDuration has no days.
   if (!text.empty() && text.back() == 'd' &&
       absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
     duration = absl::Hours(24 * days);

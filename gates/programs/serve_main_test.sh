@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# serve: tokens, what refuses to start and why, and a bundle tried for real where
-# this host has the sandbox's mechanisms.
+# Tests serve: tokens, reasons for which it refuses to start, and a real trial
+# if this host has the sandbox's mechanisms.
 set -euo pipefail
 programs=$PWD/gates/programs
 export HOME=$TEST_TMPDIR/home
@@ -66,7 +66,7 @@ expect 2 "$serve" --despite_missing --fleet=fleet.textproto
 says err fleet.textproto:
 echo "schema_version: 1 device { name: 'box' ram: '65MiB' reserve: '1MiB' }" >fleet.textproto
 
-# Starts at a port of its own, and ends when it is told to.
+# It starts at a free port, and ends on a signal.
 "$serve" --despite_missing --port=0 --fleet=fleet.textproto --time_limit=3 2>log &
 server=$!
 trap 'kill $server' EXIT
@@ -101,7 +101,7 @@ else
   says out //team/model:run
   expect 0 "$submit" model --server="$address"
   says err "the verdict was there already"
-  # The server's own limit of time ends a program that would go on for a minute.
+  # The server's time limit ends a program that would run for a minute.
   printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
   started=$SECONDS
   expect 3 "$submit" model --server="$address"

@@ -18,7 +18,7 @@
 namespace footprint {
 namespace {
 
-// As the base directory specification has it, a relative folder does not count.
+// The XDG base directory specification says that a relative folder is ignored.
 absl::StatusOr<std::string> BaseFolder(const char* variable,
                                        absl::string_view below_home,
                                        absl::string_view flag) {

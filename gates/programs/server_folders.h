@@ -1,5 +1,5 @@
-// The default paths of the server's store and of the tokens of its clients, and
-// the programs that it is given.
+// Finds the default paths of the server's store and of its clients' token, and
+// of programs that flags name.
 //
 //   absl::StatusOr<std::string> store = StoreFolder();
 //                                           // ~/.local/share/footprint
@@ -7,9 +7,9 @@
 //                                           // ~/.config/footprint/token
 //   absl::Status status = WriteSecretFile(*path, token);
 //
-// XDG_DATA_HOME and XDG_CONFIG_HOME change them; without those and without HOME
-// there is no default, and the error says what to set. Thread-safe, if no
-// thread changes the environment. Nothing is kept. Memory: the texts.
+// XDG_DATA_HOME and XDG_CONFIG_HOME change the defaults. Without them and
+// without HOME there is no default, and the error says what to set.
+// Thread-safe, if no thread changes the environment. Memory: the texts.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SERVER_FOLDERS_H_
 #define FOOTPRINT_GATES_PROGRAMS_SERVER_FOLDERS_H_
@@ -22,19 +22,21 @@
 
 namespace footprint {
 
-// FailedPrecondition: nothing says where the home is.
+// These return FailedPrecondition if no variable names the home.
 absl::StatusOr<std::string> StoreFolder();
 absl::StatusOr<std::string> ClientTokenPath();
 
-// The absolute path of a program that `flag` names, seen from the caller's
-// folder; empty stays empty. InvalidArgument: no file there can be run.
+// Returns the absolute path of a program, which is relative to the caller's
+// folder; an empty path stays empty. Returns InvalidArgument, with the name
+// `flag`, if the path is not an executable file.
 absl::StatusOr<std::string> ProgramPath(absl::string_view flag,
                                         const std::string& path);
 
-// Makes the folder and those above it, for nobody else to read. FileError's.
+// Makes the folder and its parents, readable only by their owner. Errors:
+// FileError's.
 absl::Status MakeFolders(const std::string& folder);
 
-// Writes the file for nobody else to read, whatever was there. FileError's.
+// Writes or replaces a file that only its owner can read. Errors: FileError's.
 absl::Status WriteSecretFile(const std::string& path, absl::string_view text);
 
 }  // namespace footprint

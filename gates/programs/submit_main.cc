@@ -1,5 +1,5 @@
-// Submits a bundle to a validation server, waits, and prints the verdict as
-// check does.
+// Submits a bundle to a validation server, waits, and prints the verdict like
+// //gates:check.
 
 #include <unistd.h>
 
@@ -72,7 +72,7 @@ verdict in time, 5 ENVIRONMENT_MISMATCH. 0 in any case where the server's mode i
 warn or audit.
 )";
 
-// Removes what it was given the path of.
+// Removes the file when it is destroyed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string path) : path_(std::move(path)) {}

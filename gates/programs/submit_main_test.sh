@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# submit against a server whose trials end at once: verdicts, exit statuses, and
-# what each error names as the next step.
+# Tests submit against a server whose trials end at once: verdicts, exit
+# statuses, and the next step in each error.
 set -euo pipefail
 programs=$PWD/gates/programs
 export HOME=$TEST_TMPDIR/home
@@ -13,7 +13,8 @@ fail() {
   exit 1
 }
 
-# expect STATUS ARGUMENT...: what submit does, with its words in out and err.
+# expect STATUS ARGUMENT...: checks the exit status of submit; its output is in
+# out and err.
 expect() {
   local want=$1 status=0
   shift
@@ -48,7 +49,7 @@ printf '#!/bin/sh\nexit 0\n' > model/run.sh
 chmod +x model/run.sh
 echo "reject this" > rejected.bundle
 
-# The manifest of the help is one.
+# The manifest in the help text is valid.
 mkdir shown
 "$submit" --help | sed -n '/^  schema_version/,/^$/p' > shown/bundle.textproto
 touch shown/fit.py shown/table.csv
@@ -64,7 +65,7 @@ says err "submit: sending"
 expect 0 model
 says err "the verdict was there already"
 
-# The token of a file, and the bundle as a file of its own.
+# The token is from a file, and the bundle is an archive file.
 unset FOOTPRINT_TOKEN
 mkdir -p "$HOME/.config/footprint"
 echo "$token" > "$HOME/.config/footprint/token"
@@ -80,7 +81,7 @@ TMPDIR=/no/such expect 2 model
 says err "/no/such/footprint-submit-"
 says err "set TMPDIR to a folder that can be written"
 
-# A trial that gave no verdict on memory runs again, if it is asked for.
+# A trial without a verdict on memory runs again on request.
 echo "flaky one" > flaky.bundle
 expect 4 flaky.bundle
 expect 4 flaky.bundle

@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadSuiteProfiles(
         absl::StrCat(input->problems.front().location(), ": ",
                      input->problems.front().message()));
   }
-  // Whole processes differ from run to run.
+  // Figures of whole processes vary from run to run.
   LeaveOutWholeProcesses(&input->profiles);
   return std::move(input->profiles);
 }

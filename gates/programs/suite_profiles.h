@@ -19,13 +19,14 @@
 namespace footprint {
 
 // Returns the profiles that the suite's manifest names, without whole
-// processes. kFailedPrecondition if there is no manifest, or one cannot be
-// read.
+// processes. Returns kFailedPrecondition if there is no manifest, or if a file
+// cannot be read.
 absl::StatusOr<std::vector<MemoryProfile>> ReadSuiteProfiles(
     const CommandFlags& flags);
 
-// Keeps the profiles whose label matches `glob`. kInvalidArgument if it is no
-// glob or matches no profile on either side.
+// Removes the profiles whose label does not match `glob`. Returns
+// kInvalidArgument if the glob is not valid, or matches no profile on either
+// side.
 absl::Status KeepOnly(const std::string& glob,
                       std::vector<MemoryProfile>* before,
                       std::vector<MemoryProfile>* after);

@@ -1,5 +1,5 @@
-// The start that the programs of a gate suite have in common: flags and the
-// verdict over the suite's files.
+// Provides what the programs of a gate suite have in common: flags, and the
+// verdict on the suite's files.
 //
 //   absl::StatusOr<CommandFlags> flags =
 //       ParseSuiteFlags(arguments, {"headroom", "format"}, {"all"});
@@ -8,8 +8,8 @@
 //   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(*flags);
 //
 // memory_gate_suite of gates/defs.bzl gives --manifest, --update_target and
-// --complete. Thread-safe; results own copies of all that they hold. Memory and
-// time: as ReadGateInput and Judge.
+// --complete. Thread-safe; results own copies. Memory and time: those of
+// ReadGateInput and Judge.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SUITE_PROGRAM_H_
 #define FOOTPRINT_GATES_PROGRAMS_SUITE_PROGRAM_H_
@@ -26,21 +26,22 @@
 
 namespace footprint {
 
-// The program's own flags besides those of the suite, --output and --help.
-// kInvalidArgument for others.
+// Parses the program's own flags and those of the suite, --output and --help.
+// Returns kInvalidArgument for others.
 absl::StatusOr<CommandFlags> ParseSuiteFlags(
     const std::vector<std::string>& arguments, std::vector<std::string> valued,
     std::vector<std::string> plain, size_t most_words = 0);
 
-// Returns whether --format is json rather than text, which it is if it is not
-// given. kInvalidArgument for another.
+// Returns whether --format is json rather than text, the default. Returns
+// kInvalidArgument for any other format.
 absl::StatusOr<bool> IsJsonWanted(const CommandFlags& flags);
 
-// The suite's target for updates, and whether its files are complete.
+// Returns options with the suite's target for updates, and whether its files
+// are complete.
 EvaluationOptions SuiteEvaluationOptions(const CommandFlags& flags);
 
-// kFailedPrecondition if no suite gave a manifest; what the manifest names is
-// in the input's problems if it cannot be read.
+// Reads the suite's input. Returns kFailedPrecondition if there is no manifest.
+// A file of the manifest that cannot be read is a problem of the input.
 absl::StatusOr<GateInput> ReadSuite(const CommandFlags& flags);
 
 struct JudgedSuite {
@@ -48,7 +49,7 @@ struct JudgedSuite {
   Verdict verdict;
 };
 
-// ReadSuite and Judge.
+// Calls ReadSuite and Judge.
 absl::StatusOr<JudgedSuite> JudgeSuite(const CommandFlags& flags);
 
 }  // namespace footprint

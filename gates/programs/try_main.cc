@@ -1,5 +1,5 @@
-// Tries a bundle on this machine, without a server, and ends with the verdict's
-// number as the exit status.
+// Tries a bundle on this machine, without a server, and exits with the number
+// of the decision.
 
 #include <cstdio>
 #include <string>
@@ -75,14 +75,15 @@ std::string HostText(const HostDescription& host) {
       "\n");
 }
 
-// Before the profiled run, which takes several times as long.
+// Prints the decision before the profiled run, which takes several times as
+// long.
 void TellDecision(const TrialResult& result) {
   std::fprintf(stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
                std::string(Decision_Name(result.verdict().decision())).c_str(),
                EscapeForTerminal(result.reason()).c_str());
 }
 
-// Returns what the page of a verdict needs besides: the profile, and the
+// Returns what else the page of a verdict needs: the profile, and the
 // thresholds that judged it.
 GateInput MakeInput(const TrialRequest& request, const TrialResult& result) {
   GateInput input;

@@ -1,5 +1,5 @@
-// Brings the numbers of threshold files to what was measured. Run through the
-// rules of gates/defs.bzl, which give it a manifest.
+// Updates the numbers of threshold files to the measured values. The rules of
+// gates/defs.bzl run it and give it a manifest.
 
 #include <cstdio>
 #include <cstdlib>
@@ -66,7 +66,7 @@ measured does not count, or --only leaves out what was changed by hand, 2 nothin
 names.
 )";
 
-// The numbers of gate.proto's Decision, as far as they apply.
+// Exit statuses: the numbers of gate.proto's Decision, as far as they apply.
 constexpr int kDone = 0;
 constexpr int kRefused = 1;
 constexpr int kMistake = 2;
@@ -78,7 +78,7 @@ int Complain(absl::string_view message) {
   return kMistake;
 }
 
-// Waits for another update of the same workspace, and says so.
+// Locks the workspace. If another update runs in it, prints that and waits.
 absl::StatusOr<FileLock> LockWorkspace(const std::string& workspace) {
   constexpr int kAttempts = 100;
   const absl::Duration kPause = absl::Milliseconds(100);
@@ -107,8 +107,8 @@ WorkspaceUpdateRequest MakeRequest(const CommandFlags& flags,
   request.options.allow_increase = flags.Has("allow_increase");
   request.options.reason = flags.Value("reason", "");
   request.options.expires = flags.Value("expires", "");
-  // The date is that of one zone for everybody, since dates of a history must
-  // not fall.
+  // The date is in UTC for everybody, since the dates of a history must not
+  // fall.
   request.options.date =
       absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.records = flags.Has("record");

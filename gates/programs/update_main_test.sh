@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Changes that update_main makes to a workspace, and requests that it refuses.
+# Tests the changes that update_main makes to a workspace, and the requests that
+# it refuses.
 set -uo pipefail
 readonly UPDATE="$PWD/gates/programs/update_main" CHECK="$PWD/gates/programs/check_main"
 readonly ENCODE="$PWD/gates/judge/encode_profile_main"
@@ -13,8 +14,8 @@ fail() {
   cat "$TEST_TMPDIR/out"
   failures=$((failures + 1))
 }
-# command_of accept|--FLAG: the flags of the command that the verdict in "out"
-# names, to accept or with this flag.
+# command_of accept|--FLAG: prints the flags of the command in the verdict in
+# "out" that accepts, or that has this flag.
 command_of() {
   local before='accept it with: ' first=
   [[ $1 == accept ]] || { before='' && first=$1; }
@@ -104,7 +105,7 @@ grep -qE '^  history .* old_value: 1000 new_value: 3000 reason: "two caches"' li
   fail "not recorded"
 accepted
 
-# A date to come, which check accepts, blocks no update.
+# A date in the future, which check accepts, does not block an update.
 limits 2000
 sed -i '/max_bytes/a\  history { date: "2099-01-01" new_value: 2000 reason: "a slip" }' limits.textproto
 accepted
@@ -115,7 +116,7 @@ sed -i 's/  1000 /  3000 /' limits.textproto
 expect 0 'changed by hand, dated 2099-01-01, as the entry above it' --record --reason='two caches'
 accepted
 
-# It records what it is asked for, and of another owner nothing.
+# It records only the requested changes, and none of another owner.
 sed 's|//a:b|//c:d|; s/BM_X/BM_Z/' p.profile.textproto >cd.profile.textproto
 "$ENCODE" cd.profile.textproto cd.binpb || exit 2
 printf 'profile\tp.binpb\t//a:b\nprofile\tcd.binpb\t//c:d\nthresholds\ttwo.textproto\n' >two
@@ -182,7 +183,8 @@ command=$(command_of --add)
 eval "\"\$UPDATE\" --manifest=odd $command" >"$TEST_TMPDIR/out" 2>&1 || fail "the command does not work: $command"
 grep -q 'benchmark: "BM_\\n\\t\\"Q\\""' limits.textproto || fail "nothing was added: $command"
 
-# So do those for a name with a star and a backslash, and they mean no other.
+# So do the commands for a name with a star and a backslash, and they match no
+# other name.
 { sed 's/BM_X/BM_F<int*>\\\\/' p.profile.textproto; sed -n 's/BM_X/BM_F<int, char>\\\\/p' p.profile.textproto; } >star.profile.textproto
 "$ENCODE" star.profile.textproto star.binpb || exit 2
 printf 'profile\tstar.binpb\t//a:b\nthresholds\tlimits.textproto\n' >star
@@ -199,7 +201,7 @@ eval "\"\$UPDATE\" --manifest=star ${command/.../a cache}" >"$TEST_TMPDIR/out" 2
 "$CHECK" --manifest=star >"$TEST_TMPDIR/out" || fail "not accepted after: $command"
 expect 2 'have a backslash only before a star' --only='//a\b'
 
-# A raise for a time says until when.
+# A temporary raise records its last day.
 limits 999
 expect 0 'limit' --allow_increase --reason='a release' --expires=2099-12-31
 grep -q 'reason: "a release" expires: "2099-12-31" }' limits.textproto || { cat limits.textproto; fail "no day in the history"; }
@@ -225,14 +227,14 @@ echo 'nonsense' >>limits.textproto && cp limits.textproto before
 expect 2 'limits.textproto:[0-9]+:[0-9]+: '
 unchanged
 
-# A read-only file, also for root, and a disk that is full.
+# A read-only file, also for root, and a full disk.
 limits 2000
 chmod a-w limits.textproto
 expect 2 'limits.textproto: .*(read-only|cannot be written).*check the permissions'
 unchanged
 chmod u+w limits.textproto
 { head -c 20000 /dev/zero | tr '\0' '#'; echo; } >>limits.textproto && cp limits.textproto before
-# ThreadSanitizer begins with a file of its own in TMPDIR, if it can.
+# ThreadSanitizer writes its own file to TMPDIR at the start, if it can.
 (ulimit -f 1 && trap '' XFSZ && TMPDIR=/nonexistent "$UPDATE" --manifest=manifest) >"$TEST_TMPDIR/out" 2>&1
 (($? == 2)) && grep -q 'raise the limit of file sizes' "$TEST_TMPDIR/out" || fail "a full disk went unnoticed"
 unchanged
@@ -251,7 +253,7 @@ wait
 accepted
 diff <(sed 's/  1000 /  2000 /; /history/d' limits.textproto) before || fail "updates at once spoilt the file"
 
-# Another program that holds the file through a link: the link stays.
+# If the file is a symbolic link, the link stays.
 limits 2000
 mv limits.textproto real.textproto && ln -s real.textproto limits.textproto
 expect 0 '1000 B'
@@ -279,7 +281,7 @@ printf 'thresholds\tnew.textproto\n' >>manifest
 accepted
 expect 2 'has thresholds of its own environment' --environment=other.textproto
 [[ -e other.textproto ]] && fail "a file for nothing"
-# A benchmark that only the other environment judges: what the verdict names adds it.
+# The verdict's command adds a benchmark that only the other environment judges.
 sed -i 's|label: "//a:b"|& benchmark: "BM_X"|' new.textproto
 { cat p.profile.textproto; sed -n 's/BM_X/BM_Y/p' p.profile.textproto; } >two.profile.textproto
 "$ENCODE" two.profile.textproto two.binpb || exit 2

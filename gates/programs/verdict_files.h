@@ -1,5 +1,5 @@
-// A verdict in several formats at once: --write=FORMAT:FILE, any number of
-// times.
+// Writes a verdict in several formats at once: --write=FORMAT:FILE, any number
+// of times.
 //
 //   absl::StatusOr<std::vector<VerdictFile>> files =
 //       ParseVerdictFiles(flags->Values("write"));
@@ -7,8 +7,7 @@
 //   absl::Status status = WriteVerdictFiles(*files, input, verdict, options);
 //
 // The formats are those of report_formats.h and the page of gate_page.h,
-// "html". Thread-safe; results own what they name. Memory: one report at a
-// time.
+// "html". Thread-safe; results own their texts. Memory: one report at a time.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_VERDICT_FILES_H_
 #define FOOTPRINT_GATES_PROGRAMS_VERDICT_FILES_H_
@@ -31,35 +30,37 @@ struct VerdictFile {
   std::string path;  // as the caller typed it
 };
 
-// kInvalidArgument names the formats there are.
+// Returns kInvalidArgument, with a list of the formats, for an unknown format.
 absl::Status CheckVerdictFormat(absl::string_view format);
 
-// kInvalidArgument: a value that is no FORMAT:FILE, a format that there is not,
-// with those that there are, or a file that is named twice.
+// Parses the values of --write. Returns kInvalidArgument for a value that is
+// not FORMAT:FILE, for an unknown format (with a list of formats), and for a
+// file that is named twice.
 absl::StatusOr<std::vector<VerdictFile>> ParseVerdictFiles(
     const std::vector<std::string>& values,
     absl::Status (*check_format)(absl::string_view) = CheckVerdictFormat);
 
-// `format` is one that CheckVerdictFormat takes.
+// Returns the verdict in a format that CheckVerdictFormat accepts.
 std::string WriteVerdictAs(absl::string_view format, const GateInput& input,
                            const Verdict& verdict,
                            const ReportOptions& options);
 
-// Each file in one step, relative to the caller's folder; a file that is there
-// is replaced. The first failure, after all were tried.
+// Writes or replaces each file atomically; paths are relative to the caller's
+// folder. Tries all files, and returns the first failure.
 absl::Status WriteVerdictFiles(const std::vector<VerdictFile>& files,
                                const GateInput& input, const Verdict& verdict,
                                const ReportOptions& options);
 
-// Writes the verdict as --format= and --output= say (text, to standard output),
-// and into `files`. Where a file takes it, standard output gets its summary.
-// The first failure, after all were tried.
+// Writes the verdict in the --format= and to the --output= of the flags (by
+// default text, to standard output), and to `files`. If --output names a file,
+// standard output gets the summary. Tries all, and returns the first failure.
 absl::Status WriteVerdict(const GateInput& input, const Verdict& verdict,
                           const CommandFlags& flags,
                           const std::vector<VerdictFile>& files,
                           bool has_every_rule);
 
-// One file of each format in `folder`, by the names that tests leave behind.
+// Returns one file of each format in `folder`, with the names that tests use
+// for their outputs.
 std::vector<VerdictFile> EveryVerdictFile(const std::string& folder);
 
 }  // namespace footprint

@@ -15,13 +15,14 @@
 namespace footprint {
 namespace {
 
-// A limit of zero that holds has none, ever, as an exact value.
+// Returns whether the limit can have a margin. An exact value and a limit of
+// zero never have one.
 bool HasMargin(const Judgement& judgement) {
   return judgement.rule() != EXACT_VALUE && judgement.limit() != 0;
 }
 
-// Less is nearer. An AUDIT rule that does not hold is no danger, so it comes
-// after the limits that do.
+// Returns the key for sorting: less is nearer. An AUDIT rule that does not hold
+// decides nothing, so it comes after limits that hold.
 std::tuple<int, double> ComputeNearness(const Judgement& judgement) {
   const double share = MarginShare(judgement);
   switch (FindOutcome(judgement)) {
@@ -37,7 +38,7 @@ std::tuple<int, double> ComputeNearness(const Judgement& judgement) {
   return {5, share};
 }
 
-// A problem of a deployment has its label as location.
+// Returns whether the location is a label, as for problems of a deployment.
 bool IsLabel(const std::string& location) {
   return absl::StartsWith(location, "//") || absl::StartsWith(location, "@");
 }

@@ -1,4 +1,5 @@
-// A verdict by deployment: how many rules, and which limit is nearest.
+// Summarizes a verdict by deployment: the number of its rules, and its nearest
+// limit.
 //
 //   for (const DeploymentSummary& each : SummarizeDeployments(verdict)) {
 //     Show(each.label, each.rule_count);
@@ -6,8 +7,9 @@
 //     Show(MarginText(verdict.judgements(each.nearest)));
 //   }
 //
-// Pure functions, thread-safe; results copy what they name. Memory: a label a
-// deployment. Time: linear in the judgements, and n log n in the deployments.
+// Pure functions, thread-safe; results copy what they name. Memory: a label for
+// each deployment. Time: linear in the judgements, and n log n in the
+// deployments.
 
 #ifndef FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
 #define FOOTPRINT_GATES_REPORTS_DEPLOYMENT_SUMMARY_H_
@@ -24,10 +26,10 @@ struct DeploymentSummary {
   int rule_count = 0;
   int rejected_count = 0;
   int warned_count = 0;
-  // The judgement with the least margin, as its index in the verdict: first of
-  // those that do not hold, one that blocks before one that warns; then of
-  // limits above zero; of others only where there is none. -1: nothing was
-  // judged, as a problem with this label says.
+  // Index of the judgement with the least margin. A rule that does not hold
+  // comes first, one that rejects before one that warns; then limits that have
+  // a margin; an exact value or a limit of zero only if there is no other. -1:
+  // nothing was judged, as a problem with this label says.
   int nearest = -1;
 };
 
@@ -35,12 +37,13 @@ struct DeploymentSummary {
 // problem names come last.
 std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict);
 
-// Returns how far a limit is from being broken, as a share of it: 0.25 is a
-// quarter left, -0.25 a quarter too much. Infinite for an exact value that
-// holds, and by the sign for a limit of zero.
+// Returns the margin of a limit as a share of it: 0.25 is a quarter left, -0.25
+// a quarter too much. It is infinite for an exact value that holds, and plus or
+// minus infinity for a limit of zero.
 double MarginShare(const Judgement& judgement);
 
-// "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB", "exact".
+// Returns "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB" or
+// "exact".
 std::string MarginText(const Judgement& judgement);
 
 }  // namespace footprint

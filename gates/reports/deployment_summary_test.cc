@@ -25,7 +25,7 @@ Judgement MakeJudgement(RuleKind rule, int64_t measured, int64_t limit,
   return judgement;
 }
 
-// The index of the nearest of `judgements`, all of one deployment.
+// Returns the index of the nearest of `judgements`, all of one deployment.
 int FindNearest(const std::vector<Judgement>& judgements) {
   Verdict verdict;
   for (const Judgement& judgement : judgements) {
@@ -46,7 +46,7 @@ TEST(DeploymentSummaryTest, CountsByDeployment) {
   EXPECT_EQ(summaries[1].label, "//c:d");
   EXPECT_EQ(summaries[1].warned_count, 1);
   EXPECT_EQ(summaries[1].nearest, 2);
-  // Only a problem names it.
+  // Only a problem names this deployment.
   EXPECT_EQ(summaries[2].label, "//e:f");
   EXPECT_EQ(summaries[2].rule_count, 0);
   EXPECT_EQ(summaries[2].nearest, -1);
@@ -73,7 +73,7 @@ TEST(DeploymentSummaryTest, ALimitComesBeforeAnExactValueThatHolds) {
   EXPECT_EQ(FindNearest({MakeJudgement(EXACT_VALUE, 5, 5, ACCEPT),
                          MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
             1);
-  // Nor has a limit of zero a margin to lose.
+  // A limit of zero has no margin either.
   EXPECT_EQ(FindNearest({MakeJudgement(MAXIMUM, 0, 0, ACCEPT),
                          MakeJudgement(MAXIMUM, 1, 1000, ACCEPT)}),
             1);

@@ -1,8 +1,8 @@
-// A verdict with an outcome of every sort, for tests of its reports.
+// Makes a verdict with outcomes of several kinds, for tests of reports.
 //
 //   const Verdict verdict = ExampleVerdict();
 //
-// Pure, thread-safe; the verdict is the caller's. Memory: some KiB.
+// Pure function, thread-safe; the caller owns the verdict. Memory: a few KiB.
 
 #ifndef FOOTPRINT_GATES_REPORTS_EXAMPLE_VERDICT_H_
 #define FOOTPRINT_GATES_REPORTS_EXAMPLE_VERDICT_H_

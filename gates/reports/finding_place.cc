@@ -12,7 +12,8 @@
 namespace footprint {
 namespace {
 
-// Takes ":NUMBER" off the end of `text`; 0, and nothing taken, if it has none.
+// Removes ":NUMBER" from the end of `text` and returns the number. Returns 0
+// and removes nothing if there is none.
 int TakeNumber(absl::string_view* text) {
   const size_t colon = text->rfind(':');
   if (colon == absl::string_view::npos) return 0;
@@ -31,7 +32,8 @@ std::string HashText(const std::string& text) {
       "%016x", Fingerprint(text.data(), static_cast<int64_t>(text.size())));
 }
 
-// A part of a key, so that no two sequences of parts are one text.
+// Returns a part of a key with its length, so that different sequences of parts
+// give different keys.
 std::string Part(absl::string_view text) {
   return absl::StrCat(text.size(), ":", text);
 }
@@ -40,7 +42,7 @@ std::string Part(absl::string_view text) {
 
 FindingPlace ParsePlace(absl::string_view location) {
   FindingPlace place;
-  // A label whose target is a number is no line.
+  // The target of a label may be a number, which is not a line.
   if (absl::StartsWith(location, "//") || absl::StartsWith(location, "@")) {
     return place;
   }

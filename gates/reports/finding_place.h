@@ -1,13 +1,12 @@
-// The place of a verdict's finding, for formats that point into files, and a
-// name for it that outlives an edit of the file.
+// Finds the place of a verdict's finding, for formats that point into files,
+// and computes a key for it that survives edits of the file.
 //
 //   FindingPlace place = ParsePlace("gates/thresholds/memo.textproto:12");
 //   place.path;  // "gates/thresholds/memo.textproto"
 //   place.line;  // 12
 //   StableKey(judgement);  // "3f9c0a5be1d27744"
 //
-// Pure functions, thread-safe; results copy what they name, which is their
-// memory.
+// Pure functions, thread-safe; results own their texts.
 
 #ifndef FOOTPRINT_GATES_REPORTS_FINDING_PLACE_H_
 #define FOOTPRINT_GATES_REPORTS_FINDING_PLACE_H_
@@ -20,19 +19,20 @@
 namespace footprint {
 
 struct FindingPlace {
-  // Relative to the workspace; "" of a label or a benchmark, which is no file.
+  // Relative to the workspace; "" for a label or a benchmark, which is not a
+  // file.
   std::string path;
-  // The line and the column, from 1; 0: none is known.
+  // The line and the column, from 1; 0 if unknown.
   int line = 0;
   int column = 0;
 };
 
 // Returns the place that "FILE:LINE", "FILE:LINE:COLUMN" or "FILE.textproto"
-// names. A line beyond int's range is no line.
+// names. A line number beyond the range of int is ignored.
 FindingPlace ParsePlace(absl::string_view location);
 
-// The same for one finding before and after other lines of the file, or the
-// measured value, change: 16 hexadecimal digits.
+// Returns 16 hexadecimal digits that stay the same for a finding if other lines
+// of the file, or the measured value, change.
 std::string StableKey(const Judgement& judgement);
 std::string StableKey(const Problem& problem);
 

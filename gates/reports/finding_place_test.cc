@@ -50,7 +50,7 @@ TEST(FindingPlaceTest, KeysDifferWhereFindingsDo) {
   keys.insert(StableKey(judgement));
   judgement.set_metric(IMAGE_BYTES);
   keys.insert(StableKey(judgement));
-  // Not the concatenation of the same letters.
+  // The same letters, split differently, give another key.
   judgement.set_label("//a:bB");
   judgement.set_benchmark("M");
   keys.insert(StableKey(judgement));

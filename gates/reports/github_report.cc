@@ -17,13 +17,14 @@
 namespace footprint {
 namespace {
 
-// The message of a workflow command. Valid UTF-8, as the log must be.
+// Escapes the message of a workflow command. The result is valid UTF-8, as the
+// log must be.
 std::string EscapeMessage(absl::string_view text) {
   return absl::StrReplaceAll(EscapeForProto(text),
                              {{"%", "%25"}, {"\r", "%0D"}, {"\n", "%0A"}});
 }
 
-// A property, which ends at a comma or a colon.
+// Escapes a property, which would end at a comma or a colon.
 std::string EscapeProperty(absl::string_view text) {
   return absl::StrReplaceAll(EscapeMessage(text), {{":", "%3A"}, {",", "%2C"}});
 }
@@ -58,8 +59,8 @@ class Annotations {
   std::string text_;
 };
 
-// Lines in which GitHub's runner looks for no command. The word that ends them
-// depends on all of them, so none of them can be that word.
+// Returns the text as lines in which GitHub's runner executes no commands. The
+// word that ends them is a hash of them all, so the text cannot contain it.
 std::string WithoutCommands(const std::string& text) {
   const uint64_t word =
       Fingerprint(text.data(), static_cast<int64_t>(text.size()));
@@ -111,7 +112,7 @@ std::string WriteGithubSummary(const Verdict& verdict,
                                const ReportOptions& options) {
   const std::string whole = WriteMarkdownReport(verdict, options);
   if (whole.size() <= kGithubMostSummaryBytes) return whole;
-  // The last line, with any count.
+  // Bytes reserved for the last line, with any count.
   constexpr size_t kReservedBytes = 200;
   const std::vector<absl::string_view> lines = absl::StrSplit(whole, '\n');
   std::string text = absl::StrCat(lines[0], "\n");

@@ -1,19 +1,19 @@
-// A verdict for GitHub's job log and for a step's summary.
+// Writes a verdict for GitHub's job log and for a step's summary.
 //
 //   std::fputs(WriteGithubReport(verdict, options).c_str(), stdout);
 //   AppendFile(step_summary_path, WriteGithubSummary(verdict, options));
 //
-// The log has the text report, in which GitHub obeys no command, whatever a
-// benchmark is called; then annotations at the lines of limits: errors for what
-// rejects, warnings for what warns, and the summary as a notice. GitHub shows
-// kGithubMostAnnotations of each kind in a step: no more are written, those
-// that reject first, and the notice says how many are left.
+// The log has the text report, in which GitHub executes no command, whatever
+// the name of a benchmark. Then come annotations at the lines of limits: errors
+// for rejections, warnings for warnings, and the summary as a notice. GitHub
+// shows kGithubMostAnnotations of each kind in a step, so no more are written,
+// rejections first, and the notice says how many are left out.
 //
-// The summary is the Markdown report. GitHub takes no more than
-// kGithubMostSummaryBytes: of a longer one findings are kept before tables, and
-// the end says how many lines are left out.
+// The summary is the Markdown report. GitHub accepts at most
+// kGithubMostSummaryBytes. A longer report keeps its findings rather than its
+// tables, and its end says how many lines are left out.
 //
-// Pure functions, thread-safe. Memory: the report, twice.
+// Pure functions, thread-safe. Memory: twice the report.
 
 #ifndef FOOTPRINT_GATES_REPORTS_GITHUB_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_GITHUB_REPORT_H_

@@ -19,8 +19,9 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-// The lines that GitHub's runner obeys, as its documentation says: those that
-// begin with "::", but none between stop-commands and its word.
+// Returns the lines that GitHub's runner executes according to its
+// documentation: those that begin with "::", except between stop-commands and
+// its word.
 std::vector<std::string> Commands(const std::string& log) {
   std::vector<std::string> commands;
   std::string stop;
@@ -77,7 +78,7 @@ TEST(GithubReportTest, NoNameGivesACommand) {
                     testing::AnyOf(testing::StartsWith("::error title"),
                                    testing::StartsWith("::warning "),
                                    testing::StartsWith("::notice ")));
-        // A colon or a comma of a name ends no property.
+        // A colon or a comma in a name does not end a property.
         const std::string properties = command.substr(0, command.find("::", 2));
         EXPECT_THAT(properties, Not(HasSubstr(",line=7")));
       }

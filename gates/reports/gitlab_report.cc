@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A label is told of in the BUILD file of its package.
+// Returns the BUILD file of a label's package, where its findings are shown.
 std::string FindBuildFile(const std::string& location) {
   if (!absl::StartsWith(location, "//")) return "BUILD";
   const std::string package = location.substr(2, location.find(':') - 2);
@@ -57,7 +57,7 @@ class GitlabReport {
            const std::string& description, const char* severity,
            const std::string& key) {
     const FindingPlace place = ParsePlace(location);
-    // GitLab shows the first of those that share a fingerprint.
+    // GitLab shows only the first of the findings that share a fingerprint.
     const int uses = ++uses_[key];
     issues_.push_back(
         {{"description", description},

@@ -1,14 +1,15 @@
-// A verdict as GitLab's code quality report: the findings alone, since a merge
-// request shows each entry as something that got worse.
+// Writes a verdict as GitLab's code quality report. It has only findings, since
+// a merge request shows each entry as something that got worse.
 //
 //   WriteFile("gl-code-quality-report.json", WriteGitlabReport(verdict, {}));
 //
-// Severities: "blocker" rejects, "critical" could not be judged, "minor" warns,
-// "info" does not block and could not be judged. A finding that stands in no
-// file is at line 1 of its package's BUILD. Fingerprints are unique in the
-// report and stay when lines move.
+// Severities: "blocker" is a rejection, "critical" a blocking rule that could
+// not be judged, "minor" a warning, and "info" a rule that does not block and
+// could not be judged. A finding without a file is at line 1 of its package's
+// BUILD. Fingerprints are unique in the report and stay the same when lines
+// move.
 //
-// Pure function, thread-safe. Memory: the report, three times.
+// Pure function, thread-safe. Memory: three times the report.
 
 #ifndef FOOTPRINT_GATES_REPORTS_GITLAB_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_GITLAB_REPORT_H_

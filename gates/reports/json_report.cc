@@ -21,7 +21,7 @@ Json ToJson(const Judgement& judgement) {
                {"decision", Decision_Name(judgement.decision())},
                {"threshold_location", judgement.threshold_location()},
                {"command_to_accept", judgement.command_to_accept()}};
-  // Rules over samples, laws and figures above their limit have one.
+  // Rules over samples, laws and figures above their limit have an explanation.
   if (!judgement.explanation().empty()) {
     json["explanation"] = judgement.explanation();
   }
@@ -40,7 +40,7 @@ Json ToJson(const ProducerRemark& remark) {
           {"text", remark.remark().text()}};
 }
 
-// The figures of the text report's line.
+// Returns the figures of the deployment's line in the text report.
 Json ToJson(const DeploymentSummary& summary, const Verdict& verdict) {
   Json nearest = nullptr;
   if (summary.nearest >= 0) {

@@ -1,13 +1,14 @@
-// A verdict as JSON, for programs.
+// Writes a verdict as JSON, for programs.
 //
 //   std::string json = WriteJsonReport(verdict, options);
 //
-// One object: "deployments", each with its rules and its nearest limit, and the
-// fields of gate.proto's Verdict, numbers as numbers, enumerators by name.
-// Unless every rule is asked for, it has the judgements that reject or warn. It
-// is of ASCII characters only: others are escaped, and a byte that is no UTF-8
-// becomes U+FFFD. Pure function, thread-safe. Memory: a tree of the values,
-// which lives until the text is written, and the text.
+// The report is one object: "deployments", each with its number of rules and
+// its nearest limit, and the fields of gate.proto's Verdict, with numbers as
+// numbers and enumerators by name. Unless the options want every rule, it has
+// only the judgements that reject or warn. The text is ASCII: other characters
+// are escaped, and a byte that is not UTF-8 becomes U+FFFD. Pure function,
+// thread-safe. Memory: a tree of the values until the text is written, and the
+// text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_JSON_REPORT_H_

@@ -20,7 +20,7 @@ ReportOptions EveryRule() {
   return options;
 }
 
-// Programs read these keys: a change is one of the format.
+// Programs read these keys, so a change here changes the format.
 constexpr char kReport[] = R"json({
   "decision": "REJECT",
   "deployments": [

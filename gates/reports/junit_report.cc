@@ -54,7 +54,8 @@ std::string JunitSuite(const std::string& name, const std::string& cases,
                       "\">\n", cases, "  </testsuite>\n");
 }
 
-// One case for all that holds in a deployment: the text report's line.
+// Writes one case for all rules of a deployment, like its line in the text
+// report.
 std::string WriteJunitCase(const DeploymentSummary& summary,
                            const Verdict& verdict) {
   const Judgement& nearest = verdict.judgements(summary.nearest);
@@ -90,7 +91,7 @@ class JunitReport {
       cases = WriteJunitCase(summary, verdict_);
       ++tests;
     }
-    // Judgements of one deployment stand together.
+    // The judgements of one deployment are contiguous.
     for (; next_ < verdict_.judgements_size() &&
            verdict_.judgements(next_).label() == summary.label;
          ++next_) {

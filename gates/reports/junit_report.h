@@ -1,10 +1,10 @@
-// A verdict as JUnit's XML, for CI systems.
+// Writes a verdict as JUnit's XML, for CI systems.
 //
 //   std::string xml = WriteJunitReport(verdict, options);
 //
-// Each deployment is a test suite, and so are the problems. A suite has a test
-// case for every rule, if options ask for every rule; else one for the
-// deployment, with its nearest limit, and one for each rule that rejects or
+// Each deployment is a test suite, and so are the problems. If the options want
+// every rule, a suite has a test case for each rule. Otherwise it has one for
+// the deployment, with its nearest limit, and one for each rule that rejects or
 // warns. Pure function, thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_JUNIT_REPORT_H_

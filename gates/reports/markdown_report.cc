@@ -15,7 +15,8 @@ std::string MarkdownRow(const ReportRow& row) {
   return text + "\n";
 }
 
-// A row a deployment, as the text report's lines.
+// Returns a table with a row for each deployment, like the lines of the text
+// report.
 std::string DeploymentTable(const Verdict& verdict) {
   std::string text =
       "\n| deployment | rules | nearest margin | limit |\n|---|---:|---|---|\n";
@@ -33,7 +34,7 @@ std::string DeploymentTable(const Verdict& verdict) {
   return text;
 }
 
-// A table a deployment, with a row a rule.
+// Returns a table for each deployment, with a row for each rule.
 std::string RuleTables(const Verdict& verdict) {
   std::string text;
   for (int i = 0; i < verdict.judgements_size(); ++i) {

@@ -1,10 +1,10 @@
-// A verdict as Markdown, for merge requests.
+// Writes a verdict as Markdown, for merge requests.
 //
 //   std::string page = WriteMarkdownReport(verdict, options);
 //
-// A table of the deployments, or with every rule a table a deployment; then
-// what was rejected or warned, and problems. Pure function, thread-safe.
-// Memory: the text.
+// The report has a table of the deployments or, with every rule, a table for
+// each deployment; then the rejections, warnings and problems. Pure function,
+// thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_MARKDOWN_REPORT_H_

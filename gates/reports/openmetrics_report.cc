@@ -31,7 +31,8 @@ std::string LabelSet(const Labels& labels) {
   return text.empty() ? "" : absl::StrCat("{", text, "}");
 }
 
-// The points of one name, which stand together; one a set of labels.
+// The points of one metric name, which must be contiguous; one for each set of
+// labels.
 class Family {
  public:
   Family(std::string name, const char* type, const char* unit)

@@ -1,17 +1,17 @@
-// A verdict as OpenMetrics 1.0 text, for dashboards and GitLab's metrics
+// Writes a verdict as OpenMetrics 1.0 text, for dashboards and GitLab's metrics
 // report.
 //
 //   WriteFile("metrics.txt", WriteOpenmetricsReport(verdict, options));
 //
-// The text has gauges for each violation, and on demand for every rule:
-// footprint_gate_measured_bytes, _limit_bytes and _holds, labelled with
+// The text has gauges for each violation or, if the options want it, for every
+// rule: footprint_gate_measured_bytes, _limit_bytes and _holds, labelled with
 // deployment, benchmark, phase, metric, rule and limit. Metrics that count
 // calls have _measured_calls and _limit_calls, exponents of laws
 // _measured_exponent and _limit_exponent. It also has footprint_gate_decision
 // (the exit status), each deployment's nearest margin, and violations, problems
 // and remarks as infos.
 //
-// Pure function, thread-safe. Memory: the report, twice.
+// Pure function, thread-safe. Memory: twice the report.
 
 #ifndef FOOTPRINT_GATES_REPORTS_OPENMETRICS_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_OPENMETRICS_REPORT_H_

@@ -1,4 +1,4 @@
-// The formats of a verdict, by name.
+// Lists the formats of a verdict by name.
 //
 //   absl::StatusOr<const ReportFormat*> format = FindReportFormat("markdown");
 //   if (!format.ok()) return format.status();
@@ -6,14 +6,15 @@
 //   options.has_every_rule = true;
 //   std::string report = (*format)->write(verdict, options);
 //
-// Every format tells the same: by default a line a deployment with its nearest
-// margin, what is not accepted in full, and the decision; on demand every rule.
-// Colour and width are of text alone. GitLab's code quality has findings only.
+// Every format has the same content: by default the nearest margin of each
+// deployment, everything that is not accepted in full, and the decision;
+// optionally every rule. Only the text format has colour and width. GitLab's
+// code quality has findings only.
 //
-// Any name and message is safe in every format (report_escape.h). A further
-// format is a writer in a file of its own and a row of the table in
-// report_formats.cc. Thread-safe; the report copies what it names. Memory and
-// time: linear in the report, about 200 bytes a judgement.
+// All names and messages are escaped in every format (report_escape.h). A new
+// format is a writer in its own file and a row of the table in
+// report_formats.cc. Thread-safe; the report is a copy. Memory and time: linear
+// in the report, about 200 bytes for each judgement.
 
 #ifndef FOOTPRINT_GATES_REPORTS_REPORT_FORMATS_H_
 #define FOOTPRINT_GATES_REPORTS_REPORT_FORMATS_H_
@@ -29,15 +30,16 @@
 namespace footprint {
 
 struct ReportFormat {
-  const char* name;       // as of --format
-  const char* file_name;  // where a test leaves it, such as "verdict.md"
+  const char* name;       // the value of --format
+  const char* file_name;  // file in a test's outputs, such as "verdict.md"
   std::string (*write)(const Verdict& verdict, const ReportOptions& options);
 };
 
-// All of them; they live as long as the program.
+// Returns all formats, which live as long as the program.
 absl::Span<const ReportFormat> ReportFormats();
 
-// kInvalidArgument names the formats there are.
+// Returns the format of this name, or kInvalidArgument with a list of the
+// formats.
 absl::StatusOr<const ReportFormat*> FindReportFormat(absl::string_view name);
 
 }  // namespace footprint

@@ -57,7 +57,7 @@ TEST(ReportFormatsTest, OnlyTextHasColourAndAWidth) {
   }
 }
 
-// Whatever is asked for, each format tells the same.
+// With and without every rule, all formats have the same content.
 TEST(ReportFormatsTest, EveryFormatHasTheSameContent) {
   const auto strip = [](const std::string& text) {
     return absl::StrReplaceAll(text, {{"\\", ""}, {" ", ""}, {"\n", ""}});
@@ -67,7 +67,7 @@ TEST(ReportFormatsTest, EveryFormatHasTheSameContent) {
       ReportOptions options;
       options.has_every_rule = has_every_rule;
       const std::string report = strip(format.write(ExampleVerdict(), options));
-      // Deployments, both violations with their ways out, and the problem.
+      // The deployments, both violations with their commands, and the problem.
       for (const char* part :
            {"//a:b", "//c:d", "//e:f", "BM_Load", "BM_Fit/rows:10", "WARN",
             "t.textproto:9", "t.textproto:14", "gavenomeasurement",
@@ -75,7 +75,8 @@ TEST(ReportFormatsTest, EveryFormatHasTheSameContent) {
             "bazelrun//gates:update----only=//c:d"}) {
         EXPECT_THAT(report, HasSubstr(part)) << format.name;
       }
-      // A rule that holds is nothing that a merge request shows as worse.
+      // GitLab's report omits rules that hold, since a merge request shows each
+      // entry as something worse.
       const bool has_findings_only = format.name == std::string("gitlab");
       EXPECT_EQ(
           report.find("1,572,864") != std::string::npos ||

@@ -16,7 +16,7 @@ import junitparser
 import sarif_om
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-# The class of the schema that a property holds.
+# The class of the schema for each property.
 SARIF_CLASSES = {
     "runs": "Run",
     "tool": "Tool",
@@ -33,14 +33,14 @@ SARIF_CLASSES = {
     "region": "Region",
     "logicalLocations": "LogicalLocation",
 }
-# Whose content the schema leaves open.
+# Properties whose content the schema leaves open.
 SARIF_OPEN = {"properties", "partialFingerprints"}
 SARIF_LEVELS = {"none", "note", "warning", "error"}
 
 
 def read_sarif(value, class_name):
-    """An object of the model; fails for a property that the class lacks, or a
-    required one that is missing."""
+    """Returns an object of the model; fails for a property that the class lacks,
+    or a required one that is missing."""
     model = getattr(sarif_om, class_name)
     names = {
         attribute.metadata["schema_property_name"]: attribute.name
@@ -102,7 +102,7 @@ def check_openmetrics(folder, expected):
 
 
 def check_gitlab(folder, expected):
-    """By GitLab's documentation, since no reader of it could be had."""
+    """Follows GitLab's documentation, since no independent reader was available."""
     issues = json.loads((folder / "verdict.gitlab.json").read_text(encoding="utf-8"))
     assert len(issues) == expected["findings"]
     assert len({issue["fingerprint"] for issue in issues}) == len(issues)
@@ -116,7 +116,7 @@ def check_gitlab(folder, expected):
 
 
 def check_github(folder, expected):
-    """By GitHub's documentation, since no reader of it could be had."""
+    """Follows GitHub's documentation, since no independent reader was available."""
     log = (folder / "verdict.github.txt").read_text(encoding="utf-8")
     begin, word, rest = re.match(
         r"(::stop-commands::(\S+)\n)(.*)\Z", log, re.DOTALL

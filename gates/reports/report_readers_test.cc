@@ -1,4 +1,4 @@
-// Every format, as readers see it that this project did not write: see
+// Reads every format with software that this project did not write: see
 // report_readers.py.
 
 #include <algorithm>
@@ -49,7 +49,8 @@ int ReadReports(const Verdict& verdict, int most_sarif_results) {
       rejected + CountJudgements(verdict, Outcome::kWarns) +
           verdict.problems_size(),
       ", \"benchmarks\": [", absl::StrJoin(names, ","), "]}");
-  // Debian's Python, which has the packages, whichever is first in PATH.
+  // Only Debian's Python has the packages, so this does not use the first one
+  // in PATH.
   return std::system(
       absl::StrCat("/usr/bin/python3 gates/reports/report_readers.py ", folder)
           .c_str());

@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A relative reference (RFC 3986): letters, digits and a few marks stay.
+// Returns a relative reference (RFC 3986), in which letters, digits and a few
+// marks stay.
 std::string UriOfPath(const std::string& path) {
   std::string uri;
   for (const char c : path) {
@@ -47,7 +48,7 @@ const char* LevelWord(Outcome outcome) {
   return "none";
 }
 
-// Where in files, and of which benchmark.
+// Returns the place in a file and the name of the benchmark.
 Json MakeLocation(const std::string& location, const std::string& name) {
   Json json = Json::object();
   const FindingPlace place = ParsePlace(location);
@@ -139,7 +140,8 @@ class SarifReport {
     }
   }
 
-  // Counts what has no place any more.
+  // Returns whether there is no room for another result, which it then counts
+  // as left out.
   bool IsFull() {
     if (results_.size() < most_results_) return false;
     ++left_out_count_;

@@ -1,15 +1,15 @@
-// A verdict as SARIF 2.1.0, for code scanning and editors.
+// Writes a verdict as SARIF 2.1.0, for code scanning and editors.
 //
 //   WriteFile("verdict.sarif", WriteSarifReport(verdict, options));
 //
-// A result for each violation and problem, at the line of its limit; on demand
-// one for each rule that holds (kind "pass"). Each has a fingerprint that stays
-// when lines move. The deployments with their margins are properties of the
-// run. At most kSarifMostResults results, as GitHub takes of a run: findings
-// before what holds, those that reject first; a notification tells how many are
-// left out.
+// Each violation and problem is a result at the line of its limit; if the
+// options want it, so is each rule that holds (kind "pass"). Each result has a
+// fingerprint that stays the same when lines move. The deployments with their
+// margins are properties of the run. A run has at most kSarifMostResults
+// results, the most that GitHub accepts: rejections first, then other findings,
+// then rules that hold. A notification says how many are left out.
 //
-// Pure function, thread-safe. Memory: the report, three times.
+// Pure function, thread-safe. Memory: three times the report.
 
 #ifndef FOOTPRINT_GATES_REPORTS_SARIF_REPORT_H_
 #define FOOTPRINT_GATES_REPORTS_SARIF_REPORT_H_
@@ -26,7 +26,7 @@ inline constexpr size_t kSarifMostResults = 25000;
 
 std::string WriteSarifReport(const Verdict& verdict,
                              const ReportOptions& options);
-// The same with another number in the place of kSarifMostResults.
+// Does the same with `most_results` in place of kSarifMostResults.
 std::string WriteSarifReportOfAtMost(size_t most_results,
                                      const Verdict& verdict,
                                      const ReportOptions& options);

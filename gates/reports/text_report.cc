@@ -28,10 +28,9 @@ constexpr char kGreen[] = "\x1b[32m";
 constexpr char kYellow[] = "\x1b[33m";
 constexpr char kPlain[] = "\x1b[0m";
 
-// The indent of lines that go on, and of what stands below a deployment.
+// The indent of continued lines, and of lines below a deployment.
 constexpr size_t kIndent = 4;
-// The width of a deployment's name beside its figures, however narrow the
-// terminal is.
+// The least width of a deployment's name, however narrow the terminal is.
 constexpr size_t kLeastNameWidth = 16;
 
 const char* FindColour(Outcome outcome) {
@@ -40,14 +39,15 @@ const char* FindColour(Outcome outcome) {
                                       : kYellow;
 }
 
-// The value alone, to the byte: beside its limit it needs no rounding.
+// Returns the exact value, without a rounded one: it is shown next to its
+// limit.
 std::string ExactText(MetricKind metric, int64_t value) {
   return UnitOfMetric(metric) == MetricUnit::kBytes
              ? absl::StrCat(FormatCount(value), " B")
              : FormatCount(value);
 }
 
-// Writes text as this terminal shows it.
+// Formats text for this terminal.
 class Style {
  public:
   explicit Style(const ReportOptions& options) : options_(options) {}
@@ -64,7 +64,8 @@ class Style {
     return WrapText(text, options_.width, indent);
   }
 
-  // A command stays one that can be copied; `begin` columns stand before it.
+  // Wraps a command so that it can still be copied. `begin` columns come before
+  // it.
   std::string WrapCommand(const std::string& command, size_t begin) const {
     return footprint::WrapCommand(EscapeForTerminal(command), options_.width,
                                   2 * kIndent, begin);
@@ -92,8 +93,8 @@ class DeploymentsText {
     Outcome outcome = Outcome::kHolds;
   };
 
-  // Where limits stand, in few characters: the folder that all have in common
-  // and the ending are said once.
+  // Finds the folder that all limits have in common. It and the ending are
+  // shown once, so locations are short.
   void FindCommonFolder(const std::vector<DeploymentSummary>& summaries) {
     absl::optional<std::string> common;
     for (const DeploymentSummary& summary : summaries) {
@@ -162,8 +163,8 @@ class DeploymentsText {
     WriteLines(lines, figures);
   }
 
-  // Finds the width of the names' column, and shortens those that are wider
-  // where nobody could take one for another.
+  // Sets the width of the names' column, and shortens wider names where no two
+  // become the same.
   void FitNames(size_t room, std::vector<Line>* lines) {
     room = std::max(room, kLeastNameWidth);
     name_width_ = std::string("deployment").size();
@@ -244,7 +245,7 @@ class RulesText {
             ShortMargin(judgement), WordOfOutcome(FindOutcome(judgement))};
   }
 
-  // The limit stands beside it.
+  // Returns the margin without the limit, which has its own column.
   static std::string ShortMargin(const Judgement& judgement) {
     const std::string margin = MarginText(judgement);
     for (const char* word : {" of ", " over ", " under "}) {
@@ -290,7 +291,7 @@ class RulesText {
     WriteUnjudged();
   }
 
-  // Labels of which there is something to remark and nothing to judge.
+  // Writes the labels that have remarks but no judgements.
   void WriteUnjudged() {
     std::set<std::string> labels;
     for (const ProducerRemark& remark : verdict_.remarks()) {
@@ -321,7 +322,7 @@ class RulesText {
     std::string row = absl::StrCat("    ", table.Row(cells));
     row.pop_back();
     row = style_.Wrap(row, 2 * kIndent);
-    // The last word is the verdict, on whichever line it is now.
+    // The last word is the outcome, on whichever line it is after wrapping.
     const size_t begin = row.size() - cells.back().size();
     absl::StrAppend(&text_, row.substr(0, begin),
                     style_.Colour(outcome, row.substr(begin)), "\n");
@@ -363,7 +364,7 @@ class ViolationsText {
                     "\n\n");
   }
 
-  // A paragraph whose first word, `mark`, is coloured.
+  // Writes a paragraph whose first word, `mark`, is coloured.
   void WriteMarked(const std::string& mark, Outcome outcome,
                    const std::string& text) {
     const std::string wrapped =
@@ -378,7 +379,7 @@ class ViolationsText {
     const std::vector<std::string> lines =
         absl::StrSplit(problem.message(), '\n');
     for (size_t i = 0; i < lines.size(); ++i) {
-      // A command goes to a line of its own, so that it can be copied whole.
+      // A command gets its own line, so that it can be copied whole.
       const size_t command = lines[i].find(kCommandBegin);
       const std::string words = EscapeForTerminal(
           command == std::string::npos ? lines[i]
@@ -399,7 +400,7 @@ class ViolationsText {
     text_ += "\n";
   }
 
-  // The last line begins with the decision, however much there is to count.
+  // Writes the last line, which begins with the decision.
   void WriteSummary() {
     const Outcome outcome =
         verdict_.decision() == ACCEPT ? Outcome::kHolds : Outcome::kRejects;

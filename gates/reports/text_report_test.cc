@@ -95,7 +95,7 @@ TEST(TextReportTest, LimitsOfSeveralFoldersNameTheirs) {
   EXPECT_THAT(text, HasSubstr("a line of x/*.textproto"));
 }
 
-// A verdict of long names with numbers in them.
+// Makes a verdict with long names that contain numbers.
 Verdict LongVerdict() {
   Verdict verdict = ExampleVerdict();
   for (const char* label :

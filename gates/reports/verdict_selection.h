@@ -1,9 +1,9 @@
-// A part of a verdict: of the deployments that a reader asks for.
+// Selects the part of a verdict that is about some deployments.
 //
 //   absl::StatusOr<Verdict> part =
 //       OnlyDeployments(verdict, "//memo/*", labels_of_all_profiles);
-//   if (!part.ok()) return part.status();  // it names nothing
-//   return part->decision();
+//   if (!part.ok()) return part.status(); // the glob matches nothing return
+//   part->decision();
 //
 // Pure function, thread-safe; the result is a copy. Memory and time: linear in
 // the verdict.
@@ -20,10 +20,10 @@
 
 namespace footprint {
 
-// Judgements, remarks and problems of the deployments of `labels` that
-// `label_glob` (selector.h) names, with the decision that follows from these.
-// Problems of threshold files stay, whatever is asked for: they may hide a
-// rule. kInvalidArgument if it is no glob, or names no label.
+// Returns the judgements, remarks and problems of those deployments in `labels`
+// that match `label_glob` (selector.h), with the decision that follows from
+// them. Problems of threshold files always stay, since they may hide a rule.
+// Returns kInvalidArgument if the glob is not valid, or matches no label.
 absl::StatusOr<Verdict> OnlyDeployments(const Verdict& verdict,
                                         absl::string_view label_glob,
                                         const std::vector<std::string>& labels);

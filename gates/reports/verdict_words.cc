@@ -28,7 +28,8 @@ int64_t ComputeDifference(int64_t a, int64_t b) {
                : std::numeric_limits<int64_t>::max();
 }
 
-// The distance to the limit: "512 KiB left (25.0 %)", "16 B over", "exact".
+// Returns the distance to the limit: "512 KiB left (25.0 %)", "16 B over",
+// "exact".
 std::string DescribeMargin(const Judgement& judgement) {
   const int64_t over =
       ComputeDifference(judgement.measured(), judgement.limit());
@@ -100,7 +101,7 @@ std::string DescribeMeasured(const Judgement& judgement) {
 
 namespace {
 
-// An exponent is no figure of the metric.
+// Returns the value with the metric's unit, or a plain number for an exponent.
 std::string FigureText(const Judgement& judgement, int64_t value) {
   return FindWords(judgement.rule()).has_metric_unit
              ? FormatMetricValue(judgement.metric(), value)

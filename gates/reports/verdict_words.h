@@ -1,12 +1,12 @@
-// A verdict in the words that its reports share.
+// Writes parts of a verdict in the words that all reports share.
 //
 //   for (const Judgement& judgement : verdict.judgements()) {
 //     Show(MakeReportRow(judgement));            // "BM_Fit", "peak live", ...
 //     Show(DescribeViolation(judgement));
 //   }
 //
-// Nothing is escaped yet. Pure functions, thread-safe; results copy what they
-// name, which is their memory.
+// The texts are not escaped. Pure functions, thread-safe; results own their
+// texts.
 
 #ifndef FOOTPRINT_GATES_REPORTS_VERDICT_WORDS_H_
 #define FOOTPRINT_GATES_REPORTS_VERDICT_WORDS_H_
@@ -21,34 +21,37 @@
 
 namespace footprint {
 
-// How much of a verdict a report tells, and for which terminal.
+// How much of a verdict a report contains, and the terminal that it is for.
 struct ReportOptions {
-  // Every judgement; else a line a deployment, and what is not accepted.
+  // Whether to show every judgement; otherwise a line for each deployment, and
+  // what is not accepted.
   bool has_every_rule = false;
   // The width of the text report, in characters.
   size_t width = 80;
   bool has_colour = false;
 };
 
-// The line that people read first, and the last one of the text report: the
-// decision, and the numbers of its deployments, rules and problems. Without a
+// Returns the last line of the text report, which people read first: the
+// decision, and the numbers of deployments, rules and problems. It has no
 // newline.
 std::string SummaryLine(const Verdict& verdict);
 
-// A judgement's decision and severity in one.
+// The outcome of a judgement: its decision and severity together.
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
 Outcome FindOutcome(const Judgement& judgement);
-// Returns whether it is told in full in every report: it rejects or warns.
+// Returns whether the judgement rejects or warns, so that every report shows it
+// in full.
 bool IsViolation(const Judgement& judgement);
 int CountJudgements(const Verdict& verdict, Outcome outcome);
 
-// "accept", "REJECT", "WARN" or "audit".
+// Returns "accept", "REJECT", "WARN" or "audit".
 const char* WordOfOutcome(Outcome outcome);
-// The decision, or "NOT JUDGED" of what leaves the verdict as it is.
+// Returns the problem's decision, or "NOT JUDGED" if the problem does not
+// change the verdict.
 std::string WordOfProblem(const Problem& problem);
 
-// The benchmark, with its phase in brackets.
+// Returns the benchmark, with its phase in brackets.
 std::string DescribeMeasured(const Judgement& judgement);
 
 // The cells of a judgement in a table.
@@ -58,29 +61,31 @@ inline constexpr std::array<const char*, 6> kReportHeadings = {
 
 ReportRow MakeReportRow(const Judgement& judgement);
 
-// A value of the metric, rounded: "1.50 MiB", "1,200".
+// Returns a rounded value of the metric: "1.50 MiB", "1,200".
 std::string ShortMetricText(MetricKind metric, int64_t value);
 
 // Returns how far the measured value is from the limit, without a sign: "512
 // KiB".
 std::string DistanceText(const Judgement& judgement);
 
-// " of BOUNDED" of a limit on a metric that is not EXACT, else "".
+// Returns " of BOUNDED" or " of STATISTICAL" for a metric that is not EXACT,
+// else "".
 std::string DeterminismSuffix(const Judgement& judgement);
 
-// "deployment benchmark metric: value, limit, excess".
+// Returns "deployment benchmark metric: value, limit, excess".
 std::string DescribeViolation(const Judgement& judgement);
 
-// "accept it with: COMMAND", or "" where no command does: a trial's budget.
+// Returns "accept it with: COMMAND", or "" if no command does, as for a trial's
+// budget.
 std::string HowToAccept(const Judgement& judgement);
 
-// "memo plan: 5 values, 5 loads planned", one for each remark of the producer
-// with this label.
+// Returns a line for each remark of the producer with this label: "memo plan: 5
+// values, 5 loads planned".
 std::vector<std::string> FindNotes(const Verdict& verdict,
                                    const std::string& label);
 
-// Returns whether the judgement `index` is the first of its deployment:
-// judgements of one stand together.
+// Returns whether the judgement `index` is the first of its deployment, whose
+// judgements are contiguous.
 bool BeginsDeployment(const Verdict& verdict, int index);
 
 }  // namespace footprint

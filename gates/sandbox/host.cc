@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kTrialLimitBytes = 16 << 20;
 
-// A program that does nothing, in a sandbox.
+// Runs a program that does nothing in a sandbox.
 absl::Status TrySandbox() {
   TemporaryFolder folder;
   const absl::Status made =

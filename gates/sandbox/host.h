@@ -3,8 +3,8 @@
 //   const HostDescription host = DescribeHost();
 //   if (!host.missing.empty()) Refuse(host.missing);
 //
-// Tries each mechanism in a process of its own, and leaves nothing behind.
-// Thread-safe; keeps nothing. Memory: some KiB. Time: some milliseconds.
+// Tries each mechanism in a separate process, and leaves nothing behind.
+// Thread-safe; keeps nothing. Memory: a few KiB. Time: a few milliseconds.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_HOST_H_
 #define FOOTPRINT_GATES_SANDBOX_HOST_H_
@@ -17,7 +17,8 @@ namespace footprint {
 struct HostDescription {
   // "user namespace", "cgroup v1 memory".
   std::vector<std::string> present;
-  // Each with the reason and the way out, one line; empty: trials can be run.
+  // One line for each missing mechanism, with the reason and what to do; empty
+  // if trials can be run.
   std::vector<std::string> missing;
   std::string kernel;
 };

@@ -21,7 +21,7 @@ TEST(HostTest, NamesTheKernelAndEitherWhatIsThereOrWhatIsMissing) {
     EXPECT_THAT(host.present, Contains("seccomp"));
   }
   for (const std::string& each : host.missing) {
-    // The reason and the way out.
+    // The line has the reason and what to do.
     EXPECT_THAT(each, HasSubstr(": "));
     EXPECT_THAT(each, Not(HasSubstr("\n")));
   }

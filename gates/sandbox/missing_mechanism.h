@@ -1,13 +1,14 @@
-// Skips a test that needs a sandbox if the host lacks a mechanism, and says so.
+// Skips a test that needs a sandbox, with a message, if the host lacks a
+// mechanism.
 //
 //   void SetUp() override {
 //     SKIP_WITHOUT_SANDBOX();
 //   }
 //
-// A host without control groups or user namespaces is no defect; a mechanism
-// that is there and fails is one. Set FOOTPRINT_SANDBOX_REQUIRED where the host
-// is known to have them all: then nothing is skipped. Owns nothing;
-// thread-safe, if no thread changes the environment. Memory: none kept.
+// A host without control groups or user namespaces is not a defect, but a
+// mechanism that exists and fails is. Set FOOTPRINT_SANDBOX_REQUIRED on a host
+// that has all mechanisms: then no test is skipped. Thread-safe, if no thread
+// changes the environment. Keeps no memory.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_MISSING_MECHANISM_H_
 #define FOOTPRINT_GATES_SANDBOX_MISSING_MECHANISM_H_
@@ -16,8 +17,8 @@
 
 namespace footprint {
 
-// Returns which mechanism is missing; empty if none is. Fails the test for a
-// mechanism that no host may lack, or if FOOTPRINT_SANDBOX_REQUIRED is set.
+// Returns the missing mechanism; empty if none is missing. Fails the test if no
+// host may lack the mechanism, or if FOOTPRINT_SANDBOX_REQUIRED is set.
 std::string MissingMechanism();
 
 }  // namespace footprint

@@ -12,7 +12,8 @@
 namespace footprint {
 namespace {
 
-// -1: the kernel does not tell.
+// Returns the process's proportional set size, or -1 if the kernel does not
+// report it.
 int64_t ReadProportionalBytes(absl::string_view process) {
   const std::string text =
       ReadKernelFile(absl::StrCat("/proc/", process, "/smaps_rollup"))
@@ -39,10 +40,11 @@ int64_t ReadResidentSum(const std::string& group_path) {
   int64_t sum = 0;
   for (const std::string& each : processes) {
     const int64_t bytes = ReadProportionalBytes(each);
-    // One that has ended and waits for its parent has nothing.
+    // A zombie process has no memory.
     if (bytes > 0) sum += bytes;
   }
-  // One process may have taken since what another, looked at before, gave up.
+  // If the processes changed, one may have taken memory that another, measured
+  // before, has freed.
   return ReadKernelFile(list).value_or("") == before ? sum : 0;
 }
 

@@ -1,17 +1,16 @@
-// The resident bytes of all processes of a control group, at this moment: a
-// page that several of them have counts once.
+// Reads the resident bytes of all processes of a control group at this moment;
+// a page that several of them share counts once.
 //
 //   const int64_t bytes = ReadResidentSum(group.path());
 //
-// A control group counts a page where it is read first, and so leaves out pages
-// of the host's files that were in memory before. Here they count as their
-// processes have them. 0 where the group has fewer than two processes, whose
-// resident peak the kernel itself keeps, and where a process came or went
-// during the look.
+// A page is charged to the control group that reads it first, so the group's
+// own count leaves out pages of the host's files that were already in memory.
+// Here these pages count if a process of the group has them. Returns 0 if the
+// group has fewer than two processes (the kernel itself keeps the resident peak
+// of a process), or if a process started or ended during the measurement.
 //
-// Thread-safe; keeps and owns nothing. Memory: some KiB. Time: some 100 us a
-// process, more for large ones. There is no status: a look that cannot be made
-// is 0.
+// Thread-safe; keeps nothing. Memory: a few KiB. Time: about 100 us for each
+// process, more for large ones. Errors: returns 0 if it cannot measure.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_
 #define FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_

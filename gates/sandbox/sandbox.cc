@@ -46,8 +46,9 @@ constexpr size_t kStackBytes = 64 << 10;
 constexpr int kTemporaryDescriptors = 64;
 constexpr int kInitDescriptorCount = kFirstFreeDescriptor;
 constexpr int64_t kLookNs = 20'000'000;
-// The agent's files have holes, and seem larger than the tmpfs that has their
-// pages: one that may not be so large is missing, as all lines of Python were.
+// The most bytes of a record file. The agent's files have holes, so they may be
+// longer than the tmpfs that has their pages. Under a lower limit records would
+// be missing (once all Python lines were).
 constexpr int64_t kMostRecordFileBytes = int64_t{1} << 30;
 
 constexpr const char* kFolders[] = {"bundle", "records", "dev", "dev/shm",
@@ -56,14 +57,14 @@ constexpr const char* kFiles[] = {"agent.so", "runner"};
 constexpr const char* kDevices[] = {"full", "null", "random", "urandom",
                                     "zero"};
 constexpr const char* kSystemLinks[] = {"bin", "lib", "lib32", "lib64", "sbin"};
-// Files that the dynamic loader, Debian's alternatives and its python3 look at.
+// Files that the dynamic loader, Debian's alternatives and its python3 need.
 constexpr const char* kSystemFiles[] = {"etc/alternatives", "etc/ld.so.cache",
                                         "etc/localtime", "etc/python3",
                                         "etc/python3.11"};
 
 int64_t NowNs() { return absl::GetCurrentTimeNanos(); }
 
-// The first process's program, as a file that no folder has.
+// Returns the first process's program, as an anonymous file in memory.
 absl::StatusOr<int> InitProgram() {
   static const int program = [] {
     const int file = memfd_create("sandbox_init", MFD_CLOEXEC);
@@ -71,7 +72,8 @@ absl::StatusOr<int> InitProgram() {
         footprint_sandbox_init_end - footprint_sandbox_init_begin;
     if (file < 0) return -errno;
     if (!WriteOn(file, footprint_sandbox_init_begin, size)) return -errno;
-    // A file that is open for writing cannot be executed.
+    // A file that is open for writing cannot be executed, so this opens it
+    // again.
     const std::string path = absl::StrCat("/proc/self/fd/", file);
     const int program = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     const int error = errno;
@@ -84,7 +86,7 @@ absl::StatusOr<int> InitProgram() {
                    std::strerror(-program)));
 }
 
-// The command line of sandbox_init.
+// Returns the command line of sandbox_init.
 std::vector<std::string> InitArguments(const SandboxRoot& root,
                                        const SandboxRun& run) {
   std::vector<std::string> binds = root.binds();
@@ -116,8 +118,8 @@ std::vector<std::string> InitArguments(const SandboxRoot& root,
   return words;
 }
 
-// All that the child of clone needs: it shares this process's memory, and may
-// allocate nothing.
+// Everything that the child of clone needs: it shares this process's memory,
+// and must not allocate.
 struct InitStart {
   int descriptors[kInitDescriptorCount];
   int program;
@@ -126,8 +128,8 @@ struct InitStart {
   int error = 0;
 };
 
-// Capabilities over the new namespaces, kept over the exec of a user that has
-// no number there yet.
+// Keeps the capabilities over the new namespaces across exec, since the user
+// has no ID there yet.
 bool KeepCapabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
@@ -145,7 +147,7 @@ bool KeepCapabilities() {
 
 int StartInit(void* argument) {
   InitStart* const start = static_cast<InitStart*>(argument);
-  // Out of the way of those that get the low numbers.
+  // Moves the descriptors away from the low numbers, which they get below.
   const int program =
       fcntl(start->program, F_DUPFD_CLOEXEC, kTemporaryDescriptors);
   for (int i = 0; i < kInitDescriptorCount; ++i) {
@@ -201,7 +203,7 @@ absl::Status WriteMap(pid_t process, const char* file,
       "user namespace: ", path, " cannot be written: ", std::strerror(errno)));
 }
 
-// Inside, the program is user 1000, whoever it is outside.
+// Maps the user: inside, the program is user 1000, whoever it is outside.
 absl::Status MapUsers(pid_t process) {
   const bool is_root = geteuid() == 0;
   const unsigned user = is_root ? kOutsideUser : geteuid();
@@ -219,13 +221,13 @@ absl::Status MapUsers(pid_t process) {
   return status;
 }
 
-// Keeps the end of what comes through a pipe.
+// Keeps the last bytes that arrive through a pipe.
 class TailReader {
  public:
   explicit TailReader(int64_t most_bytes)
       : most_bytes_(static_cast<size_t>(most_bytes)) {}
 
-  // Returns false if no more will come.
+  // Reads from the pipe. Returns false if no more bytes will come.
   bool Read(int descriptor) {
     char block[16384];
     const ssize_t got = read(descriptor, block, sizeof(block));
@@ -249,7 +251,7 @@ class TailReader {
   std::string text_;
 };
 
-// A sandbox's first process, ended with this.
+// A sandbox's first process, which the destructor ends.
 class Init {
  public:
   explicit Init(int64_t output_tail_bytes)
@@ -292,7 +294,7 @@ class Init {
     return status;
   }
 
-  // Until the report, the end of time, or of the process.
+  // Watches the process until its report, its end, or the time limit.
   absl::Status Watch(const std::string& group_path, int time_limit_seconds,
                      SandboxEnd* end) {
     const int64_t deadline_ns =
@@ -308,7 +310,8 @@ class Init {
       if (now_ns >= next_look_ns) {
         end->peak_proportional_bytes =
             std::max(end->peak_proportional_bytes, ReadResidentSum(group_path));
-        // Looks at many processes take a tenth of the time, not all of it.
+        // Pauses are nine times as long as a measurement, so measuring many
+        // processes takes a tenth of the time.
         const int64_t end_ns = MonotonicTimeNs();
         next_look_ns = end_ns + std::max(kLookNs, 9 * (end_ns - now_ns));
       }
@@ -330,7 +333,7 @@ class Init {
     return StepError();
   }
 
-  // Kills what is left of the sandbox, and waits.
+  // Kills the rest of the sandbox's processes, and waits for them.
   void End() {
     if (process_ <= 0) return;
     kill(process_, SIGKILL);
@@ -350,7 +353,8 @@ class Init {
  private:
   absl::Status Clone(InitStart* start) {
     const std::unique_ptr<char[]> stack(new char[kStackBytes]);
-    // The child may run no handler in memory that it shares.
+    // Blocks signals, since the child shares this memory and must not run a
+    // handler.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -495,7 +499,7 @@ SandboxRoot& SandboxRoot::operator=(SandboxRoot&& other) noexcept {
   return *this;
 }
 
-// Mounts were made in namespaces that are gone: here are names alone.
+// The mounts were in namespaces that no longer exist: only names are left here.
 SandboxRoot::~SandboxRoot() {
   if (path_.empty()) return;
   std::error_code ignored;

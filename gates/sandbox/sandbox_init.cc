@@ -1,6 +1,7 @@
-// The first process of a sandbox: sees to the mounts, starts the program,
-// reaps, and reports. A static program of its own, so that it starts fast from
-// a large server, and the program's resident peak has nothing of that.
+// The first process of a sandbox: makes the mounts, starts the program, reaps
+// processes, and reports. It is a separate static program, so that it starts
+// fast from a large server, and the program's resident peak does not include
+// the server's memory.
 //
 //   sandbox_init ROOT SCRATCH_BYTES FILE_BYTES PROCESSES CPU_SECONDS FOLDER
 //                BIND_COUNT {r|w|d SOURCE TARGET}... {TMPFS_COUNT TARGET...}
@@ -52,8 +53,8 @@ void Require(bool holds, InitStep step, int argument = 0) {
   if (!holds) Fail(step, argument);
 }
 
-// A tree of the host's at another place, read-only unless `mode` is 'w'. Only
-// 'd' keeps devices.
+// Binds a tree of the host to another path, read-only unless `mode` is 'w'.
+// Only mode 'd' keeps devices.
 void Bind(char mode, const char* source, const char* target, int index) {
   const int tree = open_tree(
       AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
@@ -80,7 +81,8 @@ struct Plan {
   char** program;
 };
 
-// Mounts all that the arguments name below the root, and gives what is left.
+// Mounts everything that the arguments name below the root. Returns the
+// remaining arguments.
 char** MountFromArguments(char** argument, const char* scratch_bytes) {
   const int bind_count = std::atoi(*argument++);
   for (int i = 0; i < bind_count; ++i, argument += 3) {
@@ -138,7 +140,7 @@ void SetLimits(const Plan& plan) {
   Require(setrlimit(RLIMIT_CPU, &processor) == 0, InitStep::kLimits,
           RLIMIT_CPU);
   const rlimit stack = {8 << 20, RLIM_INFINITY};
-  setrlimit(RLIMIT_STACK, &stack);  // less already is as well
+  setrlimit(RLIMIT_STACK, &stack);  // a lower limit may stay
 }
 
 void DropPrivileges() {
@@ -146,7 +148,7 @@ void DropPrivileges() {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) break;
   }
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  setgroups(0, nullptr);  // refused where there are none to drop
+  setgroups(0, nullptr);  // fails if there are no groups to drop
   Require(setresgid(kInsideUser, kInsideUser, kInsideUser) == 0,
           InitStep::kUser, 1);
   Require(setresuid(kInsideUser, kInsideUser, kInsideUser) == 0,
@@ -158,7 +160,7 @@ void DropPrivileges() {
 }
 
 [[noreturn]] void Become(const Plan& plan) {
-  // From here on the memory of this process is the program's.
+  // From here on this process's memory counts in the program's group.
   if (fcntl(kGroupDescriptor, F_GETFD) >= 0) {
     Require(write(kGroupDescriptor, "0\n", 2) == 2, InitStep::kGroup);
     close(kGroupDescriptor);
@@ -184,7 +186,7 @@ void AddUsage(const rusage& usage, InitReport* report) {
       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * int64_t{1000};
 }
 
-// Ends the sandbox's other processes with the program.
+// Reaps all processes. When the program ends, kills the others.
 void ReapAll(pid_t program, InitReport* report) {
   while (true) {
     int status = 0;
@@ -209,7 +211,8 @@ int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   char byte = 0;
   Require(read(kControlDescriptor, &byte, 1) == 1, InitStep::kWaiting);
-  // Not before the maps are written: by whom is not root, they could not be.
+  // This comes after the ID maps were written: a parent that is not root could
+  // not write them otherwise.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -226,7 +229,7 @@ int main(int argc, char** argv) {
   close(2);
   ReapAll(program, &report);
   Send(report);
-  // The sandbox's files stay until they have been read.
+  // Waits, so that the sandbox's files exist until they have been read.
   (void)!read(kControlDescriptor, &byte, 1);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Messages between RunInSandbox and the first process of a sandbox.
+// Defines the messages between RunInSandbox and the first process of a sandbox.
 //
 //   InitReport report = {};
 //   report.step = InitStep::kEnded;
@@ -13,11 +13,11 @@
 
 namespace footprint {
 
-// Descriptors of the first process: 0 to 2 are the program's.
+// Descriptors of the first process. 0 to 2 are the program's.
 inline constexpr int kReportDescriptor = 3;
-// A byte lets it begin; the end of the file lets it end.
+// The process begins when it reads a byte, and ends at the end of the file.
 inline constexpr int kControlDescriptor = 4;
-// cgroup.procs of the program's memory group; closed: there is none.
+// cgroup.procs of the program's memory group; closed if there is none.
 inline constexpr int kGroupDescriptor = 5;
 inline constexpr int kFirstFreeDescriptor = 6;
 
@@ -43,7 +43,7 @@ enum class InitStep : int32_t {
 struct InitReport {
   InitStep step = InitStep::kEnded;
   int32_t error_number = 0;  // of a step that failed
-  int32_t argument = 0;      // which of several
+  int32_t argument = 0;      // index, if the step has several parts
   int32_t wait_status = 0;   // of the program, as wait gives it
   int64_t peak_resident_bytes = 0;
   int64_t processor_time_ns = 0;

@@ -38,9 +38,9 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr int64_t kMiB = 1 << 20;
-constexpr int kRefused = 10;  // the test program's
+constexpr int kRefused = 10;  // exit status of the test program
 
-// A bundle with the test program, and a root, in a folder of their own.
+// A bundle with the test program, and a sandbox root, in a new folder.
 class SandboxTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -75,7 +75,7 @@ class SandboxTest : public testing::Test {
   std::unique_ptr<SandboxRoot> root_;
 };
 
-// Names below `folder` that hold `text`.
+// Counts the names in `folder` and below that contain `text`.
 int CountNames(const std::string& folder, const std::string& text) {
   int count = 0;
   for (const auto& each : std::filesystem::directory_iterator(folder)) {
@@ -91,7 +91,7 @@ TEST_F(SandboxTest, GoodProgramRuns) {
   EXPECT_EQ(end.standard_output_tail, "hello\n");
   EXPECT_GT(end.peak_bytes, 0);
   EXPECT_LT(end.peak_bytes, 4 * kMiB);
-  // This process's own size is not the program's.
+  // The peak does not include the size of this process.
   EXPECT_GT(end.peak_resident_bytes, kMiB / 2);
   EXPECT_LT(end.peak_resident_bytes, 4 * kMiB);
   EXPECT_FALSE(end.is_timed_out);
@@ -102,7 +102,7 @@ TEST_F(SandboxTest, ExitStatusAndSignalArrive) {
   EXPECT_EQ(End(Run("crash")).signal_number, SIGSEGV);
 }
 
-// However a program comes by memory, the kernel counts it and the limit holds.
+// However a program gets memory, the kernel counts it and the limit holds.
 class SandboxMemoryTest : public SandboxTest,
                           public testing::WithParamInterface<const char*> {};
 
@@ -165,7 +165,7 @@ TEST_F(SandboxTest, OrdinaryCallsAreLetThrough) {
   }
 }
 
-// Python's own test of each module would be long; these use most kinds of call.
+// Python's own module tests take long; these use most kinds of system calls.
 TEST_F(SandboxTest, PythonRuns) {
   SandboxRun run = Run("good");
   run.program = "/usr/bin/python3";
@@ -202,7 +202,8 @@ TEST_F(SandboxTest, PythonRuns) {
 
 class SandboxRefusalTest : public SandboxTest {
  protected:
-  // Status of a run in a child process, as text, once `arrange` has been done.
+  // Returns the status, as text, of a run in a child process that calls
+  // `arrange` first.
   std::string TextAfter(const std::function<bool()>& arrange) const {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -223,7 +224,7 @@ class SandboxRefusalTest : public SandboxTest {
   }
 };
 
-// Control groups of version 2 refuse such a user first.
+// With version 2 of control groups, such a user lacks a group first.
 constexpr char kNoGroup[] = "needed is a group that this process may write";
 
 TEST_F(SandboxRefusalTest, WhereNoNamespaceIsLeftItMayWorkLater) {
@@ -236,7 +237,7 @@ TEST_F(SandboxRefusalTest, WhereNoNamespaceIsLeftItMayWorkLater) {
                     HasSubstr(kNoGroup)));
 }
 
-// Nobody has told the new namespace who this user is.
+// The new namespace has no mapping for this user.
 TEST_F(SandboxRefusalTest, WhereTheUserIsUnknownNamespacesAreRefused) {
   EXPECT_THAT(
       TextAfter([] { return unshare(CLONE_NEWUSER) != 0 && errno == EPERM; }),
@@ -297,8 +298,8 @@ TEST_F(SandboxTest, RecordsAreReadWhileTheyAreThere) {
   EXPECT_EQ(count, 3);
 }
 
-// The largest process has an eighth of it, and the group, which was not the
-// first to read the file, nothing.
+// The largest process has an eighth of the file, and the group is charged for
+// none of it, since it was not the first to read it.
 TEST_F(SandboxTest, PagesOfAllProcessesAreAdded) {
   SandboxRun run = Run("hold_host_file_in_children", 32 * kMiB);
   run.runner = WriteTestFile("host_file", std::string(32 * kMiB, 'x'));
@@ -310,7 +311,7 @@ TEST_F(SandboxTest, PagesOfAllProcessesAreAdded) {
   EXPECT_LT(end.peak_proportional_bytes, 40 * kMiB);
 }
 
-// Pages that a child shares with its parent are there once.
+// Pages that a child shares with its parent exist once.
 TEST_F(SandboxTest, SharedPagesCountOnce) {
   const SandboxEnd end = End(Run("share_with_children", 24 * kMiB));
   EXPECT_EQ(end.exit_status, 0);
@@ -318,7 +319,7 @@ TEST_F(SandboxTest, SharedPagesCountOnce) {
   EXPECT_LT(end.peak_proportional_bytes, 32 * kMiB);
 }
 
-// It is sparse: its pages are limited, not its length.
+// A record is sparse: its pages are limited, not its length.
 TEST_F(SandboxTest, ARecordMaySeemLarge) {
   SandboxRun run = Run("make_large_record");
   run.agent = WriteTestFile("agent", "");
@@ -336,13 +337,13 @@ TEST_F(SandboxTest, NothingIsLeftBehind) {
   run = Run("sleep_long");
   run.time_limit_seconds = 1;
   End(run);
-  // The one of this test.
+  // Only the group of this test is left.
   EXPECT_EQ(CountNames(groups, own), 1);
   EXPECT_EQ(ReadTestFile("/proc/self/mountinfo").find(folder_),
             std::string::npos);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   root_.reset();
-  EXPECT_EQ(CountNames(folder_, ""), 1);  // the bundle
+  EXPECT_EQ(CountNames(folder_, ""), 1);  // only the bundle
 }
 
 TEST_F(SandboxTest, RunsInSeveralThreadsStandAlone) {

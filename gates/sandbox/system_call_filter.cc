@@ -24,12 +24,11 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #error "the filter knows no system calls of this architecture"
 #endif
 
-// The bit that numbers of the x32 calls have.
+// The bit that marks the numbers of x32 calls.
 constexpr uint32_t kOtherNumbers = 0x40000000;
 
-// Calls that both architectures have. A call that is in no group here is
-// refused with ENOSYS, as by a kernel that is older than it: programs then take
-// the older way.
+// Calls that both architectures have. A call that is in no list here fails with
+// ENOSYS, as with an older kernel, and programs then use an older call.
 constexpr uint32_t kAllowed[] = {
     // Files and folders, by descriptor or by a path in the sandbox's root.
     SYS_read,
@@ -102,7 +101,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_removexattr,
     SYS_lremovexattr,
     SYS_fremovexattr,
-    // Waiting for descriptors, and what is made to be waited for.
+    // Waiting for descriptors, and descriptors made for waiting.
     SYS_pselect6,
     SYS_ppoll,
     SYS_epoll_create1,
@@ -139,7 +138,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_pkey_alloc,
     SYS_pkey_free,
     SYS_pkey_mprotect,
-    // System V and POSIX memory, semaphores and queues: of its namespace.
+    // System V and POSIX memory, semaphores and queues of its IPC namespace.
     SYS_shmget,
     SYS_shmat,
     SYS_shmdt,
@@ -158,7 +157,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_mq_timedreceive,
     SYS_mq_notify,
     SYS_mq_getsetattr,
-    // Processes and threads; clone is looked at below.
+    // Processes and threads; clone is checked below.
     SYS_execve,
     SYS_execveat,
     SYS_exit,
@@ -199,7 +198,8 @@ constexpr uint32_t kAllowed[] = {
     SYS_prctl,
     SYS_personality,
     SYS_restart_syscall,
-    // Who it is, and what it may have. It has no privilege to change either.
+    // IDs, limits and resource usage. The program has no privilege to change
+    // its IDs or to raise its limits.
     SYS_getuid,
     SYS_geteuid,
     SYS_getgid,
@@ -239,7 +239,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_kill,
     SYS_tkill,
     SYS_tgkill,
-    // Time, which it reads and waits for.
+    // Reading the time and waiting.
     SYS_clock_gettime,
     SYS_clock_getres,
     SYS_clock_nanosleep,
@@ -252,7 +252,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_timer_gettime,
     SYS_timer_getoverrun,
     SYS_timer_delete,
-    // Sockets in its network namespace; socket is looked at below.
+    // Sockets in its network namespace; socket is checked below.
     SYS_bind,
     SYS_listen,
     SYS_accept,
@@ -270,7 +270,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_sendmmsg,
     SYS_recvmmsg,
 #if defined(__x86_64__)
-    // The older calls of this architecture for the same.
+    // Older calls of this architecture for the same purposes.
     SYS_open,
     SYS_creat,
     SYS_stat,
@@ -308,8 +308,8 @@ constexpr uint32_t kAllowed[] = {
     SYS_arch_prctl,
 #endif
 };
-// Calls that a program may well try, and that are refused as by a kernel that
-// does not let it: EPERM. All others do not exist here.
+// Calls that an ordinary program may try. They fail with EPERM, as for a user
+// without the right. All other calls fail as if they did not exist.
 constexpr uint32_t kRefused[] = {
     // Other processes.
     SYS_ptrace,
@@ -332,7 +332,7 @@ constexpr uint32_t kRefused[] = {
     SYS_mount_setattr,
     SYS_setns,
     SYS_unshare,
-    // Keys, programs and events of the kernel's.
+    // The kernel's keys, programs and events.
     SYS_add_key,
     SYS_request_key,
     SYS_keyctl,
@@ -340,9 +340,8 @@ constexpr uint32_t kRefused[] = {
     SYS_perf_event_open,
     SYS_userfaultfd,
     SYS_seccomp,
-    // These take something away from all: fs.aio-max-nr counts the whole host,
-    // and
-    // fs.inotify.max_user_instances the server's user.
+    // These use shared quotas: fs.aio-max-nr is for the whole host, and
+    // fs.inotify.max_user_instances for the server's user.
     SYS_io_setup,
     SYS_inotify_init1,
     SYS_io_uring_setup,
@@ -406,8 +405,8 @@ class Filter {
       Return(SECCOMP_RET_ERRNO | EPERM);
       Return(SECCOMP_RET_ALLOW);
     }
-    // So is clone3, whose flags lie in memory, where no filter sees them:
-    // libraries then call clone.
+    // clone3 gives ENOSYS too, because its flags are in memory, which a filter
+    // cannot read. Libraries then call clone.
     Return(SECCOMP_RET_ERRNO | ENOSYS);
   }
 
