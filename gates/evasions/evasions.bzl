@@ -32,7 +32,7 @@ WITH_MALICE = {
     "unwaited_clone": "BM_UnwaitedClone",
 }
 
-# Where no mapping of a process shows them, or only for a moment.
+# These bytes are in no mapping of a process, or only for a moment.
 UNMAPPED = {
     "file_of_a_thread": "BM_FileOfAThread",
     "files_of_workers": "BM_FilesOfWorkers",
@@ -43,7 +43,7 @@ UNMAPPED = {
     "unlinked_file": "BM_UnlinkedFile",
 }
 
-# The evasions that a control group alone sees.
+# The evasions that only a control group sees.
 BY_GROUP = {
     "dear_looks": "BM_DearLooks",
     "file_in_flight": "BM_FileInFlight",

@@ -38,8 +38,8 @@ def verdict():
 HONEST = ("honest", "left_behind", "ring_buffer")
 
 
-# The kernel frees these when it has time: on a busy machine part of what one
-# iteration held is still there when the next holds as much.
+# The kernel frees these later: on a busy machine a part of one iteration's
+# bytes still exists when the next iteration holds as much.
 FREED_LATER = ("page_tables", "request_rings")
 
 
@@ -48,7 +48,7 @@ class EvasionsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.verdict = verdict()
         cls.whole = {}
-        cls.rest = {}  # of which the program's own figures tell nothing
+        cls.rest = {}  # what the program's own figures leave out
         for judgement in cls.verdict["judgements"]:
             benchmark = judgement["benchmark"]
             if benchmark.startswith("whole_process/"):
@@ -67,10 +67,10 @@ class EvasionsTest(unittest.TestCase):
                 name, judgement["measured"], judgement["decision"]))
             with self.subTest(name):
                 self.assertEqual(judgement["decision"], "REJECT")
-                # Each page once, and besides the kernel's own books of five
-                # processes with 10,000 mappings (dear_looks), or of 25,000 page
-                # tables: 28 MB; or stacks, written data and page tables of 32
-                # children, 1.1 MB each (many_children).
+                # Each page counts once. In addition there is the kernel's
+                # memory for five processes with 10,000 mappings (dear_looks) or
+                # for 25,000 page tables, 28 MB; or stacks, written data and
+                # page tables of 32 children, 1.1 MB each (many_children).
                 self.assertGreater(judgement["measured"], 100_000_000)
                 self.assertLess(judgement["measured"],
                                 240_000_000 if name in FREED_LATER

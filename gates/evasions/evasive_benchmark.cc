@@ -1,7 +1,7 @@
-// Benchmarks that hold 100 MB where the heap figure of their loop does not tell
-// of it: the corpus of evasions_test. Each is measured by its name alone.
+// Benchmarks that hold 100 MB that the heap figure of their loop does not show:
+// the corpus of evasions_test. Each is measured separately, by its name.
 //
-// A program that defines FOOTPRINT_STATIC_ARENA holds them before main, too.
+// A program that defines FOOTPRINT_STATIC_ARENA also holds them before main.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@
 #include "footprint/base/memory/alignment.h"
 
 extern char** environ;
-// The name under which exact_heap keeps the allocator's own.
+// exact_heap keeps the allocator's own malloc under this name.
 extern "C" void* footprint_jemalloc_malloc(size_t size);
 
 namespace {
@@ -41,7 +41,7 @@ void Touch(void* memory, size_t size = kHiddenBytes) {
   for (size_t i = 0; i < size; i += kPageBytes) bytes[i] = 1;
 }
 
-// By the kernel's own call: nothing between counts it.
+// Maps memory by a raw system call, so that no library counts it.
 void* MapRaw() {
   return reinterpret_cast<void*>(syscall(SYS_mmap, nullptr, kHiddenBytes,
                                          PROT_READ | PROT_WRITE,
@@ -54,12 +54,12 @@ void HoldRaw() {
   munmap(bytes, kHiddenBytes);
 }
 
-// Long enough for nobody to call it an instant: no mark of the kernel is left
-// of what comes and goes between two looks from outside.
+// Waits long enough for a measurement from outside: the kernel keeps no record
+// of memory that exists only between two measurements.
 void StayAWhile() { usleep(20000); }
 
-// In a child. It gives back what it held, which would stay in an address space
-// that its parent has, too.
+// Holds the bytes in a child and ends it. Unmaps them first, because they would
+// stay in an address space that is shared with the parent.
 [[noreturn]] void HoldAndEnd() {
   void* const bytes = MapRaw();
   Touch(bytes);
@@ -190,9 +190,9 @@ void BM_SecondIteration(benchmark::State& state) {
 }
 BENCHMARK(BM_SecondIteration);
 
-// It doubles in each iteration, so 24 make it full grown, whatever time they
-// take: Google Benchmark makes ten times as many until they take 20 ms. At the
-// last one there are 67 MB and the 33 before.
+// The buffer doubles in each iteration, so it has its full size after 24,
+// whatever time they take: Google Benchmark makes ten times as many until they
+// take 20 ms. At the last doubling there are 67 MB and the 33 MB before.
 constexpr size_t kFirstBytes = 4;
 constexpr size_t kFullGrownBytes = kFirstBytes << 24;
 std::vector<char> doubling(kFirstBytes);
@@ -262,8 +262,8 @@ void BM_System(benchmark::State& state) {
 }
 BENCHMARK(BM_System);
 
-// A pipe that ends when nobody has its writing end: so when the children that
-// were started with it are gone, though nobody waits for them.
+// A pipe that ends when no process has its writing end: when all children that
+// inherited it have ended, although nothing waits for them.
 class EndOfChildren {
  public:
   EndOfChildren() {
@@ -343,7 +343,7 @@ void BM_RawSystemCall(benchmark::State& state) {
 }
 BENCHMARK(BM_RawSystemCall);
 
-// The file keeps its pages when nobody maps them any more.
+// The file keeps its pages when no process maps them any more.
 void BM_UnmappedFile(benchmark::State& state) {
   const int file = memfd_create("held", 0);
   const std::vector<char> page(kPageBytes, 1);

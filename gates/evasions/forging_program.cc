@@ -1,9 +1,9 @@
-// A program that says of itself that it needs a byte, and needs 100 MB: of the
+// A program that reports that it needs one byte but needs 100 MB: part of the
 // corpus of evasions_test.
 //
 //   forging_program --way=instead|at_exit
 //
-// at_exit: what was measured and written is replaced at the very end.
+// at_exit: replaces the written measurement at the very end.
 
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
-// Benchmarks that hold 100 MB where no mapping of a process shows them, or
-// shows them only for a moment: of the corpus of evasions_test. Each is
-// measured by its name alone.
+// Benchmarks that hold 100 MB that no mapping of a process shows, or only for a
+// moment: part of the corpus of evasions_test. Each is measured separately, by
+// its name.
 
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -31,7 +31,7 @@ using footprint::kPageBytes;
 
 constexpr size_t kHiddenBytes = 100'000'000;
 constexpr size_t kPipeBytes = size_t{1} << 20;
-// The reach of a page of entries of a page table.
+// The bytes that one page of page-table entries can map.
 constexpr size_t kTableReach = size_t{2} << 20;
 
 void Touch(void* memory, size_t size = kHiddenBytes) {
@@ -46,7 +46,7 @@ void* MapAnonymous(size_t size, int flags) {
 
 void StayAWhile() { usleep(20000); }
 
-// Returns false if there is no room.
+// Writes the bytes to the file. Returns false if there is no room.
 bool WriteHidden(int file) {
   const std::vector<char> page(kPageBytes, 1);
   for (size_t written = 0; written < kHiddenBytes; written += kPageBytes) {
@@ -64,7 +64,7 @@ int MakeHiddenFile() {
   return file;
 }
 
-// Closes what is opened while it lives.
+// Closes its descriptors when it is destroyed.
 class Descriptors {
  public:
   Descriptors() = default;
@@ -94,7 +94,7 @@ BENCHMARK(BM_OnePageMapped);
 void BM_GivenBackMapping(benchmark::State& state) {
   for (auto _ : state) {
     void* const bytes = MapAnonymous(kHiddenBytes, MAP_SHARED);
-    // Never more than a little of it is mapped.
+    // Only a small part of it is mapped at a time.
     for (size_t done = 0; done < kHiddenBytes; done += kPipeBytes) {
       const size_t size = std::min(kPipeBytes, kHiddenBytes - done);
       Touch(static_cast<char*>(bytes) + done, size);
@@ -134,7 +134,7 @@ void BM_FileOfAThread(benchmark::State& state) {
 }
 BENCHMARK(BM_FileOfAThread);
 
-// Sends `file` to whoever reads the other end.
+// Sends the descriptor `file` through a socket.
 void SendFile(int socket, int file) {
   char byte = 0;
   iovec data = {&byte, 1};
@@ -156,7 +156,7 @@ void BM_FileInFlight(benchmark::State& state) {
   for (auto _ : state) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();
-    // Before it is full, so that it is never open and large.
+    // The file is sent before it is full, so that it is never open and large.
     const int file = memfd_create("hidden", 0);
     SendFile(ends[0], file);
     void* const bytes = MapAnonymous(kPipeBytes, MAP_PRIVATE);
@@ -171,7 +171,7 @@ void BM_FileInFlight(benchmark::State& state) {
 }
 BENCHMARK(BM_FileInFlight);
 
-// On a tmpfs of its own, or the one that there is.
+// The file is on a new tmpfs or, if none can be mounted, on the existing one.
 void BM_UnlinkedFile(benchmark::State& state) {
   std::string folder = "/tmp/hidden.XXXXXX";
   const bool has_own =
@@ -192,8 +192,8 @@ void BM_UnlinkedFile(benchmark::State& state) {
 }
 BENCHMARK(BM_UnlinkedFile);
 
-// Returns a pipe's bytes, up to a MiB as the system allows, or 0 if there is
-// none.
+// Opens a pipe. Returns its capacity, up to one MiB as the system allows, or 0
+// if it cannot be opened.
 size_t OpenPipe(Descriptors* files, int ends[2]) {
   if (pipe2(ends, O_NONBLOCK) != 0) return 0;
   files->Add(ends[0]);
@@ -270,7 +270,7 @@ void BM_SocketBuffers(benchmark::State& state) {
 }
 BENCHMARK(BM_SocketBuffers);
 
-// Each page of entries is of the one page of zeros, which is nobody's.
+// All entries point to the zero page, which counts for no process.
 void BM_PageTables(benchmark::State& state) {
   constexpr size_t kTables = kHiddenBytes / kPageBytes + 1;
   for (auto _ : state) {
@@ -303,9 +303,9 @@ void BM_RequestRings(benchmark::State& state) {
     StayAWhile();
   }
 }
-BENCHMARK(BM_RequestRings)->Iterations(1);  // they go a moment later
+BENCHMARK(BM_RequestRings)->Iterations(1);  // they are freed a moment later
 
-// So many children at once, that hold the bytes together for a moment.
+// Starts `count` children that together hold the bytes for a moment.
 void HoldInChildren(int count) {
   int ready[2];
   int go[2];
@@ -317,7 +317,7 @@ void HoldInChildren(int count) {
     Touch(MapAnonymous(size, MAP_PRIVATE), size);
     (void)!write(ready[1], "x", 1);
     char byte;
-    (void)!read(go[0], &byte, 1);  // until all have
+    (void)!read(go[0], &byte, 1);  // until all children hold their bytes
     _exit(0);
   }
   char byte;
@@ -334,7 +334,8 @@ void BM_ManyChildren(benchmark::State& state) {
 }
 BENCHMARK(BM_ManyChildren)->Iterations(1);
 
-// Many mappings, so that who looks takes long, and looks seldom.
+// Many mappings make each measurement from outside take long, so there are few
+// of them.
 void BM_DearLooks(benchmark::State& state) {
   constexpr size_t kMappings = 10000;
   for (auto _ : state) {
@@ -350,7 +351,7 @@ void BM_DearLooks(benchmark::State& state) {
 }
 BENCHMARK(BM_DearLooks)->Iterations(1);
 
-// Ten workers, each with a file of its own.
+// Ten workers, each with its own file.
 void BM_FilesOfWorkers(benchmark::State& state) {
   constexpr int kWorkers = 10;
   constexpr size_t kFileBytes = kHiddenBytes / kWorkers;
@@ -378,7 +379,7 @@ void BM_FilesOfWorkers(benchmark::State& state) {
 }
 BENCHMARK(BM_FilesOfWorkers)->Iterations(1);
 
-// No evasion: 26 MB that are mapped four times.
+// Not an evasion: 26 MB that are mapped four times.
 void BM_RingBuffer(benchmark::State& state) {
   constexpr size_t kRingBytes = 26'000'000;
   for (auto _ : state) {
@@ -396,7 +397,7 @@ void BM_RingBuffer(benchmark::State& state) {
 }
 BENCHMARK(BM_RingBuffer);
 
-// Lives on when the program has ended, and holds its bytes then.
+// Leaves a child behind that holds its bytes after the program has ended.
 void BM_LeftBehind(benchmark::State& state) {
   for (auto _ : state) {
     if (fork() == 0) {

@@ -39,8 +39,8 @@ absl::Status NotFound(const FleetSource& source, const char* noun,
       "; correct the name, or add it there"));
 }
 
-// Heap at its peak with all that the process held before; the sum of its
-// threads' peaks where that alone repeats.
+// Returns the heap at its peak, including what was live before; the sum of
+// thread peaks if only that repeats.
 absl::optional<int64_t> HeapBytes(const BenchmarkMemory& memory) {
   for (MetricKind kind :
        {PEAK_LIVE_ABSOLUTE_USABLE_BYTES, PEAK_LIVE_USABLE_BYTES,
@@ -202,7 +202,8 @@ absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
   const absl::StatusOr<std::vector<std::string>> names =
       fitter.NamesOn(*device, what_if);
   if (!names.ok()) return names.status();
-  // The room without any deployment is a fair question only if it is asked.
+  // The room without any deployment is an answer only if the what-if removed
+  // them all.
   if (names->empty() && what_if.without.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         source.path, ": no deployment runs on \"", device_name,

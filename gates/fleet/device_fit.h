@@ -1,5 +1,5 @@
-// Tells whether the deployments on a device fit it, by the sum of their worst
-// peaks.
+// Computes whether the deployments on a device fit it, by the sum of their
+// worst peaks.
 //
 //   WhatIf what_if;
 //   what_if.with = {"price_model"};
@@ -7,12 +7,13 @@
 //       FitDevice(source, "edge_box", what_if, profiles, samples);
 //   std::cout << FitText(*fit);
 //
-// A deployment's worst peak is that of the benchmark that needs most: live heap
-// at its peak, what was live before it, mappings and the program's image; or,
-// where samples say more, the highest resident set of any run. Peaks are added
-// as if all came at one moment, which they may.
+// A deployment's worst peak is that of the benchmark that needs most: the live
+// heap at its peak, including what was live before it, mappings and the
+// program's image; or the highest resident set of any run if samples show more.
+// Peaks are added, since all may come at one moment.
 //
-// Pure; thread-safe; results own copies. Time: linear in the profiles.
+// Pure functions, thread-safe; results own copies. Time: linear in the
+// profiles.
 
 #ifndef FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
 #define FOOTPRINT_GATES_FLEET_DEVICE_FIT_H_
@@ -30,16 +31,16 @@
 namespace footprint {
 
 struct WhatIf {
-  std::vector<std::string> with;     // deployments beside the device's
+  std::vector<std::string> with;     // deployments in addition to the device's
   std::vector<std::string> without;  // those of the device that do not run
   absl::optional<int64_t> ram_bytes;
 };
 
 struct DeploymentNeed {
   std::string name;
-  std::string benchmark;       // that needs most
+  std::string benchmark;       // the one that needs most
   int64_t heap_bytes = 0;      // with mappings and image
-  int64_t resident_bytes = 0;  // highest of the samples; 0: there are none
+  int64_t resident_bytes = 0;  // highest of the samples; 0 without samples
 
   int64_t peak_bytes() const {
     return heap_bytes > resident_bytes ? heap_bytes : resident_bytes;
@@ -53,22 +54,23 @@ struct DeviceFit {
   std::vector<DeploymentNeed> needs;  // largest first
 
   int64_t sum_bytes() const;
-  // Returns the bytes that are left; below zero if it does not fit.
+  // Returns the remaining bytes; below zero if the deployments do not fit.
   int64_t margin_bytes() const;
 };
 
-// kNotFound: a device or deployment that the fleet does not have, or a label
-// without a profile or benchmark. kInvalidArgument: what the what-if says
-// contradicts the device's list, or is no RAM. kFailedPrecondition: a
-// profile has a failure, or no known peak. Each with where and the way out. The
-// fleet has no problems.
+// Computes the fit. Returns kNotFound for a device or deployment that the fleet
+// does not have, or a label without a profile or benchmark; kInvalidArgument if
+// the what-if contradicts the device's list, or its RAM is not valid; and
+// kFailedPrecondition if a profile has a failure, or no known peak. Each
+// message says where, and what to do. The fleet must not have problems.
 absl::StatusOr<DeviceFit> FitDevice(const FleetSource& source,
                                     const std::string& device,
                                     const WhatIf& what_if,
                                     absl::Span<const MemoryProfile> profiles,
                                     absl::Span<const MemorySamples> samples);
 
-// A table, and a last line: "FITS edge_box, 12.0 MiB left of 448 MiB (2.7 %)".
+// Returns a table, and a last line: "FITS edge_box, 12.0 MiB left of 448 MiB
+// (2.7 %)".
 std::string FitText(const DeviceFit& fit);
 
 }  // namespace footprint

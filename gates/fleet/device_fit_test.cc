@@ -148,7 +148,7 @@ TEST(DeviceFitTest, UnknownNamesSayWhereAndWhatToDo) {
   ExpectError(Fit(what_if), absl::StatusCode::kInvalidArgument, "is no device");
 }
 
-// The device that is asked about exists; it is only too small.
+// The device exists; it is only too small.
 TEST(DeviceFitTest, ADeviceSmallerThanItsReserveDoesNotFit) {
   WhatIf what_if;
   what_if.ram_bytes = 100;

@@ -21,7 +21,7 @@ class ProblemCollector : public TextFormatErrors {
  public:
   explicit ProblemCollector(FleetSource* source) : source_(source) {}
 
-  // Line and column from 0; a negative line: the whole file.
+  // Line and column count from 0; a negative line stands for the whole file.
   void Add(int line, int column, const std::string& message) override {
     source_->problems.push_back(
         line < 0 ? absl::StrCat(source_->path, ": ", message)
@@ -81,7 +81,7 @@ class FleetChecker {
                      "\" has no label; give that of its profile"));
   }
 
-  // -1, and a problem, if it is none.
+  // Returns the size; -1, with a problem, if it is malformed.
   int64_t ParseSize(int index, const char* what, const std::string& text) {
     const absl::StatusOr<int64_t> bytes = ParseBytes(text);
     if (bytes.ok()) return *bytes;

@@ -1,15 +1,15 @@
-// A fleet file (textproto, fleet.proto's Fleet) from its text, or with
-// everything that is wrong with it.
+// Parses a fleet file (textproto, fleet.proto's Fleet), and reports every
+// mistake in it.
 //
 //   FleetSource source = ParseFleetFile("fleet.textproto", text);
 //   for (const std::string& problem : source.problems) std::cerr << problem;
 //
-// A problem says where ("fleet.textproto:12:3"), what, and the way out: a field
-// that is unknown, a name that is missing or stands twice, a size that is none,
-// a reserve that leaves nothing, a deployment that a device names and the fleet
+// A problem says where ("fleet.textproto:12:3"), what, and what to do: an
+// unknown field, a name that is missing or repeated, a malformed size, a
+// reserve that leaves nothing, a deployment that a device names and the fleet
 // does not have.
 //
-// Pure; thread-safe; the result owns copies. Memory and time: linear.
+// Pure functions, thread-safe; the result owns copies. Memory and time: linear.
 
 #ifndef FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
 #define FOOTPRINT_GATES_FLEET_FLEET_FILE_H_
@@ -26,7 +26,7 @@ namespace footprint {
 inline constexpr int kFleetSchemaVersion = 1;
 
 struct FleetSource {
-  std::string path;  // as it is to appear in messages
+  std::string path;  // as messages show it
   Fleet fleet;
   // Each problem is a sentence; if there is one, `fleet` must not be used.
   std::vector<std::string> problems;
@@ -34,7 +34,8 @@ struct FleetSource {
 
 FleetSource ParseFleetFile(absl::string_view path, absl::string_view text);
 
-// RAM without the reserve, of a device whose fleet has no problems.
+// Returns the RAM without the reserve. The device's fleet must not have
+// problems.
 int64_t BytesForDeployments(const Device& device);
 
 }  // namespace footprint

@@ -1,14 +1,14 @@
-// Google Benchmark's JSON: the memory fields of its benchmarks.
+// Parses the memory fields in Google Benchmark's JSON.
 //
 //   server_benchmark --benchmark_out=out.json --benchmark_out_format=json
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseBenchmarkJson(text);
 //
-// "max_bytes_used" is what the program's benchmark::MemoryManager counted:
-// bytes asked for, as most do. The highest of several repetitions is taken;
-// aggregates are passed over. The other fields (allocs_per_iter,
-// total_allocated_bytes, net_heap_growth) are means, or of other bytes than any
-// metric of profiles, and are not taken.
+// "max_bytes_used" is what the program's benchmark::MemoryManager counted,
+// which is usually requested bytes. The highest of several repetitions counts;
+// aggregates are ignored. The other fields (allocs_per_iter,
+// total_allocated_bytes, net_heap_growth) are ignored, since they are means, or
+// count other bytes than any metric of profiles.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: linear
 // in the text.
@@ -22,11 +22,12 @@
 
 namespace footprint {
 
-// Returns whether it may be JSON.
+// Returns whether the text may be JSON.
 bool LooksLikeJson(absl::string_view text);
 
-// kDataLoss: JSON that ends early. kInvalidArgument: other JSON; a benchmark
-// that failed; none with memory fields, with the way to get them.
+// Returns kDataLoss for JSON that ends early, and kInvalidArgument for other
+// JSON, for a failed benchmark, and if no benchmark has memory fields (with the
+// way to get them).
 absl::StatusOr<ForeignFigures> ParseBenchmarkJson(absl::string_view text);
 
 }  // namespace footprint

@@ -1,16 +1,16 @@
-// Figures that another tool measured, and the memory profile that they become.
+// Converts figures that another tool measured to a memory profile.
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseForeignFile(bytes);
 //   absl::Status status = AddFigures(*figures, &all);
 //   MemoryProfile profile = ProfileOfFigures(all, "//a:b", "serve");
 //
-// The profile that comes of it says that it is imported, from which tool, and
-// which bytes were counted. Its metrics are STATISTICAL: another run gives
-// other figures, so they are for limits, and an exact value over them is a
-// mistake that the verdict names.
+// The profile says that it is imported, from which tool, and which bytes were
+// counted. Its metrics are STATISTICAL, since they vary from run to run. So
+// limits may judge them, but an exact value is a mistake that the verdict
+// names.
 //
-// Pure functions, thread-safe; results own what they hold. Memory and time:
-// linear in the benchmarks and sites.
+// Pure functions, thread-safe; results own copies. Memory and time: linear in
+// the benchmarks and sites.
 
 #ifndef FOOTPRINT_GATES_IMPORTING_FOREIGN_FIGURES_H_
 #define FOOTPRINT_GATES_IMPORTING_FOREIGN_FIGURES_H_
@@ -31,11 +31,11 @@ struct ForeignSite {
 
 // The highest figure of one benchmark.
 struct ForeignPeak {
-  // "" of a tool that knows no benchmarks.
+  // "" if the tool has no benchmarks.
   std::string benchmark;
   MetricKind metric = PEAK_LIVE_REQUESTED_BYTES;
   int64_t bytes = 0;
-  // Who held the bytes; in any order.
+  // The sites that held the bytes, in any order.
   std::vector<ForeignSite> sites;
 };
 
@@ -43,17 +43,18 @@ struct ForeignFigures {
   // "massif", "heaptrack", "google benchmark", "pprof", "gperftools" or
   // "jemalloc".
   std::string tool;
-  // "requested bytes, the highest of 57 snapshots".
+  // What was counted: "requested bytes, the highest of 57 snapshots".
   std::string counts;
   std::vector<ForeignPeak> peaks;
   int file_count = 1;
 };
 
-// Keeps the higher figure of each benchmark, with its sites.
+// Adds figures to `all`. Keeps the higher figure of each benchmark, with its
+// sites.
 absl::Status AddFigures(const ForeignFigures& more, ForeignFigures* all);
 
-// `benchmark` names what the tool gave no name. Sites with one name are added
-// up; the largest 50 of a benchmark stay.
+// Returns the profile. `benchmark` is the name for figures without one. Sites
+// with the same name are added up, and the largest 50 of a benchmark stay.
 MemoryProfile ProfileOfFigures(const ForeignFigures& figures,
                                const std::string& label,
                                const std::string& benchmark);

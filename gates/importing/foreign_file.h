@@ -1,14 +1,14 @@
-// A file of another tool, whichever it is.
+// Parses a file of another tool in any supported format.
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseForeignFile(bytes);
 //   if (!figures.ok()) Complain(path + ": " + figures.status().message());
 //
-// Formats are told apart by how a file begins: massif, heaptrack_print's text,
-// Google Benchmark's JSON, pprof's gzipped profiles, gperftools' and jemalloc's
-// text.
+// The beginning of a file determines its format: massif, heaptrack_print's
+// text, Google Benchmark's JSON, pprof's gzipped profiles, gperftools' and
+// jemalloc's text.
 //
-// Pure function, thread-safe; the result owns its text. Memory and time: as of
-// the format's header.
+// Pure function, thread-safe; the result owns its text. Memory and time: those
+// in the format's header.
 
 #ifndef FOOTPRINT_GATES_IMPORTING_FOREIGN_FILE_H_
 #define FOOTPRINT_GATES_IMPORTING_FOREIGN_FILE_H_
@@ -19,8 +19,9 @@
 
 namespace footprint {
 
-// kInvalidArgument: empty, or none of these formats; kResourceExhausted: of
-// more than 1 GiB; the others as the format's header says.
+// Returns kInvalidArgument for an empty file or another format,
+// kResourceExhausted for more than 1 GiB, and the errors in the format's
+// header.
 absl::StatusOr<ForeignFigures> ParseForeignFile(absl::string_view bytes);
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// Any bytes as a file of another tool: a refusal with a text, or figures that
-// make a profile.
+// Parses any bytes as a file of another tool: they are refused with a message,
+// or give figures that make a profile.
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -28,9 +28,10 @@ void CheckFigures(const absl::StatusOr<ForeignFigures>& figures) {
 
 void ParseAnyFile(absl::string_view bytes) {
   CheckFigures(ParseForeignFile(bytes));
-  // Packed profiles are out of a fuzzer's reach, but for their content.
+  // A fuzzer hardly finds valid compressed profiles, so this tests their
+  // content.
   CheckFigures(ParseHeapProfileMessage(bytes));
-  // A number of JSON waits long for its turn among the other formats.
+  // A fuzzer hardly finds valid JSON, so this tests a number in it.
   CheckFigures(ParseForeignFile(absl::StrCat(
       "{\"benchmarks\": [{\"name\": \"a\", \"max_bytes_used\": ", bytes,
       "}]}")));

@@ -47,7 +47,7 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-// "   984:   984000 [   984:   984000] @ ..." up to the bracket.
+// Parses "   984:   984000 [   984:   984000] @ ..." up to the bracket.
 bool ParseBucket(absl::string_view line, Bucket* bucket) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(line, absl::MaxSplits('[', 1));
@@ -60,8 +60,8 @@ bool ParseBucket(absl::string_view line, Bucket* bucket) {
          (bucket->blocks > 0 || bucket->bytes == 0);
 }
 
-// Bytes in use that samples stand for: a block of s bytes is sampled with the
-// chance 1 - exp(-s / rate).
+// Returns the estimated bytes in use for a bucket of samples: a block of s
+// bytes is sampled with the probability 1 - exp(-s / rate).
 double Unsampled(const Bucket& bucket, int64_t rate) {
   const auto bytes = static_cast<double>(bucket.bytes);
   if (rate <= 1 || bucket.bytes == 0) return bytes;
@@ -137,8 +137,8 @@ absl::StatusOr<ForeignFigures> ParseGperftools(
                      PEAK_LIVE_REQUESTED_BYTES, bytes);
 }
 
-// A stack ("@ 0x... 0x..."), then its figures: "t*" of all threads, and each
-// thread's.
+// Parses jemalloc's text: for each stack ("@ 0x... 0x...") a line "t*" with the
+// figures of all threads, and a line for each thread.
 absl::StatusOr<ForeignFigures> ParseJemalloc(
     const std::vector<absl::string_view>& lines) {
   absl::string_view head = lines[0];
@@ -169,7 +169,8 @@ absl::StatusOr<ForeignFigures> ParseJemalloc(
                      PEAK_LIVE_USABLE_BYTES, bytes);
 }
 
-// Unpacked, modulo 2^32: the last four bytes; 0 of a file that is too short.
+// Returns the unpacked size modulo 2^32, which is in the last four bytes; 0 if
+// the file is too short.
 uint32_t SizeThatGzipTells(absl::string_view bytes) {
   constexpr size_t kLeastBytes = 18;
   if (bytes.size() < kLeastBytes) return 0;
@@ -296,8 +297,8 @@ absl::StatusOr<ForeignFigures> ParseGzippedHeapProfile(
     return absl::DataLossError(
         "is cut short or damaged: nothing unpacks; write it again");
   }
-  // A file that ends early ends the stream, too, so its last bytes must tell
-  // the size of what came out of it.
+  // A file that is cut short may end the stream too, so its last bytes must
+  // match the unpacked size.
   constexpr int kZlibStreamEnd = 1;
   if (unpacking.ZlibErrorCode() != kZlibStreamEnd ||
       SizeThatGzipTells(bytes) != static_cast<uint32_t>(unpacked.size())) {

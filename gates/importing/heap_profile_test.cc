@@ -29,7 +29,7 @@ TEST(HeapProfileTest, GperftoolsCountsEveryCall) {
 }
 
 // The program held 3,145,728 usable bytes in one block, and up to 1,024,000 in
-// small ones, of which few samples tell.
+// small blocks, of which few were sampled.
 TEST(HeapProfileTest, JemallocsSamplesAreScaled) {
   const auto figures = ParseHeapProfileText(TestdataFile("jemalloc.heap"));
   ASSERT_THAT(figures, IsOk());

@@ -27,10 +27,10 @@ absl::Status NoFigure(absl::string_view text) {
                    "\", such as 4.08M, but \"", text, "\""));
 }
 
-// The largest size that is printed as `text`.
+// Returns the largest size that is printed as `text`.
 absl::StatusOr<int64_t> LargestPrintedAs(absl::string_view text) {
   absl::string_view digits = text;
-  // "KB" of some versions is "K" of others.
+  // Some versions print "KB", others "K".
   if (digits.size() > 1 && digits[digits.size() - 2] > '9') {
     absl::ConsumeSuffix(&digits, "B");
   }
@@ -59,7 +59,7 @@ absl::StatusOr<int64_t> LargestPrintedAs(absl::string_view text) {
 }  // namespace
 
 bool LooksLikeHeaptrack(absl::string_view text) {
-  // A program that holds the words is none, nor is other binary data.
+  // A binary file may contain these words, but is not a summary.
   if (text.find('\0') != absl::string_view::npos) return false;
   return absl::StartsWith(text, "reading file \"") ||
          absl::StrContains(text, "\ntotal runtime: ") ||

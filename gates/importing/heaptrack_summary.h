@@ -1,13 +1,13 @@
-// heaptrack: the summary that heaptrack_print ends with.
+// Parses the summary at the end of heaptrack_print's output.
 //
 //   heaptrack_print heaptrack.server.123.zst >server.txt
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseHeaptrackSummary(text);
 //
-// Heaptrack counts the bytes that a program asked its allocator for, of every
-// call. It prints three digits or so ("4.08M", of 1,000 x 1,000 bytes); the
-// figure taken is the largest that is printed so (4,085,000), so that a limit
-// that holds for it held for the program.
+// Heaptrack counts the requested bytes of every call. It prints about three
+// digits ("4.08M", in units of 1,000 x 1,000 bytes). The result is the largest
+// number that is printed like that (4,085,000), so that a limit that holds for
+// it held for the program.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: linear
 // in the text.
@@ -21,11 +21,11 @@
 
 namespace footprint {
 
-// Returns whether it is text that heaptrack_print wrote.
+// Returns whether the text is of heaptrack_print.
 bool LooksLikeHeaptrack(absl::string_view text);
 
-// kDataLoss: it ends before the summary does. kInvalidArgument: a figure that
-// is none.
+// Returns kDataLoss if the text ends before its summary does, and
+// kInvalidArgument for a malformed figure.
 absl::StatusOr<ForeignFigures> ParseHeaptrackSummary(absl::string_view text);
 
 }  // namespace footprint

@@ -25,7 +25,7 @@ int64_t ReadPeak(const std::string& peak) {
   return figures.ok() ? figures->peaks[0].bytes : -1;
 }
 
-// The program held 4,080,896 bytes, which 4.08M stands for.
+// The program held 4,080,896 bytes, which is printed as 4.08M.
 TEST(HeaptrackSummaryTest, ARealSummary) {
   const auto figures = ParseHeaptrackSummary(TestdataFile("heaptrack.txt"));
   ASSERT_THAT(figures, IsOk());

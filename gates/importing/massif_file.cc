@@ -17,8 +17,8 @@
 namespace footprint {
 namespace {
 
-// "0x10917A: load (table.cc:12)" without the address, which is another one in
-// the next run.
+// Returns a site such as "0x10917A: load (table.cc:12)" without the address,
+// which varies from run to run.
 std::string ParseSite(absl::string_view text) {
   if (absl::StartsWith(text, "0x")) {
     const size_t end = text.find(": ");
@@ -33,7 +33,7 @@ class MassifParser {
       : lines_(absl::StrSplit(text, '\n')) {}
 
   absl::StatusOr<ForeignFigures> Parse() {
-    // The last line has its newline, too.
+    // A complete file ends with a newline.
     if (lines_.size() < 2 || !lines_.back().empty()) return CutShort();
     lines_.pop_back();
     absl::Status status = ParseHeader();
@@ -65,7 +65,7 @@ class MassifParser {
                      " is expected there"));
   }
 
-  // The rest of a line that begins with `key`.
+  // Reads the rest of a line that must begin with `key`.
   absl::Status Take(absl::string_view key, absl::string_view* value) {
     if (IsAtEnd()) return CutShort();
     *value = lines_[next_++];
@@ -129,7 +129,7 @@ class MassifParser {
     return status;
   }
 
-  // Nodes in depth-first order, each with the number of its children.
+  // Parses nodes in depth-first order, each with the number of its children.
   absl::Status ParseTree(std::vector<ForeignSite>* sites) {
     int64_t open_nodes = 1;
     while (open_nodes > 0) {

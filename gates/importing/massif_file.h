@@ -2,10 +2,9 @@
 //
 //   absl::StatusOr<ForeignFigures> figures = ParseMassifFile(text);
 //
-// Massif counts the bytes that a program asked its allocator for, or, with
-// --pages-as-heap=yes, the bytes of its pages. It keeps some tens of snapshots
-// and one at the peak, which may be up to --peak-inaccuracy (1 %) below the
-// true peak.
+// Massif counts requested bytes or, with --pages-as-heap=yes, the bytes of
+// pages. It keeps some dozens of snapshots and one at the peak, which may be up
+// to --peak-inaccuracy (1 %) below the true peak.
 //
 // Pure function, thread-safe; the result owns its text. Memory and time: linear
 // in the file.
@@ -19,11 +18,12 @@
 
 namespace footprint {
 
-// Returns whether the first line is a massif file's.
+// Returns whether the first line is that of a massif file.
 bool LooksLikeMassif(absl::string_view text);
 
-// kDataLoss: cut short. kInvalidArgument, with the line: another format. A file
-// that ends between two snapshots cannot be told from a whole one.
+// Returns kDataLoss if the file is cut short, and kInvalidArgument, with the
+// line, for another format. A file that ends between two snapshots looks
+// complete.
 absl::StatusOr<ForeignFigures> ParseMassifFile(absl::string_view text);
 
 }  // namespace footprint

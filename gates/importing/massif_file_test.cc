@@ -46,8 +46,8 @@ TEST(MassifFileTest, PagesAsHeapAreMappedBytes) {
   EXPECT_EQ(figures->peaks[0].metric, PEAK_MAPPED_BYTES);
 }
 
-// However a file is cut, its figure is either refused or that of the snapshots
-// that are whole.
+// Wherever a file is cut, it is either refused or gives the figure of its
+// complete snapshots.
 TEST(MassifFileTest, ACutFileIsRefused) {
   const std::string whole = TestdataFile("massif.out");
   int accepted = 0;

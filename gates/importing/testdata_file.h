@@ -1,8 +1,9 @@
-// Files that real tools wrote (testdata/make.sh), for tests of their parsers.
+// Reads files that real tools wrote (testdata/make.sh), for tests of their
+// parsers.
 //
 //   const std::string text = TestdataFile("massif.out");
 //
-// Thread-safe; the result is the caller's. Memory: the file.
+// Thread-safe; the caller owns the result. Memory: the file.
 
 #ifndef FOOTPRINT_GATES_IMPORTING_TESTDATA_FILE_H_
 #define FOOTPRINT_GATES_IMPORTING_TESTDATA_FILE_H_
@@ -17,7 +18,8 @@
 
 namespace footprint {
 
-// Fails the test, and is empty, if there is none.
+// Returns the file's content. Fails the test and returns "" if there is no such
+// file.
 inline std::string TestdataFile(const std::string& name) {
   const absl::StatusOr<std::string> text =
       ReadWholeFile(absl::StrCat("gates/importing/testdata/", name));

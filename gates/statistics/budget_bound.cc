@@ -12,14 +12,15 @@
 namespace footprint {
 namespace {
 
-// Where the looks at a growing sample stop, by the number of runs that exceed.
+// The numbers of exceeding runs at which a look at the growing sample decides.
 struct Stops {
   int64_t most_to_accept = -1;   // fewer than 0: no number accepts
   int64_t fewest_to_reject = 0;  // more than the runs: no number rejects
 };
 
-// probabilities[e]: of e misfits so far, without a stop, if exactly `share` of
-// all runs fit.
+// Computes the stops of all looks up to the last one. probabilities_[e] is the
+// probability of e misfits so far, without an earlier decision, if exactly
+// `share` of all runs fit.
 class Looks {
  public:
   Looks(const BudgetRule& rule, int64_t last_look)

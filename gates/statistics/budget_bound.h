@@ -1,14 +1,13 @@
-// Decides from samples whether a share of all runs fits into a budget: the
+// Decides from samples whether a share of all runs fits into a budget, by the
 // tolerance bound of order statistics (Wilks 1941), which assumes no
 // distribution.
 //
-//   // none of 59 runs was above max_bytes
-//   FitConfidence(59, 0, 0.95);         // 0.9515: 95 % of runs fit, we may say
-//   RunsForConfidence(0, 0.95, 0.95);   // 59
-//   JudgeBudget({59, 0}, {0.95, 0.95}).kind;  // kAccept
+//   // none of 59 runs was above max_bytes FitConfidence(59, 0, 0.95); //
+//   0.9515: enough to say "95 % fit" RunsForConfidence(0, 0.95, 0.95); // 59
+//   JudgeBudget({59, 0}, {0.95, 0.95}).kind; // kAccept
 //
-// Pure; thread-safe. Takes no memory. Time of JudgeBudget: the square of the
-// runs.
+// Pure functions, thread-safe. Only JudgeBudget allocates: 8 bytes for each
+// run. Its time is quadratic in the runs.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_BUDGET_BOUND_H_
 #define FOOTPRINT_GATES_STATISTICS_BUDGET_BOUND_H_
@@ -19,16 +18,17 @@
 
 namespace footprint {
 
-// Returns how sure it is that at least `share` of all runs fit, where
-// `exceeding` of `run_count` did not: 1 less the probability of so few if fewer
-// fit. `share` lies between 0 and 1, both excluded, here and below.
+// Returns the confidence that at least `share` of all runs fit, if `exceeding`
+// of `run_count` did not: 1 less the probability of so few if a smaller share
+// fits. Here and below, `share` must be between 0 and 1, both excluded.
 double FitConfidence(int64_t run_count, int64_t exceeding, double share);
 
-// The fewest runs after which FitConfidence is at least `confidence`, between
-// 0 and 1, if `exceeding` of them do not fit.
+// Returns the fewest runs after which FitConfidence is at least `confidence`,
+// between 0 and 1, if `exceeding` of them do not fit.
 int64_t RunsForConfidence(int64_t exceeding, double share, double confidence);
 
-// The probability of at least so many that do not fit, if `share` of all do.
+// Returns the probability that at least `exceeding` runs do not fit if `share`
+// of all runs do.
 double MisfitPValue(int64_t run_count, int64_t exceeding, double share);
 
 struct BudgetRule {
@@ -41,9 +41,10 @@ struct FittingRuns {
   int64_t exceeding = 0;
 };
 
-// Accepts where `share` of the runs fit at the confidence, rejects where as
-// many misfits have a probability of at most kFalseAlarmShare if they do; each
-// over all looks up to this one together. Else inconclusive.
+// Accepts if at least `share` of the runs fit, at the confidence. Rejects if so
+// many misfits have a probability of at most kFalseAlarmShare when that share
+// fits. Both probabilities are over all looks of the schedule up to this one.
+// Otherwise returns kInconclusive.
 SampleDecision JudgeBudget(const FittingRuns& runs, const BudgetRule& rule);
 
 }  // namespace footprint

@@ -10,7 +10,8 @@
 namespace footprint {
 namespace {
 
-// The probability of exactly `count` of `runs`, each with `share`.
+// Returns the probability of exactly `count` of `runs`, each with the
+// probability `share`.
 double Probability(int64_t runs, int64_t count, double share) {
   double ways = 1;
   for (int64_t i = 0; i < count; ++i) {
@@ -40,14 +41,14 @@ TEST(BudgetBoundTest, ConfidencesAreSumsOfBinomialProbabilities) {
   }
 }
 
-// Wilks's numbers: 0 exceed.
+// Wilks's numbers, for no exceeding runs.
 TEST(BudgetBoundTest, RunsThatAClaimNeeds) {
   EXPECT_EQ(RunsForConfidence(0, 0.9, 0.95), 29);
   EXPECT_EQ(RunsForConfidence(0, 0.95, 0.95), 59);
   EXPECT_EQ(RunsForConfidence(0, 0.99, 0.95), 299);
   EXPECT_EQ(RunsForConfidence(0, 0.999, 0.95), 2995);
   EXPECT_EQ(RunsForConfidence(1, 0.95, 0.95), 93);
-  // One half to the third: exactly the confidence is enough.
+  // 1 - 0.5^3 is exactly the confidence, which is enough.
   EXPECT_EQ(RunsForConfidence(0, 0.5, 0.875), 3);
 }
 
@@ -86,8 +87,8 @@ TEST(BudgetBoundTest, ExactlyTheConfidenceIsEnough) {
             SampleDecision::kInconclusive);
 }
 
-// The looks at 9 and 30 runs may be wrong, too, so the last one may be wrong
-// less often: one look alone would accept 6 of 59, and reject 23.
+// The looks at 9 and 30 runs may err too, so the last one may err less often. A
+// single look would accept 6 of 59, and reject 23.
 TEST(BudgetBoundTest, ALateLookPaysForTheEarlyOnes) {
   const BudgetRule rule = {0.8, 0.95};
   EXPECT_EQ(JudgeBudget({59, 4}, rule).kind, SampleDecision::kAccept);
@@ -96,7 +97,8 @@ TEST(BudgetBoundTest, ALateLookPaysForTheEarlyOnes) {
   EXPECT_EQ(JudgeBudget({59, 24}, rule).kind, SampleDecision::kReject);
 }
 
-// Returns where a sequence of runs ends of which the share `fit` fits.
+// Returns the decision on a random sequence of runs of which the share `fit`
+// fits.
 SampleDecision::Kind Follow(RandomSequence* random, double fit,
                             const BudgetRule& rule) {
   FittingRuns runs;

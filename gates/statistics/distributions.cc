@@ -23,8 +23,8 @@ double ComputeStirlingError(double n) {
          n;
 }
 
-// Returns x log(x / mean) + mean - x, for x > 0: by its series where x is near
-// the mean, since the terms cancel there.
+// Returns x log(x / mean) + mean - x, for x > 0: by its series if x is near the
+// mean, since the terms cancel there.
 double ComputeDeviance(double x, double mean) {
   const double difference = x - mean;
   if (std::abs(difference) >= 0.1 * (x + mean)) {
@@ -42,7 +42,8 @@ double ComputeDeviance(double x, double mean) {
 }
 
 // Sums the probabilities of `successes`, `successes` + step, and so on, each by
-// its ratio to the one before. Called on the side of the mean where they fall.
+// its ratio to the one before. Must be called on the side of the mean where
+// they fall.
 double SumTail(int64_t trials, double probability, int64_t successes,
                int step) {
   const double odds = probability / (1 - probability);
@@ -105,8 +106,7 @@ double NormalUpperTail(double z) { return std::erfc(z / std::sqrt(2.0)) / 2; }
 double NormalUpperQuantile(double tail) {
   if (tail > 0.5) return -NormalUpperQuantile(1 - tail);
   // A first guess within 0.003 (Abramowitz and Stegun, 26.2.22), then Newton's
-  // method on the logarithm, which is nearly a parabola however small the tail
-  // is.
+  // method on the logarithm, which is nearly a parabola even for tiny tails.
   const double root = std::sqrt(-2 * std::log(tail));
   double z = root - (2.30753 + 0.27061 * root) /
                         (1 + root * (0.99229 + 0.04481 * root));
@@ -120,7 +120,8 @@ double NormalUpperQuantile(double tail) {
 
 namespace {
 
-// The probability that a variable of Student's distribution is at least `t`.
+// Returns the probability that a variable of Student's distribution is at least
+// `t`.
 double StudentUpperTail(int degrees_of_freedom, double t) {
   const double angle = std::atan(t / std::sqrt(degrees_of_freedom));
   const double cosine = std::cos(angle);

@@ -1,5 +1,5 @@
-// Tails of the binomial, the normal and Student's distribution, as tests of
-// hypotheses need them.
+// Computes tails of the binomial, the normal and Student's distribution for
+// hypothesis tests.
 //
 //   // 3 of 300 runs exceed a limit that one in 1,000 may exceed: how likely is
 //   that? const double p_value = BinomialUpperTail(300, 0.001, 3);
@@ -8,9 +8,9 @@
 // compares with values of 50 digits). Small tails keep their relative error,
 // since they are summed and never subtracted from one.
 //
-// Pure; thread-safe; allocates nothing. Time: constant for the normal
-// distribution; for the binomial one addition for each term that counts, about
-// 10 standard deviations.
+// Pure functions, thread-safe; they allocate nothing. Time: constant for the
+// normal distribution; for the binomial one an addition for each significant
+// term, within about 10 standard deviations.
 //
 // Sources: C. Loader, "Fast and accurate computation of binomial probabilities"
 // (2000); M. Abramowitz and I. Stegun, "Handbook of Mathematical

@@ -14,7 +14,7 @@ namespace {
 constexpr char kGoldens[] =
     "gates/statistics/testdata/golden_distributions.txt";
 
-// A tail below the least normal double has fewer digits, whoever computes it.
+// A tail below the least normal double has fewer significant digits.
 void ExpectClose(double got, double want, double relative_error) {
   EXPECT_LE(std::abs(got - want),
             relative_error * want + std::numeric_limits<double>::min())
@@ -98,7 +98,7 @@ TEST(DistributionsTest, CertainAndImpossibleEventsHaveExactProbabilities) {
   EXPECT_EQ(BinomialProbability(5, 1, 4), 0);
 }
 
-// From tables: 1 - P(t) of one tail.
+// Values from tables of 1 - P(t), for one tail.
 TEST(DistributionsTest, QuantilesOfStudentAreThoseOfTables) {
   EXPECT_NEAR(StudentUpperQuantile(1, 0.001), 318.308839, 1e-5);
   EXPECT_NEAR(StudentUpperQuantile(2, 0.001), 22.327125, 1e-6);

@@ -11,16 +11,17 @@
 namespace footprint {
 namespace {
 
-// Ranks count double, so that the mean of two is a whole number.
+// Ranks are doubled, so that the mean of two is a whole number.
 struct RankedSamples {
   std::vector<size_t> doubled_ranks;  // of all values, in ascending order
-  size_t higher_sum = 0;              // of those of `higher`
+  size_t higher_sum = 0;              // sum of the ranks of `higher`
   double tie_sum = 0;                 // t^3 - t over each group of t ties
 };
 
 RankedSamples RankAll(absl::Span<const double> lower,
                       absl::Span<const double> higher) {
-  std::vector<std::pair<double, bool>> values;  // and whether of `higher`
+  // Value, and whether it is of `higher`.
+  std::vector<std::pair<double, bool>> values;
   values.reserve(lower.size() + higher.size());
   for (double value : lower) values.emplace_back(value, false);
   for (double value : higher) values.emplace_back(value, true);
@@ -30,7 +31,7 @@ RankedSamples RankAll(absl::Span<const double> lower,
     while (end < values.size() && values[end].first == values[begin].first) {
       ++end;
     }
-    // Ranks begin + 1 to end, in the mean.
+    // The doubled mean of the ranks begin + 1 to end.
     const size_t doubled = begin + 1 + end;
     const auto ties = static_cast<double>(end - begin);
     ranked.tie_sum += ties * ties * ties - ties;
@@ -49,7 +50,8 @@ double ExactRankTestPValue(absl::Span<const double> lower,
   const RankedSamples ranked = RankAll(lower, higher);
   const size_t total = std::accumulate(ranked.doubled_ranks.begin(),
                                        ranked.doubled_ranks.end(), size_t{0});
-  // ways[k][s]: to choose k of the ranks so far with the sum s.
+  // ways[k][s] is the number of ways to choose k of the ranks so far with the
+  // sum s.
   std::vector<std::vector<double>> ways(higher.size() + 1,
                                         std::vector<double>(total + 1));
   ways[0][0] = 1;

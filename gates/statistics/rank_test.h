@@ -1,15 +1,16 @@
-// Tests whether one sample lies above another: the U test of Mann and Whitney,
-// one-sided, without any assumption on the distribution.
+// Tests whether one sample lies above another, by the one-sided U test of Mann
+// and Whitney, which assumes no distribution.
 //
 //   // resident bytes of 30 runs before and 30 runs after a change
 //   if (RankTestPValue(before, after) <= 0.001) ...  // after is higher
 //
 // The P-value is the probability of ranks as high as those of `higher`, or
 // higher, if both samples came from one distribution. Equal values share their
-// mean rank, and the distribution is that of the ranks at hand: with ties it is
-// exact, too.
+// mean rank. The distribution is that of these ranks, so it is exact even with
+// ties.
 //
-// Pure; thread-safe. Both samples have a value at least, none of which is NaN.
+// Pure functions, thread-safe. Both samples must have at least one value, and
+// no NaN.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_RANK_TEST_H_
 #define FOOTPRINT_GATES_STATISTICS_RANK_TEST_H_
@@ -20,19 +21,22 @@
 
 namespace footprint {
 
-// Up to so many values of both samples together the P-value is exact.
+// RankTestPValue is exact up to so many values of both samples together.
 inline constexpr size_t kMostExactRanks = 40;
 
-// Exact up to kMostExactRanks values, else by the normal distribution.
+// Returns the P-value: exact up to kMostExactRanks values, else approximated by
+// the normal distribution.
 double RankTestPValue(absl::Span<const double> lower,
                       absl::Span<const double> higher);
 
-// Counts the ways to share out the ranks. Memory: 8 bytes x n^2 x the size of
-// `higher`; time: n times that, of n values.
+// Returns the exact P-value, by counting the ways to choose the ranks of
+// `higher`. With n values, memory is 8 bytes x n^2 x the size of `higher`, and
+// time n times as many steps.
 double ExactRankTestPValue(absl::Span<const double> lower,
                            absl::Span<const double> higher);
 
-// Approximates the value, with the correction for ties and for continuity.
+// Returns the P-value by the normal distribution, corrected for ties and for
+// continuity.
 double ApproximateRankTestPValue(absl::Span<const double> lower,
                                  absl::Span<const double> higher);
 

@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// Returns how often a value of `higher` is above one of `lower`; a tie counts
-// half.
+// Returns the number of pairs in which the value of `higher` is above that of
+// `lower`; a tie counts half.
 double ComputeU(const std::vector<double>& lower,
                 const std::vector<double>& higher) {
   double u = 0;
@@ -22,7 +22,7 @@ double ComputeU(const std::vector<double>& lower,
   return u;
 }
 
-// Every way to call some of the values `higher`.
+// The naive oracle: tries every way to choose which values are `higher`.
 double PValueByEnumeration(const std::vector<double>& lower,
                            const std::vector<double>& higher) {
   std::vector<double> all = lower;
@@ -93,7 +93,8 @@ TEST(RankTestTest, LargeSamplesAreApproximatedAndEqualOnesTellNothing) {
   EXPECT_GT(RankTestPValue(higher, equal), 1 - 1e-9);
 }
 
-// The share of samples of one distribution below a P-value is at most that.
+// If both samples are from one distribution, the share of P-values below a
+// level is at most the level.
 TEST(RankTestTest, FalseAlarmsKeepTheLevel) {
   int alarms = 0;
   constexpr int kTrials = 4000;
@@ -103,7 +104,7 @@ TEST(RankTestTest, FalseAlarmsKeepTheLevel) {
     const std::vector<double> higher = Sample(&random, 9, 30);
     alarms += RankTestPValue(lower, higher) <= 0.05 ? 1 : 0;
   }
-  // 5 % and three deviations of the count.
+  // The bound is 5 % plus three standard deviations of the count.
   EXPECT_LE(alarms, 0.05 * kTrials + 3 * 14);
   EXPECT_GE(alarms, 0.03 * kTrials);
 }

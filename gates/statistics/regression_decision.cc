@@ -14,8 +14,8 @@
 namespace footprint {
 namespace {
 
-// Shares of the errors that a look at so many runs may spend: the most where a
-// decision is most often made.
+// The shares of the error probabilities that a look at so many runs may use:
+// the most for looks at which most decisions are made.
 struct LookErrors {
   int64_t run_count;
   double false_alarm_share;
@@ -40,8 +40,9 @@ std::vector<double> Grown(absl::Span<const double> sample, double share) {
   return grown;
 }
 
-// By how much a sample must grow for a P-value to reach `wanted`, were the
-// programs as far apart as the samples: the normal deviate grows as the root.
+// Returns the number of runs to add until the P-value reaches `wanted`, if the
+// programs differ as much as the samples do. The normal deviate grows with the
+// square root of the number of runs.
 int64_t MoreRunsFor(double p_value, double wanted, size_t run_count) {
   constexpr double kMostGrowth = 100;
   const double has =

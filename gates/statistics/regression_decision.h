@@ -1,22 +1,22 @@
-// Decides from two samples whether a program needs more than before, if its
-// figures vary: three verdicts.
+// Decides from two samples whether a program with varying figures needs more
+// than before. There are three verdicts.
 //
 //   // resident bytes of 30 runs before and of the runs so far
 //   const SampleDecision decision =
 //       JudgeRegression(before, after, {0.005, 0.02});
 //
-// kReject: the runs lie above the baseline's (U test) and their median above
-// its median by more than `tolerance`. kAccept: they lie below those of a
-// program that had grown by `detectable` (U test against the baseline that much
-// higher). Else kInconclusive.
+// kReject: the runs lie above the baseline's (U test), and their median exceeds
+// its median by more than `tolerance`. kAccept: the runs lie below those of a
+// program that has grown by `detectable` (U test against the baseline scaled by
+// it). Otherwise the verdict is kInconclusive.
 //
-// The errors, over all looks of kSampleSchedule: a program that did not change
-// is rejected with a probability of at most kFalseAlarmShare, and one that grew
-// by `detectable` accepted with at most kMissedShare. Both are over the choice
-// of both samples: a baseline is drawn, too.
+// Over all looks of kSampleSchedule, a program that did not change is rejected
+// with a probability of at most kFalseAlarmShare, and one that grew by
+// `detectable` is accepted with at most kMissedShare. Both probabilities are
+// over the choice of both samples, since the baseline is a sample too.
 //
-// Pure; thread-safe. Memory: sorted copies of the samples while it runs, and
-// the reason.
+// Pure functions, thread-safe. Memory: sorted copies of the samples while it
+// runs, and the reason.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_REGRESSION_DECISION_H_
 #define FOOTPRINT_GATES_STATISTICS_REGRESSION_DECISION_H_
@@ -29,16 +29,17 @@ namespace footprint {
 inline constexpr double kMissedShare = 0.01;
 
 struct RegressionRule {
-  // A share of the baseline's median: 0.005 is half a per cent. Zero or above;
-  // `detectable` is above it.
+  // Shares of the baseline's median: 0.005 is half a per cent. `tolerance` must
+  // not be negative, and `detectable` must be above it.
   double tolerance = 0;
   double detectable = 0;
 };
 
-// The middle value, or the mean of the two in the middle. At least one.
+// Returns the middle value, or the mean of the two in the middle. The sample
+// must not be empty.
 double ComputeMedian(absl::Span<const double> sample);
 
-// Values are above zero.
+// Returns the decision. All values must be above zero.
 SampleDecision JudgeRegression(absl::Span<const double> baseline,
                                absl::Span<const double> current,
                                const RegressionRule& rule);

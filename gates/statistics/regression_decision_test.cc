@@ -23,7 +23,7 @@ std::vector<double> Runs(RandomSequence* random, size_t count, double median,
   return runs;
 }
 
-// Runs are added look by look until it is decided.
+// Adds runs look by look until there is a decision.
 SampleDecision::Kind Follow(RandomSequence* random, double change,
                             double deviation) {
   const std::vector<double> baseline = Runs(random, 30, 1e6, deviation);
@@ -62,7 +62,7 @@ TEST(RegressionDecisionTest, FiguresThatDoNotVaryAreDecidedAtOnce) {
             SampleDecision::kAccept);
   EXPECT_EQ(JudgeRegression(baseline, std::vector<double>(9, 1006), kRule).kind,
             SampleDecision::kReject);
-  // Within the tolerance, sure as it is.
+  // The growth is certain, but within the tolerance.
   EXPECT_EQ(JudgeRegression(baseline, std::vector<double>(9, 1004), kRule).kind,
             SampleDecision::kAccept);
   EXPECT_EQ(JudgeRegression(baseline, std::vector<double>(9, 500), kRule).kind,

@@ -1,12 +1,12 @@
-// The schedule of looks at samples, and the decision of each look.
+// Defines the schedule of looks at samples, and the decision of each look.
 //
 // Runs are added up to the sizes of kSampleSchedule until a rule is decided.
-// Each look spends a part of the errors that a rule may make, so that all looks
-// together keep them.
+// Each look uses a part of the error probability that a rule allows, so that
+// all looks together keep within it.
 //
 //   const int64_t more = RunsToNextLook(9);  // 21: the next look is at 30
 //
-// Pure functions and plain values; thread-safe. Take no memory.
+// Pure functions and plain values; thread-safe.
 
 #ifndef FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
 #define FOOTPRINT_GATES_STATISTICS_SAMPLE_DECISION_H_
@@ -18,16 +18,18 @@ namespace footprint {
 
 inline constexpr int64_t kSampleSchedule[] = {9, 30, 59};
 
-// The share of samples within their rule that are rejected, over all looks.
+// The largest share of samples that keep their rule and yet are rejected, over
+// all looks.
 inline constexpr double kFalseAlarmShare = 0.001;
 
 struct SampleDecision {
   enum Kind { kAccept, kReject, kInconclusive };
   Kind kind = kInconclusive;
-  // The reason has numbers; where it is inconclusive, it also says what would
-  // decide.
+  // The reason, with numbers. If the decision is kInconclusive, it also says
+  // what would decide.
   std::string reason;
-  // So many more runs might decide what is inconclusive, at least 1.
+  // Number of further runs that might decide, at least 1, if the decision is
+  // kInconclusive.
   int64_t more_runs = 0;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make.sh FOLDER: writes the files of this folder anew, by the real tools: Debian
+# make.sh FOLDER: writes new files for this folder with the real tools: Debian
 # 12's valgrind, heaptrack, google-perftools, libjemalloc2, libbenchmark-dev and
 # golang-go.
 set -euo pipefail
@@ -8,7 +8,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# Holds 3,000,000 bytes, then 1,000 rows of 1,000, then gives back half of them.
+# The program holds 3,000,000 bytes, then 1,000 rows of 1,000, and then frees
+# half of the rows.
 cat >program.cc <<'END'
 #include <cstdlib>
 #include <cstring>
