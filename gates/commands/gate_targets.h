@@ -1,5 +1,6 @@
-// The Bazel targets that run the programs of the gates in the workspace at
-// hand. An importer's are not those of Footprint's own tree.
+// Names the Bazel targets that run the gate programs in the present workspace.
+// In a workspace that uses Footprint they differ from those of Footprint's own
+// tree.
 //
 //   absl::StrCat("explain it with: bazel run ", GateTarget("explain"));
 //   return FinishProgram("audit", NameGateTargets(kHelp), "", 0);
@@ -9,7 +10,7 @@
 // "check=//planted:memory,update=//planted:update_memory".
 //
 // Thread-safe, if no thread changes the environment. The results own their
-// texts; nothing is kept. Memory and time: linear in the text.
+// texts. Memory and time: linear in the text.
 
 #ifndef FOOTPRINT_GATES_COMMANDS_GATE_TARGETS_H_
 #define FOOTPRINT_GATES_COMMANDS_GATE_TARGETS_H_
@@ -20,12 +21,14 @@
 
 namespace footprint {
 
-// The target that runs `program`, such as "check" or "import": the one that the
-// rule named; else Footprint's own, as it is called here; or, for what only a
-// rule of the importer's can give, "//PACKAGE:PROGRAM".
+// Returns the target that runs `program`, such as "check" or "import": the one
+// that the rule named; else Footprint's own, by its name in this workspace; or
+// "//PACKAGE:PROGRAM" for a program that only a rule of the using workspace can
+// provide.
 std::string GateTarget(absl::string_view program);
 
-// `text` with these in the place of Footprint's own, such as "//gates:check".
+// Returns `text` with these targets in place of Footprint's own, such as
+// "//gates:check".
 std::string NameGateTargets(absl::string_view text);
 
 }  // namespace footprint

@@ -26,14 +26,14 @@ absl::Status Damaged(size_t event) {
 class LiveBlocks {
  public:
   void Begin(const AllocationEvent& event, size_t place) {
-    // One that ended unseen, on another thread.
+    // Ends a block that was freed unseen, on another thread.
     End(event.address, place, /*is_moved=*/false);
     live_[event.address] = blocks_.size();
     blocks_.push_back({event.requested_bytes, event.bytes, place});
     bytes_ += event.bytes;
   }
 
-  // Nothing is said of a block that began before the record.
+  // Ends a block; ignores one that began before the record.
   void End(uint64_t address, size_t place, bool is_moved) {
     const auto found = live_.find(address);
     if (found == live_.end()) return;

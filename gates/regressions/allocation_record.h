@@ -1,16 +1,16 @@
-// Record of a program with the heap of profiling/regressions: blocks, mappings
-// and visits of phases, and when each visit held most.
+// Reads the record of a program with the heap of profiling/regressions: blocks,
+// mappings and visits of phases, and the moment at which each visit held most.
 //
 //   absl::StatusOr<AllocationRecord> record = ReadAllocationRecord(bytes);
 //   for (const RecordedVisit& visit : record->visits) {
 //     Use(visit.phase, visit.peak_bytes, record->blocks[visit.first_call]);
 //   }
 //
-// Counted from the events alone, so it is a second opinion on the figures that
+// Its figures are computed only from the events, so they check the figures that
 // exact_heap counts for the main thread.
 //
-// Pure, thread-safe; the result owns all it holds. Memory: 48 bytes a block.
-// Time: linear, and a hash look-up an event.
+// Pure function, thread-safe; the result owns copies. Memory: 48 bytes for each
+// block. Time: a hash look-up for each event.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_
 #define FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_
@@ -26,12 +26,12 @@
 
 namespace footprint {
 
-// Places in the order of events.
+// A place is an index in the order of events.
 inline constexpr size_t kNeverEnds = std::numeric_limits<size_t>::max();
 
 struct RecordedBlock {
   int64_t requested_bytes = 0;
-  int64_t bytes = 0;  // usable; of a mapping, whole pages
+  int64_t bytes = 0;  // usable bytes; whole pages of a mapping
   size_t begin = 0;
   size_t end = kNeverEnds;
   bool is_moved = false;  // ended by realloc
@@ -42,12 +42,13 @@ struct RecordedVisit {
   int64_t visit = 0;  // of this phase, from 0
   size_t begin = 0;
   size_t end = kNeverEnds;
-  // The blocks and mappings that began in it, of all phases in it.
+  // The blocks and mappings that began in it, including its inner phases.
   size_t first_call = 0;
   size_t call_count = 0;
   size_t first_mapping = 0;
   size_t mapping_count = 0;
-  // The place at which it held most, net of its beginning, for the first time.
+  // The first place at which it held most beyond what was live at its
+  // beginning.
   size_t peak = 0;
   int64_t peak_bytes = 0;
   size_t mapped_peak = 0;
@@ -55,13 +56,13 @@ struct RecordedVisit {
 };
 
 struct AllocationRecord {
-  std::vector<RecordedBlock> blocks;    // a call each, in order
-  std::vector<RecordedBlock> mappings;  // as the blocks
+  std::vector<RecordedBlock> blocks;    // one for each call, in order
+  std::vector<RecordedBlock> mappings;  // likewise
   std::vector<RecordedVisit> visits;    // in order of their beginning
-  size_t peak = 0;                      // of all
+  size_t peak = 0;                      // the place of the highest live bytes
 };
 
-// kDataLoss for a record that is cut short or makes no sense.
+// Parses a record. Returns kDataLoss if it is cut short or inconsistent.
 absl::StatusOr<AllocationRecord> ReadAllocationRecord(absl::string_view bytes);
 
 }  // namespace footprint

@@ -40,7 +40,7 @@ std::vector<std::string> SamplerArguments(const Producer& producer,
   return arguments;
 }
 
-// The files of a run before.
+// Removes the files of an earlier run.
 absl::Status RemoveRecords(const std::string& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry :

@@ -1,5 +1,5 @@
-// Runs a measured program to record its allocations, or with one regression
-// planted into it.
+// Runs a measured program, either to record its allocations or with one planted
+// regression.
 //
 //   Producer producer{"//memo:get_benchmark", "/runfiles/get.sampler.sh"};
 //   absl::StatusOr<RecordedRun> run =
@@ -28,9 +28,9 @@
 namespace footprint {
 
 struct Producer {
-  std::string label;    // of the program as it is gated
+  std::string label;    // the program's label in its gate
   std::string sampler;  // measures it with the heap of profiling/regressions
-  // Each of its benchmarks can be run alone, by Google Benchmark's filter.
+  // Whether each benchmark can be run alone, by Google Benchmark's filter.
   bool has_filter = true;
 };
 
@@ -41,11 +41,11 @@ struct RecordedRun {
 
 struct PlantedRun {
   MemoryProfile profile;
-  int process_count = 0;  // in which the regression took effect
+  int process_count = 0;  // processes in which the regression took effect
 };
 
-// kDataLoss if its processes recorded other things than each other; the errors
-// of RunFreshProcess, and kInternal if the sampler fails.
+// Returns kDataLoss if the records of its processes differ, kInternal if the
+// sampler fails, and the errors of RunFreshProcess.
 absl::StatusOr<RecordedRun> RecordProducer(const Producer& producer,
                                            const std::string& benchmark,
                                            const std::string& folder);

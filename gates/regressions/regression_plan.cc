@@ -17,8 +17,8 @@ namespace {
 
 constexpr char kLoop[] = "loop";
 constexpr int64_t kLeakSteps = 8;
-// The size of blocks that are allocated for volume alone: not worth a mapping
-// of its own.
+// The size of blocks that are allocated only for volume: too small for a
+// separate mapping.
 constexpr int64_t kVolumeBlockBytes = 1024;
 
 bool IsPeak(MetricKind metric) {
@@ -35,11 +35,12 @@ struct Place {
   const RecordedVisit& visit;
   RandomSequence* random;
   int64_t needed = 0;
-  // The record explains the figure: no call was made that it has not seen, as
-  // another thread's is not.
+  // Whether the record explains the figure. It does not if calls are missing,
+  // such as those of another thread.
   bool is_explained = true;
 
-  // From the least that is to be seen up to as much again as there is.
+  // Returns the bytes to add: between the least that must be detected and the
+  // measured value.
   int64_t Amount() const {
     const int64_t most = std::max(needed, figure.measured);
     if (random->Below(2) == 0) return needed;
@@ -50,8 +51,8 @@ struct Place {
                     static_cast<int64_t>(static_cast<double>(needed) * share));
   }
 
-  // Calls that were made until the peak, if that is known; of other metrics,
-  // all.
+  // Returns the number of calls until the peak, 0 if that is unknown; for other
+  // metrics, of all calls.
   size_t CallsToPeak() const {
     if (!IsPeak(figure.metric)) return visit.call_count;
     if (!is_explained) return 0;
@@ -63,12 +64,13 @@ struct Place {
     return count;
   }
 
-  // One of them, or -1: when the phase begins.
+  // Returns one of them at random, or -1, which stands for the phase's
+  // beginning.
   int64_t AnyCallToPeak() const {
     return static_cast<int64_t>(random->Below(CallsToPeak() + 1)) - 1;
   }
 
-  // A call until the peak whose block fits; -1 if there is none.
+  // Returns a random call until the peak whose block fits; -1 if there is none.
   int64_t FindCall(
       const std::function<bool(const RecordedBlock&)>& fits) const {
     std::vector<int64_t> found;
@@ -85,13 +87,13 @@ struct Place {
     return record.blocks[visit.first_call + static_cast<size_t>(call)];
   }
 
-  // Returns whether its bytes are in the figure for as long as it matters.
+  // Returns whether the block's bytes count in the figure.
   bool Counts(const RecordedBlock& block) const {
     if (IsPeak(figure.metric)) {
       return block.begin <= visit.peak && block.end > visit.peak;
     }
     if (figure.metric == NET_GROWTH_USABLE_BYTES) return block.end > visit.end;
-    // A block that realloc enlarges in place takes back what it had more.
+    // A block that realloc enlarges in place cancels the added bytes.
     return figure.metric == ALLOCATED_USABLE_BYTES && !block.is_moved;
   }
 
@@ -112,7 +114,7 @@ struct Place {
 
 using Planned = absl::optional<PlannedRegression>;
 
-// Returns whether it is of blocks' bytes, whatever is done to which block.
+// Returns whether the metric counts the bytes of blocks.
 bool IsOfKeptBytes(MetricKind metric) {
   return IsPeak(metric) || metric == ALLOCATED_USABLE_BYTES ||
          metric == NET_GROWTH_USABLE_BYTES;
@@ -122,7 +124,8 @@ int64_t ComputeGrowth(const RecordedBlock& block, int64_t more_bytes) {
   return UsableBytes(block.requested_bytes + more_bytes) - block.bytes;
 }
 
-// The fewest bytes more that take the block to a larger class, by `needed`.
+// Returns the fewest bytes to add so that the block's size class grows by
+// `needed`.
 int64_t BytesUntilSeen(const RecordedBlock& block, int64_t needed) {
   return block.bytes + needed - block.requested_bytes;
 }
@@ -208,7 +211,7 @@ Planned PlanLargerElement(const Place& place) {
                     ComputeGrowth(block, block.requested_bytes));
 }
 
-// A few bytes for each unit of an argument.
+// Plans a few bytes for each unit of an argument.
 Planned PlanGrowthWithArgument(const Place& place,
                                const BenchmarkMemory& benchmark) {
   if (!IsOfKeptBytes(place.figure.metric)) return absl::nullopt;
@@ -270,8 +273,7 @@ Planned PlanMoreMapping(const Place& place) {
                     counted[place.random->Below(counted.size())], bytes, bytes);
 }
 
-// The visit's peak in the figure's metric, to find the visit that makes the
-// figure.
+// Returns the visit's peak in the figure's metric.
 int64_t FindPeak(const RecordedVisit& visit, const JudgedFigure& figure) {
   return figure.metric == PEAK_MAPPED_BYTES ? visit.mapped_peak_bytes
                                             : visit.peak_bytes;
@@ -281,7 +283,7 @@ bool IsInside(const RecordedVisit& visit, size_t place) {
   return visit.begin <= place && place <= visit.end;
 }
 
-// The visit that makes the figure; null if none does.
+// Returns the visit that determines the figure; null if none does.
 const RecordedVisit* FindVisit(const JudgedFigure& figure,
                                const AllocationRecord& record) {
   const bool has_loop = std::any_of(

@@ -6,9 +6,8 @@
 //         RegressionSort::kOneMoreByte, figure, benchmark, record, &random);
 //   }
 //
-// The growth that is expected follows from the record of the program's own
-// calls, not from a measurement: whether the measurement sees it is what
-// selftest finds out.
+// The expected growth follows from the record of the program's own calls, not
+// from a measurement. The selftest then shows whether a measurement finds it.
 //
 // Pure functions, thread-safe; results own copies. Memory: linear in the
 // figures. Time: linear in the record's blocks.
@@ -71,7 +70,7 @@ struct JudgedFigure {
   std::string phase;  // empty: all that is measured
   MetricKind metric = METRIC_KIND_UNSPECIFIED;
   int64_t measured = 0;
-  // How much it may grow before the tightest of them rejects; 0 of an exact
+  // Bytes that it may grow before the tightest limit rejects; 0 for an exact
   // value.
   int64_t room = 0;
 };
@@ -87,15 +86,16 @@ struct PlannedRegression {
   int64_t expected_growth = 0;
 };
 
-// Returns nothing where the program gives no place for it: no block that is
-// alive at the peak, no argument, a metric that the sort does not move.
-// `benchmark` as it was measured before.
+// Returns nullopt if the program has no place for the regression: no block is
+// alive at the peak, there is no argument, or the sort does not change the
+// metric. `benchmark` is the earlier measurement.
 absl::optional<PlannedRegression> PlanRegression(
     RegressionSort sort, const JudgedFigure& figure,
     const BenchmarkMemory& benchmark, const AllocationRecord& record,
     RandomSequence* random);
 
-// Bytes that jemalloc hands out for a request: its size classes.
+// Returns the usable bytes that jemalloc hands out for a request, by its size
+// classes.
 int64_t UsableBytes(int64_t requested_bytes);
 
 }  // namespace footprint

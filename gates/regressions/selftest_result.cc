@@ -29,7 +29,7 @@ const BenchmarkMemory* FindBenchmark(const MemoryProfile& profile,
   return nullptr;
 }
 
-// "loop/load" of the phase `index`.
+// Returns the path, "loop/load", of the phase `index`.
 std::string MakePhasePath(const BenchmarkMemory& benchmark, int index) {
   const Phase& phase = benchmark.phases(index);
   if (phase.parent() < 0) return phase.name();
@@ -48,7 +48,7 @@ int64_t FigureIn(const BenchmarkMemory& benchmark, const JudgedFigure& figure) {
   return reading.bytes_or_count.value_or(figure.measured);
 }
 
-// The suite's profiles with the run's benchmarks in their places.
+// Returns the suite's profiles with the run's benchmarks in place of their own.
 std::vector<MemoryProfile> WithRun(const std::vector<MemoryProfile>& base,
                                    const std::string& label,
                                    const MemoryProfile& measured) {

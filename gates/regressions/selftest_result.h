@@ -1,12 +1,12 @@
-// Outcomes of planted regressions, and the text that tells them.
+// Collects the outcomes of planted regressions, and writes them as text.
 //
 //   SelftestResult result;
 //   result.trials.push_back(JudgeTrial(planned, run, input, options));
 //   Print(WriteSelftestText(result));
 //   return result.IsPassed() ? 0 : 1;
 //
-// Pure functions, thread-safe; a result owns copies. Memory: about a kibibyte a
-// trial. Time: JudgeTrial's is that of Evaluate over the whole suite.
+// Pure functions, thread-safe; a result owns copies. Memory: about 1 KiB for
+// each trial. Time: JudgeTrial takes as long as Evaluate for the whole suite.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
 #define FOOTPRINT_GATES_REGRESSIONS_SELFTEST_RESULT_H_
@@ -27,23 +27,23 @@ namespace footprint {
 enum class TrialEnd {
   kCaught,
   kMissed,      // accepted
-  kNotPlanted,  // no trial: not in effect in every process, or not measured
+  kNotPlanted,  // not in effect in every process, or not measured
 };
 
 struct RegressionTrial {
   PlannedRegression planned;
   TrialEnd end = TrialEnd::kNotPlanted;
   Decision decision = ACCEPT;
-  // The rules that reject, each once; empty if the decision is another.
+  // The rules that reject, each once; empty if the decision is not REJECT.
   std::vector<RuleKind> rules;
-  // Value that was measured of the figure, less its value before; 0 if it is
-  // not there.
+  // The measured value of the figure, less its value before; 0 if it was not
+  // measured.
   int64_t measured_growth = 0;
   std::string why;  // of kNotPlanted
 };
 
-// A benchmark that could not be tried at all, with the reason: said, never
-// passed over.
+// A benchmark that could not be tried at all, with the reason. The text always
+// lists it.
 struct UntriedBenchmark {
   std::string label;
   std::string benchmark;
@@ -58,26 +58,28 @@ struct SelftestResult {
   std::vector<std::string> uncovered;
 
   size_t Count(TrialEnd end) const;
-  // Returns whether at least 99 % were caught, and each of those asked for was
-  // tried.
+  // Returns whether at least 99 % were caught, and all requested regressions
+  // were tried.
   bool IsPassed() const;
 };
 
-// Returns null if none of the profiles has it; points into them.
+// Returns the benchmark in the profiles, or null if none has it.
 const BenchmarkMemory* FindBenchmark(const std::vector<MemoryProfile>& profiles,
                                      const std::string& label,
                                      const std::string& name);
 
-// Sets the size of the program's image, which the heap that plants enlarges, to
-// what `base` has: of the same benchmark.
+// Sets the size of the program's image, which the planting heap enlarges, to
+// that of `base`, the same benchmark.
 void TakeImage(const BenchmarkMemory& base, BenchmarkMemory* measured);
 
-// `base` was accepted; the run's benchmarks take the places of its own.
+// Judges a run. `base` must be accepted; the run's benchmarks replace those of
+// `base`.
 RegressionTrial JudgeTrial(const PlannedRegression& planned,
                            const PlantedRun& run, const GateInput& base,
                            const EvaluationOptions& options);
 
-// Tables by sort and by deployment, then what was missed; 80 columns.
+// Returns tables by sort and by deployment, then the missed regressions, in 80
+// columns.
 std::string WriteSelftestText(const SelftestResult& result);
 
 }  // namespace footprint
