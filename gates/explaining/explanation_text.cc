@@ -140,6 +140,7 @@ class ExplanationText {
 
   void WriteGrowth() {
     const char* about = "what grew";
+    // Earlier profiles show best what grew.
     if (explanation_.difference.has_value()) {
       const std::vector<std::string> lines =
           explanation_.difference->children.empty()
@@ -151,6 +152,7 @@ class ExplanationText {
       }
       return;
     }
+    // Without them, exact values that no longer hold show it.
     for (const Judgement& moved : explanation_.moved_exact_values) {
       MetricChange change;
       change.metric = moved.metric();

@@ -143,6 +143,7 @@ class Audit {
 
   void FindLoose(const ThresholdSource& source, int number) {
     const Threshold& threshold = source.file.threshold(number);
+    // Finds the headroom, the limit and the highest value that it judges.
     const bool is_stated = source.file.has_headroom();
     if (!is_stated && !options_.headroom.has_value()) return;
     const Headroom& headroom =
@@ -155,6 +156,7 @@ class Audit {
     const bool is_bytes =
         UnitOfMetric(threshold.metric()) == MetricUnit::kBytes;
     if (headroom.has_bytes() && !is_bytes) return;
+    // Compares the limit with that value and the headroom.
     const double allowed =
         headroom.has_percent()
             ? static_cast<double>(*highest) * (1 + headroom.percent() / 100)

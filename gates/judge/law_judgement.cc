@@ -162,6 +162,7 @@ class LawJudge {
   }
 
   void AddPrediction(const SizeLimit& limit) {
+    // Reads the size to predict, and how far it is beyond the measured sizes.
     std::vector<double> at;
     std::vector<std::string> words;
     double furthest = 1;
@@ -185,6 +186,7 @@ class LawJudge {
       figures_.push_back(figure);
       return;
     }
+    // Judges the range of the prediction.
     const ScalingPrediction prediction =
         PredictByScalingLaw(points_, at).value_or(ScalingPrediction());
     const auto most = static_cast<double>(limit.max_bytes());

@@ -105,16 +105,20 @@ RuledFigure JudgeGrowth(const Regression& rule, const MetricSamples& samples) {
     figure.limit =
         std::llround(ComputeMedian(baseline) * (1 + rule.tolerance() + spread));
   }
+  // A baseline of another machine cannot be compared with.
   if (rule.has_baseline() && !WhyForeign(rule.baseline(), samples).empty()) {
     figure.decision = ENVIRONMENT_MISMATCH;
     figure.explanation = WhyForeign(rule.baseline(), samples);
     return figure;
   }
+  // Sittings differ even if nothing changed, so their spread adds to the
+  // tolerance.
   const SampleDecision decision =
       JudgeRegression(baseline, current,
                       {rule.tolerance() + spread, rule.detectable() + spread});
   figure.decision = ToDecision(decision.kind);
   figure.explanation = decision.reason;
+  // Too few sittings do not show that spread, so they cannot reject.
   const size_t sitting_count = CountSittings(rule.baseline()).size();
   if (figure.decision == REJECT && sitting_count < kLeastSittings) {
     figure.decision = INCONCLUSIVE;

@@ -366,6 +366,7 @@ absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
 absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   const std::vector<std::string>& words = flags.words();
   const std::string verb = words.size() > 1 ? words[1] : "";
+  // `token list`
   if (verb == "list" && words.size() == 2) {
     const absl::StatusOr<std::vector<KeptToken>> tokens = ReadTokenFile(path);
     if (!tokens.ok()) return tokens.status();
@@ -382,9 +383,11 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
     }
     return WriteStandardOutput(text);
   }
+  // `token remove NAME`
   if (verb == "remove" && words.size() == 3) {
     return RemoveAccessToken(path, words[2]);
   }
+  // words.size() != 3) {| `token add NAME`
   if (verb != "add" || words.size() != 3) {
     return absl::InvalidArgumentError(
         "want `token add NAME`, `token list` or `token remove NAME`");

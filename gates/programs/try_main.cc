@@ -109,6 +109,7 @@ int Main(const std::vector<std::string>& arguments) {
     return FinishProgram(kProgram, HostText(host), "",
                          host.missing.empty() ? ACCEPT : BAD_CONFIGURATION);
   }
+  // Checks the command line before the trial, which takes long.
   if (flags->words().empty()) {
     return Complain(kProgram, "which bundle? Give a folder or an archive");
   }
@@ -118,6 +119,7 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<std::vector<VerdictFile>> files =
       ParseVerdictFiles(flags->Values("write"));
   if (!files.ok()) return Complain(kProgram, files.status().message());
+  // Fills the request from the flags.
   TrialRequest request;
   request.set_bundle_path(PathOfCaller(flags->words()[0]));
   const std::string temporary = EnvironmentValue("TMPDIR");
@@ -145,6 +147,7 @@ int Main(const std::vector<std::string>& arguments) {
   for (const std::string& each : flags->Values("thresholds")) {
     request.add_threshold_paths(PathOfCaller(each));
   }
+  // Runs the trial and writes its verdict.
   TrialSurroundings surroundings;
   if (!request.is_unexplained()) surroundings.on_decided = TellDecision;
   const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);

@@ -171,6 +171,7 @@ int Main(const std::vector<std::string>& arguments) {
     std::fputs(NameGateTargets(kHelp).c_str(), stdout);
     return kDone;
   }
+  // Refuses to run outside `bazel run`.
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr || !flags->Has("manifest")) {
     return Complain(absl::StrCat(
@@ -178,6 +179,8 @@ int Main(const std::vector<std::string>& arguments) {
         "run ",
         flags->Value("update_target", "//gates:update")));
   }
+  // Refuses flags without the others that they need, and flags that contradict
+  // each other.
   const bool needs_reason = flags->Has("allow_increase") ||
                             flags->Has("record") || flags->Has("reason");
   if (needs_reason && !IsReason(flags->Value("reason", ""))) {
@@ -212,6 +215,7 @@ int Main(const std::vector<std::string>& arguments) {
         "--file says where --add puts thresholds, and means nothing without "
         "it; add --add, or leave --file out");
   }
+  // Updates the files under the workspace's lock.
   const absl::StatusOr<FileLock> lock = LockWorkspace(workspace);
   if (!lock.ok()) return Complain(lock.status().message());
   const absl::StatusOr<WorkspaceUpdate> update = Update(*flags, workspace);

@@ -453,6 +453,7 @@ absl::Status SandboxRoot::BindFromHost(const std::string& path,
 }
 
 absl::Status SandboxRoot::Fill() {
+  // Makes the folders and files on which parts of the host are mounted.
   for (const char* each : kFolders) {
     const std::string path = absl::StrCat(path_, "/", each);
     if (mkdir(path.c_str(), 0755) != 0) {
@@ -467,6 +468,7 @@ absl::Status SandboxRoot::Fill() {
       return FileError(errno, path, "cannot be made");
     }
   }
+  // Lists the parts of the host that are mounted there.
   absl::Status status = BindFromHost("usr", "r");
   for (const char* each : kDevices) {
     if (status.ok()) status = BindFromHost(absl::StrCat("dev/", each), "d");
@@ -474,6 +476,7 @@ absl::Status SandboxRoot::Fill() {
   for (const char* each : kSystemFiles) {
     if (status.ok()) status = BindFromHost(each, "r");
   }
+  // On a system with a merged /usr, /bin and the like are symbolic links.
   for (const char* each : kSystemLinks) {
     std::error_code error;
     const std::filesystem::path source = absl::StrCat("/", each);

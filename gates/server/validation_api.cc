@@ -231,6 +231,7 @@ ApiResponse ValidationApi::Answer(const ApiRequest& request) {
       {"POST", "/v1/backups", kAdminScope, &ValidationApi::BackUp},
   };
   ++request_count_;
+  // Replaces the id in the path by "*", as the routes have it.
   std::vector<std::string> parts = absl::StrSplit(request.path, '/');
   std::string id;
   if (parts.size() > 3 && IsSha256Hex(parts[3])) id.swap(parts[3]);
@@ -238,6 +239,7 @@ ApiResponse ValidationApi::Answer(const ApiRequest& request) {
   for (size_t i = 1; i < parts.size(); ++i) {
     absl::StrAppend(&pattern, "/", i == 3 && !id.empty() ? "*" : parts[i]);
   }
+  // Finds the route and checks the token.
   bool is_known = false;
   for (const Route& route : kRoutes) {
     if (pattern != route.path) continue;

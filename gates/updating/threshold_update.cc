@@ -528,6 +528,7 @@ class EnvironmentPlanner {
     bool is_whole =
         !MayNameFailed(measured, old.selector(),
                        index_.FindBenchmarks(profile, old.selector()));
+    // Collects the measurements that need a threshold here.
     for (const Measurement& one : Find(old, profile)) {
       const BenchmarkMemory& benchmark = measured.benchmarks(one.benchmark);
       if (!IsSelected(options_, measured, benchmark) ||
@@ -552,6 +553,8 @@ class EnvironmentPlanner {
     }
     if (found.empty()) return;
     const bool is_exact = old.has_exact_bytes() || old.has_exact_count();
+    // values.size() == 1)) {| One threshold with the old selector is enough if
+    // one number fits all measurements.
     if (is_whole && (!is_exact || values.size() == 1)) {
       const bool is_minimum = old.rule_case() == Threshold::RULE_NOT_SET;
       Selector selector = old.selector();
@@ -560,6 +563,7 @@ class EnvironmentPlanner {
       return Add(old, selector,
                  is_minimum ? *values.begin() : *values.rbegin());
     }
+    // Otherwise each measurement gets its own threshold.
     for (const Measurement& one : found) {
       Selector selector = old.selector();
       selector.set_label(EscapeGlob(measured.label()));
@@ -601,8 +605,7 @@ class EnvironmentPlanner {
   const absl::Span<const ThresholdSource> sources_;
   const UpdateOptions& options_;
   const MeasurementIndex index_;
-  std::set<MeasurementKey>
-      kept_;  // judged by the profile's own environment
+  std::set<MeasurementKey> kept_;  // judged by the profile's own environment
   NewThresholds added_;
 };
 

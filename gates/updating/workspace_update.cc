@@ -178,6 +178,7 @@ class WorkspacePlanner {
         problems.push_back(problem);
       }
     }
+    // Reports all problems at once.
     std::string message;
     for (const Problem& problem : problems) {
       absl::StrAppend(&message, message.empty() ? "" : "\n", problem.location(),

@@ -164,6 +164,7 @@ int64_t NeuralNetwork::FitBytes(size_t feature_count) const {
 }
 
 absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
+  // table.feature_count() == 0) {| Checks the table and the options.
   if (table.row_count() == 0 || table.feature_count() == 0) {
     return absl::InvalidArgumentError(
         "a table without rows or features teaches nothing");
@@ -182,6 +183,7 @@ absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
                      "or more"));
   }
   Model model;
+  // The model begins with the means and deviations of the columns.
   model.estimator = name();
   model.feature_count = table.feature_count();
   model.parameters.resize(2 * table.column_count());
@@ -190,6 +192,7 @@ absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
   absl::Status status =
       ComputeColumnStatistics(table, standard.means, standard.deviations);
   if (!status.ok()) return status;
+  // Trains the network.
   absl::StatusOr<RunningNetwork> network = Start(
       table.feature_count(), std::min(options_.batch_rows, table.row_count()),
       Adam(learning_rate), options_.seed);
