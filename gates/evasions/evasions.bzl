@@ -1,6 +1,6 @@
-"""The corpus: ways to hold 100 MB that the figure of a loop does not tell of."""
+"""The corpus: ways to hold 100 MB that the figure of a loop does not show."""
 
-# Name of the profile -> the benchmark.
+# The benchmark of each profile, by the profile's name.
 WITHOUT_MALICE = {
     "bss": "BM_Bss",
     "doubling_buffer": "BM_DoublingBuffer",

@@ -1,5 +1,5 @@
-"""Each way to hold 100 MB under a limit of 1 MB is rejected; an honest program
-is not. Prints what each of the two figures says of each way."""
+"""Tests that each way to hold 100 MB under a limit of 1 MB is rejected, and an
+honest program is not. Prints the decision on both figures for each way."""
 
 import json
 import os
@@ -12,7 +12,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 def corpus():
-    """Names of profiles, from the list that they are made of."""
+    """Returns the names of the profiles, from the list that defines them."""
     names = []
     with open(os.path.join(FOLDER, "evasions.bzl"), encoding="utf-8") as file:
         text = file.read()
@@ -94,7 +94,7 @@ class EvasionsTest(unittest.TestCase):
                 self.assertEqual(judgement["decision"], "ACCEPT")
 
     def test_the_figure_of_the_loop_alone_accepts_many(self):
-        """The reason for the second figure."""
+        """This is the reason for the second figure."""
         accepted = [j["benchmark"] for j in self.verdict["judgements"]
                     if not j["benchmark"].startswith("whole_process/")
                     and j["decision"] == "ACCEPT"]

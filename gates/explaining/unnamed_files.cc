@@ -111,7 +111,7 @@ class Workspace {
     return false;
   }
 
-  // Returns how often `word` stands in a string, alone or after a colon.
+  // Returns how often `name` is in a string literal, alone or after a colon.
   int CountOfName(const std::string& name) const {
     int count = 0;
     for (const auto& build : builds_) {

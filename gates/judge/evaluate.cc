@@ -61,8 +61,7 @@ void AddUndecided(const MeasurementIndex& index, const PlacedThreshold& placed,
              verdict);
 }
 
-// Returns whether rules can be held against the measurement; adds a problem
-// if not.
+// Returns whether rules can judge the measurement; adds a problem if not.
 bool CanBeJudged(const MeasurementIndex& index, const PlacedThreshold& placed,
                  const Measurement& found, Verdict* verdict) {
   const Threshold& threshold = placed.threshold;
@@ -367,8 +366,8 @@ class Evaluation {
   CoverageCheck coverage_;
   BaselineFinder baselines_;
   JudgementList judgements_;
-  std::vector<Measurement> found_;    // kept for its memory
-  std::vector<RuledFigure> figures_;  // kept for its memory
+  std::vector<Measurement> found_;    // reused, to allocate less
+  std::vector<RuledFigure> figures_;  // reused, to allocate less
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 //   Verdict verdict = Evaluate(profiles, thresholds, options);
 //   return verdict.decision();  // the exit code
 //
-// A rule is held against every measurement that its selector names. Nothing is
-// skipped in silence:
+// A rule judges every measurement that its selector names. Nothing is skipped
+// in silence:
 // * BAD_CONFIGURATION: a threshold file has a problem; a benchmark or a whole
 //   process whose peak no blocking rule limits (peak_limit.h), unless it is
 //   exempt; a selector that does not name as many benchmarks as its threshold's

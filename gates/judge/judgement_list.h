@@ -47,7 +47,7 @@ class JudgementList {
   void Write(Verdict* verdict);
 
  private:
-  // One rule held against one measurement, before it is put in words.
+  // The result of one rule for one measurement, before it becomes a Judgement.
   struct Ruling {
     Measurement measurement;
     size_t source = 0;

@@ -53,7 +53,7 @@ class ThresholdExceptions {
   // Returns the threshold that judges a measurement in place of this one, which
   // names it; nullopt if no other one does. The phase is empty for the whole
   // region. Thresholds in files for another environment than the profile's are
-  // skipped, unless this one's file is for another environment, too.
+  // skipped, unless this one's file is for another environment itself.
   absl::optional<Place> Find(size_t source, int number,
                              const MemoryProfile& profile,
                              const BenchmarkMemory& benchmark,

@@ -82,8 +82,9 @@ expect 2 'is no OLD=NEW' --base=base --change=change --renamed=x
 expect 2 'there is no format "yaml"' --base=base --change=change --format=yaml
 expect 2 'did you mean "limit"' --base=base --change=change --limt=1
 
-# A revision. The stand-in for Bazel knows the gate only where a BUILD file is,
-# builds only what is not broken, and measures what the workspace says.
+# A revision. The stand-in for Bazel knows the gate only if there is a BUILD
+# file, builds nothing if there is a file "broken", and measures what the
+# workspace says.
 git() { command git -c user.name=x -c user.email=x@example.org -c init.defaultBranch=main "$@"; }
 mkdir -p repository/sub && git -C repository init -q || exit 2
 cat >bazel <<END

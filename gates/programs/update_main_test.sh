@@ -155,7 +155,7 @@ two '//*'
 expect_two 1 "//[*] [*] was changed by hand too.*names //c:d BM_Z too.*--only='//[*]'" 1 --only=//a:b
 expect_two 0 'recorded what was changed by hand' 3
 
-# A profile of one process, and one that forked, lower nothing.
+# A profile of one process, or one that forked, lowers no limit.
 for doubt in 'process_count: 1' 'process_count: 3 forked'; do
   sed "s/process_count: 3/${doubt% forked}/" p.profile.textproto >doubtful.profile.textproto
   [[ $doubt == *forked ]] && sed -i 's/name: "BM_X"/& forked_process_count: 1/' doubtful.profile.textproto
@@ -240,7 +240,8 @@ chmod u+w limits.textproto
 unchanged
 compgen -G '.*.footprint-partial' >/dev/null && fail "a partial file was left"
 
-# Two at once: the second waits for the lock, and each file is whole.
+# Of two updates at once the second waits for the lock, and each file is
+# complete.
 limits 2000
 (flock 9 && sleep 1) 9<"$WORKSPACE" &
 sleep 0.3

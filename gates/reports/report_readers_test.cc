@@ -18,7 +18,8 @@
 namespace footprint {
 namespace {
 
-// Writes the verdict in every format, and the counts that a reader must find.
+// Writes the verdict in every format and the counts to find. Returns the status
+// of report_readers.py.
 int ReadReports(const Verdict& verdict, int most_sarif_results) {
   const std::string folder = testing::TempDir();
   ReportOptions options;

@@ -157,7 +157,7 @@ class Answerer {
   // ends the endless answers.
   virtual socket_t listener() const = 0;
   virtual void CloseListener() = 0;
-  // `prepare` sees the request once its header is read.
+  // Answers a request. Calls `prepare` with it once its header is read.
   virtual void Answer(httplib::Stream* stream, const Prepare& prepare) = 0;
 };
 

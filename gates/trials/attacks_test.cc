@@ -63,7 +63,7 @@ constexpr Attack kAttacks[] = {
     {"file_too_large", PROGRAM_FAILED, "status 10"},
     // Its 255 processes need more than the budget.
     {"fork_bomb", PEAK_ABOVE_BUDGET},
-    // Its 255 threads have some 20 MiB of stacks, more or less by the kernel.
+    // Its 255 threads have about 20 MiB of stacks, depending on the kernel.
     {"thread_bomb", PROGRAM_FAILED, "status 10", "sandbox_test_program",
      100 * kMiB},
     {"try_ptrace", PROGRAM_FAILED, "status 10"},

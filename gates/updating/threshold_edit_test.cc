@@ -468,7 +468,7 @@ TEST(ThresholdEditPropertyTest, HistoryIsAppendedToTheRightThreshold) {
     change.history =
         FirstEntry(before.file.threshold(change.threshold), "2026-11-21",
                    absl::StrCat("seed ", seed, " } # \""));
-    // EditThresholds itself compares the result with what was asked for.
+    // EditThresholds itself compares the result with the requested change.
     const ThresholdSource source =
         ParseThresholdFile("t", Edit(text, {change}));
     ASSERT_THAT(source.problems, IsEmpty());

@@ -2,7 +2,7 @@
 
 load("//profiling:defs.bzl", "memory_profile")
 
-# How a table is read -> the form of its file.
+# The format of the file for each way to read a table.
 _FORMAT_OF_IO = {
     "binary": "binary",
     "csv": "csv",
@@ -10,8 +10,8 @@ _FORMAT_OF_IO = {
 }
 _PROGRAMS = {
     "linear_regression": [],
-    # The bytes that a network holds do not depend on how often it sees the table,
-    # and those that it allocates hardly do.
+    # The bytes that a network holds do not depend on the number of epochs, and
+    # the bytes that it allocates hardly do.
     "neural_network": ["--epochs=2"],
 }
 

@@ -315,7 +315,8 @@ absl::Status ParseFlags(int argc, char** argv, const char* purpose) {
   };
   usage.contains_helpshort_flags = usage.contains_help_flags;
   absl::SetFlagsUsageConfig(usage);
-  // A limit of file size must be an error of write, not the end of the program.
+  // Exceeding a limit of file sizes must be an error of write, and not end the
+  // program.
   std::signal(SIGXFSZ, SIG_IGN);
   return RefuseArguments(
       ParseProgramFlags(argc, argv, /*wrong_flag_exit_code=*/1));

@@ -1,4 +1,4 @@
-"""The tabular experiment as ordinary programs, as gates judge it."""
+"""Lists the tabular experiment's models and sizes that gates judge."""
 
 MODELS = [
     "linear",
@@ -13,7 +13,7 @@ SIZES = [
 ]
 
 def profile_names(program):
-    """Names of a program's profiles, of each model and size."""
+    """Returns the names of a program's profiles, for each model and size."""
     return [
         "%s_%s_%dx%d_profile" % (program, model, features, rows)
         for model in MODELS

@@ -26,7 +26,7 @@ measure() {
   with+=("--with=$scratch/$name")
 }
 
-# Python first: its stages begin with one that the C++ program does not have.
+# Python comes first, since its first stage is missing in the C++ program.
 for library in sklearn torch; do
   if error=$(/usr/bin/python3 -c "import $library" 2>&1); then
     measure "$library" "$here/python_experiment" --library="$library"

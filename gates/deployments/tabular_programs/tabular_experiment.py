@@ -3,9 +3,9 @@
     tabular_experiment.py --library=sklearn --model=linear --features=10 --rows=1000
 
 Imports, generates a table, writes it, loads it, fits, saves the model, and
-predicts with the model as it was saved: as native_experiment does in C++. Data
-that a stage no longer needs are dropped before the next. Files lie in a folder
-of their own, which is gone at the end.
+predicts with the saved model, as native_experiment does in C++. Data are freed
+as soon as no later stage needs them. Files are in a temporary folder, which is
+removed at the end.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def parse_flags():
 
 
 def generate_table(numpy, flags):
-    """Rows of features and, last, a linear function of them with noise."""
+    """Returns rows of features and, last, a linear function of them with noise."""
     random = numpy.random.default_rng(1)
     table = random.uniform(-1, 1, (flags.rows, flags.features + 1))
     coefficients = random.uniform(-1, 1, flags.features)
@@ -59,7 +59,7 @@ class Sklearn:
     def fit(self, features, target):
         import warnings
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it has not converged
+            warnings.simplefilter("ignore")  # ignores that it has not converged
             return self.make().fit(features, target)
 
     def save(self, model, path):
@@ -96,7 +96,7 @@ class Torch:
         x = torch.from_numpy(features)
         y = torch.from_numpy(target)
         if self.flags.model == "linear":
-            # One column more, of ones, for the intercept.
+            # An additional column of ones gives the intercept.
             ones = torch.ones((len(x), 1), dtype=x.dtype)
             solution = torch.linalg.lstsq(torch.cat([x, ones], 1), y[:, None])
             with torch.no_grad():
