@@ -1,5 +1,5 @@
 """Tests that each way to hold 100 MB under a limit of 1 MB is rejected, and an
-honest program is not. Prints the decision on both figures for each way."""
+honest program is not. Prints what the figures show of each way."""
 
 import json
 import os

@@ -38,8 +38,8 @@ struct DeploymentSummary {
 std::vector<DeploymentSummary> SummarizeDeployments(const Verdict& verdict);
 
 // Returns the margin of a limit as a share of it: 0.25 is a quarter left, -0.25
-// a quarter too much. It is infinite for an exact value that holds, and plus or
-// minus infinity for a limit of zero.
+// a quarter too much. It is infinite for an exact value that holds, and for a
+// limit of zero unless the value is zero too.
 double MarginShare(const Judgement& judgement);
 
 // Returns "25.0 % of 2.00 MiB", "none of 2.00 MiB", "16 B over 2.00 MiB" or

@@ -3,11 +3,10 @@
 //
 //   WriteFile("gl-code-quality-report.json", WriteGitlabReport(verdict, {}));
 //
-// Severities: "blocker" is a rejection, "critical" a blocking rule that could
-// not be judged, "minor" a warning, and "info" a rule that does not block and
-// could not be judged. A finding without a file is at line 1 of its package's
-// BUILD. Fingerprints are unique in the report and stay the same when lines
-// move.
+// Severities: "blocker" is a rejection, "critical" something that could not be
+// judged, "minor" a warning, and "info" a problem that does not change the
+// verdict. A finding without a file is at line 1 of its package's BUILD.
+// Fingerprints are unique in the report and stay the same when lines move.
 //
 // Pure function, thread-safe. Memory: three times the report.
 

@@ -1,4 +1,4 @@
-"""Lists the tabular experiment's models and sizes that gates judge."""
+"""Lists models, sizes and profiles of the tabular experiment as programs."""
 
 MODELS = [
     "linear",
