@@ -3,7 +3,7 @@
 //
 //   absl::StatusOr<std::vector<GateExplanation>> gates =
 //       ExplainGates(input, verdict, options);
-//   if (!gates.ok()) return gates.status(); // the name matches no rule
+//   if (!gates.ok()) return gates.status();  // the name matches no rule
 //   std::cout << WriteExplanationText(*gates, text_options);
 //
 // Pure function, thread-safe; the result copies what it names. Memory: the

@@ -1,7 +1,8 @@
 // Reads and saves the memory profiles of a file or a folder.
 //
 //   absl::StatusOr<std::vector<MemoryProfile>> before =
-//   ReadProfiles("/tmp/old"); if (!before.ok()) return before.status();
+//       ReadProfiles("/tmp/old");
+//   if (!before.ok()) return before.status();
 //
 // Thread-safe, without state; the caller owns what was read. Memory: the
 // profiles. Time: linear in the profiles and in the number of files of the

@@ -5,8 +5,8 @@
 //   figures = ParseGzippedHeapProfile(bytes);
 //
 // * pprof's gzipped protobuf, as Go and others write it: "inuse_space";
-// * text of gperftools ("heap profile: ... @ heapprofile" counts every call, "@
-//   heap_v2/524288" is sampled) and of jemalloc ("heap_v2/524288"). Sampled
+// * text of gperftools ("heap profile: ... @ heapprofile" counts every call,
+//   "@ heap_v2/524288" is sampled) and of jemalloc ("heap_v2/524288"). Sampled
 //   texts contain the raw samples, so each call site's bytes are divided by the
 //   probability that a block of its mean size is sampled.
 //

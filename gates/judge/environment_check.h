@@ -1,10 +1,10 @@
 // Finds the benchmarks that only thresholds of other environments judge.
 //
 //   EnvironmentCheck check(profiles, sources, index, command);
-//   check.NoteFile(source, profile); // each file for its label
-//   check.NoteForeign(ruled); // judged in another environment
-//   check.NoteKept(found, metric, &threshold); // judged here const
-//   std::set<BenchmarkKey> mismatched = check.Run(&verdict);
+//   check.NoteFile(source, profile);             // each file for its label
+//   check.NoteForeign(ruled);                    // judged elsewhere
+//   check.NoteKept(found, metric, &threshold);   // judged here
+//   const std::set<BenchmarkKey> mismatched = check.Run(&verdict);
 //
 // Keeps references to its arguments, which must outlive it. Thread-compatible.
 // Memory: about 100 bytes a note.

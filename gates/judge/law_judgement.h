@@ -1,8 +1,8 @@
 // Judges the law by which bytes grow with a benchmark's arguments.
 //
-//   std::vector<MeasuredSize> sizes; // one for each benchmark of the family
-//   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000}); for
-//   (const RuledFigure& figure : JudgeScaling(scaling, sizes)) ...
+//   std::vector<MeasuredSize> sizes;  // one for each benchmark of the family
+//   sizes.push_back({"BM_Fit/rows:1000", {{"rows", "1000"}}, 80000});
+//   for (const RuledFigure& figure : JudgeScaling(scaling, sizes)) ...
 //
 // Pure function, thread-safe. Memory and time: those of the fit (base/scaling).
 

@@ -2,7 +2,7 @@
 //
 //   const MetricSamples samples =
 //       CollectSamples(files, "//a:b", "BM_Fit", "", PEAK_RESIDENT_BYTES);
-//   if (samples.values.empty()) ... // there are no samples
+//   if (samples.values.empty()) ...  // there are no samples
 //
 // Pure function, thread-safe; the result owns copies. Memory: the values. Time:
 // linear in the files.

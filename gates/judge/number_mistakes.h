@@ -1,8 +1,8 @@
 // Finds the mistakes in a threshold's whole numbers that all its rules have in
 // common.
 //
-//   const NumberField& number = *FindNumber(threshold, MAXIMUM); if
-//   (CheckUnitAndSign(threshold, number, &mistakes)) ... // it is valid
+//   const NumberField& number = *FindNumber(threshold, MAXIMUM);
+//   if (CheckUnitAndSign(threshold, number, &mistakes)) ...  // it is valid
 //
 // Pure functions, thread-safe. Memory: the messages.
 

@@ -1,7 +1,7 @@
 // Adds a problem to a verdict: why something could not be judged.
 //
 //   AddProblem(BAD_CONFIGURATION, "t.textproto:12", "selects nothing",
-//   &verdict);
+//              &verdict);
 //
 // Thread-compatible. Memory: the verdict owns copies of both texts.
 

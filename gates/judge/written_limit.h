@@ -1,9 +1,10 @@
 // Parses limits as people write them: the fields `max` and `min` of a
 // threshold.
 //
-//   max: "24 MB" // 24,000,000 bytes max: "21.8 MB + 10 %" // a measured
-//   figure, and a tenth more max: "+ 2 MiB" // 2 MiB above a figure not
-//   measured yet max: "1000" // bytes, or calls if the metric counts calls
+//   max: "24 MB"            // 24,000,000 bytes
+//   max: "21.8 MB + 10 %"   // a measured figure, and a tenth more
+//   max: "+ 2 MiB"          // 2 MiB above a figure that is not measured yet
+//   max: "1000"             // bytes, or calls if the metric counts calls
 //
 // ParseThresholdFile sets the number that a text means (`max_bytes`,
 // `max_count` ...), so that all other code reads only numbers. The update

@@ -3,8 +3,9 @@
 //
 //   for (const DeploymentSummary& each : SummarizeDeployments(verdict)) {
 //     Show(each.label, each.rule_count);
-//     if (each.nearest >= 0)
-//     Show(MarginText(verdict.judgements(each.nearest)));
+//     if (each.nearest >= 0) {
+//       Show(MarginText(verdict.judgements(each.nearest)));
+//     }
 //   }
 //
 // Pure functions, thread-safe; results copy what they name. Memory: a label for

@@ -2,8 +2,8 @@
 //
 //   absl::StatusOr<Verdict> part =
 //       OnlyDeployments(verdict, "//memo/*", labels_of_all_profiles);
-//   if (!part.ok()) return part.status(); // the glob matches nothing return
-//   part->decision();
+//   if (!part.ok()) return part.status();  // the glob matches nothing
+//   return part->decision();
 //
 // Pure function, thread-safe; the result is a copy. Memory and time: linear in
 // the verdict.

@@ -1,8 +1,11 @@
 // Runs the trials that wait in a store, on a fixed number of threads.
 //
-//   TrialQueue queue(store, run, {}); queue.Start(); ...
-//   queue.NoticeSubmission(); // after each TrialStore::Submit ...
-//   queue.Stop(); // waits for running trials
+//   TrialQueue queue(store, run, {});
+//   queue.Start();
+//   ...
+//   queue.NoticeSubmission();               // after each TrialStore::Submit
+//   ...
+//   queue.Stop();                           // waits for running trials
 //
 // Every trial gets a verdict. It is INCONCLUSIVE, with the reason, if `run`
 // returns an error, if the server ended during as many attempts as the options

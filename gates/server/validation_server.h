@@ -3,10 +3,10 @@
 //
 //   ValidationServerOptions options;
 //   options.store_folder = "/var/lib/footprint";
-//   absl::Status status = ServeUntilSignalled(options, run_trial, [](int port)
-//   {
-//     std::printf("listening at port %d\n", port);
-//   });
+//   absl::Status status =
+//       ServeUntilSignalled(options, run_trial, [](int port) {
+//         std::printf("listening at port %d\n", port);
+//       });
 //
 // SIGTERM and SIGINT end it: it takes no more requests, waits for running
 // trials, and leaves waiting trials in the store. A second signal ends it at

@@ -2,9 +2,10 @@
 // tolerance bound of order statistics (Wilks 1941), which assumes no
 // distribution.
 //
-//   // none of 59 runs was above max_bytes FitConfidence(59, 0, 0.95); //
-//   0.9515: enough to say "95 % fit" RunsForConfidence(0, 0.95, 0.95); // 59
-//   JudgeBudget({59, 0}, {0.95, 0.95}).kind; // kAccept
+//   // none of 59 runs was above max_bytes
+//   FitConfidence(59, 0, 0.95);         // 0.9515: enough to say "95 % fit"
+//   RunsForConfidence(0, 0.95, 0.95);   // 59
+//   JudgeBudget({59, 0}, {0.95, 0.95}).kind;  // kAccept
 //
 // Pure functions, thread-safe. Only JudgeBudget allocates: 8 bytes for each
 // run. Its time is quadratic in the runs.

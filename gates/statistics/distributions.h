@@ -1,8 +1,9 @@
 // Computes tails of the binomial, the normal and Student's distribution for
 // hypothesis tests.
 //
-//   // 3 of 300 runs exceed a limit that one in 1,000 may exceed: how likely is
-//   that? const double p_value = BinomialUpperTail(300, 0.001, 3);
+//   // How likely is it that 3 of 300 runs exceed a limit that one in 1,000 may
+//   // exceed?
+//   const double p_value = BinomialUpperTail(300, 0.001, 3);
 //
 // Relative error: at most 1e-12 for up to 10^9 trials (distributions_test
 // compares with values of 50 digits). Small tails keep their relative error,

@@ -2,8 +2,8 @@
 // host has for them. So no run is killed because others run at the same time.
 //
 //   MemoryAdmission admission(MemoryAdmission::BytesForRuns(available_bytes));
-//   const MemoryAdmission::Share share = admission.Await(run.limit_bytes); ...
-//   // run; then the share is returned
+//   const MemoryAdmission::Share share = admission.Await(run.limit_bytes);
+//   ...                                   // run; then the share is returned
 //
 // `Await` waits until the bytes are free. Shares are granted in the order of
 // the calls, so that a large run does not starve. A thread that holds a share

@@ -1,10 +1,11 @@
 // Tries a bundle: runs it in a sandbox, and decides whether it fits its budget.
 //
-//   TrialRequest request; request.set_bundle_path("model.bundle");
+//   TrialRequest request;
+//   request.set_bundle_path("model.bundle");
 //   request.set_work_folder("/var/lib/footprint/trials/17");
-//   request.set_budget_bytes(200 << 20); absl::StatusOr<TrialResult> result =
-//   RunTrial(request); return result->verdict().decision(); // the exit status,
-//   as for `check`
+//   request.set_budget_bytes(200 << 20);
+//   absl::StatusOr<TrialResult> result = RunTrial(request);
+//   return result->verdict().decision();  // the exit status, as for `check`
 //
 // A trial has three runs, each in a new sandbox. The first runs the program
 // unchanged and measures it from outside, the second runs it unchanged under

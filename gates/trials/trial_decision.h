@@ -1,8 +1,8 @@
 // Decides a trial by its runs. Each function reads a run that has ended, and if
 // the run settles the trial, sets the cause and the reason in its result.
 //
-//   DecideMeasuredRun(run, limits, &result); if (result.cause() ==
-//   TRIAL_CAUSE_UNSPECIFIED) ... // it may fit
+//   DecideMeasuredRun(run, limits, &result);
+//   if (result.cause() == TRIAL_CAUSE_UNSPECIFIED) ...  // it may fit
 //
 // Changes only `result`; thread-compatible. trial_verdict.h makes the verdict
 // from the result.

@@ -1,8 +1,8 @@
 // Multiple linear regression: least squares with an intercept.
 //
-//   LinearRegression estimator; absl::StatusOr<Model> model =
-//   estimator.Fit(table); // model->parameters: the intercept, then a
-//   coefficient for each feature.
+//   LinearRegression estimator;
+//   absl::StatusOr<Model> model = estimator.Fit(table);
+//   // model->parameters: the intercept, then a coefficient for each feature.
 //
 // Method: the columns are standardised to mean 0 and deviation 1. They pass
 // block by block through a Householder QR that keeps only the triangle, of

@@ -2,8 +2,9 @@
 // visits each row once an epoch.
 //
 //   RowOrder order(table.row_count(), /*seed=*/epoch);
-//   for (size_t i = 0; i < table.row_count(); ++i)
-//   Use(table.Row(order.Next()));
+//   for (size_t i = 0; i < table.row_count(); ++i) {
+//     Use(table.Row(order.Next()));
+//   }
 //
 // It steps through the rows by a random length that is coprime to the number of
 // rows. A true shuffle would need an index of 4 to 8 bytes a row, a tenth of a
