@@ -16,6 +16,7 @@
 
 namespace footprint {
 
+// Returns a paragraph for each explanation.
 std::string WriteExplanationText(
     const std::vector<GateExplanation>& explanations,
     const ReportOptions& options);

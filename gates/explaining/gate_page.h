@@ -18,6 +18,7 @@
 
 namespace footprint {
 
+// Returns the HTML of the page. `verdict` must be on `input`.
 std::string WriteGatePage(const GateInput& input, const Verdict& verdict);
 
 }  // namespace footprint

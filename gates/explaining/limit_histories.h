@@ -16,6 +16,7 @@
 
 namespace footprint {
 
+// Adds the chart and the table to `page`.
 void AddLimitHistories(const GateInput& input, Page* page);
 
 // Returns the file's name and the line of "folder/file:line".

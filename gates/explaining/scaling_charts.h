@@ -21,6 +21,7 @@
 
 namespace footprint {
 
+// Returns the charts of the rules, then those of the families.
 std::vector<LineChart> ScalingCharts(const GateInput& input);
 
 }  // namespace footprint

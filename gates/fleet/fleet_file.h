@@ -32,6 +32,7 @@ struct FleetSource {
   std::vector<std::string> problems;
 };
 
+// Parses the text of a fleet file. `path` is for messages only.
 FleetSource ParseFleetFile(absl::string_view path, absl::string_view text);
 
 // Returns the RAM without the reserve. The device's fleet must not have

@@ -30,6 +30,8 @@ namespace footprint {
 
 inline constexpr int64_t kMostUnpackedBytes = int64_t{256} << 20;
 
+// These return whether the bytes begin like a heap profile in text, and like a
+// gzipped file.
 bool LooksLikeHeapProfileText(absl::string_view text);
 bool LooksGzipped(absl::string_view bytes);
 

@@ -59,6 +59,7 @@ struct EvaluationOptions {
   absl::Span<const MemorySamples> samples;
 };
 
+// Returns the verdict of all thresholds on all profiles.
 Verdict Evaluate(absl::Span<const MemoryProfile> profiles,
                  absl::Span<const ThresholdSource> thresholds,
                  const EvaluationOptions& options);

@@ -47,6 +47,7 @@ struct GateInput {
 
 enum class SamplesToRead { kThoseOfRules, kAll };
 
+// Reads all files of the manifest. What cannot be read is in `problems`.
 GateInput ReadGateInput(const std::string& manifest_path,
                         SamplesToRead wanted = SamplesToRead::kThoseOfRules);
 

@@ -39,6 +39,7 @@ struct Measurement {
 // A key is equal for the same metric of the same benchmark or phase.
 using MeasurementKey = std::tuple<int, int, int, MetricKind>;
 
+// Returns the key of the metric `kind` of `found`.
 inline MeasurementKey MakeKey(const Measurement& found, MetricKind kind) {
   return {found.profile, found.benchmark, found.phase, kind};
 }

@@ -48,6 +48,7 @@ struct ThresholdSource {
   std::string LocationOfExemption(int exemption) const;
 };
 
+// Parses and checks the text of a threshold file. `path` is for messages only.
 ThresholdSource ParseThresholdFile(absl::string_view path,
                                    absl::string_view text);
 

@@ -57,6 +57,7 @@ struct ThresholdNumbers {
   }
 };
 
+// Returns the numbers of the threshold, in bytes or counts.
 ThresholdNumbers ReadNumbers(const Threshold& threshold);
 
 // Returns `ratio` x `baseline` as a limit, rounded down, except that a product

@@ -40,6 +40,8 @@ struct WrittenLimit {
   int64_t ComputeNumber(MetricKind metric) const;
 };
 
+// Parses the text of `max`. Returns kInvalidArgument if it is malformed, or its
+// unit is not that of the metric.
 absl::StatusOr<WrittenLimit> ParseWrittenLimit(absl::string_view text,
                                                MetricKind metric);
 

@@ -18,6 +18,7 @@
 
 namespace footprint {
 
+// Adds the devices of the fleet file to `request`.
 absl::Status AddDeviceBudgets(const std::string& path, TrialRequest* request);
 
 }  // namespace footprint

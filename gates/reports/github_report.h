@@ -29,9 +29,11 @@ namespace footprint {
 inline constexpr int kGithubMostAnnotations = 10;
 inline constexpr size_t kGithubMostSummaryBytes = 1024 * 1024;
 
+// Returns the text for the job log.
 std::string WriteGithubReport(const Verdict& verdict,
                               const ReportOptions& options);
 
+// Returns the Markdown for the step's summary.
 std::string WriteGithubSummary(const Verdict& verdict,
                                const ReportOptions& options);
 

@@ -39,6 +39,7 @@ std::string SummaryLine(const Verdict& verdict);
 // The outcome of a judgement: its decision and severity together.
 enum class Outcome { kHolds, kRejects, kWarns, kIsRecorded };
 
+// Returns the outcome of a judgement.
 Outcome FindOutcome(const Judgement& judgement);
 // Returns whether the judgement rejects or warns, so that every report shows it
 // in full.
@@ -59,6 +60,7 @@ using ReportRow = std::array<std::string, 6>;
 inline constexpr std::array<const char*, 6> kReportHeadings = {
     "benchmark", "metric", "measured", "limit", "margin", "verdict"};
 
+// Returns the cells of a judgement, in the order of kReportHeadings.
 ReportRow MakeReportRow(const Judgement& judgement);
 
 // Returns a rounded value of the metric: "1.50 MiB", "1,200".

@@ -23,6 +23,7 @@ struct HostDescription {
   std::string kernel;
 };
 
+// Returns the mechanisms that this host has and lacks.
 HostDescription DescribeHost();
 
 }  // namespace footprint

@@ -5,9 +5,10 @@
 //
 // A page is charged to the control group that reads it first, so the group's
 // own count leaves out pages of the host's files that were already in memory.
-// Here these pages count if a process of the group has them. Returns 0 if the
-// group has fewer than two processes (the kernel itself keeps the resident peak
-// of a process), or if a process started or ended during the measurement.
+// Here they count by the share of each process that maps them (the kernel's
+// proportional set size). Returns 0 if the group has fewer than two processes
+// (the kernel itself keeps the resident peak of a process), or if a process
+// started or ended during the measurement.
 //
 // Thread-safe; keeps nothing. Memory: a few KiB. Time: about 100 us for each
 // process, more for large ones. Errors: returns 0 if it cannot measure.
@@ -20,6 +21,7 @@
 
 namespace footprint {
 
+// Returns the bytes, or 0. `group_path` is the folder of the control group.
 int64_t ReadResidentSum(const std::string& group_path);
 
 }  // namespace footprint

@@ -107,6 +107,7 @@ struct SandboxEnd {
   std::string standard_error_tail;
 };
 
+// Runs the program and waits for its end.
 absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
                                         const SandboxRun& run);
 

@@ -50,6 +50,7 @@ class Connection {
   const FileDescriptor socket_;
 };
 
+// Makes a connection without TLS.
 std::unique_ptr<Connection> PlainConnection(FileDescriptor socket);
 
 // Makes the server's side of a TLS connection. `context` must outlive it.

@@ -73,6 +73,8 @@ extern const bool kSubmitHasTls;
 // https without TLS. Pure function.
 absl::Status CheckServerAddress(const std::string& server, bool has_tls);
 
+// Submits the bundle and waits for its verdict, with the errors above. A REJECT
+// is not an error: it is in the report and the exit status.
 absl::StatusOr<SubmittedVerdict> SubmitBundle(const std::string& bundle_path,
                                               const SubmitOptions& options);
 

@@ -18,6 +18,7 @@
 
 namespace footprint {
 
+// Returns the HTML of the page.
 std::string ValidationPage();
 
 // Returns the Content-Security-Policy, which allows only the page's own script

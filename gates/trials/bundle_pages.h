@@ -24,6 +24,7 @@
 
 namespace footprint {
 
+// Evicts the pages of all regular files below `folder`.
 absl::Status EvictFiles(const std::string& folder);
 
 }  // namespace footprint

@@ -24,6 +24,7 @@ namespace footprint {
 inline constexpr int64_t kMostExplanationBytes = 4 << 20;
 inline constexpr int64_t kMostTextBytes = 4096;
 
+// Returns the explanation if it keeps all bounds.
 absl::StatusOr<TrialExplanation> CheckedExplanation(absl::string_view bytes);
 
 }  // namespace footprint

@@ -43,6 +43,8 @@ struct RecordsToRead {
   int time_limit_seconds = kReaderSeconds;
 };
 
+// Returns the explanation that `reader_program`, an executable's bytes, makes
+// of the records in a sandbox.
 absl::StatusOr<TrialExplanation> ReadRecordsConfined(
     const SandboxRoot& root, const RecordsToRead& records,
     absl::string_view reader_program);

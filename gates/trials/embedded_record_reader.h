@@ -18,6 +18,7 @@ extern const char footprint_record_reader_end[];
 
 namespace footprint {
 
+// Returns the bytes of the executable.
 inline absl::string_view EmbeddedRecordReader() {
   return absl::string_view(footprint_record_reader_begin,
                            static_cast<size_t>(footprint_record_reader_end -

@@ -31,6 +31,7 @@ struct RecordedRun {
   int64_t wall_time_ns = 0;
 };
 
+// Returns the explanation of a run from its records.
 absl::StatusOr<TrialExplanation> ExplainRecords(const RecordedRun& run);
 
 }  // namespace footprint

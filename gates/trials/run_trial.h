@@ -55,6 +55,7 @@ struct TrialSurroundings {
 // Returns the memory that this host has now for the runs of trials.
 absl::StatusOr<int64_t> ReadBytesForRuns();
 
+// Runs the trial and returns its result, whose verdict is always set.
 absl::StatusOr<TrialResult> RunTrial(
     const TrialRequest& request, const TrialSurroundings& surroundings = {});
 

@@ -51,7 +51,7 @@ struct UpdateOptions {
   std::string label = "*";
   std::string benchmark = "*";
   bool allow_increase = false;
-  std::string reason;  // for the history; empty: "measured"
+  std::string reason;  // for the history; empty: "measured more" or so
   std::string date;    // of the history's entries: "2026-11-21"
   // The last day of entries that raise a limit; empty: they do not expire.
   std::string expires;
@@ -70,6 +70,7 @@ struct UpdatePlan {
   std::vector<std::string> refusals;
 };
 
+// Returns the changes, refusals and their descriptions. Writes nothing.
 UpdatePlan PlanUpdate(absl::Span<const MemoryProfile> profiles,
                       absl::Span<const ThresholdSource> sources,
                       const UpdateOptions& options);

@@ -53,6 +53,7 @@ struct StageRun {
 absl::StatusOr<std::vector<StageRun>> CollectRuns(
     const std::vector<MemoryProfile>& profiles);
 
+// StageText returns the report for a terminal, StageHtml as a page.
 std::string StageText(const std::vector<StageRun>& runs);
 std::string StageHtml(const std::vector<StageRun>& runs);
 

@@ -38,6 +38,7 @@
 namespace footprint {
 namespace tabular {
 
+// MapBinaryTable maps the file, and ReadBinaryTable copies it to the heap.
 absl::StatusOr<Table> MapBinaryTable(const std::string& path);
 absl::StatusOr<Table> ReadBinaryTable(const std::string& path);
 
