@@ -95,6 +95,7 @@ class ManifestErrors : public TextFormatErrors {
   std::vector<std::string> texts_;
 };
 
+// Returns what is wrong with the manifest, or "".
 std::string ManifestProblem(const BundleManifest& manifest) {
   const BundleLimits limits;
   if (manifest.schema_version() != 1) {
@@ -402,6 +403,7 @@ class ArchivePass {
     }
   }
 
+  // Checks one entry and, if it is a file, reads it.
   absl::Status Take(archive_entry* entry) {
     const char* name = archive_entry_pathname(entry);
     if (name == nullptr) name = archive_entry_pathname_utf8(entry);
@@ -452,6 +454,8 @@ class ArchivePass {
     return absl::OkStatus();
   }
 
+  // Counts and reads a file, and writes it if this pass unpacks. O_EXCL and
+  // O_NOFOLLOW make sure that the file is a new one.
   absl::Status TakeFile(const std::string& path, archive_entry* entry) {
     const int64_t size_bytes = archive_entry_size(entry);
     if (!archive_entry_size_is_set(entry) || size_bytes < 0) {

@@ -104,6 +104,7 @@ class Fitter {
     return names;
   }
 
+  // Returns the need of the deployment's worst benchmark.
   absl::StatusOr<DeploymentNeed> ReadNeed(const std::string& name) {
     const Deployment* const deployment =
         FindByName(source_.fleet.deployment(), name);

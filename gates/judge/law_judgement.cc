@@ -228,11 +228,13 @@ absl::optional<double> ParseSize(const std::string& text) {
 std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                                       absl::Span<const MeasuredSize> sizes) {
   const std::vector<std::string> names = ArgumentNames(scaling);
+  // Converts the benchmarks to points.
   std::vector<ScalingPoint> points;
   for (const MeasuredSize& size : sizes) {
     const std::string wrong = AddPoint(names, size, &points);
     if (!wrong.empty()) return NoLaw(BAD_CONFIGURATION, wrong);
   }
+  // Checks that there are enough sizes, and enough values of each argument.
   if (points.size() < kFewestSizes) {
     return NoLaw(INCONCLUSIVE,
                  absl::StrCat("a law needs at least ", kFewestSizes,
@@ -257,6 +259,7 @@ std::vector<RuledFigure> JudgeScaling(const Scaling& scaling,
                        " tell a line from a square; measure more"));
     }
   }
+  // Fits the law. One that does not describe the benchmarks judges nothing.
   const absl::optional<ScalingLaw> law = FitScalingLaw(points);
   if (!law.has_value() || law->left_out_error > kMostLawError) {
     return NoLaw(

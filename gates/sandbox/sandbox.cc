@@ -260,6 +260,8 @@ class Init {
   Init& operator=(const Init&) = delete;
   ~Init() { End(); }
 
+  // Starts the first process in new namespaces, which waits for the byte that
+  // is written once its IDs are mapped.
   absl::Status Start(const SandboxRoot& root, const SandboxRun& run,
                      int group_descriptor) {
     absl::StatusOr<int> program = InitProgram();
@@ -523,6 +525,7 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
     }
     if (!status.ok()) return status;
     const InitReport& report = init.report();
+    // The records exist as long as the first process does.
     if (!end.is_timed_out && run.read_records) {
       run.read_records(absl::StrCat("/proc/", init.process(), "/root/records"));
     }
@@ -541,6 +544,7 @@ absl::StatusOr<SandboxEnd> RunInSandbox(const SandboxRoot& root,
   end.peak_bytes = group->peak_bytes();
   end.limit_hit_count = group->limit_hit_count();
   end.killed_process_count = group->killed_process_count();
+  // Removing the group counts as the sandbox's time.
   { const MemoryGroup gone = *std::move(group); }
   end.sandbox_time_ns = NowNs() - begin_ns - end.program_time_ns;
   return end;

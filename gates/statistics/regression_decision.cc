@@ -97,6 +97,7 @@ SampleDecision JudgeRegression(absl::Span<const double> baseline,
   const double effect = ComputeMedian(current) / ComputeMedian(baseline) - 1;
   const std::string seen =
       DescribeEffect(effect, current.size(), baseline.size());
+  // Rejects if the growth exceeds the tolerance and is no accident.
   const double unchanged = RankTestPValue(baseline, current);
   if (effect > rule.tolerance && unchanged <= look->false_alarm_share) {
     decision.kind = SampleDecision::kReject;
@@ -105,6 +106,7 @@ SampleDecision JudgeRegression(absl::Span<const double> baseline,
         seen, 100 * rule.tolerance, unchanged);
     return decision;
   }
+  // Accepts if a growth by `detectable` can be excluded.
   const double grown =
       RankTestPValue(current, Grown(baseline, rule.detectable));
   if (grown <= look->missed_share) {
@@ -113,6 +115,7 @@ SampleDecision JudgeRegression(absl::Span<const double> baseline,
                                       seen, grown, 100 * rule.detectable);
     return decision;
   }
+  // Otherwise more runs are needed.
   decision.more_runs = RunsToNextLook(static_cast<int64_t>(current.size()));
   if (decision.more_runs == 0) {
     decision.more_runs = MoreRunsFor(grown, look->missed_share, current.size());

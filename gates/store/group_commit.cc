@@ -15,6 +15,8 @@ absl::Status GroupCommit::Apply(const Change& change, Durability durability) {
       changed_.Wait(&mutex_);
       continue;
     }
+    // This thread becomes the leader: it commits all waiting changes while
+    // others add new ones.
     has_leader_ = true;
     std::vector<Waiting*> batch;
     batch.swap(waiting_);
@@ -39,6 +41,7 @@ void GroupCommit::Commit(const std::vector<Waiting*>& batch) {
 }
 
 absl::Status GroupCommit::CommitChanges(const std::vector<Waiting*>& batch) {
+  // One change that must survive a loss of power flushes the whole batch.
   const bool flushes =
       std::any_of(batch.begin(), batch.end(), [](const Waiting* each) {
         return each->durability == Durability::kFlush;

@@ -135,10 +135,12 @@ absl::StatusOr<std::unique_ptr<TrialStore>> TrialStore::Open(
   if (!has_bundles.ok()) return has_bundles.status();
   SqliteOptions access;
   access.file_layer = options.file_layer;
+  // A store with bundles must have a database: a new one would not know them.
   absl::StatusOr<SqliteDatabase> writer = OpenTrialDatabase(
       folder + kDatabaseName, access,
       *has_bundles ? NewDatabase::kRefuse : NewDatabase::kMake);
   if (!writer.ok()) return writer.status();
+  // Reads use a second connection, so that they do not wait for writers.
   absl::StatusOr<SqliteDatabase> reader =
       SqliteDatabase::Open(folder + kDatabaseName, access);
   if (!reader.ok()) return reader.status();
@@ -327,6 +329,7 @@ absl::Status TrialStore::MakeRoom(SqliteDatabase* database,
   }
 }
 
+// A claim need not survive a loss of power: the trial waits again after it.
 absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
   int64_t sequence = 0;
   {

@@ -103,6 +103,7 @@ absl::Status StaysInMemory(const std::string& path, int64_t pages) {
       "own on a disk, for example TMPDIR=/var/tmp or the server's --store"));
 }
 
+// Drops the file's pages until none is left, with growing pauses.
 absl::Status FinishEviction(const std::string& path) {
   const absl::StatusOr<FileDescriptor> file = OpenFile(path);
   if (!file.ok()) return file.status();

@@ -181,6 +181,8 @@ class Editor {
   }
 
  private:
+  // Applies one change to the text (as splices) and to `source_.file`, which
+  // must agree in the end.
   absl::Status Apply(const ThresholdChange& change) {
     if (change.threshold < 0 ||
         change.threshold >= source_.file.threshold_size()) {

@@ -115,6 +115,7 @@ struct Named {
   bool has_weaker = false;  // a measurement that is not EXACT
 };
 
+// Sets the history entry of a change.
 void WriteHistory(const UpdateOptions& options, const Threshold& threshold,
                   bool is_increase, const absl::optional<int64_t>& old_limit,
                   ThresholdChange* change) {
@@ -238,6 +239,7 @@ class Planner {
   }
 
  private:
+  // Plans the change of one threshold. Rules over samples are not updated.
   void Plan(size_t source, int number) {
     const Threshold& threshold = sources_[source].file.threshold(number);
     if (ComputeScope(threshold) == RuleScope::kSamples) return;
@@ -267,6 +269,7 @@ class Planner {
     PlanFor(source, number, *low, *high);
   }
 
+  // Keeps the first reason why a measurement does not count.
   void Doubt(const std::string& doubt) {
     if (named_.doubt.empty()) named_.doubt = doubt;
   }
@@ -278,6 +281,7 @@ class Planner {
           " has benchmarks that failed, which the threshold may name");
   }
 
+  // Adds to `named_` what the threshold judges in one benchmark.
   void Find(size_t source, int number, int profile, int benchmark) {
     const Threshold& threshold = sources_[source].file.threshold(number);
     const MemoryProfile& measured = index_.ProfileAt(profile);
@@ -398,6 +402,7 @@ class Planner {
         FormatMetricValue(found.metric->kind(), found.metric->value()));
   }
 
+  // Adds a change to the plan, or its refusal.
   void Commit(size_t source, int number, ThresholdChange change,
               const absl::optional<int64_t>& old_limit) {
     if (!change.limit.has_value() && !change.minimum.has_value() &&

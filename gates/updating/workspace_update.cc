@@ -257,6 +257,9 @@ class WorkspacePlanner {
                             added.refusals.end());
   }
 
+  // Appends thresholds to the file at `path`, which is new if it does not
+  // exist. Fails if the file is for another environment, or would have
+  // problems.
   absl::Status AddTo(const std::string& path, const Environment& environment,
                      const std::vector<Threshold>& thresholds) {
     WorkspaceUpdate::File* file = nullptr;

@@ -228,6 +228,8 @@ absl::StatusOr<size_t> LearnedRowCount(const Table& table) {
                    table.row_count(), " rows to learn from; hold out fewer"));
 }
 
+// Runs all stages, each as a memory phase. Frees data as soon as no later stage
+// needs them.
 absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
                                   ProgramProfile* profile) {
   absl::Status status = CheckFlags(*profile);
@@ -244,6 +246,7 @@ absl::StatusOr<Outcome> RunStages(const Estimator& estimator,
   outcome.row_count = table->row_count();
   outcome.feature_count = table->feature_count();
   outcome.learned_row_count = *learned_row_count;
+  // The profile is named by what was measured.
   profile->SetName(estimator.name());
   profile->AddArgument("io", io);
   profile->AddArgument("features", absl::StrCat(outcome.feature_count));
