@@ -124,7 +124,8 @@ for program in "$LINEAR" "$NETWORK"; do
   expect 0 "R^2 unknown (every target is the same)" \
     "$program" --data=constant.csv "${outputs[@]}"
 
-  # Results that cannot be written are an error. shellcheck disable=SC2016
+  # Results that cannot be written are an error.
+  # shellcheck disable=SC2016
   expect 1 "standard output: cannot be written, results are lost" \
     bash -c '"$@" >/dev/full' - "$program" --data=data.csv "${outputs[@]}"
 
