@@ -9,7 +9,8 @@ namespace footprint {
 namespace {
 
 constexpr int32_t kBytes = 256;
-// Bytes that do not stand for themselves follow one another from here.
+// Bytes that do not stand for themselves get consecutive characters from here
+// on.
 constexpr int32_t kFirstOther = 0x100;
 
 bool StandsForItself(int32_t byte) {
@@ -17,7 +18,7 @@ bool StandsForItself(int32_t byte) {
          byte >= 174;
 }
 
-// The bytes that do not stand for themselves, in order.
+// Returns the bytes that do not stand for themselves, in increasing order.
 std::array<char, kBytes> ListOthers(int32_t* count) {
   std::array<char, kBytes> others = {};
   *count = 0;
@@ -27,7 +28,7 @@ std::array<char, kBytes> ListOthers(int32_t* count) {
   return others;
 }
 
-// The letters of all bytes, each in UTF-8.
+// Returns the character of each byte, in UTF-8.
 std::array<std::string, kBytes> ListLetters() {
   std::array<std::string, kBytes> letters;
   int32_t others = 0;

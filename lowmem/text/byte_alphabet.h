@@ -1,12 +1,12 @@
-// The alphabet in which byte-level vocabularies are written: each byte is one
-// printable character, a space "Ġ".
+// The alphabet that byte-level vocabularies are written in. It shows each byte
+// as one printable character; a space, for example, is "Ġ".
 //
 //   absl::optional<std::string> bytes = footprint::FromByteAlphabet("Ġworld");
 //   // " world"
 //
 //   std::string word = footprint::ToByteAlphabet(" world");  // "Ġworld"
 //
-// Pure, thread-safe. Memory: the result.
+// Pure and thread-safe. Memory: the result.
 //
 // Source: GPT-2's encoder; Radford et al., 2019.
 
@@ -20,10 +20,11 @@
 
 namespace footprint {
 
-// Returns nothing where a character is not of the alphabet.
+// Returns the bytes of the word, or nothing if a character is not of the
+// alphabet.
 absl::optional<std::string> FromByteAlphabet(absl::string_view word);
 
-// Returns the characters of any bytes.
+// Returns the characters that stand for the bytes, which may have any value.
 std::string ToByteAlphabet(absl::string_view bytes);
 
 }  // namespace footprint

@@ -13,22 +13,23 @@ namespace {
 
 constexpr int32_t kNone = -1;
 
-// A word of the piece, in a list of its neighbours.
+// A word of the piece, linked to its neighbours.
 struct Symbol {
-  int32_t id = kNone;  // kNone: it was joined to the one before it
+  int32_t id = kNone;  // kNone: joined to the symbol before it
   int32_t previous = kNone;
   int32_t next = kNone;
 };
 
-// A pair that a merge joins, as it was when it was found.
+// A pair of neighbours that a merge joins, as it was when the pair was found.
 struct Candidate {
   Merge merge;
-  int32_t left = 0;  // the symbol
+  int32_t left = 0;  // the index of the left symbol
   int32_t left_id = 0;
   int32_t right_id = 0;
 };
 
-// The most urgent merge is on top, of equal ones the leftmost.
+// Orders a heap with the lowest rank on top and, within a rank, the leftmost
+// pair.
 struct IsLater {
   bool operator()(const Candidate& a, const Candidate& b) const {
     return std::tie(a.merge.rank, a.left) > std::tie(b.merge.rank, b.left);
@@ -123,8 +124,8 @@ bool BytePairModel::AddBytes(absl::string_view character,
 std::vector<int32_t> BytePairModel::Begin(absl::string_view piece) const {
   std::vector<int32_t> ids;
   ids.reserve(piece.size());
-  // Hugging Face's library adds an unknown word only when the next one that is
-  // none of bytes is there, or the piece ends.
+  // Hugging Face's library adds an unknown word late: at the next known word,
+  // or at the end of the piece.
   bool is_pending = false;
   const auto add_unknown = [&] {
     if (is_pending) ids.push_back(*options_.unknown);

@@ -3,13 +3,13 @@
 //   footprint::BytePairModel model(&words, &merges, options);
 //   model.Encode("Hello", &ids);
 //
-// A piece begins as single bytes or characters; of all neighbours that a merge
-// joins, those of the most urgent merge are joined, from the left, until there
-// are none.
+// A piece begins as single bytes or characters. Again and again, the model
+// joins the neighbours whose merge has the lowest rank, the leftmost first,
+// until no merge joins two neighbours.
 //
-// The tables are the caller's and outlive the model. Thread-safe. Memory: about
-// 50 bytes for each byte of a piece while it is encoded. Time: n log n of the
-// piece's bytes.
+// The caller owns the tables, which must outlive the model. Thread-safe.
+// Memory: about 50 bytes for each byte of a piece while it is encoded. Time: n
+// log n in the piece's bytes.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_BYTE_PAIR_MODEL_H_
 #define FOOTPRINT_LOWMEM_TEXT_BYTE_PAIR_MODEL_H_
@@ -26,15 +26,17 @@
 namespace footprint {
 
 struct BytePairOptions {
-  // Pieces begin as bytes, of any value; else as characters.
+  // True: pieces begin as single bytes. False: they begin as characters.
   bool begins_with_bytes = false;
-  // A piece that is a word as a whole is that word, whatever the merges.
+  // True: a piece that is a word of the vocabulary becomes that word without
+  // merges.
   bool takes_whole_words = false;
-  // A character that is no word becomes the words "<0xE4>" of its bytes.
+  // True: a character that is not a word becomes the words of its bytes, such
+  // as "<0xE4>".
   bool falls_back_to_bytes = false;
-  // What else is no word becomes this one, or nothing.
+  // The word for all other unknown characters. If unset, they are left out.
   absl::optional<int32_t> unknown;
-  // Several unknown characters in a row are one.
+  // True: several unknown characters in a row become one unknown word.
   bool fuses_unknown = false;
 };
 
@@ -43,18 +45,20 @@ class BytePairModel {
   BytePairModel(const TokenTable* words, const MergeTable* merges,
                 const BytePairOptions& options);
 
-  // Adds the piece's ids.
+  // Appends the piece's ids.
   void Encode(absl::string_view piece, std::vector<int32_t>* ids) const;
 
  private:
   std::vector<int32_t> Begin(absl::string_view piece) const;
-  // Returns whether all of the character's bytes are words, and adds them then.
+  // Appends the words of the character's bytes and returns true, or returns
+  // false if one of its bytes is not a word.
   bool AddBytes(absl::string_view character, std::vector<int32_t>* ids) const;
 
   const TokenTable* words_;
   const MergeTable* merges_;
   const BytePairOptions options_;
-  std::array<int32_t, 256> byte_words_;  // "<0xE4>"; -1: there is none
+  // the ids of "<0x00>" to "<0xFF>"; -1: no such word
+  std::array<int32_t, 256> byte_words_;
 };
 
 }  // namespace footprint

@@ -7,10 +7,10 @@
 namespace footprint {
 namespace {
 
-// Longer graphemes are taken by their characters alone.
+// Longer graphemes are mapped character by character.
 constexpr size_t kLongestGrapheme = 5;
 
-// A unit of the double array.
+// These four read the fields of a unit of the double array.
 bool HasLeaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
 uint32_t Value(uint32_t unit) { return unit & 0x7fffffffu; }
 uint32_t Label(uint32_t unit) { return unit & 0x800000ffu; }

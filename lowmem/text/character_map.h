@@ -1,17 +1,18 @@
-// The map of characters that a SentencePiece model normalises texts with:
-// "precompiled_charsmap" of tokenizer.json's Precompiled.
+// The map of characters with which a SentencePiece model normalises texts:
+// "precompiled_charsmap" of the Precompiled normalizer in tokenizer.json.
 //
 //   absl::StatusOr<footprint::CharacterMap> map =
 //       footprint::CharacterMap::Parse(bytes);
 //   std::string normal = map->Apply("ＡＢＣ");  // "ABC"
 //
-// A text is taken a grapheme at a time: the grapheme as a whole if it is short
-// and the map has it, else each of its characters. As in Hugging Face's
-// tokenizers the map's shortest beginning of a grapheme counts.
+// The map is applied to one grapheme at a time: to the whole grapheme if it is
+// short and the map has it, else to each of its characters. As in Hugging
+// Face's tokenizers, the shortest prefix of a grapheme that the map has
+// decides.
 //
-// Movable; thread-safe. Memory: the map, some 240 KiB of public models.
-// InvalidArgument: bytes that are no such map. A map that leads beyond its end
-// maps nothing there.
+// Movable and thread-safe. Memory: the map, about 240 KiB in public models.
+// InvalidArgument if the bytes are not such a map. An offset beyond the map's
+// end maps nothing.
 //
 // Source of the format: a double array of Darts-clone, then strings that end
 // with a zero byte; the normalizer of google/sentencepiece.
@@ -37,7 +38,8 @@ class CharacterMap {
 
  private:
   CharacterMap() = default;
-  // Nothing where the map has no beginning of the text.
+  // Returns the replacement of the text's shortest prefix in the map, or
+  // nothing if the map has no prefix of it.
   absl::optional<absl::string_view> Find(absl::string_view text) const;
   void AddGrapheme(absl::string_view grapheme, std::string* normal) const;
 

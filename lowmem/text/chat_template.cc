@@ -14,7 +14,7 @@ constexpr ChatTemplate kTemplates[] = {
      "<|start_header_id|>user<|end_header_id|>\n\n",
      "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
      "<|eot_id|>", ""},
-    // The system's words stand in the user's turn.
+    // Gemma has no system turn: the system's words stand in the user's turn.
     {"Gemma", "<start_of_turn>", "<bos><start_of_turn>user\n", "", "\n\n", "",
      "<end_of_turn>\n<start_of_turn>model\n", "<end_of_turn>",
      "\n<start_of_turn>user\n"},

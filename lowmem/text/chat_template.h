@@ -1,16 +1,16 @@
-// How a turn of a conversation is written for a model that was trained to
-// answer, in the form of its family.
+// The text around a turn of a conversation, in the form that a family of models
+// was trained with.
 //
 //   const footprint::ChatTemplate* chat =
 //   footprint::FindChatTemplate(tokenizer); std::string text =
 //   footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
 //
-// Families are told by their words: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
-// Phi-3 and Mistral. The text holds the words that begin it, so it is encoded
-// with SpecialIds::kLeaveOut. No system's turn is added that was not asked for:
-// public templates of some models add one.
+// The vocabulary tells the family: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
+// Phi-3 or Mistral. The text already holds the words that begin it, so it is
+// encoded with SpecialIds::kLeaveOut. A system turn is written only if the
+// caller gives one; the public templates of some models add one by themselves.
 //
-// Plain data that lives as long as the program; thread-safe. Memory: the texts.
+// Plain data that lives as long as the program. Thread-safe. Memory: the texts.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_CHAT_TEMPLATE_H_
 #define FOOTPRINT_LOWMEM_TEXT_CHAT_TEMPLATE_H_
@@ -24,25 +24,27 @@ namespace footprint {
 
 struct ChatTemplate {
   const char* name;
-  const char* mark;  // the word that tells the family
+  const char* mark;  // the word by which the family is recognised
   const char* begin;
   const char* before_system;
   const char* after_system;
   const char* before_user;
   const char* after_user;  // and before the answer
-  // Ends an answer, and the text that then follows it.
+  // The word that ends an answer, and the text that follows it before a later
+  // turn.
   const char* end;
   const char* after_end;
 };
 
-// Returns null where the words are of no family that is known: the model goes
-// on with a text.
+// Returns the template of the tokenizer's family, or null if no known family
+// has its words. Such a model can only continue a text.
 const ChatTemplate* FindChatTemplate(const Tokenizer& tokenizer);
 
-// The conversation's first turn; `system` may be empty.
+// Returns the conversation's first turn; `system` may be empty.
 std::string FirstTurn(const ChatTemplate& chat, absl::string_view system,
                       absl::string_view user);
-// A later one, after an answer whose last word, `end`, was read.
+// Returns a later turn, after an answer whose last word, `end`, was already
+// read.
 std::string NextTurn(const ChatTemplate& chat, absl::string_view user);
 
 }  // namespace footprint

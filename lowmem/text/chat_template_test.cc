@@ -16,7 +16,7 @@
 namespace footprint {
 namespace {
 
-// A tokenizer that has a special word.
+// Returns a tokenizer with one special word.
 std::unique_ptr<Tokenizer> WithWord(const std::string& word) {
   const std::string folder = TestPath("tokenizer");
   mkdir(folder.c_str(), 0777);
@@ -32,13 +32,13 @@ std::unique_ptr<Tokenizer> WithWord(const std::string& word) {
   return *std::move(tokenizer);
 }
 
-// A turn with a system, an answer "A", and a later turn.
+// Returns a turn with a system text, an answer "A", and a later turn.
 std::string Conversation(const ChatTemplate& chat) {
   return absl::StrCat(FirstTurn(chat, "S", "U1"), "A", chat.end,
                       NextTurn(chat, "U2"));
 }
 
-// The texts are those that the models' own templates make, in Jinja.
+// The expected texts are what the models' own Jinja templates write.
 TEST(ChatTemplateTest, WritesWhatTheModelsTemplatesWrite) {
   const ChatTemplate* chat = FindChatTemplate(*WithWord("<|im_start|>"));
   ASSERT_NE(chat, nullptr);

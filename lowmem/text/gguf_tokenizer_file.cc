@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The kinds of words, "tokenizer.ggml.token_type".
+// The kinds of words in "tokenizer.ggml.token_type".
 enum WordKind : int32_t {
   kNormal = 1,
   kUnknown = 2,
@@ -30,8 +30,8 @@ enum WordKind : int32_t {
   kByte = 6,
 };
 
-// How published tokenizers cut texts, as regular expressions. All of a kind
-// have the same one.
+// The regular expressions by which published tokenizers cut texts. All
+// tokenizers of a kind share one.
 constexpr char kLlama3Pattern[] =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
     " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
@@ -70,7 +70,7 @@ Json Sequence(const char* list, Json steps) {
   return {{"type", "Sequence"}, {list, std::move(steps)}};
 }
 
-// The cut that `name` means; null where it is not known.
+// Returns the pre-tokenizer that `name` stands for, or null if it is not known.
 Json PreTokenizer(const std::string& name) {
   const char* const list = "pretokenizers";
   if (name == "gpt-2") return ByteLevel(true);
@@ -92,8 +92,7 @@ Json PreTokenizer(const std::string& name) {
   return Sequence(list, Json::array({Split(pattern), ByteLevel(false)}));
 }
 
-// Reads the words of one file, and what keys say of them; keeps the first
-// fault.
+// Reads the words of one file and the keys about them. Keeps the first error.
 class Words {
  protected:
   Words(const GgufIndex& index, const WatchedFile& file)
@@ -108,7 +107,8 @@ class Words {
         absl::StrCat(index_.file_name(), ": ", what)));
   }
 
-  // A list that the words have an element each of; none where there is no key.
+  // Reads a list with one element for each word. Returns an empty list if the
+  // file does not have the key.
   template <class T, class Read>
   std::vector<T> ReadBesideWords(const char* key, GgufType type, Read read) {
     if (!index_.Has(key) || !status_.ok()) return {};
@@ -166,8 +166,8 @@ class Words {
                         {"lstrip", false},
                         {"rstrip", false}});
     }
-    // Texts never become words that have a special meaning to a model from
-    // bytes.
+    // In a byte-level vocabulary, control words are not added to the table, so
+    // that no text is encoded as one.
     if (word.empty() || (is_byte_level_ && kind == kControl)) return;
     status_.Update(
         tokenizer_.words->Add(static_cast<int64_t>(id), Bytes(word)));
@@ -185,7 +185,8 @@ class Words {
     return flag.ok() ? *flag : otherwise;
   }
 
-  // Returns the id that a key says and its word; nothing where it has none.
+  // Returns the id that a key holds and the id's word, or nothing if the id has
+  // no word.
   absl::optional<std::pair<int32_t, std::string>> FindWord(const char* key,
                                                            int64_t otherwise) {
     int64_t id = otherwise;
@@ -323,7 +324,7 @@ class Filler : private Words {
       Fail(
           "no key \"tokenizer.ggml.scores\" says which words are joined first");
     }
-    // Nothing stands before or after NaN, so it cannot be sorted.
+    // NaN compares with nothing, so scores with NaN cannot be sorted.
     const auto nan = std::find_if(scores_.begin(), scores_.end(),
                                   [](float score) { return score != score; });
     if (nan != scores_.end()) {
@@ -356,7 +357,7 @@ class Filler : private Words {
       int32_t right;
       size_t place;
     };
-    // Longer words are not made by joining.
+    // Words above this length are not made by merges.
     constexpr size_t kLongestWord = 255;
     if (word.size() > kLongestWord) return true;
     std::vector<Cut> cuts;
@@ -377,7 +378,7 @@ class Filler : private Words {
     return status_.ok();
   }
 
-  // The words before and after a text.
+  // Adds the words that stand before and after a text.
   void AddFrame() {
     if (!status_.ok()) return;
     Json single = Json::array();

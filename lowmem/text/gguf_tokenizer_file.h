@@ -1,20 +1,20 @@
-// The tokenizer that a GGUF file holds among its keys.
+// Reads the tokenizer that a GGUF file holds among its keys.
 //
 //   absl::StatusOr<footprint::TokenizerFile> file =
 //       footprint::ReadGgufTokenizer("Llama-3.2-1B-Q4_0.gguf");
 //
-// Models: "gpt2", BPE from bytes, where "tokenizer.ggml.pre" names how a text
-// is cut ("llama-bpe", "qwen2", "gpt-2", "smollm", "gpt-4o", "deepseek-v3"),
-// and "llama", SentencePiece's BPE from characters, whose merges are the words'
-// scores. The settings are those that the published tokenizer.json of such a
-// model has, so ids are Hugging Face's.
+// Two models are known. "gpt2" is BPE from bytes, where "tokenizer.ggml.pre"
+// names how a text is cut ("llama-bpe", "qwen2", "gpt-2", "smollm", "gpt-4o",
+// "deepseek-v3"). "llama" is SentencePiece's BPE from characters, whose merges
+// follow from the words' scores. The settings are those of the published
+// tokenizer.json of such a model, so the ids are Hugging Face's.
 //
-// The result is plain data. Thread-safe. Memory: that of TokenizerFile, and
-// while it is read 8 bytes a word.
+// The result is plain data. Thread-safe. Memory: that of TokenizerFile, and 8
+// bytes a word during the read.
 //
-// Errors: those of GgufIndex. Unimplemented: another model, or another way to
-// cut; the text says which. InvalidArgument: lists of different lengths, no
-// merges.
+// Errors: those of GgufIndex. Unimplemented if the model or the way to cut is
+// not known; the message names it. InvalidArgument if lists differ in length or
+// there are no merges.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_
 #define FOOTPRINT_LOWMEM_TEXT_GGUF_TOKENIZER_FILE_H_
@@ -30,8 +30,8 @@ namespace footprint {
 
 absl::StatusOr<TokenizerFile> ReadGgufTokenizer(const std::string& path);
 
-// Returns the ids that end what a model generates, as the file's keys say: the
-// end of a text, of a turn and of a message.
+// Returns the ids that end a generated text according to the file's keys: the
+// ends of a text, of a turn and of a message.
 absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path);
 
 }  // namespace footprint

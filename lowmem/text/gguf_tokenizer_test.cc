@@ -1,6 +1,6 @@
-// Tokenizers of GGUF files against the same ones in tokenizer.json: the words
-// and merges of the small tokenizers that testdata/make_tokenizers.py made are
-// written as keys, as llama.cpp's converter does.
+// Compares tokenizers of GGUF files with the same ones in tokenizer.json. The
+// words and merges of the small tokenizers from testdata/make_tokenizers.py are
+// written as keys, in the way of llama.cpp's converter.
 
 #include <sys/stat.h>
 
@@ -79,7 +79,7 @@ void AddWords(const Words& words, GgufHeader* header) {
   header->AddIntegers("tokenizer.ggml.token_type", words.kinds);
 }
 
-// Every text's ids and, back from them, its text.
+// Compares the ids of each text, and the text that the ids decode to.
 void ExpectTheSame(const Tokenizer& actual, const Tokenizer& expected,
                    const std::string& name) {
   int texts = 0;
@@ -103,7 +103,7 @@ void ExpectTheSame(const Tokenizer& actual, const Tokenizer& expected,
 }
 
 TEST(GgufTokenizerTest, ReadsBpeFromBytes) {
-  // As published tokenizers of this kind have it, without a normalizer.
+  // Published tokenizers of this kind have no normalizer.
   Json json = ReadTokenizerJson("byte_level");
   json["normalizer"] = nullptr;
   const std::string folder = TestPath("llama3");
@@ -131,7 +131,7 @@ TEST(GgufTokenizerTest, ReadsSentencePieceByScores) {
   header.AddText("tokenizer.ggml.model", "llama");
   const Words words = WordsOf(json);
   AddWords(words, &header);
-  // Words were learnt in the order of their merges, as their ids are.
+  // Words were learnt in the order of their merges, so the id gives the score.
   std::vector<float> scores;
   for (size_t id = 0; id < words.texts.size(); ++id) {
     scores.push_back(-static_cast<float>(id));

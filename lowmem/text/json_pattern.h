@@ -3,8 +3,8 @@
 //   absl::StatusOr<footprint::TextPattern> pattern =
 //       footprint::ParseJsonPattern(json["pattern"]);
 //
-// Pure, thread-safe. Memory: the pattern's. InvalidArgument: neither, or no
-// pattern of PCRE2.
+// Pure and thread-safe. Memory: the pattern's. InvalidArgument if the JSON has
+// neither key, or if PCRE2 does not accept the pattern.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_JSON_PATTERN_H_
@@ -19,16 +19,18 @@
 
 namespace footprint {
 
-// Returns the number as the id of a word; nothing if it is no valid id.
+// Returns the number as a word's id, or nothing if it is not a valid id.
 absl::optional<int32_t> JsonId(const nlohmann::json& json);
 
 absl::StatusOr<TextPattern> ParseJsonPattern(const nlohmann::json& json);
 
-// Returns the value of a key; null where there is none, or no object.
+// Returns the value of a key, or null if `json` is not an object or has no such
+// key.
 const nlohmann::json& JsonMember(const nlohmann::json& json,
                                  const std::string& key);
 
-// Read a key of an object; another type of value counts as missing.
+// Return the value of a key of an object, or `otherwise` if the key is missing
+// or its value has another type.
 std::string JsonTextOr(const nlohmann::json& json, const char* key,
                        const std::string& otherwise);
 bool JsonFlagOr(const nlohmann::json& json, const char* key, bool otherwise);

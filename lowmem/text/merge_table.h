@@ -1,21 +1,22 @@
-// Which neighbouring words byte-pair encoding joins, and in which order.
+// The neighbouring words that byte-pair encoding joins, with the rank of each
+// merge.
 //
 //   footprint::MergeTable merges(&table);
 //   absl::Status status = merges.Add("Hel", "lo");
 //   status.Update(merges.Index());
 //   absl::optional<footprint::Merge> merge = merges.Find(hel, lo);
 //
-// Merges are added in the order of their rank, the most urgent first; then
-// Index is called once; then merges are found. A merge is stored as the word
-// that it makes and the place where that is cut, 4 bytes.
+// Merges are added in the order of their rank, the most urgent first. Then
+// Index is called once, and after it merges can be found. A merge is stored in
+// 4 bytes: the word that it makes and the position of the cut.
 //
-// Refers to the words, which are indexed before the first merge is added and
-// must outlive it. Thread-compatible; after Index thread-safe. Memory: about 9
-// bytes a merge.
+// The table refers to the words, which must be indexed before the first merge
+// is added and must outlive the table. Thread-compatible, and thread-safe after
+// Index. Memory: about 9 bytes a merge.
 //
-// InvalidArgument: a merge of words, or to one, that the vocabulary does not
-// have; of words longer than 255 bytes; more than 2^24 words or 2^31 merges. Of
-// equal merges the first counts.
+// InvalidArgument if a part or the result of a merge is not in the vocabulary,
+// if a part is longer than 255 bytes, or if there are more than 2^24 words or
+// 2^31 merges. The first of equal merges counts.
 //
 // Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words
 // with Subword Units", 2016.
@@ -35,7 +36,7 @@ namespace footprint {
 
 struct Merge {
   int32_t rank = 0;
-  int32_t id = 0;  // of the word that it makes
+  int32_t id = 0;  // the word that it makes
 };
 
 class MergeTable {
@@ -50,12 +51,13 @@ class MergeTable {
   int64_t memory_bytes() const;
 
  private:
-  // The place of the merge of these words, or the free one where it would be.
+  // Returns the slot of the merge of these words, or the free slot where it
+  // belongs.
   size_t Slot(absl::string_view left, absl::string_view right) const;
   absl::string_view Word(uint32_t merge) const;
 
   const TokenTable* words_;
-  // The id of the word that is made, and below it the bytes of its left part.
+  // The id of the result, and in the low bits the bytes of its left part.
   std::vector<uint32_t> merges_;
   std::vector<int32_t> slots_;  // ranks by hash; -1: free
 };

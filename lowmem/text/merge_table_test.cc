@@ -23,7 +23,7 @@ class MergeTableTest : public testing::Test {
   TokenTable words_;
 };
 
-// One word may be made in two ways.
+// Two different merges may make the same word.
 TEST_F(MergeTableTest, TellsMergesOfOneWordApart) {
   MergeTable merges(&words_);
   ASSERT_THAT(merges.Add("ab", "a"), IsOk());

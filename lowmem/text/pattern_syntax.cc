@@ -17,11 +17,12 @@ namespace {
 // No tokenizer nests sets deeper than this.
 constexpr int kDeepestSet = 16;
 
-// What stands within brackets for a class of characters; empty for another.
-// Oniguruma counts six raised digits and fractions among the letters of words.
+// Returns the characters of a class, as they stand within brackets, or an empty
+// text for a letter that is not a class. In Oniguruma six superscript digits
+// and fractions count as letters of words.
 absl::string_view ClassContent(char letter) {
   switch (absl::ascii_tolower(static_cast<unsigned char>(letter))) {
-    case 's':  // Unicode's White_Space: PCRE2 counts U+180E, too
+    case 's':  // Unicode's White_Space; PCRE2 also counts U+180E
       return R"(\t-\r\x{85}\p{Z})";
     case 'w':
       return R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe)";
@@ -34,7 +35,7 @@ absl::string_view ClassContent(char letter) {
   }
 }
 
-// Returns the same for a class with a name, as in [[:alpha:]].
+// Returns the same for a named class, as in [[:alpha:]].
 absl::string_view NamedContent(absl::string_view name) {
   struct Class {
     absl::string_view name;
@@ -60,7 +61,8 @@ absl::string_view NamedContent(absl::string_view name) {
   return "";
 }
 
-// Oniguruma leaves those six out within a set.
+// Like ClassContent, but without those six, which Oniguruma leaves out in a
+// set.
 absl::string_view ContentInSet(absl::string_view escape) {
   if (escape.size() != 2) return "";
   return escape[1] == 'w' || escape[1] == 'W' ? NamedContent("word")
@@ -71,8 +73,8 @@ bool IsNegatedClass(char letter) {
   return absl::ascii_isupper(static_cast<unsigned char>(letter));
 }
 
-// A set that is read: what stands in simple brackets, and other expressions of
-// one character each.
+// A set during translation: the content of simple brackets, and other
+// expressions that match one character each.
 struct Set {
   std::string content;
   std::vector<std::string> others;
@@ -140,7 +142,7 @@ class Translation {
     text_ += pattern_[at_++];
   }
 
-  // "\p{L}" and "\x{41}" whole, else the letter after the backslash.
+  // Takes "\p{L}" and "\x{41}" as a whole, else the letter after the backslash.
   absl::string_view TakeEscape() {
     const size_t begin = at_;
     at_ = std::min(at_ + 2, pattern_.size());
@@ -154,7 +156,8 @@ class Translation {
     return pattern_.substr(begin, at_ - begin);
   }
 
-  // An escape that is one character, or a class that both syntaxes share.
+  // Returns an escape that is one character, or a class that both syntaxes
+  // share.
   static std::string Shared(absl::string_view escape) {
     if (absl::EqualsIgnoreCase(escape, "\\p{Alpha}")) {
       return "\\p{Alphabetic}";
@@ -186,7 +189,8 @@ class Translation {
     AddAtom(Shared(escape));
   }
 
-  // "(?m:" lets the dot match ends of lines, which is s elsewhere.
+  // Translates "(?m:", which lets the dot match line ends; PCRE2 calls that
+  // "s".
   void StepGroup() {
     const size_t begin = at_++;
     if (IsNext("?")) {
@@ -203,7 +207,8 @@ class Translation {
     text_ += absl::StrReplaceAll(group, {{"m", "s"}});
   }
 
-  // "{,3}" is "{0,3}", and a plus after an interval repeats what it repeats.
+  // Translates "{,3}" to "{0,3}". In Oniguruma, a plus after an interval
+  // repeats the whole interval.
   bool StepInterval() {
     size_t end = at_ + 1;
     while (end < pattern_.size() &&
@@ -229,7 +234,7 @@ class Translation {
     const size_t begin = at_++;
     const bool is_negated = IsNext("^");
     if (is_negated) ++at_;
-    std::vector<Set> parts(1);  // what "&&" joins
+    std::vector<Set> parts(1);  // the operands of "&&"
     for (bool is_first = true; at_ < pattern_.size(); is_first = false) {
       if (IsNext("]") && !is_first) {
         ++at_;
@@ -262,7 +267,7 @@ class Translation {
     return parts.size() == 1 ? all : absl::StrCat("(?:", all, ")");
   }
 
-  // "[:alpha:]" or "[:^alpha:]", which ends at the colon.
+  // Takes "[:alpha:]" or "[:^alpha:]", whose last colon is at `end`.
   void TakeNamed(size_t end, Set* set) {
     absl::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
     const bool is_negated = absl::ConsumePrefix(&name, "^");
@@ -319,7 +324,7 @@ class Translation {
   const absl::string_view pattern_;
   size_t at_ = 0;
   std::string text_;
-  size_t atom_ = 0;  // where that begins which a quantifier would repeat
+  size_t atom_ = 0;  // where the expression begins that a quantifier repeats
   std::vector<size_t> groups_;
   bool follows_class_ = false;
   absl::Status status_;

@@ -10,9 +10,9 @@
 // result with PCRE2_UTF, PCRE2_UCP and PCRE2_MULTILINE, since ^ and $ match at
 // each line.
 //
-// Pure and thread-safe. Memory: that of the result. InvalidArgument: a set that
-// does not end; the text says at which byte it begins. PCRE2 finds all other
-// mistakes when it compiles the result.
+// Pure and thread-safe. Memory: that of the result. InvalidArgument if a set
+// does not end; the message says at which byte the set begins. PCRE2 finds all
+// other mistakes when it compiles the result.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_
 #define FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_

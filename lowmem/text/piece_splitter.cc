@@ -14,11 +14,11 @@
 namespace footprint {
 namespace {
 
-// What GPT-2 cuts by, and after it everyone who says "use_regex".
+// GPT-2's pattern, which "use_regex" selects.
 constexpr char kGpt2Pattern[] =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-// What becomes of a match.
+// What happens to a match.
 enum class Behavior {
   kRemoved,
   kIsolated,
@@ -39,7 +39,7 @@ absl::StatusOr<Behavior> ParseBehavior(const std::string& name) {
       "MergedWithNext and Contiguous"));
 }
 
-// Returns whether the part goes on with the piece before it.
+// Returns whether the part continues the piece before it.
 bool Joins(Behavior behavior, const TextPart& previous, const TextPart& part) {
   switch (behavior) {
     case Behavior::kMergedWithPrevious:
@@ -67,7 +67,7 @@ void AddParts(const std::vector<TextPart>& parts, Behavior behavior,
   }
 }
 
-// Cuts at whitespace, which is dropped, and around signs.
+// Cuts at whitespace, which is dropped, and around punctuation.
 void AddBertPieces(absl::string_view text, std::vector<std::string>* pieces) {
   bool goes_on = false;
   while (!text.empty()) {
@@ -136,7 +136,8 @@ absl::Status PieceSplitter::AddPattern(const char* pattern,
   return AddStep(TextPattern::Compile(pattern), behavior, /*inverts=*/false);
 }
 
-// What follows ByteLevel sees its alphabet, as Falcon's digits do.
+// Steps after ByteLevel, such as Falcon's Digits, see the letters of its
+// alphabet.
 absl::Status PieceSplitter::EnterAlphabet(const std::string& type) {
   if (type == "ByteLevel" || type == "Metaspace") {
     return absl::UnimplementedError(absl::StrCat(
@@ -198,7 +199,7 @@ absl::Status PieceSplitter::Add(const nlohmann::json& json) {
   if (type == "ByteLevel") return AddByteLevel(json);
   if (type == "Metaspace") return AddMetaspace(json);
   if (type == "Whitespace") {
-    // Its words hold what joins characters, too.
+    // Words include the two joiners, U+200C and U+200D.
     return AddStep(TextPattern::Compile(R"([[:word:]\x{200c}\x{200d}]+|)"
                                         R"([^[:word:]\s\x{200c}\x{200d}]+)"),
                    "Removed", /*inverts=*/true);

@@ -1,18 +1,19 @@
-// How a tokenizer cuts a text into pieces, each of which its model takes by
-// itself: "pre_tokenizer" of tokenizer.json.
+// Cuts a text into the pieces that a tokenizer's model encodes one by one, as
+// "pre_tokenizer" of tokenizer.json says.
 //
 //   absl::StatusOr<footprint::PieceSplitter> splitter =
 //       footprint::PieceSplitter::Parse(json["pre_tokenizer"]);
 //   absl::StatusOr<std::vector<std::string>> pieces =
 //       splitter->Split("Hello, world", /*is_first=*/true);
 //
-// Known are Sequence, Split, ByteLevel, BertPreTokenizer, Digits, Metaspace,
-// Punctuation, Whitespace and WhitespaceSplit; with null a text is one piece.
-// Bytes stay bytes: ByteLevel's alphabet is undone where the vocabulary is
-// read.
+// The known types are Sequence, Split, ByteLevel, BertPreTokenizer, Digits,
+// Metaspace, Punctuation, Whitespace and WhitespaceSplit; null leaves the text
+// whole. Bytes stay bytes: the letters of ByteLevel's alphabet are turned into
+// bytes when the vocabulary is read.
 //
-// Movable; thread-safe. Memory: its steps, and the pieces. Unimplemented:
-// another type or behavior; says which. InvalidArgument: as TextPattern.
+// Movable and thread-safe. Memory: its steps, and the pieces. Unimplemented if
+// a type or a behavior is not known; the message names it. InvalidArgument as
+// in TextPattern.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
 #define FOOTPRINT_LOWMEM_TEXT_PIECE_SPLITTER_H_
@@ -33,9 +34,9 @@ class PieceSplitter {
  public:
   static absl::StatusOr<PieceSplitter> Parse(const nlohmann::json& json);
 
-  // `is_first`: the text is the beginning of what is tokenised, not what
-  // follows a special word. No piece is empty. ResourceExhausted: as
-  // TextPattern.
+  // Returns the pieces, none of which is empty. `is_first` says that the text
+  // is the beginning of the tokenised text and does not follow a special word.
+  // ResourceExhausted as in TextPattern.
   absl::StatusOr<std::vector<std::string>> Split(absl::string_view text,
                                                  bool is_first) const;
 
@@ -44,7 +45,8 @@ class PieceSplitter {
 
  private:
   using Pieces = std::vector<std::string>;
-  // Adds the pieces of a piece. The flag says whether it is the first of all.
+  // Appends the pieces of a piece. The flag says whether it is the first of
+  // all.
   using Step = std::function<absl::Status(const std::string&, bool, Pieces*)>;
 
   absl::Status Add(const nlohmann::json& json);
@@ -58,7 +60,8 @@ class PieceSplitter {
 
   std::vector<Step> steps_;
   bool is_byte_level_ = false;
-  bool is_in_alphabet_ = false;  // from here on steps see letters of bytes
+  // the following steps see letters of ByteLevel's alphabet
+  bool is_in_alphabet_ = false;
 };
 
 }  // namespace footprint

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// Returns the first character, or the last; nothing where there is none.
+// Return the first or the last character, or nothing if the text is empty.
 absl::optional<int32_t> First(absl::string_view text) {
   if (text.empty()) return absl::nullopt;
   return TakeCharacter(&text);
@@ -87,7 +87,7 @@ std::vector<SpecialWords::Part> SpecialWords::Cut(
     while (word->takes_right && IsSpace(First(text.substr(end)))) {
       end += CharacterBytes(*First(text.substr(end)));
     }
-    // The word before may have taken this one as its whitespace.
+    // The word before may have taken this word's whitespace.
     if (word->takes_left) begin = std::max(begin, done);
     if (begin >= end) continue;
     if (begin > done) parts.push_back({text.substr(done, begin - done)});

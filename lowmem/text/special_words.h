@@ -1,16 +1,16 @@
-// The words that are found in a text before it is cut: "<|im_start|>",
-// "[MASK]".
+// Words such as "<|im_start|>" and "[MASK]" that are found in a text before it
+// is cut.
 //
 //   footprint::SpecialWords words;
 //   words.Add({"<|im_end|>", 151645, /*is_special=*/true});
 //   for (const SpecialWords::Part& part : words.Cut("Hi<|im_end|>")) ...
 //
-// At each place only the longest word that begins there can match. If that word
-// must stand alone and does not, no word matches there. A word may begin within
-// the whitespace that the word before it took. All of this is as in Hugging
-// Face's library. Thread-compatible, and thread-safe once all words are added.
-// Memory: the words, and 8 bytes a part. Time: that of comparing the words that
-// begin with the byte at each place.
+// At each position only the longest word that begins there can match. If that
+// word must stand alone and does not, no word matches there. A word may begin
+// within the whitespace that the word before it took. All of this is as in
+// Hugging Face's library. Thread-compatible, and thread-safe once all words are
+// added. Memory: the words, and 8 bytes a part. Time: at each position, the
+// comparisons with all words that begin with its byte.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_SPECIAL_WORDS_H_
 #define FOOTPRINT_LOWMEM_TEXT_SPECIAL_WORDS_H_
@@ -27,18 +27,19 @@ namespace footprint {
 struct SpecialWord {
   std::string content;
   int32_t id = 0;
-  // A sign to the model, which is no part of a text that is shown.
+  // Marks a control word, which is not part of the text that is shown.
   bool is_special = false;
-  // Whitespace before and after belongs to it.
+  // Whether the word takes the whitespace before it, and after it.
   bool takes_left = false;
   bool takes_right = false;
-  // It counts only between characters that are of no word.
+  // The word matches only if no letter of a word stands directly before or
+  // after it.
   bool is_single = false;
 };
 
 class SpecialWords {
  public:
-  // A word of the list, or text between two of them.
+  // A word of the list, or the text between two such words.
   struct Part {
     absl::string_view text;
     const SpecialWord* word = nullptr;  // null: text
@@ -47,7 +48,8 @@ class SpecialWords {
   void Add(const SpecialWord& word);
   bool empty() const { return words_.empty(); }
 
-  // The parts refer to the text and to the list.
+  // Cuts the text into words and what lies between. The parts refer to the text
+  // and to the list.
   std::vector<Part> Cut(absl::string_view text) const;
 
  private:

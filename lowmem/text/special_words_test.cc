@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// Texts with the ids of words; -1: text.
+// Returns the parts with the ids of their words; -1 stands for text.
 std::vector<std::pair<std::string, int>> Cut(const SpecialWords& words,
                                              absl::string_view text) {
   std::vector<std::pair<std::string, int>> parts;
@@ -60,7 +60,8 @@ TEST(SpecialWordsTest, LeavesASingleWordWithinAnother) {
   EXPECT_THAT(Cut(words, "cat concat cats cat."),
               ElementsAre(Pair("cat", 1), Pair(" concat cats ", -1),
                           Pair("cat", 1), Pair(".", -1)));
-  // A dash of three bytes is no letter, an accented letter is one.
+  // A dash, which takes three bytes, is not a letter; an accented letter is
+  // one.
   EXPECT_THAT(Cut(words,
                   "\xe2\x80\x94"
                   "cat\xc3\xa9 \xe2\x80\x94"
@@ -71,7 +72,7 @@ TEST(SpecialWordsTest, LeavesASingleWordWithinAnother) {
                           Pair("cat", 1), Pair("\xe2\x80\x94", -1)));
 }
 
-// No shorter word takes the place of one that would have to stand alone.
+// A shorter word does not match where a longer one would have to stand alone.
 TEST(SpecialWordsTest, TakesNoShorterWordInstead) {
   SpecialWords words;
   SpecialWord word = {"cats", 1};
@@ -82,7 +83,7 @@ TEST(SpecialWordsTest, TakesNoShorterWordInstead) {
               ElementsAre(Pair("catsy ", -1), Pair("cat", 2)));
 }
 
-// U+3000 and U+00A0 are whitespace, too; what one word took no other takes.
+// U+3000 and U+00A0 are whitespace as well. Whitespace goes to one word only.
 TEST(SpecialWordsTest, TakesWhitespaceOfAnyKindOnce) {
   SpecialWords words;
   SpecialWord word = {"<m>", 1};

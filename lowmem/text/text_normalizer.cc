@@ -21,8 +21,8 @@ std::string Without(bool (*is_dropped)(int32_t), absl::string_view text) {
   return kept;
 }
 
-// BERT drops the accents that other letters are decomposed into, the step of
-// that name all marks.
+// BERT drops only the accents that decomposition separates from letters. The
+// StripAccents step drops all marks.
 std::string WithoutAccents(const std::string& text) {
   return Without(IsNonspacingMark, ToNormalForm(NormalForm::kNfd, text));
 }
@@ -31,7 +31,7 @@ std::string WithoutMarks(const std::string& text) {
   return Without(IsMark, text);
 }
 
-// Drops controls, and makes each whitespace a space.
+// Drops control characters, and replaces each whitespace character by a space.
 std::string Cleaned(absl::string_view text) {
   constexpr int32_t kReplacement = 0xfffd;
   std::string clean;
@@ -130,7 +130,7 @@ absl::Status TextNormalizer::AddMap(const nlohmann::json& json) {
                             &bytes)) {
     return absl::InvalidArgumentError("precompiled_charsmap is not base64");
   }
-  // Some models have none.
+  // Some models have an empty map.
   if (bytes.empty()) return absl::OkStatus();
   absl::StatusOr<CharacterMap> map = CharacterMap::Parse(bytes);
   if (!map.ok()) return map.status();
@@ -142,7 +142,7 @@ absl::Status TextNormalizer::AddMap(const nlohmann::json& json) {
 
 void TextNormalizer::AddBert(const nlohmann::json& json) {
   const bool lowers = JsonFlagOr(json, "lowercase", true);
-  // Unless it is said, accents go where capitals do.
+  // By default, accents are stripped if and only if the text is lowercased.
   const bool strips = JsonFlagOr(json, "strip_accents", lowers);
   if (JsonFlagOr(json, "clean_text", true)) steps_.push_back(Cleaned);
   if (JsonFlagOr(json, "handle_chinese_chars", true)) {
@@ -213,7 +213,8 @@ bool TextNormalizer::DropsBeginning(absl::string_view text) const {
   if (text.empty() || steps_.empty()) return false;
   absl::string_view rest = text;
   TakeCharacter(&rest);
-  // A letter stands for the rest, so that no step finds an end there.
+  // A letter takes the place of the rest, so that no step finds the text's end
+  // there.
   const auto with =
       Apply(absl::StrCat(text.substr(0, text.size() - rest.size()), "x"));
   const auto without = Apply("x");

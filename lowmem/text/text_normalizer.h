@@ -1,16 +1,17 @@
-// What a tokenizer does to a text before it is cut: "normalizer" of
-// tokenizer.json.
+// The changes that a tokenizer makes to a text before it cuts it: "normalizer"
+// of tokenizer.json.
 //
 //   absl::StatusOr<footprint::TextNormalizer> normalizer =
 //       footprint::TextNormalizer::Parse(json["normalizer"]);
 //   std::string normal = normalizer->Apply("Über  uns");
 //
-// Known are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip,
-// Replace, Prepend, BertNormalizer and Precompiled; null changes nothing.
+// The known types are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents,
+// Strip, Replace, Prepend, BertNormalizer and Precompiled; null changes
+// nothing.
 //
-// Movable; thread-safe. Memory: its steps, and texts while they are normalised.
-// Unimplemented: another type; says which. InvalidArgument: a step without what
-// it needs.
+// Movable and thread-safe. Memory: its steps, and the texts of a call.
+// Unimplemented if a type is not known; the message names it. InvalidArgument
+// if a step lacks a value that it needs.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_NORMALIZER_H_
@@ -30,11 +31,11 @@ class TextNormalizer {
  public:
   static absl::StatusOr<TextNormalizer> Parse(const nlohmann::json& json);
 
-  // ResourceExhausted: as TextPattern.
+  // Returns the normalised text. ResourceExhausted as in TextPattern.
   absl::StatusOr<std::string> Apply(absl::string_view text) const;
   // Returns whether Apply drops the text's first character, such as whitespace
-  // or a control character. What follows does not count as the beginning of a
-  // text then.
+  // or a control character. If so, the rest does not count as the beginning of
+  // a text.
   bool DropsBeginning(absl::string_view text) const;
 
  private:

@@ -16,7 +16,7 @@ namespace footprint {
 
 struct TextPattern::Compiled {
   pcre2_code* code = nullptr;
-  std::string literal;  // used where there is no code
+  std::string literal;  // used if `code` is null
 
   ~Compiled() { pcre2_code_free(code); }
 };
@@ -29,7 +29,7 @@ std::string ErrorText(int error) {
   return reinterpret_cast<const char*>(text);
 }
 
-// Begins a part where one matches, and ends the one before it.
+// Collects parts: each match ends the part before it and begins its own.
 class Parts {
  public:
   explicit Parts(absl::string_view text) : text_(text) {}
@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
   if (match == nullptr) return absl::ResourceExhaustedError("no memory");
   Parts parts(text);
   size_t begin = 0;
-  size_t last_end = text.size() + 1;  // of the match before
+  size_t last_end = text.size() + 1;  // end of the match before
   while (begin <= text.size() && !text.empty()) {
     const int count = pcre2_match(
         compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<TextPart>> TextPattern::Cut(
     }
     const PCRE2_SIZE* const range = pcre2_get_ovector_pointer(match.get());
     if (range[0] >= range[1] && range[1] == last_end) {
-      // An empty match right after a match does not count; the search goes on
+      // An empty match right after a match does not count. The search continues
       // one character later.
       do {
         ++begin;

@@ -5,16 +5,15 @@
 //   absl::StatusOr<std::vector<footprint::TextPart>> parts =
 //       pattern->Cut("see 1234");
 //
-// The pattern is one of Oniguruma (see pattern_syntax.h). PCRE2 matches
-// characters of UTF-8 with Unicode's classes, from the left, each match as the
-// pattern prefers it. The parts cover the text without a gap: what matched, and
-// what lies between. An empty match, as of "(?=[0-9]{3})", is a part without
-// text, except right after another match.
+// The pattern has Oniguruma's syntax (see pattern_syntax.h). PCRE2 matches
+// characters of UTF-8 by Unicode's classes, from left to right; among the
+// matches at one position, the pattern's order decides. The parts cover the
+// text without a gap: the matches, and what lies between. An empty match, as of
+// "(?=[0-9]{3})", gives a part without text, except right after another match.
 //
-// Movable; thread-safe. Memory: the compiled pattern, some KiB, and the parts.
-// InvalidArgument: not a valid pattern; the text says at which byte.
-// ResourceExhausted: a text on which the pattern does not end within PCRE2's
-// limit.
+// Movable and thread-safe. Memory: the compiled pattern, some KiB, and the
+// parts. InvalidArgument if the pattern is not valid; the message says at which
+// byte. ResourceExhausted if a match exceeds PCRE2's limit.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
@@ -35,10 +34,10 @@ struct TextPart {
 class TextPattern {
  public:
   static absl::StatusOr<TextPattern> Compile(absl::string_view pattern);
-  // A pattern that matches these very characters.
+  // Returns a pattern that matches exactly these characters.
   static TextPattern Literal(absl::string_view text);
 
-  // `text` is UTF-8 and outlives the parts.
+  // Cuts a text in UTF-8, which must outlive the parts.
   absl::StatusOr<std::vector<TextPart>> Cut(absl::string_view text) const;
 
  private:

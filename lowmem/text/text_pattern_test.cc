@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Parts, matches in brackets.
+// Returns the parts, with matches in brackets.
 std::vector<std::string> Cut(const TextPattern& pattern,
                              absl::string_view text) {
   const auto parts = pattern.Cut(text);
@@ -39,7 +39,7 @@ TEST(TextPatternTest, CutsWithoutAGap) {
   EXPECT_THAT(Cut(*pattern, "123"), ElementsAre("123"));
 }
 
-// PCRE2 counts U+180E, which Unicode does not since 2013.
+// PCRE2 counts U+180E as whitespace; Unicode has not done so since 2013.
 TEST(TextPatternTest, HasUnicodesWhitespace) {
   for (const char* pattern : {R"(\s)", R"([\s])", R"([^\S])"}) {
     const auto space = TextPattern::Compile(pattern);
@@ -54,7 +54,7 @@ TEST(TextPatternTest, HasUnicodesWhitespace) {
               ElementsAre("[a\xe1\xa0\x8e]", " ", "[b]"));
 }
 
-// As Oniguruma finds matches: not right after another one.
+// Like Oniguruma, ignores an empty match right after another match.
 TEST(TextPatternTest, CutsWhereNothingMatches) {
   const auto pattern = TextPattern::Compile("x*");
   ASSERT_THAT(pattern, IsOk());

@@ -8,7 +8,8 @@
 namespace footprint {
 namespace {
 
-// Returns how many bytes at the end may be the beginning of a character.
+// Returns how many bytes at the end may be the beginning of an incomplete
+// character.
 size_t UnfinishedBytes(absl::string_view text) {
   const size_t most = std::min<size_t>(3, text.size());
   for (size_t count = 1; count <= most; ++count) {
@@ -23,7 +24,7 @@ size_t UnfinishedBytes(absl::string_view text) {
   return 0;
 }
 
-// The text with U+FFFD for bytes that are no character.
+// Returns the text with U+FFFD for each byte that is not part of a character.
 std::string Mended(absl::string_view text) {
   std::string mended;
   while (!text.empty()) AppendCharacter(TakeCharacter(&text), &mended);

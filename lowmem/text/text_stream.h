@@ -1,13 +1,13 @@
-// The text of ids that come one after the other, as soon as it is certain.
+// Decodes ids one at a time and returns text as soon as it is final.
 //
 //   footprint::TextStream stream(&tokenizer);
 //   fputs(stream.Add(id).c_str(), stdout);
 //
-// A character that takes several ids comes when its last one does; what can be
-// no character comes as U+FFFD. Signs to the model are left out.
+// A character that takes several ids is returned with its last id. Bytes that
+// cannot become a character are returned as U+FFFD. Control words are left out.
 //
-// The tokenizer outlives the stream. Thread-compatible. Memory: the ids. Time
-// of an id: that of decoding all before it, some microseconds for a page of
+// The tokenizer must outlive the stream. Thread-compatible. Memory: the ids.
+// Each call decodes all ids so far, which takes some microseconds for a page of
 // text.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_STREAM_H_
@@ -27,13 +27,13 @@ class TextStream {
 
   // Returns the text that the id adds.
   std::string Add(int32_t id);
-  // Returns what is left: bytes that no id made a character of.
+  // Returns the remaining bytes, which did not become a character, as U+FFFD.
   std::string Finish();
 
  private:
   const Tokenizer* tokenizer_;
   std::vector<int32_t> ids_;
-  size_t shown_ = 0;  // bytes of their text
+  size_t shown_ = 0;  // bytes of the decoded text that were returned
 };
 
 }  // namespace footprint

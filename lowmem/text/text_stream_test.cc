@@ -30,7 +30,7 @@ TEST(TextStreamTest, ShowsCharactersWhenTheyAreWhole) {
     shown += added;
   }
   EXPECT_EQ(stream.Finish(), "");
-  // The tokenizer composes the accent; the sign of the beginning is left out.
+  // The tokenizer composes the accent. The word that begins a text is left out.
   EXPECT_EQ(shown, "the \xf0\x9f\x98\x80 \xe4\xbd\xa0\xc3\xa9.");
 }
 

@@ -53,7 +53,9 @@ absl::Status TextTemplate::Add(const Json& json) {
   return absl::OkStatus();
 }
 
-// [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A"}}]
+// Reads a list such as
+//
+//   [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A"}}]
 absl::StatusOr<TextTemplate::Parts> TextTemplate::ReadParts(
     const Json& list, const Json& special) {
   Parts parts;
@@ -95,7 +97,8 @@ absl::Status TextTemplate::AddPairOfIds(const Json& json, bool is_roberta) {
   }
   const Parts text = {
       {Part::Kind::kId, *cls, 0}, {}, {Part::Kind::kId, *sep, 0}};
-  // RoBERTa has one more separator in a pair, and no types.
+  // RoBERTa puts one more separator between the texts of a pair, and has no
+  // types.
   const int32_t type = is_roberta ? 0 : 1;
   Parts pair = text;
   if (is_roberta) pair.push_back({Part::Kind::kId, *sep, 0});
@@ -105,7 +108,8 @@ absl::Status TextTemplate::AddPairOfIds(const Json& json, bool is_roberta) {
   return absl::OkStatus();
 }
 
-// What is there already takes the place of the text.
+// Puts the new parts around the existing ones, which take the place of the
+// text.
 void TextTemplate::Surround(const Parts& text, const Parts& pair) {
   Parts whole;
   for (const Part& part : text) {

@@ -1,5 +1,5 @@
-// What a tokenizer puts around a text, or around a pair of texts: the
-// post_processor of tokenizer.json.
+// Adds the ids that a tokenizer puts around a text, or around a pair of texts:
+// "post_processor" of tokenizer.json.
 //
 //   absl::StatusOr<footprint::TextTemplate> around =
 //       footprint::TextTemplate::Parse(json);
@@ -7,15 +7,16 @@
 //   footprint::TypedIds ids = around->Join({17, 18});
 //   absl::StatusOr<footprint::TypedIds> pair = around->Join({17}, {18});
 //
-// An id's type tells a model of BERT's family which of the two texts it belongs
-// to. The processors it reads are TemplateProcessing, BertProcessing,
-// RobertaProcessing, ByteLevel (which adds nothing) and a Sequence of them;
-// without one a text stays as it is, and a pair's second text has type 1.
+// An id's type tells a model of BERT's family which of the two texts the id
+// belongs to. The known processors are TemplateProcessing, BertProcessing,
+// RobertaProcessing, ByteLevel (which adds nothing) and a Sequence of them.
+// Without a processor a text gets no ids, and a pair's second text has type 1.
 //
 // Thread-compatible; const calls are thread-safe. Memory: the ids.
 //
-// InvalidArgument: a processor without the ids that it names. Unimplemented:
-// another processor; a pair where several templates follow each other.
+// InvalidArgument if a processor lacks the ids that it names. Unimplemented if
+// a processor is not known, or for a pair if several templates follow each
+// other.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_TEMPLATE_H_
@@ -43,11 +44,11 @@ class TextTemplate {
   absl::StatusOr<TypedIds> Join(absl::Span<const int32_t> first,
                                 absl::Span<const int32_t> second) const;
 
-  // Returns how many ids are added to a text, and to a pair.
+  // Returns how many ids are added to a text, or to a pair.
   int64_t CountAdded(bool is_pair) const;
 
  private:
-  // An id, or one of the texts.
+  // An id, or a placeholder for one of the texts.
   struct Part {
     enum class Kind { kId, kFirst, kSecond };
     Kind kind = Kind::kFirst;

@@ -6,7 +6,7 @@
 namespace footprint {
 
 double TokenSampler::NextShare() {
-  // 53 bits: each is a double.
+  // A double holds 53 bits exactly.
   return std::ldexp(
       static_cast<double>(RandomAt(options_.seed, drawn_++) >> 11), -53);
 }
@@ -16,7 +16,7 @@ void TokenSampler::KeepLikely(absl::Span<const float> logits) {
   for (size_t i = 0; i < logits.size(); ++i) {
     words_.emplace_back(logits[i], static_cast<int32_t>(i));
   }
-  // Of equals the first word counts first.
+  // Equal logits are ordered by id.
   const auto is_likelier = [](const std::pair<float, int32_t>& a,
                               const std::pair<float, int32_t>& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);

@@ -6,14 +6,15 @@
 //   footprint::TokenSampler sampler(options);
 //   int32_t id = sampler.Choose(*run->Append(ids));
 //
-// With a temperature of 0 the most likely word is chosen, the first of equals.
-// Else words are weighed by exp(logit / temperature); only the `top_k` most
-// likely count, and of those the fewest that have `top_p` of the weight. The
-// same options and logits give the same words.
+// With a temperature of 0 the most likely word is chosen, the first one if
+// several are equal. Otherwise the weight of a word is exp(logit /
+// temperature); only the `top_k` most likely words count, and of those the
+// fewest that together have `top_p` of the weight. Equal options and logits
+// give equal words.
 //
 // Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless
-// the temperature is 0. Time: a pass through the logits, and sorting what
-// counts.
+// the temperature is 0. Time: one pass over the logits, and a sort of the words
+// that count.
 //
 // Source: Holtzman et al., "The Curious Case of Neural Text Degeneration",
 // 2020.
@@ -41,13 +42,14 @@ class TokenSampler {
  public:
   explicit TokenSampler(const SamplingOptions& options) : options_(options) {}
 
-  // `logits` is not empty and finite.
+  // Returns the id of the next word. `logits` must not be empty and must be
+  // finite.
   int32_t Choose(absl::Span<const float> logits);
 
  private:
   // Keeps the words that count, the most likely first.
   void KeepLikely(absl::Span<const float> logits);
-  double NextShare();  // from 0 to below 1
+  double NextShare();  // in [0, 1)
 
   const SamplingOptions options_;
   uint64_t drawn_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// How often each word is chosen in so many draws.
+// Returns how often each word is chosen in `draws` draws.
 std::map<int32_t, int> Draw(const SamplingOptions& options,
                             const std::vector<float>& logits, int draws) {
   TokenSampler sampler(options);
@@ -33,7 +33,7 @@ TEST(TokenSamplerTest, ChoosesAsOftenAsTheModelSays) {
   const std::vector<float> logits = {0.0f, std::log(2.0f), std::log(5.0f),
                                      -100.0f};
   auto counts = Draw(options, logits, 80000);
-  // Five deviations of a binomial distribution.
+  // The tolerance is five standard deviations of a binomial distribution.
   EXPECT_NEAR(counts[0], 10000, 5 * 94);
   EXPECT_NEAR(counts[1], 20000, 5 * 123);
   EXPECT_NEAR(counts[2], 50000, 5 * 137);
@@ -53,10 +53,10 @@ TEST(TokenSamplerTest, KeepsToTheMostLikelyWords) {
   EXPECT_THAT(Draw(options, logits, 1000),
               ElementsAre(testing::Pair(1, testing::Gt(400)),
                           testing::Pair(2, testing::Gt(400))));
-  options.top_k = 100;  // more than there are
+  options.top_k = 100;  // more than there are words
   EXPECT_EQ(Draw(options, logits, 1000).size(), 4u);
   options.top_k = 0;
-  options.top_p = 0.5;  // two of three equal ones
+  options.top_p = 0.5;  // two of the three equal words
   EXPECT_EQ(Draw(options, logits, 1000).size(), 2u);
   options.top_p = 1e-9;
   EXPECT_EQ(Draw(options, logits, 100).size(), 1u);

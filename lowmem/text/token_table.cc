@@ -45,7 +45,7 @@ absl::Status TokenTable::Index(Repeated repeated) {
   bytes_.shrink_to_fit();
   begins_.shrink_to_fit();
   lengths_.shrink_to_fit();
-  // One in five is free, so that a search ends soon.
+  // A fifth of the slots stays free, so that a search ends soon.
   slots_.assign(begins_.size() + begins_.size() / 4 + 1, kFree);
   for (int32_t id = 0; id < size(); ++id) {
     if (lengths_[id] == 0) continue;

@@ -1,4 +1,4 @@
-// The words of a vocabulary by id and by their bytes, packed.
+// The words of a vocabulary by id and by their bytes, in packed form.
 //
 //   footprint::TokenTable table;
 //   absl::Status status = table.Add(15496, "Hello");
@@ -6,15 +6,16 @@
 //   absl::optional<int32_t> id = table.Find("Hello");
 //   absl::string_view word = table.word(15496);
 //
-// Words are added first, then Index is called once, then words are found. An id
-// may be missing; its word is empty, and nothing finds it.
+// Words are added first, then Index is called once, and after it words can be
+// found. Ids may have gaps; the word of a missing id is empty and cannot be
+// found.
 //
-// Thread-compatible; after Index thread-safe. Words refer to the table. Memory:
-// a word's bytes and about 11 more for each id.
+// Thread-compatible, and thread-safe after Index. Returned words refer to the
+// table. Memory: a word's bytes and about 11 more for each id.
 //
-// InvalidArgument: an id below zero or of 2^24 and more, an id that has a word
-// already, a word of 64 KiB or more, or two ids with one word, unless Index is
-// told to take the last; the text names the word.
+// InvalidArgument if an id is negative, at least 2^24 or already has a word, if
+// a word has 64 KiB or more, or if two ids have the same word and Index is
+// called with Repeated::kRefused. The message names the word.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKEN_TABLE_H_
@@ -39,9 +40,9 @@ class TokenTable {
   absl::Status Index(Repeated repeated = Repeated::kRefused);
 
   absl::optional<int32_t> Find(absl::string_view word) const;
-  // Empty where there is no such id.
+  // Returns the word of the id, or an empty text if there is no such id.
   absl::string_view word(int32_t id) const;
-  // Returns the largest id and one.
+  // Returns the largest id plus one.
   int32_t size() const { return static_cast<int32_t>(begins_.size()); }
   // Returns the lengths of the words in bytes, each once, in increasing order.
   // Valid after Index.
@@ -50,7 +51,7 @@ class TokenTable {
   int64_t memory_bytes() const;
 
  private:
-  // The place where the word is, or where it would be put.
+  // Returns the slot of the word, or the free slot where it belongs.
   size_t Slot(absl::string_view word) const;
 
   std::string bytes_;

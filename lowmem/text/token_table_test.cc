@@ -53,7 +53,7 @@ TEST(TokenTableTest, RefusesWhatContradictsItself) {
               HasSubstr("ids 0 and 5 have the same word"));
 }
 
-// 128,000 words of 6 bytes: what an agent of a desktop's memory would not see.
+// Checks the table's own count of its bytes for 128,000 words of 6 bytes.
 TEST(TokenTableTest, TakesElevenBytesAWordBesideItsOwn) {
   TokenTable table;
   constexpr int kWords = 128000;

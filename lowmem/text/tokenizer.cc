@@ -27,7 +27,7 @@ bool IsThere(const std::string& path) {
   return stat(path.c_str(), &status) == 0;
 }
 
-// BERT's older files have these settings beside the vocabulary.
+// Older files of BERT keep these settings in a file beside the vocabulary.
 Json ReadSettings(const std::string& directory) {
   const auto text = ReadWholeFile(directory + "/tokenizer_config.json");
   if (!text.ok()) return Json();
@@ -85,7 +85,7 @@ absl::Status Tokenizer::Set() {
   auto around = TextTemplate::Parse(JsonMember(settings, "post_processor"));
   status.Update(around.status());
   if (around.ok()) around_ = *std::move(around);
-  file_.settings = Json();  // all is taken from it
+  file_.settings = Json();  // no longer needed
   return status;
 }
 
@@ -111,7 +111,7 @@ absl::Status Tokenizer::AddSpecialWords() {
       raw_words_.Add(word);
       continue;
     }
-    // It is looked for in a text that was normalised, so it is, too.
+    // The word is searched in normalised text, so it is normalised as well.
     const absl::StatusOr<std::string> normal = normalizer_.Apply(word.content);
     if (!normal.ok()) return normal.status();
     if (normal->empty()) {
@@ -126,7 +126,8 @@ absl::Status Tokenizer::AddSpecialWords() {
       changed.push_back(word);
     }
   }
-  // The first of equal words counts: one that no step changed.
+  // Of equal words the first one added counts. It is one that normalising did
+  // not change.
   for (const SpecialWord& word : changed) normal_words_.Add(word);
   return absl::OkStatus();
 }
@@ -251,7 +252,7 @@ std::string Tokenizer::Decode(absl::Span<const int32_t> ids,
   for (const int32_t id : ids) {
     const auto found = special_by_id_.find(id);
     if (found == special_by_id_.end()) {
-      // An id that is no word's adds nothing.
+      // An id without a word adds nothing.
       const absl::string_view word = file_.words->word(id);
       if (!word.empty()) words.push_back(word);
     } else if (!found->second.is_special || special == SpecialIds::kInclude) {

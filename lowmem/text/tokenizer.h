@@ -1,4 +1,4 @@
-// Texts to ids and back, as a checkpoint's tokenizer.json says.
+// Turns texts into ids and back, as a checkpoint's tokenizer.json says.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Tokenizer>> tokenizer =
 //       footprint::Tokenizer::Open("Qwen3-0.6B");
@@ -7,22 +7,22 @@
 //   std::string text = (*tokenizer)->Decode(*ids,
 //   footprint::SpecialIds::kLeaveOut);
 //
-// Reads the keys of a GGUF file, or a folder's tokenizer.json; if there is
-// none, its vocab.txt, BERT's older form. Models: BPE from bytes (GPT-2, Llama
-// 3, Qwen) or characters (Llama 2, Gemma), WordPiece (BERT), and Unigram
-// (XLM-R). What the file names and this does not know is refused; nothing is
-// guessed. Ids are those of Hugging Face's tokenizers.
+// Reads the keys of a GGUF file, or a folder's tokenizer.json, or if that is
+// missing its vocab.txt, which older checkpoints of BERT have. Models: BPE from
+// bytes (GPT-2, Llama 3, Qwen) or characters (Llama 2, Gemma), WordPiece
+// (BERT), and Unigram (XLM-R). A file that names something unknown is refused;
+// nothing is guessed. The ids are those of Hugging Face's tokenizers.
 //
-// When not to use it: to train a tokenizer, or for offsets of words in the
-// text.
+// When not to use it: to train a tokenizer, or to find the positions of words
+// in the text.
 //
-// Thread-safe. Memory: for 128,000 words and 280,000 merges about 4.5 MiB, and
-// while a text is encoded some 50 bytes for each of its bytes. Time: about 30
-// ns a byte of the file to open it, and a microsecond a word.
+// Thread-safe. Memory: about 4.5 MiB for 128,000 words and 280,000 merges, and
+// some 50 bytes for each byte of a text while it is encoded. Time: about 30 ns
+// for each byte of the file in Open, and a microsecond a word.
 //
 // Errors: those of ReadTokenizerFile, TextNormalizer and PieceSplitter.
-// InvalidArgument: a text that is not UTF-8. Unimplemented: a decoder or
-// post-processor that is not known; says which.
+// InvalidArgument if a text is not UTF-8. Unimplemented if a decoder or a
+// post-processor is not known; the message names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_
 #define FOOTPRINT_LOWMEM_TEXT_TOKENIZER_H_
@@ -50,8 +50,8 @@
 
 namespace footprint {
 
-// Whether signs to the model, as the beginning of a text, are added by Encode
-// and shown by Decode.
+// Says whether Encode adds control words, such as the one that begins a text,
+// and whether Decode shows them.
 enum class SpecialIds { kLeaveOut, kInclude };
 
 class Tokenizer {
@@ -65,15 +65,15 @@ class Tokenizer {
   absl::StatusOr<std::vector<int32_t>> Encode(absl::string_view text,
                                               SpecialIds special) const;
 
-  // The text may end within a character, where the ids do.
+  // Returns the text of the ids, which may end within a character.
   std::string Decode(absl::Span<const int32_t> ids, SpecialIds special) const;
 
-  // The id of a word that stands for itself, as "<|im_end|>".
+  // Returns the id of a special word, such as "<|im_end|>".
   absl::optional<int32_t> FindWord(absl::string_view word) const;
 
-  // Returns the largest id and one.
+  // Returns the largest id plus one.
   int32_t size() const { return size_; }
-  // Returns what is put around a text, or a pair of them.
+  // Returns the template that adds ids around a text or a pair of texts.
   const TextTemplate& around() const { return around_; }
 
  private:
@@ -93,12 +93,12 @@ class Tokenizer {
   TokenizerFile file_;
   TextNormalizer normalizer_;
   PieceSplitter splitter_;
-  std::unique_ptr<BytePairModel> byte_pairs_;    // or
-  std::unique_ptr<WordPieceModel> word_pieces_;  // another, or
-  std::unique_ptr<UnigramModel> unigram_;        // the third
+  std::unique_ptr<BytePairModel> byte_pairs_;    // set for BPE
+  std::unique_ptr<WordPieceModel> word_pieces_;  // set for WordPiece
+  std::unique_ptr<UnigramModel> unigram_;        // set for Unigram
   std::unique_ptr<WordDecoder> decoder_;
   SpecialWords raw_words_;     // found in the text as it is
-  SpecialWords normal_words_;  // found after it was normalised
+  SpecialWords normal_words_;  // found in the normalised text
   absl::flat_hash_map<int32_t, SpecialWord> special_by_id_;
   absl::flat_hash_map<std::string, int32_t> special_by_word_;
   TextTemplate around_;

@@ -31,9 +31,10 @@ namespace {
 using Json = nlohmann::json;
 using Event = Json::parse_event_t;
 
-// Far above any tokenizer.
+// The largest accepted file, far larger than any known tokenizer.
 constexpr int64_t kLargestFileBytes = 256 << 20;
-// An object or a list within it, deeper than any tokenizer has.
+// The deepest accepted nesting of objects and lists, deeper than in any known
+// tokenizer.
 constexpr int kDeepest = 64;
 
 struct CloseFile {
@@ -56,7 +57,7 @@ absl::StatusOr<File> OpenFile(const std::string& path) {
   return file;
 }
 
-// What is done with the parts of "model" that are large.
+// Receives the large parts of "model" during parsing.
 class LargeParts {
  public:
   virtual ~LargeParts() = default;
@@ -66,7 +67,7 @@ class LargeParts {
                         const std::string& /*right*/) {}
 };
 
-// Follows the parser: hands on words and merges, which are not kept.
+// A parser's callback: passes words and merges on and does not keep them.
 class Follower {
  public:
   explicit Follower(LargeParts* parts) : parts_(parts) {}
@@ -99,7 +100,7 @@ class Follower {
     return false;
   }
 
-  // Of a Unigram model words are a list of ["word", score].
+  // The words of a Unigram model are a list of ["word", score].
   bool FollowScoredWord(int depth, Event event, const Json& parsed) {
     if (depth == 4 && event == Event::value) {
       if (parsed.is_string()) {
@@ -119,7 +120,8 @@ class Follower {
         parsed.is_string() ? parsed.get<std::string>() : std::string();
     if (depth == 3 && event == Event::value) {
       const size_t space = text.find(' ', 1);
-      // A merge of an empty word is refused, and so is what is no merge.
+      // The table refuses a merge of an empty word, so this also refuses texts
+      // that are not merges.
       const bool has_two = space != std::string::npos;
       parts_->AddMerge(text.substr(0, space),
                        has_two ? text.substr(space + 1) : std::string());
@@ -146,7 +148,7 @@ class Follower {
   bool is_too_deep_ = false;
 };
 
-// Returns what is kept of the file.
+// Parses the file, passes the large parts on, and returns the rest.
 absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
   const absl::StatusOr<File> file = OpenFile(path);
   if (!file.ok()) return file.status();
@@ -165,8 +167,8 @@ absl::StatusOr<Json> ParseFile(const std::string& path, LargeParts* parts) {
 }
 
 // Returns the score as Hugging Face's library reads it, which is not always the
-// nearest float: the digits as a whole number, then times a power of ten. This
-// decides between two ways that are equally likely.
+// nearest float: the digits as an integer, times a power of ten. The difference
+// decides between two segmentations that are equally likely.
 double AsRead(double score) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof(text), std::fabs(score),
@@ -189,14 +191,14 @@ double AsRead(double score) {
     return score;  // infinity
   }
   exponent += written;
-  // Only these powers are floats themselves.
+  // Only these powers are exact as floats.
   if (std::abs(exponent) > 22) return score;
   const double power = std::pow(10.0, std::abs(exponent));
   const auto whole = static_cast<double>(digits);
   return std::copysign(exponent < 0 ? whole / power : whole * power, score);
 }
 
-// Fills the tables; of faults the first counts.
+// Fills the tables. Keeps the first error.
 class Filler : public LargeParts {
  public:
   Filler(TokenizerFile* file, bool is_byte_level)
@@ -213,7 +215,7 @@ class Filler : public LargeParts {
     status_.Update(file_->words->Add(id.get<int64_t>(), Bytes(word)));
   }
 
-  // Its id is its place.
+  // The word's id is its position in the list.
   void AddScoredWord(const std::string& word, double score) override {
     if (has_words_) return;
     const auto id = static_cast<int64_t>(file_->scores.size());
@@ -222,7 +224,7 @@ class Filler : public LargeParts {
     status_.Update(file_->words->Add(id, word));
   }
 
-  // Merges that stand before the words wait for the next time.
+  // Merges that stand before the words are read in a second pass.
   void AddMerge(const std::string& left, const std::string& right) override {
     if (!EndWords()) {
       misses_merges_ = true;
@@ -231,7 +233,7 @@ class Filler : public LargeParts {
     }
   }
 
-  // Returns whether there are words; no more are added then.
+  // Ends the list of words and returns whether there are any.
   bool EndWords() {
     if (!has_words_ && file_->words->size() > 0) {
       has_words_ = true;
@@ -269,7 +271,7 @@ bool IsByteLevel(const Json& step) {
   return false;
 }
 
-// Older files do not say which model it is.
+// Older files do not name the model's type.
 std::string ModelType(const Json& settings) {
   const Json model = JsonMember(settings, "model");
   const std::string otherwise =
@@ -300,7 +302,7 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
         absl::StrCat(path, ": model is \"", type,
                      "\"; known are \"BPE\", \"WordPiece\" and \"Unigram\""));
   }
-  // Without a model of its own it has no words either, which is said below.
+  // If "model" is missing there are no words, which is an error below.
   if (JsonMember(file.settings, "model").is_object()) {
     file.settings["model"]["type"] = type;
   }

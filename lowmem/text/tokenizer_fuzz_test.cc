@@ -1,5 +1,5 @@
-// Any text as a tokenizer.json: what is accepted encodes and decodes texts,
-// with ids that it has.
+// Opens any text as a tokenizer.json. A tokenizer that is accepted must encode
+// and decode texts with ids that it has.
 
 #include <sys/stat.h>
 
@@ -30,7 +30,7 @@ void OpenAnyTokenizer(absl::string_view json) {
   if (!tokenizer.ok()) return RequireRefusal(tokenizer.status());
   for (const absl::string_view text : kTexts) {
     const auto ids = (*tokenizer)->Encode(text, SpecialIds::kInclude);
-    // A pattern may not end on a text.
+    // A pattern may exceed PCRE2's limit on a text.
     if (!ids.ok()) {
       Require(ids.status().code() == absl::StatusCode::kResourceExhausted,
               "a text of UTF-8 is encoded");

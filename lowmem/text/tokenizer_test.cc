@@ -1,5 +1,5 @@
-// The tokenizer against Hugging Face's own: ids and texts of 220 texts for each
-// small tokenizer that testdata/make_tokenizers.py made.
+// Compares the tokenizer with Hugging Face's: the ids and decoded texts of 220
+// texts for each small tokenizer from testdata/make_tokenizers.py.
 
 #include "footprint/lowmem/text/tokenizer.h"
 
@@ -49,7 +49,7 @@ TEST_P(TokenizerGoldenTest, GivesTheIdsAndTextsOfHuggingFace) {
     const auto actual = (*tokenizer)->Encode(text, SpecialIds::kInclude);
     ASSERT_THAT(actual, IsOk()) << line;
     EXPECT_EQ(*actual, ids) << line;
-    // Where the ids end within a character, the bytes stay as they are.
+    // If the ids end within a character, its bytes stay as they are.
     const std::string with = (*tokenizer)->Decode(ids, SpecialIds::kInclude);
     const std::string without =
         (*tokenizer)->Decode(ids, SpecialIds::kLeaveOut);
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "odd_words", "odd_patterns"),
     [](const auto& info) { return std::string(info.param); });
 
-// A folder of the test's own with this tokenizer.json.
+// Returns a folder that holds this tokenizer.json.
 std::string Folder(const std::string& name, const std::string& json) {
   const std::string folder = TestPath(name);
   mkdir(folder.c_str(), 0777);
@@ -98,7 +98,7 @@ TEST(TokenizerTest, JoinsTheMostUrgentPairFirst) {
   EXPECT_FALSE((*tokenizer)->FindWord("cab").has_value());
 }
 
-// Merges before the words, and in the newer form.
+// Reads merges that stand before the words, and merges in the newer form.
 TEST(TokenizerTest, ReadsMergesWhereverTheyStand) {
   const std::string json =
       R"({"model": {"merges": [["a", "b"], ["ab", "c"]], "type": "BPE",
@@ -109,7 +109,7 @@ TEST(TokenizerTest, ReadsMergesWhereverTheyStand) {
               ElementsAre(4, 2));
 }
 
-// What would give other ids than Hugging Face's is refused.
+// A tokenizer that would give other ids than Hugging Face's is refused.
 TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
   const auto error = [](const std::string& name, const std::string& rest) {
     return Tokenizer::Open(Folder(name, absl::StrCat("{", rest, "}"))).status();
@@ -143,7 +143,8 @@ TEST(TokenizerTest, RefusesWhatItWouldNotReadAlike) {
       HasSubstr("is empty once it is normalised"));
 }
 
-// Of two added words that become the same the one that stays itself is found.
+// Of two added words that become equal, the one that normalising leaves
+// unchanged is found.
 TEST(TokenizerTest, FindsTheWordThatNormalisingLeaves) {
   const auto tokenizer =
       Tokenizer::Open(Folder("lower",
@@ -156,7 +157,7 @@ TEST(TokenizerTest, FindsTheWordThatNormalisingLeaves) {
               ElementsAre(0, 2, 2));
 }
 
-// A word may be as long as the text: no way is tried that no word has.
+// A word may be as long as the text. No length is tried that no word has.
 TEST(TokenizerTest, EndsSoonOnLongWords) {
   const std::string longest(60000, 'b');
   const std::string text(80000, 'a');
@@ -176,7 +177,7 @@ TEST(TokenizerTest, EndsSoonOnLongWords) {
   EXPECT_EQ((*pieces)->Encode(text, SpecialIds::kInclude)->size(), 80000u);
 }
 
-// A character becomes its bytes where all of them are words.
+// A character becomes its bytes if each of them is a word.
 TEST(TokenizerTest, FallsBackToBytesWhereAllAreThere) {
   const std::string json =
       R"({"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true,
@@ -189,7 +190,8 @@ TEST(TokenizerTest, FallsBackToBytesWhereAllAreThere) {
   };
   EXPECT_THAT(encode("a\xc3\xa9"), ElementsAre(1, 2, 3));
   EXPECT_THAT(encode("a\xc3\xbc"), ElementsAre(1, 0));
-  // Unknown characters side by side are one, also between others.
+  // Adjacent unknown characters become one unknown word, even between known
+  // ones.
   EXPECT_THAT(encode("\xc3\xbcxya"), ElementsAre(0, 1));
   EXPECT_THAT(encode("aaa"), ElementsAre(1, 4));
 }
@@ -312,7 +314,7 @@ TEST(TokenizerTest, NamesWhatItDoesNotKnow) {
   }
 }
 
-// What is cut short, nested or of another type is refused and never crashes.
+// Truncated, nested or mistyped files are refused and never crash.
 TEST(TokenizerTest, SurvivesHostileFiles) {
   const std::string whole = kSmall;
   for (size_t length = 0; length < whole.size(); length += 3) {
@@ -333,7 +335,7 @@ TEST(TokenizerTest, SurvivesHostileFiles) {
   EXPECT_THAT(Tokenizer::Open(Folder("nested", nested)), Not(IsOk()));
 }
 
-// A value of any type where another is expected.
+// Replaces values by values of other types.
 TEST(TokenizerTest, SurvivesValuesOfOtherTypes) {
   const char* const values[] = {
       "1",     "\"x\"",          "[]",        "{}", "true",

@@ -121,7 +121,8 @@ bool IsWordCharacter(int32_t character) {
       break;
   }
   const bool is_joiner = character == 0x200c || character == 0x200d;
-  // Letters in circles and squares are symbols, and alphabetic.
+  // Letters in circles and squares are symbols, but Unicode calls them
+  // alphabetic.
   return is_joiner || (character >= 0x24b6 && character <= 0x24e9) ||
          (character >= 0x1f130 && character <= 0x1f149) ||
          (character >= 0x1f150 && character <= 0x1f169) ||
@@ -149,7 +150,8 @@ bool IsCjkIdeograph(int32_t character) {
 }
 
 std::string ToLowerCase(absl::string_view text) {
-  // The one character whose lower case is two: an i, and a dot above it.
+  // The only character whose lower case has two characters: an i and a dot
+  // above.
   constexpr int32_t kDottedCapital = 0x130;
   std::string lower;
   lower.reserve(text.size());

@@ -1,5 +1,5 @@
-// Characters of texts in UTF-8: their classes as tokenizers ask for them, lower
-// case and normal forms, all by utf8proc's tables.
+// Characters of texts in UTF-8: the classes that tokenizers ask for, lower case
+// and normal forms, all from the tables of utf8proc.
 //
 //   absl::Status status = footprint::CheckUtf8(text);
 //   for (absl::string_view rest = text; !rest.empty();) {
@@ -7,11 +7,11 @@
 //     if (footprint::IsWhitespace(character)) ...
 //   }
 //
-// All but CheckUtf8 take texts that it accepts; of another they take bytes that
-// are no character as U+FFFD.
+// All functions but CheckUtf8 expect texts that it accepts. In other texts they
+// read bytes that are not a character as U+FFFD.
 //
-// Pure and thread-safe. Memory: that of the results. InvalidArgument: a text
-// that is not UTF-8; says at which byte.
+// Pure and thread-safe. Memory: that of the results. InvalidArgument if a text
+// is not UTF-8; the message says at which byte.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_UNICODE_TEXT_H_
 #define FOOTPRINT_LOWMEM_TEXT_UNICODE_TEXT_H_
@@ -26,32 +26,35 @@ namespace footprint {
 
 absl::Status CheckUtf8(absl::string_view text);
 
-// Returns the first character and takes it off the text, which is not empty.
+// Removes the first character of the text, which must not be empty, and returns
+// it.
 int32_t TakeCharacter(absl::string_view* text);
-// Returns the characters that a reader takes for one, as a letter and its
-// accents, and takes them off the text, which is not empty.
+// Removes the first grapheme of the text, which must not be empty, and returns
+// it. A grapheme is what a reader sees as one character, such as a letter and
+// its accents.
 absl::string_view TakeGrapheme(absl::string_view* text);
 void AppendCharacter(int32_t character, std::string* text);
 
-// Unicode's White_Space.
+// Returns whether Unicode has the property White_Space for the character.
 bool IsWhitespace(int32_t character);
-// ASCII's signs, and the classes P of the others.
+// Returns whether the character is an ASCII symbol or has a class P.
 bool IsPunctuation(int32_t character);
-// The classes C but for tabulator and ends of lines.
+// Returns whether the character has a class C and is no tab or line end.
 bool IsControl(int32_t character);
-// The class Mn, as accents that stand by themselves after decomposition.
+// Returns whether the class is Mn, such as that of accents after decomposition.
 bool IsNonspacingMark(int32_t character);
-// The classes M: those marks, spacing ones and enclosing ones.
+// Returns whether the class is Mn, Mc or Me.
 bool IsMark(int32_t character);
-// The characters that words are made of: letters, marks, digits, and signs that
-// join them.
+// Returns whether words may contain the character: a letter, mark, digit,
+// connector or joiner.
 bool IsWordCharacter(int32_t character);
-// Unicode's class N.
+// Returns whether the character has a class N.
 bool IsNumber(int32_t character);
-// The blocks of ideographs that BERT cuts into single characters.
+// Returns whether the character is in a block that BERT cuts into single
+// characters.
 bool IsCjkIdeograph(int32_t character);
 
-// Each character by itself, without a look at its neighbours.
+// Converts each character by itself, whatever its neighbours.
 std::string ToLowerCase(absl::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };

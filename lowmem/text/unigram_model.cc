@@ -44,7 +44,7 @@ std::vector<UnigramModel::Step> UnigramModel::FindWay(
       const absl::optional<int32_t> id =
           words_->Find(piece.substr(begin, size));
       if (!id.has_value()) continue;
-      // The unknown word itself is joined with unknown characters, too.
+      // The unknown word itself is also joined with unknown characters.
       consider(end, scores_[*id], id == options_.unknown ? kUnknown : *id);
       is_known |= end == character_end;
     }
@@ -79,7 +79,8 @@ void UnigramModel::AddUnknown(absl::string_view text,
 void UnigramModel::Encode(absl::string_view piece,
                           std::vector<int32_t>* ids) const {
   const std::vector<Step> way = FindWay(piece);
-  // From the end, unknown characters side by side as one word.
+  // Follows the steps back from the end. Adjacent unknown characters become one
+  // word.
   std::vector<std::pair<int32_t, absl::string_view>> words;
   for (size_t end = piece.size(); end > 0;) {
     const Step& step = way[end];

@@ -1,16 +1,16 @@
-// Unigram segmentation of one piece of a text: of all ways to cover it with
-// words the most likely one, each word by itself.
+// Unigram segmentation of one piece of a text: the most likely way to cover the
+// piece with words, if each word is drawn independently.
 //
 //   footprint::UnigramModel model(&words, scores, options);
 //   model.Encode("\u2581Hello", &ids);
 //
-// Found from the left by dynamic programming (Viterbi). A character that begins
-// no word of its own length may be an unknown one, ten below the least likely
-// word; unknown ones in a row are one word.
+// The way is found from left to right by dynamic programming (Viterbi). A
+// character that is not a word may be unknown, with a score ten below that of
+// the least likely word. Unknown characters in a row become one word.
 //
-// The table is the caller's and outlives the model. Thread-safe. Memory: 8
-// bytes a word, and 24 for each byte of a piece while it is encoded. Time: for
-// each byte of a piece that of finding all words that may begin there.
+// The caller owns the table, which must outlive the model. Thread-safe. Memory:
+// 8 bytes a word, and 24 for each byte of a piece while it is encoded. Time: at
+// each byte of a piece, a search for all words that begin there.
 //
 // Source: Kudo, "Subword Regularization", 2018, as Hugging Face's tokenizers do
 // it.
@@ -28,26 +28,27 @@
 namespace footprint {
 
 struct UnigramOptions {
-  absl::optional<int32_t> unknown;  // else unknown characters are left out
-  // What is unknown becomes the words "<0xE4>" of its bytes, if all are there.
+  absl::optional<int32_t> unknown;  // if unset, unknown characters are left out
+  // True: unknown text becomes the words of its bytes, such as "<0xE4>", if all
+  // of them exist.
   bool falls_back_to_bytes = false;
 };
 
 class UnigramModel {
  public:
-  // `scores` has the logarithm of each word's probability, by id.
+  // `scores` holds the logarithm of each word's probability, by id.
   UnigramModel(const TokenTable* words, std::vector<double> scores,
                const UnigramOptions& options);
 
-  // Adds the piece's ids.
+  // Appends the piece's ids.
   void Encode(absl::string_view piece, std::vector<int32_t>* ids) const;
 
  private:
-  // The best way to some byte of the piece.
+  // The best segmentation of the piece up to some byte.
   struct Step {
     double score = 0;
     int32_t id = -1;
-    int64_t begin = -1;  // of its last word; -1: there is no way yet
+    int64_t begin = -1;  // of its last word; -1: none found yet
   };
 
   std::vector<Step> FindWay(absl::string_view piece) const;

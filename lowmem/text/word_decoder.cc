@@ -12,7 +12,8 @@
 namespace footprint {
 namespace {
 
-// "<0xE4>" is the byte.
+// Appends the byte of a word such as "<0xE4>", or returns false for other
+// words.
 bool TakeByteWord(absl::string_view word, std::string* text) {
   if (word.size() != 6 || !absl::ConsumePrefix(&word, "<0x") ||
       !absl::ConsumeSuffix(&word, ">")) {
@@ -91,7 +92,7 @@ std::string WordDecoder::JoinWordPieces(
   for (size_t i = 0; i < words.size(); ++i) {
     absl::string_view word = words[i];
     if (i > 0 && !absl::ConsumePrefix(&word, prefix_)) text += ' ';
-    // Hugging Face cleans up word by word.
+    // Like Hugging Face's library, cleans up one word at a time.
     std::string added(word);
     if (i > 0 && cleans_up_) {
       const bool is_new = !text.empty() && text.back() == ' ';

@@ -1,13 +1,15 @@
-// How words become a text again: "decoder" of tokenizer.json.
+// Joins words to a text, as "decoder" of tokenizer.json says.
 //
 //   absl::StatusOr<footprint::WordDecoder> decoder =
 //       footprint::WordDecoder::Parse(json["decoder"]);
 //   std::string text = decoder->Join({"Hel", "lo"});
 //
-// Known are ByteLevel, WordPiece, Metaspace, and Sequence of Replace,
-// ByteFallback, Fuse and Strip; with null words are joined by spaces.
+// The known types are ByteLevel, WordPiece, Metaspace, and a Sequence of
+// Replace, ByteFallback, Fuse and Strip. If it is null, words are joined with
+// spaces.
 //
-// Thread-safe. Memory: the texts. Unimplemented: another type; says which.
+// Thread-safe. Memory: the texts. Unimplemented if a type is not known; the
+// message names it.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
 #define FOOTPRINT_LOWMEM_TEXT_WORD_DECODER_H_
@@ -38,11 +40,12 @@ class WordDecoder {
   std::string JoinMarked(const std::vector<absl::string_view>& words) const;
 
   Kind kind_ = Kind::kSpaced;
-  std::string prefix_;      // of words that go on with another
-  bool cleans_up_ = false;  // no space before signs
+  std::string prefix_;      // of words that continue another
+  bool cleans_up_ = false;  // removes spaces before punctuation
   std::vector<std::pair<std::string, std::string>> replacements_;
   bool has_byte_words_ = false;
-  std::string stripped_;  // at the beginning, at most `most_stripped_` times
+  // removed at the start, at most `most_stripped_` times
+  std::string stripped_;
   int64_t most_stripped_ = 0;
 };
 

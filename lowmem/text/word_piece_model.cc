@@ -29,7 +29,7 @@ int32_t WordPieceModel::TakeLongest(bool is_first,
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
     if (*size > whole.size() || *size <= prefix_bytes) continue;
     const size_t end = *size - prefix_bytes;
-    // Only between characters.
+    // Cuts are allowed only between characters.
     if (end < text->size() && !BeginsCharacter((*text)[end])) continue;
     const absl::optional<int32_t> id =
         words_->Find(absl::string_view(whole).substr(0, *size));

@@ -1,12 +1,13 @@
-// WordPiece of one word: the longest words of the vocabulary, from the left.
+// WordPiece encoding of one word: takes the longest words of the vocabulary,
+// from left to right.
 //
 //   footprint::WordPieceModel model(&words, options);
 //   model.Encode("embedding", &ids);  // "em", "##bed", "##ding"
 //
-// A word that cannot be covered, or that is too long, is one unknown word.
+// A word that cannot be covered, or that is too long, becomes one unknown word.
 //
-// The table is the caller's and outlives the model. Thread-safe. Memory: a word
-// while it is encoded. Time: at most the square of the word's bytes.
+// The caller owns the table, which must outlive the model. Thread-safe. Memory:
+// one word while it is encoded. Time: at most quadratic in the word's bytes.
 //
 // Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012, as
 // BERT's tokenizer does it.
@@ -25,7 +26,7 @@ namespace footprint {
 
 struct WordPieceOptions {
   int32_t unknown = 0;
-  // How words begin that go on with another.
+  // The beginning of words that continue another word.
   std::string continuing_prefix = "##";
   int64_t most_characters = 100;
 };
@@ -35,12 +36,12 @@ class WordPieceModel {
   WordPieceModel(const TokenTable* words, const WordPieceOptions& options)
       : words_(words), options_(options) {}
 
-  // Adds the word's ids.
+  // Appends the word's ids.
   void Encode(absl::string_view word, std::vector<int32_t>* ids) const;
 
  private:
-  // Returns the id of the longest word that `text` begins with, and takes it
-  // off; -1: there is none.
+  // Removes the longest word that begins `text` and returns its id, or -1 if no
+  // word begins it.
   int32_t TakeLongest(bool is_first, absl::string_view* text) const;
 
   const TokenTable* words_;
