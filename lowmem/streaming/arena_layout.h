@@ -1,4 +1,4 @@
-// The layout of an arena: each range lies behind the one before it.
+// The layout of an arena: each range begins after the one before it.
 //
 //   footprint::ArenaLayout layout;
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
@@ -32,11 +32,11 @@ class ArenaLayout {
     end_bytes_ = range.end_bytes();
     return range;
   }
-  // Equal parts that begin at lines.
+  // Takes equal parts that begin at cache lines.
   ArenaRange TakeParts(int64_t parts, int64_t part_bytes) {
     return Take(parts * AlignUp(part_bytes, kLineBytes));
   }
-  // Whole pages.
+  // Returns the bytes of the arena, in whole pages.
   int64_t peak_bytes() const { return AlignUp(end_bytes_, kPageBytes); }
 
  private:

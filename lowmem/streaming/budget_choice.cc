@@ -7,7 +7,8 @@
 namespace footprint {
 namespace {
 
-// Room for tiles and chunks to grow, beside activations that cannot shrink.
+// Room for tiles and chunks to grow, in addition to activations, which cannot
+// shrink.
 constexpr int64_t kGrowthBytes = int64_t{16} << 20;
 
 }  // namespace
@@ -27,7 +28,7 @@ absl::StatusOr<BudgetChoice> ChooseBudget(
   choice.least_slowdown = *least / *ample;
   choice.slowdown = choice.least_slowdown;
   if (choice.slowdown <= kMostPredictedSlowdown) return choice;
-  // Pages; the first is too slow, the second fast enough.
+  // A binary search over pages: `slow` is too slow, `fast` is fast enough.
   int64_t slow = least_bytes / kPageBytes;
   int64_t fast = choice.ample_bytes / kPageBytes;
   choice.slowdown = 1;

@@ -1,17 +1,17 @@
-// Chooses a budget if the user names none: the least that costs little time.
+// Chooses a budget if the user names none: the smallest one that costs little
+// time.
 //
 //   absl::StatusOr<footprint::BudgetChoice> choice = footprint::ChooseBudget(
 //       least_bytes,
 //       [&](int64_t budget_bytes) { return PredictSeconds(budget_bytes); });
 //
-// The choice is the least budget in whole pages whose predicted time, with an
-// allowance for the prediction's error, is at most kMostSlowdown of the time
-// with an ample budget. An ample budget is kAmpleBudgetBytes, or more if
+// The choice is the smallest budget in whole pages whose predicted time, with
+// an allowance for the prediction's error, is at most kMostSlowdown times the
+// time with an ample budget. An ample budget is kAmpleBudgetBytes, or more if
 // activations alone take most of that. Time is assumed to fall as the budget
-// grows; where it does not, the choice still keeps to that limit, but may not
-// be the least that does.
-//
-// Pure, thread-safe. Memory: none. Time: some twenty predictions. Errors are
+// grows. If it does not, the choice still keeps the limit, but may not be the
+// smallest that does.
+// Pure, thread-safe. Memory: none. Time: about twenty predictions. Errors are
 // those of `predict_seconds`.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
@@ -26,8 +26,8 @@ namespace footprint {
 
 inline constexpr int64_t kAmpleBudgetBytes = int64_t{64} << 20;
 inline constexpr double kMostSlowdown = 1.1;
-// A prediction (pass_time.h) was seen to be short by so much of the time of
-// budgets near the choice: docs/results/lowmem.md. It is allowed for.
+// The allowance: predictions (pass_time.h) were up to this share too short for
+// budgets near the choice. See docs/results/lowmem.md.
 inline constexpr double kPredictionShortBy = 0.04;
 inline constexpr double kMostPredictedSlowdown =
     kMostSlowdown / (1 + kPredictionShortBy);
@@ -36,7 +36,7 @@ struct BudgetChoice {
   int64_t budget_bytes = 0;
   int64_t least_bytes = 0;
   int64_t ample_bytes = 0;
-  // Predicted times of both, in that with ample_bytes.
+  // Predicted times of both, divided by the time with ample_bytes.
   double slowdown = 1;
   double least_slowdown = 1;
 };

@@ -31,7 +31,7 @@ TEST(ChooseBudgetTest, IsTheLeastOfThoseThatCostNextToNoTime) {
   }
 }
 
-// A prediction of just the limit may be short of it.
+// The real time may exceed a prediction that only just meets the limit.
 TEST(ChooseBudgetTest, AllowsForWhatAPredictionIsShortBy) {
   const auto choice =
       ChooseBudget(4096, [](int64_t budget_bytes) -> absl::StatusOr<double> {

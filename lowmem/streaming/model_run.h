@@ -1,6 +1,6 @@
-// The common part of all model families' runs: a memory with some tensors
-// pinned in it, tiles that are read ahead, small vectors read by several
-// workers, ids checked, and the time of each step.
+// The common part of the runs of all model families: memory with some tensors
+// pinned, tiles that are read ahead, small vectors read by several workers,
+// checks of ids, and the time of each step.
 //
 //   absl::StatusOr<RunMemory> memory =
 //       TakeRunMemory(plan.peak_bytes, plan.pinned, TensorsToPin(weights),
@@ -10,11 +10,13 @@
 //   RunLayer(0);
 //   times.Record(0);
 //
-// The store outlives the memory. StepTimes is one thread's; the functions may
-// be called from any thread. Memory: the arena, and 8 bytes a step.
+// The store must outlive the memory. A StepTimes belongs to one thread; the
+// functions may be called from any thread. Memory: the arena, and 8 bytes a
+// step.
 //
-// ResourceExhausted: no memory for the arena. InvalidArgument: an id that the
-// vocabulary does not have, or none. Otherwise the store's errors.
+// ResourceExhausted if there is no memory for the arena. InvalidArgument if
+// there are no ids, or one that the vocabulary does not have. Otherwise the
+// store's errors.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
 #define FOOTPRINT_LOWMEM_STREAMING_MODEL_RUN_H_
@@ -40,46 +42,48 @@ namespace footprint::lowmem_internal {
 
 struct RunMemory {
   MappedBlock arena;
-  std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is
+  std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is pinned
 };
 
-// `tensors` in the order in which the plan chose from them.
+// `tensors` must have the order in which the plan chose from them.
 absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
                                         const PinnedTensors& pinned,
                                         absl::Span<const Weight> tensors,
                                         WeightStore* store);
 
-// Reads the list's tiles ahead, again and again, in a ring of `depth` slots;
-// null: the list is empty. Internal: the list is not complete.
+// Opens a stream that reads the list's tiles ahead, over and over, in a ring of
+// `depth` slots. Returns null if the list is empty. Internal if the list is not
+// complete.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenRing(WeightStore* store,
                                                      const TileList& list,
                                                      int depth,
                                                      absl::Span<char> ring);
 
-// A vector in the file and where it goes.
+// A vector in the file, and the memory that it is read into.
 struct VectorLoad {
   const Weight* weight = nullptr;
   float* destination = nullptr;
   float added = 0;  // to each number
 };
 
-// This worker's share of the vectors.
+// Reads this worker's share of the vectors.
 absl::Status ReadVectors(absl::Span<const VectorLoad> loads, int worker,
                          int workers, WeightStore* store);
 
 absl::Status CheckIds(absl::Span<const int32_t> ids, int64_t vocabulary);
 
-// A model's error for a plan that is not its own.
+// Returns the error for a plan that was made for another model.
 absl::Status ForeignPlan(const WeightStore& store);
 
-// DataLoss: `where`, as "layer 3", gave numbers that are infinite or none.
+// Returns DataLoss: `where`, such as "layer 3", gave numbers that are not
+// finite.
 absl::Status NotFinite(const WeightStore& store, absl::string_view where);
 
-// A pass's fault. Where its numbers are not finite and the file has changed,
-// that is why.
+// Returns a pass's error. If its numbers are not finite and the file has
+// changed, returns the file's error, which is the cause.
 absl::Status PassFault(const WeightStore& store, const absl::Status& status);
 
-// Unavailable: fewer workers were started than planned.
+// Unavailable if fewer workers were started than planned.
 absl::Status CheckWorkers(int started, int planned);
 
 class StepTimes {
@@ -88,7 +92,7 @@ class StepTimes {
 
   void Clear() { nanoseconds_.assign(nanoseconds_.size(), 0); }
   void Begin() { last_ = std::chrono::steady_clock::now(); }
-  // Adds the time since Begin or the last Record to the step's.
+  // Adds the time since Begin or the last Record to that of the step.
   void Record(int64_t step);
   absl::Span<const int64_t> nanoseconds() const { return nanoseconds_; }
 

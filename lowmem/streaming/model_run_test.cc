@@ -20,7 +20,7 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// Vectors of four numbers: 0, 1, 2, 3 and 4, 5, 6, 7.
+// Returns a store of two vectors: 0, 1, 2, 3 and 4, 5, 6, 7.
 std::unique_ptr<WeightStore> TwoVectors() {
   std::string data;
   for (int i = 0; i < 8; ++i) {
@@ -83,7 +83,7 @@ TEST(ReadVectorsTest, EveryVectorIsReadByOneWorker) {
   EXPECT_EQ(read[2][3], 3.0f);
 }
 
-// A file that changed is why its numbers are none.
+// If the file changed, that is the reason for numbers that are not finite.
 TEST(PassFaultTest, LooksAtTheFileWhereNumbersAreNotFinite) {
   const std::unique_ptr<WeightStore> store = TwoVectors();
   const absl::Status fault = NotFinite(*store, "layer 3");

@@ -1,11 +1,11 @@
-// Parts of a plan's arena that a model's pass takes, whichever the model.
+// The parts of a plan's arena that a pass uses, for any model.
 //
 //   float* scores = footprint::lowmem_internal::FindPart<float>(
 //       arena, plan, plan.scores, worker);
 //
-// The memory is the arena's, which must outlive all of it. Nothing is
-// allocated. Thread-safe: each worker has a part of its own; a VectorRun
-// belongs to one. A plan is an EncoderPlan or a DecoderPlan.
+// The arena owns the memory and must outlive all of it. Nothing is allocated.
+// Thread-safe, since each worker has a part of its own and a VectorRun belongs
+// to one worker. A plan is an EncoderPlan or a DecoderPlan.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_
 #define FOOTPRINT_LOWMEM_STREAMING_PASS_MEMORY_H_
@@ -18,7 +18,7 @@
 
 namespace footprint::lowmem_internal {
 
-// Vectors one after the other.
+// Hands out vectors one after the other.
 class VectorRun {
  public:
   explicit VectorRun(float* first) : next_(first) {}
@@ -32,7 +32,7 @@ class VectorRun {
   float* next_;
 };
 
-// A worker's part of `range`; null if the range is empty.
+// Returns a worker's part of `range`, or null if the range is empty.
 template <class T, class Plan>
 T* FindPart(const MappedBlock& arena, const Plan& plan, const ArenaRange& range,
             int worker) {
@@ -40,7 +40,7 @@ T* FindPart(const MappedBlock& arena, const Plan& plan, const ArenaRange& range,
   return arena.At<T>(range.offset_bytes + worker * plan.part_bytes(range));
 }
 
-// A worker's slot, the first of `slots`, and its rooms for floats.
+// Returns the first of a worker's `slots`, and its buffers for floats.
 template <class Plan>
 ProductMemory FindProductMemory(const MappedBlock& arena, const Plan& plan,
                                 int worker, int slots) {

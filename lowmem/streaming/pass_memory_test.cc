@@ -7,7 +7,7 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// Fields of a plan that passes read, for two workers.
+// The fields of a plan that passes read, for two workers.
 struct TestPlan {
   int64_t tile_bytes = 64;
   ArenaRange slots = {0, 512};

@@ -7,24 +7,25 @@
 namespace footprint {
 namespace {
 
-// Rows whose sums a kernel holds in registers, and how many rows more it would
-// multiply in the time that loading the input for them takes.
+// The rows whose sums a kernel holds in registers, and the number of rows that
+// it could multiply in the time of loading their input.
 constexpr int64_t kRegisterRows = 12;
 constexpr double kInputRows = 2.1;
 // A weight times a panel of tokens.
 constexpr double kMultiplyAddSeconds = 0.36e-9;
-// A stored byte of weights, read from memory or from the cache after a copy.
-// Beside the products of many tokens the first is hidden for the most part.
+// A stored byte of weights: read from memory, or from the cache after a copy.
+// Beside the products of many tokens most of the time to read from memory is
+// hidden.
 constexpr double kReadSeconds = 0.075e-9;
 constexpr double kReadCopySeconds = 0.025e-9;
 constexpr double kReadBesideProductsSeconds = 0.055e-9;
-// A byte out of the page cache into a slot.
+// A byte copied from the page cache into a slot.
 constexpr double kCopySeconds = 0.095e-9;
-// A byte from a disk, and the answer to a request.
+// A byte from a disk, and the latency of a request.
 constexpr double kDiskSeconds = 1e-9;
 constexpr double kDiskWaitSeconds = 100e-6;
-// The call that reads a run; what else a tile that is read costs, or one that
-// is used where it lies.
+// The call that reads a run. Then the other costs of a tile that is read, and
+// those of a tile that is used in place.
 constexpr double kReadSecondsOfRun = 0.5e-6;
 constexpr double kSecondsOfReadTile = 0.65e-6;
 constexpr double kSecondsOfTileInPlace = 0.2e-6;
@@ -78,7 +79,7 @@ double PredictPassSeconds(const TileWork& work, const PassShape& shape) {
   if (shape.backend != WeightBackend::kDirect) {
     return others + kCopySeconds * copied_bytes;
   }
-  // Both ends of a run are read to whole pages.
+  // Both ends of a run are rounded to whole pages.
   const double read_bytes =
       copied_bytes + static_cast<double>(kPageBytes) * copied_runs;
   const double disk = kDiskSeconds * read_bytes * shape.workers +

@@ -1,5 +1,5 @@
-// Predicts the time of a pass by a model of its plan's tiles, so that plans can
-// be compared before any of them runs.
+// Predicts the time of a pass from its plan's tiles, so that plans can be
+// compared before any of them runs.
 //
 //   footprint::TileList list;  // counts what a recording product would load
 //   product.Record(&list);
@@ -8,13 +8,14 @@
 //   shape.panels = footprint::PanelCount(64);
 //   double seconds = footprint::PredictPassSeconds(list.work, shape);
 //
-// The model: a tile costs a call, and each of its runs one; its bytes are
-// copied, or fetched from disk, or used where they lie; its products cost their
-// multiply-adds, and for each register tile the input besides, so that tiles of
-// few rows are dear; a step costs a wait for the other workers. The constants
-// were measured on one processor (AMD EPYC with AVX-512): seconds are nominal,
-// only ratios of two plans on the same machine mean anything. pass_time_test
-// compares them with measured ratios.
+// The time is a sum. Each tile costs a call, and each of its runs another. A
+// tile's bytes are copied, fetched from disk, or used in place. Its products
+// cost their multiply-adds, and loading the input costs more for each register
+// tile, so tiles of few rows are expensive. Each step costs a wait for the
+// other workers. The constants were measured on one processor (AMD EPYC with
+// AVX-512). Seconds are therefore nominal; only the ratio of two plans on the
+// same machine is meaningful. pass_time_test compares predictions with measured
+// ratios.
 //
 // Plain data and pure functions, thread-safe. Memory: none.
 
@@ -28,34 +29,35 @@
 
 namespace footprint {
 
-// The tiles of one worker's pass.
+// The tiles of one worker's pass, in sums.
 struct TileWork {
-  // A tile of weights that takes `inputs` features to `outputs`.
+  // Adds a tile of weights that maps `inputs` features to `outputs`.
   void Add(const Tile& tile, int64_t outputs, int64_t inputs);
 
   int64_t tiles = 0;
-  // Runs of bytes without a gap: a tile's rows, unless they lie side by side.
+  // Runs of bytes without a gap: a tile's rows, or one if they are contiguous.
   int64_t runs = 0;
   int64_t stored_bytes = 0;
-  // Weights, and the columns of the register tiles that they are dealt to.
+  // Multiply-adds per token, and inputs loaded per token: each register tile
+  // loads all its inputs.
   int64_t weights = 0;
   int64_t register_columns = 0;
 };
 
-// Figures that the time depends on besides.
+// The other parameters that the time depends on.
 struct PassShape {
   WeightBackend backend = WeightBackend::kPread;
   int64_t panels = 1;
   bool single_token = false;
   // The share of the weights that stays in memory.
   double pinned_share = 0;
-  // Slots of each worker, and workers that share the disk.
+  // Slots of each worker, and the workers that share the disk.
   int depth = 1;
   int workers = 1;
-  // The steps, after each of which workers wait for each other.
+  // Steps; workers wait for each other after each one.
   int64_t steps = 0;
-  // One worker's multiply-adds without weights, those of attention, by panels
-  // of tokens.
+  // Multiply-adds of one worker without weights, such as those of attention,
+  // per panel of tokens.
   int64_t panel_multiply_adds = 0;
 };
 

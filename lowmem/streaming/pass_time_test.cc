@@ -18,8 +18,8 @@ Tile MakeTile(int64_t rows, int64_t row_bytes) {
   return tile;
 }
 
-// Adds a matrix of floats in panels of `panel_columns`, in tiles of as many
-// rows as `tile_bytes` hold.
+// Adds a matrix of floats in panels of `panel_columns`, in tiles that have as
+// many rows as fit into `tile_bytes`.
 void AddProduct(int64_t rows, int64_t columns, int64_t panel_columns,
                 int64_t tile_bytes, TileWork* work) {
   const int64_t width = std::min(columns, panel_columns);
@@ -32,7 +32,7 @@ void AddProduct(int64_t rows, int64_t columns, int64_t panel_columns,
   }
 }
 
-// A matrix [1024, 1024] of floats in tiles of `rows`.
+// Returns the work of a matrix [1024, 1024] of floats in tiles of `rows`.
 TileWork MakeWork(int64_t rows) {
   TileWork work;
   AddProduct(1024, 1024, 1024, rows * 1024 * 4, &work);
@@ -91,7 +91,7 @@ TEST(PredictPassSecondsTest, TakesLessTheMoreIsPinned) {
   }
 }
 
-// A disk is waited for, unless its tiles are read ahead meanwhile.
+// A pass waits for the disk unless tiles are read ahead.
 TEST(PredictPassSecondsTest, HidesTheDiskBehindProducts) {
   PassShape shape = MakeShape(512, WeightBackend::kDirect);
   const double used =
@@ -105,7 +105,7 @@ TEST(PredictPassSecondsTest, HidesTheDiskBehindProducts) {
   EXPECT_GT(PredictPassSeconds(MakeWork(64), shape), 1e-9 * 4 * 1024 * 1024);
 }
 
-// Runs are read one by one.
+// Each run takes a read of its own.
 TEST(PredictPassSecondsTest, TakesLongerForTilesWithGaps) {
   Tile tile = MakeTile(256, 64);
   TileWork dense;
@@ -131,7 +131,8 @@ TEST(PredictPassSecondsTest, CountsStepsAndAttention) {
   EXPECT_GT(PredictPassSeconds(MakeWork(64), shape), with_steps);
 }
 
-// One of two workers' pass of a BERT, packed in panels of 256 columns.
+// Returns the time of one of two workers in a pass of BERT, packed in panels of
+// 256 columns.
 double PredictBert(int64_t layers, int64_t hidden, int64_t tokens,
                    int64_t tile_kib, int64_t chunk, double pinned_share) {
   const int64_t tile_bytes = tile_kib << 10;
@@ -158,14 +159,15 @@ double PredictBert(int64_t layers, int64_t hidden, int64_t tokens,
   return PredictPassSeconds(work, shape);
 }
 
-// Processor time of a pass with small tiles, in that with 64 MiB, as measured:
-// AMD EPYC with AVX-512, two threads, file in the page cache, the least of
-// three rounds of some passes each, on a loaded machine.
+// The measured ratios are the processor time of a pass with small tiles divided
+// by that with 64 MiB. AMD EPYC with AVX-512, two threads, file in the page
+// cache, the minimum of three rounds of several passes each, on a loaded
+// machine.
 TEST(PredictPassSecondsTest, AgreesWithMeasuredRatios) {
   struct Measured {
     int64_t layers, hidden, tokens, tile_kib, chunk;
     double ratio;
-    // With 64 MiB: what stays in memory.
+    // With 64 MiB: the share of the weights that stays in memory.
     double pinned_share;
     int64_t ample_chunk;
   };

@@ -1,4 +1,5 @@
-// Needs of streamed weights that a plan meets, and its growth into its budget.
+// The needs of streamed weights that a plan must meet, and the growth of a plan
+// into its budget.
 //
 //   auto plan = footprint::GrowPlan(
 //       request, budget_bytes, smallest,
@@ -20,44 +21,45 @@
 
 namespace footprint {
 
-// More threads than any machine has processors; beyond, a plan is refused.
+// More threads than any machine has processors. A plan with more is refused.
 inline constexpr int kMostWorkers = 1024;
 
-// Needs of the matrices that are streamed, which a plan meets.
+// The needs of the streamed matrices.
 struct StreamingNeeds {
-  // A number of elements that is whole blocks in every type: one of the large
-  // ones, eight of the others.
+  // A number of elements that is a whole number of blocks in every type: one of
+  // the large blocks, or eight of the others.
   static constexpr int64_t kBlockElements = 8 * 32;
   static constexpr int64_t kFloatBlockBytes =
       kBlockElements * static_cast<int64_t>(sizeof(float));
 
-  // The bytes that so many elements take in the widest type of the matrices,
-  // and in the narrowest.
+  // Bytes of that many elements in the widest type of the matrices, and in the
+  // narrowest.
   int64_t largest_block_bytes = kFloatBlockBytes;
   int64_t smallest_block_bytes = kFloatBlockBytes;
-  // Weights are copied into slots; false where they are used where they lie.
+  // True: weights are copied into slots. False: they are used in place.
   bool uses_slots = true;
-  // Reading a tile of a few columns would fetch the pages around each of its
-  // rows, as direct reads of a file without panels do.
+  // True: reading a tile of a few columns would fetch the pages around each of
+  // its rows, as direct reads of a file without panels do.
   bool reads_around_blocks = false;
-  // Bytes that a slot needs beyond its tile: direct reads fetch whole pages.
+  // Bytes that a slot needs beyond its tile, because direct reads fetch whole
+  // pages.
   int64_t slot_overhead_bytes = 0;
-  // Tiles are read ahead into further slots, where there is room for them.
+  // True: tiles are read ahead into further slots if there is room for them.
   bool reads_ahead = false;
-  // Bytes that each tensor that is read takes to stay in memory, in the order
-  // in which spare room is given to them.
+  // Bytes to keep each tensor in memory, in the order in which spare memory is
+  // given to them.
   std::vector<int64_t> pinnable_bytes;
 
   // Returns whether tiles are widened before use.
   bool has_narrow_weights() const {
     return smallest_block_bytes < kFloatBlockBytes;
   }
-  // Returns the bytes that suffice for so many elements of any matrix.
+  // Returns bytes that hold that many elements of any of the matrices.
   int64_t BytesOf(int64_t elements) const {
     return (elements * largest_block_bytes + kBlockElements - 1) /
            kBlockElements;
   }
-  // Returns the elements that fit into so many bytes whatever the matrix.
+  // Returns how many elements of any of the matrices fit into the bytes.
   int64_t ElementsIn(int64_t bytes) const {
     return bytes * kBlockElements / largest_block_bytes;
   }
@@ -72,11 +74,12 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
          a.reads_ahead == b.reads_ahead && a.pinnable_bytes == b.pinnable_bytes;
 }
 
-// Slots of each worker with which reading ahead hides the disk's latency.
+// The slots of a worker at which reading ahead hides the disk's latency.
 inline constexpr int kLargestDepth = 8;
 
-// Returns whether one more slot is worth it: the schedule of many small tiles
-// would be larger than what they save; then 32 KiB of tile for each slot.
+// Returns whether one more slot is worthwhile. With many small tiles the
+// schedule would be larger than the saving, so each slot requires 32 KiB of
+// tile.
 inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
                               int64_t tile_bytes) {
   constexpr int64_t kLeastTileBytes = 128 << 10;
@@ -84,13 +87,13 @@ inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
          tile_bytes >= std::max(kLeastTileBytes, (int64_t{32} << 10) * depth);
 }
 
-// The most of `count` that one of the workers is dealt, in runs of `unit`.
+// Returns the largest share of `count` that a worker gets, in runs of `unit`.
 inline int64_t LargestShare(int64_t count, int64_t unit, int64_t workers) {
   const int64_t units = (count + unit - 1) / unit;
   return std::min(count, (units + workers - 1) / workers * unit);
 }
 
-// Slots for tiles, at pages; none where weights are used where they lie.
+// Takes page-aligned slots for tiles, or nothing if weights are used in place.
 inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
                             const StreamingNeeds& needs, ArenaLayout* layout) {
   if (!needs.uses_slots) return ArenaRange();
@@ -100,9 +103,9 @@ inline ArenaRange TakeSlots(int64_t slots, int64_t tile_bytes,
 }
 
 // Returns the bytes of the buffer in which rows of a tile are widened to
-// floats; 0 if all are floats. A tile of halves fits as a whole. A quantised
-// tile is widened some rows at a time, since its floats would not fit the
-// caches.
+// floats, or 0 if all weights are floats. A tile of 16-bit floats fits as a
+// whole. A quantised tile is widened some rows at a time, since all its floats
+// would not fit the caches.
 inline int64_t WideBytes(const StreamingNeeds& needs, int64_t tile_bytes,
                          int64_t longest_row) {
   constexpr int64_t kRowsAtOnce = 16;
@@ -115,8 +118,8 @@ inline int64_t WideBytes(const StreamingNeeds& needs, int64_t tile_bytes,
   return std::min(whole, std::max(2 * tile_bytes, some));
 }
 
-// The plan with slots where it has none, since all its tensors are pinned: what
-// reading them as tiles would cost can then be counted.
+// Returns the plan with slots, even if it has none because all its tensors are
+// pinned. The cost of reading them as tiles can then be counted.
 template <class Plan>
 Plan WithSlots(Plan plan, int64_t slots_of_worker) {
   if (plan.slots.size_bytes > 0) return plan;
@@ -126,13 +129,13 @@ Plan WithSlots(Plan plan, int64_t slots_of_worker) {
   return plan;
 }
 
-// Tensors that stay in memory, after everything else.
+// The tensors that stay in memory. They lie after everything else.
 struct PinnedTensors {
   ArenaRange range;
   int64_t count = 0;
 
-  // Returns the share of weights that take `tile_bytes` and are pinned before
-  // all else.
+  // Returns the pinned share of weights that take `tile_bytes` in all, if they
+  // are pinned before other tensors.
   double share(int64_t tile_bytes) const {
     return tile_bytes == 0
                ? 0.0
@@ -141,37 +144,38 @@ struct PinnedTensors {
   }
 };
 
-// The common part of all model families' plans.
+// The common part of the plans of all model families.
 struct ModelPlan {
   int64_t budget_bytes = 0;
-  // The whole arena: no more than the budget.
+  // Bytes of the whole arena, at most the budget.
   int64_t peak_bytes = 0;
 
   // Stored bytes of the weights in a tile.
   int64_t tile_bytes = 0;
   // Intermediate features that are held at a time.
   int64_t chunk_features = 0;
-  // Slots of each worker's ring: the tile in use, and those read ahead; not
-  // more than it has tiles, and none where all tensors are pinned.
+  // Slots of each worker's ring: the tile in use, and those read ahead. At most
+  // the worker's number of tiles.
   int depth = 1;
 
   ArenaRange hidden;
   ArenaRange vectors;
-  // Each for all workers, in equal parts.
+  // The following ranges hold equal parts for all workers.
   ArenaRange slots;
-  // Which tiles are read ahead; empty unless depth is above 1.
+  // The tiles that are read ahead; empty unless depth is above 1.
   ArenaRange schedule;
   ArenaRange wide;   // tiles as floats, if stored narrower
   ArenaRange dense;  // the input as one vector, for a single token
-  // The weights that stay in what the budget had to spare.
+  // The weights that stay in the memory that the budget left free.
   PinnedTensors pinned;
 };
 
-// InvalidArgument: no token, more tokens than the model has positions, or a
-// number of workers that no plan has.
+// InvalidArgument if there is no token, if there are more tokens than the model
+// has positions, or if the number of workers is out of range.
 absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
-// Returns as many of the first as fit between an arena's end and the budget.
+// Returns as many of the first tensors as fit between an arena's end and the
+// budget.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {
   PinnedTensors pinned;
@@ -186,16 +190,18 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
   return pinned;
 }
 
-// The choice with no more slots than there are tiles to read ahead: another
-// would hold none. How many there are does not depend on it.
+// Returns the choice with at most as many slots as there are tiles to read
+// ahead, since more would stay empty. The number of tiles does not depend on
+// `depth`.
 template <class Choice>
 Choice WithDepth(Choice choice, int64_t tiles) {
   choice.depth = static_cast<int>(std::max<int64_t>(1, tiles));
   return choice;
 }
 
-// The layout of the largest choice where all tensors are pinned: without slots,
-// for nothing is read into them. Its peak says whether they have room.
+// Returns the layout of the largest choice with all tensors pinned. It has no
+// slots, since nothing is read into them. Its peak tells whether the tensors
+// fit.
 template <class Request, class Choice, class Grow, class Lay>
 auto LayAllPinned(const Request& request, Choice choice, Grow grow, Lay lay) {
   Request in_place = request;
@@ -210,11 +216,11 @@ auto LayAllPinned(const Request& request, Choice choice, Grow grow, Lay lay) {
   return plan;
 }
 
-// Takes larger choices than `smallest`, whose layout has room in the budget, as
-// long as what they are laid out as keeps to it, then pins tensors in what is
-// left; but at once pins all of them where they have room. All grows with the
-// budget. grow(request, choice) returns the choice unchanged when nothing can
-// grow; lay(request, choice) is its plan.
+// Grows a plan into its budget. If all tensors can be pinned, it does that.
+// Otherwise it takes ever larger choices, from `smallest` on, as long as their
+// layout keeps to the budget, and then pins tensors in the rest. The layout of
+// `smallest` must fit. grow(request, choice) returns the choice unchanged if
+// nothing can grow; lay(request, choice) returns its plan.
 template <class Request, class Choice, class Grow, class Lay>
 auto GrowPlan(const Request& request, int64_t budget_bytes,
               const Choice& smallest, Grow grow, Lay lay) {

@@ -57,8 +57,8 @@ TEST(ChoosePinnedTest, TakesTheFirstThatFitInWholePages) {
   EXPECT_EQ(ChoosePinned(needs, 4096, 16384).count, 0);
 }
 
-// A choice is a number of pages, two to eight, by twos; each page has a slot of
-// a page.
+// In this test a choice is a number of pages: two to eight, in steps of two.
+// Each of its pages has a slot of one page.
 struct Request {
   StreamingNeeds needs;
 };
@@ -89,7 +89,7 @@ Plan Grown(int64_t budget_bytes, const StreamingNeeds& needs) {
       Lay);
 }
 
-// Two tensors, of a page and of 20 pages.
+// Returns two tensors, of one page and of 20 pages.
 StreamingNeeds TwoTensors() {
   StreamingNeeds needs;
   needs.pinnable_bytes = {kPage, 20 * kPage};
@@ -113,8 +113,8 @@ TEST(GrowPlanTest, PinsOnlyWhenNothingElseCanGrow) {
   EXPECT_EQ(Grown(17 * kPage, needs).peak_bytes, 17 * kPage);
 }
 
-// Not when they have room beside slots, but when they have without: a larger
-// budget is never the worse.
+// The plan drops its slots as soon as all tensors fit without them, not only
+// when they fit beside them. A larger budget is never worse.
 TEST(GrowPlanTest, HasNoSlotsWhereEverythingIsPinned) {
   const StreamingNeeds needs = TwoTensors();
   EXPECT_EQ(Grown(29 * kPage - 1, needs).pinned.count, 1);

@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// Whole pages at both ends of a run of bytes.
+// The whole pages at both ends of a run of bytes.
 constexpr int64_t kDirectOverheadBytes = 2 * kPageBytes;
 
 }  // namespace
@@ -28,8 +28,8 @@ StreamingNeeds ComputeNeeds(const WeightStore& store,
         BytesOfElements(matrix.dtype(), StreamingNeeds::kBlockElements);
     needs.largest_block_bytes = std::max(needs.largest_block_bytes, bytes);
     needs.smallest_block_bytes = std::min(needs.smallest_block_bytes, bytes);
-    // Also where weights are used where they lie: a tensor that begins in the
-    // middle of an element must be copied.
+    // Backends that use weights in place may also need slots: a tensor that
+    // begins in the middle of an element must be copied.
     const absl::StatusOr<Tile> tile = matrix.Block(
         0, std::min<int64_t>(2, matrix.rows()), 0, matrix.block_columns());
     needs.uses_slots |= !tile.ok() || store.SlotBytes(*tile) > 0;
@@ -54,7 +54,7 @@ void StreamedProduct::UseSingleToken(const float* panel, int64_t features) {
   }
 }
 
-// As many rows as the slot holds.
+// Returns a tile of as many rows as the slot holds.
 absl::StatusOr<Tile> StreamedProduct::NextTile(
     const Weight& matrix, int64_t row, int64_t row_end,
     const IndexRange& columns) const {
@@ -70,13 +70,13 @@ absl::StatusOr<Tile> StreamedProduct::NextTile(
     if (rows == 1) {
       return absl::InternalError("a plan's slot holds no row");
     }
-    // Direct reads of rows with gaps need whole pages for each.
+    // Direct reads of rows with gaps need whole pages for each row.
     rows = std::max<int64_t>(
         1, std::min(rows - 1, rows * memory_.slot_bytes / needed));
   }
 }
 
-// Rows of a tile as floats, one after the other.
+// Returns rows of a tile as dense floats.
 MatrixView StreamedProduct::Widened(DType type, int64_t rows, int64_t columns,
                                     const TileView& view) {
   if (type == DType::kF32) {
@@ -110,7 +110,7 @@ void StreamedProduct::MultiplyTile(const Weight& matrix, const Tile& tile,
                panels, epilogue, output);
 }
 
-// Takes as many rows at a time as fit into the room for floats.
+// Multiplies as many rows at a time as fit into the buffer of floats.
 void StreamedProduct::MultiplyRows(DType type, int64_t rows, int64_t columns,
                                    const TileView& view, const PanelView& input,
                                    int64_t panels,
@@ -143,7 +143,7 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
                                        const PanelOutput& output) {
   const int64_t block_columns = matrix.block_columns();
   for (int64_t column = columns.begin; column < columns.end;) {
-    // To the end of the file's panel of columns.
+    // A tile ends with the file's column block.
     const int64_t column_end =
         std::min(columns.end, (column / block_columns + 1) * block_columns);
     const bool first = column == columns.begin;
@@ -176,8 +176,8 @@ absl::Status StreamedProduct::Multiply(const Weight& matrix,
   return absl::OkStatus();
 }
 
-// A tile that needs no slot is used where it lies; one that no slot holds is
-// read run by run.
+// A tile that needs no slot is used in place. A tile that does not fit the slot
+// is read run by run.
 bool StreamedProduct::IsStreamed(const Tile& tile) const {
   const int64_t slot_bytes = store_->SlotBytes(tile);
   return slot_bytes > 0 && slot_bytes <= memory_.slot_bytes;
@@ -191,7 +191,7 @@ void StreamedProduct::RecordTile(const Tile& tile, int64_t outputs,
 
 absl::Status StreamedProduct::SkipTo(int64_t index) {
   if (stream_ == nullptr) return absl::OkStatus();
-  // A part at the end may be empty; then it is never read.
+  // The schedule of a part at the end may be empty; then no tile of it is read.
   index %= static_cast<int64_t>(stream_schedule_.size());
   if (index == next_tile_) return absl::OkStatus();
   lease_.Release();
@@ -201,7 +201,7 @@ absl::Status StreamedProduct::SkipTo(int64_t index) {
 }
 
 absl::StatusOr<TileView> StreamedProduct::NextOfStream(const Tile& tile) {
-  // The slot that is given back is read into while this tile is used.
+  // The stream reads into the released slot while this tile is in use.
   lease_.Release();
   next_tile_ = -1;
   absl::StatusOr<TileLease> lease = stream_->Next();
@@ -225,7 +225,7 @@ absl::StatusOr<TileView> StreamedProduct::LoadTile(const Tile& tile) {
   if (store_->SlotBytes(tile) <= memory_.slot_bytes) {
     return store_->Load(tile, memory_.slot);
   }
-  // Direct reads of short rows with gaps would need whole pages for each.
+  // Load would need whole pages for each short row, so Read copies them.
   const absl::Status status = store_->Read(tile, memory_.slot);
   if (!status.ok()) return status;
   TileView view;
@@ -248,8 +248,8 @@ absl::Status StreamedProduct::RecordStrip(const Weight& matrix,
   return absl::OkStatus();
 }
 
-// One token's: rows are added to a block's sums as many at a time as there are
-// in a tile, blocks to the output.
+// Handles a single token. Adds the rows of a tile to the sums of a block, and
+// each finished block to the output.
 absl::Status StreamedProduct::AddTransposedStrip(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
     const ProductEpilogue& epilogue, const PanelOutput& output) {
@@ -304,7 +304,7 @@ absl::Status StreamedProduct::AddTransposedStrip(
   return absl::OkStatus();
 }
 
-// Many tokens': a tile is whole blocks of rows.
+// Handles many tokens: a tile is whole blocks of rows.
 absl::Status StreamedProduct::MultiplyTransposedStrip(
     const Weight& matrix, const IndexRange& outputs, const IndexRange& inputs,
     const PanelView& input, int64_t panels, const ProductEpilogue& epilogue,
@@ -344,7 +344,7 @@ absl::Status StreamedProduct::MultiplyTransposed(
     const PanelOutput& output) {
   const int64_t element_bytes = DTypeBytes(matrix.dtype());
   const int64_t block_columns = matrix.block_columns();
-  // A tile holds a block of rows, or what is summed up at once.
+  // A tile holds a block of rows, or fewer if there are fewer inputs.
   const int64_t block_rows = std::min(kSumBlock, inputs.size());
   const int64_t widest =
       single_token_

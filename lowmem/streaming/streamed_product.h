@@ -1,19 +1,19 @@
-// A product with a matrix that is not in memory: its tiles are loaded one after
-// the other into a slot, multiplied, and forgotten.
+// A product with a matrix that is not in memory. Its tiles are loaded into a
+// slot one after the other, multiplied, and dropped.
 //
 //   footprint::StreamedProduct product(store, {slot, slot_bytes, tile_bytes});
 //   absl::Status status = product.Multiply(
 //       weight, {0, 1024}, {0, 1024}, input, panels, epilogue, output);
 //
-// The result's bits are those of one MultiplyPanels over the whole matrix (or
-// of one MultiplyVector), whatever the size of the slot: blocks of columns
-// begin at multiples of kSumBlock.
+// The result is bit for bit that of one MultiplyPanels (or MultiplyVector) over
+// the whole matrix, whatever the size of the slot, because column blocks begin
+// at multiples of kSumBlock.
 //
-// With UseStream tiles are read ahead, in the order that Record wrote down.
+// After UseStream, tiles are read ahead in the order that Record wrote down.
 //
-// The store and the memory must outlive the product. Thread-compatible: one for
-// each thread. Movable. Memory: what it is given; nothing is allocated unless
-// reading fails. Errors are the store's.
+// The store and the memory must outlive the product. Thread-compatible: each
+// thread has its own. Movable. Memory: the given memory; nothing is allocated
+// unless a read fails. Errors are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
 #define FOOTPRINT_LOWMEM_STREAMING_STREAMED_PRODUCT_H_
@@ -32,8 +32,8 @@
 
 namespace footprint {
 
-// Tiles in the order of their use. Those that there is no room for are counted
-// alone: with no room at all, they are just counted.
+// Tiles in the order of their use. Tiles beyond `capacity` are counted but not
+// stored.
 struct TileList {
   void Add(const Tile& tile) {
     if (count < static_cast<int64_t>(capacity.size())) capacity[count] = tile;
@@ -46,7 +46,7 @@ struct TileList {
 
   absl::Span<Tile> capacity;
   int64_t count = 0;
-  // The work of all tiles, also of those that are used where they lie.
+  // The work of all tiles, including those that are used in place.
   TileWork work;
 };
 
@@ -56,13 +56,14 @@ struct ProductMemory {
   int64_t slot_bytes = 0;
   // The most stored bytes in a tile.
   int64_t tile_bytes = 0;
-  // Room for rows of a tile as floats, where weights are stored narrower: for
-  // all rows of a tile of halves, and for at least one row of a quantised tile.
+  // A buffer for rows of a tile as floats, if weights are stored narrower. It
+  // holds all rows of a tile of 16-bit floats, and at least one row of a
+  // quantised tile.
   float* wide = nullptr;
   int64_t wide_count = 0;
-  // Room for one token's input, where there is only one.
+  // A buffer for the input of a single token.
   float* dense = nullptr;
-  // Room for the sums of one token's product with a transposed matrix.
+  // A buffer for the sums of a single token's product with a transposed matrix.
   float* sums = nullptr;
   int64_t sum_count = 0;
 };
@@ -78,28 +79,28 @@ class StreamedProduct {
   StreamedProduct(WeightStore* store, const ProductMemory& memory)
       : store_(store), memory_(memory) {}
 
-  // Takes a single token's features from panels; Multiply then uses them until
-  // the next call, and looks at its own `input` no more.
+  // Copies a single token's features from panels. Multiply then uses them
+  // instead of its `input` until the next call of UseSingleToken or UsePanels.
   void UseSingleToken(const float* panel, int64_t features);
   void UsePanels() { single_token_ = false; }
 
-  // Makes Multiply only say which tiles it would load, from now on: it adds
-  // them to `schedule`, until that is null. They depend on nothing but the
-  // ranges, the memory's sizes, and whether there is a single token; tiles that
-  // the slot is too small for are left out.
+  // From now on Multiply only adds the tiles that it would load to `schedule`,
+  // until Record(null). The tiles depend only on the ranges, the memory's
+  // sizes, and whether there is a single token. Tiles that do not fit the slot
+  // are left out.
   void Record(TileList* schedule) { schedule_ = schedule; }
   void RecordSingleToken() { single_token_ = true; }
-  // Takes those tiles from a stream that repeats `schedule`, which must outlive
-  // the product or the next UseStream; if null, they are loaded when used. The
-  // slot stays for the others, if there are any.
+  // Takes the tiles from a stream that repeats `schedule`; both must outlive
+  // the product or the next UseStream. With null, tiles are loaded when used.
+  // The slot stays for tiles that are not in the schedule.
   void UseStream(TileStream* stream, absl::Span<const Tile> schedule) {
     lease_.Release();
     stream_ = stream;
     stream_schedule_ = schedule;
     next_tile_ = 0;
   }
-  // The next tile will be the one at `index` of the stream's schedule: at its
-  // beginning, or where the order of use leaves the schedule's.
+  // Makes the tile at `index` of the stream's schedule the next one. Needed at
+  // the beginning, and where the order of use departs from the schedule.
   absl::Status SkipTo(int64_t index);
 
   // output(row - rows.begin, token) = activation(start + sum over `columns` of
@@ -111,8 +112,8 @@ class StreamedProduct {
                         int64_t panels, const ProductEpilogue& epilogue,
                         const PanelOutput& output);
 
-  // The same for a matrix that lies transposed, as GPT-2's do: its rows are the
-  // columns above. A single token's output has the bits that it has among many.
+  // Does the same for a transposed matrix, as in GPT-2: its rows are the
+  // columns above. A single token's output has the same bits as among many.
   absl::Status MultiplyTransposed(const Weight& matrix,
                                   const IndexRange& outputs,
                                   const IndexRange& inputs,
@@ -158,7 +159,7 @@ class StreamedProduct {
   TileList* schedule_ = nullptr;
   TileStream* stream_ = nullptr;
   absl::Span<const Tile> stream_schedule_;
-  int64_t next_tile_ = 0;  // of the stream; -1: unknown, after a failure
+  int64_t next_tile_ = 0;  // of the stream; -1: unknown, after an error
   TileLease lease_;        // of the tile in use
 };
 

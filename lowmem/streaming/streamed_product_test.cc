@@ -32,7 +32,7 @@ struct FreeAligned {
 };
 using AlignedBytes = std::unique_ptr<char, FreeAligned>;
 
-// At a page, whole pages.
+// Allocates whole pages at a page boundary.
 AlignedBytes Allocate(int64_t bytes) {
   return AlignedBytes(static_cast<char*>(
       std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096)));
@@ -148,8 +148,8 @@ TEST_F(StreamedProductTest, SaysWhenASlotHoldsNoRow) {
               StatusIs(absl::StatusCode::kInternal));
 }
 
-// Quantised rows: those of a tile become floats a few at a time, and what comes
-// out has the bits of the product with all of them as floats.
+// Quantised rows of a tile become floats a few at a time. The result must have
+// the bits of a product with all rows as floats.
 TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
   constexpr int64_t kBlocks = 768;  // columns
   std::mt19937 random(3);
@@ -159,7 +159,8 @@ TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
     std::string data(static_cast<size_t>(header.data_bytes()), '\0');
     const DTypeBlock block = BlockOf(type);
     for (size_t i = 0; i < data.size(); ++i) {
-      // Scales of at most 1: they are the first half of a block, or its last.
+      // Keeps scales at most 1: the high byte of the scale is the second byte
+      // of a block, or in Q6_K its last.
       const size_t place = i % static_cast<size_t>(block.bytes);
       const bool is_scale = type == DType::kQ6K ? place == 209 : place == 1;
       data[i] = static_cast<char>(is_scale ? random() % 0x3c : random() % 256);
@@ -221,8 +222,8 @@ TEST_F(StreamedProductTest, HasTheBitsOfWidenedQuantisedWeights) {
   }
 }
 
-// A matrix of a file seen as transposed: its rows are what is summed over, 300
-// sums over 700 inputs in three blocks.
+// A matrix of a file seen as transposed: its rows are the inputs. It has 300
+// outputs and 700 inputs in three blocks.
 class TransposedProductTest : public StreamedProductTest {
  protected:
   static constexpr int64_t kSums = 300;
@@ -247,7 +248,7 @@ class TransposedProductTest : public StreamedProductTest {
                    {Floats(expected_), kPanelTokens, kSums * kPanelTokens});
   }
 
-  // The first sums are the bias: any numbers do.
+  // Starts the sums at the bias, for which any numbers will do.
   ProductEpilogue EpilogueOfAll() const {
     return {{transposed_.data(), true}, Activation::kGeluTanh};
   }
@@ -256,7 +257,7 @@ class TransposedProductTest : public StreamedProductTest {
     std::fill_n(Floats(bytes), kCount, 0.25f);
   }
 
-  // In two calls, cut between outputs as well.
+  // Multiplies in two calls, cut between outputs.
   void ExpectTheBitsOfAll(StreamedProduct* product, const Weight& weight) {
     const AlignedBytes actual = Allocate(kCount * sizeof(float));
     Fill(actual);

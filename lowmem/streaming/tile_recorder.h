@@ -1,13 +1,13 @@
-// Writes down which tiles a worker's products load in a layer: what the lists
-// of encoder_tiles.h and decoder_tiles.h have in common.
+// Records the tiles that a worker's products load in a layer. encoder_tiles.h
+// and decoder_tiles.h share it.
 //
 //   TileRecorder recorder(shape, worker, store, sizes, &list);
 //   status = recorder.Add(layer.query, rows, {0, shape.hidden});
 //   status = recorder.AfterHeads(layer.attention_output, {},
 //                                {&layer.expand}, layer.contract);
 //
-// The store and the list must outlive it. Thread-compatible. Memory: none.
-// Errors are Weight's.
+// The store and the list must outlive the recorder. Thread-compatible. Memory:
+// none. Errors are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
 #define FOOTPRINT_LOWMEM_STREAMING_TILE_RECORDER_H_
@@ -22,7 +22,7 @@
 
 namespace footprint::lowmem_internal {
 
-// The outputs of a matrix from one of them on; of no matrix where that is null.
+// The outputs of a matrix from `first_output` on; no matrix if it is null.
 struct MatrixPart {
   const Weight* matrix = nullptr;
   int64_t first_output = 0;
@@ -36,7 +36,7 @@ struct LayerShape {
   int workers = 1;
   // Outputs are dealt to workers in runs of this many.
   int64_t output_unit = 1;
-  // Matrices are [inputs, outputs].
+  // Matrices are stored as [inputs, outputs].
   bool is_transposed = false;
 };
 
@@ -45,8 +45,8 @@ class TileRecorder {
   TileRecorder(const LayerShape& shape, int worker, WeightStore* store,
                const ProductMemory& sizes, TileList* list);
 
-  // Returns the product, to say how many tokens there are, or for products of
-  // another kind.
+  // Returns the product, to set the number of tokens or to record other
+  // products.
   StreamedProduct& product() { return product_; }
 
   IndexRange Share(int64_t count, int64_t unit) const {
@@ -56,8 +56,8 @@ class TileRecorder {
   absl::Status Add(const Weight& matrix, const IndexRange& outputs,
                    const IndexRange& inputs);
 
-  // Adds the tiles that follow attention's heads: their output, and the
-  // feed-forward part, chunk after chunk, with a gate if it has one.
+  // Adds the tiles after attention's heads: those of the output, and of the
+  // feed-forward part, chunk by chunk, with the gate if it has one.
   absl::Status AfterHeads(const Weight& attention_output,
                           const MatrixPart& gate, const MatrixPart& expand,
                           const Weight& contract);
@@ -68,9 +68,9 @@ class TileRecorder {
   StreamedProduct product_;
 };
 
-// Returns how many tiles the worker that has the most loads. record(worker,
-// list) says which; what fails there fails when the run starts, and is said
-// then.
+// Returns the largest number of tiles that a worker loads. record(worker, list)
+// records a worker's tiles. Its errors are ignored here, because the start of a
+// run reports them.
 template <class Record>
 int64_t MostTiles(int workers, const Record& record) {
   int64_t most = 0;

@@ -1,12 +1,12 @@
-// A store of which one read fails, for tests of what is said then.
+// A store that fails one chosen read, for tests of error messages.
 //
 //   FailingStore failing(store.get());
 //   failing.FailAt(3);                      // the fourth read from now on
 //   EXPECT_THAT(run->Forward(ids, {}), StatusIs(kUnavailable));
 //
-// All else is the other store's, which must outlive it. A read is a call of
-// Read or of Load; what a stream reads by the descriptor alone is none.
-// Thread-safe. Memory: none.
+// All other calls go to the given store, which must outlive this one. A read is
+// a call of Read or Load; reads that a stream makes through the descriptor do
+// not count. Thread-safe. Memory: none.
 
 #ifndef FOOTPRINT_LOWMEM_TESTING_FAILING_STORE_H_
 #define FOOTPRINT_LOWMEM_TESTING_FAILING_STORE_H_
@@ -27,9 +27,9 @@ class FailingStore final : public WeightStore {
  public:
   explicit FailingStore(WeightStore* store) : store_(*store) {}
 
-  // Reads are counted from 0 again; -1: none fails.
+  // Makes that read fail, counted from 0 from now on; -1: no read fails.
   void FailAt(int64_t read);
-  // Since the last FailAt.
+  // Returns the number of reads since the last FailAt.
   int64_t reads() const { return reads_; }
 
   WeightBackend backend() const override { return store_.backend(); }

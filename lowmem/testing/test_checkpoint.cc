@@ -22,7 +22,7 @@ bool IsBert(const EncoderConfig& config) {
   return config.family == EncoderFamily::kBert;
 }
 
-// The parts of a layer's names, in the order of EncodeReference's needs.
+// The names of a layer's parts, in the order of EncodeReference.
 struct Names {
   std::string layer, query, key, value, output, norm, expand, contract,
       last_norm;
@@ -47,7 +47,8 @@ uint32_t ToBits(float number) {
   return bits;
 }
 
-// As stored; numbers of tests are neither tiny nor huge nor infinite.
+// Rounds a number to `type`. Numbers of tests are neither tiny nor huge nor
+// infinite.
 uint16_t Narrow(DType type, float number) {
   const uint32_t bits = ToBits(number);
   if (type == DType::kBF16) return static_cast<uint16_t>(bits >> 16);
@@ -88,7 +89,8 @@ std::string ConfigJson(const EncoderConfig& config) {
       R"(, "activation": ")", activation, "\"}");
 }
 
-// One position: queries, keys and values of all heads are columns of `rows`.
+// One row for each position; the queries, keys and values of all heads are
+// columns.
 using Rows = std::vector<std::vector<double>>;
 
 class ReferenceModel {

@@ -1,12 +1,12 @@
 // Small random checkpoints for tests, and a forward pass in double precision,
-// one number at a time: the oracle of the encoder's tests.
+// one number at a time, with which the encoder's tests compare.
 //
 //   const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 7);
 //   const std::string folder = WriteCheckpoint(checkpoint, type, "agrees");
 //
 // A checkpoint owns its numbers, 4 bytes of memory each; the files stay in the
-// test's own folder. RandomTensors is thread-compatible, the functions are
-// thread-safe for different names.
+// test's own folder. RandomTensors is thread-compatible. The functions are
+// thread-safe if names differ.
 
 #ifndef FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_
 #define FOOTPRINT_LOWMEM_TESTING_TEST_CHECKPOINT_H_
@@ -24,11 +24,11 @@ namespace footprint {
 
 struct TestTensor {
   std::vector<int64_t> shape;
-  // The values as stored: rounded to the file's element type.
+  // The values rounded to the file's element type.
   std::vector<float> values;
 };
 
-// The tensors by the names of public checkpoints.
+// Tensors by the names that public checkpoints use.
 using TestTensors = std::map<std::string, TestTensor>;
 
 struct TestCheckpoint {
@@ -42,7 +42,7 @@ class RandomTensors {
   RandomTensors(DType type, uint32_t seed) : type_(type), random_(seed) {}
 
   void Matrix(const std::string& name, int64_t rows, int64_t columns);
-  // name.weight, [rows, columns], and name.bias of `biases`.
+  // Adds name.weight, [rows, columns], and name.bias with `biases` numbers.
   void Linear(const std::string& name, int64_t rows, int64_t columns,
               int64_t biases);
   void Norm(const std::string& name, int64_t count);
@@ -62,28 +62,27 @@ class RandomTensors {
 // A budget that holds every model of these tests.
 constexpr int64_t kPlenty = int64_t{1} << 30;
 
-// Token ids from 0 to below `end`.
+// Returns random token ids in [0, end).
 std::vector<int32_t> RandomIds(std::mt19937& random, int64_t count,
                                int64_t end);
 
-// Matrices are stored as `type`, vectors as floats. Every number is drawn anew
-// from `seed`.
+// Returns a random checkpoint. Matrices are stored as `type`, vectors as
+// floats. `seed` determines every number.
 TestCheckpoint RandomCheckpoint(const EncoderConfig& config, DType type,
                                 uint32_t seed);
 
 // Writes config.json and model.safetensors into a new folder below the test's
-// own and returns its path. With `block_columns`, matrices that are wider are
-// stored in panels of that many columns, as packed files are (see
-// column_blocks.h).
+// own and returns its path. With `block_columns`, wider matrices are stored in
+// panels of that many columns, as in packed files (see column_blocks.h).
 std::string WriteCheckpoint(const TestCheckpoint& checkpoint, DType type,
                             const std::string& name, int64_t block_columns = 0);
 
-// The same of any model.
+// Does the same for any model.
 std::string WriteCheckpoint(const std::string& config_json,
                             const TestTensors& tensors, DType type,
                             const std::string& name, int64_t block_columns);
 
-// tokens x hidden.
+// Returns the hidden states, [tokens, hidden].
 std::vector<double> EncodeReference(const TestCheckpoint& checkpoint,
                                     const std::vector<int32_t>& ids,
                                     const std::vector<int32_t>& token_types);

@@ -96,7 +96,7 @@ class Reference {
     return sum;
   }
 
-  // Rows hold queries, keys and values, one after the other.
+  // Each row holds queries, keys and values, one after the other.
   Rows Attend(const Rows& rows) const {
     const int64_t hidden = decoder_.config.hidden;
     const int64_t features = decoder_.config.head_features();

@@ -1,12 +1,12 @@
-// Decoders for tests: random checkpoints in the form of public ones, and a
-// decoder in double precision that is simple enough to check by reading.
+// Random decoders in the form of public checkpoints, and a decoder in double
+// precision that is simple enough to check by reading.
 //
 //   const TestDecoder decoder = RandomDecoder(config, type, 7);
 //   const std::string folder = WriteDecoder(decoder, type, "agrees");
 //   const std::vector<double> expected = DecodeReference(decoder, ids);
 //
 // A decoder owns its numbers, 4 bytes of memory each; the files stay in the
-// test's own folder. Thread-safe for different names.
+// test's own folder. Thread-safe if names differ.
 
 #ifndef FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_
 #define FOOTPRINT_LOWMEM_TESTING_TEST_DECODER_H_
@@ -33,7 +33,7 @@ TestDecoder RandomDecoder(const DecoderConfig& config, DType type,
 std::string WriteDecoder(const TestDecoder& decoder, DType type,
                          const std::string& name, int64_t block_columns = 0);
 
-// The logits after all of `ids`: a number for each entry of the vocabulary.
+// Returns the logits after all of `ids`, one for each entry of the vocabulary.
 std::vector<double> DecodeReference(const TestDecoder& decoder,
                                     const std::vector<int32_t>& ids);
 

@@ -11,7 +11,7 @@
 namespace footprint {
 namespace {
 
-// The three numbers of "RxC/W", or none.
+// Returns the three numbers of "RxC/W", or nothing for another text.
 absl::optional<std::vector<int64_t>> ParseNumbers(absl::string_view text) {
   std::vector<int64_t> numbers;
   for (const absl::string_view part :

@@ -1,14 +1,13 @@
-// The metadata by which a packed file marks a matrix as stored in column
-// blocks.
+// The metadata that marks a matrix of a packed file as stored in column blocks.
 //
 //   const absl::StatusOr<ColumnBlocks> blocks =
 //       FindColumnBlocks(index, *index.FindOrNull("m"));
 //
-// A matrix [rows, columns] of blocks `block_columns` wide is stored as the
-// tensor [blocks, rows, block_columns]: any reader of safetensors sees that
-// shape, so none takes the values for a matrix in the usual order. The columns
-// that the last block has too many are zero. The file's metadata holds, under
-// "panels:NAME", the text "ROWSxCOLUMNS/PANEL_COLUMNS".
+// A matrix [rows, columns] in blocks of `block_columns` is stored as the tensor
+// [blocks, rows, block_columns]. Every reader of safetensors sees that shape,
+// so none mistakes the values for a matrix in the usual order. The last block
+// is padded with zero columns. The file's metadata holds, under "panels:NAME",
+// the text "ROWSxCOLUMNS/PANEL_COLUMNS".
 //
 // Pure functions, thread-safe. Memory: the texts.
 
@@ -33,8 +32,9 @@ std::string ColumnBlocksKey(absl::string_view tensor_name);
 std::string ColumnBlocksText(int64_t rows, int64_t columns,
                              int64_t block_columns);
 
-// The shape as it stands and one block for a tensor without such an entry.
-// InvalidArgument: an entry that is no such text, or disagrees with the tensor.
+// Returns the shape and the blocks of a packed tensor. A tensor without an
+// entry has its stored shape and one block. InvalidArgument if the entry has
+// another form or disagrees with the tensor.
 absl::StatusOr<ColumnBlocks> FindColumnBlocks(const TensorIndex& index,
                                               const TensorInfo& tensor);
 

@@ -1,6 +1,6 @@
-// Any metadata of a packed file, and any text of a packed tensor's: a matrix in
-// column blocks has the values that its tensor has, and the zeros of the last
-// block.
+// Reads any metadata of a packed file, and any text for a packed tensor. A
+// matrix in column blocks must have the values of its tensor, and the zeros of
+// the last block.
 
 #include <algorithm>
 #include <cstdint>

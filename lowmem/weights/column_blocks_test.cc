@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// The column blocks of a file that has the one tensor "m" of that shape and
+// Returns the column blocks of the only tensor "m", which has that shape and
 // size.
 absl::StatusOr<ColumnBlocks> FindIn(const std::string& metadata,
                                     const std::string& shape,

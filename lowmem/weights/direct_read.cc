@@ -7,7 +7,8 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// The pages that a run of `bytes` can touch, wherever it begins.
+// Returns the bytes of the pages that a run of `bytes` can touch, wherever it
+// begins.
 int64_t RunSlotBytes(int64_t bytes) {
   return AlignUp(bytes + kPageBytes - 1, kPageBytes);
 }
@@ -57,7 +58,7 @@ TileView ArrangeDirectTile(const Tile& tile, char* slot) {
     memmove(slot, slot + lead, static_cast<size_t>(tile.size_bytes()));
     return view;
   }
-  // Each row moves towards the beginning, so none overwrites a later one.
+  // Each row moves towards the beginning, so it does not overwrite a later row.
   for (int32_t row = 0; row < tile.rows; ++row) {
     const DirectRun run = MakeDirectRun(tile, row);
     memmove(slot + row * int64_t{tile.row_bytes},

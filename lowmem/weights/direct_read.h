@@ -1,4 +1,5 @@
-// A tile as reads of whole pages, and how it lies in the slot they fill.
+// Splits a tile into reads of whole pages, and finds its rows in the slot that
+// they fill.
 //
 //   for (int32_t run = 0; run < DirectRuns(tile); ++run) {
 //     const DirectRun part = MakeDirectRun(tile, run);
@@ -6,12 +7,13 @@
 //   }
 //   const TileView view = ArrangeDirectTile(tile, slot);
 //
-// A contiguous tile is one run. Each row of a tile with gaps is a run of its
-// own, and ArrangeDirectTile moves the rows together when all are there.
+// A contiguous tile is one run. In a tile with gaps each row is a run of its
+// own, and ArrangeDirectTile moves the rows together once all of them are read.
 //
-// Pure arithmetic, but for ArrangeDirectTile, which moves bytes within the
-// slot: its view is good as long as the slot holds the tile. Thread-safe for
-// different slots. Memory: the slot's DirectSlotBytes, the caller's.
+// All functions are pure arithmetic except ArrangeDirectTile, which moves bytes
+// within the slot; its view is valid as long as the slot holds the tile.
+// Thread-safe for different slots. Memory: DirectSlotBytes for the slot, which
+// the caller owns.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_DIRECT_READ_H_
@@ -22,12 +24,12 @@
 
 namespace footprint::lowmem_internal {
 
-// Whole pages of the file.
+// A read of whole pages of the file.
 struct DirectRun {
-  int64_t offset_bytes = 0;  // in the file, of a page
+  int64_t offset_bytes = 0;  // in the file, at a page
   int64_t read_bytes = 0;    // whole pages
-  int64_t needed_bytes = 0;  // of these; the file may end within the last page
-  int64_t slot_offset = 0;   // where they go
+  int64_t needed_bytes = 0;  // of these; the file may end in the last page
+  int64_t slot_offset = 0;   // where the bytes go in the slot
 };
 
 int32_t DirectRuns(const Tile& tile);
@@ -35,10 +37,11 @@ DirectRun MakeDirectRun(const Tile& tile, int32_t index);
 int64_t DirectSlotBytes(const Tile& tile);
 
 // Returns how many of the bytes that were read for the tile lie around its
-// rows: none of a contiguous one, whose ends alone are rounded.
+// rows. For a contiguous tile, of which only the ends are rounded, this is 0.
 int64_t BytesAroundRows(const Tile& tile, int64_t bytes_read);
 
-// Returns where the tile is once its runs have been read into `slot`.
+// Moves the rows together after all runs were read into `slot`, and returns
+// where the tile lies.
 TileView ArrangeDirectTile(const Tile& tile, char* slot);
 
 }  // namespace footprint::lowmem_internal

@@ -31,7 +31,7 @@ Tile RandomTile(int64_t file_bytes, std::mt19937* random) {
   return tile;
 }
 
-// The file's bytes there, run after run.
+// Returns the tile's bytes in the file, run after run.
 std::string Expected(const std::string& file, const Tile& tile) {
   std::string bytes;
   for (int32_t row = 0; row < tile.rows; ++row) {
@@ -91,7 +91,7 @@ TEST(DirectReadTest, TakesOneRunForWhatIsContiguous) {
   EXPECT_EQ(MakeDirectRun(tile, 0).offset_bytes, 4096 * 3);
   EXPECT_EQ(MakeDirectRun(tile, 0).needed_bytes, 8 + 4 * 4096);
   std::vector<char> slot(DirectSlotBytes(tile));
-  // It is used where it was read: nothing moves.
+  // The tile is used where it was read; nothing moves.
   EXPECT_EQ(ArrangeDirectTile(tile, slot.data()).data, slot.data() + 8);
 }
 

@@ -1,4 +1,4 @@
-// Weights read past the page cache, in whole pages.
+// A store that reads whole pages past the page cache.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// On the stack of the thread that reads a few rows, so kept small.
+// The buffer is on the stack of the reading thread, so it is small.
 constexpr int64_t kBounceBytes = 4 * kPageBytes;
-// From here on the pages within the destination are worth a read of their own.
+// From this size on, whole pages are read straight into the destination.
 constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
@@ -94,7 +94,7 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Whole pages around the run; the file may end within the last one.
+  // Reads the whole pages around the run. The file may end within the last one.
   absl::Status ReadDirect(const DirectRun& run, char* destination,
                           Progress* progress) {
     int64_t done = 0;
@@ -111,7 +111,7 @@ class DirectStore final : public FileStore {
       progress->bytes_read += count;
       ++progress->reads;
       if (done + count >= run.needed_bytes) break;
-      // The page in which a short read ends is read again.
+      // A short read may end within a page; the next read begins at that page.
       const int64_t pages_bytes = count / kPageBytes * kPageBytes;
       if (pages_bytes == 0) {
         return file_.ShortenedError(run.offset_bytes + done + count);
@@ -121,9 +121,9 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Any bytes to any address: as many as the whole pages within the destination
-  // take are read there and moved to their place, the rest goes by way of a few
-  // aligned pages.
+  // Reads any bytes to any address. A long run is read into the whole pages
+  // within the destination and then moved to its place; the rest goes through a
+  // small aligned buffer.
   absl::Status ReadRun(int64_t offset, int64_t size, char* destination,
                        Progress* progress) {
     alignas(kPageBytes) char bounce[kBounceBytes];
@@ -157,7 +157,8 @@ class DirectStore final : public FileStore {
   std::string description_;
 };
 
-// A descriptor of the same file that reads past the page cache; or why not.
+// Opens a descriptor of the same file that reads past the page cache.
+// Unimplemented, with the system's reason, if it cannot.
 absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
   FileDescriptor direct(
       open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
@@ -171,7 +172,7 @@ absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
     return absl::FailedPreconditionError(absl::StrCat(
         file.name(), ": was replaced while it was opened; open it again"));
   }
-  // Some file systems refuse only the read.
+  // Some file systems accept O_DIRECT in open and refuse it in the read.
   alignas(kPageBytes) char page[kPageBytes];
   if (pread(direct.get(), page, sizeof(page), 0) < 0) {
     return absl::UnimplementedError(strerror(errno));

@@ -42,7 +42,7 @@ int64_t NowNanoseconds() {
 
 absl::Status FileStore::ReadRows(const Tile& tile, void* destination) {
   const int64_t begin = NowNanoseconds();
-  // One run, or one for each row.
+  // A contiguous tile takes one read, another tile one for each row.
   const int64_t reads = tile.contiguous() ? 1 : tile.rows;
   const int64_t run_bytes =
       tile.contiguous() ? tile.size_bytes() : tile.row_bytes;

@@ -1,11 +1,11 @@
-// The common part of the backends: the file, its counters, its checks.
+// The common part of all backends: the file, its counters and its checks.
 //
 //   absl::StatusOr<TileView> view = ViewOrCopy(tile, image, slot);
 //
-// A store owns the file, open, with its index; a view refers to the image or to
-// the slot, and lives no longer than either. Any thread may call, and several
-// at once: counters are atomic, reads name their place in the file. Memory: the
-// index (about 150 bytes a tensor); what the backends hold besides is theirs.
+// A store owns the open file and its index. A view refers to the image or to
+// the slot and must not outlive it. Any thread may call, also several at once:
+// counters are atomic, and each read names its position in the file. Memory:
+// the index (about 150 bytes a tensor), and what a backend adds.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_FILE_STORE_H_
@@ -26,7 +26,7 @@ namespace footprint::lowmem_internal {
 // Counters that several threads add to.
 class SharedCounters {
  public:
-  // One request that waited from `begin_nanoseconds` until now.
+  // Adds one request that waited from `begin_nanoseconds` until now.
   void Add(int64_t bytes_delivered, int64_t bytes_read, int64_t reads,
            int64_t begin_nanoseconds);
   void Add(const WeightCounters& more);
@@ -40,7 +40,7 @@ class SharedCounters {
   std::atomic<int64_t> wait_nanoseconds_{0};
 };
 
-// Returns the time of a clock that only goes forward.
+// Returns the time of a monotonic clock.
 int64_t NowNanoseconds();
 
 class FileStore : public WeightStore {
@@ -53,27 +53,28 @@ class FileStore : public WeightStore {
   void Count(const WeightCounters& more) override { counters_.Add(more); }
 
  protected:
-  // Returns the bytes of a mapping that holds the file: an empty one cannot be
-  // made.
+  // Returns the size of a mapping that holds the file. It is at least 1, since
+  // mmap refuses an empty mapping.
   size_t MappedBytes() const {
     return static_cast<size_t>(std::max<int64_t>(1, index().file_bytes()));
   }
-  // The rows of a tile that is within the file, densely, through the page
-  // cache; looks at the file afterwards and counts.
+  // Reads the rows of a tile within the file densely through the page cache,
+  // then checks that the file is unchanged, and counts the read.
   absl::Status ReadRows(const Tile& tile, void* destination);
 
   WeightFile file_;
   SharedCounters counters_;
 };
 
-// Returns whether a tile of a file that lies in memory from an aligned address
-// on can be read there.
+// Returns whether the tile's rows are aligned for its elements if the file's
+// image begins at an aligned address.
 bool IsAlignedInPlace(const Tile& tile);
 
-// The rows of a tile, densely, from an image of the file.
+// Copies the rows of a tile densely from an image of the file.
 void CopyRows(const Tile& tile, const char* image, void* destination);
 
-// The tile in `image`, or its copy in `slot` if it is not aligned there.
+// Returns the tile in `image`, or copies it to `slot` if it is not aligned
+// there.
 absl::StatusOr<TileView> ViewOrCopy(const Tile& tile, const char* image,
                                     void* slot);
 

@@ -8,11 +8,12 @@
 namespace footprint {
 namespace {
 
-// Reads a tile of elements of `type`, as floats one after the other.
+// Reads a tile of elements of `type` as dense floats.
 absl::Status ReadAsFloats(WeightStore& store, DType type, const Tile& tile,
                           float* destination) {
-  // Stored in the upper part of their place, narrow numbers are widened from
-  // the first to the last without overtaking those still to be read.
+  // The stored numbers are read into the end of the destination. Widening them
+  // from the first to the last never overwrites a number that is still to be
+  // widened.
   const int64_t count = ElementsOfBytes(type, tile.size_bytes());
   char* stored = reinterpret_cast<char*>(destination) +
                  count * static_cast<int64_t>(sizeof(float)) -

@@ -1,14 +1,13 @@
-// Weights mapped from the file, the system reading pages that are touched. At
-// most a few windows of the file stay mapped: views remain good, since a page
-// that was given back comes again from the page cache when it is touched. Bytes
-// that are wanted as a copy are read, since a few bytes of a row would map a
-// whole window.
+// A store that maps the file; the system reads the pages that are touched. Only
+// a few windows of the file stay mapped. Views stay valid: a page that was
+// given back returns from the page cache at the next touch. Copies are read
+// with pread, since to touch a few bytes of a row would map a whole window.
 //
-// A page that the file no longer has raises SIGBUS where it is touched, which
-// may be in the middle of a kernel. The first store of this kind installs a
-// handler: for an address in a store's mapping it puts a page of zeros there
-// and marks the store, which from then on reports that the file was shortened.
-// Every other SIGBUS goes where it went before.
+// Touching a page that the file no longer has raises SIGBUS, which may happen
+// in the middle of a kernel. The first store of this kind installs a handler.
+// For an address in a store's mapping it maps a page of zeros there and marks
+// the store, which from then on reports that the file was shortened. The
+// handler passes every other SIGBUS to the one before it.
 
 #include <errno.h>
 #include <signal.h>
@@ -32,14 +31,16 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// Bytes that the system maps at once where the page cache has such large
-// pieces.
+// The bytes that the system maps at one fault if the page cache holds a large
+// folio.
 constexpr int64_t kWindowBytes = 2 << 20;
-// Two workers that go through a layer's three matrices of attention touch six.
-// Giving pages back costs microseconds: not after each tile.
+// Two workers that read the three attention matrices of a layer touch six
+// windows. Giving pages back costs microseconds, so it does not happen after
+// each tile.
 constexpr int kMostWindows = 8;
 
-// The handler's record of one store. An entry in use has an end above zero.
+// The handler's record of one store. `end` is above zero while the entry is in
+// use.
 struct GuardedMapping {
   std::atomic<bool> claimed{false};
   std::atomic<uintptr_t> begin{0};
@@ -50,10 +51,10 @@ struct GuardedMapping {
 constexpr int kGuardedMappings = 64;
 GuardedMapping guarded_mappings[kGuardedMappings];
 struct sigaction action_before;
-// The system's, which may be larger than a slot's.
+// The system's page size, which may be larger than kPageBytes.
 uintptr_t page_bytes = 0;
 
-// Only atomics and system calls: runs in the middle of anything.
+// Uses only atomics and system calls, because a signal may interrupt anything.
 void HandleBusError(int signal, siginfo_t* information, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(information->si_addr);
   for (GuardedMapping& mapping : guarded_mappings) {
@@ -70,7 +71,7 @@ void HandleBusError(int signal, siginfo_t* information, void* context) {
     action_before.sa_sigaction(signal, information, context);
   } else if (action_before.sa_handler == SIG_DFL ||
              action_before.sa_handler == SIG_IGN) {
-    // The instruction runs again and now ends the process.
+    // The faulting instruction runs again and then ends the process.
     sigaction(SIGBUS, &action_before, nullptr);
   } else {
     action_before.sa_handler(signal);
@@ -123,11 +124,12 @@ class MmapStore final : public FileStore {
       return FileError(errno, file_.name(), "cannot be mapped");
     }
     image_ = static_cast<char*>(mapping);
-    // Pages that are not in the page cache yet come in pieces of a window where
-    // the file system can. Such a piece is mapped at one fault and translated
-    // by one entry, and with few tokens either costs more than the products.
-    // Reading ahead beyond a window comes in small pieces, and where one of
-    // these is, the window it lies in can have no large one any more.
+    // With huge pages, data that is not in the page cache yet arrives in large
+    // folios if the file system supports them. A large folio is mapped by one
+    // fault and translated by one TLB entry; with few tokens, faults or TLB
+    // misses would cost more than the products. MADV_RANDOM stops the kernel
+    // from reading ahead beyond a window: it would do so in small folios, and a
+    // window that contains one can no longer have a large one.
     if (madvise(image_, MappedBytes(), MADV_HUGEPAGE) == 0) {
       madvise(image_, MappedBytes(), MADV_RANDOM);
       has_large_pieces_ = true;
@@ -174,8 +176,9 @@ class MmapStore final : public FileStore {
   }
 
  private:
-  // A bias or a gain, which lies among matrices that are viewed, unlike a row
-  // of a table, around which nothing is wanted.
+  // Returns whether the tile belongs to a small tensor, such as a bias or a
+  // gain. Those lie among matrices that will be viewed. A row of a large table
+  // does not: nothing around it is needed.
   bool IsOfSmallTensor(const Tile& tile) const {
     const absl::Span<const TensorInfo> tensors = index().tensors();
     const auto behind =
@@ -187,8 +190,9 @@ class MmapStore final : public FileStore {
            std::prev(behind)->size_bytes <= kWindowBytes;
   }
 
-  // A read of a few bytes brings a small piece into the page cache. The window
-  // comes first, as the matrices beside it will want it.
+  // Touches the tile's windows before a small read. The read alone would put a
+  // small folio into the page cache, and the matrices beside it need large
+  // ones.
   void TouchWindows(const Tile& tile) {
     if (tile.size_bytes() == 0) return;
     NoteTouched(tile);
@@ -197,8 +201,8 @@ class MmapStore final : public FileStore {
     static_cast<void>(first[tile.extent_bytes() - 1]);
   }
 
-  // Before the tile is used: gives back what is mapped if this tile would go
-  // beyond kMostWindows.
+  // Must be called before the tile is used. Unmaps everything if this tile
+  // would exceed kMostWindows.
   void NoteTouched(const Tile& tile) {
     if (tile.size_bytes() == 0) return;
     const int64_t last =
@@ -210,7 +214,8 @@ class MmapStore final : public FileStore {
       const auto end = windows_.begin() + window_count_;
       if (std::find(windows_.begin(), end, window) != end) continue;
       if (window_count_ == kMostWindows) {
-        // Also what others use now: they touch it again.
+        // This also unmaps pages that other threads use; their next touch maps
+        // them again.
         madvise(image_, MappedBytes(), MADV_DONTNEED);
         window_count_ = 0;
       }
@@ -222,7 +227,7 @@ class MmapStore final : public FileStore {
   char* image_ = nullptr;
   bool has_large_pieces_ = false;
   Mutex mutex_;
-  // Touched since pages were given back.
+  // Windows that were touched since pages were last given back.
   std::array<int64_t, kMostWindows> windows_ ABSL_GUARDED_BY(mutex_) = {};
   int window_count_ ABSL_GUARDED_BY(mutex_) = 0;
 };

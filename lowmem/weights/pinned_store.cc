@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// So that a tile's extents fit their types.
+// The limit of one read, so that a tile's sizes fit their types.
 constexpr int64_t kLargestReadBytes = 1 << 20;
 
 }  // namespace

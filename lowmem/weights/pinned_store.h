@@ -1,18 +1,18 @@
-// A store of which some tensors stay in memory: what a budget has to spare.
+// A store that keeps some tensors in memory that a budget leaves free.
 //
 //   footprint::PinnedStore store(base, memory);
 //   absl::Status status = store.Pin(weight.tensor());
 //   store.Load(tile, nullptr);  // of a pinned tensor: where it lies
 //
-// A tile of a pinned tensor needs no slot and is never read again; the bytes
-// are those of the file when it was pinned, and CheckFile still tells whether
-// the file changed. Everything else goes to the other store.
+// A tile of a pinned tensor needs no slot and is never read again. Its bytes
+// are those of the file at the time of Pin; CheckFile still reports a changed
+// file. All other calls go to the base store.
 //
-// The other store and the memory must outlive this one. Pin is called before
-// anything else; then every method may be called from any thread. Memory: the
-// memory, and 32 bytes a pinned tensor.
+// The base store and the memory must outlive this store. All calls of Pin come
+// first; after them every method may be called from any thread. Memory: the
+// given memory, and 32 bytes a pinned tensor.
 //
-// ResourceExhausted: the memory is full. Otherwise the other store's errors.
+// ResourceExhausted if the memory is full. Otherwise the base store's errors.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_PINNED_STORE_H_
@@ -32,14 +32,14 @@ namespace footprint {
 
 class PinnedStore final : public WeightStore {
  public:
-  // Bytes that a tensor takes of the memory.
+  // Returns the bytes that a tensor takes of the memory.
   static int64_t PinnedBytes(const TensorInfo& tensor);
 
-  // `memory` begins at a cache line.
+  // `memory` must begin at a cache line.
   PinnedStore(WeightStore* base, absl::Span<char> memory)
       : base_(base), memory_(memory) {}
 
-  // Reads a tensor into what is left of the memory.
+  // Reads a tensor into the free part of the memory.
   absl::Status Pin(const TensorInfo& tensor);
 
   WeightBackend backend() const override { return base_->backend(); }
@@ -62,12 +62,12 @@ class PinnedStore final : public WeightStore {
     int64_t end = 0;
     const char* data = nullptr;
   };
-  // Returns where a tile of a pinned tensor lies; null for others.
+  // Returns the address of a tile of a pinned tensor, or null for other tiles.
   const char* FindPinned(const Tile& tile) const;
 
   WeightStore* const base_;
-  absl::Span<char> memory_;           // that is left
-  std::vector<PinnedTensor> pinned_;  // by their place in the file
+  absl::Span<char> memory_;           // the free part
+  std::vector<PinnedTensor> pinned_;  // in the order of the file
 };
 
 }  // namespace footprint

@@ -20,7 +20,8 @@
 namespace footprint {
 namespace {
 
-// Two matrices and a vector: "b" begins in the middle of an element of four.
+// Holds two matrices and a vector; "b" begins at an offset that floats do not
+// allow.
 constexpr char kHeader[] =
     R"({"a":{"dtype":"F32","shape":[40,30],"data_offsets":[0,4800]},)"
     R"("h":{"dtype":"U8","shape":[2],"data_offsets":[4800,4802]},)"

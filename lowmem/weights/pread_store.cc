@@ -1,4 +1,4 @@
-// Weights read through the page cache into the caller's memory.
+// A store that reads through the page cache into the caller's memory.
 
 #include <utility>
 

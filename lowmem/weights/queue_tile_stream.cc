@@ -1,5 +1,6 @@
-// Tiles read ahead by the kernel: requests go into an io_uring as slots become
-// free, and answers are looked for when a tile is asked for. No thread.
+// A stream whose tiles the kernel reads ahead. Requests enter an io_uring as
+// slots become free, and completions are taken when a tile is asked for. It
+// needs no thread.
 
 #include <errno.h>
 #include <liburing.h>
@@ -19,7 +20,7 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// Requests under way at most; a tile with gaps takes one for each row.
+// The most requests in flight; a tile with gaps takes one for each row.
 constexpr int kMostRequests = 64;
 
 class QueueStream final : public TileStream {
@@ -40,8 +41,8 @@ class QueueStream final : public TileStream {
     struct iovec slots;
     slots.iov_base = layout_.slots;
     slots.iov_len = static_cast<size_t>(layout_.depth * layout_.slot_bytes);
-    // Refused where the limit of locked memory is small: then each request has
-    // its pages looked up, and all else is the same.
+    // The kernel refuses this if the limit of locked memory is small. Then it
+    // looks up the pages at each request; all else stays the same.
     registered_ =
         slots.iov_len > 0 && io_uring_register_buffers(&ring_, &slots, 1) == 0;
     Request();
@@ -66,7 +67,7 @@ class QueueStream final : public TileStream {
     const Tile& tile = layout_.TileAt(next_);
     WeightCounters more;
     more.bytes_delivered = tile.size_bytes();
-    // Load counts these bytes where the tile is read again.
+    // For a tile that is read again, Load counts these bytes.
     if (!slot.again) {
       more.bytes_around_rows = BytesAroundRows(tile, slot.bytes_read);
     }
@@ -101,7 +102,8 @@ class QueueStream final : public TileStream {
   enum class State { kFree, kFilling, kLent };
   struct Slot {
     State state = State::kFree;
-    // Read again at once by other means: an answer was short or an error.
+    // The tile is read again by Load, because a completion was short or an
+    // error.
     bool again = false;
     int32_t requested = 0;  // runs
     int32_t answered = 0;
@@ -118,7 +120,7 @@ class QueueStream final : public TileStream {
            slot.answered == DirectRuns(layout_.TileAt(next_));
   }
 
-  // The tile that is complete in `slot`, after a look at the file.
+  // Returns the tile that is complete in `slot`, after checking the file.
   absl::StatusOr<TileView> View(const Slot& slot) {
     if (!failure_.ok()) return failure_;
     const Tile& tile = layout_.TileAt(next_);
@@ -129,7 +131,7 @@ class QueueStream final : public TileStream {
     return ArrangeDirectTile(tile, data);
   }
 
-  // Fills the queue with requests for the slots that are free, in order.
+  // Queues requests for the free slots, in the order of the schedule.
   void Request() {
     if (!failure_.ok()) return;
     bool added = false;
@@ -157,7 +159,8 @@ class QueueStream final : public TileStream {
   void Add(const Tile& tile, int64_t slot, int32_t run) {
     const DirectRun part = MakeDirectRun(tile, run);
     char* data = layout_.SlotData(slot) + part.slot_offset;
-    // There is one: never more are under way than the queue has.
+    // An entry is free: never more requests are in flight than the queue has
+    // entries.
     struct io_uring_sqe* entry = io_uring_get_sqe(&ring_);
     const auto bytes = static_cast<unsigned>(part.read_bytes);
     const int descriptor = layout_.store->direct_descriptor();
@@ -173,10 +176,9 @@ class QueueStream final : public TileStream {
     ++under_way_;
   }
 
-  // Takes the answers that are there; with `wait`, at least one.
+  // Takes the available completions; with `wait`, waits for at least one.
   void Answer(bool wait) {
-    // Requests that an earlier submission left in the queue would never be
-    // answered.
+    // Requests that an earlier call could not submit would never complete.
     if (wait && io_uring_sq_ready(&ring_) > 0) io_uring_submit(&ring_);
     struct io_uring_cqe* entry = nullptr;
     int error = 0;
@@ -203,7 +205,7 @@ class QueueStream final : public TileStream {
     Request();
   }
 
-  // Until the kernel writes to no slot any more.
+  // Waits until the kernel no longer writes to any slot.
   void Drain() {
     while (under_way_ > 0) {
       if (io_uring_sq_ready(&ring_) > 0) io_uring_submit(&ring_);

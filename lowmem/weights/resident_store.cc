@@ -1,4 +1,4 @@
-// Weights as other programs hold them: all of them in memory.
+// A store that reads the whole file into memory, as other programs do.
 
 #include <utility>
 
@@ -14,8 +14,8 @@ class ResidentStore final : public FileStore {
  public:
   explicit ResidentStore(WeightFile file) : FileStore(std::move(file)) {}
 
-  // The image begins with the header, so that an offset in the file is one in
-  // memory.
+  // Reads the whole file, header included, so that offsets in the file are
+  // offsets in memory.
   absl::Status ReadAll() {
     const int64_t begin = NowNanoseconds();
     const auto bytes = static_cast<int64_t>(MappedBytes());
@@ -58,7 +58,7 @@ class ResidentStore final : public FileStore {
     return view;
   }
 
-  // Weights that were loaded do not change with the file.
+  // Loaded weights do not change with the file.
   absl::Status CheckFile() const override { return absl::OkStatus(); }
 
  private:

@@ -1,4 +1,5 @@
-// Tiles read ahead by one thread, which waits where every slot is full.
+// A stream whose tiles one thread reads ahead. The thread waits while every
+// slot is full.
 
 #include <string>
 #include <system_error>
@@ -53,7 +54,7 @@ class ThreadStream final : public TileStream {
     const int64_t begin = NowNanoseconds();
     while (slot.state != State::kReady && failure_.ok()) changed_.Wait(&mutex_);
     wait_nanoseconds_ += NowNanoseconds() - begin;
-    // Tiles before the one that failed are good and are delivered.
+    // Tiles before the failed one are valid and are delivered.
     if (slot.state != State::kReady) return failure_;
     slot.state = State::kLent;
     const int64_t sequence = next_++;
@@ -123,7 +124,7 @@ class ThreadStream final : public TileStream {
     }
   }
 
-  // Releases the lock meanwhile, so that tiles are lent and given back.
+  // Releases the lock during the read, so that tiles can be lent and released.
   absl::StatusOr<TileView> ReadTile(int64_t sequence)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     MutexUnlock unlock(&mutex_);

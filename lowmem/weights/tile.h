@@ -15,28 +15,28 @@
 
 namespace footprint {
 
-// Enough for every type of element to begin at a multiple of.
+// The largest alignment that any element type needs.
 inline constexpr int32_t kViewAlignmentBytes = 8;
 
-// Bytes of a file that are needed together: runs of the same length, evenly
-// spaced. Read, they lie densely one after the other.
+// Bytes of a file that are needed together: runs of equal length at equal
+// distances. In memory, the runs lie densely one after the other.
 struct Tile {
   int64_t offset_bytes = 0;      // of the first run, in the file
-  int64_t row_stride_bytes = 0;  // from run to run
+  int64_t row_stride_bytes = 0;  // from one run to the next
   int32_t row_bytes = 0;
   int32_t rows = 0;
-  // The alignment of its runs when it can be viewed: an element's.
+  // The alignment of its runs when it is viewed in place: that of an element.
   int32_t alignment_bytes = kViewAlignmentBytes;
 
   int64_t size_bytes() const { return int64_t{row_bytes} * rows; }
-  // Returns the bytes from the first to the last, gaps included.
+  // Returns the bytes from the first run to the last, gaps included.
   int64_t extent_bytes() const {
     return rows == 0 ? 0 : row_stride_bytes * (rows - 1) + row_bytes;
   }
   bool contiguous() const { return rows <= 1 || row_stride_bytes == row_bytes; }
 };
 
-// The place where a tile can be read.
+// Where a tile can be read in memory.
 struct TileView {
   const void* data = nullptr;
   int64_t row_stride_bytes = 0;

@@ -1,12 +1,13 @@
-// The common part of the kinds of tile streams: a ring of slots.
+// The common part of all tile streams: a ring of slots.
 //
 //   absl::StatusOr<std::unique_ptr<TileStream>> queue =
 //       lowmem_internal::OpenQueueStream(layout);
 //
-// The tile that is n-th since the beginning goes to slot n modulo depth.
-// A layout refers to store, schedule and slots, which must outlive the stream
-// that is opened with it. Thread-compatible: plain values, and functions that
-// only read them. Memory: `slot_bytes` for each of `depth` slots, the caller's.
+// The n-th tile since the beginning goes to slot n modulo depth. A layout
+// refers to a store, a schedule and slots, which must outlive the stream that
+// is opened with it. Thread-compatible: plain values, and functions that only
+// read them. Memory: `slot_bytes` for each of `depth` slots, which the caller
+// owns.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_TILE_RING_H_
@@ -24,7 +25,8 @@
 
 namespace footprint::lowmem_internal {
 
-// Checked by TileStream::Open; copied into each stream.
+// The parameters of a stream. TileStream::Open checks them; each stream has a
+// copy.
 struct RingLayout {
   WeightStore* store = nullptr;
   absl::Span<const Tile> schedule;
@@ -49,7 +51,7 @@ struct RingLayout {
   }
 };
 
-// Returns the bytes from one slot to the next: the largest tile's, up to the
+// Returns the bytes of a slot: those of the largest tile, rounded up to the
 // slots' alignment.
 int64_t RingSlotBytes(const WeightStore& store,
                       absl::Span<const Tile> schedule);
@@ -57,16 +59,16 @@ int64_t RingSlotBytes(const WeightStore& store,
 absl::Status StillLent(int64_t index, int depth);
 absl::Status EndOfSchedule(int64_t tiles);
 absl::Status LeasesRemain();
-// Fails if Rewind may not go to `index`; any schedule can be begun anew.
+// Returns an error if Rewind may not go to `index`. Index 0 is always valid.
 absl::Status CheckIndex(int64_t index, const RingLayout& layout);
 
-// Tiles read by a thread of the stream's own; its description begins with
-// `reason`.
+// Opens a stream that reads tiles in a thread of its own. Its description
+// begins with `reason`.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenThreadStream(
     const RingLayout& layout, std::string reason);
 
-// Tiles read by the kernel's queue. Unimplemented, with the system's reason,
-// where there is none for us.
+// Opens a stream that reads tiles through io_uring. Unimplemented, with the
+// system's reason, if the process cannot use it.
 absl::StatusOr<std::unique_ptr<TileStream>> OpenQueueStream(
     const RingLayout& layout);
 

@@ -49,7 +49,7 @@ absl::Status CheckIndex(int64_t index, const RingLayout& layout) {
 
 namespace {
 
-// Reads a tile when it is asked for, or shows it where it lies.
+// A stream that reads a tile when it is asked for, or returns it in place.
 class SynchronousStream final : public TileStream {
  public:
   explicit SynchronousStream(const RingLayout& layout)
@@ -120,7 +120,7 @@ int64_t TileStream::ArenaBytes(const WeightStore& store,
 
 namespace {
 
-// Bytes that one request of any system can read.
+// The most bytes that one request can read on any system.
 constexpr int64_t kMostTileBytes = int64_t{1} << 30;
 
 absl::Status CheckArena(const WeightStore& store,

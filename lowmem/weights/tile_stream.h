@@ -1,4 +1,5 @@
-// Tiles in the order of a fixed schedule, each ready when it is asked for.
+// Delivers tiles in the order of a fixed schedule, each ready when it is asked
+// for.
 //
 //   std::vector<footprint::Tile> schedule = ...;  // the order of use
 //   absl::StatusOr<std::unique_ptr<footprint::TileStream>> stream =
@@ -8,21 +9,21 @@
 //     Use(tile->data(), tile->row_stride_bytes());
 //   }  // the lease ends: its slot is read into again
 //
-// The arena is cut into `depth` slots, a ring: a tile is read into a slot as
-// soon as the slot's lease has ended, so what is held never exceeds the arena
-// and reading waits for the consumer (back-pressure). Which tile a slot holds
-// does not depend on time, and every backend delivers the same bytes.
+// The arena is cut into a ring of `depth` slots. A tile is read into a slot as
+// soon as the slot's lease has ended, so memory never exceeds the arena, and
+// reading waits for the consumer (back-pressure). The slot of a tile does not
+// depend on time, and every backend delivers the same bytes.
 //
-// kDirect reads ahead by a queue of the kernel (io_uring) or, where that is
-// refused, by a thread. The others read when asked: from the page cache a
-// thread gains nothing while every core computes; `read_ahead_thread` asks for
-// one all the same. kResident and kMmap copy nothing and need no arena, unless
-// the file's tensors are not aligned for their elements.
+// kDirect reads ahead through io_uring or, if the kernel refuses that, in a
+// thread. The other backends read when a tile is asked for: while every core
+// computes, a thread that reads from the page cache gains nothing.
+// `read_ahead_thread` requests one anyway. kResident and kMmap copy nothing and
+// need no arena, unless the file's tensors are not aligned for their elements.
 //
-// Thread-compatible: one thread consumes a stream; each thread makes its own.
-// The store, the schedule and the arena must outlive the stream, and the stream
-// its leases. Memory: the arena; besides, when it is opened, 40 bytes a slot
-// and the queue's few pages; nothing after that.
+// Thread-compatible: one thread consumes a stream, and each thread opens its
+// own. The store, the schedule and the arena must outlive the stream, and the
+// stream must outlive its leases. Memory: the arena, and from Open on 40 bytes
+// a slot and the queue's few pages. Nothing is allocated after Open.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_TILE_STREAM_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_TILE_STREAM_H_
@@ -41,23 +42,22 @@
 namespace footprint {
 
 struct TileStreamOptions {
-  // Slots, so the tiles held and under way together; at least 1. A stream with
-  // more than one can lend more than one tile at a time.
+  // The number of slots, at least 1: the tiles that are lent or being read
+  // together. A stream with several slots can lend several tiles at a time.
   int depth = 1;
-  // The first tile comes again after the last one, without an end, if this is
-  // set.
+  // The schedule repeats without end.
   bool repeat = false;
-  // A thread of its own reads ahead, for kPread on a file that is not in the
-  // page cache. Ignored for kResident and kMmap.
+  // A thread reads ahead. Useful for kPread on a file that is not in the page
+  // cache; ignored for kResident and kMmap.
   bool read_ahead_thread = false;
-  // kDirect reads by a thread although io_uring may be there: for tests, and
-  // for a system that forbids it late.
+  // kDirect reads in a thread even if io_uring is available: for tests, and for
+  // systems that refuse io_uring only after setup.
   bool avoid_io_uring = false;
 };
 
 class TileStream;
 
-// A tile that may be read until the lease epilogue. Movable.
+// A tile that may be read until the lease ends. Movable.
 class TileLease {
  public:
   TileLease() = default;
@@ -65,10 +65,10 @@ class TileLease {
   TileLease& operator=(TileLease&& other) noexcept;
   ~TileLease() { Release(); }
 
-  // Returns null when released or moved from.
+  // Returns null if the lease was released or moved from.
   const void* data() const { return view_.data; }
   int64_t row_stride_bytes() const { return view_.row_stride_bytes; }
-  // Its place in the schedule.
+  // Returns the tile's position in the schedule.
   int64_t index() const { return index_; }
 
   // Ends the lease early.
@@ -87,38 +87,40 @@ class TileLease {
 
 class TileStream {
  public:
-  // Bytes that the arena must hold, each slot for the largest tile.
+  // Returns the bytes that the arena must hold: `depth` slots for the largest
+  // tile.
   static int64_t ArenaBytes(const WeightStore& store,
                             absl::Span<const Tile> schedule, int depth);
 
-  // `arena` begins at a multiple of store->SlotAlignmentBytes(). Reading begins
-  // at once. InvalidArgument: no slot, or an arena that is too small or
-  // not aligned; the text says how large it must be.
+  // `arena` must begin at a multiple of store->SlotAlignmentBytes(). Reading
+  // begins at once. InvalidArgument if `depth` is below 1, or if the arena is
+  // too small or not aligned; the message says how large it must be.
   static absl::StatusOr<std::unique_ptr<TileStream>> Open(
       WeightStore* store, absl::Span<const Tile> schedule,
       const TileStreamOptions& options, absl::Span<char> arena);
 
-  // Waits for reads under way, which write into the arena.
+  // Waits for reads in flight, which write into the arena.
   virtual ~TileStream() = default;
   TileStream(const TileStream&) = delete;
   TileStream& operator=(const TileStream&) = delete;
 
-  // Waits until the next tile is there. OutOfRange: the schedule is at its end.
-  // FailedPrecondition: every slot is lent, so waiting would be for ever; or
-  // the file changed (see WeightStore). After an error the stream delivers
-  // nothing.
+  // Waits for the next tile and returns it. OutOfRange at the end of the
+  // schedule. FailedPrecondition if every slot is lent, so that the wait would
+  // never end, or if the file changed (see WeightStore). After an error the
+  // stream delivers no more tiles.
   virtual absl::StatusOr<TileLease> Next() = 0;
 
-  // Goes on from the tile at `index` of the schedule. Tiles read ahead are
-  // dropped; all leases must have ended, else FailedPrecondition. OutOfRange:
-  // no such tile.
+  // Continues at the tile `index` of the schedule and drops tiles that were
+  // read ahead. FailedPrecondition unless all leases have ended. OutOfRange if
+  // there is no such tile.
   virtual absl::Status Rewind(int64_t index) = 0;
 
-  // Time that Next has waited for bytes.
+  // Returns the time that Next has waited for bytes.
   int64_t wait_nanoseconds() const { return wait_nanoseconds_; }
 
-  // How tiles are read ahead, for a report: "io_uring, 4 slots, registered
-  // buffers", or what was refused and what is done instead.
+  // Describes for a report how tiles are read ahead, such as "io_uring, 4
+  // slots, registered buffers", or what the system refused and what is used
+  // instead.
   virtual std::string Description() const = 0;
 
  protected:

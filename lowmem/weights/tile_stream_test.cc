@@ -25,13 +25,14 @@
 
 namespace {
 
-// The allocations of every thread: reading ahead may allocate no more than
-// delivering.
+// Counts the allocations of every thread, since no thread may allocate while
+// tiles are read ahead and delivered.
 std::atomic<int64_t> allocations{0};
 
 }  // namespace
 
-// Not inlined: where only one of a pair is, gcc warns of a mismatch.
+// Not inlined, because gcc warns of a mismatch if only one of a pair is
+// inlined.
 __attribute__((noinline)) void* operator new(size_t size) {
   ++allocations;
   void* memory = malloc(size == 0 ? 1 : size);
@@ -55,7 +56,7 @@ using Random = std::mt19937_64;
 
 constexpr int64_t kDataBytes = 200'003;
 
-// One tensor, at an offset that is a multiple of nothing.
+// Writes a file with one tensor, at an offset without any alignment.
 std::string DataFile(absl::string_view name) {
   const std::string header =
       absl::StrCat(R"({"data":{"dtype":"U8","shape":[)", kDataBytes,
@@ -82,7 +83,8 @@ constexpr Way kWays[] = {
     {"mmap", WeightBackend::kMmap, false, false},
 };
 
-// A store, an arena and a stream, in the order in which they may go.
+// Holds a store, an arena and a stream, declared in an order in which they can
+// be destroyed.
 class Streaming {
  public:
   Streaming(const std::string& path, const Way& way, std::vector<Tile> schedule,
@@ -95,7 +97,7 @@ class Streaming {
     Open(way, depth, repeat);
   }
 
-  // A second stream over another's store.
+  // Opens a second stream over the store of another.
   Streaming(WeightStore* shared, const Way& way, std::vector<Tile> schedule,
             int depth)
       : shared_(shared), schedule_(std::move(schedule)) {
@@ -126,7 +128,8 @@ class Streaming {
     options.read_ahead_thread = way.read_ahead_thread;
     options.avoid_io_uring = way.avoid_io_uring;
     arena_bytes_ = TileStream::ArenaBytes(*store(), schedule_, depth);
-    // Exactly so many bytes, for AddressSanitizer to watch.
+    // Allocates exactly that many bytes, so that AddressSanitizer sees an
+    // overrun.
     void* arena = nullptr;
     if (posix_memalign(&arena, kPageBytes, static_cast<size_t>(arena_bytes_)) !=
         0) {
@@ -179,7 +182,7 @@ Tile RandomTile(Random& random, int64_t file_bytes, int64_t largest) {
   }
   const int64_t slack = file_bytes - tile.extent_bytes();
   tile.offset_bytes = static_cast<int64_t>(random() % (slack + 1));
-  // The file's end is in the last page, which is no whole one.
+  // The last page of the file is not a whole one.
   if (random() % 4 == 0) tile.offset_bytes = slack;
   if (random() % 4 == 0) tile.offset_bytes = tile.offset_bytes / 4096 * 4096;
   return tile;
@@ -192,7 +195,7 @@ std::vector<Tile> RandomSchedule(Random& random, int64_t file_bytes,
   return schedule;
 }
 
-// Takes every tile, holding up to depth - 1 leases at a time.
+// Takes every tile, with up to depth - 1 leases held at a time.
 void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
                             Streaming& streaming) {
   std::deque<TileLease> held;
@@ -204,7 +207,7 @@ void ExpectDeliversSchedule(Random& random, const std::string& file, int depth,
     ASSERT_EQ(lease->index(), static_cast<int64_t>(i));
     ASSERT_EQ(CopyBytes(tile, *lease), Expected(file, tile));
     held.push_back(*std::move(lease));
-    // Tiles that are lent stay as they are while more are read ahead.
+    // Lent tiles must not change while others are read ahead.
     for (const TileLease& earlier : held) {
       const Tile& other = streaming.schedule()[earlier.index()];
       ASSERT_EQ(CopyBytes(other, earlier), Expected(file, other));
@@ -319,7 +322,7 @@ TEST_P(TileStreamTest, RefusesToWaitForASlotThatIsLent) {
   first->Release();
   EXPECT_EQ(first->data(), nullptr);
   first->Release();
-  // A lease that was moved still counts.
+  // A moved lease still counts as lent.
   TileLease moved = *std::move(second);
   EXPECT_THAT(streaming->Next(), IsOk());
   EXPECT_THAT(streaming->Next(), Not(IsOk()));
@@ -338,7 +341,7 @@ TEST_P(TileStreamTest, ReportsAFileThatChanges) {
     status = streaming->Next().status();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(std::string(status.message()), HasSubstr("shortened"));
-  // It stays so.
+  // The error persists.
   EXPECT_THAT(streaming->Next(), StatusIs(status.code()));
   EXPECT_THAT(streaming->Rewind(0), StatusIs(status.code()));
 }
@@ -414,7 +417,7 @@ TEST(TileStreamQueueTest, SaysHowItReads) {
   EXPECT_THAT(queue->Description(), HasSubstr("io_uring, 2 slots, "));
 }
 
-// A backend that needs no read needs no thread that reads ahead.
+// A backend that needs no read does not start a thread that reads ahead.
 TEST(TileStreamThreadTest, IsThereOnlyWhereWeightsAreRead) {
   const std::string path = DataFile("threads");
   for (const WeightBackend backend :
@@ -450,8 +453,9 @@ TEST(TileStreamQueueTest, CountsWhatLiesAroundRows) {
             3 * 2 * (4096 - 100));
 }
 
-// Delivers a schedule in a process to which the kernel refuses something, and
-// ends it with 0 if all was well and the description tells of it.
+// Delivers a schedule in a process to which the kernel refuses something. The
+// process ends with 0 if all tiles are right and the description contains
+// `told`.
 void DeliverRefused(const std::string& path, bool (*refuse)(),
                     const char* told) {
   if (!refuse()) _exit(3);

@@ -16,7 +16,7 @@ Tile Rows(int32_t rows, int32_t row_bytes, int64_t row_stride_bytes) {
   return tile;
 }
 
-// The example of the header.
+// Checks the example of the header.
 TEST(TileTest, GapsAreOfTheExtentAlone) {
   const Tile tile = Rows(64, 1024, 16 * 1024);
   EXPECT_EQ(tile.size_bytes(), 64 * 1024);

@@ -1,9 +1,9 @@
-// The four ways to read weights; see weight_store.h.
+// Opens each of the four backends; see weight_store.h.
 //
 //   return lowmem_internal::OpenPread(*std::move(file));
 //
-// The store owns the file from then on, and the caller the store. Thread-safe.
-// Memory: the backend's, as weight_store.h says.
+// The store takes the file, and the caller owns the store. Thread-safe. Memory:
+// that of the backend, as weight_store.h says.
 
 #ifndef FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_
 #define FOOTPRINT_LOWMEM_WEIGHTS_WEIGHT_BACKENDS_H_

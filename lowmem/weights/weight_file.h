@@ -5,9 +5,9 @@
 //   const footprint::TensorInfo* words =
 //       file->index().FindOrNull("token_embd.weight");
 //
-// A file that begins with "GGUF" is GGUF, any other safetensors.
+// A file that begins with "GGUF" is read as GGUF, every other as safetensors.
 //
-// Movable; thread-safe once opened. Memory: the index.
+// Movable, and thread-safe once opened. Memory: the index.
 //
 // Errors are those of WatchedFile, and of SafetensorsIndex or GgufIndex.
 
@@ -36,7 +36,7 @@ class WeightFile : public WatchedFile {
   TensorIndex index_;
 };
 
-// Returns whether the file is there and begins as GGUF does.
+// Returns whether the file exists and begins like a GGUF file.
 bool IsGgufFile(absl::string_view path);
 
 }  // namespace footprint

@@ -42,7 +42,7 @@ absl::StatusOr<Tile> Weight::Rows(int64_t row, int64_t row_count) const {
 
 absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
                                    int64_t column, int64_t column_count) const {
-  // Subtractions, since sums could overflow.
+  // Uses subtractions, since sums could overflow.
   if (row < 0 || row_count < 0 || row_count > rows_ ||
       row > rows_ - row_count) {
     return OutOfRange(*this, "rows", row, row_count, rows_);
@@ -76,7 +76,7 @@ absl::StatusOr<Tile> Weight::Block(int64_t row, int64_t row_count,
   tile.row_stride_bytes = row_stride_bytes;
   tile.row_bytes = static_cast<int32_t>(BytesOfElements(dtype(), column_count));
   tile.rows = static_cast<int32_t>(row_count);
-  // Blocks are read byte by byte.
+  // Quantised blocks are read byte by byte, so they need no alignment.
   tile.alignment_bytes =
       static_cast<int32_t>(std::max<int64_t>(1, DTypeBytes(dtype())));
   return tile;
@@ -86,7 +86,8 @@ absl::Status WeightStore::CheckTile(const Tile& tile) const {
   const bool sane = tile.rows >= 0 && tile.row_bytes >= 0 &&
                     tile.offset_bytes >= 0 &&
                     (tile.rows <= 1 || tile.row_stride_bytes >= tile.row_bytes);
-  // The stride's product cannot be formed before it is known to be small.
+  // The product with the stride could overflow before the stride is known to be
+  // small.
   const int64_t file_bytes = index().file_bytes();
   if (sane && tile.offset_bytes <= file_bytes &&
       (tile.rows <= 1 ||

@@ -33,7 +33,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kRows = 37, kColumns = 53;
 
-// Bytes that tell where they are from.
+// Returns random bytes, which show where they come from.
 std::string Data(size_t size) {
   std::mt19937 random(1);
   std::string data(size, '\0');
@@ -41,7 +41,7 @@ std::string Data(size_t size) {
   return data;
 }
 
-// "small" pushes what follows off every alignment.
+// The tensor "small" takes the ones after it off every alignment.
 std::string MatrixFile(absl::string_view name) {
   constexpr int64_t kMatrixBytes = kRows * kColumns * 4;
   const std::string header = absl::StrCat(
@@ -68,7 +68,7 @@ std::unique_ptr<WeightStore> OpenOrDie(const std::string& path,
   return *std::move(store);
 }
 
-// Slots begin at a page.
+// A slot that begins at a page.
 struct Slot {
   explicit Slot(int64_t bytes)
       : data(bytes == 0
@@ -199,7 +199,7 @@ TEST_P(WeightStoreTest, RefusesTilesOutsideTheFile) {
   EXPECT_THAT(store->Read(last, byte), IsOk());
 }
 
-// Resident weights need the file only in Open; the others notice a change.
+// Resident weights need the file only in Open; the others report a change.
 absl::StatusCode ExpectedAfterChange(WeightBackend backend) {
   return backend == WeightBackend::kResident
              ? absl::StatusCode::kOk
@@ -331,7 +331,7 @@ TEST_P(WeightStoreTest, CountsWhatLiesAroundRowsWithGaps) {
   std::string read(tile.size_bytes(), '\0');
   ASSERT_THAT(store->Read(tile, &read[0]), IsOk());
   const WeightCounters counters = store->counters();
-  // Every row is read by at least a page, but where the file epilogue.
+  // Every row is read as whole pages, except at the end of the file.
   EXPECT_EQ(counters.bytes_around_rows,
             GetParam() == WeightBackend::kDirect
                 ? counters.bytes_read - opened.bytes_read - tile.size_bytes()
@@ -340,7 +340,7 @@ TEST_P(WeightStoreTest, CountsWhatLiesAroundRowsWithGaps) {
             GetParam() == WeightBackend::kDirect);
 }
 
-// Whatever the places in the file and in memory.
+// Holds for any offset in the file and any address in memory.
 TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
   constexpr int64_t kBytes = 600'000;
   const std::string data = Data(kBytes);
@@ -363,7 +363,7 @@ TEST_P(WeightStoreTest, ReadsALongRunInFewRequests) {
     ASSERT_THAT(store->Read(*weight.Block(0, 1, column, size), &memory[place]),
                 IsOk());
     ASSERT_EQ(memory.substr(place, size), expected) << size << " at " << place;
-    // Nothing else was touched.
+    // No other byte was written.
     ASSERT_EQ(memory.substr(0, place), std::string(place, 'x'));
     ASSERT_EQ(memory.substr(place + size), std::string(5000, 'x'));
     if (size >= 65536) {
@@ -383,7 +383,7 @@ int64_t FileBytes() {
   return -1;
 }
 
-// Returns whether the kernel takes the advice at all.
+// Returns whether the kernel accepts MADV_HUGEPAGE at all.
 bool HasHugePages() {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -392,8 +392,8 @@ bool HasHugePages() {
   return is_taken;
 }
 
-// Else pages come into the page cache one by one where nothing read ahead, and
-// are mapped one by one ever after.
+// Without huge pages, pages enter the page cache one by one if nothing read
+// them ahead, and are then always mapped one by one.
 TEST(WeightStoreTest, MapsTheFileInHugePagesWhereTheSystemHasThem) {
   const std::string path = MatrixFile("huge_pages");
   const std::unique_ptr<WeightStore> store =
@@ -412,7 +412,7 @@ TEST(WeightStoreTest, MapsTheFileInHugePagesWhereTheSystemHasThem) {
 
 constexpr int64_t kWindowBytes = 2 << 20;
 
-// A file that is not in the page cache, though it was just written.
+// Removes a file that was just written from the page cache.
 void DropFromCache(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(fsync(file), 0);
@@ -420,8 +420,8 @@ void DropFromCache(const std::string& path) {
   close(file);
 }
 
-// Bytes of the file that the page cache holds in pieces of a window, by mapping
-// what it has.
+// Returns the bytes of the file that the page cache holds in folios of a
+// window's size, found by mapping the cached pages.
 int64_t BytesInWindows(const std::string& path, int64_t file_bytes) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   void* const image = mmap(nullptr, static_cast<size_t>(file_bytes), PROT_READ,
@@ -449,7 +449,7 @@ int64_t BytesInWindows(const std::string& path, int64_t file_bytes) {
   return kibibytes * 1024;
 }
 
-// Matrices of 1 MiB less a page, each with a bias of a page before it.
+// Writes matrices of 1 MiB less a page, each with a bias of one page before it.
 std::string LayersFile(absl::string_view name, int layers) {
   std::string header = "{";
   int64_t end = 0;
@@ -467,7 +467,8 @@ std::string LayersFile(absl::string_view name, int layers) {
   return WriteTestFile(name, SafetensorsBytes(header, std::string(end, 'x')));
 }
 
-// As a model reads it: biases, and matrices by turns from both ends.
+// Reads layers as a model does: biases, and matrices alternately from both
+// ends.
 void ReadLayers(WeightStore* store, int layers) {
   std::vector<char> bias(4096);
   for (int i = 0; i < layers; ++i) {
@@ -485,8 +486,8 @@ void ReadLayers(WeightStore* store, int layers) {
   }
 }
 
-// A store leaves what it reads itself in the page cache in large pieces, as
-// later passes and runs want them.
+// A store leaves what it reads in the page cache in large folios, which later
+// passes and runs need.
 TEST(WeightStoreTest, MmapLeavesLargePiecesInThePageCache) {
   constexpr int kLayers = 48;
   const std::string path = LayersFile("layers.safetensors", kLayers);
@@ -496,7 +497,7 @@ TEST(WeightStoreTest, MmapLeavesLargePiecesInThePageCache) {
     GTEST_SKIP() << "NOT TESTED: the file stays in the page cache";
   }
   {
-    // The best that this file system does.
+    // This is the best that the file system can do.
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     void* const image = mmap(nullptr, static_cast<size_t>(file_bytes),
                              PROT_READ, MAP_SHARED, file, 0);
@@ -516,7 +517,8 @@ TEST(WeightStoreTest, MmapLeavesLargePiecesInThePageCache) {
   const std::unique_ptr<WeightStore> store =
       OpenOrDie(path, WeightBackend::kMmap);
   ReadLayers(store.get(), kLayers);
-  // The header was read before the file was mapped, and the end is none.
+  // The header was read before the file was mapped, and the file's end is not a
+  // whole window.
   EXPECT_GE(BytesInWindows(path, file_bytes), most - 3 * kWindowBytes);
 }
 
@@ -536,8 +538,8 @@ TEST(WeightStoreTest, MmapKeepsLittleOfTheFileMapped) {
   const int64_t before = FileBytes();
   ASSERT_GT(before, 0);
   int64_t most = 0;
-  // Two workers, each in its half, and views that are still used when others
-  // are taken.
+  // Two workers read one half each, and views stay in use while others are
+  // taken.
   const int64_t half = weight.rows() / 2;
   TileView last;
   char last_first = 0;
@@ -571,17 +573,17 @@ TEST(WeightStoreTest, MmapSurvivesATouchBeyondTheFile) {
   absl::StatusOr<Tile> tile = store->Find("a")->Rows(0, 1);
   ASSERT_THAT(tile, IsOk());
   Slot slot(store->SlotBytes(*tile));
-  // Seen in place, at an offset that suits.
+  // The tile is viewed in place, at an aligned offset.
   tile->offset_bytes = 4096;
   tile->row_bytes = 40000;
   absl::StatusOr<TileView> view = store->Load(*tile, nullptr);
   ASSERT_THAT(view, IsOk());
   ASSERT_EQ(truncate(path.c_str(), 8192), 0);
-  // In the middle of a computation, as it were.
+  // This touch stands for one in the middle of a computation.
   EXPECT_EQ(static_cast<const char*>(view->data)[39999], '\0');
   EXPECT_THAT(store->CheckFile(),
               StatusIs(absl::StatusCode::kFailedPrecondition));
-  // Even if the file grows back to its size.
+  // The error stays even if the file grows back to its size.
   ASSERT_EQ(truncate(path.c_str(), store->index().file_bytes()), 0);
   EXPECT_THAT(std::string(store->CheckFile().message()),
               HasSubstr("was shortened while it was in use"));
@@ -590,7 +592,7 @@ TEST(WeightStoreTest, MmapSurvivesATouchBeyondTheFile) {
 using WeightStoreDeathTest = testing::Test;
 
 TEST(WeightStoreDeathTest, OtherBusErrorsStillEndTheProcess) {
-  // The sanitizers have handlers of their own, and exit.
+  // The sanitizers have handlers of their own, which exit.
 #if defined(__SANITIZE_THREAD__)
   const testing::ExitedWithCode ended(66);
 #elif defined(__SANITIZE_ADDRESS__)

@@ -1,4 +1,4 @@
-// A job of steps that may fail, done by a team of workers together.
+// Runs a job of steps that may fail on a team of workers.
 //
 //   footprint::StepTeam team(2);
 //   absl::Status status = team.Run([&](int worker) {
@@ -6,11 +6,11 @@
 //     team.RunPhase([&] { return UseWhatOthersRead(worker); });
 //   });
 //
-// After a step has failed on any worker, no further step begins on any, and Run
-// returns the first failure.
+// After a step has failed on any worker, no worker begins another step, and Run
+// returns the first error.
 //
 // Owns its threads; Run keeps nothing of a job. Thread-compatible: one Run at a
-// time. Memory: as WorkerTeam; nothing is allocated unless a step fails.
+// time. Memory: that of WorkerTeam; nothing is allocated unless a step fails.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_STEP_TEAM_H_
@@ -28,7 +28,7 @@
 
 namespace footprint {
 
-// [begin, end).
+// The indices from `begin` up to but excluding `end`.
 struct IndexRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -36,7 +36,7 @@ struct IndexRange {
   int64_t size() const { return end - begin; }
 };
 
-// A worker's part of [0, count); parts begin at multiples of `unit`.
+// Returns a worker's part of [0, count). Parts begin at multiples of `unit`.
 inline IndexRange ComputeShare(int64_t count, int64_t unit, int worker,
                                int workers) {
   const int64_t units = (count + unit - 1) / unit;
@@ -46,7 +46,7 @@ inline IndexRange ComputeShare(int64_t count, int64_t unit, int worker,
 
 class StepTeam {
  public:
-  // Smaller than asked for where the system starts no more threads.
+  // The team is smaller if the system refuses to start that many threads.
   explicit StepTeam(int workers) : team_(workers) {}
 
   int size() const { return team_.size(); }
@@ -59,8 +59,8 @@ class StepTeam {
     return std::exchange(status_, absl::OkStatus());
   }
 
-  // Inside a job, by every worker: does a step, which returns an absl::Status,
-  // then waits for the others.
+  // Must be called by every worker inside a job. Does a step, which returns an
+  // absl::Status, then waits for the other workers.
   template <class Step>
   void RunPhase(const Step& step) {
     if (!failed_.load(std::memory_order_relaxed)) {

@@ -67,7 +67,7 @@ TEST(ShareOfTest, DealsEverythingOnceInWholeUnits) {
       }
     }
   }
-  // The last of three has what the two before it leave of four units.
+  // The last of three workers gets the two of four units that remain.
   EXPECT_EQ(ComputeShare(128, 32, 0, 3).size(), 32);
   EXPECT_EQ(ComputeShare(128, 32, 1, 3).size(), 32);
   EXPECT_EQ(ComputeShare(128, 32, 2, 3).size(), 64);

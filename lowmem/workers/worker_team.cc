@@ -5,8 +5,8 @@
 namespace footprint {
 namespace {
 
-// About ten microseconds: longer than the others are usually late by, shorter
-// than it takes to switch to another program and back.
+// Spins of about ten microseconds: longer than the others are usually late, and
+// shorter than a switch to another program and back.
 constexpr int kLooks = 4000;
 
 }  // namespace
@@ -17,7 +17,7 @@ WorkerTeam::WorkerTeam(int workers) {
       threads_.emplace_back([this, worker] { Work(worker); });
     }
   } catch (const std::system_error&) {
-    // The caller sees the size.
+    // The caller learns of this from size().
   }
 }
 

@@ -7,14 +7,14 @@
 //     UseWhatOthersComputed(worker);
 //   });
 //
-// Worker 0 is the caller of Run. The others wait in the kernel between runs. At
-// ArriveAndWait a worker looks for a short time whether the others have come,
-// then lets other programs run: with more threads than free cores nothing
-// collapses.
+// Worker 0 is the caller of Run. The others sleep in the kernel between runs.
+// In ArriveAndWait a worker spins for a short time and then yields to other
+// programs, so performance does not collapse if there are more threads than
+// free cores.
 //
 // Owns its threads, which end with it; Run keeps nothing of a job.
-// Thread-compatible: one Run at a time. Memory: a thread's stack for each
-// further worker; nothing is allocated by Run and ArriveAndWait.
+// Thread-compatible: one Run at a time. Memory: a stack for each worker but the
+// caller; Run and ArriveAndWait allocate nothing.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
@@ -32,8 +32,8 @@ namespace footprint {
 
 class WorkerTeam {
  public:
-  // `workers` is at least 1, the caller included. Where the system starts no
-  // more threads the team is smaller: see size().
+  // `workers` is at least 1 and includes the caller. If the system refuses to
+  // start that many threads, the team is smaller: see size().
   explicit WorkerTeam(int workers);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
@@ -41,11 +41,13 @@ class WorkerTeam {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls job(worker) once on every worker and returns when all have returned.
+  // Calls job(worker) once on every worker, and returns when all calls have
+  // returned.
   void Run(absl::FunctionRef<void(int worker)> job);
 
-  // Inside a job: returns when every worker has called it as often as this one.
-  // Writes of a worker before the call are visible to all after it.
+  // Must be called inside a job. Returns when every worker has called it as
+  // often as this one. All writes of a worker before the call are visible to
+  // all workers after it.
   void ArriveAndWait();
 
  private:
