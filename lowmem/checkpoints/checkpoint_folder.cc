@@ -34,7 +34,8 @@ std::vector<std::string> FindGgufFiles(absl::string_view directory) {
   return names;
 }
 
-// Advice on a folder without model.safetensors; empty where there is none.
+// Returns advice on a folder without model.safetensors, or an empty text if
+// there is none.
 std::string Advice(absl::string_view directory, const std::string& path) {
   const std::string index = path + ".index.json";
   if (IsThere(index)) {

@@ -1,15 +1,15 @@
-// The weights of a checkpoint's folder, as it was published.
+// Opens the weights of a checkpoint's folder, as it was published.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::WeightStore>> store =
 //       footprint::OpenFolderWeights("bert-base-uncased",
 //                                    footprint::WeightBackend::kPread);
 //
-// Opens `directory`/model.safetensors or, where there is none, `directory`/
-// model.gguf, as lowmem_pack --quantize writes it. Where there is neither, the
-// error says what the folder has instead, shards, a pickle or GGUF files of
-// other names, and what to do.
+// Opens `directory`/model.safetensors or, if that is missing,
+// `directory`/model.gguf, which lowmem_pack --quantize writes. If both are
+// missing, the error says what the folder has instead (shards, a pickle or GGUF
+// files of other names) and what to do.
 //
-// Errors are otherwise WeightStore's.
+// All other errors are WeightStore's.
 //
 // The caller owns the store, which keeps the file open. Thread-safe. Memory:
 // the backend's, as weight_store.h says.
@@ -29,8 +29,8 @@ namespace footprint {
 absl::StatusOr<std::unique_ptr<WeightStore>> OpenFolderWeights(
     absl::string_view directory, WeightBackend backend);
 
-// Returns the file that a folder's weights are read from, whether it exists or
-// not; a path to a file is returned as it is.
+// Returns the path of the file that holds a folder's weights, even if it does
+// not exist. A path to a file is returned as it is.
 std::string FindWeightFile(absl::string_view path);
 
 // Returns whether the path is a file and not a folder. A GGUF file is a whole

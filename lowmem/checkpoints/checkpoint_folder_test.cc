@@ -16,7 +16,7 @@
 namespace footprint {
 namespace {
 
-// A new folder below the test's own.
+// Makes a new folder below the test's own.
 std::string Folder(const std::string& name) {
   const std::string path = TestPath(name);
   EXPECT_EQ(mkdir(path.c_str(), 0777), 0);
@@ -56,7 +56,7 @@ TEST(OpenFolderWeightsTest, OpensQuantisedWeights) {
   const std::string folder = Folder("quantised");
   WriteTestFile(folder + "/model.gguf", GgufHeader().Build());
   EXPECT_THAT(Open(folder), IsOk());
-  // A whole checkpoint beside them is what is meant.
+  // A model.safetensors beside shards takes precedence.
   WriteTestFile(folder + "/model.safetensors", "no header");
   EXPECT_THAT(Open(folder), StatusIs(absl::StatusCode::kInvalidArgument));
 }

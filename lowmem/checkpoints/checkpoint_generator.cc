@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kChunkElements = 64 * 1024;
 
-// A well-mixed number for each number.
+// Hashes a number.
 uint64_t Mixed(uint64_t value) { return RandomAt(value, 1); }
 
 uint64_t TensorSeed(uint64_t seed, absl::string_view name) {
@@ -33,8 +33,9 @@ bool IsGain(absl::string_view name) {
          absl::EndsWith(name, "ln_f");
 }
 
-// The sum of four even numbers of 16 bits, about normal: of mean 0 and variance
-// 4 (2^32 - 1) / 12, so that the factor makes the deviation 0.02.
+// Returns the sum of four uniform 16-bit numbers, which is nearly normal. It
+// has mean 0 and variance 4 (2^32 - 1) / 12, and the factor makes the deviation
+// 0.02.
 float WeightValue(uint64_t mixed) {
   constexpr float kFactor = 0.02f / 37837.0f;
   const int32_t sum =
@@ -44,7 +45,7 @@ float WeightValue(uint64_t mixed) {
   return static_cast<float>(sum) * kFactor;
 }
 
-// Even from 0.8 to 1.2.
+// Returns a uniform number from 0.8 to 1.2.
 float GainValue(uint64_t mixed) {
   constexpr float kFactor = 0.8f / 131072.0f;
   return static_cast<float>(131072 + static_cast<int32_t>(mixed & 0xffff)) *

@@ -1,5 +1,5 @@
-// Checkpoints of any size with the layout and names of public ones, and values
-// from a seed.
+// Writes checkpoints of any size with the layout and names of public ones, and
+// with values from a seed.
 //
 //   footprint::CheckpointShape shape =
 //       *footprint::CheckpointShapeFromName("bert-large");
@@ -7,18 +7,19 @@
 //       footprint::WriteCheckpoint("/tmp/bert-large", shape, {});
 //
 // Writes config.json and model.safetensors into an existing folder. A tensor's
-// values depend on the seed, its name and its number of elements alone, and are
-// the same on every machine: integers scaled by one multiplication. Weights and
-// biases have mean 0 and standard deviation 0.02, gains of layer normalisation
-// are even in 0.8 to 1.2: a model of such values neither explodes nor dies out.
-// They have learnt nothing.
+// values depend only on the seed, its name and its number of elements. They are
+// the same on every machine, since they are integers scaled by one
+// multiplication. Weights and biases have mean 0 and standard deviation 0.02;
+// gains of layer normalisation are uniform in 0.8 to 1.2. The activations of
+// such a model neither explode nor vanish, but it has learnt nothing.
 //
-// Each file is atomic (see AtomicFile). `progress` is called by the thread that
-// calls WriteCheckpoint, which keeps nothing. Thread-safe: of two writers of
-// one folder the second is refused. Memory: 288 KiB and the header, whatever
-// the model's size. Time: that of the disk; about 1 ns a value.
+// Each file is atomic (see AtomicFile). WriteCheckpoint calls `progress` on its
+// own thread and keeps nothing. Thread-safe; if two threads write one folder,
+// the second is refused. Memory: 288 KiB and the header, whatever the model's
+// size. Time: that of the disk; about 1 ns a value.
 //
-// InvalidArgument: a shape that no model can have. Otherwise as AtomicFile.
+// InvalidArgument if no model can have the shape. Otherwise the errors of
+// AtomicFile.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_GENERATOR_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_GENERATOR_H_
@@ -38,7 +39,7 @@ struct CheckpointOptions {
   uint64_t seed = 1;
   DType dtype =
       DType::kF32;  // or kBF16, kF16: rounded to nearest, ties to even
-  // Called now and then with the bytes written and to be written.
+  // Called now and then with the bytes written so far and in total.
   std::function<void(int64_t, int64_t)> progress;
 };
 
@@ -46,7 +47,7 @@ absl::Status WriteCheckpoint(absl::string_view folder,
                              const CheckpointShape& shape,
                              const CheckpointOptions& options);
 
-// The value of element `index` of the tensor `name`, before rounding.
+// Returns the value of element `index` of the tensor `name`, before rounding.
 float CheckpointValue(uint64_t seed, absl::string_view name, int64_t index);
 
 }  // namespace footprint

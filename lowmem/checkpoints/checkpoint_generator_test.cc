@@ -47,7 +47,7 @@ int64_t Parameters(const CheckpointShape& shape) {
   return bytes / 2;
 }
 
-// Counted by those who published the models.
+// The expected numbers are those that the models' authors published.
 TEST(CheckpointGeneratorTest, HasAsManyParametersAsThePublicModels) {
   const auto parameters = [](const char* name) {
     return Parameters(*CheckpointShapeFromName(name));

@@ -1,19 +1,20 @@
-// The weights of a checkpoint, in one file or in several that an index names.
+// The weights of a checkpoint in one file, or in several that an index names.
 //
 //   absl::StatusOr<footprint::CheckpointInputs> inputs =
 //       footprint::CheckpointInputs::Open("model.safetensors.index.json");
 //   absl::StatusOr<std::vector<footprint::InputWeight>> weights =
 //       inputs->Weights();
 //
-// A path that ends in ".json" is an index. If several files have a tensor, that
-// of the file which the index names counts.
+// A path that ends in ".json" is an index. If several files have a tensor, the
+// file that the index names for it counts.
 //
 // Owns the stores, to which weights refer. Movable, thread-compatible. Memory:
-// the files' indices.
+// the indices of the files.
 //
-// Errors are those of WeightStore and ReadShardIndex. InvalidArgument: a tensor
-// that the index names and its file does not have, or that several files have
-// and the index does not name; a GGUF file, which is no published checkpoint.
+// Errors are those of WeightStore and ReadShardIndex. InvalidArgument if the
+// index names a tensor that its file does not have, if several files have a
+// tensor that the index does not name, or if a file is GGUF, which is not the
+// form of a published checkpoint.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_INPUTS_H_
@@ -45,8 +46,8 @@ class CheckpointInputs {
   }
   // Returns every weight that counts, in the order of the files.
   absl::StatusOr<std::vector<InputWeight>> Weights() const;
-  // InvalidArgument: `output` is the index or a file of the checkpoint, under
-  // whatever name, which would be lost.
+  // InvalidArgument if `output` is the index or a file of the checkpoint under
+  // any name, since writing it would lose the input.
   absl::Status CheckIsNone(absl::string_view output) const;
 
  private:
@@ -55,8 +56,8 @@ class CheckpointInputs {
 
   std::string path_;
   std::vector<std::unique_ptr<WeightStore>> stores_;
-  // The store that each tensor is taken from, as the index says; empty without
-  // an index.
+  // The store that holds each tensor according to the index; empty without an
+  // index.
   std::map<std::string, const WeightStore*> owners_;
 };
 

@@ -96,17 +96,17 @@ class Tensors {
   void Add(const std::string& name, Shape shape) {
     specs_.push_back({name, dtype_, std::move(shape)});
   }
-  // As PyTorch's Linear: [out, in].
+  // Adds weight and bias like PyTorch's Linear: [out, in].
   void AddLinear(const std::string& name, int64_t out, int64_t in) {
     Add(name + ".weight", {out, in});
     Add(name + ".bias", {out});
   }
-  // As GPT-2's Conv1D: [in, out].
+  // Adds weight and bias like GPT-2's Conv1D: [in, out].
   void AddConv1D(const std::string& name, int64_t in, int64_t out) {
     Add(name + ".weight", {in, out});
     Add(name + ".bias", {out});
   }
-  // As a Linear whose bias only some families have.
+  // Adds a Linear whose bias only some families have.
   void AddMatrix(const std::string& name, int64_t out, int64_t in,
                  bool has_bias = false) {
     Add(name + ".weight", {out, in});
@@ -276,7 +276,7 @@ nlohmann::ordered_json Gpt2Config(const CheckpointShape& shape) {
           {"vocab_size", shape.vocabulary}};
 }
 
-// The name of the class that the public models have.
+// Returns the class name that the public models have.
 const char* CausalClass(ModelFamily family) {
   switch (family) {
     case ModelFamily::kMistral:
@@ -294,7 +294,8 @@ const char* CausalClass(ModelFamily family) {
   }
 }
 
-// Llama 3.2's long positions, where the shape has them.
+// Returns Llama 3.2's scaling for long positions, or null for shapes without
+// it.
 nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
   if (shape.family != ModelFamily::kLlama || shape.positions <= 8192) {
     return nullptr;

@@ -6,11 +6,12 @@
 //   absl::StatusOr<std::vector<footprint::TensorSpec>> tensors =
 //       footprint::CheckpointTensors(shape, footprint::DType::kBF16);
 //
-// Shapes of any other extents are made by changing one's fields. Plain data and
-// pure functions, thread-safe. Memory: about 100 bytes a tensor.
+// To make another shape, change the fields of one of these. Plain data and pure
+// functions, thread-safe. Memory: about 100 bytes a tensor.
 //
-// NotFound: no shape of that name; the text lists them. InvalidArgument: a
-// shape that no model can have, or a type that weights are not stored in.
+// NotFound if there is no shape of that name; the message lists all names.
+// InvalidArgument if no model can have the shape, or if weights are not stored
+// in the type.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
@@ -36,17 +37,17 @@ struct CheckpointShape {
   int64_t heads = 0;
   int64_t intermediate = 0;
   int64_t token_types = 0;  // BERT only
-  // Llama and after.
+  // The following fields are for Llama and later families.
   int64_t key_value_heads = 0;
   int64_t head_features = 0;
   bool ties_output = false;
-  int64_t window = 0;  // of sliding layers; 0: none slides
+  int64_t window = 0;  // of sliding layers; 0: no sliding layers
 
   int64_t query_features() const { return heads * head_features; }
   int64_t key_value_features() const { return key_value_heads * head_features; }
 };
 
-// The shape of a public model: see CheckpointShapeNames.
+// Returns the shape of a public model. See CheckpointShapeNames.
 absl::StatusOr<CheckpointShape> CheckpointShapeFromName(absl::string_view name);
 std::vector<std::string> CheckpointShapeNames();
 
@@ -54,7 +55,7 @@ std::vector<std::string> CheckpointShapeNames();
 absl::StatusOr<std::vector<TensorSpec>> CheckpointTensors(
     const CheckpointShape& shape, DType dtype);
 
-// Returns config.json as the public models have it.
+// Returns config.json in the form of the public models.
 std::string CheckpointConfig(const CheckpointShape& shape, DType dtype);
 
 }  // namespace footprint

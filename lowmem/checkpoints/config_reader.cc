@@ -8,9 +8,9 @@
 namespace footprint {
 namespace {
 
-// Far above any model, and low enough that no product of two overflows.
+// Far larger than in any model, and so small that no product of two overflows.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
-// Far above any config, also one that names thousands of labels.
+// Far larger than any config, even one that names thousands of labels.
 constexpr int64_t kLargestConfigBytes = 4 << 20;
 
 }  // namespace
@@ -154,7 +154,7 @@ Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);
   if (name == "gelu") return Activation::kGelu;
-  // Two names of one function.
+  // Both are names of the same function.
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") {
     return Activation::kGeluTanh;
   }

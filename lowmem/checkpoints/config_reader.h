@@ -1,4 +1,4 @@
-// Reads the keys of a checkpoint's config.json, and keeps the first fault.
+// Reads the keys of a checkpoint's config.json, and keeps the first error.
 //
 //   absl::StatusOr<std::string> text = footprint::ReadConfigText(path);
 //   absl::StatusOr<footprint::ConfigReader> reader =
@@ -6,15 +6,16 @@
 //   const int64_t layers = reader->Extent("n_layer");
 //   if (!reader->status().ok()) return reader->status();
 //
-// After a fault the numbers are plausible and meaningless: ask status() before
-// using any.
+// After an error the numbers are plausible but meaningless. Check status()
+// before using any.
 //
-// InvalidArgument: no regular file, not a JSON object, more than 4 MiB, or a
-// key is missing or impossible; the text names the file and the key.
-// Unimplemented: a value that Refuse was called with. NotFound: no such file.
+// InvalidArgument if the file is not a regular file or a JSON object or has
+// more than 4 MiB, or if a key is missing or impossible; the message names the
+// file and the key. Unimplemented if Refuse was called. NotFound if there is no
+// such file.
 //
-// Owns what it parsed and outlives the text. Thread-compatible. Memory: the
-// parsed text, a few times the file's size.
+// Owns what it parsed, so it may outlive the text. Thread-compatible. Memory:
+// the parsed text, a few times the file's size.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CONFIG_READER_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CONFIG_READER_H_
@@ -31,58 +32,58 @@
 
 namespace footprint {
 
-// The text of a config.json.
+// Returns the text of a config.json.
 absl::StatusOr<std::string> ReadConfigText(absl::string_view path);
 
 class ConfigReader {
  public:
-  // `name` is for messages.
+  // `name` stands in messages.
   static absl::StatusOr<ConfigReader> Parse(absl::string_view json,
                                             absl::string_view name);
 
   const absl::Status& status() const { return status_; }
 
-  // Returns whether there is such a key, and not null.
+  // Returns whether the key exists and is not null.
   bool Has(const char* key) const { return Find(key) != nullptr; }
-  // Returns whether the key is there and its value null.
+  // Returns whether the key exists and is null.
   bool IsNull(const char* key) const;
 
-  // A whole number from 1 to 2^30.
+  // Returns an integer from 1 to 2^30.
   int64_t Extent(const char* key);
-  // `otherwise` where there is no such key, or null.
+  // Returns `otherwise` if the key is missing or null.
   int64_t ExtentOr(const char* key, int64_t otherwise);
-  // A whole number from 0 to 2^30.
+  // Returns an integer from 0 to 2^30.
   int64_t CountOr(const char* key, int64_t otherwise);
   double NumberOr(const char* key, double otherwise);
   bool FlagOr(const char* key, bool otherwise);
   std::string TextOr(const char* key, const std::string& otherwise);
-  // A list of strings.
+  // Returns a list of strings.
   std::vector<std::string> TextsOr(const char* key,
                                    const std::vector<std::string>& otherwise);
 
-  // A list of numbers.
+  // Returns a list of numbers.
   std::vector<double> NumbersOr(const char* key,
                                 const std::vector<double>& otherwise);
-  // A list of numbers, or one number as a list of it; none where there is no
-  // such key.
+  // Returns a list of numbers. A single number is a list of one, and a missing
+  // key gives an empty list.
   std::vector<double> NumberOrNumbers(const char* key);
 
-  // Returns a reader of the object that is the key's value, which begins with
-  // this one's fault; an empty one, and a fault, where it is none. What it
-  // finds wrong is its own: see Take.
+  // Returns a reader of the object under the key. It begins with this reader's
+  // error and keeps its own later ones; see Take. If the value is not an
+  // object, returns an empty reader and records an error here.
   ConfigReader Section(const char* key);
   ConfigReader EmptySection(const char* key) const;
-  // Takes over the fault of a section, if it is the first.
+  // Takes over a section's error, if this reader has none.
   void Take(const ConfigReader& section) { status_.Update(section.status_); }
-  // Has the other reader's value of a key that is missing here.
+  // Copies the value of a key from the other reader if it is missing here.
   void Inherit(const char* key, const ConfigReader& other);
 
-  // "gelu", "gelu_new", "gelu_pytorch_tanh", "relu" or "silu".
+  // Reads "gelu", "gelu_new", "gelu_pytorch_tanh", "relu" or "silu".
   Activation ActivationOr(const char* key, const std::string& otherwise);
-  // Reads an epsilon, which is above zero: padding tokens are all equal, so
-  // their deviation is zero.
+  // Reads an epsilon, which must be above zero: padding tokens are all equal,
+  // so their deviation is zero.
   float EpsilonOr(const char* key, double otherwise);
-  // Attention shares the features among the heads.
+  // Records an error unless attention can divide the features among the heads.
   void CheckHeads(int64_t hidden, int64_t heads);
 
   void Fail(absl::string_view key, absl::string_view what);
@@ -92,7 +93,7 @@ class ConfigReader {
  private:
   ConfigReader(nlohmann::json json, absl::string_view name)
       : json_(std::move(json)), name_(name) {}
-  // Returns null where there is none.
+  // Returns null if the key is missing or null.
   const nlohmann::json* Find(const char* key) const;
   int64_t CheckedExtent(const char* key, const nlohmann::json& value);
 

@@ -141,7 +141,7 @@ TEST(ConfigReaderTest, ReadsAnObjectWithinTheConfig) {
   EXPECT_TRUE(reader.IsNull("no"));
   EXPECT_FALSE(reader.IsNull("theta"));
   EXPECT_FALSE(reader.IsNull("missing"));
-  // Its fault is its own until the whole takes it over.
+  // A section keeps its error to itself until the whole reader takes it over.
   section.Fail("factor", "is odd");
   EXPECT_THAT(reader.status(), IsOk());
   reader.Take(section);
@@ -205,8 +205,8 @@ TEST(ConfigReaderTest, RefusesWhatIsNoObject) {
   }
 }
 
-// Bytes of a config changed, left out and repeated at random: an answer or an
-// error, and never anything else.
+// Changes, drops and repeats bytes of a config at random. Parsing must give a
+// result or an error, and must not crash.
 TEST(ConfigReaderTest, SurvivesDamagedText) {
   const std::string good =
       R"({"n_layer": 12, "eps": 1e-5, "flag": true, "act": "gelu", "x": null})";

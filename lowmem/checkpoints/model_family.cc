@@ -17,9 +17,9 @@ namespace {
 struct FamilyNames {
   ModelFamily family;
   const char* model_type;
-  const char* classes;  // how the names of its classes begin
-  // Classes of other families, as of mixtures, begin with these letters, too:
-  // what follows them is one of kClassEnds.
+  const char* classes;  // the beginning of the names of its classes
+  // Other families, such as mixtures of experts, have classes that begin with
+  // the same letters. Then the rest of the name must be one of kClassEnds.
   bool shares_classes = true;
 };
 
@@ -47,12 +47,12 @@ constexpr const char* kClassEnds[] = {"Model",
                                       "ForQuestionAnswering",
                                       "ForTokenClassification"};
 
-// Classes with BERT's keys whose positions do not begin at 0.
+// Classes with BERT's keys and with positions that do not begin at 0.
 constexpr const char* kRobertaClasses[] = {
     "Roberta",    "XLMRoberta",   "XLMRobertaXL", "Camembert", "MPNet",
     "Longformer", "Data2VecText", "IBert",        "Luke",      "Xmod"};
 
-// Returns the names of the families that `counts`, as text.
+// Returns the names of the families for which `counts` is true, as text.
 template <class Counts>
 std::string JoinNames(const Counts& counts) {
   std::vector<std::string> names;
@@ -93,15 +93,15 @@ bool IsRoberta(absl::string_view name) {
   return false;
 }
 
-// Returns whether positions begin at 0.
+// Returns whether the family's positions begin at 0.
 bool HasBertsPositions(ModelFamily family) {
   return family != ModelFamily::kRoberta &&
          family != ModelFamily::kXlmRoberta &&
          family != ModelFamily::kCamembert && family != ModelFamily::kMpnet;
 }
 
-// A class of another family is a contradiction; an unknown one, which many
-// export under, is none.
+// Reports a class of another family as a contradiction. An unknown class is
+// allowed, since many models are exported under one.
 void CheckClasses(const std::vector<std::string>& classes, ModelFamily family,
                   ConfigReader& reader) {
   for (const std::string& name : classes) {
@@ -141,7 +141,7 @@ ModelFamily FromClasses(const std::vector<std::string>& classes,
   return *family;
 }
 
-// RoBERTa's padding is 1, and its positions begin after that.
+// RoBERTa's padding id is 1, and its positions begin after it.
 ModelFamily FromPadding(ConfigReader& reader) {
   const bool has_berts_keys =
       reader.Has("hidden_size") && reader.Has("num_hidden_layers");

@@ -5,16 +5,16 @@
 //   const footprint::ModelFamily family = footprint::FindModelFamily(*reader);
 //   if (!reader->status().ok()) return reader->status();
 //
-// The key "model_type" decides; where it is missing, "architectures" does, the
-// class names of the model. A config with neither is BERT's where it has BERT's
-// keys and "pad_token_id" 0. Nothing is guessed beyond that: RoBERTa has the
-// keys and tensors of BERT, and other positions, so it would run as BERT and be
-// wrong.
+// The key "model_type" decides. If it is missing, "architectures" decides,
+// which holds the class names of the model. A config with neither key is BERT's
+// if it has BERT's keys and "pad_token_id" 0. Nothing else is guessed: RoBERTa
+// has the keys and tensors of BERT but other positions, so it would run as BERT
+// and give wrong results.
 //
-// The reader keeps the fault: Unimplemented for another family, InvalidArgument
-// where the keys contradict each other or none decides.
+// The reader keeps the error: Unimplemented for another family, InvalidArgument
+// if the keys contradict each other or do not decide.
 //
-// Thread-compatible, as the reader, which the caller owns. Memory: none.
+// Thread-compatible like the reader, which the caller owns. Memory: none.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_MODEL_FAMILY_H_
@@ -33,25 +33,25 @@ enum class ModelFamily {
   kCamembert,
   kMpnet,
   kGpt2,
-  kLlama,  // Llama 2 and 3, and what is published in their form
+  kLlama,  // Llama 2 and 3, and models in their form
   kMistral,
   kQwen2,  // Qwen 2 and 2.5
   kQwen3,
-  kGemma3,  // the models of text alone
+  kGemma3,  // only the text models
   kPhi3,
 };
 
-// Returns the name as "model_type" says it: "bert".
+// Returns the name that "model_type" has, such as "bert".
 const char* ModelFamilyName(ModelFamily family);
 
-// Returns whether models of the family go on with a text.
+// Returns whether models of the family generate text.
 bool IsDecoderFamily(ModelFamily family);
 
-// Returns the names of those families, for messages: "\"gpt2\", \"llama\" and
+// Returns the names of those families for messages: "\"gpt2\", \"llama\" and
 // ...".
 std::string DecoderFamilyNames();
 
-// Returns the family, or any after a fault.
+// Returns the family, or an arbitrary one after an error.
 ModelFamily FindModelFamily(ConfigReader& reader);
 
 }  // namespace footprint

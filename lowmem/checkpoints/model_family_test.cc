@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// The family that `keys` decide, written before BERT's keys.
+// Returns the family of a config with `keys` before BERT's keys.
 absl::StatusOr<ModelFamily> Family(const std::string& keys) {
   auto reader = ConfigReader::Parse(
       absl::StrCat("{", keys, "\"hidden_size\": 64, \"num_hidden_layers\": 2}"),
@@ -42,7 +42,7 @@ TEST(FindModelFamilyTest, TakesTheModelType) {
                                    ModelFamilyName(family), "\",")),
               family);
   }
-  // Any padding, and a class of one's own.
+  // The padding and the class name do not matter if "model_type" decides.
   EXPECT_EQ(*Family(R"("model_type": "bert", "pad_token_id": 1,
                        "architectures": ["HF_ColBERT"],)"),
             ModelFamily::kBert);
@@ -74,7 +74,8 @@ TEST(FindModelFamilyTest, KnowsRobertaByItsName) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// The families of mixtures and of pictures begin with the same letters.
+// The classes of mixtures of experts and image models begin with the same
+// letters.
 TEST(FindModelFamilyTest, TakesNoOtherFamilyForADecoder) {
   EXPECT_EQ(*Family(R"("architectures": ["Qwen2ForCausalLM"],)"),
             ModelFamily::kQwen2);
@@ -119,7 +120,7 @@ TEST(FindModelFamilyTest, RefusesContradictions) {
   }
 }
 
-// A RoBERTa without its name runs as BERT, and every state is wrong.
+// A RoBERTa without its name would run as BERT with wrong states.
 TEST(FindModelFamilyTest, TellsBertByItsPaddingOrNotAtAll) {
   EXPECT_EQ(*Family(R"("pad_token_id": 0,)"), ModelFamily::kBert);
   EXPECT_EQ(*Family(R"("pad_token_id": 0, "architectures": [],)"),

@@ -29,8 +29,8 @@ bool IsMatrix(const Weight& weight) {
   return weight.shape().rank() == 2 && weight.columns() > 0;
 }
 
-// The columns of the panels in which a weight is to be stored; all of its
-// columns if in its usual order.
+// Returns the width of the column panels for a weight, or all of its columns if
+// it stays in the usual order.
 int64_t BlockColumns(const std::vector<ColumnBlockRule>& rules,
                      const Weight& weight) {
   for (const ColumnBlockRule& rule : rules) {
@@ -41,7 +41,7 @@ int64_t BlockColumns(const std::vector<ColumnBlockRule>& rules,
   return weight.columns();
 }
 
-// A rule that picks no matrix is a mistake.
+// Fails if the rule matches no matrix, unless it is optional.
 absl::Status CheckRule(const ColumnBlockRule& rule,
                        const CheckpointInputs& inputs) {
   std::string others;
@@ -77,7 +77,7 @@ absl::Status CheckRulesMatch(const std::vector<ColumnBlockRule>& rules,
   return absl::OkStatus();
 }
 
-// One weight on its way from one file to the other.
+// A weight that is copied from one file to the other.
 struct PackedWeight {
   WeightStore* store = nullptr;
   Weight weight;
@@ -185,8 +185,8 @@ class Packer {
     return absl::OkStatus();
   }
 
-  // The rows of one new panel into the chunk, from one old panel after the
-  // other.
+  // Reads the rows of one new panel into the chunk, from one old panel at a
+  // time.
   absl::Status Gather(const PackedWeight& packed, int64_t row, int64_t rows,
                       int64_t column) {
     const Weight& weight = packed.weight;
@@ -271,7 +271,7 @@ absl::Status Pack(absl::string_view input_path, absl::string_view output_path,
   if (!inputs.ok()) return inputs.status();
   absl::Status rules = CheckRulesMatch(options.column_blocks, *inputs);
   if (!rules.ok()) return rules;
-  // One file may be packed in place, but not one of several.
+  // A single file may be packed in place, but not one of several.
   if (absl::EndsWith(input_path, ".json")) {
     const absl::Status apart = inputs->CheckIsNone(output_path);
     if (!apart.ok()) return apart;

@@ -43,7 +43,7 @@ std::string WriteWeights(absl::string_view name,
   return path;
 }
 
-// Every tensor as a dense matrix, whatever its layout.
+// Returns every tensor as a dense matrix, whatever its layout.
 std::vector<std::string> Matrices(const std::string& path) {
   std::unique_ptr<WeightStore> store =
       *WeightStore::Open(path, WeightBackend::kPread);
@@ -86,7 +86,7 @@ TEST(PackTest, KeepsEveryValueForAnyPanels) {
   };
   const std::string path = WriteWeights("any", specs);
   const std::vector<std::string> before = Matrices(path);
-  // Packed again and again, from one width of panels to the next.
+  // Packs the file repeatedly, from one panel width to another.
   for (int round = 0; round < 12; ++round) {
     PackOptions options;
     for (const char* name : {"wide", "tall", "large", "empty"}) {
@@ -147,7 +147,7 @@ TEST(PackTest, RefusesShardsThatTheIndexContradicts) {
               HasSubstr("no tensor \"a \""));
 }
 
-// As exports leave it that share a tensor between shards.
+// Some exports store one tensor in several shards.
 TEST(PackTest, TakesATensorOfTwoShardsFromTheOneThatTheIndexNames) {
   WriteWeights("shard1", {{"a", DType::kF32, {3}}, {"b", DType::kF32, {3}}});
   WriteWeights("shard2", {{"c", DType::kF32, {3}}, {"a", DType::kF32, {3}}});
@@ -187,10 +187,10 @@ TEST(PackTest, PutsEveryTensorAtAPageAndPanelsInARow) {
   EXPECT_TRUE(tile.contiguous());
   EXPECT_EQ(tile.offset_bytes,
             weight.tensor().offset_bytes + (2 * 10 + 2) * 32 * 4);
-  // The last panel is padded; a block does not show that.
+  // The last panel is padded; a block does not contain the padding.
   EXPECT_EQ(weight.Block(0, 10, 96, 4)->row_bytes, 16);
   EXPECT_THAT(weight.Block(0, 10, 96, 5), Not(IsOk()));
-  // Across panels there is no one tile.
+  // A row across panels is not a single tile.
   EXPECT_THAT(weight.Rows(0, 1), StatusIs(absl::StatusCode::kOutOfRange));
 }
 
@@ -221,7 +221,7 @@ TEST(PackTest, RefusesRulesThatMeanNothing) {
   EXPECT_EQ(ParseColumnBlockRule("a=b=3")->pattern, "a=b");
 }
 
-// A pattern for all weights means those that have columns.
+// A pattern that matches all weights applies only to matrices.
 TEST(PackTest, LeavesWhatIsNoMatrixAsItIs) {
   const std::string path =
       WriteWeights("mixed", {{"norm.weight", DType::kF32, {300}},
@@ -296,7 +296,8 @@ TEST(PackTest, RefusesMetadataThatDisagrees) {
   }
 }
 
-// A chunk, of a tensor that is copied as it is and of one that is rearranged.
+// Fails during a chunk, both for a tensor that is copied and for one that is
+// rearranged.
 TEST(PackTest, WritesNothingWhenTheInputIsShortenedMeanwhile) {
   for (const PackOptions& rule : {PackOptions(), WithRule("m=128")}) {
     const std::string path =
@@ -314,7 +315,7 @@ TEST(PackTest, WritesNothingWhenTheInputIsShortenedMeanwhile) {
   }
 }
 
-// Killed when the first of it is written.
+// Packs, and kills the process at the first progress report.
 void PackKilled(const std::string& path) {
   PackOptions options = WithRule("m=128");
   options.progress = [](int64_t, int64_t) { raise(SIGKILL); };

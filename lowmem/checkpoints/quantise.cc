@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kChunkFloats = 128 << 10;
 
-// The endings of names of matrices that are not quantised: those that lie
-// transposed, and tables whose rows are added to tokens.
+// Endings of the names of matrices that are not quantised: transposed matrices,
+// and tables whose rows are added to tokens.
 constexpr const char* kKeptNames[] = {".attn.c_attn.weight",
                                       ".attn.c_proj.weight",
                                       ".mlp.c_fc.weight",
@@ -80,7 +80,8 @@ class Quantiser {
 
   std::string MakeHeader() {
     GgufHeader header;
-    // The format asks for one; the names are those of the checkpoint.
+    // The format requires an architecture. The tensors keep the checkpoint's
+    // names.
     header.AddText("general.architecture", "safetensors");
     for (const InputWeight& input : weights_) {
       const DType type = TypeOf(input.weight);
@@ -95,7 +96,7 @@ class Quantiser {
     const Weight& weight = input.weight;
     const DType type = TypeOf(weight);
     const int64_t before = done_bytes_;
-    // A tensor without rows has no columns.
+    // A tensor without rows may have no columns.
     const int64_t most_rows = std::max<int64_t>(
         1, kChunkFloats / std::max<int64_t>(1, weight.columns()));
     for (int64_t row = 0; row < weight.rows(); row += most_rows) {
@@ -113,7 +114,7 @@ class Quantiser {
     return Append(file);
   }
 
-  // Panels are joined: the file has rows in their usual order.
+  // Joins panels, since the output has rows in their usual order.
   absl::Status CopyRows(const InputWeight& input, int64_t row, int64_t rows) {
     const Weight& weight = input.weight;
     const int64_t row_bytes = BytesOfElements(weight.dtype(), weight.columns());
@@ -142,7 +143,7 @@ class Quantiser {
     const absl::Status status =
         ReadRows(*input.store, weight, row, rows, floats_.data());
     if (!status.ok()) return status;
-    // A block's step is a half: a larger one would be infinite.
+    // A block's scale is a 16-bit float; a larger scale would be infinite.
     constexpr float kLargestHalf = 65504;
     const float most = kLargestHalf * (options_.type == DType::kQ8_0 ? 127 : 8);
     for (const float number : floats_) {

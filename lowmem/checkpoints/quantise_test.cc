@@ -27,10 +27,11 @@ namespace {
 
 using testing::HasSubstr;
 
-// Numbers that no two rows share.
+// Returns numbers such that no two rows are equal.
 float Number(int64_t i) { return std::sin(static_cast<float>(i)) / 3; }
 
-// A file of float tensors, whose numbers go on from one to the next.
+// Writes a file of float tensors; the numbers continue from one tensor to the
+// next.
 std::string WriteFloats(const std::string& name,
                         const std::vector<TensorSpec>& tensors) {
   const std::string path = TestPath(name);
@@ -141,7 +142,7 @@ TEST(QuantiseTest, RefusesWhatCannotBeQuantised) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
-// The floats would be gone.
+// Replacing the input would lose the floats.
 TEST(QuantiseTest, NeverReplacesItsInput) {
   const std::string input = WriteFloats("whole.safetensors", Tensors());
   const std::string before = ReadTestFile(input);

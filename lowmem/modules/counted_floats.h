@@ -1,11 +1,12 @@
-// Runs of floats of which somebody counts the bytes.
+// Buffers of floats whose bytes a meter counts.
 //
 //   auto meter = std::make_shared<ByteMeter>();
 //   CountedFloats weights(meter, 1000);
 //   meter->held_bytes();  // 4032: up to a cache line
 //
-// A ByteMeter is thread-safe; CountedFloats is movable, one thread's at a time,
-// and begins at a cache line. Memory: what is counted, and a few words.
+// A ByteMeter is thread-safe. A CountedFloats is movable, belongs to one thread
+// at a time, and begins at a cache line. Memory: the counted bytes, and a few
+// words.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_COUNTED_FLOATS_H_
 #define FOOTPRINT_LOWMEM_MODULES_COUNTED_FLOATS_H_

@@ -62,7 +62,7 @@ TEST(CountedFloatsTest, AreCountedOnceWhenMoved) {
     EXPECT_EQ(meter->held_bytes(), 64);
     CountedFloats third(meter, 32);
     EXPECT_EQ(meter->held_bytes(), 192);
-    third = std::move(second);  // which keeps what third had
+    third = std::move(second);  // which now holds what `third` held
     EXPECT_EQ(third.data(), data);
     EXPECT_EQ(meter->held_bytes(), 192);
     second = CountedFloats();

@@ -26,7 +26,7 @@ void SetToken(const float* row, int64_t token, PanelActivations* output) {
     output->At(token, i) = row[i];
 }
 
-// Tokens by their ids.
+// Returns the tokens' indices, ordered by id.
 std::vector<int64_t> SortIndices(absl::Span<const int32_t> ids) {
   std::vector<int64_t> order(ids.size());
   std::iota(order.begin(), order.end(), 0);
@@ -59,7 +59,7 @@ ChunkedEmbedding::ChunkedEmbedding(const EmbeddingTable& table,
                                    int64_t chunk_rows)
     : Module("ChunkedEmbedding"),
       weight_(AddParameter("weight", {table.rows, table.features})),
-      // A row by itself is a chunk of one.
+      // A single row is a chunk of one row.
       chunk_rows_(chunk_rows == 0 ? 1 : chunk_rows) {}
 
 absl::StatusOr<PanelActivations> ChunkedEmbedding::Run(
@@ -81,7 +81,7 @@ absl::StatusOr<PanelActivations> ChunkedEmbedding::Run(
     if (row >= end) {
       begin = row / chunk_rows_ * chunk_rows_;
       end = std::min(weight_->rows(), begin + chunk_rows_);
-      chunk.reset();  // before the next: one at a time
+      chunk.reset();  // before the next lease: one chunk at a time
       absl::StatusOr<RowsLease> next = LeaseRows(*weight_, begin, end - begin);
       if (!next.ok()) return next.status();
       chunk = *std::move(next);

@@ -1,22 +1,23 @@
-// Tables of which a row is taken for each token.
+// Modules that look up a row of a table for each token.
 //
 //   footprint::ChunkedEmbedding words({119547, 1024}, /*chunk_rows=*/0);
 //   AddChild("word_embeddings", &words);
 //   ...
 //   absl::StatusOr<footprint::PanelActivations> states = words.Run(ids);
 //
-// An EmbeddingModule leases all of its table. A ChunkedEmbedding leases
-// `chunk_rows` of its rows at a time, of those chunks that are asked for, each
-// once and in order; with 0 only the rows asked for, each once. The output's
-// bits are the same.
+// An EmbeddingModule leases its whole table. A ChunkedEmbedding leases
+// `chunk_rows` rows at a time, and only the chunks that the ids need, each once
+// and in order; with 0 it leases only the rows that the ids need, each once.
+// The output's bits are the same.
 //
-// The caller owns the output. Thread-safe as module.h says: any number of Runs
-// at once, once loaded. Memory: the output; an EmbeddingModule's table, a
-// ChunkedEmbedding's chunk or row, and its order of the ids, 8 bytes each. A
-// table that is kept (LazyLoadingOptions.skip_modules) is used where it is.
+// The caller owns the output. Thread-safe as in module.h: any number of Runs at
+// once, once loaded. Memory: the output; the table of an EmbeddingModule; a
+// chunk or row of a ChunkedEmbedding, and 8 bytes an id to sort the ids. A
+// table that stays in memory (LazyLoadingOptions.skip_modules) is used in
+// place.
 //
-// InvalidArgument: an id that the table has no row for, a negative chunk_rows.
-// Otherwise module.h's.
+// InvalidArgument if the table has no row for an id, or if chunk_rows is
+// negative. Otherwise module.h's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_EMBEDDING_MODULES_H_
 #define FOOTPRINT_LOWMEM_MODULES_EMBEDDING_MODULES_H_
@@ -36,7 +37,7 @@ struct EmbeddingTable {
   int64_t features = 0;
 };
 
-// "Embedding": weight [rows, features].
+// Class "Embedding" with the parameter weight [rows, features].
 class EmbeddingModule : public Module {
  public:
   explicit EmbeddingModule(const EmbeddingTable& table);
@@ -47,10 +48,10 @@ class EmbeddingModule : public Module {
   const Parameter* const weight_;
 };
 
-// "ChunkedEmbedding": the same tensor.
+// Class "ChunkedEmbedding" with the same parameter.
 class ChunkedEmbedding : public Module {
  public:
-  // chunk_rows is at least 0; below, every Run says so.
+  // chunk_rows must be at least 0; otherwise every Run fails.
   ChunkedEmbedding(const EmbeddingTable& table, int64_t chunk_rows);
 
   bool leases_rows() const override { return true; }

@@ -1,4 +1,4 @@
-// Parameters in memory only while the module they belong to is used.
+// Keeps parameters in memory only while their module is in use.
 //
 //   Classifier model;  // a tree of modules; see module.h
 //   footprint::LazyLoadingOptions options;
@@ -10,33 +10,34 @@
 //
 // A module's parameters are the checkpoint's tensors of its name: those of
 // `encoder.0.expand` are `encoder.0.expand.weight` and `encoder.0.expand.bias`.
-// Loaded modules are released when their last lease ends. Modules that are no
-// targets are loaded at once and stay.
+// A loaded module is released when its last lease ends. Modules that are not
+// targets are loaded at once and stay in memory.
 //
-// Reading ahead: while one module computes, a thread loads those that came
-// after it last time (the first time, those that the tree has after it), around
-// again after the last. It stops when `prefetch_bytes` are loaded that nobody
-// has used yet, and goes on as soon as one is used. A module that was loaded
-// and turns out not to be next is given up. Results do not depend on it.
+// Reading ahead: while one module computes, a thread loads the modules that
+// came after it the last time (the first time, those after it in the tree);
+// after the last module it starts over. It stops when `prefetch_bytes` of
+// unused modules are loaded, and continues as soon as one is used. A module
+// that was loaded and turns out not to be next is released. Results do not
+// depend on reading ahead.
 //
-// The model must outlive what LazyLoading returns, which must outlive every
-// Run and lease. Methods may be called from any thread; so may Run of different
-// or the same modules, which share what is loaded.
+// The model must outlive the result of LazyLoading, which must outlive every
+// Run and lease. Methods may be called from any thread, and so may Run of
+// different or equal modules, which share what is loaded.
 //
-// Peak memory: the kept parameters, the most that is leased at one moment, and
-// at most prefetch_bytes; as floats, each module's up to a cache line, whatever
-// the file holds. `peak_bytes` says what it was. Where storage is kResident or
-// kMmap, tensors that are floats already, aligned and unpacked are used where
-// they lie and count nothing (kResident holds the file besides; what was used
-// of kMmap stays mapped until the system wants it back). For models with a hard
-// budget of bytes, weights in tiles, see encoder.h. Time: each use reads the
+// Peak memory: the kept parameters, the most that is leased at one time, and at
+// most prefetch_bytes. All count as floats, whatever the file holds, each
+// parameter rounded up to a cache line. `peak_bytes` returns the peak. With
+// kResident or kMmap, tensors that are aligned, unpacked floats are used in
+// place and count nothing (kResident also holds the file; what was used of
+// kMmap stays mapped until the system reclaims it). For models with a hard
+// budget of bytes and weights in tiles, see encoder.h. Time: each use reads the
 // module's bytes, unless it was read ahead.
 //
-// NotFound: a module, class or tensor that is not there; the text has the
-// closest names. InvalidArgument: options that contradict each other or choose
-// nothing, a tree with two modules of one name, a tensor of another shape or
-// not of F32, BF16 or F16. FailedPrecondition: the model is loaded already.
-// Otherwise WeightStore's errors.
+// NotFound if a module, class or tensor does not exist; the message has the
+// closest names. InvalidArgument if options contradict each other or choose
+// nothing, if two modules of the tree have one name, or if a tensor has another
+// shape or is not F32, BF16 or F16. FailedPrecondition if the model is loaded
+// already. Otherwise WeightStore's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
 #define FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
@@ -55,15 +56,15 @@
 namespace footprint {
 
 struct LazyLoadingOptions {
-  // Which modules are loaded when used, by Module::class_name or by name with
-  // all that is below it; not both. Neither: all of them.
+  // The modules to load on use, chosen either by Module::class_name or by name,
+  // which includes all modules below. If both are empty, all modules.
   std::vector<std::string> target_classes;
   std::vector<std::string> target_modules;
-  // These, with all that is below them, stay in memory even so.
+  // Exceptions, which stay in memory with all modules below them.
   std::vector<std::string> skip_modules;
   WeightBackend storage = WeightBackend::kPread;
-  // The most that is read ahead of its use; 0: nothing is. A module that is
-  // larger is not read ahead. Of no use for kResident and kMmap.
+  // The most bytes to read ahead; 0 for none. A larger module is not read
+  // ahead. No use for kResident and kMmap.
   int64_t prefetch_bytes = 0;
   // The text before every name in the checkpoint, such as "bert.".
   std::string prefix;
@@ -73,20 +74,20 @@ class LazyModel {
  public:
   virtual ~LazyModel() = default;
 
-  // Returns the bytes of all parameters, were they all in memory.
+  // Returns the bytes that all parameters would take in memory together.
   virtual int64_t parameter_bytes() const = 0;
-  // Returns the bytes of the parameters that stay.
+  // Returns the bytes of the parameters that stay in memory.
   virtual int64_t kept_bytes() const = 0;
-  // Return the bytes that are kept, leased and read ahead: now, and the most
-  // there were.
+  // Return the bytes that are kept, leased and read ahead: now, and at the
+  // peak.
   virtual int64_t held_bytes() const = 0;
   virtual int64_t peak_bytes() const = 0;
-  // Leases that found their module read ahead, of all that loaded one.
+  // Returns how many of the loads had been read ahead before the lease.
   virtual int64_t prefetched_loads() const = 0;
   virtual int64_t loads() const = 0;
   virtual WeightCounters counters() const = 0;
-  // FailedPrecondition if the file changed: to be asked before a result that
-  // used kMmap is believed.
+  // FailedPrecondition if the file changed. Call this before trusting a result
+  // that was computed with kMmap.
   virtual absl::Status CheckFile() const = 0;
 };
 

@@ -40,7 +40,8 @@ using testing::Not;
 constexpr int64_t kHidden = 24;
 constexpr int64_t kVocabulary = 37;
 
-// A module as a user writes it: a residual block with a parameter of its own.
+// A module as a user would write it: a residual block with a parameter of its
+// own.
 class Block : public PanelModule {
  public:
   Block() : PanelModule("Block"), norm_(kHidden) {
@@ -143,7 +144,7 @@ LazyLoadingOptions ModelOptions() {
   return options;
 }
 
-// In double precision, one number at a time.
+// Computes the result in double precision, one number at a time.
 std::vector<double> ClassifyReference(const TestTensors& tensors,
                                       const std::vector<int32_t>& ids) {
   const auto at = [&](const std::string& name, int64_t i) {
@@ -266,7 +267,7 @@ TEST(LazyLoadingTest, LoadsWhatIsChosen) {
   EXPECT_EQ(kept(options), all);
 }
 
-// Nothing is to be read ahead where the weights are used as they lie.
+// No thread reads ahead if the weights are used in place.
 TEST(LazyLoadingTest, StartsAThreadOnlyWhereItReads) {
   const std::string file = ClassifierFile("thread_ahead");
   for (const auto& [storage, threads] :
@@ -329,9 +330,9 @@ TEST(LazyLoadingTest, ReadsOnlyTheRowsAskedForEachOnce) {
          (*loaded)->peak_bytes() - (*loaded)->kept_bytes()});
   };
   constexpr int64_t kRowBytes = kHidden * 4;
-  // A row takes two cache lines, 96 bytes of them.
+  // A row has 96 bytes and takes two cache lines.
   EXPECT_THAT(delivered_and_peak(0), ElementsAre(4 * kRowBytes, 128));
-  // Rows 0 to 9 and 30 to 34 of chunks of five.
+  // The chunks of five rows are rows 0 to 9 and 30 to 34.
   EXPECT_THAT(delivered_and_peak(5), ElementsAre(15 * kRowBytes, 512));
   // The last chunk is short.
   EXPECT_THAT(delivered_and_peak(30),
@@ -481,7 +482,7 @@ TEST(LazyLoadingTest, IsNeededAndOnlyOnce) {
   EXPECT_THAT(model.Run(SomeIds()), IsOk());
 }
 
-// Minus one is no "all of them" and no "row by row".
+// A negative number means neither "all rows" nor "row by row".
 TEST(ChunkedEmbeddingTest, RefusesANegativeChunk) {
   for (const int64_t chunk_rows :
        {int64_t{-1}, std::numeric_limits<int64_t>::min()}) {

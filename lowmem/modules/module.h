@@ -1,5 +1,5 @@
-// A model as a tree of named modules, whose parameters are there while they are
-// leased. Their names are those of a checkpoint: "encoder.0.expand.weight".
+// A model as a tree of named modules. Parameters are in memory while they are
+// leased, and have the names of a checkpoint: "encoder.0.expand.weight".
 //
 //   class FeedForward : public footprint::PanelModule {
 //    public:
@@ -17,17 +17,18 @@
 //       Use(scale_->data());                   // until the lease ends
 //       ...
 //
-// A module has its direct parameters; a lease of it is not one of its children.
-// Where parameters come from is LazyLoading's affair (lazy_loading.h), without
-// which Lease fails.
+// A lease of a module covers its direct parameters, not those of its children.
+// LazyLoading (lazy_loading.h) decides where parameters come from; without it
+// Lease fails.
 //
-// A module owns neither its children nor its parameters' memory: children are
-// usually its members. Not copyable, not movable. The tree is built by one
-// thread; then Lease and LeaseRows may be called by any number of them at once.
-// Memory: about 100 bytes a parameter, what is leased besides.
+// A module owns neither its children nor its parameters' memory; children are
+// usually its members. Not copyable, not movable. One thread builds the tree.
+// After that any number of threads may call Lease and LeaseRows at once.
+// Memory: about 100 bytes a parameter, and what is leased.
 //
-// FailedPrecondition: LazyLoading was not called, or what it returned is gone.
-// Otherwise WeightStore's errors, with the module's name before them.
+// FailedPrecondition if LazyLoading was not called, or if its result was
+// destroyed. Otherwise WeightStore's errors, with the module's name before
+// them.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_H_
@@ -47,21 +48,23 @@
 
 namespace footprint {
 
-// A parameter as floats, whatever the file holds.
+// A parameter as floats, whatever type the file holds.
 class Parameter {
  public:
   Parameter(std::string name, Shape shape);
 
   const std::string& name() const { return name_; }
   const Shape& shape() const { return shape_; }
-  // Seen as a matrix: all but the last extent are rows; a vector is one row.
+  // The parameter as a matrix: all extents but the last are rows; a vector is
+  // one row.
   int64_t rows() const { return shape_.rows(); }
   int64_t columns() const { return shape_.columns(); }
   int64_t count() const { return shape_.elements(); }
-  // Row after row; null unless the module is leased or kept.
+  // Returns the rows one after the other, or null unless the module is leased
+  // or kept.
   const float* data() const { return data_; }
 
-  // Sets the floats; called by whoever leases.
+  // Sets the floats. The holder calls this when it leases.
   void set_data(const float* data) { data_ = data; }
 
  private:
@@ -70,7 +73,7 @@ class Parameter {
   const float* data_ = nullptr;
 };
 
-// Rows of a parameter, there as long as the pointer or a copy of it.
+// Rows of a parameter, which live as long as the pointer or a copy of it.
 using RowsLease = std::shared_ptr<const float>;
 
 namespace lowmem_internal {
@@ -114,14 +117,14 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // Returns the name by which options of LazyLoading name it.
+  // Returns the name by which the options of LazyLoading choose it.
   const std::string& class_name() const { return class_name_; }
 
-  // Returns whether it asks for rows alone (LeaseRows) and never for all of
-  // itself.
+  // Returns whether the module leases only rows (LeaseRows) and never the
+  // whole.
   virtual bool leases_rows() const { return false; }
 
-  // Returns the children, for whoever walks over the tree.
+  // Returns the children, for code that walks the tree.
   absl::Span<const std::pair<std::string, Module*>> children() const {
     return children_;
   }
@@ -136,20 +139,21 @@ class Module {
   explicit Module(std::string class_name)
       : class_name_(std::move(class_name)) {}
 
-  // `child` lives as long as this module. A name may have dots within, as
-  // "attention.self". Names differ; LazyLoading says so if not.
+  // Adds a child, which must live as long as this module. The name may contain
+  // dots, as in "attention.self". Names must differ; LazyLoading fails if they
+  // do not.
   void AddChild(std::string name, Module* child) {
     children_.emplace_back(std::move(name), child);
   }
-  // Lives as long as this module.
+  // Adds a parameter, which lives as long as this module.
   const Parameter* AddParameter(std::string name, Shape shape) {
     parameters_.emplace_back(std::move(name), std::move(shape));
     return &parameters_.back();
   }
 
-  // Loads the direct parameters, if there are any, unless another lease has.
+  // Loads the direct parameters, if any, unless another lease has loaded them.
   absl::StatusOr<ModuleLease> Lease();
-  // rows * columns floats of one of them; needs no Lease.
+  // Leases rows * columns floats of one parameter; needs no Lease.
   absl::StatusOr<RowsLease> LeaseRows(const Parameter& parameter, int64_t row,
                                       int64_t rows);
 
@@ -160,7 +164,8 @@ class Module {
   lowmem_internal::ParameterHolder* holder_ = nullptr;
 };
 
-// A module from activations to activations, as a Sequential is made of.
+// A module from activations to activations, such as the parts of a
+// SequentialModule.
 class PanelModule : public Module {
  public:
   virtual absl::StatusOr<PanelActivations> Run(

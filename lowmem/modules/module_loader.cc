@@ -19,7 +19,7 @@ LoadedModule::LoadedModule(ModuleLoader* loader, std::string name, bool is_kept,
   for (BoundParameter& bound : parameters_) {
     if (bound.in_place != nullptr) continue;
     bound.offset_floats = floats_;
-    // The next begins at a cache line.
+    // The next parameter begins at a cache line.
     floats_ += LineFloatBytes(bound.parameter->count()) /
                static_cast<int64_t>(sizeof(float));
   }
@@ -74,7 +74,7 @@ absl::StatusOr<RowsLease> LoadedModule::AcquireRows(const Parameter& parameter,
     return InModule(absl::InvalidArgumentError(absl::StrCat(
         "the parameter \"", parameter.name(), "\" is another module's")));
   }
-  // Asked for before anything is allocated.
+  // Checks the rows before anything is allocated.
   const absl::StatusOr<Tile> tile = bound->weight.Block(row, rows, 0, 0);
   if (!tile.ok()) return InModule(tile.status());
   const int64_t columns = parameter.columns();
@@ -184,7 +184,7 @@ void ModuleLoader::Release(LoadedModule* module) {
   wake_.NotifyOne();
 }
 
-// Modules that are expected after the last, as many as may be read ahead.
+// Returns the modules that are expected next, as many as may be read ahead.
 std::vector<LoadedModule*> ModuleLoader::Upcoming() const {
   std::vector<LoadedModule*> upcoming;
   int64_t bytes = 0;
@@ -222,7 +222,7 @@ void ModuleLoader::NoLongerAhead(LoadedModule* module) {
   ahead_bytes_ -= module->bytes();
 }
 
-// Null while there is no room, or nothing to read.
+// Returns null if there is no room or nothing to read.
 LoadedModule* ModuleLoader::NextToRead() const {
   for (LoadedModule* module : Upcoming()) {
     if (module->state_ != LoadedModule::State::kAbsent || module->has_failed_) {
@@ -245,7 +245,7 @@ void ModuleLoader::ReadAhead() {
     ahead_bytes_ += module->bytes();
     const absl::Status status = Read(module);
     if (!status.ok()) {
-      // Whoever needs it reads again and says why not.
+      // A thread that needs the module reads it again and reports the error.
       module->has_failed_ = true;
       if (module->is_read_ahead_) NoLongerAhead(module);
     }

@@ -1,4 +1,4 @@
-// Loads and releases the modules of a LazyModel, and reads ahead; see
+// Loads, releases and reads ahead the modules of a LazyModel. See
 // lazy_loading.h.
 //
 //   ModuleLoader loader(store, /*prefetch_bytes=*/64 << 20);
@@ -6,11 +6,11 @@
 //   absl::Status status = loader.Start({module});
 //   if (status.ok()) status = module->Acquire();
 //
-// A module is absent, being read by one thread, or loaded. Whoever needs one
-// that is absent reads it, whoever needs one that is being read waits. Owns
-// what Add returns, and refers to the store and the parameters, which must
-// outlive it. Thread-safe after Start. Memory: what is loaded, counted by the
-// meter; about 200 bytes a module.
+// A module is absent, being read by one thread, or loaded. A thread that needs
+// an absent module reads it, and one that needs a module that is being read
+// waits. Owns what Add returns, and refers to the store and the parameters,
+// which must outlive it. Thread-safe after Start. Memory: what is loaded,
+// counted by the meter, and about 200 bytes a module.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_LOADER_H_
@@ -32,11 +32,11 @@
 
 namespace footprint::lowmem_internal {
 
-// A parameter, its tensor, and where it goes in its module's memory.
+// A parameter, its tensor, and its place in its module's memory.
 struct BoundParameter {
   Parameter* parameter = nullptr;
   Weight weight;
-  const float* in_place = nullptr;  // where it lies; null: it is read
+  const float* in_place = nullptr;  // where it lies; null: it must be read
   int64_t offset_floats = 0;
 };
 
@@ -67,16 +67,17 @@ class LoadedModule final : public ParameterHolder {
   const std::string name_;
   const bool is_kept_;
   std::vector<BoundParameter> parameters_;
-  int64_t floats_ = 0;  // that are not in place
+  int64_t floats_ = 0;  // of parameters that are not in place
 
-  // The memory belongs to the thread that reads it, then to its leases.
+  // The memory belongs to the thread that reads it, then to the leases.
   CountedFloats memory_;
 
-  // The state, under the loader's mutex, which Clang cannot name here.
+  // The following fields are guarded by the loader's mutex, which Clang's
+  // annotations cannot name here.
   State state_ = State::kAbsent;
   int leases_ = 0;
-  bool is_read_ahead_ = false;  // and nobody has used it yet
-  bool has_failed_ = false;     // reading ahead
+  bool is_read_ahead_ = false;  // and not used yet
+  bool has_failed_ = false;     // while reading ahead
   LoadedModule* next_ = nullptr;
 };
 
@@ -88,7 +89,8 @@ class ModuleLoader {
 
   LoadedModule* Add(std::string name, bool is_kept,
                     std::vector<BoundParameter> parameters);
-  // Loads what is kept, and begins to read ahead the modules of `order`.
+  // Loads the modules that stay in memory, and starts reading ahead those of
+  // `order`.
   absl::Status Start(const std::vector<LoadedModule*>& order);
 
   WeightStore& store() const { return *store_; }
@@ -101,7 +103,7 @@ class ModuleLoader {
 
   absl::Status Acquire(LoadedModule* module);
   void Release(LoadedModule* module);
-  // Loads it without the lock.
+  // Loads the module, and releases the lock meanwhile.
   absl::Status Read(LoadedModule* module) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<LoadedModule*> Upcoming() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -117,8 +119,8 @@ class ModuleLoader {
   std::deque<LoadedModule> modules_;
 
   mutable Mutex mutex_;
-  CondVar read_;  // a module is no longer being read
-  CondVar wake_;  // there may be something to read ahead
+  CondVar read_;  // a module has been read
+  CondVar wake_;  // there may be a module to read ahead
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   // The module that was leased last.
   LoadedModule* last_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -1,5 +1,4 @@
-// Tests of which modules are in memory, and when, through LazyLoading, whose
-// loader this is.
+// Tests through LazyLoading which modules the loader has in memory, and when.
 
 #include "footprint/lowmem/modules/module_loader.h"
 
@@ -33,7 +32,7 @@
 
 namespace {
 
-// These count memory that begins at a cache line, as parameters' does.
+// These count memory that begins at a cache line, as that of parameters does.
 std::atomic<int64_t> aligned_bytes{0};
 std::atomic<int64_t> aligned_peak_bytes{0};
 
@@ -67,7 +66,7 @@ std::string Write(const RandomTensors& tensors, const std::string& name) {
          "/model.safetensors";
 }
 
-// A tree of modules with leases that overlap as chance has it.
+// A random tree of modules with leases that overlap at random.
 class RandomNode : public Module {
  public:
   RandomNode(const std::string& name, int depth, std::mt19937& random,
@@ -91,8 +90,8 @@ class RandomNode : public Module {
     }
   }
 
-  // Leases itself, and its children either meanwhile or afterwards; adds up
-  // everything.
+  // Leases itself, and its children either during that lease or after it. Adds
+  // up all numbers.
   absl::Status Run(double* sum) {
     absl::StatusOr<ModuleLease> lease = Lease();
     if (!lease.ok()) return lease.status();
@@ -109,7 +108,7 @@ class RandomNode : public Module {
     return absl::OkStatus();
   }
 
-  // The most that is leased at one moment of Run.
+  // Returns the most bytes that are leased at one moment of Run.
   int64_t LargestSet() const {
     int64_t largest = own_bytes_;
     for (const auto& child : children_) {
@@ -172,7 +171,7 @@ TEST(ModuleLoaderTest, HoldsTheLargestSetThatIsLeasedAtOnce) {
   }
 }
 
-// Modules of 640 bytes each.
+// A chain of modules of 640 bytes each.
 class Chain : public Module {
  public:
   explicit Chain(int count) : Module("Chain") {
@@ -202,7 +201,7 @@ std::string ChainFile(int count, const std::string& name) {
   return Write(tensors, name);
 }
 
-// Reading ahead has come to rest at `bytes`, and stays.
+// Waits until reading ahead rests at `bytes`, and checks that it stays there.
 void ExpectHeld(const LazyModel& model, int64_t bytes) {
   for (int i = 0; i < 2000 && model.held_bytes() != bytes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -221,7 +220,7 @@ TEST(ModuleLoaderTest, ReadsAheadUntilItsBytesAreFull) {
     options.prefetch_bytes = 2 * kLinkBytes + 100;
     const auto loaded = LazyLoading(&chain, file, options);
     ASSERT_THAT(loaded, IsOk());
-    // Before anything is used, the first of the tree.
+    // Before the first use, the first modules of the tree are read ahead.
     ExpectHeld(**loaded, 2 * kLinkBytes);
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 6; ++i) {
@@ -247,7 +246,8 @@ TEST(ModuleLoaderTest, LearnsTheOrderThatModulesAreUsedIn) {
     for (const int i : {4, 2, 0, 2, 5}) {
       const auto lease = chain.Take(i);
       ASSERT_THAT(lease, IsOk());
-      // Neither more nor what is no longer expected.
+      // The loader holds no more than this, and nothing that is no longer
+      // expected.
       for (int wait = 0; wait < 20; ++wait) {
         EXPECT_LE((*loaded)->held_bytes(), 3 * kLinkBytes);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -261,8 +261,8 @@ TEST(ModuleLoaderTest, LearnsTheOrderThatModulesAreUsedIn) {
     ExpectHeld(**loaded, 2 * kLinkBytes);
     ASSERT_THAT(chain.Take(i), IsOk());
   }
-  // The two that follow the fifth; after the second comes sometimes one,
-  // sometimes another.
+  // The two modules after the fifth are always read ahead in time. After the
+  // second, the successor varies.
   EXPECT_GE((*loaded)->prefetched_loads(), before + 2);
 }
 
@@ -289,12 +289,12 @@ TEST(ModuleLoaderTest, GivesUpWhatIsExpectedLaterThanItsBytesReach) {
   options.prefetch_bytes = kLinkBytes;
   const auto loaded = LazyLoading(&chain, ChainFile(6, "later"), options);
   ASSERT_THAT(loaded, IsOk());
-  // From now on the second link follows the fifth, as it follows the first.
+  // From now on the second module follows the fifth, as well as the first.
   for (const int i : {4, 1, 0}) ASSERT_THAT(chain.Take(i), IsOk());
   ExpectHeld(**loaded, kLinkBytes);
   const int64_t before = (*loaded)->prefetched_loads();
   {
-    // Then come the fifth and, again, the second that was read ahead.
+    // Then come the fifth and, once more, the second, which was read ahead.
     const auto lease = chain.Take(3);
     ASSERT_THAT(lease, IsOk());
     ExpectHeld(**loaded, 2 * kLinkBytes);
@@ -332,7 +332,7 @@ TEST(ModuleLoaderTest, HoldsNothingAfterAFailureAndASuccess) {
   const std::string file = ChainFile(1, "failure");
   const auto loaded = LazyLoading(&chain, file, {});
   ASSERT_THAT(loaded, IsOk());
-  // Looks changed, then as it was.
+  // The file looks changed, and then as before.
   struct stat status;
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   const timespec as_it_was[] = {status.st_atim, status.st_mtim};

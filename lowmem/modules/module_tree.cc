@@ -60,7 +60,8 @@ bool IsBelow(absl::string_view name, absl::string_view top) {
          absl::StartsWith(name, absl::StrCat(top, "."));
 }
 
-// Marks what `matches` says; an error if that is nothing with parameters.
+// Sets `marked` to `value` for the modules that match. Fails if none matches or
+// none of those has parameters.
 template <class Matches>
 absl::Status Mark(absl::Span<const NamedModule> modules, absl::string_view what,
                   absl::string_view wanted,

@@ -1,12 +1,12 @@
-// The modules of a tree by their names, and those that options choose.
+// Lists the modules of a tree by name, and finds those that options choose.
 //
 //   absl::StatusOr<std::vector<NamedModule>> modules = WalkModules(&model);
 //   absl::StatusOr<std::vector<bool>> lazy =
 //       ChooseModules(*modules, {"Linear"}, {}, {"encoder.layer.0"});
 //
-// In the order of the tree: a module, then its children's. Names are copies;
-// modules stay their owner's and must outlive the list. Thread-safe. Memory:
-// the names. Errors as lazy_loading.h says.
+// The order is that of the tree: a module, then its children. Names are copies;
+// modules stay with their owner and must outlive the list. Thread-safe. Memory:
+// the names. Errors as in lazy_loading.h.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
 #define FOOTPRINT_LOWMEM_MODULES_MODULE_TREE_H_
@@ -25,13 +25,13 @@ struct NamedModule {
   Module* module = nullptr;
 };
 
-// "encoder" and "weight" make "encoder.weight".
+// Joins "encoder" and "weight" to "encoder.weight".
 std::string FullName(const std::string& parent, const std::string& name);
 
 absl::StatusOr<std::vector<NamedModule>> WalkModules(Module* root);
 
-// Returns whether each module is chosen by class or by name (neither: every one
-// is) and is not skipped.
+// Returns for each module whether it is chosen by class or by name (if both are
+// empty, every module is) and is not skipped.
 absl::StatusOr<std::vector<bool>> ChooseModules(
     absl::Span<const NamedModule> modules,
     absl::Span<const std::string> target_classes,

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// A module that others can be put into.
+// A module that can hold others.
 class Node : public Module {
  public:
   explicit Node(std::string class_name = "Node")
@@ -27,8 +27,8 @@ class Node : public Module {
   using Module::AddParameter;
 };
 
-// "" (one parameter), "encoder", "encoder.0" (Layer, one parameter),
-// "encoder.0.norm" (Norm, one), "head" (Layer, one).
+// The tree has "" (one parameter), "encoder", "encoder.0" (Layer, one
+// parameter), "encoder.0.norm" (Norm, one) and "head" (Layer, one).
 struct Tree {
   Tree() {
     root.AddParameter("scale", {1});
@@ -106,13 +106,13 @@ TEST(WalkModulesTest, RefusesNamesThatAreTakenOrNone) {
   same.AddChild("a", &other);
   EXPECT_THAT(WalkModules(&same).status().message(),
               HasSubstr("two of its parts are named \"a\""));
-  // "a.b" of the root is "b" of "a".
+  // "a.b" of the root has the same full name as "b" of "a".
   Node root, a, b, dotted;
   root.AddChild("a", &a);
   a.AddChild("b", &b);
   root.AddChild("a.b", &dotted);
   EXPECT_THAT(WalkModules(&root), Not(IsOk()));
-  // A parameter and a module.
+  // A parameter and a module have the same name.
   Node mixed, child;
   mixed.AddParameter("weight", {1});
   mixed.AddChild("weight", &child);

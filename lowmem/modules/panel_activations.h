@@ -1,14 +1,14 @@
-// Activations that flow between a model's modules: some numbers a token, in the
-// layout of token_panel.h, with memory of their own.
+// Activations that flow between a model's modules: a number of features for
+// each token, in the layout of token_panel.h, in memory of their own.
 //
 //   footprint::PanelActivations input =
 //       footprint::PanelActivations::FromRows(rows, /*features=*/64);
 //   absl::StatusOr<footprint::PanelActivations> output = model.Run(input);
 //   float first = output->At(/*token=*/0, /*feature=*/0);
 //
-// Movable, thread-compatible. Memory: tokens, up to a multiple of sixteen,
-// times features floats. The padding's tokens are zero until somebody writes to
-// them.
+// Movable, thread-compatible. Memory: tokens, rounded up to a multiple of
+// sixteen, times features floats. The padding is zero until something writes to
+// it.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_
 #define FOOTPRINT_LOWMEM_MODULES_PANEL_ACTIVATIONS_H_
@@ -26,9 +26,9 @@ namespace footprint {
 
 class PanelActivations {
  public:
-  // Zeros.
+  // Makes activations that are zero.
   PanelActivations(int64_t tokens, int64_t features);
-  // rows[token * features + feature]
+  // Makes activations from rows[token * features + feature].
   static PanelActivations FromRows(absl::Span<const float> rows,
                                    int64_t features);
 
@@ -42,11 +42,11 @@ class PanelActivations {
   float At(int64_t token, int64_t feature) const {
     return data_.get()[Offset(token, feature)];
   }
-  // Returns the rows as FromRows takes them.
+  // Returns the rows in the form that FromRows takes.
   std::vector<float> ToRows() const;
 
-  // Returns the panels for kernels: at a cache line, panel_stride() floats
-  // apart.
+  // Returns the panels for kernels. They begin at a cache line and are
+  // panel_stride() floats apart.
   float* data() { return data_.get(); }
   const float* data() const { return data_.get(); }
   int64_t panel_stride() const { return features_ * kPanelTokens; }

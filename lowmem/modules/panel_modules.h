@@ -1,4 +1,4 @@
-// Modules to build models of, with the parameters and names of PyTorch's.
+// Modules to build models from, with the parameters and names of PyTorch's.
 //
 //   footprint::SequentialModule model;
 //   model.Add(std::make_unique<footprint::LinearModule>(64, 256));
@@ -8,17 +8,17 @@
 //   auto loaded = footprint::LazyLoading(&model, "model.safetensors", {});
 //   auto output = model.Run(input);
 //
-// Run leases the module's own parameters for as long as it uses them. Each is
+// Run leases the module's own parameters while it uses them. Each module is
 // deterministic: its bits depend neither on where parameters are nor on when
 // they were loaded. See module.h for lifetimes and threads.
 //
-// Memory: the input is the caller's, the output new, LinearModule and
-// LayerNormModule lease what they have; a SequentialModule holds two
-// activations at a time. Time: the kernels' of matrix_product.h and
+// Memory: the caller owns the input, and the output is new. LinearModule and
+// LayerNormModule lease their parameters; a SequentialModule holds two
+// activations at a time. Time: that of the kernels of matrix_product.h and
 // token_kernels.h, on the calling thread.
 //
-// InvalidArgument: an input of another width; the text names both. Otherwise
-// module.h's.
+// InvalidArgument if the input has another width; the message names both.
+// Otherwise module.h's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_
 #define FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_
@@ -34,7 +34,8 @@
 
 namespace footprint {
 
-// "Linear": weight [outputs, inputs], and bias [outputs] unless it has none.
+// Class "Linear" with weight [outputs, inputs], and bias [outputs] unless it
+// has none.
 class LinearModule : public PanelModule {
  public:
   LinearModule(int64_t inputs, int64_t outputs, bool has_bias = true);
@@ -43,10 +44,10 @@ class LinearModule : public PanelModule {
 
  private:
   const Parameter* const weight_;
-  const Parameter* const bias_;  // null: it has none
+  const Parameter* const bias_;  // null if it has no bias
 };
 
-// "LayerNorm": weight and bias, [features].
+// Class "LayerNorm" with weight and bias [features].
 class LayerNormModule : public PanelModule {
  public:
   explicit LayerNormModule(int64_t features, float epsilon = 1e-5f);
@@ -59,7 +60,7 @@ class LayerNormModule : public PanelModule {
   const float epsilon_;
 };
 
-// "Activation": no parameters.
+// Class "Activation" without parameters.
 class ActivationModule : public PanelModule {
  public:
   explicit ActivationModule(Activation activation);
@@ -70,12 +71,13 @@ class ActivationModule : public PanelModule {
   const Activation activation_;
 };
 
-// "Sequential": one module after the other, named "0", "1", and so on.
+// Class "Sequential": runs modules named "0", "1", and so on, one after the
+// other.
 class SequentialModule : public PanelModule {
  public:
   SequentialModule();
 
-  // Adds a module; called before LazyLoading.
+  // Adds a module. Must be called before LazyLoading.
   void Add(std::unique_ptr<PanelModule> module);
 
   absl::StatusOr<PanelActivations> Run(const PanelActivations& input) override;

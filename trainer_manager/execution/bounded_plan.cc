@@ -14,11 +14,11 @@
 namespace footprint {
 namespace {
 
-// Where sweeps miss the bound, the exact search gets a tenth of a second for
-// each plan.
+// If sweeps miss the bound, the exact search gets a tenth of a second for each
+// plan.
 constexpr int64_t kNodeLimit = 100'000;
 
-// The arena's storages as requests to the planner.
+// Returns the arena's storages as requests to the planner.
 std::vector<TensorRequest> RequestArena(int64_t alignment,
                                         ExecutionPlan* plan) {
   std::vector<TensorRequest> requests;
@@ -33,7 +33,7 @@ std::vector<TensorRequest> RequestArena(int64_t alignment,
   return requests;
 }
 
-// All of it must be counted in 64 bits.
+// Fails unless the plan's bytes can be counted in 64 bits.
 absl::Status CheckSum(const ExecutionPlan& plan, int64_t arena_bytes) {
   if (arena_bytes <= std::numeric_limits<int64_t>::max() - plan.model_bytes -
                          plan.fixed_bytes) {

@@ -1,13 +1,13 @@
-// The plan of one network for given choices: bounded, or with every tensor
-// placed.
+// Makes the plan of one network for given choices, either only bounded or with
+// every tensor placed.
 //
 //   const PlanBuilder builder(resolved, math, options, states);
 //   absl::StatusOr<footprint::ExecutionPlan> plan = builder.Bound(choices);
-//   // plan->bound_bytes() is what no placing goes below.
+//   // plan->bound_bytes() is a lower bound for every placement.
 //
 // For searches among choices (plan_search.h). Refers to its arguments. Pure,
 // thread-safe. Memory: that of a plan. Time: linear in the steps for a bound;
-// that of planning (planner.h) for places.
+// that of planning (planner.h) for offsets.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
@@ -26,7 +26,7 @@ namespace footprint {
 
 class PlanBuilder {
  public:
-  // `options` with the micro-batches that `network` is a part of.
+  // `options` must hold the micro-batches of which `network` is one part.
   PlanBuilder(const ResolvedNetwork& network, const MathBackend& math,
               const MemoryOptions& options, int optimizer_states)
       : network_(network),
@@ -37,19 +37,20 @@ class PlanBuilder {
   const ResolvedNetwork& network() const { return network_; }
   const MemoryOptions& options() const { return options_; }
 
-  // The arena has a lower bound, but no places. Errors: those of BuildSteps and
-  // CheckRequests; OutOfRange where the bytes cannot be counted.
+  // Returns a plan whose arena has a lower bound but no offsets. Errors: those
+  // of BuildSteps and CheckRequests; OutOfRange if the bytes do not fit 64
+  // bits.
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const {
     return Bound(choices, network_);
   }
-  // The same with a copy of the network, as an earlier plan has it.
+  // Does the same with a copy of the network, such as that of an earlier plan.
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices,
                                       ResolvedNetwork network) const;
 
-  // Errors: those of BuildSteps and PlanMemory.
+  // Returns a plan with offsets. Errors: those of BuildSteps and PlanMemory.
   absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
 
-  // The plan if it is within the budget.
+  // Returns the plan if it is within the budget.
   absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
       const StepChoices& choices) const;
 
@@ -63,13 +64,13 @@ class PlanBuilder {
   const int optimizer_states_;
 };
 
-// Returns whether the options let steps calculate derivatives by slices, and
-// outputs be absent between forward and backward steps.
+// Return whether the options let steps calculate derivatives by slices, and
+// whether they let outputs be absent between forward and backward steps.
 bool MaySlice(const MemoryOptions& options);
 bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
 
-// The layers whose outputs, as forward steps left them or calculated them
-// again, lie in the arena at the certificate's step.
+// Returns the layers whose outputs lie in the arena at the certificate's step,
+// whether forward steps left them there or they were recomputed.
 std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan);
 
 }  // namespace footprint

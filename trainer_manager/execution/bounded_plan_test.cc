@@ -54,7 +54,7 @@ TEST(PlanBuilderTest, APlanFitsOrIsNone) {
   EXPECT_FALSE(builder.PlanIfItFits({})->has_value());
 }
 
-// Each part fits 64 bits, their sum does not.
+// Each part fits 64 bits, but their sum does not.
 TEST(PlanBuilderTest, RefusesMoreBytesThanItCanAddUp) {
   Network network;
   network.AddInput("x", {{1, 1}});
@@ -93,8 +93,8 @@ TEST(MayTest, OnlyATrainingWithoutCopiesDrops) {
   EXPECT_FALSE(MayDrop(training, options));
 }
 
-// The certificate's layers are those of its activations: no derivative's, no
-// gradient's, no input's.
+// The certificate's layers are those of its activations, not of its
+// derivatives, gradients and inputs.
 TEST(LayersInCertificateTest, AreThoseOfItsActivations) {
   size_t others = 0;
   size_t recomputed = 0;

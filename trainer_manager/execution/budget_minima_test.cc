@@ -1,4 +1,4 @@
-// Budgets of networks that the search was not tuned on.
+// Tests budgets of networks on which the search was not tuned.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@
 namespace footprint {
 namespace {
 
-// The least that the greedy path alone came to, without and with a file, by
-// seed (print_budget_minima as of 2026-11-22).
+// The least bytes of the greedy path alone, without and with a file, by seed
+// (print_budget_minima as of 2026-11-22).
 struct GreedyMinimum {
   int64_t bytes;
   int64_t bytes_with_file;
@@ -93,7 +93,7 @@ int64_t PlannedBytes(const ResolvedNetwork& network, int64_t budget_bytes,
   return plan->planned_bytes();
 }
 
-// In parts, which run side by side.
+// The seeds are in parts that run in parallel.
 class BudgetMinimaTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(BudgetMinimaTest, NoneIsAboveTheGreedyOnes) {
@@ -124,8 +124,8 @@ TEST_P(BudgetMinimaTest, NoneIsAboveTheGreedyOnes) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, BudgetMinimaTest, ::testing::Range(0u, kParts));
 
-// The greedy path finds nothing below 98.6 % without a file, and 82.1 % with
-// one.
+// The greedy path alone gets no lower than 98.6 % without a file, and 82.1 %
+// with one.
 TEST(ForeignNetworksTest, AResidualNetworkNeedsNoFileFor82Percent) {
   const ResolvedNetwork network = Resolve(ResidualImageClassifier());
   const int64_t free =

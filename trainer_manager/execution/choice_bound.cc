@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// With these, no step needs more than with any others.
+// Returns the choices with which each step needs the least.
 StepChoices AllChoices(const PlanBuilder& builder) {
   const ResolvedNetwork& network = builder.network();
   StepChoices all;
@@ -29,13 +29,13 @@ StepChoices AllChoices(const PlanBuilder& builder) {
   return all;
 }
 
-// Returns whether the tensor lies there at the step whatever is chosen.
+// Returns whether the tensor is live at the step for all choices.
 bool IsUnavoidable(const PlannedTensor& tensor, int64_t step) {
   return tensor.kind != TensorKind::kActivation && tensor.lower_step <= step &&
          step < tensor.upper_step;
 }
 
-// The storages of the arena that the step needs.
+// Returns the storages of the arena that the step needs.
 std::set<size_t> StoragesAt(const ExecutionPlan& plan, size_t step) {
   std::set<size_t> storages;
   std::set<size_t> slices;
@@ -54,8 +54,8 @@ std::set<size_t> StoragesAt(const ExecutionPlan& plan, size_t step) {
   return storages;
 }
 
-// Bytes that the step may write on activations that it reads, though here they
-// lie elsewhere.
+// Returns the bytes that the step could write in place of activations that it
+// reads, though this plan gives them other storages.
 int64_t BytesInPlace(const ExecutionPlan& plan, const PlannedStep& step) {
   const auto find = [&](const Operand& operand) -> const PlannedTensor* {
     for (const TensorUse& use : step.uses) {

@@ -1,17 +1,17 @@
-// A lower bound on the bytes of a network's steps, whatever is sliced, dropped,
-// forgotten or swapped: the distance of a search's answer from it says how much
-// a better search could still gain.
+// A lower bound on the bytes of a network's steps over all choices of what to
+// slice, drop, forget or swap. The distance of a search's answer from it limits
+// what a better search could gain.
 //
 //   const auto bytes = BoundAllChoices(PlanBuilder(resolved, math, options,
 //   0));
-//   // No choices have a plan of fewer bytes.
+//   // Every choice has a plan of at least that many bytes.
 //
 // Proof: each layer runs forward once, and each of its backward steps runs
-// once, in the same order for all choices. At such a step lie the tensors that
-// the step itself reads and writes, and those that no choice can make absent:
-// derivatives that wait for others, gradients, and tensors that layers save.
-// Activations that the step does not read count nothing, nor does memory of
-// slices, nor a tensor that may lie on another.
+// once, in the same order for all choices. At such a step the arena holds the
+// tensors that the step itself reads and writes, and those that no choice can
+// make absent: derivatives that wait for others, gradients, and tensors that
+// layers save. Activations that the step does not read count nothing, nor does
+// the memory of slices, nor a tensor that may share the storage of another.
 //
 // Pure, thread-safe. Memory and time: those of one plan's bound.
 
@@ -25,7 +25,7 @@
 
 namespace footprint {
 
-// Returns the bound in bytes, with weights, inputs and all. Errors: those of
+// Returns the bound in bytes, including weights and inputs. Errors: those of
 // PlanBuilder::Bound.
 absl::StatusOr<int64_t> BoundAllChoices(const PlanBuilder& builder);
 

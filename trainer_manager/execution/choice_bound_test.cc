@@ -14,8 +14,8 @@
 namespace footprint {
 namespace {
 
-// Each layer with a chance that is drawn first, so that there are choices of
-// nearly all and of nearly none.
+// Draws each layer with a probability that is drawn first, so that some choices
+// contain nearly all layers and some nearly none.
 std::vector<size_t> Draw(const std::vector<size_t>& layers,
                          RandomSequence* random) {
   const uint64_t share = random->Below(5);
@@ -63,9 +63,9 @@ TEST(ChoiceBoundTest, NoChoicesAreBoundedLower) {
   EXPECT_GT(met, 0);
 }
 
-// The network has 13 inputs, 50 and 50 units and one output for 4 rows; the
-// step is the second layer's gradient: weights, inputs and label, derivative,
-// input and gradient.
+// The network has 13 inputs, 50 and 50 units and one output, for 4 rows. The
+// largest step calculates the second layer's gradient; it holds weights, inputs
+// and label, and the derivative, input and gradient of that layer.
 TEST(ChoiceBoundTest, IsTheLargestStepOfAChain) {
   const auto network = ResolveNetwork(TabularMlp(4), NetworkMode::kTraining);
   ASSERT_THAT(network, IsOk());
@@ -76,7 +76,7 @@ TEST(ChoiceBoundTest, IsTheLargestStepOfAChain) {
   const int64_t weights = 13 * 50 + 50 + 50 * 50 + 50 + 50 + 1;
   const int64_t fixed = 4 * 13 + 4 + 1;  // and the loss
   const int64_t step = 50 * 50 + 50 + 2 * 4 * 50;
-  // Beside it lie gaps for the alignment.
+  // Gaps for the alignment come on top.
   EXPECT_NEAR(*bound, (weights + fixed + step) * 4, 6 * 16);
 }
 

@@ -10,11 +10,11 @@ namespace footprint {
 namespace {
 
 constexpr uint64_t kSeed = 15;
-// In all plans that a search bounds: a fifth of a second.
+// The steps of all plans that a search bounds, which take a fifth of a second.
 constexpr int64_t kMostSteps = 200'000;
 constexpr int kRestarts = 40;
-// The most changes of a point that are looked at in a large network, in which a
-// change of each layer would take a quarter of those steps.
+// The most changes of a point to try in a large network, where one change for
+// each layer would take a quarter of those steps.
 constexpr size_t kFewNeighbours = 16;
 
 bool Contains(const std::vector<size_t>& layers, size_t layer) {
@@ -30,7 +30,8 @@ void Erase(size_t layer, std::vector<size_t>* layers) {
                 layers->end());
 }
 
-// Over all steps, the bytes in the arena above a 64th below the bound.
+// Returns the bytes in the arena above 63/64 of the bound, summed over all
+// steps.
 int64_t BytesNearBound(const ExecutionPlan& plan) {
   std::vector<int64_t> change(plan.steps.size() + 1, 0);
   for (const size_t s : plan.arena_storages) {
@@ -49,7 +50,7 @@ int64_t BytesNearBound(const ExecutionPlan& plan) {
   return sum;
 }
 
-// The layers whose outputs are calculated again at the step or around it,
+// Returns the layers whose outputs are recomputed at the step, or next to it
 // without another step between.
 std::vector<size_t> RecomputedAround(const ExecutionPlan& plan, size_t step) {
   const auto is_again = [&plan](size_t s) {
@@ -112,7 +113,8 @@ absl::Status ChoiceDescent::Run(const BoundedChoices& start,
   return status;
 }
 
-// From the lowest of the starts, among them those that swap what others keep.
+// Descends from the lowest start. The starts include variants that swap all
+// outputs that they keep.
 absl::Status ChoiceDescent::StartLarge(Point first, const Visit& visit) {
   std::vector<StepChoices> starts = Starts(first.choices);
   for (size_t i = 0, count = starts.size(); may_swap_ && i < count; ++i) {
@@ -133,7 +135,7 @@ absl::Status ChoiceDescent::StartLarge(Point first, const Visit& visit) {
   return Descend(lowest_, visit);
 }
 
-// From the lowest point, changed by chance.
+// Changes some choices of the lowest point at random and descends again.
 absl::Status ChoiceDescent::Restart(const Visit& visit) {
   StepChoices choices = lowest_.choices;
   for (uint64_t changes = 1 + random_.Below(3); changes > 0; --changes) {
@@ -231,8 +233,8 @@ std::vector<StepChoices> ChoiceDescent::Neighbours(const Point& point) {
   return neighbours;
 }
 
-// The output is kept, calculated again once, or for each that reads it; or it
-// goes to the file.
+// Tries each form of the layer's output: kept, recomputed once, recomputed for
+// each reader, or written to the file.
 void ChoiceDescent::ChangeLayer(const StepChoices& from, size_t layer,
                                 std::vector<StepChoices>* neighbours) const {
   StepChoices kept = from;

@@ -1,21 +1,21 @@
-// A local search for choices whose plan is bounded lower: what to slice, drop,
-// forget and swap.
+// A local search for choices of what to slice, drop, forget and swap whose plan
+// has a lower bound.
 //
 //   ChoiceDescent descent(builder, /*may_swap=*/false);
 //   status = descent.Run(start, [&](const BoundedChoices& lower) { ... });
 //
-// From each start, one choice at a time is changed that the certificate's step
-// has to do with, the one that lowers the bound most; where several steps need
-// as much, the one that leaves fewest bytes near the bound. Where none is left,
-// choices drawn from a fixed seed are changed, and it descends again from
-// there. The starts are the given one and those that keep nothing, or every
-// k-th output. The choices on its way do not depend on the budget. In a network
-// so large that its changes cannot all be looked at, the starts are bounded
-// first, also with all swapped that they keep, it descends from the lowest, and
-// of each point's changes some are drawn.
+// From each start, the search changes one choice at a time among those that
+// affect the certificate's step. It takes the change that lowers the bound most
+// or, if several steps need equally much, the one that leaves the fewest bytes
+// near the bound. When no change helps, it changes some choices drawn from a
+// fixed seed and descends again. The starts are the given choices, and those
+// that keep no output or every k-th one. The path does not depend on the
+// budget. In a network too large to try all its changes, the search first
+// bounds all starts, also with everything that they keep swapped, descends from
+// the lowest, and at each point tries only some changes drawn at random.
 //
-// Refers to its arguments. Thread-compatible. Memory: a plan or two. Time: at
-// most a fixed number of steps in all plans that it bounds.
+// Refers to its arguments. Thread-compatible. Memory: a plan or two. Time:
+// limited by a fixed number of steps, summed over all plans that it bounds.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_CHOICE_DESCENT_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_CHOICE_DESCENT_H_
@@ -34,7 +34,7 @@
 
 namespace footprint {
 
-// Choices, and the bound of their plan.
+// Choices, and the lower bound of their plan.
 struct BoundedChoices {
   StepChoices choices;
   int64_t bound_bytes = 0;
@@ -42,24 +42,24 @@ struct BoundedChoices {
 
 class ChoiceDescent {
  public:
-  // Called with whatever is bounded lower than all before; true ends the
-  // search.
+  // Called with each point whose bound is lower than all before. Returns true
+  // to end the search.
   using Visit = std::function<absl::StatusOr<bool>(const BoundedChoices&)>;
 
   ChoiceDescent(const PlanBuilder& builder, bool may_swap);
 
-  // Errors: those of PlanBuilder::Bound and of `visit`.
+  // Runs the search. Errors: those of PlanBuilder::Bound and of `visit`.
   absl::Status Run(const BoundedChoices& start, const Visit& visit);
 
  private:
-  // A plan's figures: less is better, in this order; then the outputs and the
-  // layer that its certificate has to do with.
+  // A plan's figures, of which less is better, in this order; then the outputs
+  // and the layer that affect its certificate.
   struct Point {
     StepChoices choices;
     int64_t bound_bytes = 0;
-    int64_t bytes_near_bound = 0;  // over all steps
+    int64_t bytes_near_bound = 0;  // summed over all steps
     std::vector<size_t> outputs;   // of layers
-    size_t layer = 0;              // whose step it is
+    size_t layer = 0;              // of the certificate's step
 
     bool IsBelow(const Point& other) const {
       return bound_bytes < other.bound_bytes ||

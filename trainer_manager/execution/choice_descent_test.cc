@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kOptimizerStates = 1;
 
-// A network, and the descent among its choices from those that change nothing.
+// A network, and the descent that starts from choices that change nothing.
 class Descent {
  public:
   Descent(const Network& network, const MemoryOptions& options)
@@ -28,8 +28,8 @@ class Descent {
 
   const PlanBuilder& builder() const { return builder_; }
 
-  // Choices that were visited until the visitor ended the search or failed; at
-  // most `most`.
+  // Returns the visited choices until the visitor ended the search or failed;
+  // at most `most`.
   std::vector<BoundedChoices> Run(
       bool may_swap, size_t most = std::numeric_limits<size_t>::max()) {
     std::vector<BoundedChoices> visited;
@@ -128,7 +128,7 @@ TEST(ChoiceDescentTest, ChoosesWhatIsAllowedAlone) {
   EXPECT_GT(sliced, 0u);
 }
 
-// The bound of the lowest choices, without the file and with it.
+// The bound of the lowest choices, without and with the file.
 struct Lowest {
   int64_t bytes;
   int64_t bytes_with_file;
@@ -143,7 +143,7 @@ Lowest DescendTo(uint32_t seed) {
           swapped.empty() ? start : swapped.back().bound_bytes};
 }
 
-// One entry for each seed. Bounds that get lower are written down anew.
+// One entry for each seed. Update it when a bound gets lower.
 constexpr Lowest kLowest[] = {
     {1956, 1956}, {20088, 20088}, {11264, 10704}, {340476, 275196},
     {436, 436},   {40888, 40888}, {26848, 23328}, {128548, 116020},
@@ -151,7 +151,7 @@ constexpr Lowest kLowest[] = {
     {1332, 1332}, {70328, 70328}, {23656, 23656}, {14188, 13740},
     {540, 540},   {77052, 77052}, {27352, 27352}, {97684, 92068}};
 
-// The lowest bounds that the search finds: a weaker one ends above them.
+// A weaker search would end above these recorded bounds.
 TEST(ChoiceDescentTest, EndsAsLowAsItDid) {
   uint32_t seed = 0;
   for (const Lowest& recorded : kLowest) {
@@ -164,8 +164,8 @@ TEST(ChoiceDescentTest, EndsAsLowAsItDid) {
   }
 }
 
-// To look at each change of one point takes more than there are steps, but not
-// to look at the starts.
+// Trying each change of one point would take more steps than the limit; trying
+// the starts does not.
 TEST(ChoiceDescentTest, ALargeNetworkComesToAThirdAndWithAFileToAFifth) {
   Descent descent(AttentionClassifier(24), {});
   const int64_t start = descent.builder().Bound({})->bound_bytes();

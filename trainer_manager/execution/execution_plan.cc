@@ -17,10 +17,10 @@
 namespace footprint {
 namespace {
 
-// Blocks of memory are no better aligned (memory_block.h).
+// Blocks of memory (memory_block.h) have no larger alignment.
 constexpr int64_t kMostAlignmentBytes = 64;
 
-// About how many multiplications the forward steps take, and those again.
+// Counts roughly the multiplications of the forward steps and of recomputation.
 void CountProducts(ExecutionPlan* plan) {
   for (const PlannedStep& step : plan->steps) {
     const double products =
@@ -32,7 +32,7 @@ void CountProducts(ExecutionPlan* plan) {
   }
 }
 
-// The network for a part of its batch.
+// Returns the network for one part of its batch.
 absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
                                    int64_t parts) {
   if (parts == 1) return network;
@@ -57,9 +57,9 @@ absl::StatusOr<Network> SplitBatch(const Network& network, NetworkMode mode,
   return split;
 }
 
-// The numbers of micro-batches to try, the fewest first: what the options say,
-// and if the search may choose, every larger one that all batches are multiples
-// of.
+// Returns the numbers of micro-batches to try, the smallest first: that of the
+// options and, if the search may choose, every larger number that divides all
+// batches.
 std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
                                 const MemoryOptions& options) {
   std::vector<int64_t> parts = {options.micro_batches};
@@ -72,7 +72,7 @@ std::vector<int64_t> PartsToTry(const Network& network, NetworkMode mode,
     const Shape& shape = input.spec.shape;
     batch = std::gcd(batch, shape.rank() == 0 ? 1 : shape.extent(0));
   }
-  // The parts of a batch beyond any memory are not all found.
+  // For an enormous batch not all divisors are found.
   constexpr int64_t kMostTried = int64_t{1} << 16;
   for (int64_t i = 1; i <= kMostTried && i <= batch / i; ++i) {
     if (batch % i != 0) continue;
@@ -102,7 +102,8 @@ absl::StatusOr<ExecutionPlan> PlanInParts(const Network& network,
   return PlanSearch(*resolved, math, options, optimizer_states, may_swap).Run();
 }
 
-// Changes that may need less than the steps that the options allow.
+// Returns changes that may need less memory than the steps that the options
+// allow.
 std::string WhatMayNeedLess(const ExecutionPlan& lowest,
                             const MemoryOptions& options) {
   std::string less = "a smaller batch";
@@ -162,12 +163,12 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
   // Plans that use a file are tried last.
   for (const bool may_swap : {false, true}) {
     if (may_swap && !options.swap_to_file) break;
-    // A single search swaps last by itself.
+    // With one number of parts, the search itself swaps last.
     if (!may_swap && options.swap_to_file && parts_to_try.size() == 1) continue;
     for (const int64_t parts : parts_to_try) {
       absl::StatusOr<ExecutionPlan> plan = PlanInParts(
           network, mode, options, parts, may_swap, optimizer_states, math);
-      // A batch may be too small to be normalized over.
+      // A part may be too small for normalization over its batch.
       if (!plan.ok() && parts != options.micro_batches) break;
       if (!plan.ok()) return plan;
       if (!lowest.ok() || plan->planned_bytes() < lowest->planned_bytes()) {

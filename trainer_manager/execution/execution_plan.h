@@ -1,25 +1,24 @@
 // Plans a training or an inference: its steps, the tensors that they read and
-// write, and where each tensor lies.
+// write, and the offset of each tensor.
 //
 //   absl::StatusOr<footprint::ExecutionPlan> plan = footprint::PlanExecution(
 //       network, footprint::NetworkMode::kTraining, {}, /*optimizer_states=*/0,
 //       footprint::ReferenceMath());
-//   // plan->bound_bytes() is what these steps need at least,
-//   // CertificateTensors(*plan) is why.
+//   // plan->bound_bytes() is the least that these steps need, and
+//   // CertificateTensors(*plan) says why.
 //
 // Every tensor is written by one step. It lives from there to the last step
-// that reads it: lifespans follow from the steps' uses and are written down
-// nowhere else. The savings of an optimisation show as a shorter lifespan, a
-// shared storage or a missing step; each optimisation can be switched off, and
-// with all off every tensor has its own memory and stays as it was after the
-// step.
+// that reads it: lifespans follow from the steps' uses and are stored nowhere
+// else. An optimisation saves memory by a shorter lifespan, a shared storage or
+// a missing step. Each optimisation can be switched off. With all off, every
+// tensor has its own memory and keeps its value after the step.
 //
 // A pure function, thread-safe. Memory: about a kibibyte a layer; within a
-// budget also some eight bytes a layer squared. Time: that of planning, see
-// planner.h; within a budget at most as many bounds as layers squared: a second
-// for 120 layers, five for 240; where that is not enough, some fifths of a
-// second more for a local search (choice_descent.h). That once for each number
-// of micro-batches that is tried.
+// budget also about eight bytes times the square of the layers. Time: that of
+// planning, see planner.h. Within a budget also at most as many bounds as the
+// square of the layers: a second for 120 layers, five for 240. If that is not
+// enough, a local search (choice_descent.h) takes some fifths of a second more.
+// All of it is repeated for each number of micro-batches that is tried.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_PLAN_H_
@@ -33,12 +32,12 @@
 
 namespace footprint {
 
-// Errors: those of ResolveNetwork; InvalidArgument if the alignment is not
-// valid, if the batch cannot be divided into the micro-batches, or if
-// AssignGroups (//trainer_manager/networks:assign_groups) refuses a group;
-// ResourceExhausted if the budget is too small: the text has the smallest
-// budget that was found to work, and the step that needs it. That budget is for
-// the steps that the options allow; the text names those that are off.
+// Returns the plan. Errors: those of ResolveNetwork; InvalidArgument if the
+// alignment is not valid, if the batch cannot be divided into the
+// micro-batches, or if AssignGroups (//trainer_manager/networks:assign_groups)
+// refuses a group; ResourceExhausted if the budget is too small. That message
+// has the smallest budget that was found to work, the step that needs it, and
+// the options that are off; the budget is for the steps that the options allow.
 // `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
 // plan and every manager of it; runtime/plan_execution.h gives
 // HighwayBackend().
@@ -48,8 +47,8 @@ absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             int optimizer_states,
                                             const MathBackend& math);
 
-// Returns how many bytes less a training of the network takes than one without
-// its groups. Both are planned without a budget. Errors and arguments: those of
+// Returns how many bytes a training of the network saves by its groups. Both
+// trainings are planned without a budget. Errors and arguments: those of
 // PlanExecution.
 absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
                                              const MemoryOptions& options,

@@ -55,9 +55,10 @@ const PlannedTensor& Find(const ExecutionPlan& plan, const std::string& name) {
   return plan.tensors[0];
 }
 
-// Plays the plan with a byte pattern for each value: whatever a step reads must
-// still be what was last written as that tensor. Knows lifespans and storages
-// only as places: an oracle that shares no reasoning with the planner.
+// Plays the plan with a byte pattern for each value. Whatever a step reads must
+// still be what was last written as that tensor. The playback sees lifespans
+// and storages only as addresses, so as an oracle it shares no reasoning with
+// the planner.
 class Playback {
  public:
   explicit Playback(const ExecutionPlan& plan)
@@ -65,7 +66,7 @@ class Playback {
     for (size_t t = 0; t < same_.size(); ++t) same_[t] = t;
   }
 
-  // The first fault, or nothing.
+  // Returns the first error, or an empty text.
   std::string Run() {
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       if (plan_.tensors[t].kind <= TensorKind::kLabel) Write(t);
@@ -84,7 +85,7 @@ class Playback {
   }
 
  private:
-  // Who wrote each storage last, by its place.
+  // The tensor that was last written to a place.
   struct Owner {
     StorageClass where;
     int64_t begin;
@@ -135,7 +136,7 @@ class Playback {
     return "";
   }
 
-  // A tensor that is written in place with the same bytes is the same value.
+  // A tensor written in place with the same bytes is the same value.
   void TakeOverBytes(const PlannedStep& step, const TensorUse& written) {
     for (const InPlace& in_place : step.in_place) {
       if (!in_place.same_bytes || !(in_place.written == written.operand)) {
@@ -151,7 +152,7 @@ class Playback {
 
   const ExecutionPlan& plan_;
   std::vector<Owner> owners_;
-  std::vector<size_t> same_;  // whose bytes a tensor holds
+  std::vector<size_t> same_;  // the tensor whose bytes a tensor holds
 };
 
 std::string PlaySteps(const ExecutionPlan& plan) {
@@ -164,7 +165,7 @@ Network RandomNetwork(uint32_t seed) {
                          : RandomTokenNetwork(seed);
 }
 
-// Any number that divides the batch into parts that have a variance.
+// Draws a number that divides the batch into parts that have a variance.
 int64_t RandomParts(const Network& network, std::mt19937* random) {
   const int64_t batch = network.inputs()[0].spec.shape.extent(0);
   const int64_t parts = 1 + static_cast<int64_t>((*random)()) % batch;
@@ -228,8 +229,8 @@ TEST(ExecutionPlanTest, ReferenceNetworksStayWithinTheirGoals) {
             35000000);
 }
 
-// conv, ReLU, pool: what is kept of them is the pooled output and two bits
-// each.
+// Of conv, ReLU and pool only the pooled output and two bits for each element
+// are kept.
 TEST(ExecutionPlanTest, APooledActivationIsNotKept) {
   Network network;
   network.AddInput("x", {{2, 1, 4, 4}});
@@ -256,8 +257,8 @@ TEST(ExecutionPlanTest, APooledActivationIsNotKept) {
   EXPECT_EQ(Find(kept, "pool saved 0").size_bytes, 2 * 3 * 4);
 }
 
-// Normalization and the ReLU after it are calculated again for the layer that
-// reads them; a sum of what is not kept is not.
+// Normalization and the ReLU after it are recomputed for the layer that reads
+// them. A sum of tensors that are not kept is not recomputed.
 TEST(ExecutionPlanTest, CheapOutputsAreCalculatedAgain) {
   Network network;
   network.AddInput("x", {{4, 3}});
@@ -281,8 +282,8 @@ TEST(ExecutionPlanTest, CheapOutputsAreCalculatedAgain) {
             Find(plan, "relu output again").storage);
 }
 
-// A value that only a later layer reads backwards is dead when the ReLU's
-// output would be calculated from it last.
+// If only a later layer reads a value backwards, it is dead by the time the
+// ReLU's output would be recomputed from it.
 TEST(ExecutionPlanTest, NothingIsKeptLongerToCalculateAgain) {
   Network network;
   network.AddInput("x", {{4, 3}});
@@ -299,19 +300,21 @@ TEST(ExecutionPlanTest, NothingIsKeptLongerToCalculateAgain) {
 
 TEST(ExecutionPlanTest, TheSmallMlpNeedsWhatTheArithmeticSays) {
   const ExecutionPlan plan = Plan(TabularMlp(32), NetworkMode::kTraining);
-  // Weights, with what aligning them to 16 costs; input, label and loss.
+  // Model memory is the weights and the gaps for the alignment to 16; fixed
+  // memory is input, label and loss.
   EXPECT_EQ(plan.model_bytes, (13 * 50 + 50 + 50 * 50 + 50 + 50 + 1) * 4 + 32);
   EXPECT_EQ(plan.fixed_bytes, (32 * 13 + 32 + 1) * 4);
-  // The derivative of the second layer's input, by slices of two rows: one, the
-  // ReLU that it goes through and over, the derivative that it comes from, and
-  // the gradients that wait for it.
+  // The step calculates the derivative of the second layer's input by slices of
+  // two rows. It holds a slice, the ReLU whose output it overwrites, the
+  // derivative that it comes from, and the gradients that wait for it.
   EXPECT_EQ(plan.arena.lower_bound.bytes,
             2 * 32 * 50 * 4 + 2 * 50 * 4 + 50 * 50 * 4 + 200);
   EXPECT_EQ(StepName(plan, plan.arena.lower_bound.step),
             "fc2: calculate derivative by slices");
   EXPECT_TRUE(plan.arena.IsProvedMinimal());
   EXPECT_LE(plan.planned_bytes(), 38800);
-  // Whole, it needs as much as the ReLU once more, less the slice.
+  // Without slices it needs another tensor of the ReLU's size, but not the
+  // slice.
   MemoryOptions whole;
   whole.slice_derivatives = false;
   EXPECT_EQ(Plan(TabularMlp(32), NetworkMode::kTraining, whole)
@@ -327,7 +330,7 @@ TEST(ExecutionPlanTest, InferenceOfVggNeedsItsLargestLayerAlone) {
   EXPECT_EQ(plan->arena.lower_bound.bytes, 524288);
 }
 
-// The fast backend's workspace of that layer besides.
+// The plan includes the fast backend's workspace of that layer.
 TEST(ExecutionPlanTest, InferenceOfVggPlansTheWorkspace) {
   const ExecutionPlan plan = Plan(Vgg16(1), NetworkMode::kInference);
   int64_t workspace_bytes = 0;
@@ -352,8 +355,9 @@ TEST(ExecutionPlanTest, ReferenceNetworksMeetTheirBound) {
   }
 }
 
-// Written by then, and read there or later; but scratch memory, and what a
-// pooling saves of an input that needs no derivative, need not be read.
+// Each tensor of the certificate was written by that step and is read there or
+// later. Workspaces, and what a pooling saves of an input that needs no
+// derivative, need not be read.
 TEST(ExecutionPlanTest, EachTensorOfTheCertificateIsInUseAtItsStep) {
   std::vector<Network> networks = {TabularMlp(32), LeNet5(4), Vgg16(2),
                                    ResNet18(2), SmallTransformer(2)};
@@ -399,8 +403,8 @@ TEST(ExecutionPlanTest, ActivationsLieOnWhatTheyReadIfNobodyElseDoes) {
   MemoryOptions keep;
   keep.recompute_outputs = false;
   const ExecutionPlan plan = Plan(network, NetworkMode::kTraining, keep);
-  // fc is read by the sum, too, so ReLU may not overwrite it; ReLU's output is
-  // read by its derivative, so sigmoid may not overwrite the flattened one,
+  // The sum also reads fc, so ReLU must not overwrite it. ReLU's derivative
+  // reads ReLU's output, so sigmoid must not overwrite the flattened tensor,
   // which is the same bytes.
   EXPECT_NE(Find(plan, "relu output").storage, Find(plan, "fc output").storage);
   EXPECT_EQ(Find(plan, "flatten output").storage,
@@ -422,7 +426,7 @@ TEST(ExecutionPlanTest, InputsOfAnInferenceAreNeverWritten) {
   const ExecutionPlan plan = Plan(network, NetworkMode::kInference);
   EXPECT_EQ(plan.storages[Find(plan, "flatten output").storage].storage_class,
             StorageClass::kUser);
-  // The output is prepared where it stays.
+  // The output is computed in its final place.
   EXPECT_EQ(plan.storages[Find(plan, "relu output").storage].storage_class,
             StorageClass::kFixed);
   EXPECT_EQ(plan.arena.height_bytes, 0);
@@ -463,7 +467,8 @@ TEST(ExecutionPlanTest, ABudgetIsMetByCalculatingAgain) {
     const ExecutionPlan plan = Plan(c.network, NetworkMode::kTraining, options);
     EXPECT_LE(plan.planned_bytes(), c.budget_bytes);
     EXPECT_EQ(PlaySteps(plan), "");
-    // A step is about three forward passes; a third of one is a ninth of it.
+    // A training step takes about three forward passes, so a third of one is a
+    // ninth of a step.
     EXPECT_GT(plan.recompute_products, 0);
     EXPECT_LE(plan.recompute_products, plan.forward_products / 3);
     EXPECT_EQ(Plan(c.network, NetworkMode::kTraining).recompute_products, 0);
@@ -526,7 +531,7 @@ TEST(ExecutionPlanTest, WithinAnyBudgetNothingIsReadAfterItWasOverwritten) {
   EXPECT_GT(swapped, 0);
 }
 
-// The size that a refusal names.
+// Returns the size that a planning error names.
 int64_t PlanMinimum(const Network& network, MemoryOptions options) {
   options.budget_bytes = 0;
   const auto refused = PlanExecution(network, NetworkMode::kTraining, options);
@@ -565,7 +570,7 @@ TEST(ExecutionPlanTest, MicroBatchesAreChosenWhereTheyHelpAndAreAllowed) {
   }
 }
 
-// Few weights and large activations, as in the images of a camera.
+// Few weights and large activations, as for camera images.
 Network Camera(int64_t batch) {
   Network network;
   network.AddInput("image", {{batch, 3, 28, 40}});
@@ -583,7 +588,7 @@ Network Camera(int64_t batch) {
   return network;
 }
 
-// A prime, and what no power of two divides.
+// The batches are a prime, and a number that no power of two divides.
 TEST(ExecutionPlanTest, AnyDivisorOfTheBatchIsTried) {
   for (const int64_t batch : {13, 21}) {
     MemoryOptions options;
@@ -595,7 +600,7 @@ TEST(ExecutionPlanTest, AnyDivisorOfTheBatchIsTried) {
     EXPECT_LE(PlanMinimum(Camera(batch), options), single) << batch;
     EXPECT_LT(single, whole / 3) << batch;
   }
-  // The fewest that do.
+  // The fewest parts that meet the budget are chosen.
   MemoryOptions options;
   options.micro_batches = 3;
   options.budget_bytes =
@@ -625,13 +630,13 @@ TEST(ExecutionPlanTest, PartsThatChangeStatisticsAreNamed) {
   EXPECT_THAT(
       Plan(network, NetworkMode::kTraining, options).LayersOfPartStatistics(),
       ::testing::ElementsAre("norm"));
-  // One row has no variance: a sixth is not tried.
+  // A single row has no variance, so six parts are not tried.
   options.micro_batches = 1;
   options.choose_micro_batches = true;
   EXPECT_GT(PlanMinimum(network, options), 0);
 }
 
-// Gradients wait for each other, and for nothing else.
+// Gradients wait for each other, and nothing else does.
 TEST(ExecutionPlanTest, AtomicStepsTakeTheBytesOfGradientsAtMost) {
   for (const Network& network :
        {TabularMlp(32), LeNet5(32), Vgg16(32), SmallTransformer(32)}) {
@@ -648,7 +653,7 @@ TEST(ExecutionPlanTest, AtomicStepsTakeTheBytesOfGradientsAtMost) {
       updates |= step.kind == StepKind::kApplyGradient;
       EXPECT_EQ(updates, step.kind == StepKind::kApplyGradient);
     }
-    // Sums over micro-batches wait anyway.
+    // Sums over micro-batches wait in any case.
     options.micro_batches = 4;
     const int64_t parts =
         Plan(network, NetworkMode::kTraining, options).planned_bytes();
@@ -686,7 +691,7 @@ TEST(ExecutionPlanTest, WhatIsOffIsNamedWhereABudgetIsRefused) {
   EXPECT_THAT(message(), HasSubstr("a smaller batch may need less"));
 }
 
-// The rest of it in inference has no step, and needs nothing.
+// In inference nothing but the loss would remain, which has no step.
 TEST(ExecutionPlanTest, ALossAloneIsRefusedWithoutAStep) {
   Network network;
   network.AddInput("x", {{2, 3}});
@@ -712,7 +717,7 @@ TEST(ExecutionPlanTest, NumbersOfMicroBatchesDoNotOverflow) {
               StatusIs(absl::StatusCode::kOutOfRange));
 }
 
-// Each part fits 64 bits, their sum does not.
+// Each part fits 64 bits, but their sum does not.
 TEST(ExecutionPlanTest, RefusesMoreBytesThanItCanAddUp) {
   Network network;
   network.AddInput("x", {{1, 1}});

@@ -21,7 +21,7 @@ bool MayBeAbsent(const ResolvedNetwork& network, const MemoryOptions& options) {
   return network.mode == NetworkMode::kTraining && options.share_edges;
 }
 
-// By layer: whether its output is calculated again.
+// Returns for each layer whether its output is recomputed.
 std::vector<bool> RecomputedLayers(const ResolvedNetwork& network,
                                    const MemoryOptions& options,
                                    const StepChoices& choices) {
@@ -32,7 +32,7 @@ std::vector<bool> RecomputedLayers(const ResolvedNetwork& network,
                         choices.swapped);
 }
 
-// By layer: whether its output goes to the file.
+// Returns for each layer whether its output goes to the file.
 std::vector<bool> SwappedLayers(const ResolvedNetwork& network,
                                 const MemoryOptions& options,
                                 const StepChoices& choices) {
@@ -42,8 +42,8 @@ std::vector<bool> SwappedLayers(const ResolvedNetwork& network,
   return swapped;
 }
 
-// By layer: whether its output, calculated again, is not kept for the next that
-// reads it.
+// Returns for each layer whether its recomputed output is not kept for the next
+// reader.
 std::vector<bool> ForgottenLayers(const ResolvedNetwork& network,
                                   const StepChoices& choices) {
   std::vector<bool> forgotten(network.layers.size(), false);
@@ -52,14 +52,14 @@ std::vector<bool> ForgottenLayers(const ResolvedNetwork& network,
 }
 
 // Returns whether no weight changes before all gradients are known. Sums over
-// micro-batches wait in memory of their own anyway.
+// micro-batches have memory of their own, so waiting costs them nothing.
 bool DefersUpdates(const MemoryOptions& options) {
   return options.atomic_steps || options.clip_global_norm ||
          !options.share_gradients || options.micro_batches > 1;
 }
 
-// Gives each swapped tensor its place in the file, and leaves out those that no
-// backward step asked for.
+// Gives each swapped tensor its offset in the file, and drops the writes that
+// no backward step reads back.
 void PlaceInFile(StepWriter* writer, ExecutionPlan* plan) {
   std::vector<int64_t> offsets(plan->network.layers.size(), 0);
   std::vector<PlannedStep> steps;
@@ -92,21 +92,21 @@ void SetLifespans(ExecutionPlan* plan) {
   }
   for (PlannedTensor& tensor : plan->tensors) {
     if (tensor.is_retained) tensor.upper_step = end;
-    // These hold something before the first step.
+    // These tensors hold a value before the first step.
     if (tensor.kind <= TensorKind::kLabel) tensor.lower_step = 0;
   }
 }
 
-// Copies of running statistics. Forward steps, unless their layers are frozen,
-// change statistics before the loss
-// is known, so the values before are kept until then, or until all gradients
-// are known, and written back if the iteration is refused.
+// Copies of running statistics. Forward steps of layers that are not frozen
+// change statistics before the loss is known. The earlier values are kept until
+// the loss, or until all gradients are known, and are written back if the
+// iteration is refused.
 class StatisticCopies {
  public:
   StatisticCopies(StepWriter* writer, ExecutionPlan* plan)
       : writer_(*writer), plan_(*plan), network_(plan->network) {}
 
-  // Adds the step that copies all of them, if there are any.
+  // Adds the step that copies all statistics, if there are any.
   void Add() {
     PlannedStep step;
     step.kind = StepKind::kCopyStatistics;
@@ -150,7 +150,7 @@ class StatisticCopies {
   std::vector<TensorUse> copies_;  // each statistic, then its copy
 };
 
-// Steps that add up gradients and change weights by them.
+// Steps that add up gradients and apply them to weights.
 class UpdateSteps {
  public:
   UpdateSteps(const MemoryOptions& options, StepWriter* writer,
@@ -192,7 +192,8 @@ class UpdateSteps {
     }
   }
 
-  // A step of the loss, which sees all gradients, in the order of the layers.
+  // Adds a step at the loss that sees all gradients, in the order of the
+  // layers.
   void AddClip() {
     PlannedStep step;
     step.kind = StepKind::kClipGradients;
@@ -213,8 +214,8 @@ class UpdateSteps {
   }
 
  private:
-  // The sums by which shared weights are changed have the names that other
-  // weights' gradients have.
+  // Gives the sums that change shared weights the names that gradients of other
+  // weights have.
   void NameGradients(size_t owner) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[owner];
     for (size_t i = 0; i < sums_[owner].size(); ++i) {
@@ -270,10 +271,11 @@ class UpdateSteps {
   StepWriter& writer_;
   ExecutionPlan& plan_;
   const ResolvedNetwork& network_;
-  std::vector<int> users_;  // of each layer's weights, still to contribute
-  std::vector<std::vector<size_t>> sums_;  // of the gradients of a layer's
-                                           // weights, as far as known
-  std::vector<size_t> deferred_;  // layers whose gradients wait for the end
+  // users of each layer's weights that have yet to contribute
+  std::vector<int> users_;
+  // the gradients of a layer's weights, summed so far
+  std::vector<std::vector<size_t>> sums_;
+  std::vector<size_t> deferred_;  // layers whose updates wait for all gradients
 };
 
 // Steps that calculate derivatives with respect to layers' inputs.
@@ -288,9 +290,9 @@ class DerivativeSteps {
         needs_derivative_(network.inputs.size(), false),
         is_contained_(network.layers.size(), false) {}
 
-  // Notes, layer by layer in the order of the forward steps, whether the
-  // layer's output needs a derivative: it has weights that are trained, or one
-  // of its inputs does.
+  // Notes whether the layer's output needs a derivative: the layer trains
+  // weights, or one of its inputs needs one. Must be called in the order of the
+  // forward steps.
   void AddNeed(const ResolvedNetwork::ResolvedLayer& layer) {
     bool needs = layer.is_trained();
     for (const size_t input : layer.inputs) needs |= needs_derivative_[input];
@@ -299,7 +301,7 @@ class DerivativeSteps {
 
   bool NeedsDerivative(size_t value) const { return needs_derivative_[value]; }
 
-  // Returns whether the backward step of layer `l` is part of another's.
+  // Returns whether the backward step of layer `l` is part of another step.
   bool IsContained(size_t l) const { return is_contained_[l]; }
 
   // Adds the step of layer `l` in the form that was chosen for it.
@@ -343,7 +345,8 @@ class DerivativeSteps {
     }
   }
 
-  // The layer's derivative and that of the activation before it, in one step.
+  // Adds one step for the layer's derivative and that of the activation before
+  // it.
   void AddSlicedDerivative(size_t l, bool restore) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const size_t activation = layer.inputs[0] - network_.inputs.size();
@@ -382,8 +385,8 @@ class DerivativeSteps {
     }
   }
 
-  // The layer's derivative, and the sum with those of other readers of its
-  // input, in one step.
+  // Adds one step for the layer's derivative and its sum with those of other
+  // readers of its input.
   void AddSlicedSum(size_t l) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     const size_t value = layer.inputs[0];
@@ -409,7 +412,7 @@ class DerivativeSteps {
     writer_.derivative(value) = tensor;
   }
 
-  // A value that several layers read has the sum of their derivatives.
+  // Adds a sum if several layers read the value.
   void Contribute(size_t l, size_t value, size_t tensor) {
     const size_t earlier = writer_.derivative(value);
     writer_.derivative(value) = tensor;
@@ -455,7 +458,7 @@ class StepBuilder {
         if (!status.ok()) return status;
       }
       if (options_.clip_global_norm) updates_.AddClip();
-      // Steps that may still refuse the iteration are behind it then.
+      // Every step that may refuse the iteration has run by then.
       if (DefersUpdates(options_)) {
         copies_.AddRestore(network_.layers.size() - 1);
       }
@@ -509,8 +512,9 @@ class StepBuilder {
       plan_.output_tensors.push_back(tensors.output);
     }
     derivatives_.AddNeed(layer);
-    // Nobody would read what a layer saves that runs no backward step. A layer
-    // with weights need not expect that, as it runs one unless it is frozen.
+    // Without a backward step nothing would read what the layer saves. A layer
+    // with weights need not handle that case: it has a backward step unless it
+    // is frozen.
     const size_t saved = derivatives_.NeedsDerivative(value) ||
                                  layer.is_loss() || layer.is_frozen
                              ? signature.saved.size()
@@ -539,7 +543,7 @@ class StepBuilder {
     }
   }
 
-  // The layer's inputs are the values themselves, or copies of them.
+  // Sets the layer's inputs to the values themselves, or to copies of them.
   void AddLayerInputs(size_t l) {
     const ResolvedNetwork::ResolvedLayer& layer = network_.layers[l];
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
@@ -605,7 +609,7 @@ class StepBuilder {
   StatisticCopies copies_;
   UpdateSteps updates_;
   DerivativeSteps derivatives_;
-  std::vector<size_t> values_;  // tensor of each value
+  std::vector<size_t> values_;  // the tensor of each value
 };
 
 }  // namespace

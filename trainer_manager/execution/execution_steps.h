@@ -1,4 +1,4 @@
-// The steps and tensors of a resolved network, before any tensor has a place.
+// The steps and tensors of a resolved network, before any tensor has an offset.
 //
 //   ExecutionPlan plan;
 //   absl::Status status =
@@ -18,25 +18,25 @@
 
 namespace footprint {
 
-// Choices that are left once network and options are given.
+// The choices that network and options leave open.
 struct StepChoices {
-  // Layers whose derivatives are calculated by slices: such that CanSlice or
-  // CanSliceSum.
+  // Layers whose derivatives are calculated by slices. CanSlice or CanSliceSum
+  // must hold for them.
   std::vector<size_t> sliced;
-  // Layers whose outputs are calculated again although that is not free: such
-  // that CanRecompute. Needs MemoryOptions::share_edges.
+  // Layers whose outputs are recomputed although that is not nearly free.
+  // CanRecompute must hold for them. Needs MemoryOptions::share_edges.
   std::vector<size_t> dropped;
-  // Layers whose outputs are written to the file by the forward steps and read
-  // back by the backward steps. Needs MemoryOptions::share_edges.
+  // Layers whose outputs the forward steps write to the file and the backward
+  // steps read back. Needs MemoryOptions::share_edges.
   std::vector<size_t> swapped;
-  // Layers whose outputs, where they are calculated again, are so for each
-  // layer whose backward steps need them, and not kept in between.
+  // Layers whose outputs, if recomputed, are recomputed for each layer whose
+  // backward steps need them, and not kept in between.
   std::vector<size_t> forgotten;
 };
 
-// Fills in everything but storages and what is said of bytes in all. Tensors
-// get their lifespans. InvalidArgument: a layer has weights, but no derivative
-// reaches it.
+// Fills in everything but storages and total bytes. Tensors get their
+// lifespans. InvalidArgument if a layer has weights but no derivative reaches
+// it.
 absl::Status BuildSteps(ResolvedNetwork network, const MemoryOptions& options,
                         int optimizer_states, const StepChoices& choices,
                         ExecutionPlan* plan);

@@ -78,7 +78,7 @@ TEST(ExecutionStepsTest, StatisticsAreCopiedUntilTheLossIsKnown) {
               ElementsAre("norm: forward"));
 }
 
-// In front of the first trained layer no derivative is calculated.
+// No derivative is calculated before the first trained layer.
 TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
   Network network;
   network.AddInput("x", {{4, 3, 8, 8}});
@@ -95,8 +95,7 @@ TEST(ExecutionStepsTest, NothingIsSavedForBackwardStepsThatDoNotRun) {
                                  "second pool saved 0"));
 }
 
-// Weights, inputs and labels hold something before the step that reads them
-// first.
+// Weights, inputs and labels are live before the first step that reads them.
 TEST(ExecutionStepsTest, WhatIsGivenIsLiveFromTheFirstStep) {
   const ExecutionPlan plan = Build(TwoLayers(), NetworkMode::kTraining);
   for (const char* name : {"fc1.weight", "fc2.weight", "x", "loss label"}) {
@@ -162,7 +161,7 @@ TEST(ExecutionStepsTest, WhatIsSwappedIsAbsentInBetween) {
 }
 
 TEST(ExecutionStepsTest, WhatNobodyReadsAgainIsNotSwapped) {
-  // Backwards, nobody reads the first layer's output.
+  // No backward step reads the first layer's output.
   const ExecutionPlan plan =
       Build(TwoLayers(), NetworkMode::kTraining, {{}, {}, {0, 1}, {}});
   EXPECT_EQ(plan.swap_file_bytes, 4 * 3 * 4);

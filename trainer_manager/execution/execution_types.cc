@@ -7,8 +7,8 @@
 namespace footprint {
 namespace {
 
-// The tensor that a storage holds at a step: the last written, but of several
-// with the same bytes one that is still read.
+// Returns the tensor that a storage holds at a step: the last one written, or
+// among several with the same bytes one that is still read.
 size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
                 int64_t step) {
   size_t written = storage.tensors[0];
@@ -21,7 +21,7 @@ size_t TensorAt(const ExecutionPlan& plan, const Storage& storage,
   return live == plan.tensors.size() ? written : live;
 }
 
-// A hash of numbers and texts, one after the other.
+// A hash of a sequence of numbers and texts.
 class PlanHash {
  public:
   void Add(int64_t value) { hash_ = Fingerprint(&value, sizeof(value), hash_); }

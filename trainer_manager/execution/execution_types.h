@@ -4,9 +4,9 @@
 //     std::cout << plan->tensors[t].name << " " << plan->tensors[t].size_bytes;
 //   }
 //
-// The planner is execution_plan.h. Pure data, thread-compatible; keeps the
-// layers alive; the math backend, which lives elsewhere, must outlive the plan.
-// Memory: about a kibibyte a layer.
+// execution_plan.h makes the plan. Pure data, thread-compatible. The plan keeps
+// its layers alive; the math backend must outlive it. Memory: about a kibibyte
+// a layer.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_TYPES_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_EXECUTION_TYPES_H_
@@ -27,77 +27,79 @@
 namespace footprint {
 
 struct MemoryOptions {
-  // A layer's gradients are applied before the next layer's are calculated;
-  // else at the end of the iteration, all of them.
+  // Each layer's gradients are applied before the next layer's are calculated.
+  // If false, all are applied at the end of the iteration.
   bool share_gradients = true;
-  // A layer reads its input where the previous one wrote its output; else it
+  // A layer reads its input where the previous layer wrote it. If false, it
   // gets a copy.
   bool share_edges = true;
-  // Activations and what layers save give up their place after their last
-  // reader, to derivatives above all.
+  // Activations and what layers save release their memory after their last
+  // reader, above all to derivatives.
   bool reuse_activations = true;
-  // Derivatives give up their place after their last reader.
+  // Derivatives release their memory after their last reader.
   bool reuse_derivatives = true;
-  // A step writes where it reads if nobody needs what it read.
+  // A step writes in place if nothing reads the overwritten tensor later.
   bool in_place = true;
-  // A workspace is taken for its step only.
+  // A workspace is allocated for its step only.
   bool reuse_workspaces = true;
-  // A derivative that an activation will take next is calculated a slice of the
-  // batch at a time where the certificate names it, taken through the
-  // activation, and written over the activation's output. Needs all but the
-  // first of the above.
+  // If the certificate names a derivative that goes through an activation next,
+  // it is calculated one slice of the batch at a time, passed through the
+  // activation, and written over the activation's output. Needs all options
+  // above but the first.
   bool slice_derivatives = true;
   // The output of a cheap layer (normalization, elementwise) is not kept for
-  // the backward steps where what it was calculated from is kept anyway: it is
-  // calculated again. Needs share_edges.
+  // the backward steps if its input is kept anyway; it is recomputed. Needs
+  // share_edges.
   bool recompute_outputs = true;
-  // The activation before a max pooling is not kept: where its derivative is
-  // not zero, it is the pooled output. Its derivative is calculated by slices.
-  // Needs share_edges.
+  // The activation before a max pooling is not kept: wherever its derivative is
+  // not zero, its value is the pooled output. Its derivative is calculated by
+  // slices. Needs share_edges.
   bool restore_pooled = true;
-  // Max pooling saves places in as few bits as they need, else in bytes.
+  // Max pooling saves positions in as few bits as they need. If false, in
+  // bytes.
   bool pack_winners = true;
 
   // The number of parts of a batch in training, which are calculated one after
-  // the other; the sums of their gradients, as large as the weights, wait for
-  // the last. It changes the order of sums, and what normalization over a batch
-  // is over. Must divide the batch.
+  // the other. The sums of their gradients take as much memory as the weights
+  // until the last part. Changes the order of sums, and the batch that
+  // normalization sees. Must divide the batch.
   int64_t micro_batches = 1;
-  // Gradients wait for all others in training, for ManagerOptions::clip_norm.
+  // In training, gradients wait for all others, as ManagerOptions::clip_norm
+  // requires.
   bool clip_global_norm = false;
-  // In training: a step changes no weight before all gradients, and what they
-  // would make of the weights, are known to be finite, so that a step that is
-  // refused leaves the model as it was, whatever the reason (but for an own
-  // optimizer without StaysFinite). Gradients then
-  // wait for each other: at most their bytes, as many as the weights take, and
-  // the same bits in a time that is longer by a tenth at most, since they are
-  // read from further away (docs/results/trainer_manager.md). It is so anyway,
-  // at no cost, with micro-batches, clip_global_norm or without
-  // share_gradients.
+  // In training, a step changes no weight before all gradients and the new
+  // weights are known to be finite. A refused step leaves the model as it was,
+  // whatever the reason (except with an optimizer of the user's own without
+  // StaysFinite). Gradients then wait for each other: this costs at most their
+  // bytes, as many as the weights take. Results keep their bits, and a step
+  // takes at most a tenth longer, since gradients are read from further away
+  // (docs/results/trainer_manager.md). With micro-batches, with
+  // clip_global_norm or without share_gradients steps are always atomic, at no
+  // extra cost.
   bool atomic_steps = false;
-  // The most that planned_bytes() may be in training. Beyond what costs next to
-  // nothing, outputs are then dropped and calculated again, segment by segment,
-  // at most one more forward pass in all, until that is reached. Budgets below
-  // what that reaches may take several passes more.
+  // The largest planned_bytes() in training. Beyond what is nearly free,
+  // outputs are dropped and recomputed segment by segment, at most one more
+  // forward pass in all, until the budget is met. Smaller budgets may take
+  // several more passes.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-  // The search may raise micro_batches where that does not reach the budget, to
-  // any number that divides the batch. Where a layer keeps statistics of its
-  // batch, they are then of a part, and so the result is another:
+  // If that does not meet the budget, the search may raise micro_batches to any
+  // number that divides the batch. A layer that keeps statistics of its batch
+  // then sees only a part, so the result differs:
   // ExecutionPlan::LayersOfPartStatistics names such layers.
   bool choose_micro_batches = false;
-  // Backward steps may read again from a file (ManagerOptions::swap_folder)
-  // what was written to it in between, where neither reaches the budget. Needs
+  // If neither meets the budget, forward steps may write outputs to a file
+  // (ManagerOptions::swap_folder) that backward steps read back. Needs
   // share_edges.
   bool swap_to_file = false;
-  // The loss's inputs stay readable after the iteration in training.
+  // In training, the loss's inputs stay readable after the iteration.
   bool keep_outputs = false;
-  // Inference keeps the loss; the label is lent with the inputs
+  // Inference keeps the loss; the caller lends the label with the inputs
   // (Manager::Evaluate).
   bool keep_loss = false;
   // The alignment of every tensor: a power of two, from 4 to 64.
   int64_t alignment_bytes = 16;
 
-  // All optimisations off: the debug mode.
+  // Returns options with all optimisations off: the debug mode.
   static MemoryOptions Debug();
 };
 
@@ -109,7 +111,7 @@ enum class TensorKind : uint8_t {
   kInput,
   kLabel,
   kOutput,
-  kStatisticCopy,  // from before the iteration, for a loss that is refused
+  kStatisticCopy,  // from before the iteration, to undo a refused one
   kActivation,
   kSaved,
   kGradient,
@@ -120,7 +122,7 @@ constexpr int kTensorKinds = 13;
 
 absl::string_view TensorKindName(TensorKind kind);
 
-// Whose memory a tensor lies in.
+// The owner of the memory that a tensor lies in.
 enum class StorageClass : uint8_t {
   kModel,  // weights and statistics: as long as the model
   kFixed,  // optimizer state, sums of gradients, inputs, labels, outputs: as
@@ -134,20 +136,20 @@ struct PlannedTensor {
   TensorKind kind = TensorKind::kActivation;
   TensorType spec;
   int64_t size_bytes = 0;
-  int64_t lower_step = 0;    // that writes it
-  int64_t upper_step = 0;    // after the last that reads it
+  int64_t lower_step = 0;    // the step that writes it
+  int64_t upper_step = 0;    // after the last step that reads it
   bool is_retained = false;  // readable when all steps are done
   size_t storage = 0;
 };
 
-// Tensors that lie at one place: one, or several that are written where another
-// was read.
+// The memory of one tensor, or of several if each later one is written in place
+// of an earlier one.
 struct Storage {
   StorageClass storage_class = StorageClass::kArena;
   int64_t size_bytes = 0;
   int64_t lower_step = 0;
   int64_t upper_step = 0;
-  int64_t offset_bytes = 0;  // in the memory of its class; none for kUser
+  int64_t offset_bytes = 0;  // in the memory of its class; unused for kUser
   std::vector<size_t> tensors;
 };
 
@@ -156,23 +158,23 @@ enum class StepKind : uint8_t {
   kCopyInput,  // reads input 0, writes the output
   kCalculateGradient,
   kCalculateDerivative,
-  // Calculates a layer's derivative through the activation before it: reads the
-  // activation's output as input 0, unless it is restored as slice 1; writes
+  // Calculates a layer's derivative through the activation before it. Reads the
+  // activation's output as input 0, unless that is restored as slice 1; writes
   // the derivative of the activation's input.
   kSlicedDerivative,
-  // Calculates a layer's derivative a slice of the batch at a time, and adds
-  // each to what other readers of its input gave, input derivative 1, if there
-  // are such; writes input derivative 0, where either derivative that it reads
-  // may lie.
+  // Calculates a layer's derivative one slice of the batch at a time, and adds
+  // each slice to the derivative from other readers of its input, input
+  // derivative 1, if there are any. Writes input derivative 0, which may take
+  // the place of either derivative that it reads.
   kSlicedSum,
-  kRecompute,           // the output once more
+  kRecompute,           // the output again
   kSumDerivatives,      // of two readers of one value: inputs 0 and 1
   kSumGradients,        // of two users of one weight: inputs 0 and 1
   kAccumulateGradient,  // of micro-batches: output += input 0
   kClipGradients,       // all of them
   kApplyGradient,
-  kCopyStatistics,     // each saved i is statistic i, once an iteration
-  kRestoreStatistics,  // back, if the iteration is refused
+  kCopyStatistics,     // saved i is statistic i, once an iteration
+  kRestoreStatistics,  // the reverse, if the iteration is refused
   kSwapOut,            // input 0 to the file
   kSwapIn,             // the output from the file
 };
@@ -190,17 +192,18 @@ struct PlannedStep {
   StepKind kind = StepKind::kForward;
   size_t layer = 0;
   std::vector<TensorUse> uses;
-  std::vector<InPlace> in_place;  // that it allows
-  int64_t file_offset_bytes = 0;  // of what is swapped
+  std::vector<InPlace> in_place;  // that the step allows
+  int64_t file_offset_bytes = 0;  // of the swapped tensor
 };
 
 struct ExecutionPlan {
   NetworkMode mode = NetworkMode::kInference;
   ResolvedNetwork network;
-  const MathBackend* math = nullptr;  // whose workspaces are planned
+  const MathBackend* math = nullptr;  // plans its workspaces
   int optimizer_states = 0;           // for each weight
-  int64_t micro_batches = 1;          // the network is that of one
-  // About how many multiplications recomputing takes, and the forward steps.
+  int64_t micro_batches = 1;          // the network is one of these parts
+  // Roughly the multiplications that recomputation takes, and those of the
+  // forward steps.
   double recompute_products = 0;
   double forward_products = 0;
   std::vector<PlannedTensor> tensors;
@@ -209,11 +212,11 @@ struct ExecutionPlan {
 
   std::vector<size_t> input_tensors;
   std::vector<size_t> label_tensors;   // one, if there is a loss
-  std::vector<size_t> output_tensors;  // in training only if they are kept
+  std::vector<size_t> output_tensors;  // in training only with keep_outputs
   size_t loss_tensor = 0;              // if there is a loss
 
-  // The file's size; each of its bytes is written once in a micro-batch and
-  // read once.
+  // The file's size. Each of its bytes is written once and read once in each
+  // micro-batch.
   int64_t swap_file_bytes = 0;
 
   int64_t model_bytes = 0;
@@ -221,19 +224,19 @@ struct ExecutionPlan {
   MemoryPlan arena;
   std::vector<size_t> arena_storages;  // request i is storage arena_storages[i]
 
-  // PlanFingerprint when PlanExecution was done: a plan that was edited since
-  // is refused, since its steps may read and write anywhere.
+  // The PlanFingerprint at the end of PlanExecution. A plan that was edited
+  // later is refused, since its steps could read and write anywhere.
   uint64_t fingerprint = 0;
 
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
   // Returns the layers that keep statistics of their batch or count its rows
-  // (SoftmaxOptions::ignored_label), which with micro-batches is a part of it;
-  // none for one part.
+  // (SoftmaxOptions::ignored_label). With micro-batches their batch is only a
+  // part. Empty for a single part.
   std::vector<std::string> LayersOfPartStatistics() const;
-  // Bytes that these steps need at least, wherever their tensors lie, and bytes
-  // that this plan takes. Other steps of the same network, with other options,
+  // Returns the least bytes that these steps need for any placement, and the
+  // bytes of this plan. Other steps of the same network, with other options,
   // may need less.
   int64_t bound_bytes() const {
     return model_bytes + fixed_bytes + arena.lower_bound.bytes;
@@ -243,24 +246,24 @@ struct ExecutionPlan {
   }
 };
 
-// A hash of what the plan says of steps, tensors and memory; where two plans
-// have one, the tensors of one lie where those of the other do. It reads
-// nothing through the numbers in the plan, so that these may be wrong.
+// Returns a hash of the plan's steps, tensors and memory. Two plans with the
+// same hash place their tensors equally. It follows no index in the plan, so it
+// accepts a plan whose indices are wrong.
 uint64_t PlanFingerprint(const ExecutionPlan& plan);
 
-// InvalidArgument: the plan is not as PlanExecution made it. Parameters::Create
-// and Manager::Create ask.
+// InvalidArgument if the plan differs from what PlanExecution made.
+// Parameters::Create and Manager::Create call this.
 absl::Status CheckUnedited(const ExecutionPlan& plan);
 
-// The tensors of the certificate: those that lie in the arena at the step of
-// the lower bound, one for each storage: the one that is live then.
+// Returns the tensors of the certificate: for each storage in the arena at the
+// step of the lower bound, the tensor that is live then.
 std::vector<size_t> CertificateTensors(const ExecutionPlan& plan);
 
-// Bytes that are live at a step, by kind; a storage counts for the tensor in it
-// that is live. User memory is left out.
+// Returns the live bytes at a step, by kind. A storage counts for its tensor
+// that is live. Memory of the user does not count.
 std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step);
 
-// "conv1: calculate gradient"
+// Returns a name such as "conv1: calculate gradient".
 std::string StepName(const ExecutionPlan& plan, int64_t step);
 
 }  // namespace footprint

@@ -25,7 +25,8 @@ TEST(ExecutionTypesTest, EveryKindHasANameOfItsOwn) {
   EXPECT_EQ(names.count("unknown"), 0u);
 }
 
-// Two tensors that share a storage one after the other, and one beside them.
+// Returns a plan with two tensors that share a storage one after the other, and
+// a third beside them.
 ExecutionPlan TwoPlaces() {
   ExecutionPlan plan;
   plan.network.layers.resize(1);
@@ -67,7 +68,8 @@ TEST(ExecutionTypesTest, AStorageCountsForTheTensorThatIsLive) {
   EXPECT_EQ(StepName(plan, 1), "fc: swap in");
 }
 
-// A flattened tensor may be dead while what it is the same bytes as lives on.
+// A flattened tensor may be dead while the tensor with the same bytes is still
+// read.
 TEST(ExecutionTypesTest, OfTheSameBytesTheTensorThatIsStillReadCounts) {
   ExecutionPlan plan = TwoPlaces();
   plan.tensors[0].upper_step = 3;

@@ -2,8 +2,7 @@
 //
 //   footprint::MemoryOptions options = footprint::OptionSubset(0b101);
 //
-// A pure function, thread-safe; the options are the caller's. Allocates
-// nothing.
+// A pure function, thread-safe. Allocates nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_OPTION_SUBSET_H_
@@ -14,7 +13,8 @@ namespace footprint {
 
 constexpr unsigned kOptionSubsets = 1u << 10;
 
-// Bit i switches optimisation i on, in the order of MemoryOptions.
+// Returns options in which bit i switches optimisation i on, in the order of
+// MemoryOptions.
 MemoryOptions OptionSubset(unsigned bits);
 
 }  // namespace footprint

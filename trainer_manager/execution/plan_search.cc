@@ -9,8 +9,8 @@
 namespace footprint {
 namespace {
 
-// In all plans that one greedy walk bounds: half a second. From half of them on
-// it tries few layers at a time.
+// The steps of all plans that one greedy walk bounds, which take half a second.
+// After half of them it tries only a few layers at a time.
 constexpr int64_t kMostWalkSteps = 500'000;
 constexpr size_t kFewLayers = 8;
 
@@ -68,7 +68,7 @@ absl::Status PlanSearch::Add(BoundedChoices point, Path* path) const {
   return plan.status();
 }
 
-// From where the walk is, as long as a layer can be dropped, or swapped, that
+// Continues from the walk's position as long as dropping, or swapping, a layer
 // lowers the bound.
 absl::Status PlanSearch::Walk(bool swaps, Path* path) const {
   path->walk_steps_left = kMostWalkSteps;
@@ -84,7 +84,8 @@ absl::Status PlanSearch::Walk(bool swaps, Path* path) const {
   return absl::OkStatus();
 }
 
-// On from the lowest point, where one change of that kind is too little.
+// Continues from the lowest point by local search, since no single change of
+// that kind helps any more.
 absl::Status PlanSearch::Descend(bool swaps, Path* path) const {
   if (path->found) return absl::OkStatus();
   const BoundedChoices lowest =
@@ -109,8 +110,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Bound(const StepChoices& choices,
   return plan;
 }
 
-// Slices one derivative after the other, as the certificate asks for, as long
-// as that lowers the bound, which `bounded` is of.
+// Slices the derivatives that the certificate names, one after the other, as
+// long as that lowers the bound. `bounded` is the plan of `choices`.
 absl::Status PlanSearch::Slice(StepChoices* choices, ExecutionPlan* bounded,
                                Path* path) const {
   if (!MaySlice(options_) || LayerToSlice(*bounded) == network_.layers.size()) {
@@ -136,8 +137,8 @@ absl::Status PlanSearch::Slice(StepChoices* choices, ExecutionPlan* bounded,
   return absl::OkStatus();
 }
 
-// Drops the output of those that the certificate names that lowers the bound
-// most; none where none lowers it.
+// Drops, of the outputs in the certificate, the one that lowers the bound most.
+// Returns nothing if none lowers it.
 absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
     Path* path) const {
   const BoundedChoices& from = path->walked;
@@ -169,8 +170,8 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Drop(
   return best;
 }
 
-// The same for what goes to the file; also where the bound stays, since several
-// steps may need as much.
+// Does the same for swapping. Also accepts a bound that stays equal, since
+// several steps may need equally much.
 absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
     Path* path) const {
   const BoundedChoices& from = path->walked;
@@ -200,7 +201,7 @@ absl::StatusOr<absl::optional<BoundedChoices>> PlanSearch::Swap(
   return best;
 }
 
-// In a long walk, of the layers to try those of the largest outputs.
+// In a long walk, keeps only the layers with the largest outputs.
 void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
   if (path.walk_steps_left >= kMostWalkSteps / 2) return;
   std::stable_sort(layers->begin(), layers->end(), [this](size_t a, size_t b) {
@@ -210,8 +211,8 @@ void PlanSearch::KeepFew(const Path& path, std::vector<size_t>* layers) const {
   layers->resize(std::min(layers->size(), kFewLayers));
 }
 
-// Keeps again what need not go: first what is swapped, the largest first, then
-// what is calculated again, the costliest first.
+// Keeps again what fits the budget: first swapped outputs, the largest first,
+// then recomputed ones, the most expensive first.
 absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
                                                     ExecutionPlan plan) const {
   StepChoices kept = choices;
@@ -255,8 +256,8 @@ absl::StatusOr<ExecutionPlan> PlanSearch::KeepAgain(const StepChoices& choices,
   return plan;
 }
 
-// The lowest plan of the path. A point that is bounded above the lowest so far
-// need not be packed.
+// Returns the lowest plan of the path. A point whose bound is above the lowest
+// plan so far need not be packed.
 absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
     std::vector<BoundedChoices> path) const {
   std::stable_sort(path.begin(), path.end(),
@@ -275,9 +276,9 @@ absl::StatusOr<ExecutionPlan> PlanSearch::Lowest(
   return lowest;
 }
 
-// The layer whose derivative makes the certificate's step what it is and may be
-// sliced: its own step, or that of the activation that takes it next. The
-// number of layers if there is none.
+// Returns the layer whose derivative determines the certificate's step and may
+// be sliced: the step's own layer, or the activation that takes the derivative
+// next. Returns the number of layers if there is none.
 size_t PlanSearch::LayerToSlice(const ExecutionPlan& plan) const {
   const size_t none = network_.layers.size();
   if (plan.steps.empty()) return none;

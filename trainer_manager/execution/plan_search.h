@@ -1,25 +1,25 @@
-// The search for what to slice, drop and swap, so that a plan of one network
-// fits a budget.
+// Searches for choices of what to slice, drop and swap so that the plan of one
+// network fits a budget.
 //
 //   const footprint::PlanSearch search(resolved, math, options, states);
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
-// Greedy: of what the certificate names, that goes next which lowers the bound
-// most, a layer at a time, and is calculated again at most once. Where that
-// ends, a local search goes on (choice_descent.h), which may calculate again
-// more often; swapping comes last. That is a path which does not depend on the
-// budget. The first plan on it whose packed height fits is taken, and then what
-// need not go comes back. If none fits, the lowest is the answer; its size is a
-// budget that the same search meets.
+// The search is greedy: it drops, of the outputs in the certificate, the one
+// that lowers the bound most, one layer at a time, and recomputes each at most
+// once. When that ends, a local search (choice_descent.h) continues, which may
+// recompute more often; swapping comes last. This path does not depend on the
+// budget. The search takes the first plan on it whose packed height fits, and
+// then keeps again what need not be dropped. If no plan fits, it returns the
+// lowest one; the same search meets a budget of that size.
 //
-// The greedy path looks at every choice as long as that takes some tenths of a
-// second; in larger networks, from there on, at those that free most bytes.
+// The greedy path tries every choice during its first tenths of a second. In
+// larger networks it then tries only those that free the most bytes.
 //
 // Refers to its arguments. Pure, thread-safe. Memory: a plan or two, and eight
 // bytes a layer for each step of the path. Time: half a second for each greedy
-// path, some fifths of one for each local search, and the plans that are
-// placed.
+// path, some fifths of a second for each local search, and the time to place
+// the plans.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_PLAN_SEARCH_H_
@@ -41,23 +41,23 @@ namespace footprint {
 
 class PlanSearch {
  public:
-  // `options` as in PlanExecution, with the micro-batches that `network` is a
-  // part of. Nothing is swapped unless `may_swap`.
+  // `options` is that of PlanExecution, with the micro-batches of which
+  // `network` is one part. Nothing is swapped unless `may_swap`.
   PlanSearch(const ResolvedNetwork& network, const MathBackend& math,
              const MemoryOptions& options, int optimizer_states, bool may_swap);
 
-  // The first plan within the budget, or else the lowest. Errors: those of
-  // BuildSteps and PlanMemory.
+  // Returns the first plan within the budget, or else the lowest. Errors: those
+  // of BuildSteps and PlanMemory.
   absl::StatusOr<ExecutionPlan> Run() const;
 
  private:
-  // Choices in the order in which they were come by, where the greedy walk is,
-  // and the plan of the last choices if it is within the budget.
+  // The choices in the order in which they were found, the position of the
+  // greedy walk, and the plan of the last choices if it is within the budget.
   struct Path {
     std::vector<BoundedChoices> points;
     BoundedChoices walked;
     absl::optional<ExecutionPlan> found;
-    int64_t walk_steps_left = 0;  // in all plans that a walk bounds
+    int64_t walk_steps_left = 0;  // summed over all plans that a walk bounds
   };
 
   absl::Status Start(Path* path) const;

@@ -36,8 +36,8 @@ int64_t SwapSteps(const ExecutionPlan& plan) {
   return steps;
 }
 
-// Whatever is named as the lowest is itself a budget that is met, and so is
-// every plan's own size.
+// The budget that an error names as the lowest can be met, and so can the size
+// of every plan.
 TEST(PlanSearchTest, TheLowestThatIsFoundIsMet) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     const Network network = RandomNetwork(seed);
@@ -99,7 +99,7 @@ double ProductsAgain(const ExecutionPlan& plan) {
   return products;
 }
 
-// The path of this network drops a pooling first, then what makes that
+// The path of this network first drops a pooling, and later drops that make it
 // needless.
 TEST(PlanSearchTest, WhatNeedNotGoComesBack) {
   const Network network = RandomImageNetwork(227);
@@ -111,7 +111,8 @@ TEST(PlanSearchTest, WhatNeedNotGoComesBack) {
   EXPECT_GT(ProductsAgain(Search(network, 0, false, 0)), 0);
 }
 
-// Several steps may need as much, so the path swaps on where the bound stays.
+// Several steps may need equally much, so the path also swaps while the bound
+// stays equal.
 TEST(PlanSearchTest, WhatNeedNotBeSwappedIsNot) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     const Network network = RandomNetwork(seed);

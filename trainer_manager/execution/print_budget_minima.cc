@@ -1,7 +1,8 @@
-// Prints the least that training needs within any budget: of networks drawn
-// from seeds, of foreign ones and of the reference networks, without and with a
-// file, beside the bound of all choices, with the search's processor time:
-// `bazel run -c opt //trainer_manager/execution:print_budget_minima`.
+// Prints the least budget in which each network trains, without and with a
+// file, beside the bound over all choices and the search's processor time. The
+// networks are random ones from seeds, networks of other projects and the
+// reference networks: `bazel run -c opt
+// //trainer_manager/execution:print_budget_minima`.
 
 #include <algorithm>
 #include <cstddef>
@@ -68,7 +69,7 @@ class Minima {
                          static_cast<double>(*bound));
   }
 
-  // Prints the median gaps of what was printed since `first`.
+  // Prints the median gaps of the rows printed since `first`.
   void PrintMedianGaps(const std::string& names, size_t first) const {
     PrintMedianGap(names, "", {gaps_.begin() + first, gaps_.end()});
     PrintMedianGap(names, " with a file",

@@ -28,8 +28,8 @@ using footprint::MemoryOptions;
 using footprint::NetworkMode;
 using footprint::TextTable;
 
-// The models of the research page for the same batch, in megabytes: what the
-// article's rules allow (LB-A), and Debian's PyTorch at its best; 0: none.
+// The research page's figures for the same batch, in megabytes: what the
+// article's rules allow (LB-A), and Debian's PyTorch at its best; 0 if unknown.
 struct Row {
   std::string name;
   footprint::Network network;
@@ -87,7 +87,7 @@ absl::StatusOr<footprint::ExecutionPlan> Plan(const footprint::Network& network,
                                   footprint::HighwayBackend());
 }
 
-// Within a budget, in bytes.
+// Prints the plan within a budget in bytes.
 int PrintWithin(const Row& row, int64_t budget_bytes,
                 const std::string& pictures) {
   MemoryOptions options;

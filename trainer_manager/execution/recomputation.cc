@@ -17,8 +17,8 @@ bool ReadsBackwards(const LayerSignature& signature, Role role, int index = 0) {
          Reads(signature.derivative, role, index);
 }
 
-// Which values the backward steps read. Searches ask for all of them at once,
-// so all layers are gone through once.
+// The values that the backward steps read. Searches ask for all of them at
+// once, so the constructor visits all layers once.
 class BackwardReaders {
  public:
   explicit BackwardReaders(const ResolvedNetwork& network)
@@ -38,16 +38,17 @@ class BackwardReaders {
     }
   }
 
-  // Returns whether the backward steps of layer `last` or one before it read
-  // the value, or those of the layer that it is the output of. A value that a
-  // max pooling restores counts, too: it may be dropped on its own.
+  // Returns whether the value is read by the backward steps of layer `last` or
+  // an earlier layer, or of the layer whose output it is. A value that a max
+  // pooling restores also counts, since it may be dropped on its own.
   bool IsReadLate(size_t value, size_t last) const {
     return value < inputs_ || earliest_[value] <= last;
   }
 
  private:
   const size_t inputs_;
-  std::vector<size_t> earliest_;  // layer that reads each value backwards
+  // earliest layer that reads each value backwards
+  std::vector<size_t> earliest_;
 };
 
 ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
@@ -58,8 +59,8 @@ ptrdiff_t CountReaders(const ResolvedNetwork& network, size_t value) {
   return readers;
 }
 
-// Returns whether the layer has a derivative that is its elements' own, and
-// reads neither its input nor its output.
+// Returns whether the layer's derivative works element by element and reads
+// neither its input nor its output.
 bool HasSlices(const ResolvedNetwork& network,
                const ResolvedNetwork::ResolvedLayer& layer) {
   const LayerSignature& signature = layer.signature;

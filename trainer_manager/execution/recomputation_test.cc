@@ -25,7 +25,7 @@ ResolvedNetwork Resolve(const Network& network) {
   return *resolved;
 }
 
-// 0 fc1, 1 norm, 2 relu, 3 fc2, 4 tanh, 5 fc3, 6 loss.
+// Layers: 0 fc1, 1 norm, 2 relu, 3 fc2, 4 tanh, 5 fc3, 6 loss.
 ResolvedNetwork Rows() {
   Network network;
   network.AddInput("x", {{4, 3}});
@@ -41,7 +41,7 @@ ResolvedNetwork Rows() {
 
 TEST(RecomputationTest, OutputsComeAgainFromWhatIsKeptAnyway) {
   // The normalization's input is kept for its own derivative. Tanh's output is
-  // too, but not what it came from.
+  // also kept, but not its input.
   EXPECT_THAT(FindRecomputed(Rows(), true, {}, {}),
               ElementsAre(false, true, true, false, false, false, false));
   EXPECT_THAT(FindRecomputed(Rows(), false, {}, {}),
@@ -56,7 +56,7 @@ TEST(RecomputationTest, WhatIsDroppedIsCalculatedAgainAndWhatIsSwappedIsNot) {
 }
 
 TEST(RecomputationTest, DroppingReachesBackToWhatIsKept) {
-  // fc2's output is read by tanh alone, whose derivative reads its own.
+  // Only tanh reads fc2's output, and its derivative reads tanh's own output.
   EXPECT_THAT(LayersToDrop(Rows(), {}, 4), ElementsAre(4, 3));
   EXPECT_THAT(LayersToDrop(Rows(), {3}, 4), ElementsAre(4));
   EXPECT_THAT(LayersToDrop(Rows(), {}, 0), ElementsAre(0));
@@ -69,10 +69,10 @@ TEST(RecomputationTest, ALossIsNotCalculatedAgain) {
 
 TEST(RecomputationTest, OnlyTheOneReaderOfAnActivationMaySlice) {
   const ResolvedNetwork rows = Rows();
-  EXPECT_TRUE(CanSlice(rows, 5));   // over tanh
-  EXPECT_TRUE(CanSlice(rows, 3));   // over relu
-  EXPECT_FALSE(CanSlice(rows, 0));  // over the network's input
-  EXPECT_FALSE(CanSlice(rows, 2));  // over a normalization
+  EXPECT_TRUE(CanSlice(rows, 5));   // through tanh
+  EXPECT_TRUE(CanSlice(rows, 3));   // through relu
+  EXPECT_FALSE(CanSlice(rows, 0));  // through the network's input
+  EXPECT_FALSE(CanSlice(rows, 2));  // through a normalization
   Network network;
   network.AddInput("x", {{4, 3}});
   network.AddLayer("fc1", FullyConnected(3), {"x"});

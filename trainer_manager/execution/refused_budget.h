@@ -1,8 +1,8 @@
-// The least budget that a refusal of planning names.
+// Finds the least budget that a planning error names.
 //
 //   options.budget_bytes = footprint::LeastBudgetNamed(refused.status());
 //
-// For tests. Pure, thread-safe: reads the status's text. Allocates nothing.
+// For tests. Pure and thread-safe: reads the status's text. Allocates nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_REFUSED_BUDGET_H_
@@ -13,7 +13,7 @@
 
 namespace footprint {
 
-// Returns the budget in bytes; -1 where the status names none.
+// Returns the budget in bytes, or -1 if the status names none.
 int64_t LeastBudgetNamed(const absl::Status& refusal);
 
 }  // namespace footprint

@@ -63,7 +63,7 @@ size_t StepWriter::AddWholeBatch(std::string name, TensorKind kind,
   int64_t& size_bytes = plan_.tensors[tensor].size_bytes;
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
   size_bytes = size_bytes > kMost / plan_.micro_batches
-                   ? kMost  // which no plan can place
+                   ? kMost  // which no plan can hold
                    : size_bytes * plan_.micro_batches;
   return tensor;
 }
@@ -124,13 +124,13 @@ size_t StepWriter::Lookup(size_t l, Operand operand) const {
   return kNone;
 }
 
-// The tensor that holds a value now: `first`, unless it was recomputed.
+// Returns the tensor that holds a value now: `first`, unless it was recomputed.
 size_t StepWriter::Again(size_t value, size_t first) const {
   return recomputed_tensors_[value] == kNone ? first
                                              : recomputed_tensors_[value];
 }
 
-// That the operand is, or kNone.
+// Returns the value that the operand is, or kNone.
 size_t StepWriter::FindValue(size_t l, const Operand& operand) const {
   if (operand.role == Role::kInput) {
     return network_.layers[l].inputs[static_cast<size_t>(operand.index)];
@@ -145,8 +145,8 @@ void StepWriter::Hold(size_t l, const StepUse& use) {
   }
 }
 
-// Where sums meet again and again, the number of recomputations would double at
-// each; beyond a limit, nothing more is forgotten.
+// In a chain of sums, each recomputation would double the number of the next
+// ones. Beyond a limit, nothing more is forgotten.
 void StepWriter::Release(size_t l, const StepUse& use) {
   const size_t inputs = network_.inputs.size();
   for (const Operand& operand : use.reads) {
@@ -159,7 +159,7 @@ void StepWriter::Release(size_t l, const StepUse& use) {
   }
 }
 
-// Calculates an operand of a backward step again if it is not kept.
+// Recomputes an operand of a backward step if it is not kept.
 void StepWriter::EnsureReadable(size_t l, const Operand& operand) {
   const size_t inputs = network_.inputs.size();
   const size_t value = FindValue(l, operand);

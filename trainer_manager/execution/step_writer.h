@@ -1,15 +1,15 @@
-// Writes the tensors and steps of a plan, one after the other: a step names
-// operands of its layer, and the writer knows which tensors those are now.
+// Writes the tensors and steps of a plan one after the other. A step names
+// operands of its layer, and the writer finds their current tensors.
 //
 //   StepWriter writer(options, recomputed, swapped, forgotten, &plan);
 //   writer.layer(l).output = writer.AddTensor("fc output", kind, spec);
 //   writer.AddStep(StepKind::kForward, l, signature.forward);
 //
-// A backward step that reads what is not kept makes the writer add the step
-// before that calculates it again, or reads it back from the file.
+// If a backward step reads a value that is not kept, the writer first adds the
+// step that recomputes it or reads it back from the file.
 //
-// Refers to its arguments, of which `plan` has a network. Thread-compatible.
-// Memory: about what the plan's tensors take.
+// Refers to its arguments; `plan` must have a network. Thread-compatible.
+// Memory: about that of the plan's tensors.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STEP_WRITER_H_
@@ -44,44 +44,44 @@ class StepWriter {
     size_t output = kNone;
   };
 
-  // Makes a writer that knows of each layer whether backward steps calculate
-  // its output again, or read it back from the file; and whether what is
-  // calculated again is forgotten once nothing holds it.
+  // The lists say for each layer whether backward steps recompute its output,
+  // whether they read it back from the file, and whether a recomputed output is
+  // forgotten once nothing holds it.
   StepWriter(const MemoryOptions& options, std::vector<bool> recomputed,
              std::vector<bool> swapped, std::vector<bool> forgotten,
              ExecutionPlan* plan);
 
   LayerTensors& layer(size_t l) { return layers_[l]; }
   const LayerTensors& layer(size_t l) const { return layers_[l]; }
-  // The derivative of the loss by a value, as far as it is known, or kNone.
+  // The derivative of the loss by a value as known so far, or kNone.
   size_t& derivative(size_t value) { return derivatives_[value]; }
-  // The tensor that holds a value once more, or kNone.
+  // Returns the tensor that holds a recomputed value, or kNone.
   size_t recomputed_tensor(size_t value) const {
     return recomputed_tensors_[value];
   }
 
-  // Returns whether the value is to be readable when all steps are done.
+  // Returns whether the value must be readable when all steps are done.
   bool IsOutput(size_t value) const;
   bool IsSwapped(size_t l) const { return swapped_[l]; }
 
   size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec);
-  // One that holds all micro-batches.
+  // Adds a tensor that holds all micro-batches.
   size_t AddWholeBatch(std::string name, TensorKind kind,
                        const TensorType& spec);
   std::vector<size_t> AddWeights(const std::string& layer,
                                  const std::vector<WeightSpec>& weights,
                                  TensorKind kind);
 
-  // Operands that do not exist, as a derivative that nobody needs, are left
-  // out; a workspace is a tensor of this step alone.
+  // Adds a step. Operands that do not exist, such as a derivative that nothing
+  // needs, are left out. A workspace is a tensor of this step alone.
   void AddStep(StepKind kind, size_t l, const StepUse& use);
-  // Values that a step of the layer reads are not forgotten from Hold to
-  // Release, which nest. AddStep holds them while it writes any step but a
-  // forward one.
+  // Values that a step of the layer reads are not forgotten between Hold and
+  // Release, which nest. AddStep calls both around every step but a forward
+  // one.
   void Hold(size_t l, const StepUse& use);
   void Release(size_t l, const StepUse& use);
   void AddSum(StepKind kind, size_t l, size_t first, size_t second, size_t sum);
-  // Adds a step that writes to the file, or reads back.
+  // Adds a step that writes to the file or reads from it.
   void AddSwap(StepKind kind, size_t l, size_t tensor);
 
  private:

@@ -67,7 +67,7 @@ TEST(StepWriterTest, AWholeBatchHoldsAllParts) {
   StepWriter writer = MakeWriter(options, &plan);
   const size_t input = writer.AddWholeBatch("x", TensorKind::kInput, {{4, 3}});
   EXPECT_EQ(plan.tensors[input].size_bytes, 3 * 48);
-  // A size that no plan can place is not multiplied beyond the largest number.
+  // A size that no plan can hold is not multiplied, which would overflow.
   const size_t huge =
       writer.AddWholeBatch("huge", TensorKind::kInput, {{int64_t{1} << 60}});
   EXPECT_GT(plan.tensors[huge].size_bytes, int64_t{1} << 60);

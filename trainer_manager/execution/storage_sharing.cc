@@ -19,7 +19,7 @@ StorageClass FindClass(TensorKind kind, const ExecutionPlan& plan) {
       return plan.mode == NetworkMode::kInference ? StorageClass::kUser
                                                   : StorageClass::kFixed;
     case TensorKind::kStatisticCopy:
-      // The copy is made by the first micro-batch, for the last.
+      // The first micro-batch makes the copy, and the last one may need it.
       return plan.micro_batches > 1 ? StorageClass::kFixed
                                     : StorageClass::kArena;
     case TensorKind::kOptimizerState:
@@ -83,7 +83,7 @@ class StorageSharing {
     return nullptr;
   }
 
-  // Returns whether the step allows `written` to lie on that operand, too.
+  // Returns whether the step allows `written` to take the place of `read`.
   bool IsAllowed(size_t s, const Operand& written, const Operand& read) const {
     for (const InPlace& in_place : plan_.steps[s].in_place) {
       if (in_place.written == written && in_place.read == read) return true;
@@ -109,8 +109,8 @@ class StorageSharing {
   static bool HasFittingClass(const Storage& own, const Storage& shared,
                               bool same_bytes) {
     if (own.storage_class != StorageClass::kArena) {
-      // An output may be prepared at its final place, but not share it with
-      // another's.
+      // An output may be computed in its final place, but must not share it
+      // with another output.
       return own.storage_class == StorageClass::kFixed &&
              shared.storage_class == StorageClass::kArena;
     }
@@ -159,7 +159,8 @@ class StorageSharing {
   ExecutionPlan& plan_;
 };
 
-// One after the other, each for as long as its memory lives.
+// Places the storages of a class side by side, each for the whole life of its
+// memory.
 absl::Status PlaceSideBySide(StorageClass storage_class, int64_t alignment,
                              std::vector<Storage>* storages, int64_t* bytes) {
   *bytes = 0;

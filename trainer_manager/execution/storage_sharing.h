@@ -1,12 +1,12 @@
-// Storages for the tensors of a plan: one each, or one for several of which
-// each is written where another was read last.
+// Assigns storages to the tensors of a plan: one each, or one for several
+// tensors if each is written in place of one that was read for the last time.
 //
 //   absl::Status status = footprint::AssignStorages(options, &plan);
 //
-// Takes steps, tensors and their lifespans; fills in the storages, with places
-// for what lies outside the arena, and the bytes of model and fixed memory. A
-// step of planning (execution_plan.h). Pure and thread-safe. Memory: some
-// hundred bytes a tensor.
+// Reads steps, tensors and their lifespans. Fills in the storages, with offsets
+// for those outside the arena, and the bytes of model and fixed memory. A step
+// of planning (execution_plan.h). Pure and thread-safe. Memory: some hundred
+// bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_STORAGE_SHARING_H_
@@ -16,7 +16,7 @@
 
 namespace footprint {
 
-// OutOfRange: more bytes than a plan can count.
+// OutOfRange if the bytes do not fit 64 bits.
 absl::Status AssignStorages(const MemoryOptions& options, ExecutionPlan* plan);
 
 }  // namespace footprint

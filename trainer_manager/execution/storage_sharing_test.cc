@@ -10,8 +10,8 @@
 namespace footprint {
 namespace {
 
-// Tensor i is written by step i and read by step i + 1 last; a step may write
-// where it reads.
+// Tensor i is written by step i and last read by step i + 1. A step may write
+// in place.
 ExecutionPlan Chain(size_t length, bool same_bytes = false) {
   ExecutionPlan plan;
   for (size_t t = 0; t < length; ++t) {
@@ -87,8 +87,8 @@ TEST(StorageSharingTest, WhatOutlivesTheArenaLiesSideBySide) {
   EXPECT_EQ(plan.model_bytes, 8);
 }
 
-// The copy is made by the first micro-batch for the last, or else for the loss
-// alone.
+// The first micro-batch makes the copy for the last; without micro-batches it
+// lives only until the loss.
 TEST(StorageSharingTest, CopiesOfStatisticsOutliveAMicroBatch) {
   for (const int64_t parts : {1, 2}) {
     ExecutionPlan plan = Chain(1);

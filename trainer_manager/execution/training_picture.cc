@@ -10,8 +10,8 @@
 namespace footprint {
 namespace {
 
-// As many kinds as a picture tells apart. Those that some networks lack come
-// last, so that a kind has the same colour in nearly all pictures.
+// As many kinds as a picture can distinguish. Kinds that some networks lack
+// come last, so that a kind has the same colour in nearly all pictures.
 constexpr const char* kKinds[] = {"weight",     "input, label, output",
                                   "activation", "gradient",
                                   "derivative", "workspace",
@@ -34,7 +34,7 @@ std::string DescribeKind(TensorKind kind) {
   }
 }
 
-// Everything in one address space: the model, what is fixed, the arena.
+// A picture in one address space: the model, fixed memory, then the arena.
 class Picture {
  public:
   explicit Picture(const ExecutionPlan& plan) : plan_(plan) {
@@ -60,8 +60,8 @@ class Picture {
     return plan_.model_bytes + plan_.fixed_bytes;
   }
 
-  // A training goes forwards, then back; a network is only gone forwards in an
-  // inference.
+  // Adds the spans of the forward and backward steps; an inference has no
+  // backward steps.
   void AddSpans() {
     if (plan_.mode != NetworkMode::kTraining) return;
     const int64_t end = static_cast<int64_t>(plan_.steps.size());
@@ -73,7 +73,7 @@ class Picture {
                      {"backward, weights change", forward_end, end}};
   }
 
-  // A box for each tensor of `kind` that the storage holds in turn.
+  // Adds a box for each tensor of `kind` that the storage holds in turn.
   void AddStorage(const Storage& storage, const std::string& kind) {
     if (storage.storage_class == StorageClass::kUser) return;
     std::vector<size_t> tensors = storage.tensors;

@@ -1,13 +1,12 @@
-// A picture of the place of each tensor in each step of a training or
-// inference.
+// Draws the place of each tensor in each step of a training or inference.
 //
 //   std::string html = footprint::DrawExecution(plan, "LeNet-5, batch 32");
 //
-// Steps go to the right, bytes upwards: weights and other tensors that last
-// are at the bottom, the arena above. Colours tell weights, gradients,
-// activations, derivatives and workspaces apart. layout_picture.h draws it.
-// Pure and thread-safe; the page keeps nothing of the plan. Memory: a request
-// for each tensor while it draws, and the page, of about 300 bytes a tensor.
+// Steps go to the right, bytes upwards: weights and other lasting tensors are
+// at the bottom, the arena is above. Colours distinguish weights, gradients,
+// activations, derivatives and workspaces. layout_picture.h draws it. Pure and
+// thread-safe; the page keeps nothing of the plan. Memory: a request for each
+// tensor while it draws, and the page, about 300 bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
