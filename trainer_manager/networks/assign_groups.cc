@@ -106,7 +106,7 @@ absl::Status DescribeFrozen(const MathBackend& math, bool pack_winners,
   return absl::OkStatus();
 }
 
-// Removes gradients that nobody reads.
+// Removes gradients that no step reads.
 void DropGradient(LayerSignature* signature) {
   for (const Operand& operand : signature->derivative.reads) {
     if (operand.role == Role::kGradient) return;

@@ -22,11 +22,12 @@
 
 namespace footprint {
 
-// A network for inference is left as it is. `math` and `pack_winners` are those
-// of ResolveNetwork. InvalidArgument, naming the group and the parameter:
-// CheckGroup refuses a group; a pattern matches no parameter, or a parameter is
-// in two groups; a layer is frozen in part; all parameters are frozen; a layer
-// describes another output or other weights when it is frozen.
+// Does nothing for inference. `math` and `pack_winners` are those of
+// ResolveNetwork. InvalidArgument, with the names of the group and the
+// parameter, if CheckGroup refuses a group, if a pattern matches no parameter,
+// if a parameter is in two groups, if a layer is frozen in part, if all
+// parameters are frozen, or if a frozen layer describes another output or other
+// weights.
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network);
 

@@ -185,7 +185,7 @@ TEST(AssignGroupsTest, AGroupThatIsNoneIsRefused) {
   EXPECT_THAT(Refusal(network), HasSubstr("\"fc1.*\" has the rate factor -1"));
 }
 
-// A layer with one weight whose shape it changes when it is frozen.
+// A layer whose weight has another shape when it is frozen.
 class Fickle final : public Layer {
  public:
   absl::string_view type() const override { return "fickle"; }

@@ -22,7 +22,7 @@ absl::Status InLayer(const std::string& name, const absl::Status& status) {
                       absl::StrCat("layer \"", name, "\": ", status.message()));
 }
 
-// Names stand in files of weights, whose format demands UTF-8.
+// Fails unless the name is UTF-8, as the format of weight files requires.
 absl::Status CheckSavable(absl::string_view what, absl::string_view name) {
   if (IsUtf8(name)) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -30,8 +30,8 @@ absl::Status CheckSavable(absl::string_view what, absl::string_view name) {
                    " is not UTF-8, so its weights could not be saved"));
 }
 
-// Returns whether the layer's weights and statistics have names under which a
-// file can hold them. `taken` are those of the layers before.
+// Fails unless a file can hold the layer's weights and statistics under their
+// names. `taken` has the names of earlier layers.
 absl::Status CheckParameterNames(const ResolvedNetwork::ResolvedLayer& layer,
                                  absl::flat_hash_set<std::string>* taken) {
   for (const auto* list :
@@ -77,7 +77,7 @@ absl::StatusOr<ValueByName> NumberValues(const Network& network) {
   return values;
 }
 
-// The inputs of each node as values in the order of NumberValues.
+// Returns the inputs of each node as values in the order of NumberValues.
 absl::StatusOr<std::vector<std::vector<size_t>>> FindEdges(
     const Network& network, const ValueByName& values) {
   std::vector<std::vector<size_t>> edges;
@@ -122,7 +122,7 @@ absl::Status DescribeCycle(const Network& network,
       absl::StrCat("the network has a cycle: ", absl::StrJoin(names, " -> ")));
 }
 
-// The nodes in an order in which each comes after its inputs.
+// Returns the nodes in an order in which each comes after its inputs.
 absl::StatusOr<std::vector<size_t>> SortNodes(
     const Network& network, const std::vector<std::vector<size_t>>& edges) {
   std::vector<size_t> order;
@@ -148,8 +148,8 @@ absl::StatusOr<std::vector<size_t>> SortNodes(
   return order;
 }
 
-// Outputs of layers that are no losses, and that no layer reads, or none but a
-// loss.
+// Returns the outputs of layers, except losses, that no layer reads; with
+// `losses_read` false, reads by losses do not count.
 std::vector<size_t> UnreadValues(const ResolvedNetwork& network,
                                  bool losses_read) {
   std::vector<bool> read(network.inputs.size() + network.layers.size(), false);
@@ -166,7 +166,8 @@ std::vector<size_t> UnreadValues(const ResolvedNetwork& network,
   return unread;
 }
 
-// There must be one loss; `prediction` becomes the value that it reads.
+// Fails unless there is exactly one loss; `prediction` becomes the value that
+// it reads.
 absl::Status FindLoss(const ResolvedNetwork& network, size_t* prediction) {
   bool found = false;
   for (const auto& layer : network.layers) {
@@ -223,7 +224,7 @@ absl::Status ShareWeights(const std::string& weights_of,
       "no layer \"", weights_of, "\" runs before to share its ", "weights"));
 }
 
-// A loss that is left out cannot be read.
+// Fails if a layer reads a loss that is left out.
 absl::Status CheckUnread(const Network& network,
                          const std::vector<std::vector<size_t>>& edges,
                          size_t loss) {
@@ -239,7 +240,7 @@ absl::Status CheckUnread(const Network& network,
   return absl::OkStatus();
 }
 
-// Describes the layers in their order, leaving out losses in inference unless
+// Describes the layers in their order. In inference it leaves out losses unless
 // they are kept.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
                             bool pack_winners, bool keep_loss,

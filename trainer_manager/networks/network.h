@@ -1,4 +1,4 @@
-// A network: named layers and which of them feed which.
+// A network: named layers and their inputs.
 //
 //   footprint::Network network;
 //   network.AddInput("image", {{32, 784}});
@@ -49,9 +49,9 @@ class Network {
   // parameter may match only one group, and each pattern must match a
   // parameter. Inference ignores groups.
   void AddGroup(ParameterGroup group);
-  // Adds a group that is not trained, such as "backbone.*": the plan then keeps
-  // nothing for backward steps that nobody needs, and a batch normalization
-  // that is frozen normalizes by its running statistics.
+  // Adds a group that is not trained, such as "backbone.*". The plan then keeps
+  // nothing for backward steps that are not needed, and a frozen batch
+  // normalization normalizes by its running statistics.
   void Freeze(std::string pattern);
 
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -64,24 +64,25 @@ class Network {
   std::vector<ParameterGroup> groups_;
 };
 
-// The network in an order in which it can run. A value is a network input or a
-// layer's output: value v is input v, or else the output of layer v less the
-// number of inputs.
+// The network in an order in which it can run. A value is a network input or
+// the output of a layer. Values are numbered: first the inputs, then the
+// layers.
 struct ResolvedNetwork {
   struct ResolvedLayer {
     std::string name;
     LayerPointer layer;
     std::vector<size_t> inputs;  // values
-    size_t weights_of = 0;       // the layer whose weights it uses: its own
-                                 // number, unless they are shared
+    // the layer whose weights it uses: its own index, unless they are shared
+    size_t weights_of = 0;
     LayerSignature signature;
-    // Set by AssignGroups (assign_groups.h): the weights are not trained.
+    // Whether the weights are not trained. AssignGroups (assign_groups.h) sets
+    // this.
     bool is_frozen = false;
     bool is_loss() const { return signature.label.has_value(); }
     // Returns whether the layer has weights that are trained.
     bool is_trained() const { return !is_frozen && !signature.weights.empty(); }
-    // Returns whether the result depends on how the batch is divided: by
-    // statistics that the layer takes of it, or by the number of its rows.
+    // Returns whether the result depends on how the batch is divided: the layer
+    // takes statistics of the batch or counts its rows.
     bool depends_on_batch() const;
   };
 
@@ -90,12 +91,13 @@ struct ResolvedNetwork {
   NetworkMode mode = NetworkMode::kInference;
   std::vector<Network::Input> inputs;
   std::vector<ParameterGroup> groups;
-  // Set by AssignGroups, if there are groups: the group of each weight of each
-  // layer, or kNoGroup.
+  // The group of each weight of each layer, or kNoGroup. AssignGroups sets this
+  // if there are groups.
   std::vector<std::vector<size_t>> group_of;
   std::vector<ResolvedLayer> layers;
-  std::vector<size_t> outputs;  // values: what the loss reads in training, and
-                                // what no layer but the loss reads in inference
+  // values: the loss's inputs in training; in inference the values that no
+  // layer but the loss reads
+  std::vector<size_t> outputs;
 
   const TensorType& spec(size_t value) const {
     return value < inputs.size()
@@ -104,21 +106,20 @@ struct ResolvedNetwork {
   }
 };
 
-// `pack_winners`: see LayerInputs.
-// In inference losses are left out, unless `keep_loss`, and what only they read
-// is an output.
-// Layers come in the order in which they were added, as far as it can run.
+// `pack_winners`: see LayerInputs. In inference losses are left out unless
+// `keep_loss` is set, and the values that only they read are outputs. Layers
+// keep the order in which they were added, as far as it can run.
 //
-// The text of an error names the layer. InvalidArgument: no layer at all, a
-// name that is not UTF-8, a signature whose steps cannot run (CheckOperands), a
-// cycle, an input or a shape that the layer cannot take, an extent below 1; in
-// training also a layer that leads to no loss; in training or with keep_loss no
-// loss, or two.
-// AlreadyExists: a name given twice, to layers or to weights. NotFound: the
-// name of an input that is neither an input nor a layer, or of a layer to share
-// weights with that does not run before; InvalidArgument also if the weights
-// differ in shape, or one of the two keeps statistics. OutOfRange: a tensor of
-// more than 2^63 - 1 bytes.
+// The message of an error names the layer. InvalidArgument if there is no
+// layer, if a name is not UTF-8, if the steps of a signature cannot run
+// (CheckOperands), if there is a cycle, if a layer cannot take an input or a
+// shape, or if an extent is below 1; in training also if a layer leads to no
+// loss; in training or with keep_loss also if the number of losses is not one.
+// AlreadyExists if two layers or two weights have one name. NotFound if an
+// input is neither an input nor a layer, or if the layer to share weights with
+// does not run before; InvalidArgument also if shared weights differ in shape
+// or one of the two layers keeps statistics. OutOfRange if a tensor has more
+// than 2^63 - 1 bytes.
 absl::StatusOr<ResolvedNetwork> ResolveNetwork(
     const Network& network, NetworkMode mode,
     const MathBackend& math = ReferenceMath(), bool pack_winners = true,

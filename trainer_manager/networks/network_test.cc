@@ -86,7 +86,7 @@ TEST(NetworkTest, NamesTheLayersOfACycle) {
   EXPECT_THAT(error, ::testing::Not(HasSubstr("after")));
 }
 
-// The search begins at what only reads the cycle.
+// The search for the cycle begins at a layer that only reads it.
 TEST(NetworkTest, NamesNoLayerThatOnlyReadsACycle) {
   Network network = TwoLayers();
   network.AddLayer("behind", Relu(), {"next"});
@@ -180,7 +180,7 @@ TEST(NetworkTest, SharesWeightsOnlyWithAnEarlierLayerOfTheSameShapes) {
   EXPECT_THAT(resolve(3, "second"), StatusIs(absl::StatusCode::kNotFound));
 }
 
-// A layer with a weight and a statistic whose signature the test changes.
+// A layer with a weight and a statistic, whose signature the test changes.
 class OwnLayer final : public Layer {
  public:
   explicit OwnLayer(std::function<void(LayerSignature*)> change)
@@ -219,7 +219,7 @@ std::string OwnError(std::function<void(LayerSignature*)> change,
   return Error(network, mode);
 }
 
-// It trained on whatever lay in the arena.
+// Such a weight was once trained with whatever lay in the arena.
 TEST(NetworkTest, RefusesAWeightThatNoStepGivesAGradient) {
   EXPECT_EQ(OwnError([](LayerSignature*) {}), "");
   const auto no_step = [](LayerSignature* s) { s->gradient = StepUse(); };
@@ -271,7 +271,8 @@ TEST(NetworkTest, RefusesStepsThatCannotRunAsDeclared) {
   }
 }
 
-// A network with such names trains, and then no file can hold them.
+// A network with such names could be trained, but no file could hold its
+// weights.
 TEST(NetworkTest, RefusesNamesThatNoFileHolds) {
   Network network = TwoLayers();
   network.AddLayer("\xff", Relu(), {"x"});

@@ -7,13 +7,13 @@
 
 namespace footprint {
 
-// Each * takes as few characters as will do. A later * may take more instead of
-// an earlier one, so only the last is tried again.
+// Each * matches as few characters as possible. A later * can always match more
+// instead of an earlier one, so only the last one is tried again.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name) {
   size_t p = 0;
   size_t n = 0;
-  size_t star = absl::string_view::npos;  // the last that was met
-  size_t after_star = 0;                  // the place in the name behind it
+  size_t star = absl::string_view::npos;  // the last * so far
+  size_t after_star = 0;  // the position in the name after its match
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;

@@ -1,5 +1,5 @@
-// A group of parameters that are trained differently from the others: with a
-// rate of their own, with another decay, or not at all.
+// A group of parameters that are trained differently from the others: with
+// their own rate, with another decay, or not at all.
 //
 //   footprint::ParameterGroup biases;
 //   biases.pattern = "*.bias";
@@ -35,9 +35,9 @@ struct ParameterGroup {
 // of the lengths.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name);
 
-// InvalidArgument, naming the group: an empty pattern, a factor that is not
-// finite and above 0, a decay that is not finite and at least 0, or a frozen
-// group with a factor or a decay.
+// InvalidArgument, with the name of the group, if the pattern is empty, if the
+// factor is not finite or not above 0, if the decay is not finite or negative,
+// or if a frozen group has a factor or a decay.
 absl::Status CheckGroup(const ParameterGroup& group);
 
 }  // namespace footprint

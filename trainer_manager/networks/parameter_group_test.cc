@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The definition of a match, without any thought of time.
+// Follows the definition of a match, whatever the time it takes.
 bool MatchesByDefinition(absl::string_view pattern, absl::string_view name) {
   if (pattern.empty()) return name.empty();
   if (pattern[0] == '*') {

@@ -29,7 +29,7 @@ LayerPointer SmallFilters() {
   return Convolution2d(options);
 }
 
-// Values of images by their height, each read by any number of layers.
+// Holds values of images by their height; any number of layers may read each.
 class ImageNetworkBuilder {
  public:
   explicit ImageNetworkBuilder(uint32_t seed) : random_(seed) {
@@ -56,14 +56,14 @@ class ImageNetworkBuilder {
   }
 
  private:
-  // A height of which there are values.
+  // Returns a height for which there are values.
   int64_t DrawHeight() {
     auto found = values_.begin();
     std::advance(found, random_() % values_.size());
     return found->first;
   }
 
-  // Mostly the newest value, so that there are chains.
+  // Returns mostly the newest value, which makes chains.
   std::string Draw(int64_t height) {
     const std::vector<std::string>& values = values_[height];
     const std::string name =
@@ -150,7 +150,7 @@ LayerPointer Filters(int64_t channels, int64_t kernel, int64_t stride) {
   return Convolution2d(options);
 }
 
-// A chain of layers with sums of what lies some layers back.
+// A chain of layers with sums over values from some layers back.
 class ResidualBuilder {
  public:
   explicit ResidualBuilder(std::string input) : last_(std::move(input)) {}
@@ -164,8 +164,8 @@ class ResidualBuilder {
     last_ = name;
   }
 
-  // Adds a block for images; with a stride, the shortcut has a convolution,
-  // too.
+  // Adds a block for images. With a stride, the shortcut also has a
+  // convolution.
   void AddImageBlock(const std::string& name, int64_t channels,
                      int64_t stride) {
     std::string shortcut = last_;
@@ -225,7 +225,7 @@ Network RandomRowNetwork(uint32_t seed) {
     const std::string name = absl::StrCat("layer", i);
     const uint32_t kind = static_cast<uint32_t>(random() % 9);
     if (kind == 0) {
-      // At times with the weights of an earlier one.
+      // Half of the time, shares the weights of an earlier layer.
       const bool shares = !owner.empty() && random() % 2 == 0;
       network.AddLayer(name, FullyConnected(6), {pick()}, shares ? owner : "");
       owner = shares ? owner : name;

@@ -1,10 +1,10 @@
-// Random networks, for tests of properties that hold for every network.
+// Random networks for tests of properties that hold for every network.
 //
 //   footprint::Network network = footprint::RandomImageNetwork(/*seed=*/7);
 //
-// The same seed gives the same network. It can be trained and used for
-// inference: every layer leads to the one loss. The caller owns the network.
-// Thread-safe. Memory: see network.h.
+// Equal seeds give equal networks. They can be trained and used for inference:
+// every layer leads to the only loss. The caller owns the network. Thread-safe.
+// Memory: see network.h.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_RANDOM_NETWORK_H_
@@ -15,33 +15,34 @@
 
 namespace footprint {
 
-// Rows: input "x" [4, 6], label of [4, 2]; sums, flattens, values that
-// several layers read, and weights that several layers share.
+// Rows: input "x" [4, 6], label [4, 2]. The layers include sums, flattens,
+// values with several readers, and shared weights.
 Network RandomRowNetwork(uint32_t seed);
 
-// Images: input "x" [batch, 3, 8, 8] of 3 to 20, label of [batch, 2];
-// convolutions, activations, normalizations, poolings and sums.
+// Images: input "x" [batch, 3, 8, 8] with a batch of 3 to 20, label [batch, 2].
+// The layers are convolutions, activations, normalizations, poolings and sums.
 Network RandomImageNetwork(uint32_t seed);
 
-// Sentences: input "x" [batch, 5] of 2 to 8, label of the same shape, both of
-// indices below kTokens; attention, wide layers and residual sums.
+// Sentences: input "x" [batch, 5] with a batch of 2 to 8, label of the same
+// shape, both indices below kTokens. The layers are attention, wide layers and
+// residual sums.
 constexpr int kTokens = 7;
 Network RandomTokenNetwork(uint32_t seed);
 
-// Images of 3 channels and any size, label of [batch, 2]: one to four residual
-// blocks with batch normalization, of which the third halves the image, and
-// pooling between.
+// Images of 3 channels and any size, label [batch, 2]: one to four residual
+// blocks with batch normalization and pooling between them. The third block
+// halves the image.
 Network RandomResidualNetwork(uint32_t seed);
 
-// One of the above, in turn; label of [batch, 2], or of the sentence where
-// `seed` % 4 is 2.
+// One of the above, chosen by `seed` % 4. The label is [batch, 2], or that of
+// the sentence if `seed` % 4 is 2.
 Network RandomNetwork(uint32_t seed);
 
-// A network that is not drawn, but as foreign as those: budgets were seen to
-// fail on it. Input "image" [13, 3, 40, 28] of 10 classes: two residual blocks
-// with batch normalization, a max pooling and an average pooling.
+// A fixed network on which budgets once failed. Input "image" [13, 3, 40, 28]
+// of 10 classes: two residual blocks with batch normalization, a max pooling
+// and an average pooling.
 Network ResidualImageClassifier();
-// Input "tokens" [16, 24] of 10 classes: blocks of attention, of ten layers
+// Input "tokens" [16, 24] of 10 classes: blocks of attention with ten layers
 // each, normalized before each part.
 Network AttentionClassifier(int blocks = 3);
 

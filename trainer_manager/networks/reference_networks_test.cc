@@ -11,8 +11,8 @@
 namespace footprint {
 namespace {
 
-// The number of weights that training changes; the sums below are those of the
-// papers' tables, or by hand.
+// Returns the number of trained weights. The expected sums come from the
+// papers' tables or were computed by hand.
 int64_t WeightCount(const Network& network) {
   const absl::StatusOr<ResolvedNetwork> resolved =
       ResolveNetwork(network, NetworkMode::kTraining);

@@ -77,8 +77,8 @@ bool IsIgnored(const std::string& name, const ParameterMap& map) {
   return false;
 }
 
-// The parameters that are to be loaded. Fails where the map names others than
-// the model's.
+// Returns the parameters to load. Fails if the map names others than the
+// model's.
 absl::StatusOr<std::vector<Parameters::Parameter>> ChooseParameters(
     const ParameterMap& map,
     absl::Span<const Parameters::Parameter> parameters) {
@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<Parameters::Parameter>> ChooseParameters(
   return chosen;
 }
 
-// The tensors of the file, in the order of the model's parameters.
+// Returns the file's tensors in the order of the model's parameters.
 absl::StatusOr<std::vector<Source>> Match(
     const SafetensorsIndex& index, const ParameterMap& map,
     absl::Span<const Parameters::Parameter> parameters) {
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<Source>> Match(
   return sources;
 }
 
-// The tensor's values from the `first`th on.
+// Reads the tensor's values from index `first` on.
 absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
                       size_t first, absl::Span<float> values) {
   return file.Read(
@@ -137,7 +137,7 @@ absl::Status ReadPart(const SafetensorsFile& file, const TensorInfo& tensor,
 
 constexpr size_t kBufferValues = 16 * 1024;
 
-// Returns whether the parameter takes the tensor's values.
+// Fails unless the parameter accepts all of the tensor's values.
 absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
                          const Parameters::Parameter& parameter) {
   std::vector<float> buffer(std::min(kBufferValues, parameter.values.size()));
@@ -158,7 +158,7 @@ absl::Status CheckValues(const SafetensorsFile& file, const TensorInfo& tensor,
   return absl::OkStatus();
 }
 
-// Reads a matrix of the file; its transposed goes to `values`.
+// Reads a matrix of the file and writes its transpose to `values`.
 absl::Status ReadTransposed(const SafetensorsFile& file,
                             const TensorInfo& tensor,
                             absl::Span<float> values) {

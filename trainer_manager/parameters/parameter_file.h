@@ -1,17 +1,17 @@
-// Weights and statistics of a model in a safetensors file.
+// Saves and loads a model's weights and statistics as a safetensors file.
 //
 //   absl::Status status =
 //       footprint::SaveParameters(*parameters, "model.safetensors");
 //   status = footprint::LoadParameters("model.safetensors", parameters.get());
 //
 // The file holds each parameter by its name, in F32. Saving replaces the file
-// as a whole or not at all: interrupted, or on a full disk, the old one stays.
-// Loading is strict: file and model have the same names and shapes, and all
-// values are finite, which is checked before the first value changes; then
-// values are read straight into the model's memory. A file must not be written
-// in place meanwhile; saving does not. Parameters and map stay the caller's,
-// and the file is closed at the end: nothing is kept. Thread-compatible.
-// Memory: 64 KiB and the file's header. Time: that of reading the file twice.
+// as a whole or not at all: if it is interrupted or the disk is full, the old
+// file stays. Loading is strict: file and model must have the same names and
+// shapes, and all values must be finite. This is checked before the first value
+// changes; then values are read straight into the model's memory. A file must
+// not be written in place meanwhile; saving does not do that. Keeps nothing of
+// its arguments and closes the file. Thread-compatible. Memory: 64 KiB and the
+// file's header. Time: that of reading the file twice.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETER_FILE_H_
@@ -28,36 +28,36 @@
 
 namespace footprint {
 
-// Errors as of AtomicFile (//base/files:atomic_file). ResourceExhausted: the
-// disk is full. NotFound: no such folder. Unavailable: another process is
-// saving there.
+// Errors are those of AtomicFile (//base/files:atomic_file): ResourceExhausted
+// if the disk is full, NotFound if there is no such folder, Unavailable if
+// another process is saving to the path.
 absl::Status SaveParameters(const Parameters& parameters,
                             absl::string_view path);
 
-// NotFound: no such file. InvalidArgument: no regular file (a pipe is not
-// waited for), not a safetensors file, cut short, or of another model; the text
-// names the first parameter that differs; or a value is NaN, infinite, or a
-// running variance below 0; the text names the tensor and the place.
-// PermissionDenied: it must not be read. FailedPrecondition: it was written to
-// meanwhile. Unavailable: the system refused to read. After the last two, some
-// values may have changed.
+// NotFound if there is no such file. InvalidArgument if it is not a regular
+// file (Load does not wait for a pipe), not a safetensors file, truncated, or
+// of another model, where the message names the first parameter that differs;
+// or if a value is NaN, infinite, or a running variance below 0, where the
+// message names the tensor and the position. PermissionDenied if it must not be
+// read. FailedPrecondition if it was written to meanwhile. Unavailable if the
+// system refused a read. After the last two, some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
-// The same for a file of another program, or for a part of the model
-// (ParameterMap::only). InvalidArgument also: the map names what is no
-// parameter of the model, or transposes what is no matrix; the pattern matches
-// no parameter.
+// Does the same for a file of another program, or for a part of the model
+// (ParameterMap::only). InvalidArgument also if the map names something that is
+// not a parameter of the model or transposes something that is not a matrix, or
+// if the pattern matches no parameter.
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 
-// A file of a training (training_state.h) has this key in its metadata, and a
-// tensor for each state of the optimizer, whose name is that of the weight,
-// this ending and a number. LoadParameters passes over these tensors.
+// The file of a training (training_state.h) has this key in its metadata. It
+// has a tensor for each state of the optimizer, named by the weight, this
+// ending and a number. LoadParameters skips these tensors.
 inline constexpr char kTrainingFileKey[] = "footprint.iteration";
 inline constexpr char kStateEnding[] = ".optimizer";
 
-// The same for any tensors of float: their names, shapes and memory. Loading
-// changes none of them unless all of the file's are good.
+// Do the same for any float tensors, given by name, shape and memory. Loading
+// changes none of them unless all of the file's tensors are valid.
 absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          const std::map<std::string, std::string>& metadata,
                          absl::string_view path);

@@ -54,7 +54,7 @@ void WriteFile(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// A backbone goes from one model to another that has another head.
+// Loads the backbone of one model into another with another head.
 TEST(ParameterFileTest, APatternLoadsAPart) {
   const std::string path = MakePath("part.safetensors");
   Network wide;
@@ -116,7 +116,7 @@ TEST(ParameterFileTest, RefusesAFileOfAnotherModelAndChangesNothing) {
       HasSubstr("tensor \"fc1.weight\" is F32 [784, 512], but the model "
                 "has F32 [13, 50]"));
   EXPECT_EQ(CopyValues(*model), before);
-  // A file that has all of the model's parameters, and more.
+  // The file has all of the model's parameters, and more.
   Network head;
   head.AddInput("x", {{1, 3}});
   head.AddLayer("only", Relu(), {"x"});
@@ -159,7 +159,8 @@ TEST(ParameterFileTest, RefusesValuesThatAreNotFiniteAndChangesNothing) {
   const auto model = Make(DigitMlp(1), 1);
   const std::vector<float> before = CopyValues(*model);
   for (const float value : {NAN, INFINITY, -INFINITY}) {
-    // The last of many buffers, of the first parameter, and one of the last.
+    // One value is in the last of many buffers of the first parameter, the
+    // other in the last parameter.
     for (const auto& [name, place] :
          {std::make_pair("fc1.weight", 784 * 512 - 1),
           std::make_pair("fc3.bias", 3)}) {
@@ -184,7 +185,7 @@ TEST(ParameterFileTest, RefusesAVarianceBelowZero) {
   const auto plan = PlanExecution(network, NetworkMode::kInference, {});
   ASSERT_THAT(plan, IsOk());
   const auto damaged = *Parameters::Create(*plan, 1);
-  // A mean may be below 0, and 0 is a variance.
+  // A mean may be below 0, and a variance may be 0.
   (*damaged->Find("norm.mean"))[1] = -1;
   (*damaged->Find("norm.variance"))[0] = 0;
   ASSERT_THAT(SaveParameters(*damaged, path), IsOk());

@@ -1,5 +1,5 @@
 // Maps a model's parameters to a weight file of another program: their names
-// there, and their layouts.
+// and layouts there.
 //
 //   footprint::ParameterMap map = footprint::PyTorchMap(*plan);
 //   map.tensors["qkv.weight"].name = "attention.in_proj_weight";
@@ -27,22 +27,22 @@ struct FileTensor {
 };
 
 struct ParameterMap {
-  // Tensors of the file by the model's names. A parameter that is not in it has
+  // Tensors of the file by the model's names. A parameter without an entry has
   // the model's name and layout.
   std::map<std::string, FileTensor> tensors;
   // If set, only parameters whose names match this pattern, such as
   // "backbone.*", are loaded (//trainer_manager/networks:parameter_group). The
   // others stay as they are, and the file may hold more tensors.
   absl::optional<std::string> only;
-  // Endings of the names of tensors that the file may hold beside the model's.
+  // Name endings of tensors that the file may hold in addition to the model's.
   std::vector<std::string> ignored_endings;
 };
 
-// Returns the map for the state dict of PyTorch modules that are named as the
-// plan's layers: Linear's weight is transposed; a norm's scale and shift are
-// weight and bias, its mean and variance running_mean and running_var, beside
-// which num_batches_tracked is ignored. Convolutions and embeddings are as
-// here.
+// Returns the map for the state dict of PyTorch modules that are named like the
+// plan's layers. Linear's weight is transposed. A norm's scale and shift are
+// weight and bias, its mean and variance are running_mean and running_var, and
+// num_batches_tracked is ignored. Convolutions and embeddings have the same
+// layout in both.
 ParameterMap PyTorchMap(const ExecutionPlan& plan);
 
 }  // namespace footprint

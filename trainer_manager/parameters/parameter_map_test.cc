@@ -34,9 +34,9 @@ struct StateTensor {
   std::vector<float> values;
 };
 
-// As `safetensors.torch.save_model` writes a module of conv = Conv2d(1, 2, 1),
-// bn = BatchNorm2d(2), fc = Linear(4, 3), ln = LayerNorm(3), with the names and
-// layouts of its state dict.
+// The names and layouts are those that `safetensors.torch.save_model` writes
+// for a module of conv = Conv2d(1, 2, 1), bn = BatchNorm2d(2), fc = Linear(4,
+// 3), ln = LayerNorm(3).
 std::vector<StateTensor> StateDict() {
   return {{"conv.weight", {2, 1, 1, 1}, {2, -1}},
           {"conv.bias", {2}, {0.5f, 0.25f}},
@@ -71,7 +71,7 @@ std::string Write(const std::string& name,
   return path;
 }
 
-// The same module.
+// Returns the same module as a network.
 Network Module() {
   Network network;
   network.AddInput("x", {{1, 1, 1, 2}});
@@ -86,7 +86,8 @@ Network Module() {
   return network;
 }
 
-// The output of PyTorch for x = (1, -2), by its formulas, in double.
+// Returns PyTorch's output for x = (1, -2), by its formulas, in double
+// precision.
 std::vector<double> Expected() {
   const double x[2] = {1, -2};
   const double conv[2][2] = {{2, 0.5}, {-1, 0.25}};

@@ -16,7 +16,8 @@
 namespace footprint {
 namespace {
 
-// The values that go into one output, and the outputs that one value reaches.
+// The number of values that one output depends on, and the number of outputs
+// that one value affects.
 struct Fan {
   double in = 1;
   double out = 1;
@@ -77,12 +78,12 @@ int64_t FirstRefused(absl::string_view name, absl::Span<const float> values) {
   return -1;
 }
 
-// The block that records lie in runs no destructors.
+// The block that holds the records runs no destructors.
 Parameters::~Parameters() {
   std::destroy(parameters_.begin(), parameters_.end());
 }
 
-// Names and records lie behind the values.
+// Names and records are stored after the values.
 absl::Status Parameters::AllocateFor(const ExecutionPlan& plan) {
   size_t count = 0;
   size_t name_bytes = 0;

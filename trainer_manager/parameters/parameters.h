@@ -1,13 +1,13 @@
-// The weights and statistics of a model: what training changes and inference
+// The weights and statistics of a model, which training changes and inference
 // reads.
 //
 //   auto parameters = footprint::Parameters::Create(plan, /*seed=*/1);
 //   auto bias = (*parameters)->Find("hidden.bias");
 //
-// Owns one block of memory for all of them, shared by the managers that train
-// and infer with them, and freed with the last. Thread-compatible: training
-// writes here. Memory: the plan's model_bytes, and in the same block about 72
-// bytes and the name for each parameter.
+// Owns one block of memory for all of them. The managers that train and infer
+// with them share the block, and the last one frees it. Thread-compatible:
+// training writes here. Memory: the plan's model_bytes and, in the same block,
+// about 72 bytes and the name for each parameter.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_PARAMETERS_PARAMETERS_H_
@@ -26,9 +26,9 @@
 
 namespace footprint {
 
-// The place of the first value that no parameter of this name takes, or -1:
-// NaN, infinity and, where the name ends in ".variance" as a norm's running
-// variance does, less than 0. Time: one pass.
+// Returns the index of the first value that a parameter of this name refuses,
+// or -1. It refuses NaN, infinity and, if the name ends in ".variance" like
+// that of a norm's running variance, values below 0. Time: one pass.
 int64_t FirstRefused(absl::string_view name, absl::Span<const float> values);
 
 class Parameters {
@@ -39,14 +39,15 @@ class Parameters {
     absl::Span<float> values;
   };
 
-  // Called with each parameter, in the order of the layers, once it holds what
-  // its layer asks for; may write other values.
+  // Called with each parameter, in the order of the layers, once it holds its
+  // layer's initial values. May write other values.
   using Initialize = std::function<void(const Parameter&)>;
 
-  // Initialised as the layers ask, then as `initialize` does, if given; the
-  // same seed gives the same values. ResourceExhausted: no memory.
-  // InvalidArgument: the plan was edited; a value of `initialize` is NaN or
-  // infinite, or a running variance below 0, and the text names the parameter.
+  // Initialises the parameters as the layers say, then by `initialize`, if
+  // given. Equal seeds give equal values. ResourceExhausted if there is no
+  // memory. InvalidArgument if the plan was edited, or if `initialize` wrote
+  // NaN, infinity or a running variance below 0; the message names the
+  // parameter.
   static absl::StatusOr<std::shared_ptr<Parameters>> Create(
       const ExecutionPlan& plan, uint64_t seed,
       const Initialize& initialize = nullptr);
@@ -56,7 +57,7 @@ class Parameters {
   // Returns the parameters in the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }
 
-  // NotFound: no parameter of that name.
+  // Returns the values. NotFound if there is no parameter of that name.
   absl::StatusOr<absl::Span<float>> Find(absl::string_view name) const;
 
  private:
@@ -65,7 +66,7 @@ class Parameters {
   absl::Status AllocateFor(const ExecutionPlan& plan);
 
   MemoryBlock block_;
-  absl::Span<const Parameter> parameters_;  // behind the values
+  absl::Span<const Parameter> parameters_;  // stored after the values
 };
 
 }  // namespace footprint

@@ -33,7 +33,7 @@ TEST(ParametersTest, AreInitialisedAsTheLayersAsk) {
   const absl::Span<float> bias = *parameters->Find("fc.bias");
   EXPECT_TRUE(
       std::all_of(bias.begin(), bias.end(), [](float v) { return v == 0; }));
-  // 256 * 9 inputs a filter: a standard deviation of sqrt(2 / 2304).
+  // A filter has 256 * 9 inputs, so the standard deviation is sqrt(2 / 2304).
   const absl::Span<float> weight = *parameters->Find("block3b_conv1.weight");
   double squares = 0;
   for (const float v : weight) squares += static_cast<double>(v) * v;

@@ -18,7 +18,7 @@ std::string Bytes(int64_t bytes) {
                       FormatCount(bytes), " B)");
 }
 
-// "step 12, conv1: forward"
+// Returns a text such as "step 12, conv1: forward".
 std::string BoundStep(const MemoryPlan& plan, const PictureLabels& labels) {
   return absl::StrCat("step ", FormatCount(plan.lower_bound.step),
                       labels.bound_step.empty() ? "" : ", ", labels.bound_step);
@@ -47,7 +47,7 @@ std::string Verdict(absl::Span<const TensorRequest> requests,
                                           static_cast<double>(bound.bytes)));
 }
 
-// The certificate, its largest tensors first.
+// Returns the table of the certificate, its largest tensors first.
 PageTable CertificateTable(absl::Span<const TensorRequest> requests,
                            const MemoryPlan& plan) {
   PageTable table;

@@ -1,11 +1,12 @@
-// A plan as a picture: steps to the right, bytes upwards, a box a tensor.
+// Draws a plan as a picture: steps to the right, bytes upwards, a box for each
+// tensor.
 //
 //   std::string html = DrawPlan(requests, plan, "LeNet, batch 32");
 //
-// The page needs nothing but itself: no script, no network. Pointing at a box
-// shows the tensor; the tensors of the certificate have full colour, and lines
-// mark the lower bound and the step that proves it. Pure and thread-safe.
-// Memory and time: linear, about 300 bytes of page a tensor.
+// The page is self-contained: no script, no network. Pointing at a box shows
+// the tensor. The tensors of the certificate have full colour, and lines mark
+// the lower bound and the step that proves it. Pure and thread-safe. Memory and
+// time: linear, about 300 bytes of page a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_LAYOUT_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLAN_FILES_LAYOUT_PICTURE_H_
@@ -20,10 +21,11 @@
 
 namespace footprint {
 
-// Labels of a picture, besides sizes and places.
+// Labels of a picture in addition to sizes and offsets.
 struct PictureLabels {
-  // One a request, such as "weight" or "activation": tensors are coloured by
-  // kind, in the order in which kinds appear; at most 8 differ.
+  // One for each request, such as "weight" or "activation". Tensors are
+  // coloured by kind, in the order in which kinds appear; at most 8 colours
+  // differ.
   std::vector<std::string> kinds;
   std::vector<LayoutChart::Span> spans;  // such as "forward"
   std::string bound_step;                // the name of the bound's step

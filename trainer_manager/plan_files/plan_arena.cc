@@ -1,4 +1,4 @@
-// Plans the tensors of a CSV file in one arena. `plan_arena --help` tells all.
+// Plans the tensors of a CSV file in one arena. See `plan_arena --help`.
 
 #include <algorithm>
 #include <ctime>
@@ -78,7 +78,7 @@ int Complain(const std::string& message, ExitStatus exit_status) {
   return exit_status;
 }
 
-// The flag that is below zero, where one is.
+// Returns the name of a flag whose value is negative, or an empty text.
 std::string NegativeFlag() {
   if (absl::GetFlag(FLAGS_capacity) < 0) return "--capacity";
   if (absl::GetFlag(FLAGS_node_limit) < 0) return "--node_limit";
@@ -125,8 +125,7 @@ void Print(const std::string& path, const std::vector<TensorRequest>& requests,
           : "");
 }
 
-// Returns whether one of the outputs would overwrite the input, or the other
-// output.
+// Returns an output path that would overwrite the input or the other output.
 std::string OverwrittenPath(const std::string& input) {
   const std::string output = absl::GetFlag(FLAGS_output);
   const std::string picture = absl::GetFlag(FLAGS_picture);
@@ -138,7 +137,8 @@ std::string OverwrittenPath(const std::string& input) {
   return is_twice ? picture : "";
 }
 
-// To a pipe or a device as it comes, to a file as a whole or not at all.
+// Writes directly to a pipe or a device; writes a file as a whole or not at
+// all.
 absl::Status WriteFile(const std::string& path, const std::string& text) {
   footprint::AtomicFileOptions options;
   options.special_files = footprint::SpecialFiles::kWriteAsTheyAre;
@@ -173,7 +173,7 @@ int WriteResults(const std::string& path,
       DrawPlan(requests, plan, std::filesystem::path(path).stem().string()));
 }
 
-// Folders become their CSV files, by name.
+// Lists the files; a folder stands for its CSV files, in order of their names.
 bool ListFiles(const std::vector<char*>& arguments,
                std::vector<std::string>* files) {
   for (size_t i = 1; i < arguments.size(); ++i) {
@@ -187,7 +187,8 @@ bool ListFiles(const std::vector<char*>& arguments,
     for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
       if (entry.path().extension() != ".csv") continue;
       found.push_back(entry.path());
-      // Nobody may ever write to a pipe that nobody named.
+      // A pipe in a folder may never have a writer, so the program must not
+      // open it.
       if (entry.is_regular_file(error)) continue;
       Complain(absl::StrCat(found.back(), ": not a regular file"), kBadInput);
       return false;

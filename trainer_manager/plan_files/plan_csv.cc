@@ -41,7 +41,7 @@ struct Field {
   int64_t column = 0;
 };
 
-// Messages quote what was found, but not all of a long line.
+// Quotes a text for a message, shortened if it is long.
 std::string Quoted(absl::string_view text) {
   constexpr size_t kLongest = 40;
   const bool is_long = text.size() > kLongest;
@@ -57,7 +57,7 @@ bool CanStand(absl::string_view id) {
   return !id.empty() && std::none_of(id.begin(), id.end(), IsControl);
 }
 
-// As a field, quoted where it must be.
+// Returns the id as a field, quoted where necessary.
 std::string FormatField(absl::string_view id) {
   if (id.find_first_of(",\"") == absl::string_view::npos) {
     return std::string(id);
@@ -65,7 +65,7 @@ std::string FormatField(absl::string_view id) {
   return absl::StrCat("\"", absl::StrReplaceAll(id, {{"\"", "\"\""}}), "\"");
 }
 
-// One row at a time, with the places of its fields.
+// Reads one row at a time, with the positions of its fields.
 class Parser {
  public:
   Parser(absl::string_view text, absl::string_view file_name)
@@ -101,7 +101,7 @@ class Parser {
         file_name_, ":", field.line, ":", field.column, ": ", parts...));
   }
 
-  // False at the end of the text, and where it cannot be read further.
+  // Returns false at the end of the text, and where it cannot be read further.
   bool NextRow() {
     row_.clear();
     while (csv_.Next()) {
@@ -154,7 +154,7 @@ class Parser {
                  " fields, but the header has ", columns_.size(), " columns");
   }
 
-  // A fault of the row by itself, at the field that has it.
+  // Returns an error of the row by itself, at the field that has it.
   absl::Status CheckRow(const TensorRequest& request) const {
     const absl::Status status = CheckRequests(absl::MakeConstSpan(&request, 1));
     if (!absl::IsInvalidArgument(status)) return absl::OkStatus();
@@ -189,7 +189,8 @@ class Parser {
     return ParseNumber(field, &passed_over);
   }
 
-  // Each "FROM-TO", or "FROM-TO@FROM:TO" with the bytes that stay in use.
+  // Accepts gaps "FROM-TO", or "FROM-TO@FROM:TO" with the bytes that stay in
+  // use.
   absl::Status PassOverGaps(const Field& field) {
     for (const absl::string_view gap :
          absl::StrSplit(field.text, ' ', absl::SkipEmpty())) {
@@ -229,7 +230,7 @@ class Parser {
   }
 
   absl::Status ParseNumber(const Field& field, int64_t* number) const {
-    // SimpleAtoi would take spaces and a plus sign as well.
+    // SimpleAtoi also accepts spaces and a plus sign.
     absl::string_view digits = field.text;
     if (!digits.empty() && digits.front() == '-') digits.remove_prefix(1);
     for (const char character : digits) {

@@ -1,4 +1,4 @@
-// Requests and plans as comma-separated values.
+// Reads and writes requests and plans as comma-separated values.
 //
 //   id,lower,upper,size
 //   activation,0,4,1024
@@ -23,28 +23,29 @@
 
 namespace footprint {
 
-// The header names the columns id, lower, upper and size, in any order. There
-// may also be alignment; offset, which is passed over, so that a plan can be
-// planned again; and gaps, as minimalloc writes them ("3-5 7-9@0:64"): a tensor
-// counts as live in its gaps, so that a plan is valid, but one that uses them
-// may be lower than the bound. `tensors_with_gaps`, if given, becomes their
-// number.
+// The header names the columns id, lower, upper and size, in any order. Three
+// more columns are allowed: alignment; offset, which is ignored, so that a plan
+// can be planned again; and gaps in minimalloc's form ("3-5 7-9@0:64"). A
+// tensor counts as live in its gaps, so the plan is valid, but a plan that uses
+// gaps may be lower than the bound. `tensors_with_gaps`, if given, is set to
+// their number.
 //
-// A field may be quoted, a quotation mark in it doubled. Lines end in "\n" or
-// "\r\n"; the last may lack it, blank ones may follow it, and a byte order mark
-// may stand before the first. Each id occurs once.
+// A field may be quoted, with quotation marks in it doubled. Lines end in "\n"
+// or "\r\n". The last line may lack it, blank lines may follow, and the text
+// may begin with a byte order mark. Each id must be unique.
 //
-// InvalidArgument "FILE:LINE:COLUMN: what and what was expected", also of a row
-// that CheckRequests would refuse by itself; columns are counted in bytes from
+// InvalidArgument is "FILE:LINE:COLUMN: what and what was expected", also for a
+// row that CheckRequests refuses by itself. Columns are counted in bytes from
 // 1.
 absl::StatusOr<std::vector<TensorRequest>> ParseRequestsCsv(
     absl::string_view text, absl::string_view file_name,
     int64_t* tensors_with_gaps = nullptr);
 
-// The requests with an offset each: id,lower,upper,size,alignment,offset; ids
-// are quoted where they must be. InvalidArgument: an id that the format cannot
-// hold (empty, with a control character, or of an earlier tensor), or another
-// number of offsets.
+// Returns the requests, each with its offset:
+// id,lower,upper,size,alignment,offset. Ids are quoted where necessary.
+// InvalidArgument if the format cannot hold an id (it is empty, has a control
+// character, or is that of an earlier tensor), or if the number of offsets
+// differs.
 absl::StatusOr<std::string> PlanToCsv(absl::Span<const TensorRequest> requests,
                                       const MemoryPlan& plan);
 

@@ -1,5 +1,5 @@
-// Any text as requests: what is read can be written as a plan, and is read
-// again as it was.
+// Reads any text as requests. What is accepted can be written as a plan and
+// reads back unchanged.
 
 #include <cstddef>
 #include <cstdint>

@@ -52,7 +52,7 @@ TEST(ParseRequestsCsvTest, CountsTensorsWithGaps) {
   ASSERT_THAT(requests, IsOk());
   EXPECT_EQ(requests->size(), 3);
   EXPECT_EQ(with_gaps, 2);
-  // They count as live throughout.
+  // Tensors count as live in their gaps.
   EXPECT_EQ((*requests)[0].lower_step, 0);
   EXPECT_EQ((*requests)[0].upper_step, 9);
 }
@@ -142,7 +142,7 @@ TEST(PlanToCsvTest, RefusesWhatItCannotHold) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// Whatever is done to a file, it is read in full or refused with its place.
+// Any damaged file is read in full or refused with the position of the error.
 TEST(ParseRequestsCsvTest, SurvivesDamagedFiles) {
   std::mt19937_64 random(1);
   constexpr absl::string_view kBytes = ",\n\r\"-+09 ax\0\xff";

@@ -1,4 +1,4 @@
-// Requests and plans as protocol buffers: plan.proto.
+// Converts requests and plans to and from protocol buffers: plan.proto.
 //
 //   MemoryPlanProto proto = PlanToProto(requests, plan);
 //   absl::StatusOr<PlannedRequests> again = PlanFromProto(proto);
@@ -25,13 +25,12 @@ struct PlannedRequests {
 MemoryPlanProto PlanToProto(absl::Span<const TensorRequest> requests,
                             const MemoryPlan& plan);
 
-// The requests alone, for planning. Requests that CheckRequests refuses are
-// refused.
+// Returns the requests for planning. Errors: those of CheckRequests.
 absl::StatusOr<std::vector<TensorRequest>> RequestsFromProto(
     const MemoryPlanProto& proto);
 
-// A plan that was made elsewhere is believed only after ValidatePlan: its
-// errors are passed on. InvalidArgument: an unknown method or kind of bound.
+// Reads a plan that was made elsewhere and validates it. Errors: those of
+// ValidatePlan; InvalidArgument if the method or the kind of bound is unknown.
 absl::StatusOr<PlannedRequests> PlanFromProto(const MemoryPlanProto& proto);
 
 }  // namespace footprint

@@ -1,5 +1,5 @@
-// Any bytes as a plan: one that is believed holds when it is written and read
-// again.
+// Reads any bytes as a plan. A plan that is accepted stays valid when it is
+// written and read again.
 
 #include <string>
 

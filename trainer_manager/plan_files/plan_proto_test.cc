@@ -50,7 +50,7 @@ TEST(PlanProtoTest, BelievesNoPlan) {
   EXPECT_THAT(RequestsFromProto(bad), Not(IsOk()));
 }
 
-// As of a writer that knows no alignments.
+// Some writers do not know alignments.
 TEST(PlanProtoTest, AnAlignmentThatIsNotSaidIsOneByte) {
   MemoryPlanProto proto;
   TensorRequestProto* const request = proto.add_requests();
@@ -62,7 +62,7 @@ TEST(PlanProtoTest, AnAlignmentThatIsNotSaidIsOneByte) {
   EXPECT_EQ((*requests)[0].alignment_bytes, 1);
 }
 
-// Whatever the bytes, what is accepted is a valid plan.
+// Whatever the bytes, an accepted plan is valid.
 TEST(PlanProtoTest, SurvivesDamagedBytes) {
   std::vector<std::string> plans;
   for (uint64_t seed = 0; seed < 50; ++seed) {
@@ -77,7 +77,8 @@ TEST(PlanProtoTest, SurvivesDamagedBytes) {
     std::string bytes = plans[trial % plans.size()];
     for (uint64_t edit = 0; edit <= random() % 3; ++edit) {
       const size_t place = random() % bytes.size();
-      // Another length mostly ends the parse at once: seldom.
+      // Changes the length only seldom, since that mostly ends the parse at
+      // once.
       switch (random() % 6) {
         case 0:
           bytes.insert(place, 1, static_cast<char>(random()));
@@ -107,7 +108,7 @@ TEST(PlanProtoTest, SurvivesDamagedBytes) {
   EXPECT_LT(accepted, parsed);
 }
 
-// Every field of every message at the ends of its range.
+// Sets every field of every message to the ends of its range.
 TEST(PlanProtoTest, SurvivesExtremeFigures) {
   constexpr int64_t kExtremes[] = {0,
                                    -1,

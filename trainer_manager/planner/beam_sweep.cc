@@ -12,7 +12,8 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-// So many tensors looked at cost about as much as a node of the exact search.
+// A visit of this many tensors costs about as much as a node of the exact
+// search.
 constexpr int64_t kPlacesOfANode = 64;
 
 uint64_t HashPlacedItem(int32_t item, int64_t offset) {
@@ -27,7 +28,7 @@ BeamSweep::BeamSweep(const PlacementProblem* problem)
   ListEvents();
 }
 
-// The nearest to the fullest section first, in both directions.
+// Lists the tensors nearest to the fullest section first, in both directions.
 void BeamSweep::ListEvents() {
   for (size_t i = 0; i < problem_->items.size(); ++i) {
     const PlacementItem& item = problem_->items[i];
@@ -74,7 +75,8 @@ bool BeamSweep::Run(const Effort& effort) {
   return true;
 }
 
-// Stacks of the fullest section: the longest-lived lowest, more or less.
+// Stacks the tensors of the fullest section, roughly with the longest-lived
+// lowest.
 void BeamSweep::BeginPlans() {
   plans_.clear();
   for (int64_t i = 0; i < effort_.width; ++i) {
@@ -106,7 +108,7 @@ void BeamSweep::BeginPlans() {
   }
 }
 
-// Places the event's tensor; false when none of the plans has room for it.
+// Places the event's tensor. Returns false if no plan has room for it.
 bool BeamSweep::GoOn(const Event& event) {
   candidates_.clear();
   for (size_t p = 0; p < plans_.size(); ++p) {
@@ -116,8 +118,8 @@ bool BeamSweep::GoOn(const Event& event) {
   return !plans_.empty();
 }
 
-// For how many sections from `now` on there will be a gap between a tensor and
-// the one above it.
+// Returns for how many sections from `now` on there will be a gap between a
+// tensor and the one above it.
 double BeamSweep::Cost(int32_t lower_end, int64_t gap_bytes, int32_t upper_end,
                        int32_t now) const {
   const int32_t closed_until = gap_bytes > 0 ? now : std::max(now, upper_end);
@@ -127,7 +129,7 @@ double BeamSweep::Cost(int32_t lower_end, int64_t gap_bytes, int32_t upper_end,
 void BeamSweep::ListCandidates(const Event& event, int32_t plan) {
   const PlacementItem& item = problem_->items[event.item];
   const int32_t now = event.begins;
-  // The floor and the limit stay.
+  // The floor and the limit never end.
   const int32_t last = problem_->section_count() + 1;
   Front& front = plans_[plan].fronts[event.is_forwards];
   front.erase(
@@ -165,7 +167,7 @@ void BeamSweep::ListCandidates(const Event& event, int32_t plan) {
   }
 }
 
-// The best candidates become the plans.
+// Makes the best candidates the next plans.
 void BeamSweep::Keep(const Event& event) {
   const auto count =
       std::min(candidates_.size(), static_cast<size_t>(2 * effort_.width));

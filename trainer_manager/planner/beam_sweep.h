@@ -1,25 +1,25 @@
-// Plans that grow outwards from the fullest section, many side by side.
+// Grows many plans side by side, outwards from the fullest section.
 //
 //   BeamSweep sweep(&problem);
 //   BeamSweep::Effort effort;
 //   effort.height_limit = capacity;
 //   if (sweep.Run(effort)) Use(sweep.offsets());
 //
-// The outward sweep (outward_sweep.h) places what begins, section by section,
-// and never takes a choice back. Here each tensor is tried in both ends of each
-// gap, in each of the plans begun, and those go on that leave the least
-// broken-up space: the sections for which each free gap above a tensor, the
-// floor counting as one, will be there by what is known. A gap closes early
-// where what lives long lies beside what lives long.
+// The outward sweep (outward_sweep.h) places tensors as they begin, section by
+// section, and never takes a choice back. This sweep tries each tensor at both
+// ends of each gap in each of its plans, and keeps the plans that leave the
+// least fragmentation. The cost of a plan is the number of sections for which
+// each free gap above a tensor or the floor will exist, as far as is known. A
+// gap closes early if the tensors on both of its sides are long-lived.
 //
-// Where lifespans are short beside the whole, no stack of the fullest section
-// decides the rest; this finds plans near the bound that single sweeps and the
-// exact search miss.
+// If lifespans are short compared to the whole, the stack of the fullest
+// section does not decide the rest. There this sweep finds plans near the bound
+// that single sweeps and the exact search miss.
 //
 // Equal calls give equal plans unless the deadline passes. Thread-compatible;
 // keeps a pointer to the problem. Memory: 50 bytes for each plan and each
-// tensor live at one section, 16 for each plan and tensor. Time: O(w n l) with
-// w plans and l tensors live together.
+// tensor live in one section, and 16 for each plan and tensor. Time: O(w n l)
+// with w plans, n tensors and l tensors live together.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_BEAM_SWEEP_H_
@@ -47,36 +47,36 @@ class BeamSweep {
 
   explicit BeamSweep(const PlacementProblem* problem);
 
-  // About what a call takes at most for each of the plans side by side.
+  // Returns roughly the most nodes that a call takes for each of its plans.
   int64_t NodesOfAPlan() const;
 
-  // Returns whether a plan of at most the limit was found.
+  // Returns whether it found a plan of at most the limit.
   bool Run(const Effort& effort);
 
-  // Returns the offsets of the plan that was found last.
+  // Returns the offsets of the last plan that was found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Returns the nodes of all calls together; a node is about the work of one of
-  // ExactSearch's.
+  // Returns the nodes of all calls together. A node is about as much work as a
+  // node of ExactSearch.
   int64_t node_count() const { return node_count_; }
 
  private:
   static constexpr int32_t kNone = -1;
 
-  // A tensor that lies in the section that a front has reached.
+  // A tensor in the section that a front has reached.
   struct Place {
     int64_t low, high;
-    int32_t ends;  // the section, counted from the fullest one outwards
+    int32_t ends;  // section, counted outwards from the fullest one
   };
-  // The places by offset. A plan has one that goes forwards and one that goes
-  // backwards.
+  // The places by offset. Each plan has a front that goes forwards and one that
+  // goes backwards.
   using Front = std::vector<Place>;
   struct Plan {
     Front fronts[2];
     int32_t last_choice;
     uint64_t hash;
   };
-  // A tensor at an offset, and what was chosen before.
+  // A tensor at an offset, linked to the choice before it.
   struct Choice {
     int32_t previous;
     int32_t item;

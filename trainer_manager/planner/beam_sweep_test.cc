@@ -30,7 +30,8 @@ TEST(BeamSweepTest, PlansNothing) {
   EXPECT_TRUE(sweep.offsets().empty());
 }
 
-// One for each tensor beside the fullest section, more where that is full.
+// A plan takes a node for each tensor outside the fullest section, and more if
+// many tensors are live in that section.
 TEST(BeamSweepTest, APlanTakesNodesForWhatIsPlacedAndWhatLiesThere) {
   std::vector<TensorRequest> requests = {{"before", 0, 1, 1},
                                          {"after", 2, 3, 1}};

@@ -1,13 +1,14 @@
-// The least height by trying every order: the oracle of the planner's tests.
+// Finds the least height by trying every order. The planner's tests compare
+// with it.
 //
 //   const int64_t minimum = MinimumHeightByBruteForce(requests);
 //
 // Every plan can be pushed down until each tensor lies at the least multiple of
-// its alignment above those below it; taken in the order of their offsets, the
-// tensors are then placed on the skyline one by one. So the best of all orders
-// is the minimum. O(n! n^2).
+// its alignment above the tensors below it. In the order of their offsets,
+// those tensors are then placed on the skyline one by one, so the best of all
+// orders is the minimum. O(n! n^2).
 //
-// Pure, thread-safe. Memory: 16 bytes a tensor.
+// Pure and thread-safe. Memory: 16 bytes a tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_BRUTE_FORCE_PLANNER_H_

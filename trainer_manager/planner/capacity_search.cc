@@ -28,10 +28,10 @@ constexpr int64_t kStyleCount =
 static_assert(CapacitySearch::kTurnsOfARound == 2 * kStyleCount,
               "each style has a turn at the problem, and one merged");
 constexpr int64_t kFirstRoundNodes = 2000;
-// Merging that leaves more of the items does not help.
+// Merging does not help if a larger share of the items remains.
 constexpr double kMostToKeep = 0.9;
 
-// 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+// Returns a term of Luby's sequence: 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
 int64_t LubyTerm(int64_t index) {
   int64_t length = 1;
   while (length < index) length = 2 * length + 1;
@@ -46,7 +46,7 @@ int64_t LubyTerm(int64_t index) {
 
 Outcome CapacitySearch::Try(int64_t capacity, int64_t turn,
                             const Effort& effort) {
-  // Where there is nothing to merge, the problem itself has all turns.
+  // If nothing can be merged, the original problem gets all turns.
   const bool merges = turn % 2 == 1 && Merged(0) != nullptr;
   if (!can_merge_) turn *= 2;
   const int64_t round = turn / kTurnsOfARound;
@@ -59,7 +59,7 @@ Outcome CapacitySearch::Try(int64_t capacity, int64_t turn,
   search_effort.item_order = style.item_order;
   search_effort.seed = static_cast<uint64_t>(round);
   if (!merges) return TryAll(capacity, search_effort);
-  // All merged and a part of it, by turns.
+  // Alternates between merging all items and merging a part of them.
   const uint64_t seed = round % 2 == 0 ? 0 : static_cast<uint64_t>(round);
   return TryMerged(capacity, seed, search_effort);
 }
@@ -73,7 +73,7 @@ CapacitySearch::MergedSearch* CapacitySearch::Merged(uint64_t seed) {
   }
   if (seed == 0 || !can_merge_) return merged_.get();
   if (partly_merged_ == nullptr || partly_merged_seed_ != seed) {
-    partly_merged_ = nullptr;  // before there is another
+    partly_merged_ = nullptr;  // frees its memory before the next one
     partly_merged_ = std::make_unique<MergedSearch>(*problem_, seed);
     partly_merged_seed_ = seed;
   }

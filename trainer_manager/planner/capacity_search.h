@@ -1,4 +1,4 @@
-// Runs variants of the exact search in turns, for a plan of at most some
+// Runs variants of the exact search in turns, to find a plan within a given
 // height.
 //
 //   CapacitySearch search(&problem);
@@ -8,10 +8,11 @@
 //     }
 //   }
 //
-// No order of branching is best for every instance, and their times differ by
-// orders of magnitude. So the orders take turns with growing effort, by Luby's
-// sequence, and with other random numbers each time. Every second turn searches
-// the problem with items merged, as many as possible or a part of them.
+// No branching order is best for every instance, and their times differ by
+// orders of magnitude. The orders therefore take turns with growing effort, by
+// Luby's sequence, and with other random numbers each time. Every second turn
+// searches the problem with items merged, either all that can be merged or a
+// part of them.
 //
 // Equal calls in equal order give equal plans, unless a deadline cuts a turn
 // short. Thread-compatible; keeps a pointer to the problem. Memory: that of an
@@ -35,32 +36,32 @@ namespace trainer_manager_internal {
 
 class CapacitySearch {
  public:
-  // The turns after which each way has had one.
+  // The number of turns after which each order has had one.
   static constexpr int64_t kTurnsOfARound = 16;
 
   struct Effort {
-    int64_t node_limit = 0;  // the turn may be over earlier
+    int64_t node_limit = 0;  // the turn may end earlier
     absl::Time deadline = absl::InfiniteFuture();
   };
 
   explicit CapacitySearch(const PlacementProblem* problem)
       : problem_(problem) {}
 
-  // kInfeasible is a proof; kGaveUp says that another turn may find a plan.
+  // kInfeasible is a proof; after kGaveUp another turn may find a plan.
   ExactSearch::Outcome Try(int64_t capacity, int64_t turn,
                            const Effort& effort);
 
-  // Returns the offsets of the plan that was found last.
+  // Returns the offsets of the last plan that was found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Decisions in all turns together.
+  // Returns the decisions of all turns together.
   int64_t node_count() const { return node_count_; }
 
  private:
-  // It is small.
+  // The states of a search of merged items, which is small.
   static constexpr size_t kStatesOfAMergedSearch = 8192;
 
-  // A problem of merged items and its search.
+  // A problem of merged items, and its search.
   struct MergedSearch {
     MergedSearch(const PlacementProblem& problem, uint64_t seed)
         : items(problem, seed),
@@ -68,7 +69,7 @@ class CapacitySearch {
 
     const MergedItems items;
     ExactSearch search;
-    int64_t infeasible_bytes = -1;  // the most that was proved too little
+    int64_t infeasible_bytes = -1;  // the largest capacity proved too small
   };
 
   ExactSearch::Outcome TryMerged(int64_t capacity, uint64_t seed,
@@ -79,10 +80,11 @@ class CapacitySearch {
 
   const PlacementProblem* problem_;
   bool can_merge_ = true;
-  std::unique_ptr<MergedSearch> merged_;         // as far as possible
-  std::unique_ptr<MergedSearch> partly_merged_;  // by partly_merged_seed_
+  std::unique_ptr<MergedSearch> merged_;  // all that can be merged
+  // a part, chosen by partly_merged_seed_
+  std::unique_ptr<MergedSearch> partly_merged_;
   uint64_t partly_merged_seed_ = 0;
-  std::unique_ptr<ExactSearch> search_;  // of the problem itself
+  std::unique_ptr<ExactSearch> search_;  // of the original problem
   std::vector<int64_t> offsets_;
   int64_t node_count_ = 0;
 };

@@ -20,8 +20,8 @@ CapacitySearch::Effort Effort(int64_t node_limit) {
   return effort;
 }
 
-// In every turn, merged or not: never a plan below the minimum, nor a proof
-// against one of the minimum, and soon an answer.
+// In every turn, merged or not, the search finds no plan below the minimum and
+// proves nothing against the minimum, and it soon has an answer.
 TEST(CapacitySearchTest, AgreesWithBruteForceInEveryTurn) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const std::vector<TensorRequest> requests =

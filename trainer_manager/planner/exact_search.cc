@@ -14,8 +14,8 @@ constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 constexpr int64_t kDecisionsBetweenClocks = 256;
 constexpr int32_t kCellsOfANode = 256;
 
-// Lists the items by key(item) in buckets: those of bucket k stand in `sorted`
-// from begin[k] to begin[k + 1].
+// Sorts the items into buckets by key(item). Bucket k is in `sorted` from
+// begin[k] to begin[k + 1].
 template <typename Key>
 void SortIntoSections(const PlacementProblem& problem, const Key& key,
                       std::vector<int32_t>* sorted,
@@ -111,7 +111,7 @@ ExactSearch::Outcome ExactSearch::Run() {
       return Outcome::kGaveUp;
     }
     if (!Open(part)) {
-      // So the way that made the part has no plan.
+      // The branch that made the part has no plan.
       if (part.parent == kNone) return Outcome::kInfeasible;
       CutFramesAfter(part.parent);
     }
@@ -130,10 +130,10 @@ void ExactSearch::CutFramesAfter(int32_t frame) {
   branches_.resize(frames_.back().branches_end);
 }
 
-// Goes back to the youngest frame that has a way left and to the state before
-// its ways. A frame without one rules its part out, and with it the present
-// way of the decision that made the part; what was decided meanwhile for other
-// parts has no say in it.
+// Returns to the youngest frame that has a branch left, in the state before its
+// branches. A frame without one rules out its part, and with it the current
+// branch of the decision that made the part. Decisions made since then for
+// other parts do not matter.
 bool ExactSearch::Backtrack() {
   while (true) {
     const Frame& frame = frames_.back();
@@ -147,7 +147,7 @@ bool ExactSearch::Backtrack() {
 }
 
 // Puts the parts of [begin, end) that hold unplaced items before `*pending`,
-// the smallest first: it fails soonest.
+// the smallest first, because it fails soonest.
 void ExactSearch::AddParts(int32_t begin, int32_t end, int32_t parent,
                            int32_t* pending) {
   const size_t first = parts_.size();
@@ -170,7 +170,7 @@ void ExactSearch::AddParts(int32_t begin, int32_t end, int32_t parent,
   }
 }
 
-// Begins a decision on the part; false when it has no plan.
+// Begins a decision on the part. Returns false if the part has no plan.
 bool ExactSearch::Open(const Part& part) {
   const uint64_t key = MakeKey(part.begin, part.end);
   if (IsRuledOut(key)) return false;
@@ -239,7 +239,7 @@ void ExactSearch::Undo(size_t trail_size) {
   }
 }
 
-// The first valley of the part [begin, end) from `*section` on.
+// Finds the first valley of the part [begin, end) from `*section` on.
 bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* section,
                              Valley* valley) const {
   while (*section < end) {
@@ -258,7 +258,7 @@ bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* section,
   return false;
 }
 
-// False when a corner has no way at all.
+// Returns false if a corner has no branch at all.
 bool ExactSearch::ChooseCorner(int32_t begin, int32_t end, Choice* best) {
   best->score = std::numeric_limits<double>::infinity();
   Valley valley;
@@ -303,8 +303,9 @@ double ExactSearch::Score(const Corner& corner, int ways) const {
   return ways;
 }
 
-// Whether the item, which begins or ends in the corner's section, can lie on
-// the valley's floor. One that would lie above waste only belongs further down.
+// Returns whether the item, which begins or ends in the corner's section, can
+// lie on the valley's floor. An item that would lie only above waste belongs
+// further down.
 bool ExactSearch::Fits(const Corner& corner, int32_t index) const {
   if (placed_[index]) return false;
   const PlacementItem& item = problem_->items[index];
@@ -341,12 +342,13 @@ int ExactSearch::CountFitting(const Corner& corner) const {
   return count;
 }
 
-// No unplaced item that covers the corner's section, other than one on the
-// valley's floor, can lie lower. kUnbounded: there is no such item.
+// Returns the least height at which an unplaced item that covers the corner's
+// section can lie, other than on the valley's floor; kUnbounded if there is no
+// such item.
 int64_t ExactSearch::WasteLevel(const Corner& corner) const {
   const Valley& valley = corner.valley;
   const bool is_left = corner.is_left;
-  // The items that cross the near wall lie on it.
+  // Items that cross the near wall lie on it.
   int64_t level = is_left ? valley.left_wall : valley.right_wall;
   int32_t reach = corner.section();
   for (const int32_t index : ItemsAt(corner)) {
@@ -364,8 +366,9 @@ int64_t ExactSearch::WasteLevel(const Corner& corner) const {
   return std::min(level, LeastTopBeside(corner, reach));
 }
 
-// The others end within the valley, at `reach` or before, and would lie on an
-// item beside the section: the least top that such an item can have.
+// The remaining items end within the valley, at `reach` or before, and would
+// lie on an item beside the section. Returns the least top that such an item
+// can have.
 int64_t ExactSearch::LeastTopBeside(const Corner& corner, int32_t reach) const {
   const Valley& valley = corner.valley;
   int64_t level = kUnbounded;
@@ -410,9 +413,10 @@ void ExactSearch::ListBranches(const Choice& choice) {
   }
 }
 
-// How many items, this one among them, bring the two sides of the corner's wall
-// to one level: those on this side of the wall together as high as it and those
-// on the other. 1000: more than four, or none.
+// Returns the least number of items, including this one, that bring the two
+// sides of the corner's wall to one level: their total on this side equals the
+// wall plus the items on the other side. Returns 1000 if it takes more than
+// four or cannot be done.
 int ExactSearch::FewestThatLevel(const Corner& corner, int32_t index) {
   constexpr int kMany = 1000;
   const Valley& valley = corner.valley;
@@ -468,8 +472,8 @@ double ExactSearch::Preference(const Corner& corner, int32_t index) const {
   return first;
 }
 
-// 1, or by the seed up to 1.15 or 1.6: a little chance repairs a small mistake,
-// much of it a large one.
+// Returns 1, or with a seed a random number up to 1.15 or 1.6. A small range
+// repairs small mistakes of the order, a large one large mistakes.
 double ExactSearch::Jitter() {
   if (effort_.seed == 0) return 1;
   const double range = effort_.seed % 2 == 1 ? 0.15 : 0.6;

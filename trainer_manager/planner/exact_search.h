@@ -1,6 +1,5 @@
-// Finds a plan of at most this height, if there is one, by branch and bound
-// over canonical plans: those in which every tensor lies at 0 or on another.
-// Branch and bound over canonical plans: those in which every tensor lies at 0
+// Finds a plan of at most a given height, or proves that there is none, by
+// branch and bound over canonical plans: those in which every tensor lies at 0
 // or on another.
 //
 //   ExactSearch search(problem);
@@ -9,15 +8,16 @@
 //   }
 //
 // The tensors placed so far form a skyline over the sections. A valley is a run
-// of sections at one height between higher ones. A tensor on the floor of its
-// leftmost section must begin in that section and end inside the valley; that
-// leaves few tensors to try, or the section stays empty up to the least height
-// at which any tensor could cover it. That waste is taken from the bytes that
-// the section can spare: capacity less the bytes of all tensors live in it. The
-// same holds mirrored.
-//  * Fail first: of all corners of all valleys, one with fewest ways goes on.
-//  * Parts of the skyline that no unplaced tensor joins are solved apart; when
-//    one has no plan, the search goes back past all the others at once.
+// of sections at one height between higher ones. A tensor on the floor of the
+// valley's leftmost section must begin in that section and end inside the
+// valley, which leaves few tensors to try. Otherwise the section stays empty up
+// to the least height at which any tensor could cover it. That waste is taken
+// from the bytes that the section can spare: the capacity less the bytes of all
+// tensors live in it. The same holds mirrored.
+//  * Fail first: of all corners of all valleys, the search branches at one with
+//    the fewest branches.
+//  * Parts of the skyline that no unplaced tensor joins are solved separately;
+//    if one has no plan, the search goes back past all the others at once.
 //  * States that were ruled out are remembered by a 64-bit hash, across calls:
 //    a restart keeps what it learnt. (Two states with one hash could hide a
 //    plan, with a chance of about nodes x 2^-64.)
@@ -25,10 +25,10 @@
 //    would lie above waste only.
 //
 // Thread-compatible; keeps a pointer to the problem. Memory: half a mebibyte of
-// ruled-out states unless told otherwise, and the room to take decisions back,
-// less than 100 bytes for each section of each item. Time: exponential in the
-// worst case, bounded by the effort; a node costs a few operations a section of
-// its part.
+// ruled-out states by default, and the trail for taking decisions back, less
+// than 100 bytes for each section of each item. Time: exponential in the worst
+// case, limited by the effort; a node costs a few operations for each section
+// of its part.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_EXACT_SEARCH_H_
@@ -45,18 +45,18 @@
 namespace footprint {
 namespace trainer_manager_internal {
 
-// Which of the corners with fewest ways goes first. Lower scores win.
+// The order in which corners are tried. Lower scores come first.
 enum class CornerOrder {
-  kFewestThenLowest,    // fewest ways, then the lowest floor
-  kFewestThenTightest,  // fewest ways, then the least to spare
+  kFewestThenLowest,    // fewest branches, then the lowest floor
+  kFewestThenTightest,  // fewest branches, then the fewest spare bytes
   kForcedThenLowest,    // forced corners, then the lowest floor
   kForcedThenFirst,     // forced corners, then from the first step on
   kForcedThenLast,      // forced corners, then from the last step back
 };
 
-// Which of the tensors at a corner goes first. Those go before others that, by
-// themselves or with few more, bring both sides of the corner's wall to one
-// level: in a tight plan sums seldom agree by chance.
+// The order of the tensors at a corner. Tensors that bring both sides of the
+// corner's wall to one level, alone or with few others, come before the rest:
+// in a tight plan such sums are seldom equal by chance.
 enum class ItemOrder { kByArea, kByLifespan, kBySize };
 
 class ExactSearch {
@@ -68,45 +68,45 @@ class ExactSearch {
     absl::Time deadline = absl::InfiniteFuture();
     CornerOrder corner_order = CornerOrder::kForcedThenFirst;
     ItemOrder item_order = ItemOrder::kByArea;
-    uint64_t seed = 0;  // other than 0: near ties are decided by chance
+    uint64_t seed = 0;  // if not 0, random numbers decide near ties
   };
 
-  // Remembers so many states; a power of two.
+  // `state_count` is the number of states to remember, a power of two.
   explicit ExactSearch(const PlacementProblem* problem,
                        size_t state_count = size_t{1} << 16);
 
-  // kInfeasible is a proof; kGaveUp says that the effort did not suffice.
+  // kInfeasible is a proof; kGaveUp means that the effort did not suffice.
   Outcome Search(int64_t capacity, const Effort& effort);
 
-  // Returns the offsets of the plan that was found last.
+  // Returns the offsets of the last plan that was found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Decisions in all calls together; one on a part of more than 256 sections
-  // counts for as many as it is long.
+  // Returns the decisions of all calls together. A decision on a part of more
+  // than 256 sections counts once for each of its sections.
   int64_t node_count() const { return node_count_; }
 
  private:
   static constexpr int32_t kNone = -1;
 
-  // A way to go on: an item at an offset, or a section wasted up to a height.
+  // A branch: an item at an offset, or a section wasted up to a height.
   struct Branch {
     int32_t item;  // kNone: waste
     int32_t section;
     int64_t level;
     double score;
   };
-  // A decision and the ways that are left for it.
+  // A decision and its remaining branches.
   struct Frame {
     int32_t begin, end;  // the part of the skyline
     int32_t parent;      // the decision that made this part, or kNone
-    int32_t pending;     // what is to be solved after this part
+    int32_t pending;     // the list of parts to solve after this one
     size_t next_branch;
     size_t branches_end;
     size_t trail_size;
     size_t parts_size;
     uint64_t key;
   };
-  // A part that waits; a list through `next`.
+  // A part that waits, in a list linked by `next`.
   struct Part {
     int32_t begin, end;
     int32_t parent;
@@ -133,7 +133,7 @@ class ExactSearch {
   struct Choice {
     Corner corner;
     double score;
-    int64_t waste_level;  // none: the section cannot be wasted
+    int64_t waste_level;  // kUnbounded: the section cannot be wasted
   };
 
   void Reset();
@@ -168,7 +168,7 @@ class ExactSearch {
   }
 
   const PlacementProblem* problem_;
-  // The items that begin in a section, and those whose last section it is.
+  // The items that begin in a section, and the items that end with it.
   std::vector<int32_t> starters_, starters_begin_;
   std::vector<int32_t> enders_, enders_begin_;
   std::vector<uint64_t> item_hashes_;
@@ -185,10 +185,10 @@ class ExactSearch {
   std::vector<char> placed_;
   std::vector<int64_t> floor_;        // of each section
   std::vector<char> is_real_;         // the floor is 0 or the top of an item
-  std::vector<int64_t> unplaced_;     // bytes of unplaced items in the section
+  std::vector<int64_t> unplaced_;     // bytes of unplaced items in each section
   std::vector<int32_t> joining_;      // unplaced items in sections c - 1 and c
   std::vector<uint64_t> floor_hash_;  // of the floor, and whether it is real
-  std::vector<uint64_t> starters_hash_;  // of the unplaced ones
+  std::vector<uint64_t> starters_hash_;  // of the unplaced starters
 
   std::vector<int64_t> level_sizes_;  // scratch of FewestThatLevel
 

@@ -41,8 +41,8 @@ void ExpectValid(const std::vector<TensorRequest>& requests,
   EXPECT_THAT(status, IsOk());
 }
 
-// At every height around the minimum the answer is what brute force knows, in
-// each of the styles.
+// At every height around the minimum, each search style must agree with brute
+// force.
 void ExpectEqualsBruteForce(int64_t largest_alignment, uint64_t seed) {
   const std::vector<TensorRequest> requests =
       RandomRequests(seed % 50 == 0 ? 8 : 7, largest_alignment, seed);
@@ -73,7 +73,8 @@ TEST(ExactSearchTest, EqualsBruteForceWithAlignment) {
   for (uint64_t seed = 0; seed < 2000; ++seed) ExpectEqualsBruteForce(8, seed);
 }
 
-// Larger than brute force can do: the styles must agree.
+// These are too large for brute force, so the styles must agree with each
+// other.
 TEST(ExactSearchTest, StylesAgree) {
   size_t decided = 0;
   size_t infeasible = 0;
@@ -138,7 +139,7 @@ TEST(ExactSearchTest, GivesUpAtItsLimits) {
 }
 
 TEST(ExactSearchTest, RemembersAcrossCallsWhatItRuledOut) {
-  // Some instance needs more than a look at the live bytes.
+  // Some instances need more than a comparison with the live bytes.
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const std::vector<TensorRequest> requests = RandomRequests(12, 8, seed);
     const PlacementProblem problem = MakePlacementProblem(requests);

@@ -11,12 +11,13 @@
 namespace footprint {
 namespace {
 
-// The standard distributions differ between libraries.
+// A generator of its own, since the standard distributions differ between
+// libraries.
 class Random {
  public:
   explicit Random(uint64_t seed) : sequence_(seed * 2 + 1) {}
 
-  // In [low, high].
+  // Returns a number in [low, high].
   int64_t Between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(sequence_.Next() %
                                       static_cast<uint64_t>(high - low + 1));
@@ -34,7 +35,7 @@ struct Piece {
   int64_t height() const { return high - low; }
 };
 
-// Two pieces, cut through.
+// Cuts the piece in two.
 bool CutThrough(const Piece& piece, Random* random, std::vector<Piece>* out) {
   const bool can_cut_steps = piece.width() > 1;
   const bool can_cut_bytes = piece.height() > 1;
@@ -52,7 +53,7 @@ bool CutThrough(const Piece& piece, Random* random, std::vector<Piece>* out) {
   return true;
 }
 
-// Five pieces that no straight cut separates.
+// Cuts five pieces that no straight cut separates.
 bool CutPinwheel(const Piece& piece, Random* random, std::vector<Piece>* out) {
   if (piece.width() < 3 || piece.height() < 3) return false;
   const int64_t x1 = piece.left + random->Between(1, piece.width() - 2);
@@ -69,8 +70,8 @@ bool CutPinwheel(const Piece& piece, Random* random, std::vector<Piece>* out) {
 
 int64_t Size(Random* random) { return 64 * random->Between(1, 4096); }
 
-// The steps of a training step: forward 0 to n - 1, then two for each layer
-// from the last back: its gradient, its derivative.
+// Generates a training step: forward steps 0 to n - 1, then two steps for each
+// layer from the last to the first, for its gradient and its derivative.
 class TrainingStep {
  public:
   TrainingStep(int64_t layer_count, uint64_t seed)
@@ -83,8 +84,8 @@ class TrainingStep {
   void AddLayer(int64_t layer, int64_t last_forward_reader) {
     const int64_t gradient_step = GradientStep(layer);
     const int64_t output_bytes = Size(&random_);
-    // Two of three activations are read again by the backward pass; the third,
-    // such as a sum, is not.
+    // The backward pass reads two of three activations again. The third, such
+    // as a sum, is not read.
     Add("activation", layer, layer,
         layer % 3 == 2 ? last_forward_reader + 1 : gradient_step, output_bytes);
     // The derivative comes from the next layer and is used up here.
@@ -119,7 +120,8 @@ PerfectPacking CutPerfectPacking(int64_t tensor_count, int64_t height_bytes,
   int64_t failures = 0;
   while (static_cast<int64_t>(pieces.size()) < tensor_count &&
          failures < 100 * tensor_count) {
-    // The larger of two, so that sizes do not differ without limit.
+    // Takes the larger of two random pieces, which limits how much sizes
+    // differ.
     const int64_t last = static_cast<int64_t>(pieces.size()) - 1;
     size_t chosen = random.Between(0, last);
     const size_t other = random.Between(0, last);

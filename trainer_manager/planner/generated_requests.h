@@ -1,4 +1,4 @@
-// Requests made by rule, for tests and benchmarks.
+// Generates requests by rules, for tests and benchmarks.
 //
 //   const PerfectPacking packing =
 //       CutPerfectPacking(500, 1 << 20, CutStyle::kGuillotine, /*seed=*/1);
@@ -26,44 +26,44 @@ struct PerfectPacking {
 
 enum class CutStyle {
   kGuillotine,  // each cut goes through the whole piece
-  kPinwheel,    // where a piece is large enough, five pieces around a centre
+  kPinwheel,    // cuts large pieces in five, around a centre
 };
 
-// Cuts until there are `tensor_count` tensors (up to 3 more by pinwheels).
+// Cuts until there are `tensor_count` tensors (pinwheels may add up to 3).
 PerfectPacking CutPerfectPacking(int64_t tensor_count, int64_t height_bytes,
                                  CutStyle style, uint64_t seed);
 
-// A packing with some of its tensors away, a twentieth of them, but none at one
-// step: the minimum is packing.height_bytes, yet nearly every other step has
-// room to spare.
+// Cuts a packing and removes a twentieth of its tensors, but none at one step.
+// The minimum is still packing.height_bytes, while nearly every other step has
+// free bytes.
 PerfectPacking CutLoosePacking(int64_t tensor_count, int64_t height_bytes,
                                CutStyle style, uint64_t seed);
 
 enum class LifespanShape {
-  kSawtooth,  // one begins at each step; lifespans rise from 1 to 50, then anew
-  kUniform,   // any step to any later one
+  kSawtooth,  // one begins a step; lifespans rise from 1 to 50, repeatedly
+  kUniform,   // from any step to any later one
 };
 
-// Tensors of up to 256 KiB with such lifespans.
+// Returns tensors of up to 256 KiB with such lifespans.
 std::vector<TensorRequest> SpreadRequests(LifespanShape shape,
                                           int64_t tensor_count, uint64_t seed);
 
 enum class NetworkShape {
-  kChain,     // each layer reads the one before
-  kResidual,  // every third layer reads also what entered its block
+  kChain,     // each layer reads the previous one
+  kResidual,  // every third layer also reads its block's input
   kUNet,      // the second half reads the mirrored layer of the first
 };
 
-// The tensors of one training step of a network of that shape: activations
-// kept until the backward pass reads them, derivatives that live between
-// neighbouring layers, gradients applied at once, workspaces. About
-// `tensor_count` tensors.
+// Returns about `tensor_count` tensors of one training step of a network of
+// that shape: activations that live until the backward pass reads them,
+// derivatives that live between neighbouring layers, gradients that are applied
+// at once, and workspaces.
 std::vector<TensorRequest> TrainingRequests(NetworkShape shape,
                                             int64_t tensor_count,
                                             uint64_t seed);
 
-// Anything that CheckRequests accepts: 1 to `largest_count` tensors over few
-// steps, small sizes, alignments of up to `largest_alignment_bytes`.
+// Returns valid requests at random: 1 to `largest_count` tensors over few
+// steps, with small sizes and alignments of up to `largest_alignment_bytes`.
 std::vector<TensorRequest> RandomRequests(int64_t largest_count,
                                           int64_t largest_alignment_bytes,
                                           uint64_t seed);

@@ -12,7 +12,7 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-// The rank in the order of a tensor that reaches the top.
+// Returns the rank in the order of a tensor that reaches the top.
 size_t PlaceOfTopmost(const PlacementProblem& problem,
                       const std::vector<int32_t>& order,
                       const std::vector<int64_t>& offsets) {
@@ -25,7 +25,8 @@ size_t PlaceOfTopmost(const PlacementProblem& problem,
          order.begin();
 }
 
-// The rank of a tensor, chosen by chance, live together with that at `rank`.
+// Returns the rank of a random tensor that is live together with the one at
+// `rank`.
 size_t PlaceBeside(const PlacementProblem& problem,
                    const std::vector<int32_t>& order, size_t rank,
                    std::mt19937_64* random) {
@@ -62,7 +63,7 @@ std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
                 changed.begin() + from + 1);
     std::vector<int64_t> offsets =
         PlaceByFirstFit(problem, changed, effort.deadline);
-    if (offsets.size() < changed.size()) break;  // late
+    if (offsets.size() < changed.size()) break;  // the deadline passed
     const int64_t height = ComputeHeight(problem, offsets);
     if (height > best_height) continue;
     best_height = height;

@@ -3,9 +3,9 @@
 //   std::vector<int64_t> offsets = ClimbHill(problem, order, effort);
 //
 // Each trial moves a tensor that reaches the top, or one live beside it, to an
-// earlier place in the order, and keeps the move if the plan is no higher. The
-// same seed gives the same plan, unless the deadline cuts the search. Keeps
-// nothing; thread-safe. Memory: linear. Time: O(n^2) a trial.
+// earlier place in the order, and keeps the move if the plan is no higher.
+// Equal seeds give equal plans, unless the deadline cuts the search short.
+// Keeps nothing; thread-safe. Memory: linear. Time: O(n^2) a trial.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_HILL_CLIMB_H_
@@ -22,7 +22,7 @@ namespace trainer_manager_internal {
 struct HillClimbEffort {
   int64_t trial_limit = 500;
   absl::Time deadline = absl::InfiniteFuture();
-  int64_t stop_at_height = 0;  // a plan this low is good enough
+  int64_t stop_at_height = 0;  // stops at a plan this low
   uint64_t seed = 1;
 };
 

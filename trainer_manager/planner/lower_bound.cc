@@ -19,8 +19,8 @@ bool Counts(const PlacementItem& item, int64_t alignment) {
   return item.alignment >= alignment;
 }
 
-// The section in which the items with at least this alignment need most, each
-// taken as a multiple of it.
+// Returns the section in which the items with at least this alignment need
+// most, each rounded up to a multiple of it.
 int32_t FullestSection(const PlacementProblem& problem, int64_t alignment) {
   std::vector<int64_t> change(problem.section_count() + 1, 0);
   for (const PlacementItem& item : problem.items) {
@@ -41,8 +41,8 @@ int32_t FullestSection(const PlacementProblem& problem, int64_t alignment) {
   return fullest;
 }
 
-// Bytes that the counted items of the section need. The topmost ends where it
-// ends, so the largest padding of one of them need not be there.
+// Returns the bytes that the counted items of the section need. The topmost
+// item needs no padding, so the largest padding is left out.
 int64_t BytesInSection(const PlacementProblem& problem, int32_t section,
                        int64_t alignment) {
   int64_t sum = 0;
@@ -72,7 +72,7 @@ LowerBound ComputeLowerBound(absl::Span<const TensorRequest> requests) {
   int32_t best_section = 0;
   for (const int64_t fullest_by : alignments) {
     const int32_t section = FullestSection(problem, fullest_by);
-    // There, another alignment may prove more.
+    // Another alignment may prove more in the same section.
     for (const int64_t alignment : alignments) {
       const int64_t bytes = BytesInSection(problem, section, alignment);
       if (bytes <= bound.bytes) continue;

@@ -1,12 +1,13 @@
-// The least arena that any plan needs, with the step that proves it.
+// Computes the least arena that any plan needs, and the step that proves it.
 //
 //   const LowerBound bound = ComputeLowerBound(requests);
 //   // bound.tensors are live together at bound.step and need bound.bytes.
 //
-// At a step all live tensors need their bytes at once. Where they are aligned
-// to `a` or more, all but the topmost take a multiple of `a`, which can be
-// more; each alignment that occurs is tried on the tensors that have it.
-// Pure and thread-safe. Memory: linear. Time O(n log n) for each alignment.
+// At a step all live tensors need their bytes at once. If they are aligned to
+// `a` or more, all but the topmost take a multiple of `a`, which can be more.
+// Each alignment that occurs is tried on the tensors with at least that
+// alignment. Pure and thread-safe. Memory: linear. Time: O(n log n) for each
+// alignment.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_LOWER_BOUND_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_LOWER_BOUND_H_

@@ -24,7 +24,7 @@ TEST(ComputeLowerBoundTest, NamesTheStepAndItsTensors) {
 }
 
 TEST(ComputeLowerBoundTest, CountsWhatAlignmentCosts) {
-  // Two of three end 60 bytes before the next may begin.
+  // Two of the three end 60 bytes before the next may begin.
   const LowerBound bound = ComputeLowerBound(
       {{"a", 0, 2, 4, 64}, {"b", 0, 2, 4, 64}, {"c", 1, 2, 4, 64}});
   EXPECT_EQ(bound.bytes, 132);
@@ -33,15 +33,16 @@ TEST(ComputeLowerBoundTest, CountsWhatAlignmentCosts) {
 }
 
 TEST(ComputeLowerBoundTest, LeavesUnalignedTensorsOutWhereThatGivesMore) {
-  // The unaligned byte fits between.
+  // The unaligned byte fits between the others.
   const LowerBound bound = ComputeLowerBound(
       {{"a", 0, 1, 4, 64}, {"b", 0, 1, 4, 64}, {"c", 0, 1, 1, 1}});
   EXPECT_EQ(bound.bytes, 68);
   EXPECT_EQ(bound.tensors.size(), 3);
 }
 
-// Which step counts most by one alignment, may prove more by another: the
-// planner refused these, since its validator finds what the bound left out.
+// The fullest step for one alignment may prove more with another alignment. The
+// planner once refused these requests, because its validator found what the
+// bound had left out.
 TEST(ComputeLowerBoundTest, TriesEachAlignmentAtEachFullestStep) {
   const std::vector<TensorRequest> requests = {
       {"t0", 7, 12, 2, 16}, {"t1", 7, 9, 2, 8},  {"t2", 6, 13, 1, 4},

@@ -13,15 +13,15 @@ namespace footprint {
 namespace trainer_manager_internal {
 namespace {
 
-// So many of the items that begin or end together are tried for a pinwheel.
+// How many of the items that begin or end together are tried for a pinwheel.
 constexpr size_t kMostTried = 16;
-// So many of one lifespan are tried as a stack.
+// How many items with equal lifespans are tried as a stack.
 constexpr size_t kMostTwins = 8;
-// Sizes of fewer units, the largest that all sizes are multiples of, agree by
-// chance.
+// Smaller sizes are often equal by chance. The unit is the largest number that
+// divides all sizes.
 constexpr int64_t kLeastTellingUnits = 16;
 
-// Figures by two numbers.
+// Finds figures by two numbers.
 class FigureIndex {
  public:
   struct Entry {
@@ -63,8 +63,8 @@ class FigureIndex {
   std::vector<Entry> entries_;
 };
 
-// Returns the outermost figures of one lifespan, in groups of two or more, the
-// longest lifespans first.
+// Returns the outermost figures with equal lifespans, in groups of two or more,
+// the longest lifespans first.
 template <typename Figures>
 std::vector<std::vector<int32_t>> FindTwins(
     const Figures& figures, const std::vector<int32_t>& outermost) {
@@ -92,8 +92,9 @@ std::vector<std::vector<int32_t>> FindTwins(
 
 }  // namespace
 
-// Makes a MergedItems. Besides the figures there are stacks of twins, items of
-// one lifespan, that come about only as parts of another figure.
+// Makes a MergedItems. In addition to figures it holds stacks of twins, that is
+// of items with equal lifespans. A stack becomes a figure only as a part of
+// another figure.
 class ItemMerger {
  public:
   using Figure = MergedItems::Figure;
@@ -121,13 +122,13 @@ class ItemMerger {
   }
 
  private:
-  // Items of one lifespan.
+  // Items with equal lifespans, one above the other.
   struct Stack {
     std::vector<int32_t> figures;  // the most aligned one first
     PlacementItem item;
   };
 
-  // An id is that of a figure or, when negative, ~i for stacks_[i].
+  // An id is the id of a figure or, if negative, ~i for stacks_[i].
   const PlacementItem& Item(int32_t id) const {
     return id < 0 ? stacks_[~id].item : figures_[id].item;
   }
@@ -151,7 +152,7 @@ class ItemMerger {
     return ids;
   }
 
-  // As long as sizes agree that seldom do by chance.
+  // Merges as long as it finds equal sizes that are unlikely by chance.
   bool MergeByEvidence() {
     bool found = false;
     while (JoinSuccessors(least_telling_size_) || FoldPinwheels()) {
@@ -237,7 +238,7 @@ class ItemMerger {
     return false;
   }
 
-  // Two and three twins.
+  // Lists the stacks of two and of three twins.
   void ListStacks() {
     for (const std::vector<int32_t>& twins : FindTwins(figures_, outermost_)) {
       const size_t count = std::min(twins.size(), kMostTwins);
@@ -252,7 +253,7 @@ class ItemMerger {
     }
   }
 
-  // Where alignment lets them lie upon each other.
+  // Adds the stack, if the alignments let the figures lie on each other.
   void AddStack(std::vector<int32_t> figures) {
     PlacementItem item = Item(figures[0]);
     for (size_t i = 1; i < figures.size(); ++i) {
@@ -262,8 +263,8 @@ class ItemMerger {
     stacks_.push_back({std::move(figures), item});
   }
 
-  // Nothing else tells which twins belong together: where lifespans are long,
-  // they seldom agree by chance.
+  // Nothing else tells which twins belong together. Long lifespans are seldom
+  // equal by chance.
   bool StackLongestTwins() {
     const std::vector<std::vector<int32_t>> groups =
         FindTwins(figures_, outermost_);
@@ -279,7 +280,7 @@ class ItemMerger {
     return left < 1 + groups.size() / 16;
   }
 
-  // Returns false when alignment does not let them lie so.
+  // Returns false if an alignment does not allow the parts' offsets.
   bool Merge(std::vector<Part> parts) {
     for (Part& part : parts) {
       if (part.offset % Item(part.id).alignment != 0) return false;
@@ -332,7 +333,7 @@ class ItemMerger {
   int64_t least_telling_size_;
   std::vector<Figure>& figures_;
   std::vector<Part>& parts_;
-  std::vector<int32_t>& outermost_;  // and parts, until they are dropped
+  std::vector<int32_t>& outermost_;  // also holds parts until DropParts
   std::vector<char> is_part_;        // of each figure
   std::vector<Stack> stacks_;
   FigureIndex by_begin_;  // and by size

@@ -58,7 +58,7 @@ TEST(MergedItemsTest, LeavesTwinsThatAlignmentKeepsApart) {
   EXPECT_EQ(merged.problem().items.size(), 2);
 }
 
-// Two of the three twins are as large as their successor; the third is not.
+// Two of the three twins together are as large as their successor.
 TEST(MergedItemsTest, StacksThoseTwinsThatHaveANeighbour) {
   const MergedItems merged = Merge({{"a", 0, 2, 500},
                                     {"b", 0, 2, 401},
@@ -82,7 +82,6 @@ TEST(MergedItemsTest, FoldsAPinwheel) {
   EXPECT_THAT(merged.OffsetsOfItems({10}), ElementsAre(50, 70, 50, 10, 10));
 }
 
-// By alignment, only one of two stacks can be made; no tensor gets lost.
 TEST(MergedItemsTest, LeavesAPinwheelWhoseRightSideEndsEarly) {
   EXPECT_EQ(Merge({{"centre", 3, 5, 20},
                    {"top", 3, 9, 30},
@@ -94,6 +93,7 @@ TEST(MergedItemsTest, LeavesAPinwheelWhoseRightSideEndsEarly) {
             5);
 }
 
+// The alignments allow only one of two stacks. No tensor gets lost.
 TEST(MergedItemsTest, StacksOnlyWhatAlignmentAllows) {
   const MergedItems merged = Merge({{"a", 0, 2, 500, 1},
                                     {"b", 0, 2, 401, 1},
@@ -125,7 +125,7 @@ TEST(MergedItemsTest, FoldsPinwheelsInPinwheels) {
   EXPECT_LT(left, 20 * 50);
 }
 
-// Whatever was merged: a plan of it is a plan of all, and no higher.
+// A plan of the merged problem is a plan of all items, and no higher.
 void ExpectPlansHold(const std::vector<TensorRequest>& requests,
                      uint64_t seed) {
   const MergedItems merged = Merge(requests, seed);

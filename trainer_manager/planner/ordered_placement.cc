@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kItemsBetweenClocks = 256;
 
-// An item that lies in the arena.
+// An item with its place in the arena.
 struct PlacedItem {
   int64_t offset, top;
   int32_t begin, end;

@@ -1,4 +1,4 @@
-// Plans that place one tensor after the other in a given order.
+// Places tensors one after the other in a given order.
 //
 //   const std::vector<int32_t> order =
 //       SortItems(problem, PlacementOrder::kBySize);
@@ -19,23 +19,24 @@
 namespace footprint {
 namespace trainer_manager_internal {
 
-// Ties: the longer lifespan or larger size first, then the earlier request.
+// For ties, the longer lifespan or larger size comes first, then the earlier
+// request.
 enum class PlacementOrder {
-  kByStart,     // the first to begin first
+  kByStart,     // the earliest to begin first
   kBySize,      // the largest first
   kByLifespan,  // the longest-lived first
-  kByArea,      // the most bytes x sections first
+  kByArea,      // the largest product of bytes and sections first
 };
 
 std::vector<int32_t> SortItems(const PlacementProblem& problem,
                                PlacementOrder order);
 
-// Nothing is shared: each behind the one before. O(n).
+// Returns a plan without sharing: each tensor lies after the one before. O(n).
 std::vector<int64_t> PlaceSideBySide(const PlacementProblem& problem);
 
-// Each in the lowest gap between those placed before it; nothing if the
-// deadline passes, which is looked at now and then. O(n^2), a few nanoseconds
-// for each pair.
+// Puts each tensor into the lowest gap between those placed before it. Returns
+// an empty list if the deadline passes, which is checked now and then. O(n^2),
+// a few nanoseconds for each pair.
 std::vector<int64_t> PlaceByFirstFit(
     const PlacementProblem& problem, absl::Span<const int32_t> order,
     absl::Time deadline = absl::InfiniteFuture());

@@ -23,7 +23,8 @@ bool Meet(const PlacementItem& a, const PlacementItem& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-// By definition: the least multiple of the alignment at which nothing is hit.
+// Follows the definition: takes the least multiple of the alignment at which no
+// tensor is hit.
 std::vector<int64_t> FirstFitByTryingEveryOffset(
     const PlacementProblem& problem, const std::vector<int32_t>& order) {
   std::vector<int64_t> offsets(problem.items.size(), -1);

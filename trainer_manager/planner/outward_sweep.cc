@@ -15,14 +15,14 @@ namespace trainer_manager_internal {
 namespace {
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
-// Up to so many sections a tensor counts as short-lived, by turns.
+// The largest lifespan that counts as short; sweeps take these values in turn.
 constexpr int32_t kShortSections[] = {3, 0, 8,
                                       std::numeric_limits<int32_t>::max()};
 constexpr int64_t kItemsBetweenClocks = 1024;
-// From this sweep of a stack on, chance has its say.
+// The first sweep of a stack that chooses some ends at random.
 constexpr int64_t kOrderlySweeps = 4;
 
-// The free bytes of one section; the last gap is unbounded.
+// The free bytes of one section. The last gap is unbounded.
 class Gaps {
  public:
   struct Gap {
@@ -33,7 +33,7 @@ class Gaps {
 
   const std::vector<Gap>& list() const { return gaps_; }
 
-  // [low, high) lies in gap number `index`.
+  // Takes [low, high), which lies in gap number `index`.
   void Take(size_t index, int64_t low, int64_t high) {
     Gap& gap = gaps_[index];
     const int64_t end = gap.high;
@@ -49,7 +49,7 @@ class Gaps {
     }
   }
 
-  // [low, high) was taken.
+  // Frees [low, high), which was taken.
   void Give(int64_t low, int64_t high) {
     const auto above = std::lower_bound(
         gaps_.begin(), gaps_.end(), low,
@@ -70,25 +70,25 @@ class Gaps {
   }
 
  private:
-  std::vector<Gap> gaps_;  // ascending, never touching
+  std::vector<Gap> gaps_;  // ascending, not adjacent
 };
 
-// How a sweep chooses among gaps and their ends.
+// The way in which a sweep chooses gaps and their ends.
 struct SweepStyle {
-  bool is_best_fit;        // else first fit
-  int32_t short_sections;  // up to so many, a tensor goes to the high end
-  double whim;             // the chance that it goes to the other one
+  bool is_best_fit;        // if false, first fit
+  int32_t short_sections;  // tensors of at most this lifespan go high
+  double whim;             // the probability to take the other end
 };
 
-// One direction. Sections count up from the fullest one: `begins` is where a
-// tensor is met and `ends` where it is gone.
+// One direction. Sections count upwards from the fullest one: a tensor appears
+// at `begins` and is gone at `ends`.
 struct Direction {
   struct Item {
     int32_t index;
     int32_t begins, ends;
     int64_t size, alignment;
   };
-  std::vector<Item> to_place;        // by begins, the largest first
+  std::vector<Item> to_place;        // by `begins`, the largest first
   std::vector<int32_t> by_end;       // of to_place and the stack, by `ends`
   std::vector<int32_t> end_section;  // of each item of the problem
 };
@@ -162,7 +162,7 @@ class OutwardSweep {
     return direction;
   }
 
-  // Returns the stack's height.
+  // Places the stack and returns its height.
   int64_t PlaceStack(int64_t turn) {
     std::vector<std::pair<double, int32_t>> order;
     order.reserve(stack_.size());
@@ -186,7 +186,7 @@ class OutwardSweep {
     return top;
   }
 
-  // The best of several sweeps; returns its height, or `limit` if none of them
+  // Takes the best of several sweeps. Returns its height, or `limit` if none
   // stays below.
   int64_t PlaceBeside(const Direction& direction, int64_t limit) {
     if (direction.to_place.empty()) return 0;
@@ -206,7 +206,7 @@ class OutwardSweep {
     return limit;
   }
 
-  // Gives up where the height reaches `limit`.
+  // Gives up if the height reaches `limit`.
   int64_t Sweep(const Direction& direction, const SweepStyle& style,
                 int64_t limit) {
     Gaps gaps = full_;
@@ -230,7 +230,8 @@ class OutwardSweep {
     return height;
   }
 
-  // Returns the item's top; kUnbounded if it has none in 64 bits.
+  // Places the item and returns its top, or kUnbounded if the top does not fit
+  // 64 bits.
   int64_t Place(const Direction::Item& item, const SweepStyle& style,
                 Gaps* gaps) {
     bool goes_high = item.ends - item.begins <= style.short_sections;
@@ -263,7 +264,7 @@ class OutwardSweep {
 
   const PlacementProblem& problem_;
   const SweepEffort& effort_;
-  const int64_t target_;  // leaves the last gap an end
+  const int64_t target_;  // also bounds the last gap
   RandomSequence random_;
   const int32_t fullest_;
   std::vector<int32_t> stack_;  // items live in the fullest section
@@ -271,7 +272,7 @@ class OutwardSweep {
   Direction backwards_;
   std::vector<int64_t> offsets_;
   Gaps full_;           // of the fullest section
-  int64_t placed_ = 0;  // in all sweeps
+  int64_t placed_ = 0;  // items, in all sweeps
   bool is_late_ = false;
 };
 

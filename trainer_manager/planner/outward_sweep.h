@@ -1,23 +1,23 @@
-// Plans that grow outwards from the fullest section.
+// Grows a plan outwards from the fullest section.
 //
 //   SweepEffort effort;
 //   effort.target_height = bound.bytes;
 //   std::vector<int64_t> offsets = PlaceOutwards(problem, effort);
 //
-// Tensors live in the fullest section are stacked without a gap, the
-// longest-lived lowest. From there one sweep goes forwards and one backwards:
-// at each section a tensor that ends frees its place, and one that begins takes
-// a gap, as in a heap whose requests are known. Only tensors live in that
-// section can be in the way, so a sweep is nearly linear. Long-lived tensors go
-// to the low end of a gap, short-lived ones to the high end, out of their way.
-// The tightest sections come first, while nothing is in the way yet; where a
-// sweep fails, it does so early, and the next one decides a part of the ends by
-// chance.
+// The tensors live in the fullest section are stacked without a gap, the
+// longest-lived lowest. From there one sweep goes forwards and one backwards.
+// At each section a tensor that ends frees its place, and one that begins takes
+// a gap, as in a heap whose requests are known in advance. Only tensors live in
+// that section can be in the way, so a sweep is nearly linear. Long-lived
+// tensors go to the low end of a gap, short-lived ones to the high end, out of
+// their way. The tightest sections come first, while nothing is in the way. A
+// sweep that fails does so early, and the next one chooses some of the ends at
+// random.
 //
-// Training graphs end here: their activations are nested, and tensors that live
-// beside them are short-lived. Pure and thread-safe: equal arguments give equal
-// plans. Memory: linear. Time: O(n log n) once and O(n g) a sweep, g being the
-// gaps of a section.
+// Training graphs need no other method: their activations are nested, and
+// tensors that live beside them are short-lived. Pure and thread-safe: equal
+// arguments give equal plans. Memory: linear. Time: O(n log n) once and O(n g)
+// a sweep, where g is the number of gaps in a section.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_OUTWARD_SWEEP_H_
@@ -32,14 +32,15 @@ namespace footprint {
 namespace trainer_manager_internal {
 
 struct SweepEffort {
-  int64_t target_height = 0;  // a plan this low is good enough
-  int64_t stack_limit = 16;   // orders of what is live in the fullest section
-  int64_t sweep_limit = 16;   // of each direction, for a stack
+  int64_t target_height = 0;  // stops at a plan this low
+  int64_t stack_limit = 16;   // orders of the fullest section's tensors
+  int64_t sweep_limit = 16;   // for each stack and direction
   uint64_t seed = 1;
-  absl::Time deadline = absl::InfiniteFuture();  // looked at now and then
+  absl::Time deadline = absl::InfiniteFuture();  // checked now and then
 };
 
-// The lowest plan found; empty if none ends in 64 bits, or before the deadline.
+// Returns the lowest plan found, or an empty list if none fits 64 bits or the
+// deadline passed first.
 std::vector<int64_t> PlaceOutwards(const PlacementProblem& problem,
                                    const SweepEffort& effort);
 

@@ -35,7 +35,7 @@ TEST(PlaceOutwardsTest, StacksTheFullestSectionTheLongestLivedLowest) {
 }
 
 TEST(PlaceOutwardsTest, PutsShortLivedTensorsAtTheHighEnd) {
-  // The fullest step is 4. "later" begins where the peak has gone.
+  // The fullest step is 4. "later" begins after "peak" has ended.
   EXPECT_EQ(Sweep({{"base", 0, 9, 5}, {"peak", 4, 5, 20}, {"later", 6, 7, 3}}),
             (std::vector<int64_t>{0, 5, 22}));
 }
@@ -67,7 +67,7 @@ TEST(PlaceOutwardsTest, EveryPlanIsValid) {
   }
 }
 
-// The claim for which it exists.
+// This is what outward sweeps are for.
 TEST(PlaceOutwardsTest, MeetsTheBoundOnNearlyEveryTrainingGraph) {
   for (const NetworkShape shape :
        {NetworkShape::kChain, NetworkShape::kResidual, NetworkShape::kUNet}) {

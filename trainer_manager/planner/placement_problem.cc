@@ -28,7 +28,7 @@ PlacementProblem MakePlacementProblem(
                              section_of(request.upper_step), request.size_bytes,
                              request.alignment_bytes});
   }
-  if (!steps.empty()) steps.pop_back();  // nothing lives after the last
+  if (!steps.empty()) steps.pop_back();  // nothing is live after the last step
   return problem;
 }
 

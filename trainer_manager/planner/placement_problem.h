@@ -1,11 +1,11 @@
-// The requests as the solvers see them: steps at which nothing begins or ends
-// are one with the step before.
+// The requests in the form that the solvers use: steps at which nothing begins
+// or ends are joined with the step before.
 //
 //   const PlacementProblem problem = MakePlacementProblem(requests);
 //   problem.items[3].begin;  // the first section in which request 3 is live
 //
-// Owns its items: the requests may end before it. Immutable once made, so
-// thread-safe. Memory: 32 bytes an item, 8 a section. Time O(n log n).
+// Owns its items, so the requests may end first. Immutable once made, so
+// thread-safe. Memory: 32 bytes an item, 8 a section. Time: O(n log n).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLACEMENT_PROBLEM_H_
@@ -19,7 +19,7 @@
 namespace footprint {
 namespace trainer_manager_internal {
 
-// Live in the sections [begin, end).
+// An item that is live in the sections [begin, end).
 struct PlacementItem {
   int32_t begin = 0;
   int32_t end = 0;
@@ -28,7 +28,7 @@ struct PlacementItem {
 };
 
 struct PlacementProblem {
-  std::vector<PlacementItem> items;    // one a request
+  std::vector<PlacementItem> items;    // one for each request
   std::vector<int64_t> section_steps;  // the first step of each section
 
   int32_t section_count() const {
@@ -39,10 +39,10 @@ struct PlacementProblem {
 // The requests must have passed CheckRequests.
 PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
 
-// The first section in which the items need most bytes.
+// Returns the first section in which the items need most bytes.
 int32_t FullestSection(const PlacementProblem& problem);
 
-// Returns how high `offsets` reach.
+// Returns the height of the plan with these offsets.
 int64_t ComputeHeight(const PlacementProblem& problem,
                       absl::Span<const int64_t> offsets);
 

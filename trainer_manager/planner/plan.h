@@ -1,13 +1,13 @@
-// Requests to a planner and its answers: tensors with lifespans in, offsets
-// out, and a lower bound that anyone can check.
+// The requests to a planner and its answers: tensors with lifespans, their
+// offsets, and a lower bound that anyone can check.
 //
 //   std::vector<footprint::TensorRequest> requests = {
 //       {"activation", 0, 4, 1024}, {"gradient", 3, 6, 512}};
 //   absl::Status status = footprint::CheckRequests(requests);
 //
-// Plain data; thread-compatible. Whatever names a tensor by a number uses its
-// place in the list of requests, so a plan needs them to be read. Memory: of a
-// plan, 8 bytes a request, and 8 for each tensor that proves the bound.
+// Plain data; thread-compatible. A number stands for a tensor by its index in
+// the list of requests, so a plan can only be read together with them. Memory:
+// a plan takes 8 bytes a request, and 8 for each tensor that proves the bound.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLAN_H_
@@ -24,8 +24,8 @@
 namespace footprint {
 
 // A tensor that needs `size_bytes` from `lower_step` until just before
-// `upper_step`: one that ends at a step may share bytes with one that begins
-// there.
+// `upper_step`. A tensor that ends at a step may share bytes with one that
+// begins there.
 struct TensorRequest {
   std::string id;
   int64_t lower_step = 0;
@@ -36,50 +36,52 @@ struct TensorRequest {
 
 enum class PlanMethod {
   kNaive,         // one after the other, nothing shared
-  kFirstFit,      // by first step, each in the lowest gap that holds it
-  kGreedyBySize,  // largest first, each in the lowest gap that holds it
-  kHillClimb,     // first fit in an order improved by local search
+  kFirstFit,      // by first step, each in the lowest gap that fits
+  kGreedyBySize,  // largest first, each in the lowest gap that fits
+  kHillClimb,     // first fit in an order that local search improves
   kExact,         // branch and bound over canonical plans
-  kPortfolio,     // sweeps and greedy orders until the bound, else exact
+  kPortfolio,     // sweeps and greedy orders, then exact
 };
 
-// "naive", "first_fit", "greedy_by_size", "hill_climb", "exact", "portfolio".
+// Returns "naive", "first_fit", "greedy_by_size", "hill_climb", "exact" or
+// "portfolio".
 absl::string_view PlanMethodName(PlanMethod method);
 
-// All of them, in the order above.
+// Returns all methods in the order above.
 absl::Span<const PlanMethod> AllPlanMethods();
 
-// Why no plan can be lower than `bytes`.
+// The reason why no plan can be lower than `bytes`.
 struct LowerBound {
   enum class Kind {
     kLiveBytes,         // the tensors live at `step` have `bytes` in all
-    kAlignedLiveBytes,  // the same, and their alignment costs the rest
-    kExhaustiveSearch,  // every canonical plan below was ruled out; the step
-                        // and its tensors are still those of most live bytes
+    kAlignedLiveBytes,  // the same, with padding for their alignment
+    // every lower canonical plan was ruled out; the step and its tensors are
+    // those with the most live bytes
+    kExhaustiveSearch,
   };
 
   int64_t bytes = 0;
   Kind kind = Kind::kLiveBytes;
   int64_t step = 0;
-  std::vector<size_t> tensors;  // that are live at `step`, ascending
+  std::vector<size_t> tensors;  // live at `step`, ascending
 };
 
 struct MemoryPlan {
-  std::vector<int64_t> offsets_bytes;  // one a request
+  std::vector<int64_t> offsets_bytes;  // one for each request
   int64_t height_bytes = 0;            // the arena that the plan needs
   LowerBound lower_bound;
-  PlanMethod method = PlanMethod::kNaive;  // that found it
+  PlanMethod method = PlanMethod::kNaive;  // the method that found it
   int64_t search_nodes = 0;                // decisions of the exact search
 
   bool IsProvedMinimal() const { return height_bytes == lower_bound.bytes; }
 };
 
-// InvalidArgument: a lifespan without a step, a size below 1, or an alignment
-// that is not a power of two. OutOfRange: the tensors side by side would need
-// more than 2^63 - 1 bytes. The text names the tensor.
+// InvalidArgument if a lifespan has no step, a size is below 1, or an alignment
+// is not a power of two. OutOfRange if the tensors side by side would need more
+// than 2^63 - 1 bytes. The message names the tensor.
 absl::Status CheckRequests(absl::Span<const TensorRequest> requests);
 
-// The id, else "#<index>".
+// Returns the id, or "#<index>" if it is empty.
 std::string TensorName(absl::Span<const TensorRequest> requests, size_t index);
 
 }  // namespace footprint

@@ -1,6 +1,6 @@
-// Plans stay as low as they are, and searches as short: heights and decisions
-// of every method that searches, for requests of every kind, under small
-// limits.
+// Checks that plans stay as low and searches as short as recorded: heights and
+// decisions of every method that searches, for requests of every kind, under
+// small limits.
 
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +85,7 @@ Found PlanByOutwardSweeps(const std::vector<TensorRequest>& requests) {
   return {ComputeHeight(problem, PlaceOutwards(problem, effort)), 0};
 }
 
-// The first limit above the bound, by parts of it, that is met.
+// Returns the first of several limits above the bound that a sweep meets.
 Found PlanByBeamSweeps(const std::vector<TensorRequest>& requests) {
   const PlacementProblem problem = MakePlacementProblem(requests);
   const int64_t bound = ComputeLowerBound(requests).bytes;
@@ -106,7 +106,7 @@ std::vector<Found> PlanByAll(const std::vector<TensorRequest>& requests) {
           PlanByOutwardSweeps(requests), PlanByBeamSweeps(requests)};
 }
 
-// Results by kind and method. Better ones are written down anew.
+// Results by kind and method. Update them when they get better.
 constexpr Found kRecorded[][5] = {
     {{1218, 0}, {1000, 123}, {1000, 123}, {1360, 0}, {1320, 1347}},
     {{5296, 0}, {5000, 60}, {5000, 60}, {5447, 0}, {5200, 985}},
@@ -141,7 +141,8 @@ TEST(PlanQualityTest, NoPlanGetsHigherAndNoSearchLonger) {
   }
 }
 
-// Ways of the exact search: each leads elsewhere, and none may lead farther.
+// Styles of the exact search. Each takes another path, and none may become
+// longer.
 struct Way {
   CornerOrder corner_order;
   ItemOrder item_order;
@@ -157,7 +158,8 @@ constexpr Way kWays[] = {
     {CornerOrder::kFewestThenLowest, ItemOrder::kBySize, 0},
 };
 
-// Decisions until there is a plan at the height that was cut.
+// Returns the decisions until the search finds a plan at the height that was
+// cut.
 int64_t NodesBy(const Way& way, int64_t tensors, uint64_t seed) {
   const PerfectPacking packing =
       CutPerfectPacking(tensors, 5000, CutStyle::kPinwheel, seed);
@@ -172,7 +174,7 @@ int64_t NodesBy(const Way& way, int64_t tensors, uint64_t seed) {
   return search.node_count();
 }
 
-// Searches by packing and way. Shorter ones are written down anew.
+// Decisions by packing and style. Update them when they get fewer.
 constexpr int64_t kRecordedNodes[][std::size(kWays)] = {
     {212, 110, 123, 118, 99, 239}, {87, 89, 279, 89, 126, 139},
     {86, 87, 171, 92, 96, 126},    {218, 88, 17471, 90, 6211, 5028},
@@ -192,7 +194,7 @@ TEST(PlanQualityTest, NoWayOfTheExactSearchGetsLonger) {
   }
 }
 
-// Requests that the first turns of the search do not finish.
+// Returns requests that the first turns of the search do not finish.
 std::vector<TensorRequest> MakeHardRequests(uint64_t seed) {
   return seed % 2 == 0
              ? CutPerfectPacking(250, 1 << 20, CutStyle::kPinwheel, seed)
@@ -200,7 +202,7 @@ std::vector<TensorRequest> MakeHardRequests(uint64_t seed) {
              : RandomRequests(60, 64, seed);
 }
 
-// Plans by seed. Lower ones and shorter searches are written down anew.
+// Plans by seed. Update them when plans get lower or searches shorter.
 constexpr Found kRecordedPlans[] = {
     {1048576, 405},  {99, 20000},  {1048576, 2001}, {72, 20000},
     {1048576, 289},  {77, 20000},  {1048576, 2001}, {136, 20000},
@@ -222,7 +224,7 @@ TEST(PlanQualityTest, NoTurnOfThePortfolioIsLost) {
   }
 }
 
-// Long enough for beams to follow the exact search.
+// The limit is long enough for beam sweeps to follow the exact search.
 constexpr Found kRecordedLongPlans[] = {
     {4058368, 0},     {3868160, 200000}, {3955008, 0},    {3807936, 17494},
     {4203456, 72220}, {4306432, 0},      {3705344, 0},    {4030592, 0},

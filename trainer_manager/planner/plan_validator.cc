@@ -83,7 +83,7 @@ absl::Status Overlap(Requests requests, const MemoryPlan& plan, size_t a,
 }
 
 // Sweeps over the steps with the live tensors ordered by offset. As long as
-// none overlap, a new one can only overlap its two neighbours.
+// none overlap, a new tensor can only overlap its two neighbours.
 absl::Status CheckOverlaps(Requests requests, const MemoryPlan& plan) {
   std::vector<Event> events;
   events.reserve(2 * requests.size());
@@ -118,8 +118,8 @@ absl::Status CheckOverlaps(Requests requests, const MemoryPlan& plan) {
   return absl::OkStatus();
 }
 
-// Bytes that the tensors need together when those with at least this alignment
-// are counted, all but one of them rounded up to a multiple of it.
+// Returns the bytes that the tensors with at least this alignment need
+// together, all but one of them rounded up to a multiple of it.
 int64_t BytesNeeded(Requests requests, const std::vector<size_t>& tensors,
                     int64_t alignment_bytes) {
   int64_t bytes = 0;

@@ -1,4 +1,4 @@
-// Checks that a plan is valid, without a line of the solvers' code.
+// Checks that a plan is valid, without using any of the solvers' code.
 //
 //   absl::Status status = ValidatePlan(requests, plan, capacity_bytes);
 //
@@ -16,12 +16,12 @@
 
 namespace footprint {
 
-// Checks that there is an offset for each request, none negative, each a
-// multiple of its alignment; that no two tensors live at one step share a
-// byte; that the height is where the highest ends and at most the capacity;
-// and that the lower bound follows from the tensors of its certificate, which
-// are exactly those live at its step. A bound of kind kExhaustiveSearch must
-// not be below theirs, nor above the height.
+// Checks that each request has an offset that is not negative and is a multiple
+// of its alignment; that no two tensors live at one step share a byte; that the
+// height is the end of the highest tensor and at most the capacity; and that
+// the lower bound follows from the tensors of its certificate, which are
+// exactly those live at its step. A bound of kind kExhaustiveSearch must be
+// neither below that of its tensors nor above the height.
 //
 // FailedPrecondition says which tensors break which rule, and how.
 absl::Status ValidatePlan(

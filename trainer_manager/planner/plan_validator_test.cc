@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::Not;
 
-// [0, 4) 10 bytes, [2, 6) 20 bytes, [4, 8) 8 bytes aligned to 4.
+// The tensors: [0, 4) 10 bytes, [2, 6) 20 bytes, [4, 8) 8 bytes aligned to 4.
 std::vector<TensorRequest> Requests() {
   return {{"a", 0, 4, 10, 1}, {"b", 2, 6, 20, 1}, {"c", 4, 8, 8, 4}};
 }
@@ -121,7 +121,7 @@ TEST(ValidatePlanTest, ChecksWhatAlignmentCosts) {
   EXPECT_THAT(ValidatePlan(requests, plan), Not(IsOk()));
 }
 
-// Every pair, step by step and byte by byte apart.
+// Compares every pair, step by step and byte by byte.
 bool HasOverlap(const std::vector<TensorRequest>& requests,
                 const std::vector<int64_t>& offsets) {
   for (size_t a = 0; a < requests.size(); ++a) {
@@ -145,7 +145,7 @@ TEST(ValidatePlanTest, FindsExactlyTheOverlapsOfAllPairs) {
         CutPerfectPacking(12, 30, CutStyle::kPinwheel, seed);
     MemoryPlan plan;
     plan.offsets_bytes = packing.offsets_bytes;
-    // Most plans differ from a whole one by one tensor.
+    // Most of these plans differ from a valid one in one tensor.
     int64_t& moved = plan.offsets_bytes[seed % packing.requests.size()];
     moved = std::max<int64_t>(0, moved + static_cast<int64_t>(seed % 5) - 2);
     plan.lower_bound.bytes = 30;

@@ -35,16 +35,17 @@ using trainer_manager_internal::PlaceSideBySide;
 using trainer_manager_internal::SortItems;
 using trainer_manager_internal::SweepEffort;
 
-// The exact search is tried so often before the sweeps get their share.
+// The turns of the exact search before the sweeps get their share.
 constexpr int64_t kTurnsBeforeBeams = 1;
 constexpr int64_t kFirstBeamWidth = 16;
 constexpr int64_t kLeastBeamWidth = 4;
-// Nodes that an outward sweep counts for a tensor.
+// The nodes that an outward sweep counts for each tensor.
 constexpr int64_t kNodesOfASweep = 16;
 
-// Which height to ask for between the bound and the best plan so far: half-way
-// down; after a "yes" twice as far, after some "no" in a row half as far, but
-// at least a quarter: smaller steps are granted, and bring little.
+// Chooses the height to ask for between the bound and the best plan so far. It
+// starts half-way down. After a plan was found the next step is twice as large;
+// after some failures in a row it is half as large, but at least `least_share`
+// of the way, since smaller steps succeed easily and gain little.
 class WayDown {
  public:
   explicit WayDown(int64_t patience) : patience_(patience) {}
@@ -54,7 +55,8 @@ class WayDown {
            static_cast<int64_t>(static_cast<double>(highest - lowest) * share_);
   }
 
-  // `least_share`: of the way that is left, a step goes at least so far.
+  // Takes the result of a step. The next one covers at least `least_share` of
+  // the way.
   void Hear(bool found, double least_share) {
     if (found) {
       share_ = std::min(0.75, 2 * share_);
@@ -71,7 +73,7 @@ class WayDown {
   double share_ = 0.5;
 };
 
-// One call of PlanMemory: the best plan so far and the bound so far.
+// One call of PlanMemory, with the best plan and the best bound so far.
 class Planning {
  public:
   Planning(absl::Span<const TensorRequest> requests, const PlanOptions& options)
@@ -123,7 +125,7 @@ class Planning {
   void FirstFit(PlacementOrder order, PlanMethod method) {
     std::vector<int64_t> offsets =
         PlaceByFirstFit(problem_, SortItems(problem_, order), deadline_);
-    if (offsets.size() < problem_.items.size()) return;  // late
+    if (offsets.size() < problem_.items.size()) return;  // the deadline passed
     Offer(std::move(offsets), method);
   }
 
@@ -141,7 +143,7 @@ class Planning {
           PlanMethod::kHillClimb);
   }
 
-  // Cheap before expensive.
+  // Tries cheap methods before expensive ones.
   void Portfolio() {
     if (!IsDone()) Sweep(/*seed=*/1);
     for (const PlacementOrder order :
@@ -164,10 +166,10 @@ class Planning {
     Offer(std::move(offsets), PlanMethod::kPortfolio);
   }
 
-  // Is there a plan as low as the bound, and, by turns, one somewhere between
-  // the bound and the best? A "no" raises the bound, a "yes" lowers the best.
-  // Where a plan must only fit the capacity, that alone is asked. Sweeps, if
-  // wanted, take half of the nodes.
+  // Alternately asks for a plan as low as the bound, and for one between the
+  // bound and the best plan. A proof that there is none raises the bound; a
+  // plan becomes the best one. With kFitCapacity it only asks for the capacity.
+  // With sweeps, these take half of the nodes.
   void Exact(bool with_sweeps) {
     CapacitySearch search(&problem_);
     std::optional<BeamSweep> beam;
@@ -196,8 +198,8 @@ class Planning {
            absl::Now() > deadline_;
   }
 
-  // Small steps are granted, and bring little: they wait for the second half of
-  // the nodes, and for a plan near the bound.
+  // Small steps succeed easily and gain little. They wait for the second half
+  // of the nodes and for a plan near the bound.
   double LeastShare() const { return IsLate() ? 1.0 / 16 : 0.25; }
   bool IsLate() const {
     return plan_.search_nodes >= options_.node_limit / 2 &&
@@ -211,7 +213,7 @@ class Planning {
     return MustOnlyFit() ? options_.capacity_bytes : plan_.lower_bound.bytes;
   }
 
-  // Returns whether there was a plan.
+  // Returns whether the search found a plan.
   bool AskSearch(int64_t target, int64_t turn, CapacitySearch* search) {
     CapacitySearch::Effort effort;
     effort.node_limit = NodesLeft();
@@ -228,8 +230,8 @@ class Planning {
     return outcome == ExactSearch::Outcome::kFound;
   }
 
-  // By turns one plan after the other by other chances, and many side by side,
-  // down to the bound and to a height above it.
+  // Alternates between a single sweep with other random numbers and many plans
+  // side by side, which aim at the bound or at a height above it.
   void SweepAgain(int64_t turn, BeamSweep* beam) {
     const int64_t nodes_before = plan_.search_nodes;
     if (turn % 3 == 0) {
@@ -246,7 +248,7 @@ class Planning {
     sweep_nodes_ += plan_.search_nodes - nodes_before;
   }
 
-  // Returns whether there was a plan.
+  // Returns whether the sweep found a plan.
   bool AskBeam(int64_t target, int64_t round, BeamSweep* beam) {
     BeamSweep::Effort effort;
     effort.height_limit = target;
@@ -289,7 +291,7 @@ absl::Status CheckOptions(const PlanOptions& options) {
   return absl::OkStatus();
 }
 
-// The next step that may find a plan that this method did not find.
+// Returns advice on what may find a plan that this method did not find.
 absl::string_view NextStepAfter(PlanMethod method) {
   switch (method) {
     case PlanMethod::kPortfolio:

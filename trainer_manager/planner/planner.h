@@ -6,16 +6,15 @@
 //                              {"gradient", 3, 6, 512}});
 //   // plan->offsets_bytes, plan->height_bytes, plan->lower_bound.bytes
 //
-// Every plan passes the independent validator before it is returned. The same
-// requests and options give the same plan, unless a time limit cuts the search
-// short. Keeps nothing, reads no global state: thread-safe.
-// Memory: about 130 bytes a tensor; when the exact search begins, up to 640
-// KiB, 600 bytes a tensor, and less than 100 bytes for each step of each
-// tensor's life at which something begins or ends; when the portfolio sweeps
-// with many plans side by side, up to 4 KiB a tensor and 25 KiB a tensor live
-// at once. Time: the portfolio takes O(n log n) where outward sweeps meet the
-// bound, as they do on nearly every training graph, O(n^2) where first fit
-// does, else as long as the limits let it.
+// Every plan passes the independent validator before it is returned. Equal
+// requests and options give equal plans, unless a time limit cuts the search
+// short. Keeps nothing and reads no global state: thread-safe. Memory: about
+// 130 bytes a tensor. The exact search adds up to 640 KiB, 600 bytes a tensor,
+// and less than 100 bytes for each step of each tensor's life at which
+// something begins or ends. Sweeps with many plans side by side add up to 4 KiB
+// a tensor and 25 KiB for each tensor live at once. Time: the portfolio takes
+// O(n log n) if outward sweeps meet the bound, as on nearly every training
+// graph, and O(n^2) if first fit does; otherwise it runs until its limits.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_PLANNER_PLANNER_H_
@@ -32,30 +31,32 @@ namespace footprint {
 
 struct PlanOptions {
   enum class Goal {
-    // The lowest plan that the limits let the method find: the same whatever
-    // the capacity, which only decides whether it is an answer.
+    // The lowest plan that the method finds within its limits. It does not
+    // depend on the capacity, which only decides whether the plan is accepted.
     kMinimum,
-    // The first plan that fits the capacity; nothing else is looked for.
+    // The first plan that fits the capacity; the search stops there.
     kFitCapacity,
   };
 
   PlanMethod method = PlanMethod::kPortfolio;
   int64_t capacity_bytes = std::numeric_limits<int64_t>::max();
   Goal goal = Goal::kMinimum;
-  // Every offset is at least so aligned; a power of two.
+  // The least alignment of every offset, a power of two.
   int64_t alignment_bytes = 1;
-  // The most nodes of the exact search and of the sweeps that take turns with
-  // it; about a second's worth. The answer within this limit is deterministic;
-  // within the time limit it is the best so far.
+  // The most nodes of the exact search and of the sweeps that alternate with
+  // it; about a second's worth. The result within this limit is deterministic.
+  // With a time limit it is the best plan so far.
   int64_t node_limit = 1'000'000;
   absl::Duration time_limit = absl::InfiniteDuration();
   int64_t trial_limit = 500;  // of the hill climb
 };
 
-// InvalidArgument and OutOfRange: see CheckRequests; InvalidArgument also when
-// capacity or alignment make no sense. ResourceExhausted: no plan within the
-// capacity; the text tells whether none exists. Internal: the plan failed
-// validation, a defect of this library.
+// Returns a plan. InvalidArgument and OutOfRange as in CheckRequests;
+// InvalidArgument also if the capacity is negative or the alignment is not a
+// power of two.
+// ResourceExhausted if no plan within the capacity was found; the message says
+// whether it was proved that there is none. Internal if the plan failed
+// validation, which is a defect of this library.
 absl::StatusOr<MemoryPlan> PlanMemory(absl::Span<const TensorRequest> requests,
                                       const PlanOptions& options = {});
 

@@ -1,6 +1,6 @@
-// Processor time and peak memory of each planning method by the number of
-// tensors, on training graphs and on perfect packings, and of the bound and the
-// validator by themselves. The requests are set up outside the loop and not
+// Measures processor time and peak memory of each planning method by the number
+// of tensors, on training graphs and on perfect packings, and those of the
+// bound and the validator. Requests are set up outside the loop and not
 // measured.
 
 #include <cstdint>
@@ -74,7 +74,7 @@ using footprint::CutStyle;
 using footprint::NetworkShape;
 using footprint::PlanMethod;
 
-// 300 tensors are a network of today, 10,000 an unrolled one. A perfect packing
+// 300 tensors are a typical network, 10,000 an unrolled one. A perfect packing
 // of 500 takes up to a second.
 BENCHMARK(BM_BoundTraining<NetworkShape::kResidual>)
     ->ArgName("tensors")

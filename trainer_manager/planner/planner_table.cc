@@ -1,11 +1,11 @@
-// Prints how often the portfolio meets the bound on generated requests, and the
-// processor time it takes: `tools/dev bench
-// //trainer_manager/planner:planner_table`.
+// Prints how often the portfolio meets the bound on generated requests, and its
+// processor time: `tools/dev bench //trainer_manager/planner:planner_table`.
 //
-// Training graphs: at most 1 ms is wanted for 300 tensors, 50 ms for 10,000.
-// Perfect packings: the optimum is known, nothing may be wasted, so only search
-// can find it; at most a second is wanted. The same of packings with tensors
-// away, and of lifespans unlike a network's.
+// The targets for training graphs are 1 ms for 300 tensors and 50 ms for
+// 10,000. In perfect packings the optimum is known and nothing may be wasted,
+// so only a search can find it; the target is a second. The same holds for
+// packings with some tensors removed, and for lifespans unlike those of
+// networks.
 
 #include <time.h>
 
@@ -48,7 +48,7 @@ TextTable Table() {
                     {"within the time wanted"}});
 }
 
-// One row: requests of one kind, for several seeds.
+// One row of the table: requests of one kind, for several seeds.
 class Row {
  public:
   explicit Row(double wanted_milliseconds)

@@ -36,7 +36,8 @@ TEST(PlanMemoryTest, NaiveSharesNothingAndFirstFitFillsTheLowestGap) {
       {"a", 0, 2, 4}, {"b", 0, 6, 3}, {"c", 2, 4, 5}, {"d", 3, 6, 4}};
   EXPECT_EQ(PlanMemory(requests, Method(PlanMethod::kNaive))->offsets_bytes,
             (std::vector<int64_t>{0, 4, 7, 12}));
-  // By start: "b" lives longer than "a". "d" goes above "c", its size apart.
+  // First fit places by start, and "b" lives longer than "a". "d" goes above
+  // "c" at an aligned offset.
   EXPECT_EQ(PlanMemory(requests, Method(PlanMethod::kFirstFit))->offsets_bytes,
             (std::vector<int64_t>{3, 0, 3, 8}));
 }
@@ -58,8 +59,8 @@ TEST(PlanMemoryTest, GreedyBySizePlacesTheLargestFirst) {
       (std::vector<int64_t>{5, 0, 5}));
 }
 
-// Exact equals brute force, with and without alignment, on 1,200 instances
-// (4,000 in exact_search_test).
+// The exact search must equal brute force, with and without alignment, on 1,200
+// instances (4,000 in exact_search_test).
 void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
   int64_t above_live_bytes = 0;
   for (uint64_t seed = 0; seed < count; ++seed) {
@@ -74,8 +75,8 @@ void ExpectExactEqualsBruteForce(int64_t largest_alignment, uint64_t count) {
     above_live_bytes +=
         plan->lower_bound.kind == LowerBound::Kind::kExhaustiveSearch;
   }
-  // Up to eight unaligned tensors seem to meet the live bytes always; with
-  // alignment the proof is at work.
+  // Up to eight unaligned tensors always seem to meet the live bytes. With
+  // alignment the search has something to prove.
   if (largest_alignment > 1) {
     EXPECT_GT(above_live_bytes, 5);
   }
@@ -153,7 +154,7 @@ TEST(PlanMemoryTest, PacksPerfectlyWhatWasCut) {
   }
 }
 
-// Seeds from 34 to 57: the exact search by itself does not find these.
+// The exact search alone does not find plans for the seeds from 34 to 57.
 TEST(PlanMemoryTest, PacksFiveHundredTensorsPerfectly) {
   for (const CutStyle style : {CutStyle::kGuillotine, CutStyle::kPinwheel}) {
     for (const uint64_t seed : {0, 1, 34, 53, 56, 57}) {
@@ -185,9 +186,8 @@ TEST(PlanMemoryTest, ComesNearTheBoundWhereLifespansAreShort) {
   }
 }
 
-// A height that the planner finds when asked for a capacity, whichever, it
-// finds without being asked; where nobody knows the minimum, but for
-// `tolerance`.
+// If the planner finds a height when given a capacity, it must find that height
+// without one. If the minimum is not known, it may miss it by `tolerance`.
 void ExpectNoWorseThanWithACapacity(const std::vector<TensorRequest>& requests,
                                     double tolerance) {
   PlanOptions options;
@@ -203,7 +203,7 @@ void ExpectNoWorseThanWithACapacity(const std::vector<TensorRequest>& requests,
     EXPECT_LE(height, (1 + tolerance) * answer->height_bytes)
         << "asked for " << percent << " % of the bound";
   }
-  // A capacity does not change what is lowest, only whether it will do.
+  // A capacity does not change the lowest plan, only whether it is accepted.
   options.goal = PlanOptions::Goal::kMinimum;
   options.capacity_bytes = plan->height_bytes;
   const absl::StatusOr<MemoryPlan> same = PlanMemory(requests, options);
@@ -230,7 +230,8 @@ TEST(PlanMemoryTest, IsNoWorseThanWithACapacity) {
   }
 }
 
-// For up to eight tensors the proof is complete, so no capacity does better.
+// For up to eight tensors the proof is complete, so a capacity cannot give a
+// lower plan.
 TEST(PlanMemoryTest, PortfolioEqualsBruteForceWithOrWithoutACapacity) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const std::vector<TensorRequest> requests =

@@ -1,10 +1,10 @@
-// Learns digits of 8 x 8 pixels, then a new head on the frozen convolutions:
-// the example of README.md. make_digits.py makes the file of digits.
+// The example of README.md: learns digits of 8 x 8 pixels, then a new head on
+// the frozen convolutions. make_digits.py makes the file of digits.
 //
 //   digits_example DIGITS [SEED]
 //
-// The best weights and the states of the trainings are files in the working
-// folder: called again, the program goes on where it was stopped.
+// The best weights and the training states are files in the working folder.
+// When called again, the program continues where it stopped.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
-// Trains a reference network a step at a time, on demand, for step_time.py.
+// Trains a reference network step by step on request, for step_time.py.
 //
 //   training_steps --network=vgg16 --recompute=false
 //
-// Says "ready" with what is planned, after one step; then for each line read,
-// trains a step, or as many as --steps says, and writes the processor time of
-// one in seconds. At the end writes by
-// how much the resident set grew at most since the program began.
+// After one step, writes "ready" and the planned figures. Then, for each line
+// it reads, it trains as many steps as --steps says and writes the processor
+// time of one step in seconds. At the end it writes the largest growth of the
+// resident set since the program began.
 
 #include <time.h>
 
@@ -62,7 +62,8 @@ absl::StatusOr<Network> NamedNetwork(const std::string& name, int64_t batch) {
   return absl::InvalidArgumentError("no network is named " + name);
 }
 
-// Images with classes, or tokens with the same tokens as labels.
+// Fills inputs with images and classes, or with tokens that are also the
+// labels.
 absl::Status SetData(const ExecutionPlan& plan, uint64_t classes,
                      Manager* manager) {
   RandomSequence random(1);
