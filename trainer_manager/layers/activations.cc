@@ -17,8 +17,8 @@ void ComputeRelu(const float* values, int64_t count, float* results) {
   }
 }
 
-// Each function has its name, whichever of input and output it keeps, its
-// values, and what multiplies by its slopes at what was kept.
+// Each function has a name, the tensor that it keeps (input or output), its
+// values, and a function that multiplies by its slopes at the kept values.
 struct ReluFunction {
   static constexpr const char* kName = "ReLU";
   static constexpr Role kKept = Role::kOutput;
@@ -54,8 +54,8 @@ struct SiluFunction {
   static constexpr auto* kTimesSlopes = &TimesSiluSlope;
 };
 
-// The uses of a layer whose output has the shape of its input, and which may
-// write it there.
+// Returns the signature of a layer whose output has the shape of its input and
+// may overwrite it.
 LayerSignature ElementwiseSignature(const TensorType& spec) {
   LayerSignature signature;
   signature.output = spec;
@@ -143,8 +143,8 @@ class DropoutLayer final : public Layer {
   }
 
  private:
-  // `first`: the place of the first element in the whole batch, so that a part
-  // of the batch has the mask that it has in the whole.
+  // `first` is the index of the first element in the whole batch, so that a
+  // part of the batch has the same mask as in the whole.
   void Drop(uint64_t seed, int64_t first, int64_t elements, const float* from,
             float* to) const {
     const float scale = 1.0f / (1.0f - rate_);

@@ -5,8 +5,8 @@
 // Each may write its output over its input. See layer.h for ownership and
 // thread-safety. Memory: ReLU, sigmoid and tanh keep their output for the
 // derivative. GELU and SiLU keep their input, so in training their output never
-// lies on their input. Dropout keeps nothing: its choice of elements is a
-// function of the seed, the iteration and the element, and is calculated again.
+// takes its place. Dropout keeps nothing: its mask is a function of the seed,
+// the iteration and the element, and is calculated again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_

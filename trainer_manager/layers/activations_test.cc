@@ -43,7 +43,7 @@ TEST(ActivationsTest, DerivativesMatchCentralDifferences) {
     EXPECT_LT(harness.WorstDerivativeError(), 1e-3) << layer->type();
   }
   LayerHarness relu(Relu(), {{{3, 7}}});
-  // Away from the kink, where there is no derivative.
+  // Moves values away from the kink, where there is no derivative.
   for (float& x : relu.Values(Role::kInput)) x += x < 0 ? -0.1f : 0.1f;
   EXPECT_LT(relu.WorstDerivativeError(), 1e-3);
 }
@@ -80,7 +80,8 @@ TEST(ActivationsTest, DropoutDropsItsShareAndTheSameInTheDerivative) {
   EXPECT_EQ(output, harness.Values(Role::kInputDerivative));
 }
 
-// Whether it is a micro-batch or a slice of one.
+// Dropout has the same mask in a micro-batch, a slice of one, and the whole
+// batch.
 TEST(ActivationsTest, DropoutOfAPartIsThatOfTheWholeBatch) {
   const TensorType whole = {{8, 5}};
   const TensorType part = {{2, 5}};

@@ -10,11 +10,11 @@
 namespace footprint {
 namespace {
 
-// So that the sizes of workspaces do not overflow.
+// Limits with which the sizes of workspaces cannot overflow.
 constexpr int64_t kMostPositions = int64_t{1} << 24;
 constexpr int64_t kMostElements = int64_t{1} << 50;
 
-// Where one head's vectors lie in tensors whose rows are positions.
+// The position of one head's vectors in tensors whose rows are positions.
 struct Head {
   int64_t width;      // of this head
   int64_t all_width;  // of all heads
@@ -30,7 +30,7 @@ struct Head {
   int64_t elements() const { return positions * width; }
   float Scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 
-  // [positions, positions], and the products that the layer is made of.
+  // The products that the layer consists of; scores are [positions, positions].
   MatrixProduct Scores() const { return {positions, positions, width}; }
   MatrixProduct Weighted() const { return {positions, width, positions}; }
   MatrixProduct WeightedByColumns() const {
@@ -38,7 +38,7 @@ struct Head {
   }
 };
 
-// Vectors `stride` apart, as the rows of a dense matrix.
+// Copies vectors that are `stride` apart to the rows of a dense matrix.
 void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
   for (int64_t i = 0; i < head.positions; ++i) {
     std::copy(from + i * stride, from + i * stride + head.width,
@@ -46,7 +46,7 @@ void CopyRows(const float* from, int64_t stride, const Head& head, float* to) {
   }
 }
 
-// As its columns.
+// Copies them to the columns of a dense matrix.
 void CopyToColumns(const float* from, int64_t stride, const Head& head,
                    float* to) {
   for (int64_t i = 0; i < head.positions; ++i) {
@@ -66,12 +66,12 @@ void CopyRowsBack(const float* from, const Head& head, int64_t stride,
 
 // Dense copies of one head's operands, one after the other in the workspace.
 struct Scratch {
-  float* first;  // [positions, width], as all but the last three
+  float* first;  // this and the next three: [positions, width]
   float* second;
   float* third;
-  float* fourth;   // in the derivative alone
+  float* fourth;   // only in the derivative
   float* scores;   // [positions, positions]
-  float* slopes;   // [positions, positions], in the derivative alone
+  float* slopes;   // [positions, positions], only in the derivative
   void* products;  // of the backend
 
   static int64_t Elements(const Head& head, bool derivative) {
@@ -179,7 +179,7 @@ class AttentionLayer final : public Layer {
     }
   }
 
-  // Returns how many positions the position `i` looks at, from the first.
+  // Returns how many positions, from the first on, position `i` attends to.
   int64_t Seen(const Head& head, int64_t i) const {
     return options_.causal ? i + 1 : head.positions;
   }
@@ -194,7 +194,7 @@ class AttentionLayer final : public Layer {
            Scratch::ProductBytes(inputs.math, head);
   }
 
-  // The scores of each position, not yet scaled.
+  // Computes the scores of each position before scaling.
   static void Scores(const StepData& data, const Head& head,
                      const Scratch& scratch) {
     const float* input = data.Read(Role::kInput);
@@ -205,8 +205,8 @@ class AttentionLayer final : public Layer {
                          scratch.scores, scratch.products);
   }
 
-  // Writes the logs of the sums of the exponentials of the scores, unless
-  // `log_sums` is null.
+  // Writes the logs of the sums of the scores' exponentials, unless `log_sums`
+  // is null.
   void ForwardHead(const StepData& data, const Head& head,
                    const Scratch& scratch, float* log_sums) const {
     Scores(data, head, scratch);
@@ -227,8 +227,7 @@ class AttentionLayer final : public Layer {
                  data.Write(Role::kOutput) + head.Output());
   }
 
-  // Calculates the probabilities of the forward step, as the scratch memory's
-  // scores.
+  // Computes the probabilities of the forward step, into scratch.scores.
   void Probabilities(const StepData& data, const Head& head,
                      const Scratch& scratch, const float* log_sums) const {
     Scores(data, head, scratch);

@@ -125,8 +125,8 @@ class Convolution2dLayer final : public Layer {
   }
 
  private:
-  // The place of a part: one group of an image, or all of the batch where there
-  // is one group.
+  // The position of a part: one group of an image, or the whole batch if there
+  // is only one group.
   struct Place {
     int64_t image = 0;
     int64_t channel = 0;  // of the output
@@ -135,8 +135,9 @@ class Convolution2dLayer final : public Layer {
     int64_t output = 0;
   };
 
-  // What the backend computes at once: a group's channels lie together only
-  // within one image.
+  // Returns the part that the backend computes at once. With several groups
+  // this is one image, since a group's channels are contiguous only within an
+  // image.
   Convolution PartOf(const Convolution& whole) const {
     Convolution part = whole;
     if (options_.groups == 1) return part;
@@ -167,7 +168,8 @@ class Convolution2dLayer final : public Layer {
     }
   }
 
-  // The backend's workspace of a gradient, behind the part's own gradient.
+  // Returns the backend's workspace of a gradient, which lies after the part's
+  // own gradient.
   void* Behind(const StepData& data, const Convolution& part) const {
     if (options_.groups == 1) return data.Workspace();
     if (data.math().WorkspaceBytes(part, ConvolutionStep::kGradient) == 0) {

@@ -24,10 +24,10 @@ struct Convolution2dOptions {
   int64_t stride = 1;
   int64_t padding = 0;  // zeros at each side
   bool bias = true;
-  // Input and output channels are divided into so many groups, and a filter
-  // sees only the input channels of its group: "weight" is [channels, input
-  // channels / groups, kernel, kernel]. With as many groups as input channels
-  // the convolution is depthwise.
+  // The number of groups of input and output channels. A filter reads only the
+  // input channels of its group: "weight" is [channels, input channels /
+  // groups, kernel, kernel]. With as many groups as input channels the
+  // convolution is depthwise.
   int64_t groups = 1;
 };
 

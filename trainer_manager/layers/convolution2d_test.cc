@@ -77,8 +77,7 @@ TEST(Convolution2dTest, GroupedBackwardMatchesCentralDifferences) {
   }
 }
 
-// Groups are convolutions side by side: one whose filters are zero outside
-// their group.
+// A grouped convolution equals one whose filters are zero outside their group.
 TEST(Convolution2dTest, GroupsAreFiltersThatAreZeroElsewhere) {
   Convolution2dOptions options = Options(6, 3, 1, 1, true);
   LayerHarness whole(Convolution2d(options), {{{3, 4, 5, 6}}});
@@ -147,7 +146,7 @@ TEST(Convolution2dTest, RefusesWhatDoesNotFit) {
               Not(IsOk()));
 }
 
-// Before a backend calculates with them.
+// Sizes are checked before a backend calculates with them.
 TEST(Convolution2dTest, RefusesSizesBeyond64Bits) {
   const absl::Status status =
       Refusal(Convolution2d(Options(1 << 20, 1, 1, 0, true)),

@@ -40,7 +40,7 @@ TEST(FullyConnectedTest, RefusesNoUnitsAndAVector) {
               HasSubstr("[3]"));
 }
 
-// Before a backend calculates with them.
+// Sizes are checked before a backend calculates with them.
 TEST(FullyConnectedTest, RefusesSizesBeyond64Bits) {
   const absl::Status status =
       Refusal(FullyConnected(int64_t{1} << 61), {{{1, 8}}});

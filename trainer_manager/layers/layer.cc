@@ -60,7 +60,7 @@ size_t CountOperands(Role role, const LayerSignature& signature,
       return signature.workspaces.size();
     case Role::kOptimizerState:
     case Role::kSlice:
-      break;  // of no layer's step
+      break;  // no step of a layer has these
   }
   return 0;
 }

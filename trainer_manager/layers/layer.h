@@ -5,12 +5,11 @@
 //   auto signature =
 //       layer->Describe({inputs, mode, footprint::ReferenceMath()});
 //
-// A layer declares the operands of its steps in a LayerSignature; lifespans
-// follow from that declaration and from nothing else, and a step that asks for
-// an operand that it did not declare ends the program, naming the layer. Layers
-// are immutable and hold their hyperparameters only, so one may serve many
-// networks and threads; the memory that they work on is lent for the duration
-// of a step. A step asks the heap for nothing.
+// A layer declares the operands of its steps in a LayerSignature. Lifespans
+// follow only from that declaration; a step that uses an operand that it did
+// not declare ends the program with the layer's name. Layers are immutable and
+// hold only their hyperparameters, so one may serve many networks and threads;
+// each step borrows the memory that it works on. A step allocates nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_H_
@@ -33,20 +32,20 @@ namespace footprint {
 
 enum class NetworkMode : uint8_t { kInference, kTraining };
 
-// A tensor as one layer sees it.
+// The role of a tensor for one layer.
 enum class Role : uint8_t {
   kInput,
   kLabel,
-  kOutput,            // of a loss: the loss
+  kOutput,            // of a loss: the value of the loss
   kWeight,            // trained
   kRunningStatistic,  // kept from step to step, not trained
-  kSaved,             // written by the forward step for the backward ones
+  kSaved,             // written by the forward step for backward steps
   kWorkspace,         // scratch of one step
   kGradient,          // of a weight
   kOutputDerivative,  // of the loss by the output
   kInputDerivative,   // of the loss by an input
-  kOptimizerState,    // of a weight; only the apply step sees it
-  kSlice,             // a part of a tensor, for a sliced step alone
+  kOptimizerState,    // of a weight; only for the apply step
+  kSlice,             // a part of a tensor, only for a sliced step
 };
 
 absl::string_view RoleName(Role role);
@@ -60,17 +59,16 @@ struct Operand {
   }
 };
 
-// `written` may lie where `read` lies, if nobody needs `read` afterwards.
+// `written` may take the place of `read` if nothing needs `read` afterwards.
 struct InPlace {
   Operand written;
   Operand read;
-  // They hold the same bytes: both may then be read as long as one likes, and
-  // the step has nothing to do where they share them.
+  // Both hold the same bytes. They can both be read at any time, and if they
+  // share memory the step does nothing.
   bool same_bytes = false;
 };
 
-// Operands that one step reads and writes. The step cannot reach an operand
-// that is in no list.
+// The operands that one step reads and writes. The step cannot access others.
 struct StepUse {
   std::vector<Operand> reads;
   std::vector<Operand> writes;
@@ -93,31 +91,32 @@ struct WeightSpec {
 
 struct LayerSignature {
   TensorType output;
-  absl::optional<TensorType> label;  // a layer that has one is a loss
+  absl::optional<TensorType> label;  // set if and only if the layer is a loss
   std::vector<WeightSpec> weights;
   std::vector<WeightSpec> statistics;
-  // A forward step is not given them where no backward step follows that reads
-  // them, as in front of the first trained layer.
+  // Saved tensors. They are absent from a forward step if no backward step
+  // reads them, as before the first trained layer.
   std::vector<TensorType> saved;
   std::vector<TensorType> workspaces;
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
-  // Calculates the output again, bit for bit, after the forward step; reads
-  // nothing where that cannot be.
+  // Calculates the output again, bit for bit, after the forward step. Reads
+  // nothing if the layer cannot do that.
   StepUse recompute;
-  // About how many multiplications that takes; 0: as good as none. Floating
-  // point, since sizes that are refused later must not overflow here.
+  // Roughly the multiplications of recomputation; 0 if it is nearly free. A
+  // floating-point number, since sizes that are refused later must not overflow
+  // here.
   double recompute_products = 0;
-  // Restores an input that gives the layer before the same derivative, namely
-  // one that is zero wherever the derivative of this layer is; reads nothing
-  // where there is none.
+  // Restores an input that gives the layer before the same derivative: one that
+  // is zero wherever this layer's derivative is zero. Reads nothing if the
+  // layer cannot do that.
   StepUse restore_input;
-  // The derivative of each element of the batch depends on no other element;
-  // what it reads of saved tensors is by elements, too.
+  // Whether the derivative of each element of the batch depends on no other
+  // element, also in what it reads of saved tensors.
   bool derivative_by_element = false;
-  // Rows of the batch count by what the others are, so that micro-batches give
-  // another result. Statistics say so by themselves.
+  // Whether the weight of a row depends on the other rows, so that
+  // micro-batches change the result. Layers with statistics need not set it.
   bool couples_rows = false;
   // The label that a loss ignores: the loss is the mean over all other labels,
   // and its derivative is 0 at ignored ones. Micro-batches are then weighted by
@@ -129,7 +128,7 @@ struct LayerInputs {
   std::vector<TensorType> inputs;
   NetworkMode mode;
   const MathBackend& math;
-  // Whether places in windows are saved in as few bits as they need.
+  // Whether positions in windows are saved in as few bits as possible.
   bool pack_winners = true;
   // If set, the weights are not trained: no step applies gradients, and none
   // computes them unless the derivative reads them. The layer must not take
@@ -137,19 +136,19 @@ struct LayerInputs {
   bool frozen = false;
 };
 
-// The name of a running step's layer, looked up only for an error: number
-// `layer` of `names`, which follow each other, each ended by a 0.
+// The name of a running step's layer, which is read only for an error: entry
+// `layer` of `names`, in which each name ends with a 0.
 struct LayerName {
   const char* names = nullptr;
   size_t layer = 0;
 
-  // Returns the text; empty where there are no names.
+  // Returns the name, or an empty text if there are no names.
   absl::string_view Text() const;
 };
 
-// The place in the whole batch where the operands of a step lie: in one of
-// several micro-batches, and of that, where `rows` is not 0, the part from
-// `first_row` on of so many rows.
+// The position of a step's operands in the whole batch: the micro-batch and, if
+// `rows` is not 0, the part of it from `first_row` on, of that many rows in
+// all.
 struct BatchPlace {
   int64_t micro_batch = 0;
   int64_t first_row = 0;
@@ -167,9 +166,9 @@ class StepData {
     void* data = nullptr;
   };
 
-  // Slots, math and names must outlive it. `seed` differs by layer and
-  // iteration, and is the same for all steps of a layer in one iteration, in
-  // all parts of the batch: random numbers follow from it and from
+  // Slots, math and names must outlive this object. `seed` differs by layer and
+  // iteration, and is the same for all steps of a layer in one iteration and
+  // for all parts of the batch. Random numbers follow from it and from
   // FirstElement.
   StepData(absl::Span<const Slot> slots, NetworkMode mode, uint64_t seed,
            const MathBackend& math, LayerName name = {}, BatchPlace place = {})
@@ -194,12 +193,12 @@ class StepData {
   int64_t elements(Role role, int index = 0) const {
     return shape(role, index).elements();
   }
-  // The place that the operand's first element has in the whole batch.
+  // Returns the index of the operand's first element in the whole batch.
   int64_t FirstElement(Role role, int index = 0) const;
-  // Returns whether the operand is there: a derivative that nobody needs is
+  // Returns whether the operand exists; a derivative that is not needed does
   // not.
   bool Has(Role role, int index = 0) const;
-  // The workspace of this step, or null where none was declared.
+  // Returns the workspace of this step, or null if none was declared.
   void* Workspace() const;
 
   NetworkMode mode() const { return mode_; }
@@ -227,17 +226,16 @@ class Layer {
   // Returns the name of the type, such as "fully connected".
   virtual absl::string_view type() const = 0;
 
-  // InvalidArgument: the number of inputs, a shape or an element type does not
-  // suit the layer; the text says which would.
+  // Returns the signature. InvalidArgument if the number of inputs, a shape or
+  // an element type does not suit the layer; the message says which would.
   virtual absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const = 0;
 
-  // OutOfRange: an index in the data points nowhere.
+  // Runs the forward step. OutOfRange if an index in the data is out of range.
   virtual absl::Status Forward(const StepData& data) const = 0;
-  // These are called where the signature declares such a step. A layer that
-  // declares one must override it: the default ends the program, naming the
-  // layer. Recompute is Forward unless a layer says otherwise, and must give
-  // its bits.
+  // Called if the signature declares such a step. A layer that declares one
+  // must override it: the default ends the program with the layer's name.
+  // Recompute is Forward unless overridden, and must give the same bits.
   virtual void CalculateGradient(const StepData& data) const;
   virtual void CalculateDerivative(const StepData& data) const;
   virtual absl::Status Recompute(const StepData& data) const;
@@ -246,32 +244,30 @@ class Layer {
 
 using LayerPointer = std::shared_ptr<const Layer>;
 
-// Check, for Describe, that there is one input each, of element type float,
-// unless said otherwise.
+// Checks for Describe. By default there must be one input, of floats.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
                             DType type);
 absl::Status CheckInputRank(const LayerInputs& inputs, size_t index,
                             int min_rank, int max_rank);
-// The three checks for a layer of one float input.
+// Does all three checks for a layer with one float input.
 absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
                                 int max_rank);
 
-// Returns whether every tensor that the signature names so far has a size: for
-// Describe before it calculates with sizes that follow from the user's, as a
-// workspace does. Errors: those of CheckedSizeBytes.
+// Checks that every tensor in the signature so far has a valid size. Describe
+// calls this before it calculates with sizes that follow from the user's, such
+// as those of workspaces. Errors: those of CheckedSizeBytes.
 absl::Status CheckSizes(const LayerSignature& signature);
 
-// Returns whether the steps that the signature declares can run: each operand
-// exists, the forward step writes the output and what later steps read of the
-// saved tensors, Recompute writes the output, and in training the gradient step
-// writes the gradient of each weight, unless they are frozen. InvalidArgument:
-// the text says which is missing.
+// Checks that the declared steps can run: each operand exists, the forward step
+// writes the output and the saved tensors that later steps read, Recompute
+// writes the output, and in training the gradient step writes the gradient of
+// each weight that is not frozen. InvalidArgument says which is missing.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 
-// Adds a workspace of so many bytes to the signature and to the step; none for
-// 0.
+// Adds a workspace of that many bytes to the signature and to the step; does
+// nothing for 0.
 void AddWorkspace(int64_t size_bytes, LayerSignature* signature, StepUse* use);
 
 }  // namespace footprint

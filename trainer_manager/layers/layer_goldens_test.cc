@@ -1,5 +1,5 @@
-// Layers calculate what PyTorch's do: outputs, gradients and derivatives; see
-// testdata/make_layer_goldens.py, which has the same numbers.
+// Compares outputs, gradients and derivatives of layers with PyTorch's.
+// testdata/make_layer_goldens.py uses the same numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ std::map<std::string, Tensors> ReadGoldens() {
   return goldens;
 }
 
-// Exact in a float.
+// Sets numbers that a float holds exactly.
 void SetNumbers(int salt, std::vector<float>* values) {
   for (size_t i = 0; i < values->size(); ++i) {
     const int drawn = (static_cast<int>(i) * 37 + salt * 11) % 41 - 20;

@@ -122,7 +122,7 @@ absl::Status LayerHarness::Forward() {
 }
 
 void LayerHarness::Backward() {
-  // A layer need not have the steps that it does not declare.
+  // The layer need not implement steps that it does not declare.
   if (!signature_.gradient.writes.empty()) {
     Run(signature_.gradient, kGradientPhase);
   }
@@ -174,7 +174,7 @@ double LayerHarness::WorstError(Role varied, Role calculated) {
       worst = std::isfinite(error) ? std::max(worst, error) : HUGE_VAL;
     }
   }
-  // Where nothing varies, nothing is compared.
+  // If all values are zero, nothing was compared.
   return largest > 0 ? worst / largest : HUGE_VAL;
 }
 

@@ -1,13 +1,13 @@
-// Runs the steps of one layer on tensors of its own, and holds what the layer
-// calculates against central differences.
+// Runs the steps of one layer on tensors of its own, and compares derivatives
+// and gradients with central differences.
 //
 //   LayerHarness harness(Relu(), {{{{2, 3}}}});
 //   harness.Forward();
 //   EXPECT_LT(harness.WorstDerivativeError(), 1e-2);
 //
-// Every tensor has its own memory; what a step does not write stays NaN. Ends
-// the program where the layer refuses its inputs. Owns the tensors, keeps the
-// layer alive. Thread-compatible.
+// Every tensor has its own memory, and values that no step writes stay NaN.
+// Ends the program if the layer refuses its inputs. Owns the tensors and keeps
+// the layer alive. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LAYER_HARNESS_H_
@@ -23,14 +23,15 @@
 
 namespace footprint {
 
-// Returns why a layer does not take such inputs in training; OK if it does.
+// Returns the error with which the layer refuses such inputs in training, or
+// OK.
 absl::Status Refusal(const LayerPointer& layer, std::vector<TensorType> inputs);
 
 class LayerHarness {
  public:
-  // Float inputs and weights get random values of seed `seed`, int32 inputs and
-  // labels random indices below `indices`. A `frozen` layer is described as one
-  // that is not trained.
+  // Float inputs and weights get random values from `seed`; int32 inputs and
+  // labels get random indices below `indices`. A `frozen` layer is described as
+  // not trained.
   LayerHarness(LayerPointer layer, std::vector<TensorType> inputs,
                NetworkMode mode = NetworkMode::kTraining, uint64_t seed = 1,
                int32_t indices = 3, bool frozen = false);
@@ -44,10 +45,10 @@ class LayerHarness {
   absl::Status Recompute();
   void RestoreInput();
 
-  // The largest difference between a gradient, or input derivative, and the
-  // central difference of the sum of the outputs, each times a fixed random
-  // factor; as a share of the largest of them. Infinite where there is none but
-  // zeros to compare.
+  // Return the largest difference between a gradient, or input derivative, and
+  // the central difference of the sum of the outputs, each times a fixed random
+  // factor. The difference is relative to the largest of them, and infinite if
+  // all are zero.
   double WorstGradientError();
   double WorstDerivativeError();
 
@@ -55,7 +56,7 @@ class LayerHarness {
   using Key = std::pair<Role, int>;
   struct Tensor {
     TensorType spec;
-    std::vector<float> values;  // int32 and uint8 lie in them, too
+    std::vector<float> values;  // also hold int32 and uint8
   };
 
   void Add(Role role, int index, const TensorType& spec, bool random);

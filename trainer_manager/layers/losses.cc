@@ -105,7 +105,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
           absl::StrCat("the label smoothing is ", options_.label_smoothing,
                        "; it must be at least 0 and below 1"));
     }
-    constexpr int32_t kMostExact = 1 << 24;  // of integers that are floats
+    // of integers that floats hold exactly
+    constexpr int32_t kMostExact = 1 << 24;
     const int32_t ignored = options_.ignored_label.value_or(0);
     if (ignored < -kMostExact || ignored > kMostExact) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -193,7 +194,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     return rows - std::count(label, label + rows, *options_.ignored_label);
   }
 
-  // Returns the mean of the logits by the weights that the classes should have.
+  // Returns the mean of the logits, weighted by the target probabilities.
   double Target(const float* logits, int64_t classes, int32_t label) const {
     const double smoothing = options_.label_smoothing;
     if (smoothing == 0) return logits[label];

@@ -4,9 +4,9 @@
 //   network.AddLayer("loss", footprint::MeanSquaredError(), {"prediction"});
 //
 // In inference a loss and its label do not exist, unless
-// MemoryOptions::keep_loss. See layer.h for ownership and
-// thread-safety. Memory: softmax keeps one float a row, not the probabilities:
-// they follow from the logits and that float.
+// MemoryOptions::keep_loss is set. See layer.h for ownership and thread-safety.
+// Memory: softmax keeps one float for each row, from which the probabilities
+// follow together with the logits.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LOSSES_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_LOSSES_H_
@@ -19,29 +19,29 @@
 namespace footprint {
 
 struct SquaredErrorOptions {
-  // Elements with this label count for nothing, as with
+  // Elements with this label do not count, as with
   // SoftmaxOptions::ignored_label.
   absl::optional<float> ignored_label;
 };
 
-// The mean over all elements of (prediction - label)^2; the label has the shape
-// of the prediction. OutOfRange: all labels are ignored.
+// Returns the mean over all elements of (prediction - label)^2. The label has
+// the shape of the prediction. OutOfRange if all labels are ignored.
 LayerPointer MeanSquaredError(const SquaredErrorOptions& options = {});
 
 struct SoftmaxOptions {
-  // The share of each row's weight that all classes have in equal parts, the
-  // label's included: from 0 to below 1.
+  // The share of each row's weight that is spread equally over all classes,
+  // including the label's: at least 0 and below 1.
   float label_smoothing = 0;
-  // Rows with this label count for nothing: they have no loss and no
-  // derivative, and the mean is over the others. So the last rows of a data set
-  // train in a batch that is planned for more. With micro-batches each part
-  // must have a label that counts. The value is from -2^24 to 2^24.
+  // Rows with this label do not count: they have no loss and no derivative, and
+  // the mean is over the others. This lets the last rows of a data set train in
+  // a batch that was planned for more. With micro-batches each part must have a
+  // label that counts. The value is from -2^24 to 2^24.
   absl::optional<int32_t> ignored_label;
 };
 
-// The mean over the rows of -log softmax(logits)[label]; logits are
-// [..., classes], labels are int32 of shape [...]. As PyTorch's cross_entropy.
-// OutOfRange: a label that is no class, or all are ignored.
+// Returns the mean over the rows of -log softmax(logits)[label], like PyTorch's
+// cross_entropy. Logits are [..., classes], labels are int32 of shape [...].
+// OutOfRange if a label is not a class, or if all are ignored.
 LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options = {});
 
 }  // namespace footprint

@@ -25,7 +25,7 @@ TEST(LossesTest, ValuesAreThoseOfTheFormulae) {
   ASSERT_THAT(squares.Forward(), IsOk());
   EXPECT_THAT(squares.Values(Role::kOutput), ElementsAre(2.5f));
   LayerHarness entropy(SoftmaxCrossEntropy(), {{{2, 2}}});
-  entropy.Values(Role::kInput) = {0, 0, 1000, 0};  // overflows if done naively
+  entropy.Values(Role::kInput) = {0, 0, 1000, 0};  // a naive exp overflows
   entropy.SetIndices(Role::kLabel, {1, 0});
   ASSERT_THAT(entropy.Forward(), IsOk());
   EXPECT_THAT(entropy.Values(Role::kOutput),

@@ -15,8 +15,8 @@ absl::Status CheckEpsilon(float epsilon) {
       absl::StrCat("an epsilon of ", epsilon, "; it must be above 0"));
 }
 
-// The common part of both layers: statistics saved by the forward step, from
-// which the output can be had again.
+// Returns the common part of both signatures. The forward step saves the
+// statistics, from which the output can be recomputed.
 LayerSignature NormalizationSignature(const TensorType& input, int64_t features,
                                       int64_t means) {
   LayerSignature signature;
@@ -184,7 +184,7 @@ class BatchNormalizationLayer final : public Layer {
   }
 
  private:
-  // The layer is a scale and a shift of each channel then, as in inference.
+  // A frozen layer only scales and shifts each channel, as in inference.
   static void UseRunningStatistics(LayerSignature* signature) {
     signature->saved.clear();
     signature->forward.writes = {{Role::kOutput}};

@@ -1,11 +1,11 @@
-// The layers that bring values to mean 0 and variance 1, then scale and shift
+// Layers that normalise values to mean 0 and variance 1, then scale and shift
 // them by trained weights.
 //
 //   network.AddLayer("bn", footprint::BatchNormalization(), {"conv"});
 //
 // Weights are "scale" and "shift". See layer.h for ownership and thread-safety.
-// Memory: both keep their input and two floats for each mean that they take; in
-// inference both may write where they read.
+// Memory: both keep their input and two floats for each mean; in inference both
+// may write in place.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_

@@ -40,7 +40,8 @@ absl::Status CheckDecays(std::initializer_list<NamedValue> decays) {
   return absl::OkStatus();
 }
 
-// 0 if the value is finite, else 1: a number, which loops can vectorise.
+// Returns 0 if the value is finite, else 1. A number, so that loops can be
+// vectorised.
 inline int32_t NotFinite(float value) {
   return std::abs(value) <= std::numeric_limits<float>::max() ? 0 : 1;
 }
@@ -53,7 +54,7 @@ bool AllFinite(int64_t elements, const Test& not_finite) {
   return any == 0;
 }
 
-// A schedule of one number, in four bytes.
+// A constant schedule in four bytes.
 struct ConstantRate {
   float rate;
 
@@ -166,8 +167,7 @@ class MomentumOptimizer final : public Optimizer {
   const float momentum_;
 };
 
-// How weights decay apart from the gradient: not at all, or by a share of the
-// rate.
+// Two policies of decoupled weight decay: none, or in proportion to the rate.
 struct NoDecay {
   static constexpr absl::string_view kOptimizer = "Adam";
   static float weight_decay() { return 0; }
@@ -263,14 +263,14 @@ class AdamOptimizer final : public Optimizer, private Decay {
     float second;
   };
 
-  // An iteration's change of each weight.
+  // The factors by which an iteration changes each weight.
   struct Update {
     float first_decay;
     float second_decay;
     float step;
     float correction;
     float epsilon;
-    float kept;  // of a weight, without what decays
+    float kept;  // factor of the weight after its decay
 
     Values Of(float g, const Values& last) const {
       Values next;
@@ -300,7 +300,7 @@ class AdamOptimizer final : public Optimizer, private Decay {
   const float epsilon_;
 };
 
-// Calls `make` with the rate in the least room that holds it.
+// Calls `make` with the rate in its smallest representation.
 template <typename Make>
 OptimizerPointer WithRate(const RateSchedule& rate, const Make& make) {
   if (rate.is_constant()) return make(ConstantRate{rate.At(1)});

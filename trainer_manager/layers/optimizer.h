@@ -2,12 +2,12 @@
 //
 //   std::shared_ptr<const footprint::Optimizer> adam = footprint::Adam(1e-3f);
 //
-// A rate is a number, or a schedule of them (rate_schedule.h).
+// A rate is a number or a schedule (rate_schedule.h).
 //
-// Immutable and thread-safe: what an optimizer remembers lies in state tensors
-// of the size of the weight, which are the caller's, begin as zeros and live as
-// long as the training. Memory: that is, 0 (SGD), 1 (momentum) or 2 (Adam)
-// times the weights.
+// Immutable and thread-safe. An optimizer's memory is in state tensors of the
+// size of the weight. The caller owns them; they begin as zeros and live as
+// long as the training. Memory: 0 (SGD), 1 (momentum) or 2 (Adam) times the
+// weights.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_OPTIMIZER_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_OPTIMIZER_H_
@@ -30,47 +30,47 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Returns the name by which a file of a training says whose states it holds.
-  // Two optimizers of one name can go on with each other's states.
+  // Returns the name that a training's file stores with the states. Two
+  // optimizers with one name can continue with each other's states.
   virtual absl::string_view name() const { return "the caller's"; }
 
-  // Returns the rule with its numbers, by which a training that is resumed says
-  // whether it goes on with the same; the name where the optimizer says no
-  // more.
+  // Returns the rule with its numbers. A resumed training compares it to tell
+  // whether the rule is the same. By default this is the name.
   virtual std::string Description() const { return std::string(name()); }
 
   // Returns the number of states, at most kMostOptimizerStates.
   virtual int states_per_weight() const = 0;
 
-  // InvalidArgument, naming the value: with these parameters nothing can be
-  // trained. Manager::Create asks.
+  // InvalidArgument, with the value, if nothing can be trained with these
+  // parameters. Manager::Create calls this.
   virtual absl::Status CheckParameters() const { return absl::OkStatus(); }
 
-  // `iteration` counts from 1; each of `states` has the weight's elements.
+  // Changes the weight. `iteration` counts from 1; each of `states` has the
+  // weight's elements.
   virtual void Apply(int64_t iteration, int64_t elements, const float* gradient,
                      float* weight, absl::Span<float* const> states) const = 0;
 
-  // Returns whether StaysFinite foresees each value that is not finite. Where
-  // it does not, TrainStep looks at weights and states after Apply, and fails
-  // if one is not finite: they have changed then.
+  // Returns whether StaysFinite predicts every value that is not finite. If
+  // not, TrainStep checks weights and states after Apply, and fails if one is
+  // not finite; they have changed by then.
   virtual bool foresees_values() const { return false; }
 
-  // Returns the rate of an iteration, for a report; none if the optimizer does
-  // not know it.
+  // Returns the rate of an iteration for a report, or nothing if the optimizer
+  // does not know it.
   virtual absl::optional<float> RateAt(int64_t) const { return absl::nullopt; }
 
-  // Returns the optimizer of the same states for a group of parameters
-  // (//trainer_manager/networks:parameter_group): with its rates times
-  // `rate_factor`, and with `weight_decay` instead of its own, if given.
-  // Returns null if there is none: by default, and for a decay if the optimizer
+  // Returns an optimizer with the same states for a group of parameters
+  // (//trainer_manager/networks:parameter_group): its rates are multiplied by
+  // `rate_factor`, and `weight_decay`, if given, replaces its own. Returns null
+  // if the optimizer does not support that: by default, and for a decay if it
   // has none.
   virtual std::shared_ptr<const Optimizer> ForGroup(
       float rate_factor, absl::optional<float> weight_decay) const;
 
   // Returns whether Apply with the same arguments would leave the weight and
   // its states without NaN and infinity; writes nothing. Manager::TrainStep
-  // asks before it changes a layer's first weight. An optimizer that does not
-  // say: whether the gradient has neither.
+  // calls this before it changes a layer's first weight. The default only
+  // checks the gradient.
   virtual bool StaysFinite(int64_t iteration, int64_t elements,
                            const float* gradient, const float* weight,
                            absl::Span<float* const> states) const;
@@ -78,8 +78,8 @@ class Optimizer {
 
 using OptimizerPointer = std::shared_ptr<const Optimizer>;
 
-// Rates, momentum, epsilon and the decay of weights are finite and at least 0;
-// the decays of averages at least 0 and below 1.
+// Rates, momentum, epsilon and weight decay must be finite and at least 0; the
+// decays of averages must be at least 0 and below 1.
 
 // weight -= rate * gradient
 OptimizerPointer StochasticGradientDescent(RateSchedule rate);
@@ -91,9 +91,8 @@ OptimizerPointer Momentum(RateSchedule rate, float momentum = 0.9f);
 OptimizerPointer Adam(RateSchedule rate, float first_decay = 0.9f,
                       float second_decay = 0.999f, float epsilon = 1e-8f);
 
-// Adam with decay of the weights apart from the gradient (Loshchilov and
-// Hutter, 2019), as PyTorch has it: weight *= 1 - rate * weight_decay, then as
-// Adam.
+// Adam with weight decay decoupled from the gradient (Loshchilov and Hutter,
+// 2019), as in PyTorch: weight *= 1 - rate * weight_decay, then Adam.
 OptimizerPointer AdamW(RateSchedule rate, float weight_decay = 0.01f,
                        float first_decay = 0.9f, float second_decay = 0.999f,
                        float epsilon = 1e-8f);

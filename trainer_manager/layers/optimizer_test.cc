@@ -37,7 +37,7 @@ TEST(OptimizerTest, SgdGoesAgainstTheGradient) {
 }
 
 TEST(OptimizerTest, MomentumRemembersEarlierGradients) {
-  // Velocities 1, -1.5 and -0.25.
+  // The velocities are 1, -1.5 and -0.25.
   EXPECT_NEAR(WeightAfterThreeSteps(*Momentum(0.1f, 0.5f)),
               1 - 0.1 * (1 - 1.5 - 0.25), 1e-6);
 }
@@ -80,7 +80,7 @@ TEST(OptimizerTest, AdamWDecaysTheWeightApartFromTheGradient) {
 }
 
 TEST(OptimizerTest, ARateFollowsItsSchedule) {
-  // Rates 0.1, 0.05 and 0.025.
+  // The rates are 0.1, 0.05 and 0.025.
   EXPECT_NEAR(WeightAfterThreeSteps(
                   *StochasticGradientDescent(ExponentialRate(0.1f, 0.5f))),
               1 - 0.1 + 0.05 * 2 - 0.025 * 0.5, 1e-6);
@@ -93,7 +93,7 @@ TEST(OptimizerTest, ARateFollowsItsSchedule) {
 
 constexpr float kMost = std::numeric_limits<float>::max();
 
-// Whatever it says is what Apply then does.
+// StaysFinite must agree with what Apply then does.
 TEST(OptimizerTest, StaysFiniteIsWhatApplyLeaves) {
   const std::vector<float> numbers = {0,     -1,     1e-20f,   3e19f,
                                       kMost, -kMost, INFINITY, NAN};
@@ -145,7 +145,8 @@ TEST(OptimizerTest, OneOfMyOwnIsAskedForItsGradientAtLeast) {
   EXPECT_FALSE(optimizer.StaysFinite(1, 2, gradients, weights, {}));
 }
 
-// The optimizer of a group does what one of its rate and decay does.
+// The optimizer of a group does the same as one with the group's rate and
+// decay.
 TEST(OptimizerTest, AGroupHasItsRateAndDecay) {
   const RateSchedule rate = CosineRate(0.5f, 0.1f, 4);
   const RateSchedule half = CosineRate(0.25f, 0.05f, 4);

@@ -89,11 +89,11 @@ class PoolLayer : public Layer {
   const int64_t stride_;
 };
 
-// Goes through winners in windows, each in 1, 2, 4 or 8 bits; those of an
-// element of the batch begin with a byte of their own.
+// Reads or writes winners of windows in 1, 2, 4 or 8 bits each. Those of an
+// element of the batch begin at a byte.
 class WinnerCursor {
  public:
-  // `bytes` and `outputs` are those of an element of the batch.
+  // `bytes` and `outputs` count one element of the batch.
   WinnerCursor(int64_t bytes, int64_t outputs, int64_t window)
       : outputs_(outputs), bits_(bytes == outputs ? 8 : Bits(window)) {}
 
@@ -155,8 +155,8 @@ class MaxPool2dLayer final : public PoolLayer {
     signature->saved = {{{output.extent(0), bytes}, DType::kU8}};
     signature->forward.writes.push_back({Role::kSaved});
     signature->derivative.reads.push_back({Role::kSaved});
-    // Where the derivative is not zero, the input is the largest of a window,
-    // which is the output.
+    // Wherever the derivative is not zero, the input is the largest value of a
+    // window, which is the output.
     signature->restore_input.reads = {{Role::kOutput}, {Role::kSaved}};
     signature->restore_input.writes = {{Role::kInput}};
     return signature;
@@ -174,7 +174,7 @@ class MaxPool2dLayer final : public PoolLayer {
       int64_t largest_winner = 0;
       ForEachWinner(w, [&](int64_t offset, int64_t winner) {
         const float value = input[first + offset];
-        // Not `>`: a NaN must come through.
+        // A plain `>` would lose a NaN.
         if (value <= largest || largest != largest) return;
         largest = value;
         largest_winner = winner;
@@ -220,7 +220,7 @@ class MaxPool2dLayer final : public PoolLayer {
     const uint8_t* saved = data.Read<uint8_t>(Role::kSaved);
     WinnerCursor winners = Winners(data, output, true);
     std::array<int64_t, kMostWinners> offsets =
-        {};  // a poisoned winner is one, too
+        {};  // even a poisoned winner is a valid index
     ForEachWinner(w, [&](int64_t offset, int64_t winner) {
       offsets[static_cast<size_t>(winner)] = offset;
     });

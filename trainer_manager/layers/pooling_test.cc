@@ -48,7 +48,7 @@ TEST(PoolingTest, DerivativesMatchCentralDifferences) {
   for (const int64_t stride : {1, 2, 3}) {
     for (const int64_t window : {1, 2, 3}) {
       LayerHarness largest(MaxPool2d(window, stride), {{{2, 2, 7, 6}}});
-      // Values 0.05 apart, so that no step changes which is the largest.
+      // Values are 0.05 apart, so that no step changes which is the largest.
       std::vector<float>& input = largest.Values(Role::kInput);
       for (size_t i = 0; i < input.size(); ++i) {
         input[i] = 0.05f * static_cast<float>(i * 61 % input.size());
@@ -72,7 +72,7 @@ TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
     const std::vector<float> derivative =
         packed.Values(Role::kOutputDerivative);
     const std::vector<float> output = packed.Values(Role::kOutput);
-    // The oracle: whatever equals the largest takes the derivative; values
+    // The expected derivative goes to the value that equals the largest. Values
     // drawn at random differ.
     std::vector<float> expected(input.size(), 0.0f);
     for (size_t out = 0; out < output.size(); ++out) {
@@ -97,7 +97,7 @@ TEST(PoolingTest, PackedPlacesAreThoseInBytes) {
   }
 }
 
-// Or a part of the batch could not be read by itself.
+// Otherwise a part of the batch could not be read by itself.
 TEST(PoolingTest, PlacesOfAnElementBeginWithAByteOfTheirOwn) {
   LayerHarness pool(MaxPool2d(2, 1), {{{2, 1, 4, 4}}});
   std::vector<float>& input = pool.Values(Role::kInput);

@@ -5,9 +5,9 @@
 //       footprint::AfterWarmUp(100, footprint::CosineRate(0.1f, 0.001f, 900));
 //   auto optimizer = footprint::StochasticGradientDescent(rate);
 //
-// A schedule is a function of the iteration alone, so a training that is
-// resumed goes on with the same rates. A rate that follows the losses is none:
-// change the optimizer instead (Manager::ReplaceOptimizer).
+// A schedule is a function of the iteration alone, so a resumed training
+// continues with the same rates. A rate that depends on the losses cannot be a
+// schedule: replace the optimizer instead (Manager::ReplaceOptimizer).
 //
 // Immutable values, thread-safe. Memory: some words. The formulas are those of
 // PyTorch's LinearLR, CosineAnnealingLR, StepLR and ExponentialLR; its counter
@@ -25,15 +25,15 @@ namespace footprint {
 
 class RateSchedule {
  public:
-  // The same rate in each iteration.
+  // A constant rate.
   RateSchedule(float rate)  // NOLINT: a number is a schedule
       : first_(rate), last_(rate) {}
 
   // Returns whether the rate is the same in each iteration.
   bool is_constant() const { return kind_ == Kind::kConstant && !has_warm_up_; }
 
-  // Returns the rate of an iteration, which count from 1. Returns anything for
-  // one that Check refuses.
+  // Returns the rate of an iteration, counted from 1. The result is arbitrary
+  // for a schedule that Check refuses.
   float At(int64_t iteration) const;
 
   // Returns this schedule with each rate multiplied by `factor`.
@@ -42,8 +42,8 @@ class RateSchedule {
   // Returns the kind and the numbers, each with all digits of a float.
   std::string Description() const;
 
-  // InvalidArgument, naming the value: a rate that is not finite or below 0, a
-  // factor that is, or a number of iterations below 1.
+  // InvalidArgument, with the value, if a rate or a factor is negative or not
+  // finite, or if a number of iterations is below 1.
   absl::Status Check() const;
 
  private:
@@ -73,22 +73,23 @@ class RateSchedule {
   int64_t warm_up_iterations_ = 0;
 };
 
-// Returns a rate that goes from `first` in iteration 1 to `last` after
-// `iterations` more, on a line, and stays at `last`.
+// Returns a rate that goes linearly from `first` in iteration 1 to `last` after
+// `iterations` more, and stays at `last`.
 RateSchedule LinearRate(float first, float last, int64_t iterations);
 
-// The same along half a cosine.
+// Does the same along half a cosine.
 RateSchedule CosineRate(float first, float last, int64_t iterations);
 
-// `first`, and times `factor` after each `every` iterations.
+// Returns a rate of `first`, multiplied by `factor` after each `every`
+// iterations.
 RateSchedule StepRate(float first, float factor, int64_t every);
 
-// `first`, and times `factor` after each iteration.
+// Returns a rate of `first`, multiplied by `factor` after each iteration.
 RateSchedule ExponentialRate(float first, float factor);
 
-// Grows on a line to the first rate of `then`, which iteration `iterations`
-// has; then goes on as `then` does from its first iteration. A second warm-up
-// takes the place of the first.
+// Returns a rate that grows linearly to the first rate of `then`, reaches it in
+// iteration `iterations`, and from there on follows `then`. A second warm-up
+// replaces the first.
 RateSchedule AfterWarmUp(int64_t iterations, RateSchedule then);
 
 }  // namespace footprint

@@ -177,9 +177,9 @@ class ConcatenateLayer final : public Layer {
                      second.ToString(), " have more than 2^63 - 1 elements"));
   }
 
-  // Calls visit(place in the part, place in the whole, count) for each run of
-  // values that lies together in both. The second part is the last of the
-  // whole, so the other need not be there.
+  // Calls visit(offset in the part, offset in the whole, count) for each run of
+  // values that is contiguous in both. The second part is the last of the
+  // whole, so the first part need not exist.
   template <typename Visit>
   void ForEachBlock(const StepData& data, int part, Role part_role,
                     Role whole_role, const Visit& visit) const {

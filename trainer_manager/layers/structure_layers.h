@@ -2,9 +2,9 @@
 //
 //   network.AddLayer("sum", footprint::Add(), {"branch", "shortcut"});
 //
-// Flatten, and the derivative of a sum, are their operand's own bytes where the
-// plan lets them share. See layer.h for ownership and thread-safety. Memory: an
-// embedding keeps its indices only.
+// Flatten, and the derivative of a sum, share their operand's bytes if the plan
+// lets them. See layer.h for ownership and thread-safety. Memory: an embedding
+// keeps only its indices.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
@@ -18,16 +18,16 @@ namespace footprint {
 // [batch, ...] becomes [batch, product of the others].
 LayerPointer Flatten();
 
-// The sum of two inputs of one shape.
+// Adds two inputs of one shape.
 LayerPointer Add();
 
-// Concatenates two inputs along an axis, such as channels; their other extents
-// must be equal. The axis is at least 1: rows of the batch are not joined.
+// Concatenates two inputs along an axis, such as channels. Their other extents
+// must be equal. The axis is at least 1: rows of the batch cannot be joined.
 LayerPointer Concatenate(int axis = 1);
 
-// int32 [batch, positions] becomes [batch, positions, width]: the row of the
-// table "weight" [entries, width] that each index names. An index that names
-// none is OutOfRange.
+// Looks up rows of the table "weight" [entries, width]: int32 [batch,
+// positions] becomes [batch, positions, width]. OutOfRange if the table has no
+// row for an index.
 LayerPointer Embedding(int64_t entries, int64_t width);
 
 // Adds the trained table "weight" [positions, width] to each [positions, width]

@@ -19,17 +19,18 @@ namespace footprint {
 // The most extents that layers take.
 inline constexpr int kMaxRank = 4;
 
-// The first extent is the batch.
+// A shape, whose first extent is the batch, and an element type.
 struct TensorType {
   Shape shape;
   DType type = DType::kF32;
 };
 
-// InvalidArgument: an extent below 1, or too many. OutOfRange: more than
-// 2^63 - 1 bytes. The text shows the shape.
+// Returns the bytes. InvalidArgument if an extent is below 1 or there are too
+// many. OutOfRange if there are more than 2^63 - 1 bytes. The message shows the
+// shape.
 absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec);
 
-// The same for a spec that is known to pass.
+// Returns the bytes of a tensor that passes CheckedSizeBytes.
 int64_t SizeBytes(const TensorType& spec);
 
 }  // namespace footprint

@@ -19,13 +19,13 @@ HWY_BEFORE_NAMESPACE();
 namespace footprint {
 namespace HWY_NAMESPACE {
 
-// Sixteen values at a time on every machine, so that sums have one order.
+// Sums use sixteen lanes on every machine, so that their order is the same.
 constexpr int kValues = 16;
 using Tag = hn::CappedTag<float, kValues>;
 using Vector = hn::Vec<Tag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
 
-// exp, but NaN of NaN and infinity of infinity.
+// Returns exp(x), but NaN for NaN and infinity for positive infinity.
 HWY_INLINE Vector ComputeExp(Vector x) {
   const Tag d;
   const auto ordinary =
@@ -33,8 +33,8 @@ HWY_INLINE Vector ComputeExp(Vector x) {
   return hn::IfThenElse(ordinary, Exp(d, x), x);
 }
 
-// Calls step(pointers...) for vectors of the first `count` values, and for the
-// last through padded copies.
+// Calls step(pointers...) for each vector of the first `count` values, and with
+// padded copies for the last vector.
 template <class Step>
 HWY_INLINE void ForEachVector(const float* first, const float* second,
                               int64_t count, float* results, const Step& step) {
@@ -52,8 +52,8 @@ HWY_INLINE void ForEachVector(const float* first, const float* second,
   std::copy(padded[0], padded[0] + (count - i), results + i);
 }
 
-// The sum of term(first, second), where both are 16 values or, at the end, such
-// padded with `padding`.
+// Returns the sum of term(first, second) over blocks of 16 values. The last
+// block is padded with `padding`.
 template <class Term>
 HWY_INLINE float SumTerms(const float* first, const float* second,
                           int64_t count, float padding, const Term& term) {
@@ -179,8 +179,8 @@ void TimesSiluSlope(const float* factors, const float* values, int64_t count,
       });
 }
 
-// Near 0 a polynomial, fitted for the least maximum of the relative error
-// (4e-9); elsewhere 1 - 2 / (exp(2 |x|) + 1), which would cancel there.
+// Near 0 this is a polynomial fitted for the least maximal relative error
+// (4e-9). Elsewhere it is 1 - 2 / (exp(2 |x|) + 1), which would cancel near 0.
 HWY_INLINE Vector TanhOfVector(Vector x) {
   const Tag d;
   const Vector one = hn::Set(d, 1.0f);
@@ -194,7 +194,7 @@ HWY_INLINE Vector TanhOfVector(Vector x) {
       hn::MulAdd(hn::Mul(square, Polynomial(d, square, kCoefficients)), x, x);
   const Vector far =
       hn::Sub(one, hn::Div(two, hn::Add(Exp(d, hn::Mul(magnitude, two)), one)));
-  // The sign of -0, too.
+  // Keeps the sign of -0 as well.
   return hn::CopySign(
       hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), near, far), x);
 }

@@ -1,13 +1,14 @@
-// Exponentials and the like on the machine's vector instructions, chosen at run
-// time: what layers other than matrix products spend their time with.
+// Exponentials and similar functions on arrays, by the machine's vector
+// instructions, chosen at run time. Layers other than matrix products spend
+// most of their time here.
 //
 //   const double log_sum = footprint::LogSumExp(row, count);
 //   footprint::ExpDifferences(row, count, log_sum, probabilities);
 //
-// A result may lie where an operand lies. Relative errors are within 1e-6; what
-// is less than e^-87 comes out as that. NaN and infinity give NaN or infinity.
-// The order of sums depends on the count alone. No memory but the arguments',
-// of which nothing is kept. Thread-safe.
+// A result may overwrite an operand. Relative errors are within 1e-6; results
+// below e^-87 come out as e^-87. NaN and infinity give NaN or infinity. The
+// order of sums depends only on the count. Allocates nothing and keeps nothing
+// of its arguments. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
@@ -16,8 +17,8 @@
 
 namespace footprint {
 
-// The log of the sum of the exponentials; `count` is at least 1. In double
-// precision, since what is subtracted from it is often almost the same.
+// Returns the log of the sum of the exponentials; `count` is at least 1. In
+// double precision, since callers often subtract nearly equal numbers from it.
 double LogSumExp(const float* values, int64_t count);
 
 // results[i] = exp(values[i] - subtrahend).

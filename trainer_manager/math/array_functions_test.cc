@@ -77,8 +77,9 @@ TEST(ArrayFunctionsTest, DotProductsAreThoseOfDoubles) {
   });
 }
 
-// Every float near the change from one formula to the other, and many of all
-// magnitudes: relative errors, of the small ones, too.
+// Returns every float near the change from one formula to the other, and many
+// floats of all magnitudes. Small results are also compared by their relative
+// error.
 Values TanhArguments() {
   Values values = {0.0f, -0.0f, 1e-38f, -1e-38f, 88.0f, -88.0f, 1e38f, -1e38f};
   for (float x = 0.6249f; x < 0.6251f; x = std::nextafter(x, 1.0f)) {

@@ -7,8 +7,8 @@
 namespace footprint {
 namespace {
 
-// So many are looked at before the first answer: a loop that may end at each
-// value is not vectorised.
+// Values are tested a block at a time, because compilers do not vectorise a
+// loop that may end at each value.
 constexpr int64_t kBlock = 4096;
 
 bool AreFinite(const float* values, int64_t count) {

@@ -3,8 +3,8 @@
 //   const int64_t place = footprint::FirstNotFinite(values, count);
 //   if (place >= 0) return Refuse(values[place]);
 //
-// Pure and thread-safe; asks the heap for nothing. Time: one pass, several
-// values an instruction, so about that of reading them.
+// Pure and thread-safe; allocates nothing. Time: one pass with vector
+// instructions, about that of reading the values.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_FINITE_VALUES_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_FINITE_VALUES_H_
@@ -13,7 +13,7 @@
 
 namespace footprint {
 
-// The place of the first value that is NaN or infinite, or -1.
+// Returns the index of the first value that is NaN or infinite, or -1.
 int64_t FirstNotFinite(const float* values, int64_t count);
 
 }  // namespace footprint

@@ -30,7 +30,7 @@ using footprint::HWY_NAMESPACE::kTilePanels;
 using footprint::HWY_NAMESPACE::kTileRows;
 using footprint::HWY_NAMESPACE::MultiplySumBlock;
 
-// to[column * to_stride + row] = from[row * from_stride + column], or is added
+// Sets to[column * to_stride + row] = from[row * from_stride + column], or adds
 // to it, for four rows and four columns.
 template <bool kAccumulate>
 HWY_INLINE void TransposeFour(const float* from, int64_t from_stride, float* to,
@@ -67,7 +67,7 @@ HWY_INLINE void TransposeFour(const float* from, int64_t from_stride, float* to,
 #endif
 }
 
-// The same for any matrix of `rows` rows and `columns` columns.
+// Does the same for any matrix of `rows` rows and `columns` columns.
 template <bool kAccumulate>
 HWY_INLINE void Transpose(const float* from, int64_t rows, int64_t columns,
                           int64_t from_stride, float* to, int64_t to_stride) {
@@ -95,7 +95,7 @@ HWY_INLINE void Transpose(const float* from, int64_t rows, int64_t columns,
   }
 }
 
-// A tile's panel, each column put into its place, or added to what is there.
+// Writes or adds each column of a tile's panel to its place in the result.
 template <bool kAccumulate>
 HWY_INLINE void PlaceColumns(const float* panel, int64_t rows,
                              const Columns& columns, float* result,
@@ -117,8 +117,8 @@ HWY_INLINE void PlaceColumns(const float* panel, int64_t rows,
   }
 }
 
-// The columns of panels where they do not lie side by side in the result: tile
-// by tile, each number put into its place.
+// Multiplies panels whose columns are not adjacent in the result: tile by tile,
+// each number goes to its own place.
 template <int kPanels>
 HWY_INLINE void MultiplyApart(int64_t rows, int64_t inner, MatrixView left,
                               const PanelView& right, Epilogue epilogue,
@@ -153,7 +153,7 @@ HWY_INLINE void MultiplyApart(int64_t rows, int64_t inner, MatrixView left,
   }
 }
 
-// kPanels panels, of columns from `column` on.
+// Multiplies kPanels panels, which hold the columns from `column` on.
 template <int kPanels, class Target>
 HWY_INLINE void MultiplyPanels(const MatrixView& left, int64_t rows,
                                int64_t inner, const float* right,
@@ -178,7 +178,7 @@ HWY_INLINE void MultiplyPanels(const MatrixView& left, int64_t rows,
        columns[kPanels - 1].offsets[0] - first});
 }
 
-// Packed panels, of columns from `column` to `end`.
+// Multiplies packed panels, which hold the columns from `column` to `end`.
 template <class Target>
 HWY_INLINE void MultiplyPacked(const MatrixView& left, int64_t rows,
                                int64_t inner, const float* right,
@@ -199,8 +199,8 @@ HWY_INLINE void MultiplyPacked(const MatrixView& left, int64_t rows,
   }
 }
 
-// Panels of the right operand, one after the other. Columns that the last one
-// lacks are zeros.
+// Packs panels of the right operand one after the other. The last panel is
+// padded with zero columns.
 template <class Right>
 HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
                            int64_t column, int64_t columns, float* to) {
@@ -212,9 +212,10 @@ HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
   }
 }
 
-// result = left * right. `left.Block(row, rows, inner, count, scratch)` yields
-// rows of the left operand, `right.PackPanel(inner, count, column, width, to)`
-// writes a panel of the right one, `target.Of(column)` is where columns lie.
+// Computes result = left * right. `left.Block(row, rows, inner, count,
+// scratch)` returns rows of the left operand, `right.PackPanel(inner, count,
+// column, width, to)` writes a panel of the right one, and `target.Of(column)`
+// returns where columns of the result lie.
 template <class Left, class Right, class Target>
 HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
                                const Right& right, const Target& target,
@@ -234,7 +235,7 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
         float* const to = result + m * target.row_stride();
         for (int64_t g = n; g < end; g += blocks.packed_columns) {
           const int64_t group_end = std::min(g + blocks.packed_columns, end);
-          // Panels that are all there stay for the next rows.
+          // If all panels fit, they stay packed for the next rows.
           if (m == 0 || blocks.packed_columns < blocks.columns) {
             PackPanels(right, k, inner, g, group_end - g, scratch.right);
           }
@@ -246,14 +247,14 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
   }
 }
 
-// Operands that are matrices.
+// The following structs are matrices as operands.
 
 struct MatrixLeft {
   const float* data;
   int64_t stride;
   bool transposed;
 
-  // A transposed block is copied, or its rows would fall on few cache lines.
+  // Copies a transposed block, because its rows would map to few cache lines.
   MatrixView Block(int64_t row, int64_t rows, int64_t inner, int64_t count,
                    float* scratch) const {
     if (!transposed) return {data + row * stride + inner, stride, 1};
@@ -308,7 +309,7 @@ struct MatrixTarget {
   }
 };
 
-// A small product, where it lies: nothing is packed.
+// Computes a small product in place, without packing.
 HWY_NOINLINE void MultiplyInPlace(const MatrixProduct& p, const float* left,
                                   const float* right, float* result) {
   for (int64_t k = 0; k < p.inner; k += kSumBlock) {
@@ -350,9 +351,10 @@ void Multiply(const MatrixProduct& p, const float* left, const float* right,
       MatrixTarget{p.columns}, nullptr, result, workspace);
 }
 
-// Operands of convolutions.
+// The following structs are the operands of convolutions.
 
-// Weights [output channels, input channels, kernel, kernel] as they lie.
+// The weights [output channels, input channels, kernel, kernel] in their stored
+// order.
 struct WeightLeft {
   const float* data;
   int64_t stride;
@@ -387,13 +389,13 @@ struct TurnedWeightLeft {
   }
 };
 
-// Gathers kPanelWidth columns of shifted images, a vector at a time: where step
-// is 1, columns whose places lie side by side in memory stay so in each row,
-// and only those beyond the image's edges are put out.
+// Gathers kPanelWidth columns of shifted images, one vector at a time. If step
+// is 1, columns that are adjacent in memory stay adjacent in each row, and only
+// those beyond the image's edges are masked.
 class ColumnGatherer {
  public:
-  // The next `width` columns; moves `cursor` on. Memory that lies `ahead`
-  // elements after them is fetched for later.
+  // Takes the next `width` columns and moves `cursor` past them. Prefetches
+  // memory `ahead` elements after them.
   ColumnGatherer(const ShiftedImages& images, const Taps& taps, int64_t width,
                  int64_t ahead, RunCursor* cursor)
       : images_(images),
@@ -410,8 +412,8 @@ class ColumnGatherer {
     }
   }
 
-  // Rows (channel, tap) from `first` on, `stride` apart, kPanelWidth numbers of
-  // each; fewer only where there are fewer columns.
+  // Writes the rows (channel, tap) from `first` on, `stride` apart, with
+  // kPanelWidth numbers each; missing columns are not written.
   HWY_INLINE void Write(int64_t first, int64_t rows, int64_t stride,
                         float* to) const {
     if (stretch_count_ == 1) {
@@ -430,19 +432,19 @@ class ColumnGatherer {
   using Tag = footprint::HWY_NAMESPACE::PanelTag<kPanelWidth>;
   using Integers = hn::RebindToSigned<Tag>;
   static constexpr int kTapsAtOnce = 9;
-  // The stretches that are counted at once in rows of six numbers, or in images
-  // of two by two.
+  // The number of stretches handled at once in images with rows of six numbers,
+  // or of two by two.
   static constexpr int kSomeStretches = 4;
-  // Larger images are not counted in 32 bits.
+  // Larger images cannot be counted in 32 bits.
   static constexpr int64_t kLargestExtent = int64_t{1} << 30;
 
-  // Columns that lie side by side in memory.
+  // Columns that are adjacent in memory.
   struct Stretch {
     int64_t first;  // where lane 0 would lie in images_.data
     int32_t begin;  // lanes
     int32_t end;
   };
-  // The lanes of a stretch that a tap leaves inside the image.
+  // The lanes of a stretch that a tap keeps inside the image.
   struct Inside {
     hn::Mask<Tag> lanes[kVectors];
   };
@@ -463,8 +465,8 @@ class ColumnGatherer {
     }
   }
 
-  // Some taps of a channel: how far what they see lies from the channel's
-  // columns as they are, and which lanes of it are inside the image.
+  // Some taps of a channel: the offset of the pixels that each reads from the
+  // channel's own columns, and its lanes that are inside the image.
   template <int kStretches, int kTaps>
   struct SomeTaps {
     int64_t count;
@@ -489,7 +491,8 @@ class ColumnGatherer {
       taps->places[t] = tap;
       taps->offsets[t] = offset;
       for (int s = 0; s < stretches; ++s) {
-        // Where the grid is wider than the image, later ones begin earlier.
+        // If the grid is wider than the image, later stretches may begin
+        // earlier in memory.
         const int64_t begin = stretches_[s].first + offset;
         taps->lowest = std::min(taps->lowest, begin);
         taps->highest = std::max(taps->highest, begin + kPanelWidth);
@@ -498,8 +501,8 @@ class ColumnGatherer {
     }
   }
 
-  // Some taps of every channel at a time: what lies near each other in an image
-  // is read together.
+  // Writes some taps of every channel at a time, so that pixels that are near
+  // each other in an image are read together.
   template <int kStretches, int kTaps>
   HWY_INLINE void WriteRows(int64_t first, int64_t rows, int64_t stride,
                             float* to) const {
@@ -600,7 +603,7 @@ struct ImagesRight {
   const ShiftedImages& images;
   Taps taps;
 
-  // Where a column lies, before it is shifted.
+  // Returns the offset of a column before shifting.
   int64_t Offset(int64_t column) const {
     const int64_t row = column / images.grid_width;
     return row / images.grid_height * images.image_elements() +
@@ -618,10 +621,10 @@ struct ImagesRight {
   }
 };
 
-// The same, as the left operand: rows are (channel, tap), the inner index is
-// the column of the grid.
+// The shifted images as the left operand: rows are (channel, tap), and the
+// inner index is the column of the grid.
 struct ImagesLeft {
-  // Two vectors on: what is read next is on its way.
+  // Prefetches two vectors ahead.
   static constexpr int64_t kPixelsAhead = 2 * kPanelWidth;
   const ShiftedImages& images;
   Taps taps;
@@ -638,8 +641,8 @@ struct ImagesLeft {
   }
 };
 
-// Images [batch, channels, pixels]: the inner index is (image, pixel), columns
-// are channels.
+// Images [batch, channels, pixels] as the right operand: the inner index is
+// (image, pixel), and columns are channels.
 struct ChannelsRight {
   const float* data;
   int64_t channels;
@@ -660,8 +663,8 @@ struct ChannelsRight {
   }
 };
 
-// Columns are the places (image, y, x) of a grid in images [batch, channels,
-// height, width], rows are channels.
+// The result as images [batch, channels, height, width]: columns are the
+// positions (image, y, x) of a grid, and rows are channels.
 struct ImagesTarget {
   int64_t columns;
   int64_t channels;
@@ -697,7 +700,7 @@ struct ImagesTarget {
   }
 };
 
-// Columns are rows of the result, as of a transposed matrix.
+// The result transposed: columns are rows of the stored matrix.
 struct TransposedTarget {
   int64_t columns;
   int64_t stride;
@@ -761,8 +764,8 @@ void Gradient(const Convolution& c, const float* input,
                  weight_gradient, workspace);
 }
 
-// Inputs whose places are alike modulo the stride are reached by the same
-// places of the kernel: one product each.
+// Inputs whose positions are equal modulo the stride are reached by the same
+// taps of the kernel, so each such phase is one product.
 void DerivativeOfPhase(const Convolution& c, int64_t phase_y, int64_t phase_x,
                        const float* weight, const float* output_derivative,
                        float* input_derivative, void* workspace) {
@@ -793,7 +796,7 @@ void DerivativeOfPhase(const Convolution& c, int64_t phase_y, int64_t phase_x,
 void Derivative(const Convolution& c, const float* weight,
                 const float* output_derivative, float* input_derivative,
                 void* workspace) {
-  // A place that nothing reaches stays 0.
+  // Input positions that no tap reaches stay 0.
   if (c.stride > c.kernel) {
     std::fill(input_derivative,
               input_derivative +

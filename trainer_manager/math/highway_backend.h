@@ -4,9 +4,9 @@
 //   auto plan = footprint::PlanExecution(network, mode, options, states,
 //                                        footprint::HighwayBackend());
 //
-// Keeps the contract of math_backend.h: nothing from the heap, workspaces that
-// the caller plans (at most 361 KiB, none for small products), and a value of a
-// result that depends on its own row and column alone. Convolutions are matrix
+// Keeps the contract of math_backend.h: it allocates nothing, the caller plans
+// its workspaces (at most 361 KiB, none for small products), and a value of a
+// result depends only on its own row and column. Convolutions are matrix
 // products whose operand of shifted images is never stored as a whole: panels
 // of it are gathered into the workspace.
 //
@@ -21,7 +21,7 @@
 
 namespace footprint {
 
-// Lives forever.
+// Returns the backend, which is never destroyed.
 const MathBackend& HighwayBackend();
 
 }  // namespace footprint

@@ -40,8 +40,8 @@ bool SameBits(const Values& a, const Values& b) {
          std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-// A workspace of just the size that was asked for, at an odd index, full of
-// NaN; null if none was asked for. Says whether anything wrote beyond it.
+// A workspace of exactly the requested size, at an odd index and full of NaN;
+// null if none was requested. Tells whether anything wrote beyond it.
 class Workspace {
  public:
   Workspace(int64_t size_bytes, int64_t shift)
@@ -64,8 +64,8 @@ class Workspace {
   Values words_;
 };
 
-// Each sum of `inner` products is within the rounding errors of two ways to
-// sum them.
+// Expects each sum of `inner` products to be within the rounding errors of two
+// orders of summation.
 void ExpectNear(const Values& fast, const Values& reference,
                 const Values& magnitude, int64_t inner) {
   const double steps = static_cast<double>(inner + 256 + inner / 256 + 4);
@@ -111,7 +111,7 @@ TEST(HighwayBackendTest, ProductsAreThoseOfPlainLoops) {
   });
 }
 
-// Whatever the number of rows, and wherever the workspace lies.
+// The bits depend neither on the number of rows nor on the workspace's address.
 TEST(HighwayBackendTest, ARowHasTheSameBitsInEveryProduct) {
   std::mt19937_64 random(2);
   int without_workspace = 0;
@@ -233,7 +233,7 @@ TEST(HighwayBackendTest, ConvolutionsAreThoseOfPlainLoops) {
   });
 }
 
-// More than one block of rows, of columns and of inner indices.
+// The sizes need more than one block of rows, of columns and of inner indices.
 TEST(HighwayBackendTest, ConvolutionsOfManyChannelsAreThoseOfPlainLoops) {
   std::mt19937_64 random(7);
   for (const bool many_inputs : {false, true}) {
@@ -255,7 +255,8 @@ TEST(HighwayBackendTest, ConvolutionsOfManyChannelsAreThoseOfPlainLoops) {
   }
 }
 
-// Panels read beyond the edges of an image, and must forget what they read.
+// Panels read beyond the edges of an image, and must not use what they read
+// there.
 TEST(HighwayBackendTest, AnImageOfNansStaysByItself) {
   ForEachVectorTarget([](bool) {
     std::mt19937_64 random(8);
@@ -324,7 +325,7 @@ TEST(HighwayBackendTest, AnImageHasTheSameBitsInEveryBatch) {
   }
 }
 
-// All that have fused multiply-add.
+// Compares all instruction sets that have fused multiply-add.
 TEST(HighwayBackendTest, BitsAreThoseOfEveryInstructionSet) {
   std::mt19937_64 random(6);
   const MatrixProduct p = {37, 300, 500};

@@ -1,15 +1,15 @@
-// Matrix products and convolutions, behind one interface so that a library and
-// the plain loops that are its oracle can stand in for each other.
+// Matrix products and convolutions behind one interface, so that tests can
+// compare a library with plain loops.
 //
 //   const footprint::MathBackend& math = footprint::ReferenceMath();
 //   math.Multiply({rows, columns, inner}, left, right, result, workspace);
 //
-// All matrices are dense, row by row. A backend keeps nothing and asks the heap
-// for nothing: scratch memory is a workspace that the caller plans, of the size
-// that the backend names. The order of summation depends on the sizes alone, so
-// results repeat bit for bit; and a row of a product, or an image of a
-// convolution, comes out the same whatever the number of rows or images, so
-// that a batch may be calculated in slices. Thread-safe.
+// All matrices are dense, row by row. A backend keeps nothing and allocates
+// nothing: the caller plans a workspace of the size that the backend names. The
+// order of summation depends only on the sizes, so results repeat bit for bit.
+// A row of a product, or an image of a convolution, has the same bits whatever
+// the number of rows or images, so a batch may be calculated in slices.
+// Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
@@ -18,8 +18,8 @@
 
 namespace footprint {
 
-// result[rows, columns] = left[rows, inner] * right[inner, columns], where a
-// transposed operand is stored as the transpose of what it stands for.
+// A product result[rows, columns] = left[rows, inner] * right[inner, columns].
+// A transposed operand is stored as its transpose.
 struct MatrixProduct {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -28,8 +28,9 @@ struct MatrixProduct {
   bool transpose_right = false;
 };
 
-// Images are [batch, channels, height, width], weights [output_channels,
-// input_channels, kernel, kernel], bias [output_channels].
+// A convolution. Images are [batch, channels, height, width], weights
+// [output_channels, input_channels, kernel, kernel], and bias
+// [output_channels].
 struct Convolution {
   int64_t batch = 0;
   int64_t input_channels = 0;
@@ -56,7 +57,7 @@ class MathBackend {
 
   virtual int64_t WorkspaceBytes(const Convolution& convolution,
                                  ConvolutionStep step) const = 0;
-  // A null bias is none.
+  // A null bias means no bias.
   virtual void ConvolutionForward(const Convolution& convolution,
                                   const float* input, const float* weight,
                                   const float* bias, float* output,
@@ -73,7 +74,7 @@ class MathBackend {
                                      void* workspace) const = 0;
 };
 
-// Plain loops without workspace. Lives forever.
+// Returns a backend of plain loops without workspaces. It is never destroyed.
 const MathBackend& ReferenceMath();
 
 }  // namespace footprint

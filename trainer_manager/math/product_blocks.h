@@ -1,10 +1,10 @@
-// The blocks and panels of a matrix product, and the workspace that it takes:
-// the part of highway_backend that no instruction set changes.
+// The blocks and panels of a matrix product, and its workspace: the part of
+// highway_backend that does not depend on the instruction set.
 //
 //   const Extent extent = FindExtent(product);
 //   const Scratch scratch(workspace, extent);  // of extent.workspace_bytes()
 //
-// Plain data; thread-compatible. Memory: none but the caller's workspace.
+// Plain data; thread-compatible. Memory: only the caller's workspace.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_PRODUCT_BLOCKS_H_
@@ -20,30 +20,29 @@
 namespace footprint {
 namespace highway_backend_internal {
 
-// The sizes of blocks: a block of the left operand stays in the second-level
-// cache, a panel of the right one in the first.
+// Sizes of blocks: a block of the left operand stays in the second-level cache,
+// a panel of the right one in the first.
 constexpr int64_t kBlockRows = 96;
 constexpr int64_t kBlockColumns = 64;
-// The columns of a block where blocks of the left operand are copied: more
-// columns use each copy.
+// The columns of a block if blocks of the left operand are copied: more columns
+// reuse each copy.
 constexpr int64_t kWideBlockColumns = 256;
-// The rows and columns of a block where it is cheap to pack the right operand
-// again: rows that stay in the second-level cache, and columns that use each
-// block of them.
+// The rows and columns of a block if packing the right operand again is cheap:
+// the rows stay in the second-level cache, and the columns reuse each block of
+// rows.
 constexpr int64_t kWideBlockRows = 288;
 constexpr int64_t kLongBlockColumns = 1024;
-// The multiplications below which a product is calculated where it lies, and
-// from which on it is worth a larger workspace.
+// Products with fewer multiplications than the first are calculated in place.
+// Products with more than the second justify a larger workspace.
 constexpr int64_t kSmallProduct = int64_t{1} << 18;
 constexpr int64_t kLargeProduct = int64_t{1} << 26;
 constexpr int64_t kFloatBytes = static_cast<int64_t>(sizeof(float));
 
-// The place where the columns of a panel lie in the result. Their rows are
-// `row_stride` apart.
+// Where the columns of a panel lie in the result. Rows are `row_stride` apart.
 struct Columns {
   int64_t count = 0;
   bool side_by_side = false;
-  bool are_even = false;  // each as far from the next
+  bool are_even = false;  // all at equal distances
   std::array<int64_t, kPanelWidth> offsets = {};
 };
 
@@ -62,10 +61,10 @@ struct Extent {
   int64_t columns;
   int64_t inner;
   bool copies_left;
-  // Whether it is cheaper to pack the right operand again than the left one.
+  // Whether packing the right operand again is cheaper than the left one.
   bool packs_right_again = false;
 
-  // A row or a column of a block.
+  // Returns the bytes of a row or a column of a block.
   int64_t line_bytes() const {
     return std::min(inner, kSumBlock) * kFloatBytes;
   }
@@ -80,8 +79,8 @@ struct Extent {
   int64_t left_bytes() const {
     return copies_left ? std::min(rows, kBlockRows) * line_bytes() : 0;
   }
-  // The left operand has the part of the workspace that the right one does not
-  // need.
+  // Returns the sizes of the blocks. The left operand gets the part of the
+  // workspace that the right one does not need.
   Blocks blocks() const {
     if (!packs_right_again || columns <= block_columns()) {
       return {kBlockRows, block_columns(), block_columns()};
@@ -99,7 +98,7 @@ struct Extent {
     return std::min(AlignUp(columns, kPanelWidth), blocks().packed_columns) *
            line_bytes();
   }
-  // A smaller product never needs more.
+  // Returns the bytes of the workspace. A smaller product never needs more.
   int64_t workspace_bytes() const {
     return right_bytes() + left_bytes() + kLineBytes;
   }
@@ -116,13 +115,14 @@ inline Extent GradientExtent(const Convolution& c) {
   return {c.input_channels * c.kernel * c.kernel, c.output_channels,
           c.batch * c.output_height * c.output_width, true};
 }
-// Returns the extent at most: with a stride it is several smaller products.
+// Returns an upper limit of the extent: with a stride, the derivative is
+// several smaller products.
 inline Extent DerivativeExtent(const Convolution& c) {
   return {c.input_channels, c.batch * c.input_height * c.input_width,
           c.output_channels * c.kernel * c.kernel, true, true};
 }
 
-// The places where copies of the operands' blocks lie in a workspace.
+// Where copies of the operands' blocks lie in a workspace.
 struct Scratch {
   float* right;
   float* left;

@@ -18,16 +18,16 @@ int64_t Draw(int64_t low, int64_t high, std::mt19937_64* random) {
 }
 
 TEST(ProductBlocksTest, AWorkspaceHoldsABlockOfEachOperandThatIsCopied) {
-  // The right operand alone: a panel of 16 columns, all inner indices.
+  // Only the right operand is copied: a panel of 16 columns, all inner indices.
   const Extent small = {10, 5, 7, false};
   EXPECT_EQ(small.right_bytes(), 16 * 7 * 4);
   EXPECT_EQ(small.left_bytes(), 0);
   EXPECT_EQ(small.workspace_bytes(), 16 * 7 * 4 + 64);
-  // Both, each cut to a block.
+  // Both operands are copied, each cut to a block.
   const Extent copied = {200, 100, 300, true};
   EXPECT_EQ(copied.right_bytes(), 64 * 256 * 4);
   EXPECT_EQ(copied.left_bytes(), 96 * 256 * 4);
-  // With more columns to each copy where there are many.
+  // Large products have more columns for each copy.
   const Extent large = {1 << 10, 1 << 10, 1 << 10, true};
   EXPECT_EQ(large.right_bytes(), 256 * 256 * 4);
   EXPECT_EQ((Extent{1 << 10, 1 << 10, 1 << 10, false}).right_bytes(),
@@ -46,7 +46,7 @@ TEST(ProductBlocksTest, ASmallerProductNeverNeedsMore) {
   }
 }
 
-// However a product is cut, what it copies fits.
+// However a product is cut, its copies fit the workspace.
 TEST(ProductBlocksTest, BlocksFitTheWorkspace) {
   std::mt19937_64 random(2);
   int packed_again = 0;
@@ -69,8 +69,8 @@ TEST(ProductBlocksTest, BlocksFitTheWorkspace) {
   EXPECT_GT(packed_again, 0);
 }
 
-// A block of rows that is copied is used for many columns, and the panels that
-// are packed again for each are used for many rows.
+// A copied block of rows is used for many columns, and panels that are packed
+// again for each block are used for many rows.
 TEST(ProductBlocksTest, PanelsThatArePackedAgainLeaveRoomForRows) {
   const Blocks blocks =
       Extent{512, 1 << 15, 1 << 12, true, /*packs_right_again=*/true}.blocks();

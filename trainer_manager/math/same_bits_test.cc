@@ -1,6 +1,6 @@
-// The bits of the backend's results as constants: every machine and instruction
-// set gives one of two, with fused multiply-add and without. So x86-64 and
-// aarch64 are compared although no machine runs both.
+// Compares the bits of the backend's results with constants. Every machine and
+// instruction set gives one of two results, with fused multiply-add or without,
+// so x86-64 and aarch64 are compared although no machine runs both.
 
 #include <cstdint>
 #include <vector>
@@ -15,8 +15,8 @@
 namespace footprint {
 namespace {
 
-// Between -1 and 1, with digits to the end: a quotient is rounded alike on
-// every machine.
+// Returns numbers between -1 and 1 with all digits in use. They are quotients,
+// which every machine rounds alike.
 std::vector<float> Numbers(int64_t count, int64_t step) {
   std::vector<float> numbers;
   for (int64_t i = 0; i < count; ++i) {
@@ -30,7 +30,7 @@ uint64_t HashBits(const std::vector<float>& numbers) {
                      static_cast<int64_t>(numbers.size() * sizeof(float)));
 }
 
-// At a cache line, as the arena's are.
+// Memory at a cache line, like that of the arena.
 class Workspace {
  public:
   explicit Workspace(int64_t bytes)

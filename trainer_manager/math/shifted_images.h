@@ -1,5 +1,5 @@
-// A convolution as a matrix product: its images, shifted by each place of the
-// kernel, are the rows of a matrix that is never stored as a whole.
+// A convolution as a matrix product. The rows of one matrix are its images
+// shifted by each tap of the kernel; that matrix is never stored as a whole.
 //
 //   const Taps taps = AllTaps(convolution);
 //   TapCursor tap(taps, row);
@@ -23,9 +23,9 @@
 namespace footprint {
 namespace highway_backend_internal {
 
-// Shifted images as the rows of a matrix: row (channel, tap), column (image, y,
-// x) of a grid, is the image's channel at (y * step + tap.y, x * step + tap.x),
-// 0 outside.
+// A shift of images. In the matrix of shifted images, the element at row
+// (channel, tap) and column (image, y, x) of a grid is the image's channel at
+// (y * step + tap.y, x * step + tap.x), or 0 outside the image.
 struct Tap {
   int64_t y;
   int64_t x;
@@ -52,7 +52,7 @@ struct Run {
   int64_t count;
 };
 
-// Goes through the runs of some columns, in order.
+// Visits the runs of consecutive columns, in order.
 class RunCursor {
  public:
   RunCursor(const ShiftedImages& images, int64_t column)
@@ -83,7 +83,7 @@ class RunCursor {
   const float* image_;
 };
 
-// The part of a row of shifted images that one run is.
+// Copies the part of a row of shifted images that a run covers.
 inline void CopyRun(const ShiftedImages& images, const Run& run,
                     int64_t channel, Tap tap, float* to) {
   const int64_t y = run.y + tap.y;
@@ -109,8 +109,8 @@ inline void CopyRun(const ShiftedImages& images, const Run& run,
   }
 }
 
-// Which places of a kernel a convolution's step multiplies by, and where each
-// looks.
+// The taps of a kernel that a convolution's step multiplies by, and the shift
+// of each.
 struct Taps {
   int64_t kernel;   // along one axis
   int64_t first_y;  // of kernel rows, each `skip` apart
@@ -120,12 +120,12 @@ struct Taps {
   int64_t skip;
   int64_t shift_y;  // of the first
   int64_t shift_x;
-  int64_t direction;  // by how much the next looks elsewhere
+  int64_t direction;  // change of the shift from one tap to the next
 
   int64_t count() const { return count_y * count_x; }
 };
 
-// Goes through (channel, tap), taps of a channel first.
+// Visits (channel, tap), all taps of a channel first.
 class TapCursor {
  public:
   TapCursor(const Taps& taps, int64_t index)
@@ -139,7 +139,7 @@ class TapCursor {
     return {taps_.shift_y + y_ * taps_.direction,
             taps_.shift_x + x_ * taps_.direction};
   }
-  // Returns the place in the kernel's plane.
+  // Returns the tap's position in the kernel's plane.
   int64_t weight() const {
     return (taps_.first_y + y_ * taps_.skip) * taps_.kernel + taps_.first_x +
            x_ * taps_.skip;

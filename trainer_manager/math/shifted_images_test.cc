@@ -35,7 +35,7 @@ Convolution RandomConvolution(std::mt19937_64* random) {
   return fits ? c : RandomConvolution(random);
 }
 
-// The images that the forward step multiplies by.
+// Returns the images that the forward step multiplies by.
 ShiftedImages MakeInputs(const Convolution& c, const float* data) {
   return {data,
           c.batch * c.input_channels * c.input_height * c.input_width,
@@ -55,7 +55,7 @@ std::vector<float> Counted(int64_t count) {
   return values;
 }
 
-// The definition, place by place.
+// Follows the definition, one position at a time.
 float ShiftedValue(const ShiftedImages& images, int64_t channel, Tap tap,
                    int64_t column) {
   const int64_t x = column % images.grid_width * images.step + tap.x;
@@ -129,7 +129,7 @@ TEST(ShiftedImagesTest, ACursorMayBeginAnywhere) {
   }
 }
 
-// Input index, output index, place of the kernel.
+// The input index, the output index and the position in the kernel.
 using Link = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
 
 std::map<Link, int> LinksOfForward(const Convolution& c) {
@@ -150,7 +150,8 @@ std::map<Link, int> LinksOfForward(const Convolution& c) {
   return links;
 }
 
-// The phases together carry each derivative back the way the value came, once.
+// All phases together carry each derivative back exactly once, along the path
+// of the value.
 TEST(ShiftedImagesTest, PhasesGoBackEachWayOnce) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 300; ++trial) {
