@@ -23,7 +23,7 @@ const char* PartName(BatchPart part) {
 BatchBuffers::BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
                            bool watch_lent)
     : specs_(table.specs()), micro_batches_(plan.micro_batches) {
-  // Its data is null if it is the caller's.
+  // The data is null for lent memory.
   const auto buffer_of = [&](size_t tensor) {
     const Storage& storage = plan.storages[plan.tensors[tensor].storage];
     const bool fixed = storage.storage_class == StorageClass::kFixed;

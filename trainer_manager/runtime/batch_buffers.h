@@ -1,15 +1,15 @@
-// Inputs, labels and outputs of a running plan: set or lent by the caller, and
-// read by it.
+// The inputs, labels and outputs of a running plan, which the caller sets,
+// lends and reads.
 //
 //   footprint::BatchBuffers buffers(plan, table, /*watch_lent=*/false);
 //   status = buffers.Set(footprint::BatchPart::kInput, 0, rows);
 //   status = buffers.CheckBatch(&culprit);  // all set, to finite values?
 //
-// In training inputs and labels are in the table's memory, with all
-// micro-batches one after the other; in inference they are the caller's, lent
-// for a call. Keeps addresses of the table, which must outlive it and stay;
-// nothing of the plan. Thread-compatible. Memory: 16 bytes a buffer, 8 or 16
-// one that is lent.
+// In training, inputs and labels are in the table's memory, with all
+// micro-batches one after the other. In inference the caller lends its own
+// memory for a call. Keeps addresses of the table, which must outlive it and
+// must not move; keeps nothing of the plan. Thread-compatible. Memory: 16 bytes
+// a buffer, and 8 or 16 more if it is lent.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_BATCH_BUFFERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_BATCH_BUFFERS_H_
@@ -40,49 +40,49 @@ class BatchBuffers {
                bool watch_lent);
 
   size_t input_count() const { return inputs_.size(); }
-  // Returns the loss; null in inference without one.
+  // Returns the loss, or null in an inference without one.
   const float* loss() const { return loss_; }
 
-  // Training: copies the values of the whole batch. InvalidArgument: there is
-  // no such buffer, or it takes others; see CheckInputView.
+  // For training: copies the values of the whole batch. InvalidArgument if
+  // there is no such buffer or the values do not suit it; see CheckInputView.
   absl::Status Set(BatchPart part, size_t index, InputView values);
 
-  // Training: where the values of the whole batch lie, which count as set.
-  // InvalidArgument: there is no such buffer, or one of another type. For float
-  // and int32_t.
+  // For training: returns the memory of the whole batch's values, which count
+  // as set from then on. InvalidArgument if there is no such buffer, or if it
+  // has another type. For float and int32_t.
   template <typename Value>
   absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
 
-  // Training. FailedPrecondition: an input or the label was never set.
-  // OutOfRange: a value is NaN or infinite; `culprit` is the buffer then.
+  // For training. FailedPrecondition if an input or the label was never set.
+  // OutOfRange if a value is NaN or infinite; `culprit` is then its buffer.
   absl::Status CheckBatch(const void** culprit) const;
 
-  // Training: returns the weight of a micro-batch: the number of its labels
-  // that count, divided by the mean of these numbers over all micro-batches. It
-  // is 1 unless the loss ignores a label.
+  // For training: returns the weight of a micro-batch, which is the number of
+  // its labels that count, divided by the mean of these numbers over all
+  // micro-batches. It is 1 unless the loss ignores a label.
   double WeighMicroBatch(int64_t micro_batch) const;
 
-  // Inference: takes the addresses of all inputs, or of the label.
-  // InvalidArgument: see CheckInputView. FailedPrecondition, if it is watched:
-  // it is no memory of the program.
+  // For inference: take the addresses of all inputs, or of the label.
+  // InvalidArgument as in CheckInputView. With watch_lent, FailedPrecondition
+  // if the address is not memory of the program.
   absl::Status LendInputs(absl::Span<const InputView> inputs);
   absl::Status LendLabel(InputView label);
   absl::Span<const void* const> lent() const { return lent_; }
 
-  // Fails if what is lent is watched and one of the operands changed.
-  // FailedPrecondition: one of the operands changed or was released since it
-  // was lent; `layer` is named.
+  // FailedPrecondition if lent memory is watched and one of the operands
+  // changed or was released since it was lent; the message names `layer`.
+  // Otherwise OK.
   absl::Status CheckUnchanged(absl::Span<const StepData::Slot> slots,
                               const LayerName& layer) const;
 
-  // InvalidArgument: no such output is kept.
+  // Returns an output. InvalidArgument if no such output is kept.
   absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
-  // Returns which output is NaN or infinite, as text; empty if none is.
+  // Returns a text that names an output with NaN or infinity, or an empty text.
   std::string FirstOutputNotFinite() const;
 
  private:
   struct Buffer {
-    char* data;  // null: the caller's
+    char* data;  // null: lent by the caller
     uint32_t spec;
     bool is_set;
   };
@@ -102,8 +102,8 @@ class BatchBuffers {
   std::vector<Buffer> inputs_;
   std::vector<Buffer> labels_;
   std::vector<Buffer> outputs_;
-  std::vector<const void*> lent_;       // inputs, then the label, with a loss
-  std::vector<uint64_t> fingerprints_;  // of them, if they are watched
+  std::vector<const void*> lent_;  // inputs, then the label if there is a loss
+  std::vector<uint64_t> fingerprints_;  // of lent memory, if it is watched
   const float* loss_ = nullptr;
   int64_t micro_batches_;
   absl::optional<float> ignored_label_;

@@ -1,5 +1,5 @@
-// Trainings of which a part is frozen: the bits are those of a training whose
-// optimizer leaves that part alone, in less memory.
+// Tests trainings in which a part is frozen. They have the bits of a training
+// whose optimizer leaves that part alone, and take less memory.
 
 #include <cmath>
 #include <cstdint>
@@ -39,7 +39,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Descends, but leaves weights of a group with a rate factor of 0.5 alone.
+// An optimizer that descends, but leaves weights of a group with a rate factor
+// of 0.5 unchanged.
 class Selective final : public Optimizer {
  public:
   explicit Selective(float rate = 0.002f) : rate_(rate) {}
@@ -70,9 +71,9 @@ Network WithGroups(Network network, const std::vector<std::string>& layers,
   return network;
 }
 
-// Layers with weights of their own and without running statistics, of which
-// about half, but never all. A frozen batch normalization does another thing
-// than one that is trained.
+// Draws about half, but never all, of the layers that have their own weights
+// and no running statistics. A frozen batch normalization computes something
+// else than a trained one.
 std::vector<std::string> DrawLayers(const Network& network,
                                     RandomSequence* random) {
   const auto resolved = ResolveNetwork(network, NetworkMode::kTraining);
@@ -110,7 +111,7 @@ void FillBatch(const ExecutionPlan& plan, RandomSequence* random,
   fill(manager->LabelValues(), manager->LabelValues<int32_t>());
 }
 
-// The losses, then all parameters.
+// Returns the losses, then all parameters.
 std::vector<float> TrainedValues(const ExecutionPlan& plan, bool poison) {
   ManagerOptions options;
   options.optimizer = std::make_shared<Selective>();
@@ -187,7 +188,7 @@ TEST(FrozenTrainingTest, OtherPlansHaveTheSameBits) {
   }
 }
 
-// In front of the trained head the arena is that of an inference.
+// Before the trained head, the arena is that of an inference.
 TEST(FrozenTrainingTest, AFrozenBackboneTakesTheMemoryOfAnInference) {
   for (const auto& each : {Vgg16(32), ResNet18(32)}) {
     Network network = each;
@@ -212,8 +213,8 @@ TEST(FrozenTrainingTest, AFrozenBackboneTakesTheMemoryOfAnInference) {
   }
 }
 
-// A frozen layer behind a trained one keeps nothing that only its gradients
-// would need: the inputs of linear layers, and states.
+// A frozen layer after a trained one keeps nothing that only its gradients
+// would need: neither the inputs of linear layers nor states.
 TEST(FrozenTrainingTest, FrozenLinearLayersBehindKeepNothing) {
   Network network;
   network.AddInput("rows", {{64, 16}});
@@ -230,7 +231,7 @@ TEST(FrozenTrainingTest, FrozenLinearLayersBehindKeepNothing) {
   const auto frozen = PlanExecution(network, NetworkMode::kTraining, {}, 2);
   ASSERT_THAT(trained, IsOk());
   ASSERT_THAT(frozen, IsOk());
-  // One layer's input and output, or derivatives, at a time.
+  // Only one layer's input and output, or derivatives, are live at a time.
   EXPECT_EQ(frozen->arena.height_bytes, 2 * 64 * 16 * 4);
   EXPECT_GT(trained->arena.height_bytes, 5 * 64 * 16 * 4);
   const int64_t weight_bytes = (16 * 16 + 16) * 4;
@@ -275,7 +276,7 @@ TEST(FrozenTrainingTest, FrozenWeightsAndStatisticsStay) {
     EXPECT_EQ(copy(names[i]), before[i]) << names[i];
   }
   EXPECT_NE(copy("head.weight"), head);
-  // A value that is not finite is found where it first appears.
+  // A value that is not finite is reported where it first appears.
   (*parameters->Find("conv.weight"))[0] = std::nanf("");
   const auto loss = (*manager)->TrainStep();
   EXPECT_THAT(loss.status(), StatusIs(absl::StatusCode::kOutOfRange));
@@ -283,8 +284,8 @@ TEST(FrozenTrainingTest, FrozenWeightsAndStatisticsStay) {
               HasSubstr("layer \"conv\""));
 }
 
-// A layer whose derivative reads its gradient, and which does not ask whether
-// it is frozen: y = w x, and the derivative is w dy + 0 g.
+// A layer whose derivative reads its gradient, and which ignores whether it is
+// frozen: y = w x, and the derivative is w dy + 0 g.
 class ReadsItsGradient final : public Layer {
  public:
   absl::string_view type() const override { return "reads its gradient"; }

@@ -1,5 +1,5 @@
-// The losses of whole trainings are PyTorch's: the same networks, weights and
-// data; see testdata/make_golden_losses.py, which draws the same numbers.
+// Compares the losses of whole trainings with PyTorch's for the same networks,
+// weights and data. testdata/make_golden_losses.py draws the same numbers.
 
 #include <algorithm>
 #include <cmath>
@@ -86,7 +86,8 @@ struct Batch {
   std::vector<int32_t> classes;
 };
 
-// Rows with the mean of four features, or images of ten noisy patterns.
+// Makes rows labelled by the mean of four features, or images of ten noisy
+// patterns.
 Batch MakeBatch(size_t rows, size_t count, const std::vector<Values>& patterns,
                 Draws* draws) {
   Batch batch;
@@ -160,7 +161,7 @@ struct Training {
   std::vector<ParameterGroup> groups = {};
 };
 
-// A normalization that is frozen has statistics of a training before.
+// Sets the statistics of a frozen normalization as if from an earlier training.
 void SetFrozenStatistics(const ExecutionPlan& plan,
                          const Parameters& parameters) {
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {

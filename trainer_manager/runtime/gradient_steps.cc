@@ -80,7 +80,8 @@ bool ClipGradients(const StepData& data, float norm) {
       squares += static_cast<double>(gradient[e]) * gradient[e];
     }
   }
-  // Squares of floats do not overflow it: only NaN and infinity are neither.
+  // The sum of squares of floats does not overflow a double, so only NaN and
+  // infinity fail here.
   if (!std::isfinite(squares)) return false;
   const double actual = std::sqrt(squares);
   if (!(actual > norm)) return true;
@@ -101,7 +102,7 @@ absl::Status PrepareGradients(const StepData& data,
     const Optimizer& optimizer = optimizers.At(i);
     const int64_t elements = data.elements(Role::kGradient, i);
     if (cuts) {
-      // Infinity would not show any more.
+      // Infinity must be found first, since the cut would hide it.
       const absl::Status status = CheckGradient(data, i);
       if (!status.ok()) return status;
       float* gradient = data.Write(Role::kGradient, i);

@@ -1,11 +1,11 @@
-// The steps that every network's gradients go through, whatever the layers:
-// sum, accumulate, clip, prepare, apply.
+// The steps that all gradients go through, whatever the layers: sum,
+// accumulate, clip, prepare, apply.
 //
 //   footprint::AddTensors(data);  // output = input 0 + input 1
 //
-// Operands as the step declares them (layer.h); nothing asks the heap, but the
-// text of an error. Pure but for what they write; thread-safe on different
-// operands.
+// Operands are those that the step declares (layer.h). Nothing is allocated
+// except the text of an error. The functions change only what they write;
+// thread-safe on different operands.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_GRADIENT_STEPS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GRADIENT_STEPS_H_
@@ -21,26 +21,27 @@ namespace footprint {
 // The output becomes the sum of inputs 0 and 1.
 void AddTensors(const StepData& data);
 
-// Adds input 0, times `weight`, to the output, which part 0 overwrites; the
-// last of `parts` leaves their mean, as the loss is the mean of theirs. The
+// Adds input 0 times `weight` to the output; part 0 overwrites it. The last of
+// `parts` divides it by `parts`, so that it is the mean, like the loss. The
 // weights' mean is 1.
 void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
                         float weight = 1);
 
 // Scales all gradients so that the square root of the sum of all squares is at
-// most `norm`. False, and nothing is written: one is NaN or infinite.
+// most `norm`. Returns false and writes nothing if a gradient is NaN or
+// infinite.
 bool ClipGradients(const StepData& data, float norm);
 
-// The step before ApplyGradients: cuts each gradient's values to within
-// +- `clip_value`. OutOfRange: a gradient is NaN or infinite, or a weight or a
-// state that the optimizer keeps of it would become that. Changes no weight.
+// The step before ApplyGradients: cuts each gradient's values to within +-
+// `clip_value`. OutOfRange if a gradient is NaN or infinite, or if applying it
+// would make a weight or an optimizer state so. Changes no weight.
 absl::Status PrepareGradients(const StepData& data,
                               const WeightOptimizers& optimizers,
                               float clip_value, int64_t iteration);
 
-// Changes the weights by their gradients, which are prepared. OutOfRange: an
-// optimizer that does not foresee its values made a weight, or what it
-// remembers of it, NaN or infinite; they are changed then.
+// Changes the weights by their prepared gradients. OutOfRange if an optimizer
+// that does not foresee its values made a weight or a state NaN or infinite;
+// the weights have changed by then.
 absl::Status ApplyGradients(const StepData& data,
                             const WeightOptimizers& optimizers,
                             int64_t iteration);

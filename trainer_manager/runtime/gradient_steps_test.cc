@@ -73,7 +73,7 @@ TEST(GradientStepsTest, ClipsToANormOverAllGradients) {
   EXPECT_TRUE(ClipGradients(step.data(), 1));
   EXPECT_FLOAT_EQ(a[0], 0.6f);
   EXPECT_FLOAT_EQ(b[1], 0.8f);
-  // The largest floats have squares, too.
+  // The squares of the largest floats must not overflow.
   a = {3e38f, -3e38f};
   EXPECT_TRUE(ClipGradients(step.data(), kNoLimit));
   for (const float value : {kNoLimit, -kNoLimit, std::nanf("")}) {

@@ -6,7 +6,7 @@
 //
 // Keeps the common optimizer, one more for each group, and each weight's group,
 // but does not refer to the network. Thread-compatible. Memory: a few words
-// where there is no group; else also 24 bytes a layer, and 8 a weight.
+// without groups; with groups also 24 bytes a layer and 8 a weight.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_GROUP_OPTIMIZERS_H_
@@ -30,7 +30,8 @@ class WeightOptimizers {
   // Uses one optimizer for all weights.
   WeightOptimizers(const Optimizer& common)  // NOLINT: converts
       : common_(common) {}
-  // `groups` has the number of each weight's group in `by_group`, or kNoGroup.
+  // `groups` holds for each weight the index of its group in `by_group`, or
+  // kNoGroup.
   WeightOptimizers(const Optimizer& common,
                    absl::Span<const OptimizerPointer> by_group,
                    absl::Span<const size_t> groups)
@@ -53,8 +54,8 @@ class WeightOptimizers {
 
 class GroupOptimizers {
  public:
-  // InvalidArgument, naming the group: the optimizer cannot train it, as with a
-  // decay where the optimizer has none.
+  // InvalidArgument, with the name of the group, if the optimizer cannot train
+  // it, for example because it has no decay and the group has one.
   static absl::StatusOr<GroupOptimizers> Create(const ResolvedNetwork& network,
                                                 OptimizerPointer optimizer);
 

@@ -39,7 +39,7 @@ ResolvedNetwork OneLayer(const std::vector<ParameterGroup>& groups) {
   return *resolved;
 }
 
-// What a weight of 1 becomes by a gradient of 1.
+// Returns what a weight of 1 becomes with a gradient of 1.
 float WeightAfter(const Optimizer& optimizer) {
   const float gradient = 1;
   float weight = 1;

@@ -1,5 +1,5 @@
-// Shapes of any size are described or refused; no arithmetic overflows on the
-// way, which `tools/dev ubsan` sees.
+// Shapes of any size are described or refused. No arithmetic overflows, which
+// `tools/dev ubsan` would report.
 
 #include <cstdint>
 #include <random>
@@ -23,7 +23,7 @@
 namespace footprint {
 namespace {
 
-// Mostly powers of two, or nearly, of any size that an extent may have.
+// Returns an extent of any valid size, mostly a power of two or one less.
 int64_t HugeExtent(std::mt19937_64* random) {
   const int64_t power = int64_t{1} << ((*random)() % 62);
   return power - static_cast<int64_t>((*random)() % 2) * (power > 1);
@@ -68,7 +68,7 @@ LayerPointer HugeLayer(unsigned kind, std::mt19937_64* random) {
   }
 }
 
-// The network of one layer that leads to a loss.
+// Returns a network with one layer that leads to a loss.
 Network HugeNetwork(unsigned kind, std::mt19937_64* random) {
   TensorType input;
   switch ((*random)() % 3) {

@@ -3,8 +3,8 @@
 //   const std::vector<float> row(13);
 //   absl::Status status = manager->Infer({footprint::InputView(row)});
 //
-// Keeps the address, not the values, which must outlive it; 24 bytes of memory
-// to pass by value, thread-compatible.
+// Keeps the address of the values, which must outlive it. 24 bytes, passed by
+// value; thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_INPUT_VIEW_H_
@@ -37,9 +37,9 @@ class InputView {
   DType type_;
 };
 
-// InvalidArgument: the values are not what a buffer of `parts` tensors of that
-// type takes, or lie at a null or unaligned address. `what` and `index` name
-// the buffer in the text.
+// InvalidArgument if the number or type of the values does not suit a buffer of
+// `parts` tensors of that type, or if the address is null or not aligned.
+// `what` and `index` name the buffer in the message.
 absl::Status CheckInputView(absl::string_view what, size_t index,
                             const TensorType& spec, int64_t parts,
                             const InputView& values);

@@ -43,8 +43,8 @@ absl::Status Iteration::CheckLoss() {
                         runner_->loss_step() + 1);
 }
 
-// Makes the iteration one that was not, as far as that goes; the text says what
-// has changed.
+// Undoes the iteration as far as possible. The message says which weights have
+// changed.
 absl::Status Iteration::Undo(const absl::Status& status, size_t failed) {
   std::string changed;
   for (const StepRunner::Step& step : runner_->table().steps()) {
@@ -94,7 +94,7 @@ absl::Status Iteration::InFirstReader(const void* value,
   return status;
 }
 
-// Runs forward once more, to see where the first NaN or infinity comes from.
+// Runs the forward steps again to find where the first NaN or infinity appears.
 absl::Status Iteration::ExplainForward(const std::string& what, size_t end) {
   for (size_t s = 0; s < end; ++s) {
     const StepRunner::Step& step = runner_->table().steps()[s];

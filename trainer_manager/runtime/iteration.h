@@ -1,11 +1,11 @@
-// Whole passes over the steps of a plan: an iteration of training, all or
-// nothing as far as that goes, or an inference.
+// Runs whole passes over the steps of a plan: an inference, or an iteration of
+// training that as far as possible changes everything or nothing.
 //
 //   footprint::Iteration iteration(&runner, &buffers);
 //   absl::StatusOr<float> loss = iteration.Train();
 //
-// Keeps both, which must outlive it; the runner has an arena.
-// Thread-compatible. Memory: two pointers, and the text of an error.
+// Keeps both pointers, whose objects must outlive it; the runner must have an
+// arena. Thread-compatible. Memory: two pointers, and the text of an error.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_ITERATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_ITERATION_H_
@@ -25,12 +25,13 @@ class Iteration {
   Iteration(StepRunner* runner, const BatchBuffers* buffers)
       : runner_(runner), buffers_(buffers) {}
 
-  // Errors: those of Manager::TrainStep once it runs.
+  // Errors: those of Manager::TrainStep while it runs.
   absl::StatusOr<float> Train();
-  // Errors: those of Manager::Infer and Evaluate once they run.
+  // Errors: those of Manager::Infer and Evaluate while they run.
   absl::Status Infer();
 
-  // The layer that reads a value first, before the text of the error.
+  // Returns the error with the name of the first layer that reads the value
+  // before it.
   absl::Status InFirstReader(const void* value, const absl::Status& status);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An iteration, and all that it needs.
+// An iteration with everything that it needs.
 struct Passes : TabularSteps {
   explicit Passes(NetworkMode mode, const MemoryOptions& memory = {})
       : TabularSteps(mode, memory), iteration(&runner, &buffers) {

@@ -10,9 +10,9 @@
 namespace footprint {
 namespace {
 
-constexpr int kPoison = 0xff;  // four of them are a NaN
+constexpr int kPoison = 0xff;  // four of these bytes are a NaN
 
-// The place of the first value that is NaN or infinite, or -1.
+// Returns the index of the first value that is NaN or infinite, or -1.
 int64_t FindFirstNotFinite(const StepData::Slot& slot) {
   if (slot.spec->type != DType::kF32) return -1;
   return FirstNotFinite(static_cast<const float*>(slot.data),

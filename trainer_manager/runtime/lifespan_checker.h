@@ -1,5 +1,5 @@
-// Debugging of a plan while it runs: dead bytes are poisoned, and what is read
-// is compared with what was written.
+// Debugs a running plan: poisons dead bytes, and compares what steps read with
+// what was written.
 //
 //   footprint::LifespanChecker watch(plan);
 //   watch.Begin(arena, size_bytes);
@@ -7,11 +7,11 @@
 //   watch.MarkWritten(first_use, slots);         // after it
 //   watch.PoisonAfter(step, arena);
 //
-// A tensor that is used outside its lifespan fails in the step that uses it;
-// values of less than a float have no NaN to be poisoned with, so each tensor
-// has a fingerprint. A use is counted over all steps. Keeps nothing of the
-// plan, which may end before it. Thread-compatible. Memory: about 16 bytes a
-// use and 24 a tensor. Time: that of reading each operand once more.
+// If a tensor is used outside its lifespan, the step that uses it fails. Values
+// smaller than a float have no NaN to be poisoned with, so each tensor also has
+// a fingerprint. Uses are numbered over all steps. Keeps nothing of the plan,
+// which may end first. Thread-compatible. Memory: about 16 bytes a use and 24 a
+// tensor. Time: that of reading each operand once more.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_LIFESPAN_CHECKER_H_
@@ -27,8 +27,9 @@
 
 namespace footprint {
 
-// OutOfRange: an operand that a step read, or else wrote, holds a NaN or
-// infinity; the text names it. Scratch memory may hold what it likes.
+// OutOfRange if an operand that the step reads (or, if `written`, writes) holds
+// a NaN or infinity; the message names it. Workspaces and slices are not
+// checked as results.
 absl::Status CheckFinite(absl::Span<const StepData::Slot> slots, bool written);
 
 class LifespanChecker {
@@ -37,11 +38,11 @@ class LifespanChecker {
 
   // Poisons the arena, before an iteration.
   void Begin(char* arena, int64_t size_bytes) const;
-  // Internal: an operand in the arena is not what was written.
+  // Internal if an operand in the arena is not what was written.
   absl::Status CheckRead(size_t first_use,
                          absl::Span<const StepData::Slot> slots) const;
   void MarkWritten(size_t first_use, absl::Span<const StepData::Slot> slots);
-  // Poisons what is dead once the step is done; after the last, nothing.
+  // Poisons what is dead after the step; does nothing after the last step.
   void PoisonAfter(size_t step, char* arena) const;
 
  private:
@@ -56,7 +57,7 @@ class LifespanChecker {
   std::vector<Region> regions_;
   std::vector<size_t> tensors_;  // of each use
   std::vector<bool> in_arena_;   // by tensor
-  std::vector<uint64_t> marks_;  // of each tensor, what was written
+  std::vector<uint64_t> marks_;  // fingerprint of each tensor as written
 };
 
 }  // namespace footprint

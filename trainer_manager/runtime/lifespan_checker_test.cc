@@ -20,7 +20,8 @@ StepData::Slot MakeSlot(Role role, std::vector<float>* values, bool read) {
   return {{role}, read, !read, &kPair, values->data()};
 }
 
-// Step 0 writes a tensor of two floats, step 1 reads it, step 2 is another.
+// Step 0 writes a tensor of two floats, step 1 reads it, and step 2 does not
+// use it.
 ExecutionPlan ThreeSteps() {
   ExecutionPlan plan;
   plan.tensors.resize(1);

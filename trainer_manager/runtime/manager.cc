@@ -14,7 +14,8 @@
 namespace footprint {
 namespace {
 
-// Between a weight's name and the number of a state, in the plan's names.
+// The text between a weight's name and the number of a state in the plan's
+// names.
 constexpr absl::string_view kStateWords = " state ";
 
 }  // namespace

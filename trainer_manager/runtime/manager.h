@@ -10,19 +10,19 @@
 //   (*manager)->SetLabel(labels);
 //   absl::StatusOr<float> loss = (*manager)->TrainStep();
 //
-// In training inputs, label and loss are the manager's, allocated once; fill
-// them before each step, with the whole batch if there are micro-batches. In
-// inference inputs, and the label if the plan keeps the loss, are the caller's
-// memory, lent for the call and never copied, and outputs are the manager's.
-// Everything else lies in one arena, allocated by the first step and freed by
-// ReleaseArena. The plan may be destroyed after Create; its math backend must
-// outlive the manager. A step asks the heap for nothing, unless it fails or has
-// to allocate the arena. A step reads inputs, label, gradients and weights once
-// more to look for NaN and infinity: about one percent of its time.
+// In training the manager owns inputs, label and loss and allocates them once.
+// Fill them before each step, with the whole batch if there are micro-batches.
+// In inference the caller lends the inputs, and the label if the plan keeps the
+// loss; they are never copied, and the manager owns the outputs. Everything
+// else is in one arena, which the first step allocates and ReleaseArena frees.
+// The plan may be destroyed after Create; its math backend must outlive the
+// manager. A step allocates nothing, unless it fails or has to allocate the
+// arena. A step reads inputs, label, gradients and weights once more to look
+// for NaN and infinity, which takes about one percent of its time.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
-// Memory: the plan's fixed_bytes and arena height; besides, about 20 bytes for
-// each operand of each step (see step_table.h).
+// Memory: the plan's fixed_bytes and arena height, and about 20 bytes for each
+// operand of each step (see step_table.h).
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_MANAGER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_MANAGER_H_
@@ -52,102 +52,106 @@ namespace footprint {
 
 class Manager {
  public:
-  // InvalidArgument: a plan that was edited; training without an optimizer, or
-  // with one of other states than planned, or that cannot train a group; a
-  // limit for gradients that is not above 0 or was not planned; parameters that
-  // are not those of the network; a plan that swaps, but no folder.
-  // ResourceExhausted: no memory, or no room for the swap file. The folder is
-  // that of SwapFile::Create.
+  // Creates a manager. InvalidArgument if the plan was edited, if training has
+  // no optimizer or one that has another number of states than planned or
+  // cannot train a group, if a limit for gradients is not above 0 or was not
+  // planned, if the parameters are not those of the network, or if the plan
+  // swaps and there is no folder. ResourceExhausted if there is no memory or no
+  // room for the swap file. Otherwise the errors of SwapFile::Create for the
+  // folder.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(
       const ExecutionPlan& plan, std::shared_ptr<Parameters> parameters,
       const ManagerOptions& options);
 
-  // Training. InvalidArgument: no such input, or values of another number or
-  // type than it takes, or that are null or not aligned. FailedPrecondition:
-  // the plan is one for inference.
+  // For training: copy the values of the whole batch. InvalidArgument if there
+  // is no such input, or if values have the wrong number or type or a null or
+  // unaligned address. FailedPrecondition if the plan is for inference.
   absl::Status SetInput(size_t index, absl::Span<const float> values);
   absl::Status SetInput(size_t index, absl::Span<const int32_t> values);
   absl::Status SetLabel(absl::Span<const float> values);
   absl::Status SetLabel(absl::Span<const int32_t> values);
 
-  // Training. Where the values of the whole batch lie, float or int32_t, to be
-  // written in place of the two above: no copy. Valid as long as the manager;
-  // who asks counts as having set them. InvalidArgument: no such input, or one
-  // of another type. FailedPrecondition: the plan is one for inference.
+  // For training: return the memory of the whole batch's values, float or
+  // int32_t, so that the caller can write them in place instead of copying.
+  // Valid as long as the manager; a call counts as having set the values.
+  // InvalidArgument if there is no such input, or if it has another type.
+  // FailedPrecondition if the plan is for inference.
   template <typename Value = float>
   absl::StatusOr<absl::Span<Value>> InputValues(size_t index);
   template <typename Value = float>
   absl::StatusOr<absl::Span<Value>> LabelValues();
 
-  // Training: runs all steps and returns the loss from before the weights
-  // changed. No weight takes an update that is not finite, unless the optimizer
-  // is the caller's and did not foresee it, which is an error, too. An error
-  // names the layer.
+  // For training: runs all steps and returns the loss from before the weights
+  // changed. No weight takes an update that is not finite, except from an
+  // optimizer of the caller's that did not foresee it, which is also an error.
+  // An error names the layer.
   //
-  // FailedPrecondition: an input or the label was never set, or the plan is one
-  // for inference. OutOfRange: an index in the data names nothing; an input, a
-  // label, the loss, a running statistic, a gradient, or what a gradient would
-  // make of a weight is NaN or infinite. InvalidArgument: in the first step, a
-  // layer's Recompute does not give what its Forward gave. ResourceExhausted:
-  // the swap file cannot be written. DataLoss: it is damaged.
+  // FailedPrecondition if an input or the label was never set, or if the plan
+  // is for inference. OutOfRange if an index in the data is out of range, or if
+  // an input, a label, the loss, a running statistic, a gradient or an updated
+  // weight is NaN or infinite. InvalidArgument in the first step if a layer's
+  // Recompute differs from its Forward. ResourceExhausted if the swap file
+  // cannot be written. DataLoss if the swap file is damaged.
   //
-  // Nothing of the model has changed then, unless a gradient, an update or
-  // damage of the swap file is the reason and the plan changes weights layer by
-  // layer: then running statistics have changed, the text says which layers'
-  // weights have, and the last saved ones are to be loaded.
-  // MemoryOptions::atomic_steps, micro-batches and clipping by global norm
-  // change no weight before all are checked.
+  // After an error the model is unchanged, with one exception: a gradient, an
+  // update or damage of the swap file was the reason, and the plan changes
+  // weights layer by layer. Then running statistics have changed, the message
+  // names the layers whose weights have changed, and the caller should load the
+  // last saved ones. With MemoryOptions::atomic_steps, micro-batches or
+  // clipping by global norm, no weight changes before all are checked.
   absl::StatusOr<float> TrainStep();
 
-  // Training. Trains by this optimizer from the next step on, with what the one
-  // before remembers: for a rate that follows the losses. InvalidArgument: no
-  // optimizer, one of another name or number of states, or one whose parameters
-  // train nothing.
+  // For training: uses this optimizer from the next step on, with the states of
+  // the one before, such as for a rate that depends on the losses.
+  // InvalidArgument if there is no optimizer, if its name or number of states
+  // differs, or if its parameters are not valid.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
 
-  // Training. The steps that were done, those before ResumeTraining included.
+  // For training: returns the number of completed steps, including those before
+  // ResumeTraining.
   int64_t iteration() const { return runner_.iteration(); }
 
-  // Inference. `inputs` are one for each input of the network, of its size.
-  // InvalidArgument: they are not, or are null or not aligned.
-  // FailedPrecondition: the plan is one for training, or keeps the loss, which
-  // needs a label; an input changed or was released meanwhile (watch_inputs).
-  // OutOfRange: an index in the data names nothing; an output is NaN or
-  // infinite, and the text names the layer where the first appeared. Looking is
-  // one pass over the outputs.
+  // For inference: `inputs` holds one view for each input of the network, of
+  // its size. InvalidArgument if it does not, or if an address is null or not
+  // aligned. FailedPrecondition if the plan is for training or keeps the loss,
+  // which needs a label, or if an input changed or was released meanwhile
+  // (watch_inputs). OutOfRange if an index in the data is out of range, or if
+  // an output is NaN or infinite; the message names the layer where that first
+  // appeared. The check takes one pass over the outputs.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
-  // Inference with a plan that keeps the loss (MemoryOptions::keep_loss): as
-  // Infer, and returns the loss, a mean as in training; outputs are there, too.
-  // FailedPrecondition: the plan has no loss. OutOfRange: a label names no
-  // class, or the loss or an output is not finite; the text names the layer
-  // where the first NaN or infinity appeared.
+  // For inference with a plan that keeps the loss (MemoryOptions::keep_loss):
+  // does the same as Infer and returns the loss, a mean as in training. Outputs
+  // are available as well. FailedPrecondition if the plan has no loss.
+  // OutOfRange if a label is not a class, or if the loss or an output is not
+  // finite; the message names the layer where that first appeared.
   absl::StatusOr<float> Evaluate(absl::Span<const InputView> inputs,
                                  InputView label);
 
-  // Output `index`, valid until the next step; in training only if it is kept,
-  // and with micro-batches that of the last. InvalidArgument: no such output.
+  // Returns output `index`, valid until the next step. In training it is
+  // available only if it is kept; with micro-batches it is that of the last
+  // one. InvalidArgument if there is no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index = 0) const;
 
   // Frees the arena. The next step allocates it again.
   void ReleaseArena();
   int64_t arena_bytes() const { return runner_.arena().size_bytes(); }
 
-  // The values of any tensor, by its name in the plan, as the last step left
-  // it, valid until the next: float, int32_t (labels, indices) or uint8_t (the
-  // places of a pooling, workspaces). `plan` must be equal to that of Create,
-  // else InvalidArgument. NotFound: no such tensor. FailedPrecondition: its
-  // place was given to others (plan with MemoryOptions::Debug to keep it), it
-  // holds values of another type, or it lay in an arena that is released.
+  // Returns the values of any tensor by its name in the plan, as the last step
+  // left them, valid until the next step: float, int32_t (labels, indices) or
+  // uint8_t (positions of a pooling, workspaces). `plan` must equal that of
+  // Create, else InvalidArgument. NotFound if there is no such tensor.
+  // FailedPrecondition if its memory was reused (plan with MemoryOptions::Debug
+  // to keep it), if it holds values of another type, or if it was in an arena
+  // that is released.
   template <typename Value = float>
   absl::StatusOr<absl::Span<const Value>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 
-  // Training. All that an iteration changes and the next one reads: weights and
-  // running statistics by their names, and what the optimizer remembers of each
-  // weight by that name and kStateEnding (parameter_file.h) with a number.
-  // Names and shapes are copies, values are the manager's. `plan` as of
-  // Inspect.
+  // For training: all that an iteration changes and the next one reads. Weights
+  // and running statistics have their own names; the optimizer's states have
+  // the weight's name, kStateEnding (parameter_file.h) and a number. Names and
+  // shapes are copies; the manager owns the values. `plan` as in Inspect.
   struct TrainedTensor {
     std::string name;
     Shape shape;
@@ -155,9 +159,9 @@ class Manager {
   };
   absl::StatusOr<std::vector<TrainedTensor>> TrainedTensors(
       const ExecutionPlan& plan) const;
-  // Says how many steps were done, for ResumeTraining.
+  // Sets how many steps were completed. ResumeTraining calls this.
   void set_iteration(int64_t iteration) { runner_.set_iteration(iteration); }
-  // Returns the options' seed, and the optimizer that trains now.
+  // Return the seed of the options, and the current optimizer.
   uint64_t seed() const { return runner_.seed(); }
   const OptimizerPointer& optimizer() const { return runner_.optimizer(); }
 

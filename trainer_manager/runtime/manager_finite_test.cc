@@ -1,5 +1,5 @@
-// Tests of training with NaN and infinity, and with data that was never set: no
-// weight takes them.
+// Tests training with NaN and infinity, and with data that was never set. No
+// weight must take such values.
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,8 @@ bool AreFinite(const std::vector<float>& values) {
   return true;
 }
 
-// Two rows of three; `activation` is between the layers.
+// Returns a network for two rows of three, with `activation` between its
+// layers.
 Network TwoLayers(LayerPointer activation) {
   Network network;
   network.AddInput("x", {{2, 3}});
@@ -98,7 +99,8 @@ TEST(ManagerFiniteTest, AnInfinityThatTanhSwallowsIsRefused) {
   }
 }
 
-// Poisoned bytes are NaN: who wrote one is named, not who read it.
+// Poisoned bytes are NaN. The error names the layer that wrote one, not the one
+// that read it.
 TEST(ManagerFiniteTest, AnOutputThatIsNotFiniteIsItsOwnLayersWherePoisoned) {
   ManagerOptions options;
   options.poison = true;
@@ -119,8 +121,8 @@ TEST(ManagerFiniteTest, ALabelThatIsNotFiniteIsRefused) {
               HasSubstr("layer \"loss\", forward: label 0 is nan at index 1"));
 }
 
-// Inputs of 3e38 that weights of 1e-38 make small: all is finite but the first
-// layer's gradient.
+// Returns inputs of 3e38, which weights of 1e-38 make small: everything is
+// finite except the first layer's gradient.
 std::vector<float> LargeRows(Training* training) {
   const absl::Span<float> weights = *training->parameters->Find("fc1.weight");
   std::fill(weights.begin(), weights.end(), 1e-38f);
@@ -148,7 +150,7 @@ TEST(ManagerFiniteTest, AGradientThatIsNotFiniteIsNotApplied) {
   EXPECT_TRUE(AreFinite(AllParameters(*training.parameters)));
 }
 
-// Clipping by value would make a finite value of it.
+// Clipping by value would turn infinity into a finite value.
 TEST(ManagerFiniteTest, ClippingByValueHidesNoInfinity) {
   ManagerOptions options;
   options.clip_value = 1;
@@ -184,7 +186,7 @@ TEST(ManagerFiniteTest, AStepThatChangesAllOrNothingChangesNothing) {
           << kind;
       EXPECT_EQ(AllParameters(*training.parameters), before) << kind;
       ASSERT_THAT(StepOn(training.manager.get(), small), IsOk());
-      // As if it had never been.
+      // The refused step must leave no trace.
       Training other = Train(TwoLayers(Sigmoid()), memory, options);
       ASSERT_THAT(StepOn(other.manager.get(), small), IsOk());
       LargeRows(&other);
@@ -196,7 +198,7 @@ TEST(ManagerFiniteTest, AStepThatChangesAllOrNothingChangesNothing) {
   }
 }
 
-// The gradient is finite; what would become of the weight is not.
+// The gradient is finite, but the updated weight would not be.
 TEST(ManagerFiniteTest, AnUpdateThatIsNotFiniteIsNotApplied) {
   for (const OptimizerPointer& optimizer :
        {StochasticGradientDescent(3e38f), Momentum(3e38f),
@@ -219,7 +221,7 @@ TEST(ManagerFiniteTest, AnUpdateThatIsNotFiniteIsNotApplied) {
   }
 }
 
-// The variance of 1e30 and -1e30 is infinite, what it normalizes is 0.
+// The variance of 1e30 and -1e30 is infinite, and the normalized value is 0.
 TEST(ManagerFiniteTest, ARunningStatisticThatIsNotFiniteIsRefused) {
   Network network;
   network.AddInput("x", {{2, 1}});
@@ -264,7 +266,7 @@ TEST(ManagerFiniteTest, AnAtomicStepRestoresStatisticsToo) {
   }
 }
 
-// Forward runs once more to find the layer, from the statistics as they were.
+// The forward steps run again to find the layer, from the original statistics.
 TEST(ManagerFiniteTest, ALossThatIsNotFiniteLeavesStatisticsAsTheyWere) {
   Network network;
   network.AddInput("x", {{2, 3}});
@@ -282,7 +284,7 @@ TEST(ManagerFiniteTest, ALossThatIsNotFiniteLeavesStatisticsAsTheyWere) {
   EXPECT_EQ(AllParameters(*training.parameters), before);
 }
 
-// Weights that the caller made NaN or infinite himself, and large inputs.
+// The caller set weights to NaN or infinity, or the inputs are large.
 TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
   Network network;
   network.AddInput("x", {{2, 3}});
@@ -323,7 +325,7 @@ TEST(ManagerFiniteTest, AnInferenceThatIsNotFiniteNamesTheFirstLayer) {
   }
 }
 
-// A second head, which the loss does not see.
+// The network has a second head, which the loss does not read.
 TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
   Network network;
   network.AddInput("x", {{2, 3}});
@@ -349,7 +351,7 @@ TEST(ManagerFiniteTest, AnEvaluationLooksAtEveryOutput) {
   EXPECT_THAT(FormatStatus(status), HasSubstr("; first in layer \"other\""));
 }
 
-// Makes one weight, or what it remembers of it, not finite in step 2.
+// An optimizer that makes one weight, or its state, not finite in step 2.
 class ExplodingOptimizer final : public Optimizer {
  public:
   explicit ExplodingOptimizer(bool in_state) : in_state_(in_state) {}
@@ -385,7 +387,8 @@ TEST(ManagerFiniteTest, AnOwnOptimizerThatMakesAWeightNotFiniteIsNamed) {
                                    : "weight 0 nan at index 3"),
                 HasSubstr("override StaysFinite"),
                 HasSubstr("the weights of \"fc2\" have changed already")));
-      // A plan that is atomic already cannot be helped by it.
+      // The message must not recommend atomic steps if the plan has them
+      // already.
       EXPECT_EQ(FormatStatus(status).find("MemoryOptions::atomic_steps") ==
                     std::string::npos,
                 atomic);

@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The weights' change by a step at rate 1 is the gradient.
+// With a rate of 1, a step changes the weights by the gradient.
 std::vector<float> ComputeGradient(const MemoryOptions& memory,
                                    ManagerOptions options) {
   options.optimizer = StochasticGradientDescent(1.0f);
@@ -87,7 +87,7 @@ TEST(ManagerGradientsTest, ClippingByNormIsPlannedAndItsCostShows) {
   options.clip_norm = -1;
   EXPECT_THAT(Manager::Create(*plan, *Parameters::Create(*plan, 1), options),
               Not(IsOk()));
-  // All gradients are live when they are clipped: 13,204 bytes, and no less.
+  // All gradients are live when they are clipped: exactly 13,204 bytes.
   MemoryOptions memory;
   memory.clip_global_norm = true;
   const auto clipped =
@@ -111,7 +111,7 @@ TEST(ManagerGradientsTest, MicroBatchesTrainByTheMeanOfTheirGradients) {
     }
     EXPECT_GT(ComputeNorm(gradient), 0.2);
   }
-  // The loss is that of the batch, and what was a sum before counts no more.
+  // The loss is that of the batch, and earlier sums do not count.
   Training one = Train(TabularMlp(8));
   MemoryOptions memory;
   memory.micro_batches = 4;
@@ -145,7 +145,7 @@ TEST(ManagerGradientsTest, MicroBatchesTradeSumsOfGradientsForActivations) {
 }
 
 TEST(ManagerGradientsTest, SharedWeightsTrainByTheSumOfTheirGradients) {
-  // y = w (w x): the gradient of w has a part of each of its uses.
+  // In y = w (w x), each use of w contributes a part of its gradient.
   Network network;
   network.AddInput("x", {{1, 1}});
   network.AddLayer("first", FullyConnected(1), {"x"});

@@ -1,4 +1,5 @@
-// Bytes that a training takes from the heap, counted allocation by allocation.
+// Counts the bytes that a training takes from the heap, allocation by
+// allocation.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,20 +22,22 @@
 namespace footprint {
 namespace {
 
-// Bytes that a training may take beyond its bound, unless 2 % of that are more.
+// The bytes that a training may take beyond its bound, unless 2 % of the bound
+// is more.
 constexpr int64_t kSlackBytes = 4 * 1024;
 
 struct Counted {
   int64_t bound_bytes = 0;
-  // Bytes that heap and own mappings held together at most, by phase.
+  // The most bytes of heap and own mappings together, by phase.
   int64_t planning_bytes = 0;
   int64_t creating_bytes = 0;
   int64_t training_bytes = 0;
   int64_t steady_allocations = 0;
 };
 
-// Heap and mappings since `begin`, at most, while `work` ran. Nothing is
-// unmapped before the end, so that the mark of the mappings is what they hold.
+// Returns the most bytes of heap and mappings since `begin` while `work` ran.
+// Nothing is unmapped before the end, so the peak of the mappings is what they
+// hold.
 template <typename Work>
 int64_t MeasurePeak(const HeapPhase& begin, Work work) {
   const int64_t before_bytes = ReadHeapPhase(begin).net_growth_bytes;
@@ -54,7 +57,7 @@ int64_t SteadyAllocations(Manager* manager) {
   return bytes.allocation_count;
 }
 
-// Inputs and labels stay zeros: what is counted does not depend on them.
+// Leaves inputs and labels at zero, since the counts do not depend on them.
 void LeaveZeros(Manager* manager) {
   EXPECT_TRUE(manager->InputValues(0).ok() ||
               manager->InputValues<int32_t>(0).ok());
@@ -120,8 +123,8 @@ TEST(ManagerHeapTest, SteadyStepsAllocateNothing) {
       0);
 }
 
-// Bytes that a training takes besides its tensors whatever its size: the growth
-// for a network of one loss, less its bound.
+// Returns the bytes that a training of any size takes beyond its tensors: the
+// growth for a network that is only a loss, less its bound.
 int64_t ConstantBytes() {
   const Counted counted =
       CountTraining(Empty(), StochasticGradientDescent(0.01f), {});
@@ -133,7 +136,7 @@ TEST(ManagerHeapTest, ThePeakIsTheBoundAndLittleElse) {
     std::string name;
     Network network;
     int64_t budget_bytes = std::numeric_limits<int64_t>::max();
-    // Pages of the file are not the program's.
+    // Pages of the file do not count as the program's.
     bool swap_to_file = false;
   };
   const int64_t constant_bytes = ConstantBytes();

@@ -24,33 +24,33 @@ struct ManagerOptions {
   OptimizerPointer optimizer;  // in training
   uint64_t seed = 0;           // of dropout
   // Gradients are scaled so that the square root of the sum of all their
-  // squares is at most clip_norm (then plan with
-  // MemoryOptions::clip_global_norm), and each value is cut to within +-
-  // clip_value.
+  // squares is at most clip_norm, which needs MemoryOptions::clip_global_norm
+  // in the plan. Each value is cut to within +- clip_value.
   float clip_norm = std::numeric_limits<float>::infinity();
   float clip_value = std::numeric_limits<float>::infinity();
-  // The folder of the file where the plan swaps; it is reserved by Create and
-  // has no name.
+  // The folder of the swap file, if the plan swaps. Create reserves the file,
+  // which has no name.
   std::string swap_folder;
-  // Inference keeps the arena for the next one (a burst); else it is freed at
-  // the end of each.
+  // Inference keeps the arena for the next call, for bursts. If false, each
+  // call frees it at its end.
   bool retain_arena = false;
-  // A switch for debugging. Fills the arena with NaN before each iteration and
-  // a tensor's bytes after its last step, and checks that a step reads of each
-  // tensor what was written, and writes finite values: what is used outside its
-  // lifespan fails in the step that uses it.
+  // For debugging: fills the arena with NaN before each iteration, and a
+  // tensor's bytes after its last step, and checks that steps read what was
+  // written and write finite values. A step that uses a tensor outside its
+  // lifespan fails.
   bool poison = false;
-  // Inference fails if the caller's memory changes or is unmapped meanwhile,
-  // for debugging.
+  // For debugging: inference fails if the caller's memory changes or is
+  // unmapped meanwhile.
   bool watch_inputs = false;
 };
 
-// InvalidArgument: no optimizer, one whose parameters train nothing, or one of
-// another number of states than was planned.
+// InvalidArgument if there is no optimizer, if its parameters are not valid, or
+// if its number of states differs from the plan's.
 absl::Status CheckOptimizer(const Optimizer* optimizer, int planned_states);
 
-// InvalidArgument, for a plan of training: no optimizer, or one of other states
-// than planned; a limit for gradients that is not above 0 or was not planned.
+// For a plan of training, InvalidArgument if the optimizer is missing or has
+// other states than planned, or if a limit for gradients is not above 0 or was
+// not planned.
 absl::Status CheckManagerOptions(const ExecutionPlan& plan,
                                  const ManagerOptions& options);
 

@@ -1,4 +1,4 @@
-// Training with a file: room for it, a disk that is full, damage.
+// Tests training with a swap file: reserved space, a full disk, damage.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A network within a budget that only a file reaches.
+// Returns the plan of a network within a budget that needs the file.
 ExecutionPlan SwappingPlan(bool atomic = false) {
   MemoryOptions memory;
   memory.atomic_steps = atomic;
@@ -76,8 +76,8 @@ TEST(ManagerSwapTest, SwappingNeedsAFolderWithRoom) {
   EXPECT_THAT(std::string(full.message()), HasSubstr("make room"));
 }
 
-// The device takes the file's place: writing to it fails as on a full disk, or
-// what it gives back is not what it took.
+// Replaces the file by a device. Writing to it fails as on a full disk, or
+// reading returns other bytes.
 void PutInPlaceOfFile(const char* device, int file) {
   const int opened = open(device, O_RDWR);
   ASSERT_GE(opened, 0);
@@ -106,7 +106,7 @@ TEST(ManagerSwapTest, ADiskThatIsFullLeavesTheModelAsItWas) {
   EXPECT_NE(AllParameters(*parameters), before);
 }
 
-// Outputs that are read back are read before the first weight changes.
+// Outputs are read back before the first weight changes.
 TEST(ManagerSwapTest, ADamagedSwapFileLeavesTheModelOfAtomicSteps) {
   const ExecutionPlan plan = SwappingPlan(/*atomic=*/true);
   const std::shared_ptr<Parameters> parameters = *Parameters::Create(plan, 1);

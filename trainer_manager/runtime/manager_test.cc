@@ -152,7 +152,7 @@ TEST(ManagerTest, NullAndMisalignedValuesAreNamed) {
   }
 }
 
-// The loss of an inference is that of the training's forward steps.
+// The loss of an inference must equal that of the training's forward steps.
 TEST(ManagerTest, EvaluatesTheLossInInference) {
   MemoryOptions memory;
   memory.keep_loss = true;
@@ -184,7 +184,7 @@ TEST(ManagerTest, EvaluatesTheLossInInference) {
     ASSERT_THAT(without->Infer({absl::MakeConstSpan(rows)}), IsOk());
     EXPECT_EQ(*(*inference)->Output(), *without->Output());
     EXPECT_EQ(*loss, *training.manager->TrainStep());
-    // Which must have one.
+    // A plan that keeps the loss requires a label.
     EXPECT_THAT((*inference)->Infer({absl::MakeConstSpan(rows)}),
                 StatusIs(absl::StatusCode::kFailedPrecondition));
     EXPECT_THAT(without->Evaluate({absl::MakeConstSpan(rows)}, label),
@@ -255,7 +255,7 @@ TEST(ManagerTest, InferenceReadsTheCallersMemory) {
     ASSERT_THAT((*inference)->Infer({absl::MakeConstSpan(row)}), IsOk());
     EXPECT_EQ(row, RandomValues(13, 9));
     EXPECT_EQ((*inference)->arena_bytes() > 0, retain);
-    // The oracle: the three layers by hand.
+    // The expected values come from the three layers in plain loops.
     const auto layer = [&](const std::string& name, std::vector<float> x) {
       const absl::Span<float> weight =
           *training.parameters->Find(name + ".weight");
@@ -310,7 +310,7 @@ TEST(ManagerTest, DebugModeShowsIndicesAndBytesToo) {
   network.AddLayer("flat", Flatten(), {"pool"});
   network.AddLayer("classes", FullyConnected(3), {"flat"});
   network.AddLayer("loss", SoftmaxCrossEntropy(), {"classes"});
-  // Labels are of the whole batch, whatever its parts.
+  // Labels are those of the whole batch, whatever the micro-batches.
   for (const int64_t parts : {1, 2}) {
     MemoryOptions memory = MemoryOptions::Debug();
     memory.micro_batches = parts;
@@ -402,7 +402,7 @@ TEST(ManagerTest, ALossThatIsNotFiniteNamesTheFirstLayerAndChangesNoWeight) {
   EXPECT_THAT(training.manager->TrainStep(), IsOk());
 }
 
-// Four rows, normalized; labels are classes.
+// Returns a network for four rows with a normalization; labels are classes.
 Network Normalized() {
   Network network;
   network.AddInput("x", {{4, 3}});
@@ -431,7 +431,7 @@ TEST(ManagerTest, ARefusedStepLeavesTheModelAsItWas) {
       ASSERT_THAT(manager.SetLabel(labels), IsOk());
       ASSERT_THAT(manager.TrainStep(), IsOk());
       const std::vector<float> before = AllParameters(*training.parameters);
-      // In the second micro-batch, if there is one.
+      // With two micro-batches the NaN is in the second.
       rows[10] = NAN;
       ASSERT_THAT(manager.SetInput(0, rows), IsOk());
       const auto loss = manager.TrainStep();
@@ -533,7 +533,7 @@ TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
               .message()),
       HasSubstr("parameter \"fc1.weight\" is of shape [784, 512], but the "
                 "network needs [13, 50]"));
-  // As many values, but of another shape.
+  // The number of values is equal, but the shape is not.
   const auto convolution = [](int64_t channels, int64_t kernel) {
     Network network;
     network.AddInput("x", {{1, channels, kernel, kernel}});
@@ -548,7 +548,7 @@ TEST(ManagerTest, RefusesParametersOfAnotherNetwork) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// Writes into memory that it was only lent.
+// A layer that writes into lent memory.
 class ScribblingLayer final : public Layer {
  public:
   absl::string_view type() const override { return "scribbling"; }
@@ -576,7 +576,7 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryChanged) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("layer \"bad\""));
 }
 
-// Gives back memory that was only lent.
+// A layer that releases lent memory.
 class ReleasingLayer final : public Layer {
  public:
   absl::string_view type() const override { return "releasing"; }
@@ -617,7 +617,7 @@ TEST(ManagerTest, NoticesThatTheCallersMemoryIsGone) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("it was released"));
 }
 
-// Bytes at the place of an output that is not kept may be another's.
+// The bytes of an output that is not kept may belong to another tensor.
 TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   MemoryOptions memory;
   memory.keep_outputs = true;
@@ -650,8 +650,8 @@ TEST(ManagerTest, InspectSaysWhatCannotBeRead) {
   EXPECT_THAT(why(*manager, *plan, "fc output"), HasSubstr("retain_arena"));
 }
 
-// Every arena tensor in turn gives up its place right after it was written, as
-// if a lifespan had been written down wrongly.
+// Each arena tensor in turn loses its memory right after it was written, as if
+// its lifespan were wrong.
 TEST(ManagerTest, PoisonFindsEveryLifespanThatIsTooShort) {
   ManagerOptions options;
   options.optimizer = StochasticGradientDescent(0.05f);
@@ -731,8 +731,8 @@ TEST(ManagerTest, AnEditedPlanIsRefused) {
   EXPECT_EQ(again->fingerprint, plan->fingerprint);
 }
 
-// Twice its input; the derivative needs neither, so that the output can be
-// calculated again from an input that is kept anyway.
+// Doubles its input. The derivative reads neither input nor output, so the
+// output can be recomputed from an input that is kept anyway.
 class TwiceLayer : public Layer {
  public:
   absl::string_view type() const override { return "twice"; }
@@ -764,7 +764,7 @@ class TwiceLayer : public Layer {
   }
 };
 
-// Its Recompute is not its Forward from the call `first_wrong` on.
+// A layer whose Recompute differs from its Forward from call `first_wrong` on.
 class ForgetfulLayer final : public TwiceLayer {
  public:
   explicit ForgetfulLayer(int first_wrong) : first_wrong_(first_wrong) {}
@@ -816,7 +816,7 @@ TEST(ManagerTest, ARecomputeThatIsNotItsForwardIsNamed) {
         for (int i = 0; i < 4 && status.ok(); ++i) {
           status = training.manager->TrainStep().status();
         }
-        // Later ones are compared where it is asked for.
+        // Later recomputations are compared only with `poison`.
         if (first_wrong == kNever || (first_wrong == 3 && !poison)) {
           EXPECT_THAT(status, IsOk());
           continue;
@@ -830,7 +830,7 @@ TEST(ManagerTest, ARecomputeThatIsNotItsForwardIsNamed) {
   }
 }
 
-// Declares steps that it does not have.
+// A layer that declares steps which it does not implement.
 class UnfinishedLayer final : public Layer {
  public:
   explicit UnfinishedLayer(bool has_weight) : has_weight_(has_weight) {}
@@ -866,7 +866,7 @@ TEST(ManagerTest, ADeclaredStepThatALayerDoesNotHaveEndsTheProgram) {
   }
 }
 
-// Loss and weights of a network with dropout after some steps.
+// Returns the loss and the weights of a network with dropout after some steps.
 std::vector<float> TrainWithDropout(int64_t parts) {
   Network network;
   network.AddInput("x", {{8, 3}});
@@ -892,7 +892,7 @@ std::vector<float> TrainWithDropout(int64_t parts) {
   return results;
 }
 
-// Losses then differ by the order of sums alone.
+// The losses then differ only by the order of sums.
 TEST(ManagerTest, MicroBatchesHaveTheDropoutOfTheWholeBatch) {
   const std::vector<float> whole = TrainWithDropout(1);
   for (const int64_t parts : {2, 4, 8}) {

@@ -1,5 +1,5 @@
-// The losses of a training are the same, bit for bit, whichever memory
-// optimisations are on.
+// Compares the losses of a training, bit for bit, between all combinations of
+// memory optimisations.
 
 #include <cstdint>
 #include <cstring>
@@ -32,8 +32,8 @@
 namespace footprint {
 namespace {
 
-// Fills inputs and label anew from `random`; labels are indices below
-// `classes`, or floats if that is 0.
+// Fills inputs and label with new numbers from `random`. Labels are indices
+// below `classes`, or floats if that is 0.
 void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
              Manager* manager) {
   const auto count = [&](size_t tensor) {
@@ -64,7 +64,8 @@ void SetData(const ExecutionPlan& plan, int32_t classes, RandomSequence* random,
               IsOk());
 }
 
-// Whatever a manager takes from a plan: plans of the same key run the same.
+// Returns all that a manager reads from a plan. Plans with equal keys run
+// equally.
 std::string DescribePlan(const ExecutionPlan& plan) {
   std::string key;
   for (const PlannedStep& step : plan.steps) {
@@ -82,7 +83,7 @@ std::string DescribePlan(const ExecutionPlan& plan) {
   return key;
 }
 
-// The losses, then all parameters, as bits.
+// Returns the losses, then all parameters, as bits.
 std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
                                   int steps, bool poison,
                                   const OptimizerPointer& optimizer) {
@@ -113,9 +114,9 @@ std::vector<uint32_t> TrainedBits(const ExecutionPlan& plan, int32_t classes,
   return bits;
 }
 
-// Trains with each of the subsets, and with the debug mode, which is none.
-// Subsets of the same plan are trained once: the network does not have what the
-// options are about.
+// Trains with each subset, and in the debug mode, which has no optimisations.
+// Subsets with the same plan are trained once, since some options do not affect
+// the network.
 void ExpectSubsetsEqual(const Network& network, int32_t classes, int steps,
                         const OptimizerPointer& optimizer,
                         const std::vector<unsigned>& subsets) {
@@ -153,8 +154,8 @@ TEST(OptionSubsetsTest, AdamTrainsTheSame) {
   ExpectSubsetsEqual(TabularMlp(4), 0, 10, Adam(0.01f), AllSubsets());
 }
 
-// Depthwise and grouped convolutions, SiLU, concatenation with a value that
-// needs no derivative, global pooling and RMS normalization.
+// Has depthwise and grouped convolutions, SiLU, a concatenation with a value
+// that needs no derivative, global pooling and RMS normalization.
 Network MobileNetwork() {
   Convolution2dOptions depthwise = {6, 3, 1, 1};
   depthwise.groups = 3;
@@ -180,7 +181,7 @@ TEST(OptionSubsetsTest, LayersOfMobileNetworksTrainTheSame) {
   ExpectSubsetsEqual(MobileNetwork(), 5, 3, Momentum(0.05f), AllSubsets());
 }
 
-// In parts, which run side by side.
+// The subsets are in parts that run in parallel.
 class LeNetSubsetsTest : public ::testing::TestWithParam<unsigned> {};
 
 TEST_P(LeNetSubsetsTest, TrainsTheSame) {
@@ -194,7 +195,7 @@ TEST_P(LeNetSubsetsTest, TrainsTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, LeNetSubsetsTest, ::testing::Range(0u, 8u));
 
-// All options, all but one, and any.
+// Trains with all options, with all but one, and with random subsets.
 TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
   RandomSequence random(3);
   for (uint32_t seed = 0; seed < 16; ++seed) {
@@ -210,8 +211,8 @@ TEST(OptionSubsetsTest, RandomNetworksTrainTheSame) {
 }
 
 struct StepCounts {
-  int forgotten = 0;  // calculated again more than once
-  int sums = 0;       // by slices
+  int forgotten = 0;  // recomputed more than once
+  int sums = 0;       // calculated by slices
 };
 
 StepCounts CountSteps(const ExecutionPlan& plan) {
@@ -226,8 +227,8 @@ StepCounts CountSteps(const ExecutionPlan& plan) {
   return counts;
 }
 
-// From the plan without a budget down to the smallest that can be met, with the
-// help of a file.
+// Budgets from that of the unlimited plan down to the smallest that can be met
+// with a file.
 class BudgetsTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(BudgetsTest, NetworksTrainTheSame) {
@@ -287,9 +288,9 @@ TEST(OptionSubsetsTest, TransformerTrainsTheSame) {
               TrainedBits(*plan, 1000, 2, true, optimizer));
 }
 
-// Few subsets in which any two options stand in all four ways: option i is on
-// in three of the last five, no two options in the same three; the first has
-// none.
+// Returns few subsets in which any two options occur in all four combinations.
+// Each option is on in three of the last five subsets, and no two options in
+// the same three; the first subset is empty.
 std::vector<unsigned> PairwiseSubsets() {
   std::vector<unsigned> subsets(6, 0);
   unsigned option = 0;
@@ -316,7 +317,7 @@ TEST(OptionSubsetsTest, PairwiseSubsetsHoldAllPairs) {
   }
 }
 
-// In the large tier: minutes. See BUILD.
+// These tests take minutes and belong to the large tier. See BUILD.
 class LargeNetworksTest
     : public ::testing::TestWithParam<std::pair<Network (*)(int64_t), int>> {};
 

@@ -1,4 +1,5 @@
-// The last rows of a data set, in a batch that is planned for more.
+// Tests training with the last rows of a data set in a batch that was planned
+// for more.
 
 #include <cstdint>
 #include <memory>

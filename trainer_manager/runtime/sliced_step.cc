@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostSlicedSlots = 8;
 
-// The slots of a step on some elements of the batch.
+// The slots of a step on a slice of the batch.
 class SlicedSlots {
  public:
   SlicedSlots(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
@@ -18,8 +18,8 @@ class SlicedSlots {
 
   void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
 
-  // The elements of `slot` from the first of the slice on, as operand `as`; of
-  // memory of a slice, from its start.
+  // Adds the slice's elements of `slot` as the operand `as`. The memory of a
+  // slice begins with them.
   void Add(const StepData::Slot& slot, Operand as, bool read) {
     const bool whole_batch = slot.operand.role != Role::kSlice;
     const TensorType& spec = *slot.spec;

@@ -1,12 +1,12 @@
-// The derivative of a layer, through the activation before it, a slice of the
-// batch at a time.
+// Calculates the derivative of a layer, through the activation before it, one
+// slice of the batch at a time.
 //
 //   footprint::CalculateSlicedDerivative(layer, activation, slots, data);
 //
-// The layer writes a slice of its derivative into the slice's own memory; the
-// activation takes it from there, with its output as it was kept or as the
-// layer restores it. Nothing asks the heap, and nothing is kept. Thread-safe on
-// different operands.
+// The layer writes a slice of its derivative into the slice's own memory. The
+// activation reads it there, with its own output, which was kept or which the
+// layer restores. Allocates and keeps nothing. Thread-safe on different
+// operands.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_SLICED_STEP_H_
@@ -16,8 +16,8 @@
 
 namespace footprint {
 
-// `slots` are the operands of a StepKind::kSlicedDerivative, `data` is the same
-// with mode, seed and backend.
+// `slots` are the operands of a StepKind::kSlicedDerivative; `data` holds the
+// same operands with mode, seed and backend.
 void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
                                absl::Span<const StepData::Slot> slots,
                                const StepData& data);

@@ -20,7 +20,8 @@ std::vector<float> RandomValues(int64_t count, uint64_t seed) {
   return values;
 }
 
-// Slices that divide the batch, that do not, and of all of it; in place.
+// Tests slices that divide the batch, slices that do not, and one of the whole
+// batch, all in place.
 TEST(SlicedStepTest, IsBothDerivativesOneAfterTheOther) {
   const TensorType input = {{7, 5}};
   const TensorType output = {{7, 3}};
@@ -30,7 +31,7 @@ TEST(SlicedStepTest, IsBothDerivativesOneAfterTheOther) {
   std::vector<float> weights = RandomValues(15, 3);
   const LayerPointer layer = FullyConnected(3);
   const LayerPointer relu = Relu();
-  // The oracle: the whole batch.
+  // The expected values come from the whole batch at once.
   std::vector<float> middle(35);
   std::vector<float> expected(35);
   std::vector<float> kept = activated;
@@ -62,7 +63,8 @@ TEST(SlicedStepTest, IsBothDerivativesOneAfterTheOther) {
   }
 }
 
-// With what another reader gave or without, on either derivative that it reads.
+// Tests with and without another reader's derivative, in place of either
+// derivative that the step reads.
 TEST(SlicedStepTest, IsTheDerivativeAndThenTheSum) {
   const TensorType type = {{7, 5}};
   const TensorType weight = {{5, 5}};

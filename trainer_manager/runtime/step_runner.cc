@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// Statistics to their copies, or back.
+// Copies statistics to their copies, or back.
 void CopyStatistics(const StepData& data, Role from, Role to) {
   for (int i = 0; data.Has(from, i); ++i) {
     std::memcpy(data.Write<char>(to, i), data.Read<char>(from, i),
@@ -112,7 +112,7 @@ absl::Status StepRunner::Run(size_t begin, size_t end, size_t* failed) {
   return absl::OkStatus();
 }
 
-// All of them, before the first weight changes.
+// Prepares all updates before the first weight changes.
 absl::Status StepRunner::PrepareUpdates() {
   for (const Step& step : table_.steps().subspan(commit_step_)) {
     if (step.kind != StepKind::kApplyGradient) continue;
@@ -143,7 +143,7 @@ absl::Status StepRunner::RunStep(size_t index) {
     status = CheckFinite(slots, /*written=*/true);
   }
   if (!status.ok()) {
-    // These say themselves which layer it is.
+    // The errors of these steps already name the layer.
     const bool of_all = step.kind == StepKind::kClipGradients ||
                         step.kind == StepKind::kRestoreStatistics;
     return of_all ? status : InLayer(step, status);
@@ -204,7 +204,7 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       CopyStatistics(data, Role::kRunningStatistic, Role::kSaved);
       break;
     case StepKind::kRestoreStatistics:
-      // They are restored where the iteration is refused.
+      // Statistics are restored if the iteration is refused.
       if (!CheckFinite(slots, /*written=*/true).ok()) {
         return ExplainStatistics();
       }
@@ -213,8 +213,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
   return absl::OkStatus();
 }
 
-// Where the plan changes weights layer by layer, what may refuse the update is
-// looked at just before it.
+// If the plan changes weights layer by layer, whatever may refuse the update is
+// checked just before it.
 absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   const WeightOptimizers optimizers = optimizers_.At(step.layer);
   if (!IsAtomic()) {
@@ -226,9 +226,9 @@ absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   return ApplyGradients(data, optimizers, iteration_);
 }
 
-// An output that is calculated again must be the forward step's, bit for bit.
-// The layer alone promises that, so the first iteration compares fingerprints;
-// poisoning compares them in each.
+// A recomputed output must equal the forward step's bit for bit. Only the layer
+// guarantees that, so the first iteration compares fingerprints; with poisoning
+// every iteration does.
 absl::Status StepRunner::CheckRecomputed(const Step& step, Slots slots) {
   const bool again = step.kind == StepKind::kRecompute;
   const bool first = step.kind == StepKind::kForward && step.other != 0;
@@ -270,7 +270,7 @@ bool StepRunner::RestoreStatistics(size_t failed) {
   return true;
 }
 
-// Which gradient it is that is not finite.
+// Finds the gradient that is not finite.
 absl::Status StepRunner::ExplainGradients() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kApplyGradient) continue;
@@ -280,8 +280,8 @@ absl::Status StepRunner::ExplainGradients() {
   return absl::OutOfRangeError("a gradient is not finite");
 }
 
-// Which running statistic; the forward step that wrote it did nothing else that
-// could be seen in the loss.
+// Finds the running statistic that is not finite. The forward step that wrote
+// it had no other effect on the loss.
 absl::Status StepRunner::ExplainStatistics() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kForward) continue;
@@ -308,7 +308,7 @@ StepRunner::Slots StepRunner::SlotsAt(const Step& step) {
   return table_.SlotsAt(step, {arena_.data(), buffers_->lent(), micro_batch_});
 }
 
-// Refers to `slots`.
+// Returns the data of a step; it refers to `slots`.
 StepData StepRunner::MakeData(const Step& step, Slots slots) const {
   return StepData(slots, mode_, ComputeSeed(step.layer), *math_,
                   table_.LayerNameAt(step.layer), {micro_batch_, 0, 0});

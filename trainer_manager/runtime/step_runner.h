@@ -1,4 +1,4 @@
-// Runs the steps of a plan one after the other, in the memory that was planned.
+// Runs the steps of a plan one after the other, in the planned memory.
 //
 //   footprint::StepRunner runner(plan, std::move(table), options, &buffers);
 //   status = runner.EnsureArena();
@@ -7,7 +7,7 @@
 //
 // Owns the arena and the swap file. Keeps `buffers`, the plan's layers and its
 // math backend, which must outlive it, but nothing else of the plan. A step
-// asks the heap for nothing, unless it fails. Thread-compatible.
+// allocates nothing unless it fails. Thread-compatible.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_RUNNER_H_
@@ -43,28 +43,30 @@ class StepRunner {
              const BatchBuffers* buffers);
   StepRunner(const StepRunner&) = delete;
 
-  // Opens the file if the plan swaps; called before the first step.
-  // InvalidArgument: the options name no folder. ResourceExhausted and others:
-  // see SwapFile::Create.
+  // Opens the file if the plan swaps. Must be called before the first step.
+  // InvalidArgument if the options name no folder. Otherwise the errors of
+  // SwapFile::Create.
   absl::Status OpenSwapFile(const ExecutionPlan& plan);
 
   const StepTable& table() const { return table_; }
-  // The step that calculates the loss.
+  // Returns the index of the step that calculates the loss.
   size_t loss_step() const { return loss_step_; }
 
-  // Allocates the arena, unless it is there. ResourceExhausted: no memory.
+  // Allocates the arena if it is missing. ResourceExhausted if there is no
+  // memory.
   absl::Status EnsureArena();
   void ReleaseArena();
   const MemoryBlock& arena() const { return arena_; }
 
-  // Each has random numbers of its own.
+  // Begins an iteration, which has its own random numbers.
   void BeginIteration() {
     ++iteration_;
     applied_end_ = 0;
   }
-  // Makes the iteration as if it had never begun.
+  // Undoes BeginIteration.
   void CancelIteration() { --iteration_; }
-  // Iterations that were done, as the optimizer and the random numbers count.
+  // Returns the number of completed iterations, as the optimizer and the random
+  // numbers count them.
   int64_t iteration() const { return iteration_; }
   void set_iteration(int64_t iteration) { iteration_ = iteration; }
   const OptimizerPointer& optimizer() const { return optimizers_.common(); }
@@ -82,26 +84,27 @@ class StepRunner {
   // Returns whether no weight changes before all gradients are known.
   bool IsAtomic() const { return commit_step_ < table_.steps().size(); }
   int64_t micro_batches() const { return micro_batches_; }
-  // `weight` says how much the micro-batch counts; the mean over all
-  // micro-batches is 1.
+  // `weight` is the weight of the micro-batch; the mean over all micro-batches
+  // is 1.
   void set_micro_batch(int64_t micro_batch, double weight = 1) {
     micro_batch_ = micro_batch;
     micro_batch_weight_ = static_cast<float>(weight);
   }
   bool IsLastMicroBatch() const { return micro_batch_ + 1 == micro_batches_; }
 
-  // Runs steps from `begin` to before `end`; of an error `failed` is the step.
-  // The text names the layer.
+  // Runs the steps from `begin` to before `end`. On an error `failed` is the
+  // step, and the message names the layer.
   absl::Status Run(size_t begin, size_t end, size_t* failed);
   absl::Status RunStep(size_t index);
 
-  // Brings running statistics back where step `failed` did not end well, as
-  // long as their copies are there. Whether they are as before the iteration.
+  // Restores running statistics after an error in step `failed`, if their
+  // copies still exist. Returns whether they are as before the iteration.
   bool RestoreStatistics(size_t failed);
 
-  // The operands of a step, valid until the next call.
+  // Returns the operands of a step, valid until the next call.
   Slots SlotsAt(const Step& step);
-  // An error with the names of the layer and of the kind of step before it.
+  // Returns the error with the names of the layer and of the kind of step
+  // before it.
   absl::Status InLayer(const Step& step, const absl::Status& status) const;
 
  private:
@@ -124,18 +127,18 @@ class StepRunner {
   const BatchBuffers* const buffers_;
   std::vector<LayerPointer> layers_;
   StepTable table_;
-  std::unique_ptr<LifespanChecker> lifespan_checker_;  // only to poison
-  std::unique_ptr<SwapFile> swapped_;                  // only if the plan swaps
-  // The number of steps where there is none: the step that restores statistics,
-  // and in a plan that changes no weight before all gradients are known, the
-  // one behind which only updates follow.
+  std::unique_ptr<LifespanChecker> lifespan_checker_;  // null unless `poison`
+  std::unique_ptr<SwapFile> swapped_;  // null unless the plan swaps
+  // Two steps, each the number of steps if there is none: the step that
+  // restores statistics; and, in a plan that changes no weight before all
+  // gradients are known, the step after which only updates follow.
   uint32_t restore_step_ = 0;
   uint32_t commit_step_ = 0;
   const int64_t arena_size_bytes_;
   int64_t iteration_ = 0;
-  size_t applied_end_ = 0;  // the apply steps before it have changed weights
+  size_t applied_end_ = 0;  // apply steps before it have run
   const int64_t micro_batches_;
-  int64_t micro_batch_ = 0;  // that runs
+  int64_t micro_batch_ = 0;  // the current one
   float micro_batch_weight_ = 1;
   MemoryBlock arena_;
 };

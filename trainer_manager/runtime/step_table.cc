@@ -21,7 +21,8 @@ bool AreEqual(const TensorType& a, const TensorType& b) {
   return a.shape == b.shape && a.type == b.type;
 }
 
-// Its number in the list; that of all if there is none like it.
+// Returns the index of the type in the list, or the list's size if it is not
+// there.
 template <typename List>
 size_t FindSpec(const List& specs, const TensorType& spec) {
   const auto is_equal = [&spec](const TensorType& s) {
@@ -43,8 +44,8 @@ size_t NumberOfInput(const ExecutionPlan& plan, size_t storage) {
   return number;
 }
 
-// The first step of the kind of the layer; the number of steps if there is
-// none.
+// Returns the first step of the kind for the layer, or the number of steps if
+// there is none.
 uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
   const auto is_it = [&](const PlannedStep& step) {
     return step.kind == kind && step.layer == layer;
@@ -54,9 +55,9 @@ uint32_t FindStep(const ExecutionPlan& plan, StepKind kind, size_t layer) {
       plan.steps.begin());
 }
 
-// The layer before, whose derivative a sliced one contains; of what is swapped
-// the piece, after `pieces` that were swapped out; of a recomputation the
-// forward step; of a forward step whether there is a recomputation.
+// Returns Step::other: for a sliced derivative the layer before, for a swap its
+// piece (a swap out takes the next of `pieces`), for a recomputation the
+// forward step, and for a forward step whether there is a recomputation.
 uint32_t AddOther(const ExecutionPlan& plan, const PlannedStep& step,
                   uint32_t* pieces) {
   if (step.kind == StepKind::kSlicedDerivative) {
@@ -90,7 +91,7 @@ int64_t CountBytes(size_t count) {
   return static_cast<int64_t>(count * sizeof(Record));
 }
 
-// Records at `*next`, which then is behind them.
+// Creates records at `*next` and moves `*next` past them.
 template <typename Record>
 absl::Span<Record> Take(size_t count, char** next) {
   auto* const first = reinterpret_cast<Record*>(*next);
@@ -210,7 +211,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   if (!block.ok()) return block.status();
   block_ = *std::move(block);
   char* next = block_.records();
-  // Each but the last takes a multiple of 8 bytes.
+  // Each list but the last takes a multiple of 8 bytes.
   const auto steps = Take<Step>(plan.steps.size(), &next);
   const auto uses = Take<Use>(draft.uses, &next);
   const auto addresses = Take<Address>(draft.addresses.size(), &next);
@@ -221,7 +222,7 @@ absl::Status StepTable::Keep(const ExecutionPlan& plan, const Draft& draft) {
   specs_ = {specs.data(), EndSpecs{specs.size()}};
   names_ = next;
   for (const ResolvedNetwork::ResolvedLayer& layer : plan.network.layers) {
-    // The part of a name that an error prints ends at its first 0.
+    // An error prints a name only up to its first 0.
     const size_t size = std::strlen(layer.name.c_str()) + 1;
     std::memcpy(next, layer.name.c_str(), size);
     next += size;
@@ -269,7 +270,7 @@ absl::Span<const StepData::Slot> StepTable::SlotsAt(const Step& step,
         slot.data = reinterpret_cast<void*>(static_cast<intptr_t>(address.at));
         break;
       case StorageClass::kUser:
-        // The layers are handed what they read as const.
+        // Layers only read this memory, which they get as const.
         slot.data =
             const_cast<void*>(memory.inputs[static_cast<size_t>(address.at)]);
         break;

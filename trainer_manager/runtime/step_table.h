@@ -1,5 +1,5 @@
-// The steps of a plan as a manager keeps them: what each works on, and where
-// that lies.
+// The steps of a plan in the form that a manager keeps: their operands and the
+// addresses of these.
 //
 //   auto table = footprint::StepTable::Create(*plan, *parameters);
 //   footprint::StepTable::Memory memory;
@@ -9,11 +9,12 @@
 //     ...
 //   }
 //
-// Owns the plan's fixed tensors, zeros at first, and keeps its records behind
-// them, in one block: for a small network they cost little more than the
-// block's rounding. Keeps addresses of the parameters, which must outlive it,
-// but nothing of the plan. Thread-compatible. Memory: the plan's fixed_bytes,
-// and 8 bytes an operand of a step, 16 a step and a tensor, 48 a shape.
+// Owns the plan's fixed tensors, which begin as zeros, and keeps its records
+// after them in the same block: for a small network they cost little more than
+// the block's rounding. Keeps addresses of the parameters, which must outlive
+// it, but nothing of the plan. Thread-compatible. Memory: the plan's
+// fixed_bytes, 8 bytes for each operand of a step, 16 for each step and tensor,
+// and 48 for each shape.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_TABLE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_STEP_TABLE_H_
@@ -39,46 +40,47 @@ class StepTable {
  public:
   struct Step {
     uint32_t layer;
-    // A step is also about this: a sliced derivative about the layer before; a
-    // swap about its piece, in the order in which pieces are written; a
-    // recomputation about the forward step whose output it gives; such a
-    // forward step about the output's fingerprint (set_output_print), 1 before
-    // there is one; any other about 0.
+    // A second number, whose meaning depends on the kind. A sliced derivative:
+    // the layer before. A swap: its piece, in the order in which pieces are
+    // written. A recomputation: the forward step whose output it repeats. A
+    // forward step with a recomputation: the output's fingerprint
+    // (set_output_print), or 1 before there is one. Any other step: 0.
     uint32_t other;
     uint32_t first_use;
     uint16_t uses;
     StepKind kind;
   };
 
-  // Memory that lies elsewhere while a step runs.
+  // Memory outside the table that a step works on.
   struct Memory {
     char* arena = nullptr;
-    // The caller's, in inference: inputs, then the label if there is a loss.
+    // The caller's memory in inference: inputs, then the label if there is a
+    // loss.
     absl::Span<const void* const> inputs;
-    // Which part of inputs and labels that hold all micro-batches.
+    // The micro-batch, for inputs and labels that hold all of them.
     int64_t micro_batch = 0;
   };
 
-  // InvalidArgument: the parameters are not those of the plan, or a layer has
-  // more than 65,535 operands. ResourceExhausted: no memory.
+  // InvalidArgument if the parameters are not those of the plan, or if a layer
+  // has more than 65,535 operands. ResourceExhausted if there is no memory.
   static absl::StatusOr<StepTable> Create(const ExecutionPlan& plan,
                                           const Parameters& parameters);
 
   absl::Span<const Step> steps() const { return steps_; }
 
-  // Keeps what a forward step's output was, for its recomputations.
+  // Keeps the fingerprint of a forward step's output for its recomputations.
   void set_output_print(const Step& step, uint32_t print) {
     steps_[static_cast<size_t>(&step - steps_.data())].other = print;
   }
 
-  // The operands of a step, valid until the next call.
+  // Returns the operands of a step, valid until the next call.
   absl::Span<const StepData::Slot> SlotsAt(const Step& step,
                                            const Memory& memory);
 
   LayerName LayerNameAt(size_t layer) const { return {names_, layer}; }
 
-  // The table's own copies of the types of tensors, each that occurs once; the
-  // number of that of a tensor of the plan.
+  // Return the table's own copies of the tensor types, without duplicates, and
+  // the index of a tensor's type among them.
   absl::Span<const TensorType> specs() const {
     return {specs_.get(), specs_.get_deleter().count};
   }
@@ -87,13 +89,13 @@ class StepTable {
   char* fixed() const { return block_.data(); }
 
  private:
-  // The place where a tensor lies: an offset in its memory, the number of an
-  // input, or the address of a parameter.
+  // The address of a tensor: an offset in its memory, the number of an input,
+  // or the address of a parameter.
   struct Address {
     int64_t at;
     uint32_t spec;
     StorageClass storage_class;
-    bool by_micro_batch;  // it holds all of them, one after the other
+    bool by_micro_batch;  // it holds all micro-batches, one after the other
   };
   struct Use {
     uint32_t address;
@@ -102,12 +104,12 @@ class StepTable {
     bool readable : 1;
     bool writable : 1;
   };
-  // Ends records whose memory is the block's.
+  // Destroys records without freeing their memory, which is the block's.
   struct EndSpecs {
     void operator()(TensorType* first) const { std::destroy_n(first, count); }
     size_t count;
   };
-  // Figures and lists that are known before the records have an address.
+  // Counts and lists that are known before the records have an address.
   struct Draft;
 
   StepTable() = default;
@@ -117,13 +119,13 @@ class StepTable {
   absl::Span<Step> steps_;
   absl::Span<const Use> uses_;
   absl::Span<const Address> addresses_;
-  std::unique_ptr<TensorType[], EndSpecs> specs_;  // each that occurs once
+  std::unique_ptr<TensorType[], EndSpecs> specs_;  // without duplicates
   absl::Span<StepData::Slot> slots_;               // of one step
-  const char* names_ = nullptr;                    // of layers; a 0 ends each
+  const char* names_ = nullptr;  // of layers; each ends with a 0
 };
 
-// Returns where a parameter of the plan lies. InvalidArgument: there is none of
-// its name, or it has another shape.
+// Returns the address of a parameter of the plan. InvalidArgument if there is
+// none of its name, or if it has another shape.
 absl::StatusOr<float*> LocateParameter(const PlannedTensor& tensor,
                                        const Parameters& parameters);
 

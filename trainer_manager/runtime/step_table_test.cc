@@ -27,7 +27,7 @@ ExecutionPlan Plan(const Network& network, NetworkMode mode,
   return plan.ok() ? *plan : ExecutionPlan();
 }
 
-// Where a tensor lies by what the plan says of its storage.
+// Returns the address of a tensor according to the plan's storage.
 const void* Expected(const ExecutionPlan& plan, const PlannedTensor& tensor,
                      const Parameters& parameters, const char* fixed,
                      const StepTable::Memory& memory) {

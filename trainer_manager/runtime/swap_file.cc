@@ -16,23 +16,23 @@
 namespace footprint {
 namespace {
 
-// None, with errno set, if the system refuses.
+// Returns a closed descriptor, with errno set, if the system refuses.
 FileDescriptor OpenUnlinked(const std::string& folder) {
   FileDescriptor unnamed(
       open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (unnamed.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) {
     return unnamed;
   }
-  // A file system without unnamed files.
+  // The file system does not support unnamed files.
   std::string path = absl::StrCat(folder, "/swap.XXXXXX");
   FileDescriptor named(mkostemp(&path[0], O_CLOEXEC));
   if (named.is_open()) unlink(path.c_str());
   return named;
 }
 
-// 0, or the error's number.
+// Returns 0, or the number of the error.
 int Reserve(int descriptor, int64_t size_bytes) {
-  // Beyond the limit, the system would end the program by a signal.
+  // The system would end the program by a signal if it wrote beyond this limit.
   rlimit limit = {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<uint64_t>(size_bytes) > limit.rlim_cur) {

@@ -1,4 +1,5 @@
-// Pieces of memory in an unlinked temporary file: written, read back, checked.
+// Writes pieces of memory to an unlinked temporary file, reads them back and
+// checks them.
 //
 //   auto file = footprint::SwapFile::Create("/var/tmp", {0, 4096}, 8192);
 //   absl::Status status = (*file)->Write(/*piece=*/1, data, size_bytes);
@@ -29,18 +30,18 @@ namespace footprint {
 
 class SwapFile {
  public:
-  // A file of `size_bytes` in `folder`, with pieces that begin at `offsets`.
-  // ResourceExhausted: the disk is full, or the file is larger than the process
-  // may make one. Else what the system says of the folder, as NotFound or
-  // PermissionDenied.
+  // Creates a file of `size_bytes` in `folder`, with pieces that begin at
+  // `offsets_bytes`. ResourceExhausted if the disk is full, or if the file is
+  // larger than the process may make one. Otherwise the system's error for the
+  // folder, such as NotFound or PermissionDenied.
   static absl::StatusOr<std::unique_ptr<SwapFile>> Create(
       const std::string& folder, const std::vector<int64_t>& offsets_bytes,
       int64_t size_bytes);
 
-  // FileError's (//base/files:file_error) if it fails.
+  // Writes a piece. Errors are those of FileError (//base/files:file_error).
   absl::Status Write(size_t piece, const void* data, int64_t size_bytes);
-  // The same. DataLoss: these are not the bytes that were written, or the file
-  // ends before them.
+  // Reads a piece, with the same errors. DataLoss if the bytes are not those
+  // that were written, or if the file ends before them.
   absl::Status Read(size_t piece, void* data, int64_t size_bytes) const;
 
  private:

@@ -82,7 +82,7 @@ TEST(SwapFileTest, RefusesAFolderThatIsNone) {
               HasSubstr("folder \"/nowhere/at/all\": cannot hold a swap file"));
 }
 
-// Beyond the limit a write would end the program.
+// A write beyond the limit would end the program.
 TEST(SwapFileTest, RefusesWhatIsLargerThanAFileMayBe) {
   rlimit before = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -23,7 +23,7 @@ absl::string_view WhyUnreadable(const PlannedTensor& tensor, StorageClass where,
     }
   }
   if (where == StorageClass::kUser) return "lies in the caller's memory";
-  // Also where its place is another's that is kept.
+  // Also applies if the memory now holds another tensor that is kept.
   if (!tensor.is_retained) {
     return "is not kept; plan with MemoryOptions::Debug to keep it";
   }

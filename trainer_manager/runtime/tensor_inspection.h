@@ -5,8 +5,8 @@
 //                                        memory);
 //
 // Pure and thread-safe. The bytes are those of the storage, not a copy: they
-// are good until the next step, or until the storage is gone. Allocates nothing
-// but an error's text. Time: linear in the tensors of the plan.
+// are valid until the next step, or until the storage is freed. Allocates only
+// an error's text. Time: linear in the tensors of the plan.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TENSOR_INSPECTION_H_
@@ -22,16 +22,16 @@
 
 namespace footprint {
 
-// The place where the storages of a plan lie.
+// The addresses of a plan's storages.
 struct PlanMemory {
   const char* fixed = nullptr;
   const char* arena = nullptr;  // null: released
   const Parameters* parameters = nullptr;
 };
 
-// The bytes of the tensor that is named so. NotFound: there is none.
-// FailedPrecondition: its place was given to others, it holds values of another
-// type than `type`, is the caller's, or lay in an arena that is released.
+// Returns the bytes of the tensor with that name. NotFound if there is none.
+// FailedPrecondition if its memory was reused, if it holds another type than
+// `type`, if it is the caller's, or if it was in an arena that is released.
 absl::StatusOr<absl::Span<const char>> LocateTensor(const ExecutionPlan& plan,
                                                     absl::string_view name,
                                                     DType type,

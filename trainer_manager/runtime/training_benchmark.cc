@@ -1,9 +1,9 @@
-// Peak memory and processor time of training each reference network, by phase:
-// planning, creating weights and manager, the first step, which allocates the
-// arena, and further steps, which allocate nothing. SGD, batch 32, one thread,
-// HighwayBackend with its workspaces. The network's description is set up
-// outside and not measured. The planned bytes and the certified bound stand
-// beside it.
+// Measures peak memory and processor time of training each reference network,
+// by phase: planning, creating weights and manager, the first step, which
+// allocates the arena, and further steps, which allocate nothing. SGD, batch
+// 32, one thread, HighwayBackend with its workspaces. The network is described
+// outside the measurement. The planned bytes and the certified bound are
+// printed next to the figures.
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@
 namespace footprint {
 namespace {
 
-// Inputs and labels stay zeros: no memory depends on them.
+// Leaves inputs and labels at zero, since memory does not depend on them.
 bool LeaveZeros(const ExecutionPlan& plan, Manager* manager) {
   const auto holds_indices = [&plan](size_t tensor) {
     return plan.tensors[tensor].spec.type == DType::kI32;
@@ -69,7 +69,7 @@ void Train(benchmark::State& state, const Network& network,
       const MemoryPhase phase("first step");
       trained = manager->TrainStep().ok();
     }
-    // Each takes the same path through the heap: one is as good as many.
+    // All further steps use the heap in the same way, so one is enough.
     if (trained) {
       const MemoryPhase phase("further steps");
       trained = manager->TrainStep().ok();
@@ -86,13 +86,13 @@ void BM_Train(benchmark::State& state) {
   Train(state, kNetwork(state.range(0)), MemoryOptions());
 }
 
-// Each tensor has a place of its own: the baseline.
+// The baseline: each tensor has its own memory.
 template <Network (*kNetwork)(int64_t)>
 void BM_TrainInDebugMode(benchmark::State& state) {
   Train(state, kNetwork(state.range(0)), MemoryOptions::Debug());
 }
 
-// Nothing is calculated again: what lifespans alone save.
+// Only lifespans save memory; nothing is recomputed.
 template <Network (*kNetwork)(int64_t)>
 void BM_TrainPlain(benchmark::State& state) {
   MemoryOptions memory;
@@ -101,7 +101,7 @@ void BM_TrainPlain(benchmark::State& state) {
   Train(state, kNetwork(state.range(0)), memory);
 }
 
-// Segments are calculated again.
+// Segments are recomputed.
 template <Network (*kNetwork)(int64_t)>
 void BM_TrainWithinBudget(benchmark::State& state) {
   MemoryOptions memory;

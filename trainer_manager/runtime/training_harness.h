@@ -1,13 +1,13 @@
-// Trainings for tests: plan, parameters and manager at once, and data drawn at
-// random.
+// Trainings for tests: makes plan, parameters and manager at once, and draws
+// random data.
 //
 //   Training training = Train(TabularMlp(8));
 //   SetRows(training.manager.get());
 //   absl::StatusOr<float> loss = training.manager->TrainStep();
 //
-// A failure is one of the test that calls. The same seed gives the same values.
-// A Training owns its three parts; values that are returned are copies.
-// Thread-compatible. Memory: the manager's and the copies.
+// A failure counts for the test that calls. Equal seeds give equal values. A
+// Training owns its three parts; returned values are copies. Thread-compatible.
+// Memory: the manager's, and the copies.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_HARNESS_H_
@@ -46,7 +46,7 @@ struct TabularSteps {
   explicit TabularSteps(NetworkMode mode, const MemoryOptions& memory = {},
                         bool watch_lent = false);
 
-  // Each feature is 0.5.
+  // Sets each feature to 0.5.
   void SetBatch(const std::vector<float>& labels);
 
   const ExecutionPlan plan;
@@ -59,10 +59,10 @@ struct TabularSteps {
 // them.
 void SetRows(Manager* manager);
 
-// Zeros for all inputs and the label.
+// Sets all inputs and the label to zeros.
 void SetZeros(const ExecutionPlan& plan, Manager* manager);
 
-// The values of all parameters, one after the other.
+// Returns the values of all parameters, one after the other.
 std::vector<float> AllParameters(const Parameters& parameters);
 
 }  // namespace footprint

@@ -25,7 +25,7 @@ constexpr char kNotePrefix[] = "note.";
 
 using Metadata = std::map<std::string, std::string>;
 
-// Views of the tensors, which outlive them.
+// Returns views of the tensors, which must outlive the views.
 std::vector<Parameters::Parameter> MakeViews(
     const std::vector<Manager::TrainedTensor>& tensors) {
   std::vector<Parameters::Parameter> views;
@@ -88,8 +88,8 @@ TrainingNotes ReadNotes(const SafetensorsFile& file) {
   return notes;
 }
 
-// Returns whether the training in the file may go on in this manager, as far as
-// its metadata say.
+// Fails unless the training in the file may continue in this manager according
+// to its metadata.
 absl::Status CheckMetadata(const SafetensorsFile& file, const Manager& manager,
                            int64_t iteration, const TrainingNotes& notes,
                            const CheckNotes& check) {

@@ -1,5 +1,5 @@
-// A training in a file, to go on with it later: stopped after any step and
-// resumed, it has the bits that it would have had.
+// Saves a training in a file and resumes it later. A training that was stopped
+// after any step and resumed has the same bits as one that was not.
 //
 //   // Every hundred steps:
 //   absl::Status status =
@@ -9,19 +9,19 @@
 //                                                manager.get());
 //   // manager->iteration() steps are done.
 //
-// A safetensors file with the weights and running statistics by their names,
-// what the optimizer remembers of each weight (NAME.optimizer0, ...), and as
-// metadata the version of these files, the iteration, the seed, the optimizer's
-// name and notes of the caller's: its place in the data, its best loss. The
-// iteration is where a rate's schedule and the random numbers of dropout go on.
-// The plan may be another one of the same network: another budget, other
-// micro-batches. LoadParameters takes the parameters out of such a file for an
-// inference.
+// The file is a safetensors file. It holds the weights and running statistics
+// by their names, and the optimizer's states of each weight (NAME.optimizer0,
+// ...). Its metadata are the version of these files, the iteration, the seed,
+// the optimizer's name and the caller's notes, such as its position in the data
+// or its best loss. A rate's schedule and the random numbers of dropout
+// continue from the iteration. The plan may be another one of the same network:
+// another budget, other micro-batches. LoadParameters reads the parameters from
+// such a file for an inference.
 //
-// Saving replaces the file as a whole or not at all, also where the process is
-// killed. Loading is strict, and checks all that the file says before the first
-// value changes. Thread-compatible; nothing is kept. Memory: 64 KiB and the
-// file's header. Time: that of writing the file, or of reading it twice.
+// Saving replaces the file as a whole or not at all, even if the process is
+// killed. Loading is strict, and checks the whole file before the first value
+// changes. Thread-compatible; nothing is kept. Memory: 64 KiB and the file's
+// header. Time: that of writing the file, or of reading it twice.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_STATE_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_TRAINING_STATE_H_
@@ -39,26 +39,27 @@
 
 namespace footprint {
 
-// The caller's, by names of its own.
+// The caller's notes, by names that the caller chooses.
 using TrainingNotes = std::map<std::string, std::string>;
 
-// Saves a training between two steps. InvalidArgument: `plan` is not that of
-// the manager. FailedPrecondition: the plan is one for inference. Otherwise as
-// SaveParameters.
+// Saves a training between two steps. InvalidArgument if `plan` is not that of
+// the manager. FailedPrecondition if the plan is for inference. Otherwise the
+// errors of SaveParameters.
 absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
 
-// Says whether a training may go on from these notes, after so many steps.
+// Returns an error if a training may not continue from these notes after that
+// many steps.
 using CheckNotes =
     std::function<absl::Status(const TrainingNotes& notes, int64_t iteration)>;
 
 // Sets the manager's weights, statistics, states and iteration, and returns the
-// notes. `check` is asked before the first value changes, if it is given; its
-// error is returned after the file's name. InvalidArgument, besides that of
-// LoadParameters: the file is of no training, of another version, of one with
-// another network, optimizer or seed, or says an iteration that is none.
-// Otherwise as SaveTraining and LoadParameters.
+// notes. `check`, if given, is called before the first value changes; its error
+// is returned after the file's name. InvalidArgument also if the file is not
+// that of a training, has another version, or is from another network,
+// optimizer or seed, or if its iteration is not valid. Otherwise the errors of
+// SaveTraining and LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
                                              Manager* manager,

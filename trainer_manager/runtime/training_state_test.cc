@@ -52,7 +52,7 @@ Network SmallNetwork(int64_t hidden = 7) {
   return network;
 }
 
-// A training of the small network, and all that it takes.
+// A training of the small network, with everything that it needs.
 struct Training {
   std::shared_ptr<const ExecutionPlan> plan;
   std::shared_ptr<Parameters> parameters;
@@ -79,7 +79,7 @@ Training MakeTraining(const OptimizerPointer& optimizer, uint64_t weight_seed,
   return training;
 }
 
-// The loss of a step on data that follow from its number.
+// Returns the loss of a step on data that follow from the step's number.
 float Step(Manager* manager) {
   RandomSequence random(static_cast<uint64_t>(manager->iteration()) + 100);
   std::vector<float> rows(kRows * kFeatures);
@@ -109,8 +109,9 @@ std::vector<OptimizerPointer> Optimizers() {
           AdamW(rate, 0.1f)};
 }
 
-// Stopped after each step, a training has the bits of one that was not: losses,
-// weights, statistics and states; also in a plan that keeps everything.
+// A training that is stopped after each step has the bits of one that is not:
+// losses, weights, statistics and states. This also holds for a plan that keeps
+// everything.
 TEST(TrainingStateTest, AResumedTrainingHasTheBitsOfOneThatWasNotStopped) {
   const std::string path = TestPath("resumed.safetensors");
   for (const OptimizerPointer& optimizer : Optimizers()) {
@@ -170,7 +171,7 @@ class RefusedTest : public testing::Test {
     Step(saved_.manager.get());
     EXPECT_THAT(SaveTraining(*saved_.plan, *saved_.manager, path_), IsOk());
   }
-  // Resumes, which must fail and change nothing.
+  // Resuming must fail and change nothing.
   void ExpectRefused(const Training& training, const std::string& message) {
     const std::vector<float> before = AllValues(training);
     const auto notes =
@@ -180,7 +181,7 @@ class RefusedTest : public testing::Test {
     EXPECT_EQ(AllValues(training), before);
     EXPECT_EQ(training.manager->iteration(), 0);
   }
-  // Replaces the first `from` in the file by `to`, which is as long.
+  // Replaces the first `from` in the file by `to`, which has the same length.
   void Edit(const std::string& from, const std::string& to) {
     std::string bytes = ReadTestFile(path_);
     const size_t at = bytes.find(from);
@@ -257,7 +258,7 @@ TEST_F(RefusedTest, AnotherPlanThanTheManagers) {
       absl::StatusCode::kInvalidArgument);
 }
 
-// Killed while it saves, a process leaves the old file or the new one.
+// A process that is killed while it saves leaves the old file or the new one.
 TEST(TrainingStateTest, AKilledSaveLeavesAWholeFile) {
   const std::string path = TestPath("killed.safetensors");
   const Training training = MakeTraining(Adam(0.01f), 1);

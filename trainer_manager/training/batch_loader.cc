@@ -16,7 +16,7 @@ namespace {
 
 using Part = DataSet::Part;
 
-// The place of one of `rows` rows.
+// Returns the part of one of `rows` rows.
 Part RowOf(const Part& whole, int64_t rows, int64_t row) {
   Part part = whole;
   part.size = whole.size / static_cast<size_t>(rows);
@@ -31,8 +31,8 @@ Part PartOf(absl::Span<Value> values, DType type) {
   return {values.data(), values.size(), type};
 }
 
-// Returns where the manager's values lie. Each `find` is its function for one
-// type.
+// Returns the part that holds the manager's values. `floats` and `indices` find
+// values of the two types.
 template <typename FindFloats, typename FindIndices>
 absl::StatusOr<Part> FindPart(DType type, const FindFloats& floats,
                               const FindIndices& indices) {
@@ -89,7 +89,7 @@ absl::StatusOr<BatchLoader> BatchLoader::Create(const ExecutionPlan& plan,
 absl::Status BatchLoader::CheckShortBatch(const ExecutionPlan& plan) const {
   const int64_t rows = RowsOf(batches() - 1);
   if (rows == planned_rows_) return absl::OkStatus();
-  // An evaluation leaves no row out.
+  // An evaluation cannot leave rows out.
   const std::string fewer_rows =
       plan.mode == NetworkMode::kTraining
           ? "set drop_last"
@@ -130,7 +130,7 @@ int64_t BatchLoader::RowsOf(int64_t batch) const {
   return std::min(planned_rows_, data_.rows() - batch * planned_rows_);
 }
 
-// Shuffled by Fisher and Yates, from the same order in each epoch.
+// Shuffles by Fisher and Yates, from the same initial order in each epoch.
 void BatchLoader::OrderEpoch(int64_t epoch) {
   if (!options_.shuffle || epoch == epoch_) return;
   order_.resize(static_cast<size_t>(data_.rows()));

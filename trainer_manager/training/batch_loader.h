@@ -7,10 +7,10 @@
 //     loss = manager->TrainStep();
 //   }
 //
-// Rows are written where the manager's batch lies: nothing is copied twice. The
-// order of an epoch is a function of the seed and the epoch's number, so the
-// place in the data follows from the number of steps, and a training that is
-// resumed needs nothing else to go on.
+// Rows are written straight into the manager's batch, without a second copy.
+// The order of an epoch is a function of the seed and the epoch's number, so
+// the position in the data follows from the number of steps, and a resumed
+// training needs nothing else.
 //
 // The last batch of an epoch may have fewer rows. Its free places get the
 // loss's ignored label and the inputs of the batch's first row, so the loss and
@@ -46,21 +46,21 @@ struct LoaderOptions {
 
 class BatchLoader {
  public:
-  // InvalidArgument: DataSet::CheckFits refuses the data set; drop_last leaves
-  // no batch; the last batch has fewer rows, and either the loss ignores no
-  // label, or a layer takes statistics of the batch, or the rows are fewer than
-  // the micro-batches.
+  // InvalidArgument if DataSet::CheckFits refuses the data set, or if drop_last
+  // leaves no batch. Also if the last batch has fewer rows and the loss ignores
+  // no label, a layer takes statistics of the batch, or there are fewer rows
+  // than micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});
 
-  // Returns the number of batches in an epoch, and of rows in one of them;
-  // batches count from 0.
+  // Return the number of batches in an epoch, and the number of rows in a
+  // batch; batches count from 0.
   int64_t batches() const;
   int64_t RowsOf(int64_t batch) const;
 
-  // Returns which rows of the data set the batch of a step has, in its order:
-  // "rows 3, 1 of the data set", for an error.
+  // Describes the rows in a step's batch, in their order, for an error: "rows
+  // 3, 1 of the data set".
   std::string DescribeRows(int64_t step);
 
   // Fills the batch of step `step`, which counts from 0 and over all epochs.
@@ -85,8 +85,8 @@ class BatchLoader {
   absl::optional<float> ignored_label_;
   std::vector<DType> input_types_;
   DType label_type_;
-  int64_t epoch_ = -1;          // of the order
-  std::vector<int64_t> order_;  // of the rows; empty: as they are
+  int64_t epoch_ = -1;          // whose order `order_` is
+  std::vector<int64_t> order_;  // of the rows; empty: not shuffled
 };
 
 }  // namespace footprint

@@ -27,7 +27,7 @@ using testing::Not;
 
 constexpr int32_t kIgnored = -100;
 
-// Rows of one feature, of 100 classes.
+// Returns a network for rows of one feature, of 100 classes.
 Network OneFeature(int64_t batch, bool ignores = true, bool norm = false) {
   SoftmaxOptions options;
   if (ignores) options.ignored_label = kIgnored;
@@ -63,7 +63,7 @@ struct Rows {
   std::vector<int32_t> labels;
 };
 
-// The labels of a batch of the loader, whose features are looked at, too.
+// Returns the labels of a batch of the loader, and checks its features.
 std::vector<int32_t> BatchAt(BatchLoader* loader, int64_t step,
                              size_t planned) {
   std::vector<float> features(planned, -1);
@@ -100,8 +100,8 @@ TEST(BatchLoaderTest, InOrderAndTheLastBatchIsShort) {
   EXPECT_THAT(BatchAt(&*loader, 3, 4), ElementsAre(0, 1, 2, 3));
 }
 
-// Each epoch has each row once, in an order of its own that the seed gives,
-// also when it is asked for first.
+// Each epoch has each row once, in its own order that follows from the seed,
+// even if the epoch is asked for first.
 TEST(BatchLoaderTest, AnEpochIsAShuffleOfAllRows) {
   const Rows rows(23);
   const ExecutionPlan plan = Plan(OneFeature(4));
@@ -215,7 +215,7 @@ TEST(BatchLoaderTest, ADataSetSmallerThanABatch) {
               HasSubstr("has 3 rows, fewer than a batch of 4"));
 }
 
-// Rows that an evaluation cannot leave out need another remedy.
+// An evaluation cannot leave rows out, so its message has another remedy.
 TEST(BatchLoaderTest, AnEvaluationIsNotToldToDropRows) {
   const Rows rows(10);
   MemoryOptions memory;

@@ -9,7 +9,7 @@
 namespace footprint {
 namespace {
 
-// The tensors of a batch: inputs, then the label.
+// Returns the tensors of a batch: inputs, then the label.
 std::vector<const PlannedTensor*> BatchTensors(const ExecutionPlan& plan) {
   std::vector<const PlannedTensor*> tensors;
   for (const size_t t : plan.input_tensors) tensors.push_back(&plan.tensors[t]);

@@ -1,5 +1,5 @@
-// The rows of a data set: in the caller's memory, or read by a function when
-// they are needed.
+// The rows of a data set, which are in the caller's memory or are read by a
+// function when they are needed.
 //
 //   auto data = footprint::DataSet::InMemory({pixels}, labels, /*rows=*/1437);
 //   auto read = footprint::DataSet::ReadBy(1437, [&](int64_t row, auto parts) {
@@ -29,7 +29,7 @@ namespace footprint {
 
 class DataSet {
  public:
-  // The place of one row of an input, or of its label.
+  // The memory of one row of an input, or of its label.
   struct Part {
     void* data = nullptr;
     size_t size = 0;  // in values
@@ -45,8 +45,9 @@ class DataSet {
   using ReadRow =
       std::function<absl::Status(int64_t row, absl::Span<const Part> parts)>;
 
-  // Values of all rows, one row after the other: one view for each input of the
-  // network, and the labels. The memory must outlive each use.
+  // Makes a data set of values in memory, one row after the other: one view for
+  // each input of the network, and the labels. The memory must outlive each
+  // use.
   static DataSet InMemory(std::vector<InputView> inputs, InputView labels,
                           int64_t rows);
   static DataSet ReadBy(int64_t rows, ReadRow read);
@@ -54,9 +55,9 @@ class DataSet {
   int64_t rows() const { return rows_; }
   bool is_in_memory() const { return read_ == nullptr; }
 
-  // InvalidArgument: the data set does not suit the planned network: it has no
-  // rows, another number of inputs or of values, or another type; or the
-  // network's inputs and labels have batches of different sizes.
+  // InvalidArgument if the data set does not suit the planned network: it has
+  // no rows, another number of inputs or of values, or another type. Also if
+  // the network's inputs and labels have batches of different sizes.
   absl::Status CheckFits(const ExecutionPlan& plan) const;
 
   // Writes a row to the parts of a plan that CheckFits accepted. Errors: those

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Batches of four rows of two features, of three classes.
+// Plans batches of four rows of two features, of three classes.
 ExecutionPlan Plan(int64_t micro_batches = 1) {
   Network network;
   network.AddInput("rows", {{4, 2}});

@@ -12,7 +12,7 @@
 namespace footprint {
 namespace {
 
-// The tensors of a batch: inputs, then the label.
+// Returns the tensors of a batch: inputs, then the label.
 std::vector<size_t> BatchTensors(const ExecutionPlan& plan) {
   std::vector<size_t> tensors = plan.input_tensors;
   tensors.push_back(plan.label_tensors[0]);

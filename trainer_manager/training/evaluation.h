@@ -5,12 +5,12 @@
 //   absl::StatusOr<footprint::Metrics> metrics = evaluation->Run();
 //
 // A batch of a data set in memory is lent, not copied, unless it is a short
-// last one. Between two runs nothing but the outputs' memory is held.
+// last one. Between two runs only the outputs' memory is held.
 //
 // Shares the parameters; refers to the data set's memory. Thread-compatible;
-// nobody may train the parameters during a run. Memory: the outputs' and the
-// plan's, and in a run the arena of an inference, and a batch where one cannot
-// be lent.
+// the parameters must not be trained during a run. Memory: that of the outputs
+// and the plan, and in a run the arena of an inference, and a batch if it
+// cannot be lent.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
@@ -40,9 +40,9 @@ struct Metrics {
   absl::optional<double> accuracy;
 };
 
-// Counts the labels that are predicted rightly, of those that are not ignored.
-// Predictions have a row of classes for each label; of equal ones the first is
-// chosen.
+// Counts the correct predictions among the labels that are not ignored.
+// Predictions have a row of classes for each label; the first of equal
+// predictions is chosen.
 struct LabelCount {
   int64_t right = 0;
   int64_t counted = 0;
@@ -53,9 +53,10 @@ LabelCount CountLabels(absl::Span<const float> predictions,
 
 class Evaluation {
  public:
-  // InvalidArgument: the network has no loss; BatchLoader::Create refuses the
-  // data set. Else errors of PlanExecution and Manager::Create. The batch is
-  // the network's. Only the options' alignment is used.
+  // InvalidArgument if the network has no loss, or if BatchLoader::Create
+  // refuses the data set. Otherwise the errors of PlanExecution and
+  // Manager::Create. The batch size is the network's. Of the options only the
+  // alignment is used.
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);

@@ -69,7 +69,7 @@ struct Rows {
   std::vector<int32_t> labels;
 };
 
-// The metrics of all rows, row by row.
+// Computes the metrics of all rows, one row at a time.
 Metrics Oracle(const Rows& rows, const Parameters& parameters) {
   const auto weight = *parameters.Find("fc.weight");
   const auto bias = *parameters.Find("fc.bias");

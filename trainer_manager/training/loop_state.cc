@@ -26,7 +26,7 @@ void ForEachNumber(State& state, const Visit& visit) {
 }
 
 std::string FormatNumber(double value) {
-  return absl::StrFormat("%.17g", value);  // as many digits as give it back
+  return absl::StrFormat("%.17g", value);  // enough digits to restore the value
 }
 std::string FormatNumber(int64_t value) { return absl::StrCat(value); }
 std::string FormatNumber(bool value) { return value ? "1" : "0"; }

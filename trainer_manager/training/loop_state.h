@@ -1,4 +1,4 @@
-// The state of a training loop beside the manager's weights, states and
+// The state of a training loop in addition to the manager's weights, states and
 // iteration. The file of a training holds it as notes.
 //
 //   footprint::LoopState state;
@@ -22,7 +22,8 @@
 namespace footprint {
 
 struct LoopState {
-  // The size of the data. A step's place in them follows from its number.
+  // The size of the data. The position of a step in them follows from its
+  // number.
   int64_t rows = 0;
   int64_t batches = 0;  // in an epoch
 
@@ -42,8 +43,8 @@ struct LoopState {
 
 TrainingNotes ToNotes(const LoopState& state);
 
-// InvalidArgument: a note is missing, or is no such number, as in the file of a
-// training that Train did not save; the text names it.
+// InvalidArgument if a note is missing or is not such a number, as in the file
+// of a training that Train did not save; the message names it.
 absl::StatusOr<LoopState> FromNotes(const TrainingNotes& notes);
 
 }  // namespace footprint

@@ -53,7 +53,7 @@ absl::Status CheckOptions(const TrainOptions& options) {
   return absl::OkStatus();
 }
 
-// InvalidArgument: more steps than can be counted.
+// InvalidArgument if there are too many steps to count.
 absl::Status CheckSteps(const TrainOptions& options,
                         const BatchLoader& loader) {
   const int64_t most = std::numeric_limits<int64_t>::max() / loader.batches();
@@ -80,7 +80,7 @@ absl::StatusOr<int64_t> SavedByFreezing(const Network& network,
                               HighwayBackend());
 }
 
-// The settings of the loop, beside those of its parts.
+// Adds the settings of the loop to those of its parts.
 void AddLoopSettings(const TrainOptions& options, TrainingNotes* settings) {
   (*settings)["setting.validation"] =
       options.validation ? absl::StrCat(options.validation->rows(), " rows")
@@ -115,7 +115,7 @@ class TrainingLoop {
         saved_bytes_(bytes_saved_by_freezing),
         lines_(options.progress, plan.planned_bytes(), saved_bytes_) {}
 
-  // Prepares the evaluation, and goes on with the training in the file.
+  // Prepares the evaluation, and continues the training in the file, if any.
   absl::Status Begin(const Network& network, int64_t rows);
   absl::Status Run();
   TrainResult TakeResult();
@@ -130,7 +130,7 @@ class TrainingLoop {
     return options_.patience > 0 && state_.worse_epochs >= options_.patience;
   }
   absl::Status Resume();
-  // Returns whether the training in the file is this one.
+  // Fails unless the training in the file is this one.
   absl::Status CheckNotes(const TrainingNotes& notes, int64_t iteration) const;
   absl::Status LowerRate();
   absl::StatusOr<Metrics> Evaluate();
@@ -154,7 +154,7 @@ class TrainingLoop {
   LoopState state_;
   bool stop_ = false;
   std::vector<EpochResult> epochs_;
-  absl::optional<Metrics> validation_;  // of the parameters at the end
+  absl::optional<Metrics> validation_;  // of the final parameters
 };
 
 absl::StatusOr<Metrics> TrainingLoop::Evaluate() {
@@ -180,7 +180,7 @@ absl::Status TrainingLoop::Begin(const Network& network, int64_t rows) {
   }
   if (!options_.state_path.empty() && FileExists(options_.state_path)) {
     const absl::Status status = Resume();
-    // A training that is finished writes nothing.
+    // A finished training writes nothing.
     return status.ok() && !IsFinished() ? Save() : status;
   }
   return SaveFirst();
@@ -206,7 +206,7 @@ absl::Status TrainingLoop::Resume() {
                      });
   if (!notes.ok()) return notes.status();
   state_ = *FromNotes(*notes);
-  // The patience may be another one now.
+  // The patience may have been changed.
   state_.stopped_early = HasNoPatience();
   return LowerRate();
 }

@@ -13,11 +13,11 @@
 //   options.state_path = "training.safetensors";
 //   auto result = footprint::Train(network, data, options);
 //
-// The batch is the network's; rows that are too few for one train in a short
+// The batch size is the network's; a rest of fewer rows trains in a short
 // batch. After each epoch the loss on `validation`, or without one the epoch's
 // mean training loss, decides whether the epoch is the best so far.
 //
-// A training that ended, or was stopped or killed, goes on from `state_path`
+// A training that ended, or was stopped or killed, continues from `state_path`
 // when Train is called again with the same arguments, and ends with the same
 // bits as one that was not interrupted.
 //
@@ -25,9 +25,9 @@
 // activations are live at once. The gradient is the mean over all rows of the
 // batch, up to the rounding of sums in another order.
 //
-// Refers to the memory of the data sets. Not to be called at once for the same
-// files or parameters. Memory: that of the Manager; while it evaluates, that of
-// an inference instead of the arena. The best weights are in a file.
+// Refers to the memory of the data sets. Two calls at once must not use the
+// same files or parameters. Memory: that of the Manager; during an evaluation,
+// that of an inference instead of the arena. The best weights are in a file.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAIN_H_
@@ -52,24 +52,23 @@
 namespace footprint {
 
 struct TrainOptions {
-  // The optimizer, and limits for gradients. The seed is also that of the rows'
-  // order and of the first weights.
+  // The optimizer, and limits for gradients. The seed also determines the rows'
+  // order and the first weights.
   ManagerOptions manager;
   MemoryOptions memory;
   int64_t epochs = 1;
   bool shuffle = true;
-  bool drop_last = false;  // rows that are too few for a batch
+  bool drop_last = false;  // drops a rest too small for a batch
 
-  // The weights to start from, which are trained; else they are drawn.
+  // The initial weights, which are then trained; null: they are drawn.
   std::shared_ptr<Parameters> parameters;
 
   absl::optional<DataSet> validation;
-  // The training ends after so many epochs without a lower loss; 0: it does
-  // not.
+  // The training ends after that many epochs without a lower loss; 0: never.
   int64_t patience = 0;
   // The rate is multiplied by plateau_factor each time that more than
-  // plateau_patience epochs bring no lower loss, as PyTorch's ReduceLROnPlateau
-  // does with a threshold of 0. A factor of 1 turns this off.
+  // plateau_patience epochs bring no lower loss, like PyTorch's
+  // ReduceLROnPlateau with a threshold of 0. A factor of 1 turns this off.
   float plateau_factor = 1;
   int64_t plateau_patience = 10;
 
@@ -79,14 +78,14 @@ struct TrainOptions {
   // The file of the training. It is read at the start if it exists; otherwise
   // it is written before the first step, to fail early if it cannot be. It is
   // written after each epoch, and after every `save_every` steps if that is not
-  // 0. While it is written, the disk has it twice. If empty, there is no such
+  // 0. While it is written, the disk holds it twice. If empty, there is no such
   // file.
   std::string state_path;
   int64_t save_every = 0;
 
-  // Lines of progress, one in two seconds at most; null: none.
+  // Receives lines of progress, at most one in two seconds; null: none.
   std::ostream* progress = nullptr;
-  // Called after each step; false ends the training after saving it.
+  // Called after each step; returns false to save and end the training.
   std::function<bool(const StepProgress&)> on_step;
 };
 
@@ -98,31 +97,33 @@ struct EpochResult {
 
 struct TrainResult {
   std::shared_ptr<Parameters> parameters;
-  std::vector<EpochResult> epochs;  // that this call completed
-  int64_t steps = 0;                // in all, those of other calls included
+  std::vector<EpochResult> epochs;  // those that this call completed
+  int64_t steps = 0;                // in all, including those of earlier calls
   double best_loss = 0;
   int64_t best_epoch = 0;      // 0: no epoch has ended
   bool stopped_early = false;  // by `patience`
   bool is_finished = false;    // false: on_step ended it
-  // The metrics of `parameters`, if there is a validation, and the training is
+  // The metrics of `parameters`, if there is a validation and the training is
   // finished.
   absl::optional<Metrics> validation;
   int64_t planned_bytes = 0;
   int64_t bytes_saved_by_freezing = 0;
 };
 
-// Epochs, patience, save_every and memory may be others when a training is
-// resumed; with another batch, optimizer, rate, group, limit of gradients,
-// order of rows, validation or plateau, it is refused, and nothing changes.
+// Trains, or resumes the training in the file. A resumed training may have
+// other epochs, patience, save_every and memory. With another batch, optimizer,
+// rate, group, limit of gradients, order of rows, validation or plateau it is
+// refused, and nothing changes.
 //
-// InvalidArgument: no optimizer, fewer than one epoch, a patience or save_every
-// below 0, a plateau factor that is not above 0 and at most 1, or a factor
-// below 1 of an optimizer without Optimizer::ForGroup; one path for both files;
-// more steps than can be counted; the data do not suit the network
-// (BatchLoader::Create); the file of the training is that of another network,
-// seed, data set or setting, or has more steps than these epochs, or the file
-// of its best weights is gone; parameters that were given are as before then.
-// Else the errors of planning, of a step and of files; the last state that was
+// InvalidArgument if there is no optimizer, fewer than one epoch, a patience or
+// save_every below 0, or a plateau factor that is not above 0 and at most 1, or
+// is below 1 with an optimizer without Optimizer::ForGroup; if both files have
+// one path; if there are too many steps to count; if the data do not suit the
+// network (BatchLoader::Create); if the file of the training is that of another
+// network, seed, data set or setting or has more steps than these epochs, or if
+// the file of its best weights is missing. Given parameters are then unchanged.
+// Otherwise the errors of planning, of a step and of files; the last saved
+// state stays.
 // saved stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);

@@ -37,7 +37,7 @@ constexpr size_t kFeatures = 4;
 constexpr int kClasses = 3;
 constexpr int32_t kIgnored = -1;
 
-// With dropout; `first` and `head` have weights.
+// Returns a network with dropout, in which `first` and `head` have weights.
 Network Classifier(int64_t batch = 8, int64_t hidden = 6) {
   SoftmaxOptions options;
   options.ignored_label = kIgnored;
@@ -51,7 +51,7 @@ Network Classifier(int64_t batch = 8, int64_t hidden = 6) {
   return network;
 }
 
-// Rows around the mean of their class, which can be told from each other.
+// Rows around the mean of their class, so that classes can be distinguished.
 struct Rows {
   explicit Rows(size_t count, uint64_t seed = 1) {
     RandomSequence random(seed);
@@ -102,8 +102,8 @@ TrainResult MustTrain(const Network& network, const DataSet& data,
   return result.ok() ? *std::move(result) : TrainResult();
 }
 
-// The same loop without any of the code that Train is made of but the manager:
-// rows in order, and a batch of the rows that are left at the end.
+// Runs the same loop with the manager but without other code of Train: rows in
+// order, and a batch of the remaining rows at the end.
 TEST(TrainTest, TrainsAsALoopByHandDoes) {
   const Rows rows(20);
   TrainOptions options = Options();
@@ -166,7 +166,7 @@ TEST(TrainTest, LearnsAndEvaluates) {
                 .validation->loss);
 }
 
-// Micro-batches change the order of sums alone, also in the short last batch.
+// Micro-batches change only the order of sums, also in the short last batch.
 TEST(TrainTest, AccumulatedGradientsAreThoseOfTheWholeBatch) {
   const Rows rows(29);
   TrainOptions options = Options(Momentum(0.05f));
@@ -223,8 +223,8 @@ TEST(TrainTest, EndsEarlyWithTheBestWeights) {
       AllValues(*result.parameters));
 }
 
-// On a loss that no step lowers, the rate falls as PyTorch's ReduceLROnPlateau
-// has it: after patience + 1 epochs that are no better.
+// If no step lowers the loss, the rate falls as with PyTorch's
+// ReduceLROnPlateau: after patience + 1 epochs that are no better.
 TEST(TrainTest, ThePlateauLowersTheRate) {
   const Rows rows(8);
   TrainOptions options = Options(StochasticGradientDescent(0.0f));
@@ -244,7 +244,7 @@ TEST(TrainTest, ThePlateauLowersTheRate) {
       Manager::Create(*plan, *Parameters::Create(*plan, 1), options.manager);
   const auto notes = ResumeTraining(options.state_path, *plan, manager->get());
   ASSERT_THAT(notes, IsOk());
-  // Epoch 1 is the best; 2 to 4 are bad, and 5 to 7.
+  // Epoch 1 is the best; 2 to 4 are worse, and so are 5 to 7.
   EXPECT_EQ(notes->at("loop.reductions"), "2");
   EXPECT_EQ(notes->at("loop.plateau_epochs"), "1");
   EXPECT_EQ(notes->at("loop.worse_epochs"), "7");
@@ -272,9 +272,9 @@ TEST(TrainTest, TheLoweredRateIsTheOneThatIsUsed) {
                                           0.125e-30f, 0.0625e-30f));
 }
 
-// Stopped after each of its steps and called again, a training has the bits of
-// one that was not stopped, with the schedule, dropout, the order of rows, the
-// best epoch and the plateau going on.
+// A training that is stopped after each step and called again has the bits of
+// one that is not stopped. The schedule, dropout, the order of rows, the best
+// epoch and the plateau all continue.
 TEST(TrainTest, StoppedAfterEachStepItGoesOnWithTheSameBits) {
   const Rows rows(20);
   const Rows held_out(10, 3);
@@ -351,7 +351,7 @@ TEST(TrainTest, AStateIsSavedEachFewSteps) {
   EXPECT_EQ(access(options.state_path.c_str(), F_OK), 0);
 }
 
-// A file that cannot be written is known before the first step.
+// A file that cannot be written is reported before the first step.
 TEST(TrainTest, AFolderThatIsNotThereIsNamedBeforeTheFirstStep) {
   const Rows rows(20);
   for (const bool best : {false, true}) {
@@ -383,7 +383,7 @@ TEST(TrainTest, AFileThatCannotBeReplacedIsNamedBeforeTheFirstStep) {
   EXPECT_EQ(steps, 0);
 }
 
-// A head on a frozen backbone, from the weights of another training.
+// Trains a head on a frozen backbone, from the weights of another training.
 TEST(TrainTest, TrainsAHeadOnAFrozenBackbone) {
   const Rows rows(64);
   TrainOptions options = Options();
@@ -481,8 +481,8 @@ TEST(TrainTest, AValueOfTheValidationIsNamedAsSuch) {
               HasSubstr("validation: rows 8 to 15 of the data set: the loss"));
 }
 
-// A training that ended early goes on with more patience, as one that had it
-// from the start.
+// A training that ended early continues with more patience, like one that had
+// it from the start.
 TEST(TrainTest, MorePatienceGoesOn) {
   const Rows rows(20);
   const Rows held_out(10, 3);
@@ -544,8 +544,8 @@ TEST_F(ResumeRefusedTest, AnotherNetworkOptimizerSeedOrFrozenPart) {
   EXPECT_THAT(Refusal(options_, frozen, rows_.data()), HasSubstr("first."));
 }
 
-// What the training depends on is named where it differs, and the parameters
-// that were given are as they were.
+// The message names the settings that differ, and given parameters are
+// unchanged.
 TEST_F(ResumeRefusedTest, OtherSettingsAndNothingChanges) {
   const auto plan =
       PlanExecution(Classifier(), NetworkMode::kTraining, MemoryOptions(), 2);
@@ -593,7 +593,7 @@ TEST_F(ResumeRefusedTest, OtherSettingsAndNothingChanges) {
   EXPECT_THAT(refusal(options_, other_activation),
               HasSubstr("its setting.layer.relu is \"ReLU of first\", and this "
                         "training's \"SiLU of first\""));
-  // 20 rows in batches of 7 are 3, too.
+  // 20 rows in batches of 7 also take 3 steps.
   EXPECT_THAT(refusal(options_, Classifier(7)), HasSubstr("setting.batch"));
   other = options_;
   other.epochs = 1;

@@ -25,7 +25,7 @@ std::string DescribeGroup(const ParameterGroup& group) {
                          group.rate_factor, decay);
 }
 
-// The layer's type and what it reads: "ReLU of conv1".
+// Returns the layer's type and its inputs: "ReLU of conv1".
 std::string DescribeLayer(const ResolvedNetwork& network, size_t layer) {
   std::vector<std::string> inputs;
   for (const size_t value : network.layers[layer].inputs) {

@@ -1,6 +1,6 @@
-// What the bits of a training depend on, beside its data and what its file
-// holds: by name and text, as notes of that file, so that a training that is
-// resumed with other settings is noticed.
+// Describes the settings on which the bits of a training depend, other than its
+// data and what its file holds. They are notes of that file, so that a training
+// resumed with other settings is detected.
 //
 //   const footprint::TrainingNotes settings =
 //       footprint::DescribeSettings(plan, manager_options, loader_options);
@@ -21,15 +21,16 @@
 
 namespace footprint {
 
-// The rows of a batch, their order, the optimizer with its numbers, the groups
-// of parameters, the limits of gradients, and each layer's type and inputs; not
-// what a layer's type does not say, such as the rate of a dropout.
+// Returns the rows of a batch, their order, the optimizer with its numbers, the
+// groups of parameters, the limits of gradients, and each layer's type and
+// inputs. Hyperparameters that a layer's type does not tell, such as the rate
+// of a dropout, are not included.
 TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader);
 
-// InvalidArgument: a setting of `here` is missing from the notes or is another
-// one there; the text names each that is, and both its values.
+// InvalidArgument if a setting of `here` is missing from the notes or differs
+// there; the message names each such setting with both values.
 absl::Status CheckSameSettings(const TrainingNotes& notes,
                                const TrainingNotes& here);
 

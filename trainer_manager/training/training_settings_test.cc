@@ -38,7 +38,8 @@ TrainingNotes Describe(const OptimizerPointer& optimizer, int64_t batch = 8,
   return DescribeSettings(*plan, manager, loader);
 }
 
-// The names of the settings that differ from those of AdamW with the rate 0.1.
+// Returns the error for settings that differ from those of AdamW with the rate
+// 0.1.
 std::string Refusal(const TrainingNotes& here) {
   const absl::Status status = CheckSameSettings(Describe(AdamW(0.1f)), here);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
