@@ -17,8 +17,8 @@ struct Format {
 constexpr Format kFormats[] = {{"bfloat16", RoundToBfloat16, 8, 0x7f7f},
                                {"float16", RoundToFloat16, 5, 0x7bfe}};
 
-// The bits of a half as a number, by the definition of the format. A float
-// holds it.
+// Returns the bits of a 16-bit float as a number, by the definition of the
+// format.
 double FromHalf(uint16_t bits, int exponent_bits) {
   const int fraction_bits = 15 - exponent_bits;
   const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
@@ -44,8 +44,8 @@ TEST(HalfFloatTest, HalvesStay) {
   }
 }
 
-// Between all neighbours: the middle goes to the even one, what lies a little
-// to its side goes there.
+// Tests between all neighbours: the midpoint goes to the even one, and a number
+// slightly to one side goes to that side.
 TEST(HalfFloatTest, TheNearestIsTakenAndOfTwoTheEven) {
   for (const Format& format : kFormats) {
     for (uint16_t half = 0; half < format.largest; ++half) {

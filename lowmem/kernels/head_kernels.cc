@@ -16,7 +16,7 @@ namespace footprint {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums in flight, as in token_kernels.cc.
+// The number of independent sums, as in token_kernels.cc.
 constexpr int kSums = 8;
 
 template <class D>

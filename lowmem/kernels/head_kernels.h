@@ -7,8 +7,8 @@
 //   footprint::NormaliseHead(64, gain, 1e-6f, head);
 //   footprint::RotateHead({cosines, sines, 32}, head);
 //
-// A head is a feature in each row; its lanes are tokens. The functions of heads
-// work in place, on queries in panels and on keys where the cache has them.
+// A head is one feature in each row; its lanes are tokens. The functions for
+// heads work in place, on queries in panels and on keys in the cache.
 //
 // The norms sum as the norms of token_kernels.h do. RotateHead turns pairs of
 // features: (i, i + pairs), or neighbours (2 i, 2 i + 1). A pair (a, b) becomes
@@ -27,8 +27,8 @@
 
 namespace footprint {
 
-// Feature f of lane i is at data[f * feature_stride + i]. There is one lane, or
-// there are kPanelTokens, and then `data` lies at a multiple of a panel's row.
+// Feature f of lane i is at data[f * feature_stride + i]. There is either one
+// lane, or kPanelTokens lanes with `data` at a multiple of a panel's row.
 struct HeadView {
   float* data = nullptr;
   int64_t feature_stride = kPanelTokens;
@@ -41,8 +41,8 @@ struct RotaryAngles {
   const float* cosines = nullptr;
   const float* sines = nullptr;
   int64_t pairs = 0;
-  // Pairs are neighbours, as in GGUF files of Llama's kind, whose rows of
-  // queries and keys are in another order.
+  // Pairs are adjacent features, as in GGUF files of Llama's kind, whose rows
+  // of queries and keys have another order.
   bool are_neighbours = false;
 };
 

@@ -117,7 +117,7 @@ TEST(RotateHeadTest, TurnsPairsAndLeavesTheRest) {
   });
 }
 
-// A token is placed alike whether it is read alone or among others.
+// A token gets the same bits whether it is read alone or among others.
 TEST(HeadKernelsTest, GiveALaneTheBitsThatItHasAlone) {
   std::mt19937 random(3);
   constexpr int64_t kFeatures = 64;

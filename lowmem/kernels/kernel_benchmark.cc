@@ -1,6 +1,6 @@
-// How near the kernels come to what the machine can do: products of 512 tokens
-// against the peak of multiply-adds in registers, of one token against the
-// memory's bandwidth. Both peaks are measured in the same run, before each
+// Compares the kernels with what the machine can do: products of 512 tokens
+// with the peak of multiply-adds in registers, and products of one token with
+// the memory's bandwidth. Both peaks are measured in the same run, before each
 // benchmark, on the same thread.
 //
 // Counters: share_of_peak, and GFLOP/s or GB/s, in processor time. Weights and
@@ -28,7 +28,7 @@ std::vector<float> Numbers(int64_t count) {
   return numbers;
 }
 
-// The first number that begins a cache line.
+// Returns the first number that begins a cache line.
 float* Aligned(std::vector<float>& numbers) {
   float* data = numbers.data();
   while (reinterpret_cast<uintptr_t>(data) % 64 != 0) ++data;

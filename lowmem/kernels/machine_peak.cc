@@ -21,12 +21,12 @@ using FloatTag = hn::CappedTag<float, 16>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 
-// Returns the operations done; the sum keeps the compiler from leaving them
-// out.
+// Returns the number of operations. The sum prevents the compiler from removing
+// them.
 double MultiplyAdds(int64_t rounds, float* sum) {
   const FloatTag d;
-  // As many as it takes to hide an instruction's latency, named one by one so
-  // that they stay in registers.
+  // Enough variables to hide an instruction's latency; separate names keep them
+  // in registers.
   FloatVector a = hn::Set(d, 1.0f), b = hn::Set(d, 2.0f), c = hn::Set(d, 3.0f);
   FloatVector e = hn::Set(d, 4.0f), f = hn::Set(d, 5.0f), g = hn::Set(d, 6.0f);
   FloatVector h = hn::Set(d, 7.0f), i = hn::Set(d, 8.0f), j = hn::Set(d, 9.0f);

@@ -31,7 +31,7 @@ int64_t Between(std::mt19937& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
 }
 
-// Numbers at a multiple of a cache line, as arenas give them.
+// Numbers at a cache line, as in an arena.
 class AlignedFloats {
  public:
   explicit AlignedFloats(int64_t count)
@@ -234,7 +234,7 @@ TEST(MultiplyPanelsTest, WritesRowsAndPanelsWhereItIsTold) {
   const AlignedFloats dense = Multiply(problem, false, {}, 0);
   AlignedFloats spread(7 * 100);
   std::fill(spread.data(), spread.data() + spread.size(), -9.0f);
-  // Rows of tokens one after the other, as attention wants its values.
+  // Rows of tokens follow each other, as attention needs its values.
   MultiplyPanels(problem.View(false), 7, 33, {problem.panels.data(), 33 * 16},
                  2, {}, {spread.data(), 96, 16});
   for (int64_t row = 0; row < 7; ++row) {
@@ -248,7 +248,7 @@ TEST(MultiplyPanelsTest, WritesRowsAndPanelsWhereItIsTold) {
   }
 }
 
-// The upper half of a float is a bfloat16.
+// Returns the upper halves of floats, which are bfloat16.
 std::vector<uint16_t> ToBfloat16(const std::vector<float>& numbers) {
   std::vector<uint16_t> halves;
   for (const float number : numbers) {
@@ -271,7 +271,7 @@ double DecodeFloat16(uint16_t bits) {
 TEST(WidenToFloatTest, IsExactForEveryFiniteNumber) {
   std::vector<uint16_t> all(65536);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
-  // Also without the last few, so that the end is not a whole vector.
+  // Also leaves out the last few, so that the end is not a whole vector.
   for (const int64_t count : {65536, 65533}) {
     ForEachVectorTarget([&](bool) {
       std::vector<float> wide(count + 1, 42.0f);
@@ -368,7 +368,7 @@ TEST(MultiplyVectorTest, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
     const std::vector<uint16_t> narrow = ToBfloat16(numbers);
     const std::vector<float> input = RandomNumbers(random, columns);
     for (const DType type : {DType::kBF16, DType::kF16}) {
-      // Any bits will do as float16 but those of infinities and NaNs.
+      // Any bits are valid as float16, except those of infinities and NaNs.
       std::vector<uint16_t> stored = narrow;
       if (type == DType::kF16) {
         for (uint16_t& bits : stored) bits &= 0xbfff;
@@ -388,7 +388,8 @@ TEST(MultiplyVectorTest, ReadsNarrowWeightsAsIfTheyHadBeenWidened) {
   }
 }
 
-// The sums of one block of columns, as MultiplyPanels makes them for a token.
+// Returns the sums of one block of columns, as MultiplyPanels computes them for
+// a token.
 std::vector<float> BlockSums(const Problem& problem) {
   const AlignedFloats panels = ToPanels(problem.input, problem.columns);
   AlignedFloats output(problem.rows * kPanelTokens);

@@ -22,8 +22,8 @@ void PutHalf(float value, uint8_t* at) {
   std::memcpy(at, &half, sizeof(half));
 }
 
-// A step of zero, or so small that its inverse is infinite, is stored as zero:
-// the numbers of its block do not matter, but must be numbers.
+// A step that is zero, or so small that its inverse is infinite, is stored as
+// zero. The numbers of its block do not matter, but must be finite.
 float Inverse(float step) {
   const float inverse = 1.0f / step;
   return std::isfinite(inverse) ? inverse : 0.0f;
@@ -38,7 +38,7 @@ void QuantiseQ8(const float* source, uint8_t* block) {
   const float per_step = Inverse(step);
   PutHalf(step, block);
   for (int64_t i = 0; i < kBlock; ++i) {
-    // Rounds halves away from zero.
+    // Ties are rounded away from zero.
     const float number = std::round(source[i] * per_step);
     block[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(number));
   }

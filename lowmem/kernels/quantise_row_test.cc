@@ -24,7 +24,7 @@ TEST(QuantiseRowTest, MakesTheBlocksOfTheFormatsOwnLibrary) {
       kElements * static_cast<int64_t>(sizeof(float));
   const int64_t q8_bytes = BytesOfElements(DType::kQ8_0, kElements);
   const int64_t q4_bytes = BytesOfElements(DType::kQ4_0, kElements);
-  // They are the last of the file.
+  // They are the last part of the file.
   size_t at = file.size() - 2 * kFloatBytes - q8_bytes - q4_bytes;
   for (const DType type : {DType::kQ8_0, DType::kQ4_0}) {
     std::vector<float> source(kElements);
@@ -42,7 +42,7 @@ TEST(QuantiseRowTest, MakesTheBlocksOfTheFormatsOwnLibrary) {
   EXPECT_EQ(at, file.size());
 }
 
-// The bounds of the header, over blocks of many sizes.
+// Checks the bounds in the header for blocks of many sizes.
 TEST(QuantiseRowTest, ErrsAtMostAsMuchAsItSays) {
   std::mt19937 random(7);
   std::normal_distribution<float> normal;

@@ -10,7 +10,7 @@ double ReferenceActivation(Activation activation, double x) {
     case Activation::kGelu:
       return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
     case Activation::kGeluTanh: {
-      // x / 2 (1 + tanh u), without the cancellation where u is far below zero.
+      // x / 2 (1 + tanh u) would cancel if u is far below zero.
       const double u =
           std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x);
       return x / (1 + std::exp(-2 * u));

@@ -1,5 +1,5 @@
-// The kernels again, one number at a time in double precision: the oracle that
-// their tests compare with. Plain layouts: matrices row after row, activations
+// The kernels once more, one number at a time in double precision, for their
+// tests to compare with. Plain layouts: matrices row after row, activations
 // token after token.
 //
 //   const ReferenceProduct expected =
@@ -32,13 +32,13 @@ ReferenceProduct MultiplyReference(const std::vector<float>& matrix,
                                    int64_t rows, int64_t columns,
                                    int64_t tokens);
 
-// One token.
+// Normalises one token.
 std::vector<double> LayerNormReference(const std::vector<double>& input,
                                        const std::vector<float>& gain,
                                        const std::vector<float>& bias,
                                        double epsilon);
 
-// The first `end` scores; the others become zero.
+// Computes the softmax of the first `end` scores; the others become zero.
 std::vector<double> SoftmaxReference(const std::vector<double>& scores,
                                      int64_t end, double scale);
 

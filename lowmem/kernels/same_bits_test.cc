@@ -1,6 +1,6 @@
-// The bits of the kernels' results as constants: every machine and instruction
-// set gives one of two, with fused multiply-add and without. So x86-64 and
-// aarch64 are compared although no machine runs both.
+// Compares the bits of the kernels' results with constants. Every machine and
+// instruction set gives one of two results, with fused multiply-add or without,
+// so x86-64 and aarch64 are compared although no machine runs both.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr int64_t kRows = 37;
 constexpr int64_t kColumns = 515;  // more than two blocks of a sum
 constexpr int64_t kPanels = 3;
 
-// At a cache line, as kernels want them.
+// Memory at a cache line, as kernels require it.
 struct Floats {
   explicit Floats(int64_t size) : data(AllocateLineFloats(size)), count(size) {
     std::fill_n(data.get(), count, 0.0f);
@@ -32,8 +32,8 @@ struct Floats {
   int64_t count;
 };
 
-// Between -1 and 1, with digits to the end: a quotient is rounded alike on
-// every machine.
+// Returns numbers between -1 and 1 with all digits in use. They are quotients,
+// which every machine rounds alike.
 Floats Numbers(int64_t count, int64_t step) {
   Floats numbers(count);
   for (int64_t i = 0; i < count; ++i) {

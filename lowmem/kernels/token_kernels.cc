@@ -24,7 +24,8 @@ namespace HWY_NAMESPACE {
 using FloatTag = hn::CappedTag<float, kPanelTokens>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
-// Sums in flight, so that additions need not wait for each other.
+// The number of independent sums, so that additions need not wait for each
+// other.
 constexpr int kSums = 8;
 
 HWY_INLINE FloatVector AddPairwise(const FloatVector (&sum)[kSums]) {
@@ -32,7 +33,7 @@ HWY_INLINE FloatVector AddPairwise(const FloatVector (&sum)[kSums]) {
                  hn::Add(hn::Add(sum[1], sum[5]), hn::Add(sum[3], sum[7])));
 }
 
-// The sum over rows of term(row), block after block.
+// Returns the sum over rows of term(row), block by block.
 template <class Term>
 HWY_INLINE FloatVector SumRows(int64_t rows, const Term& term) {
   FloatVector total = hn::Zero(FloatTag());
@@ -68,7 +69,7 @@ HWY_INLINE FloatVector Variance(const float* column, int64_t rows,
   return hn::Div(sum, hn::Set(d, static_cast<float>(rows)));
 }
 
-// A vector's width of one panel.
+// Normalises one vector's width of a panel.
 HWY_INLINE void NormColumn(const float* input, int64_t features,
                            const NormWeights& weights, float* output) {
   const FloatTag d;
@@ -125,7 +126,7 @@ void AddLayerNorm(const float* addend, int64_t features, int64_t panels,
   }
 }
 
-// Returns which of the lanes from `first_lane` may look at key `row`.
+// Returns which of the lanes from `first_lane` on see key `row`.
 HWY_INLINE hn::Mask<FloatTag> Sees(int64_t row, const SeenKeys& seen,
                                    int64_t first_lane) {
   const FloatTag d;
@@ -180,7 +181,7 @@ void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
   }
 }
 
-// Zero where every row of the lane is finite, else no number.
+// Returns zero if every row of the lane is finite, else NaN.
 HWY_INLINE FloatVector SumOfZeros(const float* column, int64_t rows) {
   const FloatTag d;
   return SumRows(rows, [=](int64_t row) HWY_ATTR {

@@ -1,12 +1,12 @@
-// Layer norm and softmax on activations in the layout of token_panel.h: each
-// token is a lane, so nothing is summed across lanes and padding tokens disturb
-// nobody.
+// Layer norm and softmax on activations in the layout of token_panel.h. Each
+// token is a lane, so nothing is summed across lanes, and padding tokens do not
+// affect others.
 //
 //   footprint::AddLayerNorm(sums, 1024, 32, {gain, bias, 1e-12f}, hidden);
 //
-// Sums have an order of their own (in each block of kSumBlock eight interleaved
-// sums, added pairwise) that depends on nothing but their length. The same bits
-// come from every instruction set with fused multiply-add.
+// Sums have a fixed order (in each block of kSumBlock eight interleaved sums,
+// added pairwise) that depends only on their length. Every instruction set with
+// fused multiply-add gives the same bits.
 //
 // A NaN stays a NaN, and so do results that depend on it.
 //
@@ -49,8 +49,8 @@ void AddPanels(const float* addend, int64_t features, int64_t panels,
 void MultiplyPanelsBy(const float* factors, int64_t features, int64_t panels,
                       float* values);
 
-// The keys that a panel's lanes see: lane i those of [first_begin + i,
-// first_end + i).
+// The keys that a panel's lanes see: lane i sees [first_begin + i, first_end +
+// i).
 struct SeenKeys {
   int64_t first_begin = 0;
   int64_t first_end = 0;
@@ -62,18 +62,18 @@ struct SeenKeys {
 void ScaledSoftmax(int64_t rows, const SeenKeys& seen, float scale,
                    float* scores);
 
-// The same without a window: lane i sees the keys of [0, first_end + i), all of
-// them with first_end >= rows. `first_end` is at least 1.
+// Does the same without a window: lane i sees the keys [0, first_end + i), or
+// all keys if first_end >= rows. `first_end` is at least 1.
 inline void ScaledSoftmax(int64_t rows, int64_t first_end, float scale,
                           float* scores) {
   ScaledSoftmax(rows, SeenKeys{-kPanelTokens, first_end}, scale, scores);
 }
 
-// Returns whether no number of the first `tokens` tokens is infinite or none
-// (NaN). Other lanes of the last panel are not asked.
+// Returns whether all numbers of the first `tokens` tokens are finite. Other
+// lanes of the last panel are not checked.
 bool TokensAreFinite(const float* panels, int64_t features, int64_t tokens);
 
-// The same of `count` numbers one after the other.
+// Does the same for `count` contiguous numbers.
 bool AreFinite(const float* values, int64_t count);
 
 // Applies an activation to `count` numbers in place.

@@ -66,7 +66,7 @@ TEST(AddLayerNormTest, IsWithinItsStatedErrorOfDoublePrecision) {
           }
           const std::vector<double> expected =
               LayerNormReference(column, gain, bias, 1e-5f);
-          // A single feature is its own mean: nothing is left but rounding.
+          // A single feature equals its mean, so only rounding remains.
           double largest = features < 3 ? 400 : 1;
           for (const double x : expected)
             largest = std::max(largest, std::abs(x));
@@ -82,7 +82,8 @@ TEST(AddLayerNormTest, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
-// The mean is known to its last bit only; the variance must not depend on that.
+// The mean is exact only to its last bit; the variance must not depend on that
+// bit.
 TEST(AddLayerNormTest, StandsAMeanFarFromZero) {
   std::mt19937 random(4);
   const int64_t features = 1000;
@@ -90,7 +91,8 @@ TEST(AddLayerNormTest, StandsAMeanFarFromZero) {
   const std::vector<Lane16> input = RandomRows(random, features, mean, 1.0f);
   const std::vector<float> gain(features, 1.0f);
   const std::vector<float> bias(features, 0.0f);
-  // The mean's error, a few units of its last place, against the deviation.
+  // The bound is the mean's error, a few units of its last place, relative to
+  // the deviation.
   const double most = 8 * mean * std::ldexp(1.0, -24);
   ForEachVectorTarget([&](bool) {
     std::vector<Lane16> hidden = input;
@@ -159,7 +161,7 @@ TEST(ScaledSoftmaxTest, IsWithinItsStatedErrorOfDoublePrecision) {
   }
 }
 
-// Lane i sees `window` keys, the last of which is the one at first_end + i - 1.
+// Lane i sees `window` keys, of which the last is first_end + i - 1.
 TEST(ScaledSoftmaxTest, SeesAWindowOfKeysOnly) {
   std::mt19937 random(11);
   for (const int64_t window : {1, 5, 16, 40}) {
@@ -263,7 +265,7 @@ TEST(ActivateTest, PassesOnWhatIsNoNumber) {
   }
 }
 
-// Every 10007th float of both signs, up to 1e6.
+// Returns every 10007th float of both signs, up to 1e6.
 std::vector<float> Sweep() {
   std::vector<float> numbers;
   for (uint32_t bits = 0; bits < 0x49742400u; bits += 10007) {

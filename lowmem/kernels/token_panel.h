@@ -1,4 +1,4 @@
-// The layout of activations in memory: feature-major, in panels of sixteen
+// The layout of activations in memory: feature by feature, in panels of sixteen
 // tokens.
 //
 //   const int64_t floats = PanelCount(tokens) * features * kPanelTokens;

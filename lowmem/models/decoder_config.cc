@@ -33,7 +33,7 @@ DecoderConfig ReadGpt2(ConfigReader& reader) {
   return config;
 }
 
-// The values that hold where a family's configs leave them out.
+// The values that apply if a family's config leaves them out.
 struct LlamaDefaults {
   double epsilon = 1e-6;
   double theta = 10000.0;
@@ -60,7 +60,7 @@ LlamaDefaults FindDefaults(ModelFamily family) {
   return defaults;
 }
 
-// "layer_types", or what configs said before there was such a key.
+// Reads "layer_types", or the keys of older configs.
 SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
                                 int64_t layers, int64_t default_window) {
   SlidingLayers sliding;
@@ -68,7 +68,7 @@ SlidingLayers ReadSlidingLayers(ConfigReader& reader, ModelFamily family,
       family == ModelFamily::kQwen2 || family == ModelFamily::kQwen3;
   if (family == ModelFamily::kLlama) return sliding;
   if (is_qwen && !reader.FlagOr("use_sliding_window", false)) return sliding;
-  // A window that is null is none, one that is missing the family's.
+  // A null window means none; a missing one means the family's default.
   sliding.window = reader.IsNull("sliding_window")
                        ? 0
                        : reader.ExtentOr("sliding_window", default_window);
@@ -107,7 +107,7 @@ void RefuseCaps(ConfigReader& reader) {
   }
 }
 
-// Gemma 3 has angles of its own for sliding layers.
+// Gemma 3 has separate angles for sliding layers.
 void ReadGemmaRotary(ConfigReader& reader, const RotaryDefaults& defaults,
                      DecoderConfig* config) {
   RotaryDefaults sliding = defaults;
@@ -174,7 +174,7 @@ void ReadGemma(ConfigReader& reader, DecoderConfig* config) {
   config->score_scale_or_zero = static_cast<float>(1 / std::sqrt(scalar));
 }
 
-// Llama's family and its descendants.
+// Reads the config of Llama and the families in its form.
 DecoderConfig ReadLlama(ConfigReader& reader, ModelFamily family) {
   const LlamaDefaults defaults = FindDefaults(family);
   DecoderConfig config;

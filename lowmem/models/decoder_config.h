@@ -3,22 +3,21 @@
 //   absl::StatusOr<footprint::DecoderConfig> config =
 //       footprint::ReadDecoderConfig("Qwen3-0.6B/config.json");
 //
-// Families: GPT-2, and what came after Llama: Llama 2 and 3 (and all that are
-// published in their form, as SmolLM2), Mistral, Qwen 2.5 and 3, Gemma 3 (text)
-// and Phi-3. They differ in what the fields of DecoderConfig say, and in the
-// names of their tensors (decoder_weights.h). Configs of transformers 4 and 5
-// are read: "rope_scaling" and "rope_parameters", "layer_types" or what it was
-// before.
+// Families: GPT-2, Llama 2 and 3 (and models in their form, such as SmolLM2),
+// Mistral, Qwen 2.5 and 3, Gemma 3 (text) and Phi-3. They differ in the fields
+// of DecoderConfig and in the names of their tensors (decoder_weights.h).
+// Configs of transformers 4 and 5 are read: "rope_scaling" and
+// "rope_parameters", "layer_types" and its earlier forms.
 //
-// Keys that do not change the computation are ignored; values that do are
-// checked.
+// Keys that do not change the computation are ignored. The values of keys that
+// do are checked.
 //
-// Errors are those of ConfigReader, of model_family.h, which says how the
-// family is found, and of rotary_positions.h. Unimplemented: another family or
-// activation, attention with another scale or with capped scores.
+// Errors are those of ConfigReader, of model_family.h, which finds the family,
+// and of rotary_positions.h. Unimplemented if the family or the activation is
+// not known, or if attention has another scale or capped scores.
 //
-// Plain data, thread-compatible. Memory: about 200 bytes, 4 for each pair of a
-// head's features, and while it is read ConfigReader's.
+// Plain data, thread-compatible. Memory: about 200 bytes, and 4 for each pair
+// of a head's features; during the read also ConfigReader's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_CONFIG_H_
@@ -34,13 +33,14 @@
 
 namespace footprint {
 
-// The layers that let a token see only the last `window` tokens, its own
-// included.
+// The layers in which a token sees only the last `window` tokens, including
+// itself.
 struct SlidingLayers {
-  int64_t window = 0;      // 0: no layer does
-  int64_t first = 0;       // the layers before it see all tokens
-  int64_t full_every = 0;  // so does each layer of this number; 0: none
-  // One entry a layer, where the config lists them; then it alone counts.
+  int64_t window = 0;  // 0: no layer slides
+  int64_t first = 0;   // the layers before it see all tokens
+  // every layer of this number sees all tokens; 0: none
+  int64_t full_every = 0;
+  // One entry for each layer, if the config lists them; then only it counts.
   std::vector<bool> listed;
 
   bool slides(int64_t layer) const;
@@ -53,30 +53,29 @@ struct DecoderConfig {
   int64_t layers = 0;
   int64_t hidden = 0;
   int64_t heads = 0;  // of queries
-  // Heads of keys and values, each of which several heads of queries share; 0:
-  // as many as heads.
+  // Heads of keys and values, each of which several query heads share; 0: as
+  // many as heads.
   int64_t key_value_heads_or_zero = 0;
-  // Features of a head; 0: the hidden features, shared by the heads.
+  // Features of a head; 0: hidden / heads.
   int64_t head_features_or_zero = 0;
   int64_t intermediate = 0;
   int64_t vocabulary = 0;
   int64_t positions = 0;
   float epsilon = 1e-5f;
   Activation activation = Activation::kGeluTanh;
-  // The table of words is the output matrix, too, if this is set.
+  // The table of words is also the output matrix.
   bool ties_output = true;
 
-  // Scores are multiplied by this; 0: one over the square root of a head's
-  // features.
+  // The factor of scores; 0: one over the square root of a head's features.
   float score_scale_or_zero = 0;
   // Rows of the table of words are multiplied by the square root of the hidden
   // features, rounded to the table's type.
   bool scales_words = false;
-  // Norms divide by the root of the mean square and have no bias, and their
-  // gains are stored less one where `adds_one_to_gains`.
+  // Norms divide by the root of the mean square and have no bias. With
+  // `adds_one_to_gains` the file stores each gain less one.
   bool has_rms_norms = false;
   bool adds_one_to_gains = false;
-  // Queries and keys are normalised head by head.
+  // Queries and keys are normalised separately in each head.
   bool has_head_norms = false;
   // The outputs of attention and of the feed-forward part are normalised before
   // they are added.
@@ -86,15 +85,15 @@ struct DecoderConfig {
   bool has_attention_bias = true;
   bool has_output_bias = true;  // of attention
   bool has_feed_bias = true;
-  // Queries, keys and values are one matrix, and so are gate and expand.
+  // Queries, keys and values are one matrix, and gate and expand are another.
   bool has_joined_matrices = true;
-  // Matrices lie as [inputs, outputs].
+  // Matrices are stored as [inputs, outputs].
   bool is_transposed = true;
-  // The rotation of queries and keys; with no pairs, positions are rows of a
+  // The rotation of queries and keys. Without pairs, positions are rows of a
   // table.
   RotaryPositions rotary;
   SlidingLayers sliding;
-  // The angles of sliding layers, where they have their own.
+  // The angles of sliding layers, if those differ.
   RotaryPositions sliding_rotary;
 
   int64_t head_features() const {
@@ -103,7 +102,7 @@ struct DecoderConfig {
   int64_t key_value_heads() const {
     return key_value_heads_or_zero > 0 ? key_value_heads_or_zero : heads;
   }
-  // Returns how many heads of queries share one of keys and values.
+  // Returns how many query heads share a head of keys and values.
   int64_t group() const { return heads / key_value_heads(); }
   int64_t query_features() const { return heads * head_features(); }
   int64_t key_value_features() const {
@@ -117,7 +116,7 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b);
 
 absl::StatusOr<DecoderConfig> ReadDecoderConfig(absl::string_view path);
 
-// `name` is for messages.
+// `name` stands in messages.
 absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
                                                  absl::string_view name);
 

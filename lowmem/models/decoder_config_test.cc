@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// As the public gpt2-large has it.
+// The config of the public gpt2-large.
 constexpr char kGpt2[] = R"({
   "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
   "attn_pdrop": 0.1, "bos_token_id": 50256, "eos_token_id": 50256,
@@ -102,7 +102,7 @@ TEST(ParseDecoderConfigTest, SaysWhetherTheOutputIsTheTableOfWords) {
       Changed(key, "\"tie_word_embeddings\": false, " + key)->ties_output);
 }
 
-// As the public configs have it, of transformers 4.
+// The form of the public configs, from transformers 4.
 constexpr char kLlama[] = R"({
   "architectures": ["LlamaForCausalLM"], "attention_bias": false,
   "head_dim": 64, "hidden_act": "silu", "hidden_size": 2048,
@@ -143,7 +143,7 @@ TEST(ParseDecoderConfigTest, ReadsLlamasConfig) {
   EXPECT_EQ(config->score_scale(), 0.125f);
   EXPECT_EQ(config->rotary.pairs(), 32);
   EXPECT_EQ(config->rotary.frequencies[0], 1.0f);
-  // The slowest is divided by the factor.
+  // The lowest frequency is divided by the factor.
   EXPECT_NEAR(config->rotary.frequencies[31] * 32 / std::pow(5e5, -62.0 / 64),
               1, 1e-6);
   EXPECT_FALSE(config->sliding.slides(0));
@@ -202,7 +202,7 @@ TEST(ParseDecoderConfigTest, FindsTheFeaturesOfAHead) {
   const std::string qwen = absl::StrReplaceAll(
       llama, {{"\"llama\"", "\"qwen3\""}, {"Llama", "Qwen3"}});
   EXPECT_EQ(ParseDecoderConfig(qwen, "c")->head_features(), 128);
-  // A head's features need not be a share of the hidden ones.
+  // A head's features need not be hidden / heads.
   EXPECT_THAT(
       ParseDecoderConfig(absl::StrReplaceAll(qwen, {{"\"hidden_size\": 2048",
                                                      "\"hidden_size\": 2050"}}),

@@ -1,6 +1,6 @@
-// The promises of every family of decoders beyond its numbers, which
-// decoder_golden_test compares: the same bits for every backend, budget, number
-// of workers and packing, inside the plan's memory.
+// Checks what every family of decoders promises beyond its numbers, which
+// decoder_golden_test compares: equal bits for every backend, budget, number of
+// workers and packing, within the plan's memory.
 
 #include <sys/stat.h>
 
@@ -84,7 +84,7 @@ std::string PackModel(const std::string& folder) {
   return packed;
 }
 
-// The logits after a text read in two calls, and after one token more.
+// Returns the logits after a text read in two calls, and after one token more.
 std::vector<float> LogitsOf(const std::string& folder, WeightBackend backend,
                             int workers, int64_t budget,
                             const std::vector<int32_t>& ids) {
@@ -124,14 +124,14 @@ TEST_P(DecoderFamiliesTest, HasTheSameBitsForEveryBackendBudgetAndWorkers) {
     const std::string plain =
         WriteModel(shape, type, std::string(DTypeName(type)));
     const std::string packed = PackModel(plain);
-    // The last part of a chunk is a token alone.
+    // The last part of a chunk is a single token.
     const auto ids = RandomIds(random, 67, shape.vocabulary);
     const std::vector<float> expected =
         LogitsOf(plain, WeightBackend::kResident, 1, kPlenty, ids);
     ASSERT_EQ(expected.size(), 3 * 130u);
     for (const WeightBackend backend : kWeightBackends) {
       for (const std::string& folder : {plain, packed}) {
-        // A read of the disk for each row, whoever computes.
+        // These take a disk read for each row, whatever the number of workers.
         const bool reads_rows =
             backend == WeightBackend::kDirect && folder == plain;
         if (reads_rows && type == DType::kF32) continue;
@@ -150,7 +150,7 @@ TEST_P(DecoderFamiliesTest, HasTheSameBitsForEveryBackendBudgetAndWorkers) {
   }
 }
 
-// More memory is never worse, and the least is what the plan takes.
+// A larger budget is never worse, and the smallest is exactly the plan's size.
 TEST_P(DecoderFamiliesTest, KeepsToItsBudgets) {
   const std::string folder =
       WriteModel(SmallShape(GetParam()), DType::kF16, "budget");
@@ -182,7 +182,7 @@ TEST_P(DecoderFamiliesTest, NamesATensorThatIsMissing) {
               HasSubstr(absl::StrCat("layers.", shape.layers - 1)));
 }
 
-// States need no output's matrix, and are what the logits are made of.
+// States do not need the output's matrix, and logits are computed from them.
 TEST_P(DecoderFamiliesTest, GivesTheLastTokensState) {
   std::mt19937 random(2);
   const CheckpointShape shape = SmallShape(GetParam());
@@ -204,7 +204,7 @@ TEST_P(DecoderFamiliesTest, GivesTheLastTokensState) {
     EXPECT_THAT((*run)->Append({1}),
                 StatusIs(absl::StatusCode::kFailedPrecondition));
   }
-  // The logits are the words' products with the state.
+  // The logits must be the products of the words' rows with the state.
   const auto decoder = Decoder::Open(folder, WeightBackend::kPread);
   ASSERT_THAT(decoder, IsOk());
   const auto run = (*decoder)->Start(*(*decoder)->Plan(35, 1, kPlenty));

@@ -1,6 +1,6 @@
-// The decoders against numbers in double precision, of numpy (GPT-2) and of
-// transformers' own code, with the error that PyTorch's float32 has on them as
-// the measure. The makers of both lie in testdata/testdata.
+// Compares the decoders with results in double precision from numpy (GPT-2) and
+// from transformers' own code. The error of PyTorch's float32 is the measure.
+// The scripts that made both are in testdata/testdata.
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +64,7 @@ Expected ReadExpected(const std::string& folder) {
   return expected;
 }
 
-// Returns a run of the least budget that reads all of the text.
+// Returns a run in the smallest budget that reads the whole text.
 std::unique_ptr<DecoderRun> StartRun(const Decoder& decoder,
                                      const Expected& expected) {
   EXPECT_GT(expected.torch_error, 1e-8);
@@ -79,7 +79,7 @@ std::unique_ptr<DecoderRun> StartRun(const Decoder& decoder,
   return *std::move(run);
 }
 
-// Between the tokens whose logits are asked for, the text is read in one call.
+// Reads the text between tokens with known logits in one call.
 void ExpectTwiceTorchsError(DecoderRun& run, const Expected& expected) {
   run.Clear();
   double largest = 0;
@@ -122,8 +122,8 @@ INSTANTIATE_TEST_SUITE_P(Families, DecoderGoldenTest,
 
 class GgufGoldenTest : public testing::TestWithParam<const char*> {};
 
-// The file's weights in PyTorch are the measure. That every set of instructions
-// has the bits of the widened weights, quantised_product_test says.
+// The measure is PyTorch with the file's weights. quantised_product_test checks
+// that every instruction set has the bits of the widened weights.
 TEST_P(GgufGoldenTest, ErrsAtMostTwiceAsMuchAsPyTorch) {
   const std::string folder = absl::StrCat(kTestData, "gguf_", GetParam());
   const Expected expected = ReadExpected(folder);

@@ -125,7 +125,7 @@ void DecoderPass::AddScratch(int worker) {
 }
 
 absl::Status DecoderPass::OpenStreams() {
-  // A slot for what does not go through the ring stands before it.
+  // The slot for tiles that do not go through the ring comes first.
   const int64_t slot_bytes =
       plan_.part_bytes(plan_.slots) / plan_.slots_of_worker();
   return OpenRings(slot_bytes, [&](int worker, TileList* list) {
@@ -136,7 +136,7 @@ absl::Status DecoderPass::OpenStreams() {
   });
 }
 
-// To where the part's layers begin in the worker's stream.
+// Moves the worker's stream to the beginning of the part's layers.
 absl::Status DecoderPass::SkipToLayers(int worker) {
   return product(worker).SkipTo(
       part_.is_single ? 0 : worker_scratch_[worker].tiles.many_tokens);
@@ -266,7 +266,7 @@ absl::Status DecoderPass::Embed(int worker) {
   const IndexRange own = FindPanels(worker);
   for (int64_t panel = own.begin; panel < own.end; ++panel) {
     float* const data = hidden_ + panel * HiddenStride();
-    // Two rows, where the panel's normalised states will be.
+    // The two rows lie where the panel's normalised states will be.
     float* const scratch = normed_ + panel * HiddenStride();
     const int64_t first = panel * kPanelTokens;
     const int64_t count = std::min(kPanelTokens, tokens() - first);
@@ -338,7 +338,7 @@ absl::Status DecoderPass::NormaliseAfter(int64_t step, const NormVectors& norm,
 }
 
 absl::Status DecoderPass::Attend(int64_t layer, int worker) {
-  // Heads of keys, with the heads of queries that share them.
+  // Each worker takes heads of keys, with the query heads that share them.
   const IndexRange heads =
       ComputeShare(config_.key_value_heads(), 1, worker, workers());
   if (heads.size() == 0) return absl::OkStatus();
@@ -357,7 +357,7 @@ absl::Status DecoderPass::ProjectHeads(int64_t layer, const IndexRange& heads,
                                        int worker) {
   const std::array<HeadPart, 3> parts =
       HeadParts(weights_.layers[layer], config_);
-  // Queries lie where their context will, keys and values in the cache.
+  // Queries lie where their context will be; keys and values lie in the cache.
   const int64_t in_cache =
       heads.begin * config_.head_features() * cache_stride_ + part_.position;
   const PanelOutput outputs[] = {
@@ -415,11 +415,11 @@ void DecoderPass::AttendHead(int64_t layer, int64_t head,
   const int64_t in_cache = head / config_.group() * features * cache_stride_;
   const int64_t tokens_end = part_.position + tokens();
   for (int64_t panel = 0; panel < panels(); ++panel) {
-    // The panel's queries, then its context.
+    // Holds the panel's queries, then its context.
     float* const place =
         work_ + panel * QueryStride() + head * features * kPanelTokens;
     const int64_t first = part_.position + panel * kPanelTokens;
-    // The keys are those before, and the panel's own.
+    // The keys are all earlier ones and the panel's own.
     const int64_t end = std::min(first + kPanelTokens, tokens_end);
     SeenKeys seen = {-kPanelTokens, first + 1};
     // Sums over keys are cut at multiples of kSumBlock from the first key on,
@@ -456,7 +456,7 @@ void DecoderPass::RunOutput(int worker) {
   });
 }
 
-// Nothing else is in the work's place after the last layer.
+// After the last layer, nothing else uses this memory.
 void DecoderPass::CopyState() {
   const int64_t last = tokens() - 1;
   const float* const from =
@@ -482,7 +482,7 @@ absl::Status DecoderPass::MultiplyOutput(int worker) {
   if (status.ok() && !AreFinite(logits_ + rows.begin, rows.size())) {
     status = NotFinite(*store_, "the output");
   }
-  // Most likely a single token comes next: it is read ahead meanwhile.
+  // The next call most likely has a single token, so its tiles are read ahead.
   if (status.ok()) status = product.SkipTo(0);
   return status;
 }

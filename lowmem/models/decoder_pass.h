@@ -1,15 +1,15 @@
-// Some tokens' way through a decoder, in a plan's arena: embeddings, layers,
-// and after the last the output, each step by a team of workers.
+// Takes some tokens through a decoder in a plan's arena: embeddings, layers
+// and, after the last part, the output. A team of workers does each step.
 //
 //   DecoderPass pass(config, weights, plan, arena, store);
 //   absl::Status status = pass.OpenStreams();
 //   status = pass.Read(part);  // its keys and values stay in the arena
 //
-// Everything it is given must outlive it; so must a part's ids each Read. Used
-// by one thread at a time. Memory: the arena's; besides, when it is made, some
-// bytes a worker and a layer. Read allocates nothing unless it fails. Errors
-// are the store's. DataLoss: states or logits that are NaN or infinite; the
-// text names the first layer that gives them.
+// The arguments must outlive the pass, and a part's ids must outlive Read. Used
+// by one thread at a time. Memory: the arena's, and some bytes for each worker
+// and layer, which the constructor allocates. Read allocates nothing unless it
+// fails. Errors are the store's. DataLoss if states or logits are NaN or
+// infinite; the message names the first such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PASS_H_
@@ -33,13 +33,13 @@ namespace footprint::lowmem_internal {
 
 // Tokens that are read together.
 struct DecoderPart {
-  // Tokens that were read before and are read again, so that the part begins
-  // where a panel of the cache does.
+  // Tokens that were read before and are read again, so that the part begins at
+  // a panel of the cache.
   absl::Span<const int32_t> again;
   absl::Span<const int32_t> ids;
   int64_t position = 0;  // of the first of all
   bool is_last = false;  // of an Append
-  // The last token's state is wanted, not its logits.
+  // The caller needs the last token's state instead of its logits.
   bool wants_state = false;
   // One token, multiplied as a vector.
   bool is_single = false;
@@ -59,33 +59,34 @@ class DecoderPass : public LayerPass {
               const DecoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
 
-  // Begins to read ahead, if the backend does; before the first Read.
+  // Starts reading ahead if the backend supports it. Must be called before the
+  // first Read.
   absl::Status OpenStreams();
 
-  // The tokens' keys and values, and of a last part the logits. More than one
-  // token begins at a multiple of a panel's.
+  // Computes the tokens' keys and values, and for a last part the logits. A
+  // part of several tokens must begin at a multiple of a panel.
   absl::Status Read(const DecoderPart& part);
 
-  // Returns the state of the last token, after the last norm, of a last part
-  // that wanted it. The next Read overwrites it.
+  // Returns the state of the last token after the last norm, for a last part
+  // with `wants_state`. The next Read overwrites it.
   absl::Span<const float> state() const {
     return absl::MakeConstSpan(work_, config_.hidden);
   }
 
-  // Returns the logits of the last part that was the last of an Append.
+  // Returns the logits of the last part with `is_last`.
   absl::Span<const float> logits() const {
     return absl::MakeConstSpan(logits_, config_.vocabulary);
   }
 
  private:
-  // The gain and bias of a norm; null is what the model does not have.
+  // The gain and bias of a norm; null if the model does not have them.
   struct NormVectors {
     float* gain = nullptr;
     float* bias = nullptr;
   };
 
   // The small vectors that are in memory during one layer, or the output; null
-  // are those that the model does not have.
+  // if the model does not have them.
   struct LayerVectors {
     NormVectors attention_norm;
     NormVectors after_attention_norm;
@@ -100,11 +101,11 @@ class DecoderPass : public LayerPass {
     float* contract = nullptr;
   };
 
-  // The vectors of a layer and where they go, at most one for each of
-  // LayerVectors' and two more.
+  // The vectors of a layer and their destinations: at most one for each of
+  // LayerVectors, and two more.
   class LoadList;
 
-  // Memory that one worker has for itself.
+  // The memory of one worker.
   struct WorkerScratch {
     float* scores;
     DecoderTiles tiles;  // where they begin in its stream
@@ -119,16 +120,15 @@ class DecoderPass : public LayerPass {
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
   absl::Status EmbedToken(int64_t token, float* scratch, float* lane);
-  // The cosines and sines of the panel's tokens.
+  // Computes the cosines and sines of the panel's tokens.
   void SetAngles(int64_t panel);
   RotaryAngles AnglesOf(int64_t panel, int64_t layer) const;
-  // Normalises the states that `step` left: the embeddings (0) or a layer (its
-  // number and one).
+  // Normalises the states after `step`: 0 is the embeddings, n is layer n - 1.
   absl::Status NormaliseAfter(int64_t step, const NormVectors& norm,
                               int worker);
   void Normalise(const float* input, const NormVectors& norm, int64_t panels,
                  float* output) const;
-  // Normalises what a part of the layer gave and adds it to the states.
+  // Normalises the output of a part of the layer and adds it to the states.
   void AddBranch(const NormVectors& norm, int worker);
   void RunAttentionOutput(const DecoderLayerWeights& weights, int worker);
   void RunFeed(const DecoderLayerWeights& weights, int worker);
@@ -147,7 +147,7 @@ class DecoderPass : public LayerPass {
   int64_t QueryStride() const {
     return config_.query_features() * kPanelTokens;
   }
-  // [feature][position]
+  // The caches of a layer: [feature][position].
   float* Keys(int64_t layer) const {
     return cache_ + layer * 2 * config_.key_value_features() * cache_stride_;
   }
@@ -170,7 +170,7 @@ class DecoderPass : public LayerPass {
   const float word_scale_;
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;
-  DecoderPart part_;  // that is being read
+  DecoderPart part_;  // the current part
 };
 
 }  // namespace footprint::lowmem_internal

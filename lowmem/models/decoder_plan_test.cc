@@ -29,14 +29,14 @@ DecoderPlanRequest LargeRequest(int64_t positions) {
   return request;
 }
 
-// With so much more than the least budget.
+// Sizes for a budget that exceeds the smallest by this much.
 struct PlannedSizes {
   int64_t positions, spare_kibibytes;
   int64_t tile_bytes, chunk_tokens, chunk_features;
 };
 
-// The sizes that further bytes are spent on first decide how fast a budget is.
-// Better sizes are written down anew.
+// The order in which a budget grows the sizes decides its speed. Update the
+// sizes when they get better.
 TEST(PlanDecoderTest, SpendsABudgetAsItDid) {
   constexpr PlannedSizes kPlanned[] = {
       {64, 100, 16384, 16, 256},   {64, 400, 78125, 32, 256},
@@ -58,7 +58,7 @@ TEST(PlanDecoderTest, SpendsABudgetAsItDid) {
   }
 }
 
-// Nothing overlaps, nothing is lost but what aligning costs.
+// Checks that ranges do not overlap and that only alignment leaves gaps.
 void ExpectCompactLayout(const DecoderPlan& plan) {
   int64_t end = 0;
   for (const ArenaRange& range :
@@ -78,7 +78,7 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   }
   EXPECT_GE(plan.peak_bytes, end);
   EXPECT_LT(plan.peak_bytes, end + 4096);
-  // Tiles that are read ahead are in a list, and there is room for all of them.
+  // The list has room for all tiles that are read ahead.
   EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
   if (plan.depth > 1) {
     EXPECT_GE(plan.part_bytes(plan.schedule),
@@ -89,7 +89,7 @@ void ExpectCompactLayout(const DecoderPlan& plan) {
   const DecoderConfig& config = plan.request.config;
   EXPECT_TRUE(plan.chunk_features == config.intermediate ||
               plan.chunk_features % 256 == 0);
-  // A block of rows of a panel's width of columns.
+  // A tile holds at least a block of rows with a panel's width of columns.
   EXPECT_GE(plan.tile_bytes, plan.request.needs.BytesOf(256 * 16));
   EXPECT_GE(plan.tile_bytes, plan.request.needs.BytesOf(config.hidden));
 }
@@ -107,7 +107,7 @@ TEST(PlanDecoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.config.intermediate = between(1, 6000);
     request.config.vocabulary = between(1, 60000);
     request.workers = static_cast<int>(between(1, 4));
-    // Floats or halves, and the types of GGUF.
+    // The blocks are floats, 16-bit floats, and the types of GGUF.
     constexpr int64_t kBlockBytes[] = {1024, 512, 272, 210, 144};
     const int64_t widest = between(0, 4);
     request.needs.largest_block_bytes = kBlockBytes[widest];
@@ -164,7 +164,8 @@ TEST(PlanDecoderTest, TakesNoSlotWithoutATile) {
 }
 
 TEST(PlanDecoderTest, HoldsTheKeysAndValuesOfEveryPosition) {
-  // 36 layers, keys and values of 1280 features, 4 bytes.
+  // The model has 36 layers with keys and values of 1280 features, 4 bytes
+  // each.
   const auto plan = PlanDecoder(LargeRequest(64), 64 << 20);
   ASSERT_THAT(plan, IsOk());
   EXPECT_EQ(plan->cache.size_bytes, int64_t{36} * 2 * 1280 * 4 * 64);

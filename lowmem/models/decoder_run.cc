@@ -34,15 +34,15 @@ class Run
  private:
   absl::Status CheckInput(absl::Span<const int32_t> ids) const;
   absl::Status ReadAll(absl::Span<const int32_t> ids, bool wants_state);
-  // The next part of the tokens that are left, after `position` of all.
+  // Returns the next part of the tokens `left`, which begin at `position`.
   DecoderPart NextPart(absl::Span<const int32_t> left, int64_t position,
                        bool is_only_one) const;
-  // Keeps the ids of the panel that the tokens end in.
+  // Keeps the ids of the last panel, if the tokens do not fill it.
   void Remember(absl::Span<const int32_t> ids);
 
   const bool has_output_;
   int64_t tokens_ = 0;
-  // The last ids, of the panel of the cache that is not full.
+  // The ids of the cache's last panel, if it is not full.
   std::array<int32_t, kPanelTokens> last_ids_ = {};
 };
 
@@ -58,8 +58,9 @@ absl::Status Run::CheckInput(absl::Span<const int32_t> ids) const {
   return absl::OkStatus();
 }
 
-// A single token is a vector. Others are whole panels, which begin where panels
-// of the cache do: within one, its tokens are read again.
+// A single token is read as a vector. Several tokens are read in whole panels
+// that begin at panels of the cache; if the position is within a panel, its
+// earlier tokens are read again.
 DecoderPart Run::NextPart(absl::Span<const int32_t> left, int64_t position,
                           bool is_only_one) const {
   DecoderPart part;
@@ -91,7 +92,7 @@ absl::Status Run::ReadAll(absl::Span<const int32_t> ids, bool wants_state) {
     status = pass_.Read(part);
     if (!status.ok()) return PassFault(*store_, status);
   }
-  // Weights that were used where they lie may have changed in the meantime.
+  // Weights that were used in place may have changed in the meantime.
   status = store_->CheckFile();
   if (!status.ok()) return status;
   Remember(ids);

@@ -1,11 +1,11 @@
-// The passes behind DecoderRun; see decoder.h.
+// A run of a decoder, and its implementation; see decoder.h.
 //
 //   absl::StatusOr<std::unique_ptr<DecoderRun>> run =
 //       lowmem_internal::StartDecoderRun(config, weights, store.get(), plan);
 //
-// A run is used by one thread at a time and has workers of its own. The numbers
-// that it returns lie in its arena: the next Append overwrites them. Memory:
-// the arena that the plan has the size of, and the workers' stacks; Append
+// A run is used by one thread at a time and has its own workers. The numbers
+// that it returns are in its arena, and the next Append overwrites them.
+// Memory: the arena, which has the plan's size, and the workers' stacks; Append
 // allocates nothing.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_RUN_H_
@@ -29,41 +29,43 @@ class DecoderRun {
  public:
   virtual ~DecoderRun() = default;
 
-  // Reads tokens after those read before. Returns a number for each entry of
-  // the vocabulary: how likely it is to come next, before softmax. After an
-  // error the run is where it was before the call.
+  // Reads tokens after the earlier ones. Returns the logits of the next token,
+  // one for each entry of the vocabulary. After an error the run is as before
+  // the call.
   virtual absl::StatusOr<absl::Span<const float>> Append(
       absl::Span<const int32_t> ids) = 0;
 
-  // Reads tokens in the same way. Returns the last token's state after the last
-  // norm, a number for each hidden feature, which the next call overwrites; the
-  // output's matrix is not read. For models that make vectors of texts.
+  // Reads tokens in the same way, but does not read the output's matrix.
+  // Returns the last token's state after the last norm, one number for each
+  // hidden feature, which the next call overwrites. For models that make
+  // vectors of texts.
   virtual absl::StatusOr<absl::Span<const float>> AppendForState(
       absl::Span<const int32_t> ids) = 0;
 
-  // The numbers that the last Append returned.
+  // Returns the numbers that the last Append returned.
   virtual absl::Span<const float> logits() const = 0;
 
-  // Forgets what was read.
+  // Forgets all tokens.
   virtual void Clear() = 0;
 
-  // That were read so far.
+  // Returns the number of tokens read so far.
   virtual int64_t tokens() const = 0;
 
   // Returns the times of the last Append's steps: the embeddings, each layer,
   // then the output.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
 
-  // How tiles are read: "when used", or how they are read ahead.
+  // Describes how tiles are read: "when used", or how they are read ahead.
   virtual std::string ReadingDescription() const = 0;
 
-  // The arena's pages that are in memory, as the kernel counts them.
+  // Returns the arena's pages that are in memory, as the kernel counts them, in
+  // bytes.
   virtual int64_t ResidentArenaBytes() const = 0;
 };
 
 namespace lowmem_internal {
 
-// All but the plan must outlive the run.
+// All arguments but the plan must outlive the run.
 absl::StatusOr<std::unique_ptr<DecoderRun>> StartDecoderRun(
     const DecoderConfig& config, const DecoderWeights& weights,
     WeightStore* store, const DecoderPlan& plan);

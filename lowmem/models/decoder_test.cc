@@ -59,7 +59,7 @@ struct Session {
     if (started.ok()) run = *std::move(started);
   }
 
-  // Reads tokens a few at a time; `step` 0: all at once.
+  // Reads `step` tokens at a time; 0: all at once.
   std::vector<float> Append(const std::vector<int32_t>& ids, size_t step = 0) {
     std::vector<float> logits;
     if (step == 0) step = ids.size();
@@ -78,7 +78,7 @@ struct Session {
   std::unique_ptr<DecoderRun> run;
 };
 
-// As large as may be without pinning anything.
+// Returns the largest budget that pins nothing.
 int64_t StreamingBudget(const Decoder& decoder, int64_t positions,
                         int workers) {
   const int64_t all = decoder.Plan(positions, workers, kPlenty)->peak_bytes;
@@ -115,8 +115,8 @@ TEST(DecoderTest, AgreesWithDoublePrecision) {
   }
 }
 
-// Tokens that were read before come from the cache of keys and values: it must
-// not matter which calls they came in.
+// Earlier tokens come from the cache of keys and values. The calls in which
+// they were read must not matter.
 TEST(DecoderTest, HasTheSameBitsHoweverTheTokensAreCutIntoCalls) {
   std::mt19937 random(2);
   const DecoderConfig config = SmallConfig();
@@ -154,7 +154,8 @@ TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
       for (const std::string& folder : {plain, packed}) {
         for (const int workers : {1, 3}) {
           if (type != DType::kF32 && workers == 3) continue;
-          // A read of the disk for each row, whoever computes.
+          // These take a disk read for each row, whatever the number of
+          // workers.
           if (backend == WeightBackend::kDirect && folder == plain &&
               (type != DType::kF32 || workers == 3)) {
             continue;
@@ -176,8 +177,9 @@ TEST(DecoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
   }
 }
 
-// Packed into panels of a worker's unit, tiles go through the ring; other tiles
-// beside it. In every order of many tokens, single ones and outputs.
+// In a file with panels of a worker's unit, tiles go through the ring;
+// otherwise beside it. Tests many tokens, single tokens and outputs in every
+// order.
 TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
   std::mt19937 random(12);
   DecoderConfig config = SmallConfig();
@@ -204,8 +206,8 @@ TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
         EXPECT_GT(ahead.plan.depth, 1);
         deepest = std::max(deepest, ahead.plan.depth);
         EXPECT_NE(ahead.run->ReadingDescription(), "when used");
-        // Tiles beside the ring take a read of the disk for each row, and the
-        // same way in every order.
+        // Tiles outside the ring take a disk read for each row, equally in
+        // every order.
         const bool in_ring = block_columns == 64;
         for (int round = 0; round < (in_ring ? 2 : 1); ++round) {
           // Many tokens and a rest of single ones, then single ones.
@@ -223,13 +225,13 @@ TEST(DecoderTest, HasTheSameBitsWhenItReadsAhead) {
       }
     }
   }
-  // Where a smaller ring leaves room for all tensors, they stay in memory.
+  // If a smaller ring leaves room for all tensors, they stay in memory.
   EXPECT_EQ(deepest, 8);
 }
 
-// Planned is measured: nothing is touched beyond the plan (a page that cannot
-// be touched lies there), and of the least all is, but for the pages around a
-// tile that lies well.
+// Checks the plan against measured memory. Nothing beyond the plan is touched
+// (an inaccessible page lies there). With the smallest budget everything is
+// touched, except pages around a tile that happens to be aligned.
 TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   std::mt19937 random(4);
   const auto between = [&](int64_t low, int64_t high) {
@@ -270,7 +272,8 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
       alone.Append(RandomIds(random, 1, config.vocabulary));
       ASSERT_THAT(alone.status, IsOk());
       EXPECT_LE(alone.run->ResidentArenaBytes(), alone.plan.peak_bytes);
-      // Room for widened tiles is that of whole rows, wider than a panel's.
+      // The buffer for widened tiles has whole rows, which are wider than a
+      // panel's.
       if (budget_alone == kPlenty && type != DType::kF32) continue;
       EXPECT_GE(alone.run->ResidentArenaBytes(),
                 alone.plan.peak_bytes - 4 * kPageBytes)
@@ -285,7 +288,8 @@ TEST(DecoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   }
 }
 
-// A prompt is worth more memory than a single token: it is read in fewer parts.
+// A prompt justifies more memory than a single token, since it is read in fewer
+// parts.
 TEST(DecoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "choose");
@@ -317,7 +321,7 @@ TEST(DecoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   }
 }
 
-// A token that is read takes about what one takes that is generated.
+// Reading a token takes about as long as generating one.
 TEST(DecoderTest, PredictsEachTokenOnce) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "predict");
@@ -336,7 +340,7 @@ TEST(DecoderTest, PredictsEachTokenOnce) {
   }
 }
 
-// One worker's time is the sum of its passes.
+// With one worker, the time is the sum of the passes.
 TEST(DecoderTest, PredictsOneTokenReadAsOneGenerated) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "one");
@@ -355,8 +359,8 @@ TEST(DecoderTest, PredictsOneTokenReadAsOneGenerated) {
   }
 }
 
-// Each step waits for every worker, over 2 us; the last chunk may be of one
-// feature.
+// Each step waits for every worker, for more than 2 us. The last chunk may have
+// a single feature.
 TEST(DecoderTest, PredictsMoreTimeForMoreChunks) {
   const std::string folder = WriteDecoder(
       RandomDecoder(SmallConfig(), DType::kF32, 31), DType::kF32, "chunks");
@@ -428,7 +432,7 @@ TEST(DecoderTest, SaysSoWhenTheFileChangesBetweenCalls) {
   }
 }
 
-// The tokens of a call that failed are not read, and the next is as any.
+// The tokens of a failed call are not read, and the next call works as usual.
 TEST(DecoderTest, TellsTheErrorOfWhicheverReadFails) {
   const DecoderConfig config = SmallConfig();
   const std::string folder = WriteDecoder(
@@ -548,7 +552,7 @@ TEST(DecoderTest, RefusesACheckpointThatTheConfigContradicts) {
   other.tensors["lm_head.weight"] = other.tensors["wpe.weight"];
   EXPECT_TRUE(absl::StrContains(
       open(other), "lm_head.weight is [80, 48], but the config asks for"));
-  // The table of words is no output where the config says so.
+  // The table of words must not serve as output if the config forbids it.
   other = good;
   other.config.ties_output = false;
   EXPECT_TRUE(absl::StrContains(open(other), "no tensor \"lm_head.weight\""));
@@ -588,7 +592,7 @@ TEST(DecoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
   }
 }
 
-// The table of words is the output's matrix as well.
+// The output's matrix is a separate copy of the words, which stays finite.
 TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestDecoder decoder = RandomDecoder(SmallConfig(), DType::kF32, 31);
   decoder.config.ties_output = false;
@@ -609,8 +613,8 @@ TEST(DecoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   EXPECT_THAT(session.status, IsOk());
 }
 
-// A file of tied matrices may have either; one that has both and a config that
-// ties them is computed by the config, and the head is named.
+// A file with tied matrices may have either one. If it has both and the config
+// ties them, the words count and the head is reported as unused.
 TEST(DecoderTest, ATiedOutputIsTheWordsWhateverTheFileHas) {
   const TestDecoder plain = RandomDecoder(SmallConfig(), DType::kF32, 14);
   TestDecoder only_head = plain;
@@ -639,7 +643,7 @@ TEST(DecoderTest, ATiedOutputIsTheWordsWhateverTheFileHas) {
       UnusedTensors(b.decoder->store(), TensorsToPin(b.decoder->weights())),
       testing::UnorderedElementsAre("lm_head.weight",
                                     "h.0.attn.lora_A.weight"));
-  // The usual name is asked for if neither is there.
+  // If neither exists, the error names the usual tensor.
   TestDecoder neither = plain;
   neither.tensors.erase("wte.weight");
   EXPECT_TRUE(absl::StrContains(
@@ -658,7 +662,7 @@ TEST(DecoderTest, FindsNamesWithAPrefixAndAnOutputOfItsOwn) {
   for (const auto& [name, tensor] : plain.tensors) {
     renamed.tensors["transformer." + name] = tensor;
   }
-  // Twice the words: the bits double with them.
+  // The head is twice the words, so the logits double exactly.
   TestTensor& head = renamed.tensors["lm_head.weight"];
   head = plain.tensors.at("wte.weight");
   for (float& value : head.values) value *= 2;

@@ -1,15 +1,16 @@
-// The tiles that one worker of a decoder reads, in the order of their use; the
-// list for reading ahead.
+// Lists the tiles that one worker of a decoder reads, in the order of their
+// use, so that they can be read ahead.
 //
 //   TileList list;  // without capacity: they are counted
 //   absl::StatusOr<DecoderTiles> starts =
 //       RecordDecoderTiles(weights, plan, store, worker, &list);
 //
-// First those of the layers for a single token, then those of the output, which
-// follow it in generation, then those of the layers for many tokens. They are
-// those of the products in decoder_pass.cc; a run that asks for another ends
-// with an error. The list is the caller's and gets copies; nothing else is
-// kept. Thread-safe for different lists. Memory: none. Errors are Weight's.
+// The list has the tiles of the layers for a single token, then those of the
+// output, which follow in generation, then those of the layers for many tokens.
+// They must be those of the products in decoder_pass.cc: a run that needs
+// another tile ends with an error. The caller owns the list, which gets copies;
+// nothing else is kept. Thread-safe for different lists. Memory: none. Errors
+// are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_TILES_H_
@@ -31,8 +32,7 @@ namespace footprint::lowmem_internal {
 // The queries, the keys or the values of a layer.
 struct HeadPart {
   const LinearPart* linear;
-  // The features of one head of keys, or of all heads of queries that share
-  // one.
+  // The features of one head of keys, or of all query heads that share one.
   int64_t features;
 
   // Returns the outputs of the matrix that belong to these heads of keys.
@@ -46,11 +46,11 @@ struct HeadPart {
 std::array<HeadPart, 3> HeadParts(const DecoderLayerWeights& layer,
                                   const DecoderConfig& config);
 
-// A layer as the plan has it computed.
+// Returns the shape of a layer according to the plan.
 LayerShape MakeLayerShape(const DecoderPlan& plan);
 
-// The places where parts of the list begin, and the work of each part; a single
-// token's layers begin at 0. And the work of each part.
+// The positions in the list where its parts begin (a single token's layers
+// begin at 0), and the work of each part.
 struct DecoderTiles {
   int64_t output = 0;
   int64_t many_tokens = 0;

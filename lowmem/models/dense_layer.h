@@ -7,11 +7,11 @@
 //   absl::StatusOr<footprint::DenseModule> dense =
 //       footprint::DenseModule::Open("LaBSE/2_Dense");
 //
-// The matrix stays in its file: rows are read one by one, each time. Sums are
-// double precision.
+// The matrix stays in its file, and each call reads its rows one by one. Sums
+// are in double precision.
 //
-// A layer is plain data; the store is the caller's and outlives it. A module
-// owns its file. Thread-compatible. Memory: one row.
+// A layer is plain data; the caller's store must outlive it. A module owns its
+// file. Thread-compatible. Memory: one row.
 //
 // Errors are the store's. Opening a module also fails with NotFound if a file
 // is missing, InvalidArgument if its files contradict each other, and
@@ -37,7 +37,7 @@ enum class DenseKind { kNone, kTanh, kRelu, kGelu, kSigmoid };
 
 struct DenseLayer {
   WeightStore* store = nullptr;
-  LinearWeights weights;  // without a bias where there is none
+  LinearWeights weights;  // no bias if there is none
   DenseKind kind = DenseKind::kNone;
 
   int64_t inputs() const { return weights.matrix.columns(); }

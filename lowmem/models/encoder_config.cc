@@ -20,13 +20,13 @@ void ReadBert(ConfigReader& reader, EncoderConfig& config) {
   config.token_types = reader.ExtentOr("type_vocab_size", 2);
   config.epsilon = reader.EpsilonOr("layer_norm_eps", 1e-12);
   config.activation = reader.ActivationOr("hidden_act", "gelu");
-  // Each token would see only those before it.
+  // In a decoder each token would see only those before it.
   if (reader.FlagOr("is_decoder", false)) {
     reader.Refuse("is_decoder", "true", "\"false\"");
   }
 }
 
-// BERT's keys; positions begin after the padding's.
+// Reads BERT's keys; positions begin after that of the padding.
 void ReadRoberta(ConfigReader& reader, EncoderConfig& config) {
   ReadBert(reader, config);
   config.family = EncoderFamily::kRoberta;
@@ -39,7 +39,8 @@ void ReadRoberta(ConfigReader& reader, EncoderConfig& config) {
   }
 }
 
-// RoBERTa's positions, no types of tokens, and scores that depend on distances.
+// Reads a config with RoBERTa's positions, no token types, and distances in the
+// scores.
 void ReadMpnet(ConfigReader& reader, EncoderConfig& config) {
   ReadRoberta(reader, config);
   config.family = EncoderFamily::kMpnet;

@@ -1,18 +1,19 @@
-// The shape of a BERT-family encoder, as a checkpoint's config.json says it.
+// The shape of a BERT-family encoder, read from a checkpoint's config.json.
 //
 //   absl::StatusOr<footprint::EncoderConfig> config =
 //       footprint::ReadEncoderConfig("bert-large-uncased/config.json");
 //
-// Families: "bert" (base, large, multilingual, MiniLM) and "distilbert", found
-// as model_family.h says, with the keys that their public checkpoints have.
-// Keys that do not change what is computed are ignored; a value that would is
-// checked.
+// Families: "bert" (base, large, multilingual, MiniLM), "distilbert", RoBERTa's
+// and MPNet's, found as in model_family.h, with the keys of their public
+// checkpoints. Keys that do not change the computation are ignored. The values
+// of keys that do are checked.
 //
-// InvalidArgument: not JSON, a key is missing or impossible, heads do not
-// divide the hidden size; the text names the file and the key. Unimplemented:
-// another family, activation or kind of position. NotFound: no such file.
+// InvalidArgument if the file is not JSON, if a key is missing or impossible,
+// or if heads do not divide the hidden size; the message names the file and the
+// key. Unimplemented if the family, the activation or the kind of positions is
+// not known. NotFound if there is no such file.
 //
-// Plain data of 72 bytes; thread-safe. Memory: while it is read,
+// Plain data of about 100 bytes; thread-safe. Memory: during the read,
 // ConfigReader's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_CONFIG_H_
@@ -26,7 +27,7 @@
 
 namespace footprint {
 
-// kRoberta stands for XLM-R and CamemBERT, too.
+// kRoberta also stands for XLM-R and CamemBERT.
 enum class EncoderFamily { kBert, kDistilBert, kRoberta, kMpnet };
 
 struct EncoderConfig {
@@ -36,15 +37,14 @@ struct EncoderConfig {
   int64_t heads = 0;
   int64_t intermediate = 0;
   int64_t vocabulary = 0;
-  int64_t positions = 0;  // that a text has
-  // The row of the table of positions that the first token has. RoBERTa's begin
-  // after that of the padding, which each padding token has.
+  int64_t positions = 0;  // the most that a text can have
+  // The first token's row in the table of positions. RoBERTa's positions begin
+  // after that of the padding, which all padding tokens share.
   int64_t first_position = 0;
-  int64_t padding_id = -1;  // -1: padding has no position of its own
+  int64_t padding_id = -1;  // -1: padding has no separate position
   int64_t token_types = 0;  // 0: the family has none
-  // The number of buckets into which distances between two tokens fall. Each
-  // adds a bias to a head's scores (MPNet's relative positions); 0: there is
-  // none.
+  // The number of buckets for the distance between two tokens. Each bucket adds
+  // a bias to a head's scores (MPNet's relative positions); 0: no bias.
   int64_t distances = 0;
   float epsilon = 1e-12f;
   Activation activation = Activation::kGelu;
@@ -57,7 +57,7 @@ bool operator==(const EncoderConfig& a, const EncoderConfig& b);
 
 absl::StatusOr<EncoderConfig> ReadEncoderConfig(absl::string_view path);
 
-// `name` is for messages.
+// `name` stands in messages.
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
                                                  absl::string_view name);
 

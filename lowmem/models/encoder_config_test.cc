@@ -82,7 +82,7 @@ TEST(ParseEncoderConfigTest, SaysWhichKeyIsWrong) {
                                 "relative_key"));
 }
 
-// Causal attention would be another model, and no tensor shows it.
+// Causal attention would be another model, and no tensor would reveal it.
 TEST(ParseEncoderConfigTest, RefusesADecoder) {
   EXPECT_TRUE(absl::StrContains(
       Fault("\"model_type\"", "\"is_decoder\": true, \"model_type\"",
@@ -96,7 +96,7 @@ TEST(ParseEncoderConfigTest, RefusesADecoder) {
       IsOk());
 }
 
-// RoBERTa's config has BERT's keys; without its name nothing else shows it.
+// RoBERTa's config has BERT's keys; only its name tells them apart.
 TEST(ParseEncoderConfigTest, KnowsRobertaByItsNameAlone) {
   constexpr char kRoberta[] = R"({KEYS
     "bos_token_id": 0, "eos_token_id": 2, "hidden_act": "gelu",
@@ -121,7 +121,7 @@ TEST(ParseEncoderConfigTest, KnowsRobertaByItsNameAlone) {
     EXPECT_EQ(roberta->token_types, 1);
   }
   EXPECT_TRUE(absl::StrContains(parse("").status().message(), "RoBERTa"));
-  // The same keys with BERT's name are BERT's.
+  // The same keys with BERT's name are those of BERT.
   EXPECT_THAT(parse(R"("architectures": ["BertModel"],)"), IsOk());
   EXPECT_TRUE(absl::StrContains(
       parse(R"("model_type": "gpt2",)").status().message(), "gpt2"));
@@ -145,7 +145,7 @@ TEST(ParseEncoderConfigTest, KnowsBothNamesOfAnActivation) {
   }
 }
 
-// As that of a classifier of many labels.
+// A classifier with many labels has a large config.
 TEST(ReadEncoderConfigTest, ReadsLargeConfigsAndRefusesOthers) {
   const auto read = [](size_t bytes) {
     const std::string labels(bytes, 'x');

@@ -1,5 +1,5 @@
-// The encoder against numbers that numpy computed in double precision, with the
-// error that PyTorch's float32 has on them as the measure; of each family.
+// Compares the encoder of each family with results that numpy computed in
+// double precision. The error of PyTorch's float32 is the measure.
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,8 @@ TEST(EncoderGoldenTest, RobertaErrsAtMostTwiceAsMuchAsPyTorch) {
   ExpectAtMostTwicePyTorchsError({"golden_roberta", EncoderFamily::kRoberta});
 }
 
-// Of 200 tokens: distances that have a kind each, and that share one.
+// The text has 200 tokens: short distances with a bucket of their own, and long
+// ones that share a bucket.
 TEST(EncoderGoldenTest, MpnetErrsAtMostTwiceAsMuchAsPyTorch) {
   ExpectAtMostTwicePyTorchsError({"golden_mpnet", EncoderFamily::kMpnet});
 }

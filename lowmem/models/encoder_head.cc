@@ -12,7 +12,7 @@ namespace footprint {
 namespace {
 
 struct HeadNames {
-  const char* prefix;  // of the first layer alone
+  const char* prefix;  // of the first layer only
   const char* first;
   DenseKind kind;
   const char* last;

@@ -1,5 +1,5 @@
-// The head of a classifier or a reranker: its logits from the state of a text's
-// first token.
+// The head of a classifier or a reranker, which computes logits from the state
+// of a text's first token.
 //
 //   absl::StatusOr<std::vector<footprint::DenseLayer>> head =
 //       footprint::FindEncoderHead(encoder->config(), &encoder->store());
@@ -10,11 +10,11 @@
 // and classifier, RoBERTa's, XLM-R's, CamemBERT's and MPNet's two layers of the
 // classifier, DistilBERT's with ReLU.
 //
-// Pure; layers refer to the store, which outlives them. Memory: one row and the
-// vectors between layers.
+// Pure; layers refer to the store, which must outlive them. Memory: one row and
+// the vectors between layers.
 //
-// NotFound: the checkpoint has no head. InvalidArgument: a head of another
-// shape. Errors of ApplyLayers are the store's.
+// NotFound if the checkpoint has no head. InvalidArgument if the head has
+// another shape. Errors of ApplyLayers are the store's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_HEAD_H_

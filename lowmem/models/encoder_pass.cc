@@ -102,7 +102,7 @@ void EncoderPass::Work(int worker) {
     if (worker == 0) step_times_.Record(step);
   };
   if (worker == 0) step_times_.Begin();
-  // After a failure streams stand anywhere.
+  // After an error, streams may be at any position.
   team_.RunPhase([&] { return product(worker).SkipTo(0); });
   team_.RunPhase([&] { return ReadNormVectors(worker); });
   team_.RunPhase([&] { return Embed(worker); });
@@ -184,7 +184,7 @@ absl::Status EncoderPass::ReadPositions(const IndexRange& tokens, float* rows) {
   };
   const auto begin = ids_.begin() + tokens.begin;
   const auto end = ids_.begin() + tokens.end;
-  // Padding does not count.
+  // Padding tokens do not advance the position.
   int64_t position = config_.first_position + tokens.begin -
                      std::count_if(ids_.begin(), begin, is_padding);
   if (std::none_of(begin, end, is_padding)) {
@@ -227,7 +227,7 @@ absl::Status EncoderPass::EmbedTokens(const IndexRange& tokens, float* lanes,
 }
 
 absl::Status EncoderPass::Embed(int worker) {
-  // A panel's sums are not in use yet: rows fit there.
+  // A panel's sums are not in use yet, so the rows are stored there.
   const IndexRange own = FindPanels(worker);
   if (own.size() == 0) return absl::OkStatus();
   float* const scratch = sums_ + own.begin * HiddenStride();
@@ -274,8 +274,8 @@ absl::Status EncoderPass::ProjectHead(const EncoderLayerWeights& layer,
     const float* bias;
     PanelOutput output;
   };
-  // Queries lie where their context will. Values lie token after token: weights
-  // are multiplied along their rows.
+  // Queries lie where their context will be. Values lie token after token,
+  // because the product runs along their rows.
   const Projection projections[] = {
       {layer.query,
        vectors_.query,
@@ -304,7 +304,7 @@ void EncoderPass::AttendHead(int64_t head,
   const int64_t panel_stride = features * kPanelTokens;
   const float scale = 1.0f / std::sqrt(static_cast<float>(features));
   for (int64_t panel = 0; panel < panels(); ++panel) {
-    // The panel's queries, then its context.
+    // Holds the panel's queries, then its context.
     float* const place = sums_ + panel * HiddenStride() + head * panel_stride;
     for (int64_t keys = 0; keys < panels(); ++keys) {
       MultiplyPanels(
@@ -324,7 +324,7 @@ void EncoderPass::AttendHead(int64_t head,
   }
 }
 
-// Scores are scaled afterwards, so what is added here is divided by that.
+// Scores are scaled later, so the bias is divided by the scale here.
 void EncoderPass::AddDistances(int64_t head, int64_t panel,
                                float* scores) const {
   const float scale = std::sqrt(static_cast<float>(config_.head_features()));

@@ -1,15 +1,15 @@
-// One sequence's way through an encoder, in a plan's arena: embeddings, layers,
-// output, each step by a team of workers.
+// Takes one sequence through an encoder in a plan's arena: embeddings, layers,
+// output. A team of workers does each step.
 //
 //   EncoderPass pass(config, weights, plan, arena, store);
 //   absl::Status status = pass.OpenStreams();
 //   status = pass.Compute(ids, token_types, states);
 //
-// Everything it is given must outlive it; so must the ids each Compute. Used by
-// one thread at a time. Memory: the arena's; besides, when it is made, some
-// bytes a worker and a layer. Compute allocates nothing unless it fails. Errors
-// are the store's. DataLoss: states that are NaN or infinite; the text names
-// the first layer that gives them.
+// The arguments must outlive the pass, and the ids must outlive Compute. Used
+// by one thread at a time. Memory: the arena's, and some bytes for each worker
+// and layer, which the constructor allocates. Compute allocates nothing unless
+// it fails. Errors are the store's. DataLoss if states are NaN or infinite; the
+// message names the first such layer.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PASS_H_
@@ -36,11 +36,12 @@ class EncoderPass : public LayerPass {
               const EncoderPlan& plan, const MappedBlock& arena,
               WeightStore* store);
 
-  // Begins to read ahead, if the backend does; before the first Compute.
+  // Starts reading ahead if the backend supports it. Must be called before the
+  // first Compute.
   absl::Status OpenStreams();
 
   // Writes tokens * hidden numbers. `token_types` has one for each token, or is
-  // empty for all zero; both were checked.
+  // empty if all are zero; the caller has checked both.
   absl::Status Compute(absl::Span<const int32_t> ids,
                        absl::Span<const int32_t> token_types, float* states);
 
@@ -55,10 +56,10 @@ class EncoderPass : public LayerPass {
     float* expand;
     float* contract;
     NormWeights output_norm;
-    float* distances;  // of all layers: by kind of distance, then by head
+    float* distances;  // of all layers: by bucket, then by head
   };
 
-  // Rows of the tables that a worker adds up.
+  // The rows of the tables that a worker adds.
   struct EmbeddingRows {
     float* word;
     float* type;
@@ -66,7 +67,7 @@ class EncoderPass : public LayerPass {
     int64_t type_in_memory = -1;
   };
 
-  // Memory that one worker has for itself.
+  // The memory of one worker.
   struct WorkerScratch {
     float* key;
     float* value;
@@ -81,9 +82,9 @@ class EncoderPass : public LayerPass {
   absl::Status ReadNormVectors(int worker);
   absl::Status ReadLayerVectors(int64_t layer, int worker);
   absl::Status Embed(int worker);
-  // Their sums of rows go to the panel's lanes from `lanes` on.
-  // The rows of the tokens' positions.
+  // Reads the rows of the tokens' positions.
   absl::Status ReadPositions(const IndexRange& tokens, float* rows);
+  // Adds the tokens' rows into the panel's lanes from `lanes` on.
   absl::Status EmbedTokens(const IndexRange& tokens, float* lanes,
                            EmbeddingRows* rows);
   absl::Status Attend(const EncoderLayerWeights& layer, int worker);
@@ -99,14 +100,14 @@ class EncoderPass : public LayerPass {
   const EncoderPlan& plan_;
 
   float* const sums_;
-  float* const chunk_;  // shares its place with the workers' buffers
+  float* const chunk_;  // shares memory with the workers' buffers
   LayerVectors vectors_;
   std::vector<WorkerScratch> worker_scratch_;
 
-  // The sequence that is being computed.
+  // The current sequence.
   absl::Span<const int32_t> ids_;
   absl::Span<const int32_t> token_types_;
-  float* states_ = nullptr;  // where its output goes
+  float* states_ = nullptr;  // its output
 };
 
 }  // namespace footprint::lowmem_internal

@@ -40,14 +40,14 @@ TEST(PlanEncoderTest, FitsBertLargeIntoAFewMebibytes) {
   }
 }
 
-// With so much more than the least budget.
+// Sizes for a budget that exceeds the smallest by this much.
 struct PlannedSizes {
   int64_t tokens, spare_kibibytes;
   int64_t tile_bytes, chunk_features;
 };
 
-// The sizes that further bytes are spent on first decide how fast a budget is.
-// Better sizes are written down anew.
+// The order in which a budget grows the sizes decides its speed. Update the
+// sizes when they get better.
 TEST(PlanEncoderTest, SpendsABudgetAsItDid) {
   constexpr PlannedSizes kPlanned[] = {
       {1, 64, 32000, 256},   {1, 200, 97656, 256},   {1, 400, 190733, 512},
@@ -93,7 +93,7 @@ void ExpectSound(const EncoderPlan& plan) {
   EXPECT_EQ(plan.slots.offset_bytes % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.slots) % 4096, 0);
   EXPECT_EQ(plan.part_bytes(plan.wide) % 64, 0);
-  // Tiles that are read ahead are in a list, and there is room for all of them.
+  // The list has room for all tiles that are read ahead.
   EXPECT_EQ(plan.depth > 1, plan.schedule.size_bytes > 0);
   if (plan.depth > 1) {
     EXPECT_GE(plan.part_bytes(plan.schedule),
@@ -120,7 +120,7 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
     request.config.hidden = request.config.heads * between(1, 128);
     request.config.intermediate = between(1, 5000);
     request.workers = static_cast<int>(between(1, 8));
-    // Floats or halves, and the types of GGUF.
+    // The blocks are floats, 16-bit floats, and the types of GGUF.
     constexpr int64_t kBlockBytes[] = {1024, 512, 272, 210, 144};
     const int64_t widest = between(0, 4);
     request.needs.largest_block_bytes = kBlockBytes[widest];
@@ -154,8 +154,7 @@ TEST(PlanEncoderTest, NeverExceedsTheBudgetAndGrowsWithIt) {
   }
 }
 
-// Any number of slots may be more than there are tiles, and all tensors may
-// have room.
+// The slots may outnumber the tiles, and all tensors may fit.
 TEST(PlanEncoderTest, TakesNoSlotWithoutATile) {
   for (const int64_t tiles : {0, 1, 2, 5, 7}) {
     EncoderPlanRequest request = LargeRequest(16);

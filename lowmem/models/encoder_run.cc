@@ -86,7 +86,7 @@ absl::StatusOr<absl::Span<const float>> Run::Compute(
     if (!status.ok()) return PassFault(*store_, status);
     written += static_cast<int64_t>(sequence.ids.size()) * config_.hidden;
   }
-  // Weights that were used where they lie may have changed in the meantime.
+  // Weights that were used in place may have changed in the meantime.
   const absl::Status status = store_->CheckFile();
   if (!status.ok()) return status;
   return absl::MakeConstSpan(output, written);

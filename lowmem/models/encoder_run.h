@@ -1,12 +1,12 @@
-// The forward pass behind EncoderRun; see encoder.h.
+// A run of an encoder, and its implementation; see encoder.h.
 //
 //   absl::StatusOr<std::unique_ptr<EncoderRun>> run =
 //       lowmem_internal::StartEncoderRun(config, weights, store.get(), plan);
 //
-// A run is used by one thread at a time and has workers of its own. The numbers
-// that it returns lie in its arena: the next Forward overwrites them. Memory:
-// the arena that the plan has the size of, and the workers' stacks; Forward
-// allocates nothing.
+// A run is used by one thread at a time and has its own workers. The numbers
+// that it returns are in its arena, and the next Forward overwrites them.
+// Memory: the arena, which has the plan's size, and the workers' stacks;
+// Forward allocates nothing.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_RUN_H_
@@ -25,7 +25,8 @@
 
 namespace footprint {
 
-// `token_types` has one for each token, or is empty for all zero.
+// A sequence. `token_types` has one for each token, or is empty if all are
+// zero.
 struct EncoderSequence {
   absl::Span<const int32_t> ids;
   absl::Span<const int32_t> token_types;
@@ -35,19 +36,19 @@ class EncoderRun {
  public:
   virtual ~EncoderRun() = default;
 
-  // Runs the tokens, from 1 to as many as planned; `token_types` has one for
-  // each token, or is empty for all zero.
+  // Runs at least one and at most as many tokens as planned. `token_types` has
+  // one for each token, or is empty if all are zero.
   virtual absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
 
-  // Several sequences, one after the other: returns the states of the first's
-  // tokens, then of the second's, with nothing between. Each has the bits that
-  // Forward gives it in a plan for as many tokens (see encoder.h about plans
-  // for a single one). Lengths are the sequences' own and may differ: there is
-  // neither padding nor a mask. Leave out the padding at a sequence's end; the
-  // others' states are what they would be if a mask hid it. (Without tokens
-  // before others, these stand at other positions: that is another input.) All
-  // are checked before the first is begun; an error names the sequence.
+  // Runs several sequences one after the other. Returns the states of the first
+  // sequence's tokens, then of the second's, with nothing between. Each has the
+  // bits that Forward gives it in a plan for as many tokens (see encoder.h
+  // about plans for a single one). Lengths may differ: there is neither padding
+  // nor a mask. Leave out the padding at a sequence's end; the other states are
+  // then as if a mask hid it. (Padding before other tokens moves their
+  // positions and must not be left out.) All sequences are checked before the
+  // first is run; an error names the sequence.
   virtual absl::StatusOr<absl::Span<const float>> ForwardBatch(
       absl::Span<const EncoderSequence> sequences) = 0;
 
@@ -55,16 +56,17 @@ class EncoderRun {
   // layer; ForwardBatch counts all sequences together.
   virtual absl::Span<const int64_t> step_nanoseconds() const = 0;
 
-  // How tiles are read: "when used", or how they are read ahead.
+  // Describes how tiles are read: "when used", or how they are read ahead.
   virtual std::string ReadingDescription() const = 0;
 
-  // The arena's pages that are in memory, as the kernel counts them.
+  // Returns the arena's pages that are in memory, as the kernel counts them, in
+  // bytes.
   virtual int64_t ResidentArenaBytes() const = 0;
 };
 
 namespace lowmem_internal {
 
-// All but the plan must outlive the run.
+// All arguments but the plan must outlive the run.
 absl::StatusOr<std::unique_ptr<EncoderRun>> StartEncoderRun(
     const EncoderConfig& config, const EncoderWeights& weights,
     WeightStore* store, const EncoderPlan& plan);

@@ -78,8 +78,8 @@ RunResult Encode(const std::string& folder, WeightBackend backend, int workers,
   return result;
 }
 
-// With which tiles, chunks and rings are as large as they may be while no
-// tensor stays in memory.
+// Returns a budget with which tiles, chunks and rings have their largest sizes
+// while no tensor stays in memory.
 int64_t StreamingBudget(const Encoder& encoder, int64_t tokens, int workers) {
   const int64_t least = *encoder.MinBudgetBytes(tokens, workers);
   const int64_t all = encoder.Plan(tokens, workers, kPlenty)->peak_bytes;
@@ -113,7 +113,7 @@ TEST(EncoderTest, AgreesWithDoublePrecision) {
                                : std::vector<int32_t>();
         const std::vector<double> expected =
             EncodeReference(checkpoint, ids, types);
-        // Workers that wait for each other take long on a busy machine.
+        // Workers that wait for each other are slow on a busy machine.
         const int workers = tokens == 33 ? 2 : 1;
         ForEachVectorTarget([&](bool) {
           const RunResult actual = Encode(folder, WeightBackend::kPread,
@@ -166,8 +166,8 @@ TEST(EncoderTest, HasTheSameBitsForEveryBackendBudgetAndNumberOfWorkers) {
 TEST(EncoderTest, HasTheSameBitsWhenTheFileIsPacked) {
   std::mt19937 random(5);
   EncoderConfig config = SmallConfig();
-  // Two panels and, of the features between, three; the last ones narrow. Their
-  // rows are read one by one.
+  // The hidden features take two panels and the intermediate ones three, of
+  // which the last are narrow. Their rows are read one by one.
   config.hidden = 276;
   for (const DType type : {DType::kF32, DType::kF16}) {
     const TestCheckpoint checkpoint = RandomCheckpoint(config, type, 13);
@@ -184,7 +184,7 @@ TEST(EncoderTest, HasTheSameBitsWhenTheFileIsPacked) {
         const int workers = tokens == 1 ? 1 : 2;
         const int64_t streaming = StreamingBudget(**encoder, tokens, workers);
         for (const int64_t budget : {int64_t{400000}, streaming, kPlenty}) {
-          // Past the cache, how many tokens there are changes no read.
+          // Direct reads do not depend on the number of tokens.
           if (backend == WeightBackend::kDirect && tokens == 1 &&
               budget == 400000) {
             continue;
@@ -229,7 +229,7 @@ TEST(EncoderTest, SaysSoWhenTheFileChangesBetweenRuns) {
   }
 }
 
-// Also of workers that wait for each other, and the next pass is as any.
+// Also covers workers that wait for each other. The next pass works as usual.
 TEST(EncoderTest, TellsTheErrorOfWhicheverReadFails) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
@@ -268,9 +268,10 @@ TEST(EncoderTest, TellsTheErrorOfWhicheverReadFails) {
   EXPECT_EQ(states(), expected);
 }
 
-// Planned is measured: nothing is touched beyond the plan (a page that cannot
-// be touched lies there), and by one worker all is, but for the pages around a
-// tile that lies well, and a row that no more tile has room for.
+// Checks the plan against measured memory. Nothing beyond the plan is touched
+// (an inaccessible page lies there). One worker touches everything, except
+// pages around a tile that happens to be aligned and a row for which no further
+// tile has room.
 TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   std::mt19937 random(3);
   const auto between = [&](int64_t low, int64_t high) {
@@ -305,7 +306,8 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
     const int64_t streaming = StreamingBudget(**encoder, tokens, 1);
     for (const int64_t budget_alone :
          {*(*encoder)->MinBudgetBytes(tokens, 1), streaming, kPlenty}) {
-      // A ring's slots are all for the largest tile, which not each may meet.
+      // All slots of a ring have the size of the largest tile, which not every
+      // slot receives.
       if (budget_alone == streaming && backend == WeightBackend::kDirect) {
         continue;
       }
@@ -323,7 +325,7 @@ TEST(EncoderTest, HoldsWhatThePlanSaysOverRandomShapesAndBudgets) {
   }
 }
 
-// A page less is predicted to take longer than the choice may.
+// With a page less, the predicted time exceeds the choice's limit.
 TEST(EncoderTest, ChoosesTheLeastBudgetThatCostsNextToNoTime) {
   EncoderConfig config = SmallConfig();
   config.hidden = 192;
@@ -366,7 +368,8 @@ TEST(EncoderTest, PredictsMoreTimeForMoreChunks) {
   ASSERT_THAT(encoder, IsOk());
   auto plan = (*encoder)->Plan(33, 2, kPlenty);
   ASSERT_THAT(plan, IsOk());
-  // Each layer has one step that widens and one that narrows: over 2 us each.
+  // For each chunk a layer has one step that widens and one that narrows, of
+  // more than 2 us each.
   const double steps_of_chunk = 2 * static_cast<double>(SmallConfig().layers);
   double last = 0;
   for (const int64_t chunks : {1, 2, 3}) {
@@ -400,8 +403,7 @@ TEST(EncoderTest, PredictsTheTimeOfResidentWeightsWhereAllArePinned) {
 
 TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
   EncoderConfig config = SmallConfig();
-  config.layers =
-      6;  // more than rings hold, so that a few are kept beside them
+  config.layers = 6;  // more than rings hold, so some stay beside them
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 16), DType::kF32, "keeps");
   const std::vector<int32_t> ids = {3, 1, 4, 1, 5};
@@ -420,7 +422,7 @@ TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
       ASSERT_THAT(plan, IsOk());
       EXPECT_LE(plan->peak_bytes, budget);
       EXPECT_GE(plan->pinned.count, pinned_before);
-      // Nothing is read into slots that are not there.
+      // Without slots, nothing is read into them.
       EXPECT_EQ(plan->slots.size_bytes == 0, budget == all);
       if (plan->pinned.count > 0 && budget < all) ++partly_pinned;
       pinned_before = plan->pinned.count;
@@ -436,7 +438,7 @@ TEST(EncoderTest, KeepsTensorsWhereTheBudgetHasRoomAndReadsThemOnce) {
       ASSERT_THAT((*run)->Forward(ids, {}), IsOk());
       const int64_t read = (*encoder)->store().counters().bytes_read - begin;
       EXPECT_LE((*run)->ResidentArenaBytes(), plan->peak_bytes);
-      // Reading ahead makes the count of one pass uncertain by a ring.
+      // Reading ahead makes the count of a pass uncertain by one ring.
       if (backend == WeightBackend::kPread) {
         EXPECT_LE(read, read_before);
       }
@@ -454,14 +456,15 @@ TEST(EncoderTest, ReadsAheadNoFurtherThanThereAreTiles) {
   config.layers = 1;
   config.heads = 1;
   config.intermediate = 256;  // one chunk
-  config.vocabulary = 5000;   // what does not go through rings
+  config.vocabulary = 5000;   // for reads outside the rings
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(config, DType::kF32, 24), DType::kF32, "few_tiles");
   const std::vector<int32_t> ids = {4999, 1, 4, 1, 5};
   const auto encoder = Encoder::Open(folder, WeightBackend::kDirect);
   ASSERT_THAT(encoder, IsOk());
   const int64_t budget = StreamingBudget(**encoder, 5, 1);
-  // Queries, keys, values, their output, the feed-forward part's two.
+  // The tiles are queries, keys, values, their output, and two of the
+  // feed-forward part.
   EXPECT_EQ((*encoder)->Plan(5, 1, budget)->depth, 6);
   const RunResult ahead =
       Encode(folder, WeightBackend::kDirect, 1, budget, ids);
@@ -475,8 +478,8 @@ std::vector<float> Floats(absl::Span<const float> states) {
   return {states.begin(), states.end()};
 }
 
-// As many as planned; of other backends, which know nothing of sequences, a
-// few.
+// Returns as many lengths as planned. Other backends do not depend on sequences
+// and get a few.
 std::vector<int64_t> BatchLengths(WeightBackend backend) {
   if (backend == WeightBackend::kDirect) return {17, 1, 3};
   std::vector<int64_t> lengths = {64, 1, 17, 3, 2};
@@ -486,8 +489,8 @@ std::vector<int64_t> BatchLengths(WeightBackend backend) {
   return lengths;
 }
 
-// Sequences of these lengths, twice at once, and one of them by itself, in the
-// plan of the batch.
+// Runs sequences of these lengths twice as a batch and one of them by itself,
+// all in the plan of the batch.
 void ExpectABatchIsItsSequences(const Encoder& encoder,
                                 const EncoderConfig& config,
                                 const EncoderPlan& single,
@@ -524,8 +527,8 @@ void ExpectABatchIsItsSequences(const Encoder& encoder,
   EXPECT_EQ(Floats(*first), expected);
 }
 
-// One after the other is what a batch is compared with; the room for outputs is
-// all that it takes besides.
+// A batch must equal its sequences one after the other, and needs more memory
+// only for the outputs.
 TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
   std::mt19937 random(6);
   const EncoderConfig config = SmallConfig();
@@ -533,18 +536,18 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
     const std::string folder =
         WriteCheckpoint(RandomCheckpoint(config, type, 20), type, "batch");
     for (const WeightBackend backend : kWeightBackends) {
-      // The code that widens a tile knows nothing of sequences; one backend is
-      // enough.
+      // The code that widens a tile does not depend on sequences, so one
+      // backend is enough.
       if (type != DType::kF32 && backend != WeightBackend::kDirect) {
         continue;
       }
       SCOPED_TRACE(std::string(WeightBackendName(backend)));
       const auto encoder = Encoder::Open(folder, backend);
       ASSERT_THAT(encoder, IsOk());
-      // 64 tokens of 48 features are three pages.
+      // The states of 64 tokens with 48 features take three pages.
       constexpr int64_t kTokens = 64;
       const int64_t output_bytes = 16 * kTokens * config.hidden * 4;
-      // Where tiles are copied, those of the least budget are a row each.
+      // If tiles are copied, those of the smallest budget are one row each.
       const bool copies =
           backend == WeightBackend::kPread || backend == WeightBackend::kDirect;
       const int workers = copies ? 2 : 1;
@@ -565,8 +568,8 @@ TEST(EncoderTest, ComputesABatchAsItsSequencesOneAfterTheOther) {
   }
 }
 
-// The contract of encoder.h for one token: its bits are the plan's, for one
-// token or for more, and no others.
+// encoder.h promises for one token that its bits depend only on whether the
+// plan is for one token or for more.
 TEST(EncoderTest, GivesOneTokenTheBitsOfItsPlan) {
   const EncoderConfig config = SmallConfig();
   const std::string folder = WriteCheckpoint(
@@ -715,7 +718,7 @@ TEST(EncoderTest, NamesTheFirstLayerWhoseStatesAreNotFinite) {
   }
 }
 
-// Nothing that is NaN stays behind, and what is not used is not asked.
+// No NaN remains, and unused tensors are not read.
 TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   TestCheckpoint checkpoint = RandomCheckpoint(SmallConfig(), DType::kF32, 31);
   const std::string good = WriteCheckpoint(checkpoint, DType::kF32, "all_good");
@@ -737,7 +740,7 @@ TEST(EncoderTest, GoesOnAfterATokenWhoseStatesAreNotFinite) {
   }
 }
 
-// As a caller may change it that wants to hold less.
+// A caller may shrink a plan in this way to hold less.
 TEST(EncoderTest, RefusesAPlanWhoseRingsDoNotFitItsTiles) {
   const std::string folder = WriteCheckpoint(
       RandomCheckpoint(SmallConfig(), DType::kF32, 33), DType::kF32, "rings");
@@ -763,7 +766,7 @@ TEST(EncoderTest, RefusesAPlanWhoseRingsDoNotFitItsTiles) {
                                               " tiles, but there are ", tiles));
 }
 
-// The memory of another model's plan is no place for this model's tensors.
+// The arena of another model's plan does not fit this model's tensors.
 TEST(EncoderTest, RefusesAPlanThatIsNotItsOwn) {
   EncoderConfig config = SmallConfig();
   int folders = 0;

@@ -1,14 +1,14 @@
-// The tiles that one worker of an encoder reads in a pass, in the order of
-// their use; the list for reading ahead.
+// Lists the tiles that one worker of an encoder reads in a pass, in the order
+// of their use, so that they can be read ahead.
 //
 //   TileList list;  // without capacity: they are counted
 //   absl::Status status = RecordEncoderTiles(weights, plan, store, worker,
 //                                            &list);
 //
-// They are those of the products in encoder_pass.cc; a run that asks for
-// another ends with an error. The list is the caller's and gets copies; nothing
-// else is kept. Thread-safe for different lists. Memory: none. Errors are
-// Weight's.
+// They must be those of the products in encoder_pass.cc: a run that needs
+// another tile ends with an error. The caller owns the list, which gets copies;
+// nothing else is kept. Thread-safe for different lists. Memory: none. Errors
+// are Weight's.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_TILES_H_
@@ -22,7 +22,7 @@
 
 namespace footprint::lowmem_internal {
 
-// A layer as the plan has it computed.
+// Returns the shape of a layer according to the plan.
 LayerShape MakeLayerShape(const EncoderPlan& plan);
 
 absl::Status RecordEncoderTiles(const EncoderWeights& weights,

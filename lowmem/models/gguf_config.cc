@@ -41,7 +41,7 @@ class ConfigTeller {
   bool HasTensor(const char* name) const {
     return index_.FindOrNull(name) != nullptr;
   }
-  // Returns whether any layer has a tensor whose name ends so.
+  // Returns whether any layer has a tensor whose name ends with `end`.
   bool HasInSomeLayer(const char* end) const {
     for (const TensorInfo& tensor : index_.tensors()) {
       if (absl::EndsWith(tensor.name, end)) return true;
@@ -58,7 +58,7 @@ class ConfigTeller {
   double NumberOr(const char* name, double otherwise) {
     if (!HasKey(name)) return otherwise;
     const double number = Keep(index_.Number(Key(name)), otherwise);
-    // JSON has no words for these.
+    // JSON cannot express NaN and infinity.
     if (!std::isfinite(number)) {
       Fail(absl::InvalidArgumentError(absl::StrCat(
           index_.file_name(), ": key \"", Key(name), "\" is ", number,
@@ -132,7 +132,7 @@ void TellGpt2(ConfigTeller& teller) {
               teller.NumberOr("attention.layer_norm_epsilon", 1e-5));
 }
 
-// Returns the numbers of a tensor that angles are divided by.
+// Returns the numbers of a tensor by which angles are divided.
 absl::StatusOr<std::vector<float>> ReadFactors(WeightStore& store,
                                                const char* tensor) {
   const absl::StatusOr<Weight> weight = store.Find(tensor);
@@ -151,7 +151,7 @@ absl::StatusOr<std::vector<float>> ReadFactors(WeightStore& store,
   return factors;
 }
 
-// Longer texts have other factors, so positions end where these do.
+// Longer texts need other factors, so positions end where these factors do.
 void TellLongRope(ConfigTeller& teller, WeightStore& store, Json* parameters) {
   const absl::StatusOr<std::vector<float>> factors =
       ReadFactors(store, "rope_factors_short.weight");
@@ -169,7 +169,7 @@ void TellLongRope(ConfigTeller& teller, WeightStore& store, Json* parameters) {
   }
 }
 
-// What else a file says about YaRN, under config.json's names.
+// Writes the other settings of YaRN under config.json's names.
 void TellYarn(ConfigTeller& teller, Json* parameters) {
   const std::pair<const char*, const char*> kNumbers[] = {
       {"attention_factor", "rope.scaling.yarn_attn_factor"},
@@ -184,15 +184,16 @@ void TellYarn(ConfigTeller& teller, Json* parameters) {
   }
 }
 
-// The angles of each scaling but Llama 3's, which is applied afterwards. A file
-// that says a factor alone means "linear", and an older key may have it.
+// Writes the angles of each scaling except Llama 3's, which is applied
+// afterwards. A file with a factor and no type means "linear"; older files use
+// another key.
 void TellScaling(ConfigTeller& teller, WeightStore& store) {
   Json parameters = Json::object();
   parameters["rope_theta"] = teller.NumberOr("rope.freq_base", 10000.0);
   const std::string type = teller.TextOr("rope.scaling.type", "linear");
   double factor = teller.NumberOr("rope.scaling.factor",
                                   teller.NumberOr("rope.scale_linear", 1));
-  if (factor == 0) factor = 1;  // what says that there is none
+  if (factor == 0) factor = 1;  // some files say 0 for no scaling
   if (type == "yarn") TellYarn(teller, &parameters);
   if ((type == "linear" || type == "yarn") && factor != 1) {
     parameters["rope_type"] = type;
@@ -215,14 +216,14 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
         teller.Integer("embedding_length") /
             std::max<int64_t>(1, teller.Integer("attention.head_count")));
     const int64_t turned = teller.Integer("rope.dimension_count");
-    // The share is multiplied by the head's features and rounded down.
+    // The reader multiplies the share by the head's features and rounds down.
     const double middle = turned < head ? 0.5 : 0;
     parameters["partial_rotary_factor"] =
         (static_cast<double>(turned) + middle) /
         static_cast<double>(std::max<int64_t>(1, head));
   }
   if (teller.Is("gemma3")) {
-    // Sliding layers have angles of their own, without the scaling.
+    // Sliding layers have separate angles, without the scaling.
     Json sliding = {{"rope_theta", teller.NumberOr("rope.freq_base_swa", 1e4)}};
     parameters = {{"full_attention", parameters},
                   {"sliding_attention", sliding}};
@@ -232,8 +233,8 @@ void TellScaling(ConfigTeller& teller, WeightStore& store) {
 
 void TellGemma(ConfigTeller& teller) {
   teller.Tell("hidden_activation", "gelu_pytorch_tanh");
-  // The largest model divides scores by the root of hidden / heads; the others
-  // divide by the root of a head's features.
+  // The largest model divides scores by the root of hidden / heads. The others
+  // divide them by the root of a head's features.
   constexpr int64_t kLargestLayers = 62;
   const int64_t hidden = teller.Integer("embedding_length");
   const int64_t heads =
@@ -296,7 +297,7 @@ void TellLlama(ConfigTeller& teller, WeightStore& store) {
   TellScaling(teller, store);
 }
 
-// Llama 3's scaling, of which the file has the factor of each pair.
+// Llama 3's scaling: the file has the factor of each pair.
 absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
   const char* const tensor = "rope_freqs.weight";
   const absl::StatusOr<std::vector<float>> factors = ReadFactors(store, tensor);
@@ -318,7 +319,7 @@ absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
 }
 
 void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
-  // A bias that some layer lacks is missed when the tensors are read.
+  // If only some layers have a bias, reading the tensors fails later.
   config->has_attention_bias = teller.HasInSomeLayer(".attn_q.bias") ||
                                teller.HasInSomeLayer(".attn_k.bias") ||
                                teller.HasInSomeLayer(".attn_v.bias") ||
@@ -333,8 +334,8 @@ void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
   config->rotary.has_neighbours = teller.Is("llama");
 }
 
-// Refuses the keys that make other models of an architecture, whose numbers
-// would be wrong in silence, unless they say that nothing is changed.
+// Refuses keys of other models with the same architecture, which would silently
+// give wrong results, unless their values change nothing.
 void RefuseOtherSums(ConfigTeller& teller) {
   const std::pair<const char*, double> kUnchanged[] = {
       {"attention.scale", 0},
@@ -362,8 +363,8 @@ void RefuseOtherSums(ConfigTeller& teller) {
   }
 }
 
-// The config is checked under config.json's names; a fault is said under the
-// file's, too.
+// Checks the config under config.json's names. An error also has the file's own
+// names.
 absl::StatusOr<DecoderConfig> ParseTold(const ConfigTeller& teller,
                                         const std::string& file_name) {
   absl::StatusOr<DecoderConfig> config =

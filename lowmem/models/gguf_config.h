@@ -1,4 +1,4 @@
-// The shape of a decoder, read from the keys of its GGUF file.
+// Reads the shape of a decoder from the keys of its GGUF file.
 //
 //   absl::StatusOr<footprint::GgufIndex> index =
 //       footprint::GgufIndex::Open("Llama-3.2-1B-Q4_0.gguf");
@@ -6,12 +6,12 @@
 //   absl::StatusOr<footprint::DecoderConfig> config =
 //       footprint::ReadGgufConfig(*index, **store);
 //
-// Architectures: "llama" (which Mistral's files and SmolLM2's have, too),
+// Architectures: "llama" (which files of Mistral and SmolLM2 also have),
 // "qwen2", "qwen3", "gemma3", "phi3" and "gpt2". The keys are passed to
 // ParseDecoderConfig in the form of a config.json, so that both go through the
-// same checks. Some settings come from the tensors, since no key has them: the
+// same checks. Some settings have no key and come from the tensors: the
 // vocabulary, whether the output's matrix is that of the words, which biases
-// there are, and the factors of the rotation (rope_freqs.weight,
+// exist, and the factors of the rotation (rope_freqs.weight,
 // rope_factors_short.weight).
 //
 // GGUF files differ from published checkpoints in three ways that change the
@@ -19,10 +19,10 @@
 // gains of Gemma's norms already include the 1 that is added to them, and
 // GPT-2's matrices are not transposed.
 //
-// InvalidArgument: keys that contradict each other. Unimplemented: another
-// architecture, a model in several files, mixtures of experts. NotFound: a key
-// or tensor is missing. Otherwise the errors of ParseDecoderConfig and of the
-// store.
+// InvalidArgument if keys contradict each other. Unimplemented for another
+// architecture, a model in several files, or mixtures of experts. NotFound if a
+// key or tensor is missing. Otherwise the errors of ParseDecoderConfig and of
+// the store.
 //
 // Thread-safe. Memory: a few KiB.
 
@@ -36,7 +36,7 @@
 
 namespace footprint {
 
-// Returns the shape; `store` must be of the same file.
+// Returns the shape. `store` must be that of the same file.
 absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
                                              WeightStore& store);
 

@@ -39,7 +39,7 @@ std::string Whole(const GgufHeader& header, float value = 0) {
   return header.Build() + data;
 }
 
-// The keys that every file of Llama's kind has.
+// Returns the keys that every file of Llama's kind has.
 GgufHeader Begin(const std::string& kind) {
   GgufHeader header;
   header.AddText("general.architecture", kind);
@@ -60,7 +60,7 @@ TEST(GgufConfigTest, IsThatOfThePublishedConfig) {
   header.AddTensor("token_embd.weight", DType::kQ8_0, {40, 64});
   const absl::StatusOr<DecoderConfig> config = Read(Whole(header));
   ASSERT_THAT(config, IsOk());
-  // The epsilon is the float that the file has.
+  // The epsilon is the file's float.
   absl::StatusOr<DecoderConfig> published = ParseDecoderConfig(
       R"({"model_type": "llama", "num_hidden_layers": 3, "hidden_size": 64,
           "intermediate_size": 160, "num_attention_heads": 4,
@@ -104,7 +104,7 @@ TEST(GgufConfigTest, HasGemmasNormsAsTheyAreStored) {
   EXPECT_EQ(config->sliding.window, 512);
   EXPECT_TRUE(config->sliding.slides(4));
   EXPECT_FALSE(config->sliding.slides(5));
-  // Sliding layers turn faster.
+  // Sliding layers have higher frequencies.
   EXPECT_GT(config->sliding_rotary.frequencies[5],
             config->rotary.frequencies[5]);
 }
@@ -136,7 +136,7 @@ TEST(GgufConfigTest, SeesABiasOfAnyLayer) {
   EXPECT_FALSE(config->has_output_bias);
 }
 
-// llama.cpp does so, too; old files have "rope.scale_linear".
+// llama.cpp does the same; old files have "rope.scale_linear".
 TEST(GgufConfigTest, TakesAFactorWithoutATypeAsLinear) {
   GgufHeader plain = Begin("llama");
   plain.AddTensor("token_embd.weight", DType::kF32, {40, 64});
@@ -182,7 +182,7 @@ TEST(GgufConfigTest, ReadsAllOfYarn) {
   EXPECT_EQ(config->rotary.frequencies, published->rotary.frequencies);
 }
 
-// 30 / 88 * 88 is a little below 30 in double precision.
+// In double precision, 30 / 88 * 88 is slightly below 30.
 TEST(GgufConfigTest, TurnsAsManyFeaturesAsTheFileSays) {
   for (int turned = 2; turned <= 88; turned += 2) {
     GgufHeader header = Begin("llama");

@@ -1,13 +1,14 @@
-// A model's whole way: opened from its folder, planned, started, run once, and
-// let go. The figure that counts is memory: the arena is mapped, weights that
-// are resident are mapped or on the heap, the rest is the file's index and the
-// config. The checkpoints are made before, small and from a seed.
+// Measures the whole life of a model: it is opened from its folder, planned,
+// started, run once and destroyed. The figure that counts is memory: the arena
+// is mapped, resident weights are mapped or on the heap, and the rest is the
+// file's index and the config. The small checkpoints are made from a seed
+// beforehand.
 //
-// Time holds opening and starting; how fast large models run is for
-// lowmem_run. One worker, so that memory repeats bit for bit.
+// Time includes opening and starting; lowmem_run measures how fast large models
+// run. One worker, so that memory repeats bit for bit.
 //
 //   backend: 0 resident, 1 pread, 2 direct, 3 mmap
-//   budget_kib: 0 is the least that is possible
+//   budget_kib: 0 is the smallest possible budget
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// Any text as a checkpoint's config.json, of an encoder and of a decoder: what
-// is accepted has extents whose products fit.
+// Parses any text as the config.json of an encoder and of a decoder. The
+// extents of accepted configs have products that fit.
 
 #include <cstdint>
 #include <initializer_list>

@@ -1,5 +1,5 @@
-// A run of a model by its plan, whichever the family: the arena, what is pinned
-// in it, and the pass over both.
+// A run of a model by its plan, for any family: the arena, the tensors pinned
+// in it, and the pass.
 //
 //   class Run : public PlannedRun<EncoderRun, EncoderConfig, EncoderPlan,
 //                                 EncoderPass> { ... };
@@ -8,8 +8,8 @@
 // The weights and the store must outlive the run. Thread-compatible. Memory:
 // the plan's peak_bytes.
 //
-// ResourceExhausted: no memory for the arena. Unavailable: the system starts no
-// more threads. Otherwise the store's errors.
+// ResourceExhausted if there is no memory for the arena. Unavailable if the
+// system refuses to start threads. Otherwise the store's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_
 #define FOOTPRINT_LOWMEM_MODELS_PLANNED_RUN_H_
@@ -64,7 +64,7 @@ class PlannedRun : public Interface {
   const Config config_;
   const Plan plan_;
   const MappedBlock arena_;
-  const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is
+  const std::unique_ptr<PinnedStore> pinned_;  // null: nothing is pinned
   WeightStore* const store_;
   Pass pass_;
 };

@@ -14,7 +14,7 @@ constexpr double kPi = 3.14159265358979323846;
 constexpr char kScalings[] =
     "\"default\", \"linear\", \"llama3\", \"yarn\" and \"longrope\"";
 
-// The wave lengths over 2 pi, before scaling.
+// Returns the wave lengths divided by 2 pi, before scaling.
 std::vector<float> Periods(double theta, int64_t features) {
   std::vector<float> periods;
   for (int64_t i = 0; i < features; i += 2) {
@@ -25,7 +25,7 @@ std::vector<float> Periods(double theta, int64_t features) {
   return periods;
 }
 
-// A number that a scaling cannot do without, above zero.
+// Reads a number above zero that a scaling requires.
 double Positive(ConfigReader& parameters, const char* key) {
   const double value = parameters.NumberOr(key, 0);
   if (value > 0 && std::isfinite(value)) return value;
@@ -82,8 +82,8 @@ double YarnAttentionFactor(ConfigReader& parameters, double factor) {
   return YarnScale(factor, 1);
 }
 
-// Pairs that turn often keep their frequency, those that turn hardly are
-// divided by the factor, and between them runs a ramp.
+// Pairs that rotate fast keep their frequency, slow ones are divided by the
+// factor, and a linear ramp connects the two.
 void ScaleAsYarn(ConfigReader& parameters, const RotaryDefaults& defaults,
                  double theta, const std::vector<float>& periods,
                  RotaryPositions* rotary) {
@@ -149,8 +149,7 @@ void ScaleAsLongRope(ConfigReader& parameters, const RotaryDefaults& defaults,
   rotary->most_positions = static_cast<int64_t>(original);
 }
 
-// The object of the scaling, under the name of today's configs or of older
-// ones.
+// Returns the object of the scaling, under its current or its older name.
 absl::optional<ConfigReader> FindParameters(ConfigReader& config) {
   if (config.Has("rope_parameters")) return config.Section("rope_parameters");
   if (config.Has("rope_scaling")) return config.Section("rope_scaling");
@@ -183,7 +182,7 @@ RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
                                              "not pairs"));
     return rotary;
   }
-  // Far above any head, and low enough that the list stays small.
+  // Far more than any head has, and so few that the list stays small.
   constexpr int64_t kMostFeatures = 1 << 16;
   if (features > kMostFeatures) {
     parameters.Fail("head_dim",
@@ -217,7 +216,7 @@ RotaryPositions ReadRotaryPositions(ConfigReader& config,
   own.original_positions = config.ExtentOr("original_max_position_embeddings",
                                            defaults.original_positions);
   absl::optional<ConfigReader> parameters = FindParameters(config);
-  // Keys beside the object count where it has none of the name.
+  // Keys outside the object count if the object does not have them.
   ConfigReader merged = parameters.has_value()
                             ? *parameters
                             : config.EmptySection("rope_parameters");

@@ -1,6 +1,6 @@
-// The angles by which a decoder's queries and keys are rotated to tell their
-// tokens' positions (RoPE), with every published scaling that does not depend
-// on the length of the text.
+// Computes the angles by which a decoder rotates queries and keys to encode
+// their tokens' positions (RoPE), with every published scaling that does not
+// depend on the length of the text.
 //
 //   absl::StatusOr<footprint::ConfigReader> config = ...;
 //   footprint::RotaryPositions rotary =
@@ -8,22 +8,23 @@
 //   if (!config->status().ok()) return config->status();
 //   float angle = static_cast<float>(position) * rotary.frequencies[pair];
 //
-// Reads "rope_parameters", as configs have it since 2025, or "rope_theta" and
+// Reads "rope_parameters", as in configs since 2025, or "rope_theta" and
 // "rope_scaling". Scalings: "default", "linear", "llama3" (Llama 3.1's), "yarn"
-// (Peng et al., 2023) and "longrope" (Ding et al., 2024), of which the factors
-// for short texts are used: such a model's positions end where those do.
+// (Peng et al., 2023) and "longrope" (Ding et al., 2024). Of the last only the
+// factors for short texts are used, so such a model's positions end where those
+// do.
 //
-// A rule of the angles: frequencies and the product with the position are
-// rounded to floats, as in the published code; cosine and sine of that float
-// are exact but for their own rounding. At 4,000 positions exact angles would
-// differ by up to 2e-4. Of 1,520 frequencies of public shapes 16 differ from
-// torch's by one unit in the last place, where its power is not the nearest.
+// Rounding: frequencies and their product with the position are rounded to
+// floats, as in the published code; the cosine and sine of that float are exact
+// but for their own rounding. At 4,000 positions exact angles would differ by
+// up to 2e-4. Of 1,520 frequencies of public shapes, 16 differ from torch's by
+// one unit in the last place, because torch's power is not the nearest float.
 //
-// The reader keeps the fault: Unimplemented for another scaling, as "dynamic",
-// InvalidArgument for a factor that is missing or impossible.
+// The reader keeps the error: Unimplemented for another scaling, such as
+// "dynamic", and InvalidArgument for a factor that is missing or impossible.
 //
-// Plain data: 4 bytes of memory for each pair of features. Thread-compatible,
-// as the reader, which the caller owns.
+// Plain data: 4 bytes of memory for each pair of features. Thread-compatible
+// like the reader, which the caller owns.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ROTARY_POSITIONS_H_
 #define FOOTPRINT_LOWMEM_MODELS_ROTARY_POSITIONS_H_
@@ -38,9 +39,9 @@ namespace footprint {
 struct RotaryPositions {
   // The angle between neighbouring positions, for each pair of features.
   std::vector<float> frequencies;
-  // Cosines and sines are multiplied by this.
+  // The factor of cosines and sines.
   float scale = 1;
-  // The features of a pair are neighbours (see RotaryAngles).
+  // The features of a pair are adjacent (see RotaryAngles).
   bool has_neighbours = false;
   // The positions that the scaling is meant for, or 0 for all of the model's.
   int64_t most_positions = 0;
@@ -50,12 +51,13 @@ struct RotaryPositions {
 
 bool operator==(const RotaryPositions& a, const RotaryPositions& b);
 
-// The figures that the angles depend on besides the keys.
+// Numbers that the angles depend on in addition to the keys.
 struct RotaryDefaults {
   int64_t head_features = 0;
   int64_t positions = 0;
-  double theta = 10000.0;  // where the config does not say it
-  // Has the positions before scaling, where the scaling's own object does not.
+  double theta = 10000.0;  // if the config does not name one
+  // The positions before scaling, if the scaling's own object does not name
+  // them.
   int64_t original_positions = 0;
 };
 
@@ -63,8 +65,8 @@ struct RotaryDefaults {
 RotaryPositions ReadRotaryPositions(ConfigReader& config,
                                     const RotaryDefaults& defaults);
 
-// Reads the keys of one object of parameters, as "rope_parameters" has for each
-// kind of layer.
+// Reads the keys of one object of parameters; "rope_parameters" may have one
+// for each kind of layer.
 RotaryPositions ReadRotaryParameters(ConfigReader& parameters,
                                      const RotaryDefaults& defaults);
 

@@ -75,7 +75,7 @@ TEST(RotaryPositionsTest, RotatesAPartOfTheFeatures) {
   EXPECT_NEAR(rotary->frequencies[1], Plain(10000, 1, 8), 1e-7);
 }
 
-// Fast pairs keep their frequency, slow ones are divided, some lie between.
+// High frequencies stay, low ones are divided, and some lie between.
 TEST(RotaryPositionsTest, ScalesAsLlama3) {
   const auto rotary = Read(
       R"({"rope_theta": 500000.0, "rope_scaling": {
@@ -100,12 +100,12 @@ TEST(RotaryPositionsTest, ScalesAsYarn) {
   EXPECT_NEAR(rotary->frequencies[0], 1, 1e-6);
   EXPECT_NEAR(rotary->frequencies[31] * 4 / Plain(1e6, 31, 64), 1, 1e-6);
   EXPECT_EQ(Read(yarn + R"(, "attention_factor": 1.5}})", 64)->scale, 1.5f);
-  // Equal shares of both cancel out.
+  // Equal values of both cancel out.
   EXPECT_EQ(Read(yarn + R"(, "mscale": 0.7, "mscale_all_dim": 0.7}})")->scale,
             1.0f);
 }
 
-// Of transformers 5.12, where the ramp begins before the first pair.
+// The values are from transformers 5.12; the ramp begins before the first pair.
 TEST(RotaryPositionsTest, ScalesAsTransformersYarn) {
   const auto expect = [](const char* json, int64_t features,
                          const std::vector<float>& expected) {

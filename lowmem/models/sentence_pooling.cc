@@ -40,7 +40,7 @@ constexpr PoolingMode kModes[] = {
     {"pooling_mode_mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
     {"pooling_mode_weightedmean_tokens", SentencePooling::Kind::kWeightedMean}};
 
-// The same in newer files, as the value of one key.
+// The same poolings in newer files, as values of one key.
 constexpr PoolingMode kNamedModes[] = {
     {"mean", SentencePooling::Kind::kMean},
     {"cls", SentencePooling::Kind::kFirst},
@@ -49,7 +49,7 @@ constexpr PoolingMode kNamedModes[] = {
     {"mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
     {"weightedmean", SentencePooling::Kind::kWeightedMean}};
 
-// Settings of the model's module; older models have them by other names.
+// The files with the settings of the model's module, under all names in use.
 constexpr const char* kSettings[] = {
     "sentence_bert_config.json", "sentence_roberta_config.json",
     "sentence_distilbert_config.json", "sentence_camembert_config.json",
@@ -85,7 +85,8 @@ absl::Status ReadMode(const std::string& path, SentencePooling* pooling) {
   return reader->status();
 }
 
-// "sentence_transformers.models.Pooling", in newer files shorter.
+// Compares the end of a name such as "sentence_transformers.models.Pooling",
+// which newer files shorten.
 bool IsModule(const std::string& type, absl::string_view name) {
   return type == name || absl::EndsWith(type, absl::StrCat(".", name));
 }
@@ -131,7 +132,7 @@ absl::Status ReadModules(const std::string& directory,
   return absl::InvalidArgumentError(absl::StrCat(path, ": has no Pooling"));
 }
 
-// Returns the JSON of a file that may be missing; null then.
+// Returns the JSON of a file, or null if the file does not exist.
 absl::StatusOr<nlohmann::json> ReadJson(const std::string& path) {
   if (!IsThere(path)) return nlohmann::json();
   const absl::StatusOr<std::string> text =
@@ -169,7 +170,8 @@ absl::Status ReadPrompt(const std::string& directory,
                    names.empty() ? "none" : absl::StrJoin(names, ", ")));
 }
 
-// The tokenizer's own limit, where the model's module does not say one.
+// Returns the tokenizer's own limit, which applies if the model's module has
+// none.
 absl::StatusOr<int64_t> ReadTokenizersMost(const std::string& folder) {
   const absl::StatusOr<nlohmann::json> json =
       ReadJson(folder + "/tokenizer_config.json");
@@ -227,7 +229,7 @@ absl::StatusOr<SentencePooling> ReadSentencePooling(
 void NormaliseVector(absl::Span<float> vector) {
   double squares = 0;
   for (const float x : vector) squares += static_cast<double>(x) * x;
-  // This is torch's least divisor; a vector of zeros stays as it is.
+  // torch uses the same least divisor; a vector of zeros stays as it is.
   const double length = std::max(std::sqrt(squares), 1e-12);
   for (float& x : vector) x = static_cast<float>(x / length);
 }

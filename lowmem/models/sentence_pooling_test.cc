@@ -52,7 +52,7 @@ TEST(NormaliseVectorTest, MakesTheLengthOneUnlessItIsZero) {
   EXPECT_THAT(vector, ElementsAre(0, 0));
 }
 
-// A folder with these files.
+// Makes a folder with these files.
 std::string Folder(const std::string& modules, const std::string& mode) {
   const std::string folder = TestPath("sentence");
   mkdir(folder.c_str(), 0777);
@@ -117,7 +117,7 @@ TEST(ReadSentencePoolingTest, RefusesWhatItDoesNotKnow) {
               HasSubstr("pooling_mode is \"odd\""));
 }
 
-// A file of the folder that Folder made.
+// Adds a file to the folder that Folder made.
 void AddFile(const std::string& folder, const std::string& name,
              const std::string& text) {
   EXPECT_THAT(

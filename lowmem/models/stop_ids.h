@@ -1,14 +1,15 @@
-// The ids that end what a decoder generates, as its checkpoint says.
+// Reads the ids that end a decoder's generated text, as its checkpoint says.
 //
 //   absl::StatusOr<std::vector<int32_t>> stops =
 //       footprint::ReadStopIds("Llama-3.2-1B-Instruct");
 //
-// "eos_token_id" of the folder's generation_config.json and config.json, a
-// number or a list; neither file need be there, nor say any. A GGUF file has
-// them among its keys: see ReadGgufStopIds.
+// Reads "eos_token_id", a number or a list, of the folder's
+// generation_config.json and config.json; either file or key may be missing.
+// For the keys of a GGUF file, see ReadGgufStopIds.
 //
-// Pure but for the files; thread-safe. Memory: the files' text while it is
-// read. InvalidArgument: no JSON object, or what is no id; names the file.
+// Pure except for reading the files; thread-safe. Memory: the files' text
+// during the read. InvalidArgument, with the file's name, if a file is not a
+// JSON object or an id is not valid.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_
 #define FOOTPRINT_LOWMEM_MODELS_STOP_IDS_H_

@@ -1,5 +1,5 @@
-// Vectors of texts against those of transformers in double precision, which
-// testdata/testdata/make_golden_embedder.py made.
+// Compares vectors of texts with those of transformers in double precision from
+// testdata/testdata/make_golden_embedder.py.
 
 #include "footprint/lowmem/models/text_embedder.h"
 
@@ -71,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TextEmbedderGoldenTest,
                            return std::string(info.param);
                          });
 
-// Heads of classifiers and Dense modules: testdata/make_golden_heads.py.
+// Tests heads of classifiers and Dense modules from
+// testdata/make_golden_heads.py.
 class TextEmbedderLayersTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TextEmbedderLayersTest, ErrsAtMostTwiceAsMuchAsPyTorch) {

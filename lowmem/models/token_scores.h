@@ -9,7 +9,7 @@
 // last. Sums are double precision.
 //
 // Memory: one number for each token. Time: each token reads every weight once,
-// as writing does.
+// as in generation.
 //
 // Errors are those of DecoderRun::Append.
 

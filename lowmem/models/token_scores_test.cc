@@ -1,5 +1,5 @@
-// Log-likelihoods against those of transformers in double precision, which
-// testdata/testdata/make_golden_scores.py made.
+// Compares log-likelihoods with those of transformers in double precision from
+// testdata/testdata/make_golden_scores.py.
 
 #include "footprint/lowmem/models/token_scores.h"
 

@@ -23,7 +23,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A store of tensors that hold zeros.
+// Returns a store of tensors that hold zeros.
 std::unique_ptr<WeightStore> Store(
     const std::string& name, const std::vector<TensorSpec>& tensors,
     const SafetensorsWriterOptions& options = {}) {
@@ -129,7 +129,7 @@ TEST(WeightBinderTest, RefusesALayerBeyondTheConfig) {
               AllOf(HasSubstr("t.h.10.bias"), HasSubstr("10 layers")));
 }
 
-// Sums are made of blocks of kSumBlock columns, which no panel may cut.
+// Sums consist of blocks of kSumBlock columns, which no panel may cut.
 TEST(WeightBinderTest, RefusesPanelsThatCutASum) {
   for (const int64_t block_columns : {256, 100}) {
     SafetensorsWriterOptions options;

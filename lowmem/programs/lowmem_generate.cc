@@ -4,10 +4,10 @@
 //   lowmem_generate --shape=gpt2 --layers=2 --vocabulary=1000 --dtype=BF16
 //   FOLDER
 //
-// See checkpoint_generator.h. Exit codes are those of command_line.h: 0:
-// config.json and model.safetensors are written. 1: they could not be, or are
-// there and --force is not given. 2: wrong usage, a shape that no model has
-// among it.
+// See checkpoint_generator.h. Exit codes are those of command_line.h. 0:
+// config.json and model.safetensors are written. 1: they could not be written,
+// or they exist and --force is not given. 2: wrong usage, or a shape that no
+// model has.
 
 #include <sys/stat.h>
 

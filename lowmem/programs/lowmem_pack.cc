@@ -7,8 +7,8 @@
 // INPUT may be the index of a checkpoint in several files,
 // model.safetensors.index.json.
 //
-// See pack.h and quantise.h. Exit codes are those of command_line.h: 0: OUTPUT
-// is written. 1: it could not be, and what was there before is there still. 2:
+// See pack.h and quantise.h. Exit codes are those of command_line.h. 0: OUTPUT
+// is written. 1: it could not be written, and an earlier file is unchanged. 2:
 // wrong usage.
 
 #include <cstdio>
@@ -64,7 +64,7 @@ absl::Status Configure(footprint::PackOptions& options) {
   return absl::OkStatus();
 }
 
-// Returns the type that is asked for; nothing where none is.
+// Returns the requested type, or nothing if the flag is empty.
 absl::StatusOr<absl::optional<footprint::DType>> QuantisedType() {
   const std::string name = absl::GetFlag(FLAGS_quantize);
   if (name.empty()) return absl::optional<footprint::DType>();
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   if (!configured.ok()) return Fail(ExitCode::kWrongUsage, configured);
   const auto type = QuantisedType();
   if (!type.ok()) return Fail(ExitCode::kWrongUsage, type.status());
-  // Who names a file twice wants it packed in place.
+  // A user who names one file twice wants to pack it in place.
   const absl::Status free = footprint::lowmem_internal::CheckNotThere(
       arguments[2], absl::GetFlag(FLAGS_force) ||
                         footprint::IsSameFile(arguments[1], arguments[2]));

@@ -1,4 +1,4 @@
-// Says which ids a checkpoint's tokenizer makes of a text, or which text of
+// Prints the ids that a checkpoint's tokenizer makes of a text, or the text of
 // ids.
 //
 //   lowmem_tokenize MODEL_DIR --text="Hello, world"
@@ -70,7 +70,7 @@ absl::Status PrintIdsOfLines(const Tokenizer& tokenizer,
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return text.status();
   std::vector<absl::string_view> lines = absl::StrSplit(*text, '\n');
-  // The last line ends the file.
+  // The text after the last line's end is empty and does not count as a line.
   if (lines.back().empty()) lines.pop_back();
   for (size_t i = 0; i < lines.size(); ++i) {
     const absl::StatusOr<std::string> line = ReadLine(lines[i]);

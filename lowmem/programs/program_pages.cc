@@ -9,8 +9,8 @@
 namespace footprint {
 namespace {
 
-// Returns whether the object's code is relocated in place: then its pages hold
-// more than the file.
+// Returns whether the object's code is relocated in place, so that its pages
+// differ from the file.
 bool HasRelocatedText(const dl_phdr_info& object) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = object.dlpi_phdr[i];
@@ -39,7 +39,7 @@ int ReleaseObject(dl_phdr_info* object, size_t, void* released) {
     const uintptr_t end =
         (object->dlpi_addr + header.p_vaddr + header.p_filesz + page - 1) /
         page * page;
-    // The kernel refuses for what is not a file's, such as its own page.
+    // The kernel refuses mappings without a file, such as its own page.
     if (madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED) ==
         0) {
       *static_cast<int64_t*>(released) += static_cast<int64_t>(end - begin);

@@ -22,7 +22,8 @@ int64_t FileBytes() {
   return -1;
 }
 
-// Constants, relocated pointers and code that are used before and after.
+// Constants, relocated pointers and code that are used before and after the
+// release.
 const char* const kWords[] = {"one", "two", "three"};
 
 std::string Joined() {
@@ -40,7 +41,7 @@ TEST(ProgramPagesTest, GivesBackWhatStartUpUsed) {
   EXPECT_EQ(Joined(), before);
 }
 
-// From the file such code would come back as it was before it was relocated.
+// Such code would return from the file without its relocations.
 TEST(ProgramPagesTest, LeavesCodeThatWasRelocatedAndGoesOnWithTheNext) {
   const int64_t released = ReleaseProgramPages();
   void* const relocated = dlopen("lowmem/programs/relocated_code.so", RTLD_NOW);

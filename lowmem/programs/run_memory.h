@@ -1,17 +1,17 @@
-// Fits a run into the memory that its control groups and the machine leave: the
-// way of reading the weights, and the budget.
+// Fits a run into the memory that its control groups and the machine leave
+// free: chooses the backend of the weights, and limits the budget.
 //
 //   const RunMemory memory = RunMemory::Read();
 //   const WeightBackend backend = memory.ChooseBackend(file_bytes);
 //   absl::StatusOr<int64_t> budget =
 //       memory.LimitBudget(chosen_bytes, least_bytes, /*is_chosen=*/true);
 //
-// A process that takes more than there is does not get an error but is killed,
-// so what does not fit is refused before the first weight is read.
+// A process that exceeds the memory is killed without an error. So a run that
+// does not fit is refused before the first weight is read.
 //
 // Owns its text. Thread-safe: nothing changes after Read. Memory: a name.
-// Errors: ResourceExhausted says what is free, by whom it is limited, and the
-// least that would do.
+// ResourceExhausted says what is free, what limits it, and the least that would
+// be enough.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_RUN_MEMORY_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_RUN_MEMORY_H_
@@ -28,39 +28,41 @@
 
 namespace footprint::lowmem_internal {
 
-// The kernel counts these beside a plan: stacks of workers, page tables,
-// buffers of reads, and pages of the program that come back.
+// Memory that the kernel counts in addition to a plan: stacks of workers, page
+// tables, buffers of reads, and pages of the program that return.
 inline constexpr int64_t kBesidePlanBytes = int64_t{1} << 20;
 
-// Free memory differs by less than this between two runs in one group, since it
-// is chance which of the program's pages are charged to the group. An advised
-// budget leaves so much out that the next run fits.
+// Free memory differs by less than this between two runs in one group, because
+// it varies which of the program's pages are charged to the group. An advised
+// budget leaves this much out, so that the next run fits.
 inline constexpr int64_t kUnsteadyBytes = int64_t{512} << 10;
 
 class RunMemory {
  public:
-  // Reads what there is; where the kernel tells nothing, nothing is limited.
+  // Reads the free memory. If the kernel does not report it, nothing is
+  // limited.
   static RunMemory Read();
   explicit RunMemory(absl::optional<AvailableMemory> free)
       : free_(std::move(free)) {}
 
-  // kPread where the file finds room in the page cache beside an ample budget,
-  // else kDirect: pages that the kernel takes back before the next pass cost
-  // more than reading past the cache.
+  // Returns kPread if the file fits the page cache next to an ample budget,
+  // else kDirect: pages that the kernel evicts before the next pass cost more
+  // than direct reads.
   WeightBackend ChooseBackend(int64_t file_bytes) const;
 
-  // Returns whether weights that are read through the page cache are gone
-  // before the next pass needs them.
+  // Returns whether weights in the page cache are evicted before the next pass
+  // needs them.
   bool Thrashes(WeightBackend backend, int64_t file_bytes,
                 int64_t plan_bytes) const;
 
-  // The budget, or if it is chosen, all that is free where that is less.
-  // ResourceExhausted: it does not fit, or what is free is less than
-  // `least_bytes`.
+  // Returns the budget or, if it was chosen automatically, at most the free
+  // memory. ResourceExhausted if it does not fit, or if the free memory is
+  // below `least_bytes`.
   absl::StatusOr<int64_t> LimitBudget(int64_t budget_bytes, int64_t least_bytes,
                                       bool is_chosen) const;
 
-  // Returns whether so much is free. `what` begins the error: "3 sequences".
+  // Fails unless that many bytes are free. `what` begins the error: "3
+  // sequences".
   absl::Status CheckRoom(const std::string& what, int64_t bytes) const;
 
   // "the machine" or "the control group /path".

@@ -1,5 +1,5 @@
-// A flag whose text may be empty. Absl's flag of an optional string cannot tell
-// an empty text from none.
+// A flag whose text may be empty. Abseil's flag of an optional string cannot
+// tell an empty text from a missing one.
 //
 //   ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
 //   const auto text = absl::GetFlag(FLAGS_text).text;
