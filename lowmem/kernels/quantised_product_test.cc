@@ -16,7 +16,7 @@
 namespace footprint {
 namespace {
 
-// In the order of testdata/make_quantised_blocks.py.
+// The types in the order of testdata/make_quantised_blocks.py.
 constexpr DType kTypes[] = {DType::kQ4_0, DType::kQ4_1, DType::kQ5_0,
                             DType::kQ5_1, DType::kQ8_0, DType::kQ4K,
                             DType::kQ5K,  DType::kQ6K};

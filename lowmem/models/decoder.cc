@@ -21,7 +21,7 @@
 namespace footprint {
 namespace {
 
-// Besides those of the feed-forward part's chunks.
+// The steps of a layer, without those of the feed-forward part's chunks.
 constexpr int64_t kStepsOfLayer = 5;
 
 absl::StatusOr<DecoderConfig> ReadConfigOfGguf(
@@ -154,8 +154,8 @@ absl::StatusOr<BudgetChoice> Decoder::ChooseBudget(int64_t prompt_tokens,
 
 absl::StatusOr<std::unique_ptr<DecoderRun>> Decoder::Start(
     const DecoderPlan& plan) const {
-  // Where things lie depends on both: a run by another model's plan would write
-  // beyond its arena.
+  // Offsets depend on both: with another model's plan a run would write beyond
+  // its arena.
   const DecoderPlanRequest own =
       Request(plan.request.positions, plan.request.workers);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {

@@ -123,7 +123,7 @@ DecoderPlan Lay(const DecoderPlanRequest& request, const Choice& choice) {
   if (config.is_transposed) {
     plan.sums = layout.TakeParts(workers, longest * float_bytes);
   }
-  // Which tiles there are depends on the sizes above.
+  // The number of tiles depends on the sizes above.
   if (choice.depth > 1) {
     const int64_t tiles = request.count_tiles(plan);
     if (tiles < choice.depth) return Lay(request, WithDepth(choice, tiles));

@@ -17,7 +17,7 @@
 namespace footprint {
 namespace {
 
-// Besides those of the feed-forward part's chunks.
+// The steps of a layer, without those of the feed-forward part's chunks.
 constexpr int64_t kStepsOfLayer = 5;
 
 }  // namespace
@@ -120,8 +120,8 @@ absl::StatusOr<BudgetChoice> Encoder::ChooseBudget(int64_t tokens, int workers,
 
 absl::StatusOr<std::unique_ptr<EncoderRun>> Encoder::Start(
     const EncoderPlan& plan) const {
-  // Where things lie depends on both: a run by another model's plan would write
-  // beyond its arena.
+  // Offsets depend on both: with another model's plan a run would write beyond
+  // its arena.
   const EncoderPlanRequest own = Request(
       plan.request.tokens, plan.request.workers, plan.request.sequences);
   if (!(plan.request.config == own.config && plan.request.needs == own.needs)) {

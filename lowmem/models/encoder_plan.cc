@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLargestTileBytes = 256 << 10;
 // Beyond this a chunk leaves the caches, and fewer chunks gain little.
 constexpr int64_t kLargestChunkBytes = 1 << 20;
-// So that sizes stay within 63 bits.
+// The limit with which sizes stay within 63 bits.
 constexpr int64_t kMostSequences = 1 << 20;
 
 // Sizes that may be chosen.

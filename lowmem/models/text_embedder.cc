@@ -14,7 +14,7 @@ namespace footprint {
 
 namespace {
 
-// What Python's strip() takes off both ends.
+// Removes what Python's strip() removes from both ends.
 absl::string_view Stripped(absl::string_view text) {
   const auto is_space = [](int32_t character) {
     return IsWhitespace(character) || (character >= 0x1c && character <= 0x1f);
@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<TextEmbedder>> TextEmbedder::Open(
   return embedder;
 }
 
-// What is applied to the pooled vector.
+// Opens the layers that are applied to the pooled vector.
 absl::Status TextEmbedder::OpenLayers() {
   if (gives_scores_) {
     auto head = FindEncoderHead(encoder_->config(), &encoder_->store());

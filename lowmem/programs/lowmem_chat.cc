@@ -131,7 +131,7 @@ SamplingOptions Sampling() {
   return options;
 }
 
-// What one answer took.
+// The tokens and the time of one answer.
 struct Answer {
   int64_t read = 0;
   int64_t generated = 0;
@@ -157,7 +157,7 @@ class Chat {
   absl::Status Start(int64_t prompt_tokens, int64_t tokens);
 
   absl::StatusOr<Ids> FirstIds(absl::string_view text) const;
-  // Those of a later turn, after an answer.
+  // Returns the ids of a later turn, after an answer.
   absl::StatusOr<Ids> NextIds(absl::string_view text) const;
 
   // Says how likely each token of a text is. The text is not put into the

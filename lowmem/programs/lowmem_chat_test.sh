@@ -39,7 +39,7 @@ cmp -s least direct || fail "another way of reading, another answer"
 cmp -s least resident || fail "another budget, another answer"
 grep -q 'tokens read in .* generated in .* a second' err || fail "statistics: $(cat err)"
 
-# What it says is what lowmem_run says of the same ids.
+# lowmem_run must generate the same ids.
 ids=$(lowmem_tokenize model --text="the ")
 run=$("$BIN/lowmem_run" model --ids="$ids" --generate=12 | sed -n 's/^tokens *//p' | tr ' ' ',')
 "$BIN/lowmem_tokenize" model --ids="$run" --nospecial >text
@@ -71,7 +71,7 @@ expect_error 1 'needs no packing' "$BIN/lowmem_pack" model.gguf packed.safetenso
 head -c 100000 model.gguf >cut.gguf
 expect_error 1 'The file is damaged: download it again' "$BIN/lowmem_chat" cut.gguf --prompt=a
 
-# By chance, and by the seed.
+# Sampling must depend only on the seed.
 chat --prompt=a --generate=8 --temperature=1 --seed=3 >one 2>/dev/null
 chat --prompt=a --generate=8 --temperature=1 --seed=3 >two 2>/dev/null
 chat --prompt=a --generate=8 --temperature=1 --seed=4 >three 2>/dev/null
@@ -127,7 +127,7 @@ grep -q '10 tokens have log-likelihood -.* perplexity' err || fail "scores: $(ca
 expect_error 1 'fewer than two tokens' "$BIN/lowmem_chat" "$SCORED" --score=
 expect_error 2 'one of --prompt and --score' "$BIN/lowmem_chat" "$SCORED" --score=a --prompt=b
 
-# What is wrong is said, with the exit code of its kind.
+# Each error must have its message and its exit code.
 expect_error 2 'takes one MODEL_DIR' "$BIN/lowmem_chat"
 expect_error 2 '--generate: at least 1 token' "$BIN/lowmem_chat" model --generate=0
 expect_error 2 '--temperature: 0 or more' "$BIN/lowmem_chat" model --temperature=-1

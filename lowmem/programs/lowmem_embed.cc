@@ -132,7 +132,7 @@ class Lines : public Texts {
   const std::string path_;
 };
 
-// Where vectors go.
+// The destination of vectors.
 class VectorOutput {
  public:
   virtual ~VectorOutput() = default;
@@ -294,7 +294,7 @@ std::vector<float> Scores(absl::Span<const float> logits) {
   return scores;
 }
 
-// What all texts need.
+// The sizes of all texts together.
 struct Extent {
   int64_t texts = 0;
   int64_t cut = 0;

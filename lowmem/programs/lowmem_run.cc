@@ -219,7 +219,7 @@ absl::Status CheckMemory(const Request& request, const RunMemory& memory,
       absl::StrCat(room.message(), "; run fewer, or in a smaller --budget"));
 }
 
-// After the plan, which refuses counts that no model takes.
+// Must be called after planning, which refuses counts that no model can take.
 std::vector<Ids> InputSequences(const Request& request, int64_t vocabulary) {
   if (!request.is_random()) return request.sequences;
   std::mt19937 random(1);
@@ -370,7 +370,8 @@ void PrintThrashing(const WeightStore& store, const RunMemory& memory,
       FormatRoundedBytes(file_bytes).c_str(), memory.limited_by().c_str());
 }
 
-// Before a long run; a pipe is not opened before there is something to write.
+// Checks the output before a long run. A pipe is opened only when there is
+// something to write.
 absl::Status CheckOutput(const Request& request) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
@@ -386,7 +387,8 @@ absl::Status CheckOutput(const Request& request) {
   return CheckOutputFile(path);
 }
 
-// To a pipe or a device as it comes, to a file as a whole or not at all.
+// Writes directly to a pipe or a device; writes a file as a whole or not at
+// all.
 absl::Status WriteOutput(absl::Span<const float> states) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();

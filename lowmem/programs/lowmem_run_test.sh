@@ -39,7 +39,7 @@ for shape in minilm distilbert gpt2; do
         turn=$((1 - turn))
         budget=--budget=100MiB
         ((turn == 0)) || budget=--budget=least
-        # Else a read of the disk for every few columns of every row.
+        # The smallest budget would take a disk read for every few columns of every row.
         [[ $shape.$backend$budget != gpt2.direct--budget=least ]] || budget=--budget=400KiB
         run $folder --ids=1,2,99,3 --backend=$backend $budget --output=output
         cmp expected output || fail "other bits: $folder $backend $budget"
@@ -134,7 +134,7 @@ expected = 1e-9 * 2 * layers * tokens * (
 for (line,) in filter(None, times):
     by_clock, by_processor = re.findall(r"([0-9.]+) s, ([0-9.]+) GFLOP/s", line)
     for seconds, rate in (by_clock, by_processor):
-        # As exact as the digits: four of seconds, one of operations.
+        # The tolerance is that of the printed digits: four of seconds, one of operations.
         least = (float(seconds) - 5e-5) * (float(rate) - 0.05)
         most = (float(seconds) + 5e-5) * (float(rate) + 0.05)
         assert least <= expected <= most, (line, expected)
@@ -184,8 +184,8 @@ says "$budget or more"
 run_long "$budget"
 ! grep -q 'or more' log || fail "it has room for panels: $(cat log)"
 
-# In a control group: what a plan may take comes from it, and what does not fit is refused before
-# anything is read, not killed.
+# In a control group, its limit bounds the plan. A run that does not fit is refused before anything
+# is read, and is not killed.
 group=
 if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
   hierarchy=/sys/fs/cgroup limit=memory.max
@@ -304,15 +304,15 @@ refuses 2 '--batch goes with --random_ids' minilm.F32 --ids=1 --batch=2
 refuses 2 '--budget: ' minilm.F32 --ids=1 --budget=much
 refuses 1 '--generate goes with a decoder' minilm.F32 --ids=1 --generate=2
 refuses 1 'several sequences, but a decoder reads one' gpt2.F32 --ids='1;2'
-# Before anything of that size is filled.
+# Counts are refused before anything of that size is allocated.
 refuses 1 '2000000000 tokens, but the model has 40 positions' \
   minilm.F32 --random_ids=2000000000
 refuses 1 '--random_ids=9223372036854775807, but the model has 40 positions' \
   gpt2.F32 --random_ids=9223372036854775807
 refuses 1 '2000000000 sequences; a batch has from 1 to' \
   minilm.F32 --random_ids=1 --batch=2000000000
-# Before anything is filled: the system would kill what fills it. The file has two
-# tebibytes.
+# The run is refused before it fills memory, which the system would answer by killing it. The file
+# has two tebibytes.
 lowmem_generate --shape=minilm --layers=1 --hidden=1024 --heads=16 --intermediate=64 \
   --vocabulary=100 --positions=512 wide 2>log
 refuses 1 'make 2.00 TiB free, or give fewer tokens, sequences or --threads' \

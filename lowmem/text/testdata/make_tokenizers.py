@@ -290,7 +290,7 @@ def odd_patterns():
     return made
 
 
-# For those three: texts that the others do not need.
+# Texts for those three tokenizers only.
 ODD = [
     " \u2014[X]\u2014 [X] a[X] [X]b", "foo\u00a0<pad>\u00a0bar", "foo\u3000<pad>\u2003bar",
     "\u00e9<w>\u00e9 ,<w>, <w>", "\u65e5<w>\u672c", "\u00b2<w>\u00bd", "<w><w> <w>",
@@ -304,7 +304,7 @@ ODD = [
 
 
 RULES = {
-    # From, to: what a map of characters of SentencePiece may say.
+    # Pairs of the kinds that a character map of SentencePiece may have.
     "\uff26": "F", "\uff35": "U", "\uff2c": "L", "\ufb01": "fi", "\u337f": "\u682a",
     "e\u0301": "\u00e9", "A\u030a": "\u00c5", "\t": " ", "\n": " ", "\u3000": " ",
     "\u00a0": " ", "\u200b": "", "\u0301": "", "\u212a": "K",
@@ -415,7 +415,7 @@ def main():
         folder = os.path.join(sys.argv[1], name)
         os.makedirs(folder, exist_ok=True)
         tokenizer.save(os.path.join(folder, "tokenizer.json"), pretty=False)
-        # As users read it: the floats in the file may differ from those in memory.
+        # Reads the file like a user, since its floats may differ from those in memory.
         tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         more = ODD if name in ("falcon", "odd_words", "odd_patterns") else []
         expect(folder, tokenizer, more + texts(220 - len(more)))
