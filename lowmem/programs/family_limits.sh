@@ -42,7 +42,7 @@ clean() {
 }
 trap clean EXIT
 
-# One run in the group: "ends", "least N" or what went wrong.
+# Prints the result of one run in the group: "ends", "least N" or what went wrong.
 run_limited() {
   local model=$1 flags=$2 status=0
   # shellcheck disable=SC2086  # flags are several words.

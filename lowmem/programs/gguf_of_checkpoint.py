@@ -50,7 +50,7 @@ def gguf_name(name):
 
 
 def neighbours(data, heads, rows, row_bytes):
-    """The rows of each head so that a rotated pair is two neighbours."""
+    """Reorders the rows of each head so that the rows of a rotated pair are adjacent."""
     each = rows // heads
     result = []
     for head in range(heads):

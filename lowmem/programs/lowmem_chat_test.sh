@@ -30,7 +30,7 @@ lowmem_pack() { "$BIN/lowmem_pack" "$@"; }
 cp "$TOKENIZER/tokenizer.json" model/
 chat() { lowmem_chat model "$@"; }
 
-# The README's commands; the same answer in every budget and way of reading.
+# The README's commands must give the same answer for every budget and backend.
 lowmem_chat model --prompt="the " --generate=12 --budget=least >least 2>err ||
   fail "least: $(cat err)"
 chat --prompt="the " --generate=12 --threads=1 --backend=resident >resident 2>/dev/null
@@ -45,7 +45,7 @@ run=$("$BIN/lowmem_run" model --ids="$ids" --generate=12 | sed -n 's/^tokens *//
 "$BIN/lowmem_tokenize" model --ids="$run" --nospecial >text
 cmp -s least text || fail "lowmem_run says '$(cat text)', lowmem_chat '$(cat least)'"
 
-# The same model in one GGUF file, as it is: its answer and its prompt's ids.
+# The same model in one GGUF file must give the same answer and the same ids of the prompt.
 "$BIN/gguf_of_checkpoint.py" model model.gguf || fail "no GGUF file"
 lowmem_chat model.gguf --prompt="the " --generate=12 --budget=least >gguf 2>err ||
   fail "GGUF: $(cat err)"
@@ -55,7 +55,7 @@ cmp -s least gguf || fail "the folder answers '$(cat least)', the file '$(cat gg
   fail "lowmem_run of a file: $(cat err)"
 grep -q advice out && fail "advice to pack what is read as it is: $(cat out)"
 
-# Quantised: a folder like the published one, and the same answer in every budget.
+# A quantised folder must give the same answer for every budget.
 mkdir small && cp model/config.json model/tokenizer.json small/
 lowmem_pack --quantize=q4_0 model/model.safetensors small/model.gguf 2>err ||
   fail "quantising: $(cat err)"
@@ -78,7 +78,7 @@ chat --prompt=a --generate=8 --temperature=1 --seed=4 >three 2>/dev/null
 cmp -s one two || fail "one seed, two answers"
 cmp -s one three && fail "two seeds, one answer"
 
-# A conversation, a line each; it ends with the input, or where there is no room.
+# A conversation has one turn a line. It ends with the input, or when the context is full.
 printf 'hello\n\nand you?\n' | chat --generate=3 --context=64 >out 2>err ||
   fail "a conversation: $(cat err)"
 [[ $(grep -c 'tokens read' err) == 2 ]] || fail "two turns: $(cat err)"
@@ -86,14 +86,14 @@ printf 'hello\nagain and again\n' | chat --generate=3 --context=8 >out 2>err &&
   fail "eight tokens had room for two turns"
 grep -q 'give a --context of more' err || fail "no room: $(cat err)"
 
-# An id that ends the answer.
+# The generation ends at a stop id.
 first=${run%%,*}
 sed -i "s/^{/{\"eos_token_id\": $first,/" model/config.json
 chat --prompt="the " --generate=12 >out 2>err || fail "a stop: $(cat err)"
 [[ $(cat out) == "" ]] || fail "it went on after the stop: $(cat out)"
 grep -q '1 generated' err || fail "a stop: $(cat err)"
 
-# A family's own turns, told by a word of the tokenizer.
+# The vocabulary tells the family, whose turns are used.
 mkdir chatml
 cp model/config.json model/model.safetensors chatml/
 sed 's/"<|start|>"/"<|im_start|>"/; s/"<|end|>"/"<|im_end|>"/' model/tokenizer.json \
@@ -105,13 +105,13 @@ grep -q "chat: $turn tokens read" err || fail "ChatML's turn has $turn tokens: $
 "$BIN/lowmem_chat" chatml --prompt=hi --generate=1 --raw 2>err >out
 grep -q "chat: $turn tokens read" err && fail "--raw: $(cat err)"
 
-# An empty prompt is one: nothing is read from standard input.
+# An empty prompt counts as a prompt: nothing is read from standard input.
 chat --prompt= --generate=1 </dev/null >out 2>err || fail "an empty prompt: $(cat err)"
 grep -q 'chat: 1 tokens read' err || fail "an empty prompt: $(cat err)"
 [[ $("$BIN/lowmem_tokenize" model --text=) == "$("$BIN/lowmem_tokenize" model --text=a | cut -d, -f1)" ]] ||
   fail "an empty text has other ids than the first one"
 
-# The likelihood of a text, as transformers have it in double precision.
+# The log-likelihood of a text must be that of transformers in double precision.
 "$BIN/lowmem_chat" "$SCORED" --score='A cat sat on the mat.' >scores 2>err || fail "scores: $(cat err)"
 python3 - "$SCORED/expected.jsonl" <<'PYTHON' || fail "other likelihoods: $(cat scores)"
 import json, sys

@@ -21,7 +21,7 @@ expect_error() {
   grep -qF -- "$text" err || fail "$*: '$text' is not in: $(cat err)"
 }
 
-# One text and many give the same vector; a file of numpy has the same numbers.
+# One text and many must give the same vector; a file of numpy has the same numbers.
 printf 'the cat\nA cat sat on the mat.\r\n\nthe cat\n' >lines
 "$EMBED" "$MODEL" --text='the cat' >one 2>err || fail "one text: $(cat err)"
 grep -q '1 texts of .* tokens .* process .* at most' err || fail "statistics: $(cat err)"
@@ -41,7 +41,7 @@ header=$(head -c 128 vectors.npy | tr -d '\0')
 [[ $header == *"'descr': '<f4'"*"'shape': (4, 32)"* && $(wc -c <vectors.npy) == 640 ]] ||
   fail "numpy's header: $header"
 
-# A text that is too long is cut, and that is said.
+# A text that is too long is cut, with a warning.
 long=$(printf 'the %.0s' {1..60})
 "$EMBED" "$MODEL" --text="$long" >out 2>err || fail "a long text: $(cat err)"
 grep -q '1 texts have more than the 24 tokens' err || fail "a long text: $(cat err)"
@@ -54,11 +54,11 @@ grep -q 'vectors are means, not normalised' err || fail "no modules.json: $(cat 
 "$EMBED" "$MODEL" --text='  the cat ' >out 2>err || fail "spaces: $(cat err)"
 cmp -s out one || fail "whitespace around a text gave another vector"
 
-# An empty text is one, too: what the tokenizer puts around it.
+# An empty text counts as a text: the model reads the ids that the tokenizer adds.
 "$EMBED" "$MODEL" --text= >out 2>err || fail "an empty text: $(cat err)"
 cmp -s out <(sed -n 3p all) || fail "an empty text has another vector than an empty line"
 
-# Scores of a pair, each way; those of a text by softmax add up to one.
+# Prints scores of a pair in each form; the softmax scores of a text add up to one.
 printf 'It sat.\nNo.\n' >answers
 "$EMBED" "$RERANKER" --scores=logits --query='Where?' --file=answers >logits 2>err ||
   fail "logits: $(cat err)"

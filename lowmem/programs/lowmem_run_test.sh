@@ -23,8 +23,8 @@ refuses() {
 
 readonly SMALL=(--layers=2 --hidden=128 --heads=2 --intermediate=600
   --vocabulary=100 --positions=40)
-# The least budget and one for everything in turns: each backend has both, of plain
-# files and of packed ones.
+# The smallest budget and one for everything take turns, so that each backend runs with both, on
+# plain and on packed files.
 turn=0
 for shape in minilm distilbert gpt2; do
   for dtype in F32 BF16 F16; do
@@ -56,11 +56,11 @@ python3 -B "$tree/tools/docs/check_outputs.py" --tree="$tree" lowmem/README.md \
   --command='lowmem_run minilm --ids=101,7592,102 --budget=1MiB' <log || fail "the README: $(cat log)"
 rm -r minilm
 
-# An output that cannot be written is known before the run.
+# An output that cannot be written is reported before the run.
 refuses 1 'nowhere/output' minilm.F32 --ids=1,2,3 --output=nowhere/output
 ! grep -q '^time' log || fail "it ran before it looked at --output: $(cat log)"
 
-# A file that is there already stays; one of the model stays even with --force.
+# An existing file stays without --force; a file of the model stays even with it.
 echo precious >states
 cp states before
 for output in states minilm.F32/model.safetensors; do
@@ -82,7 +82,7 @@ run minilm.F32 --ids=1,2,3 --output=states
 : >empty
 lowmem_run minilm.F32 --ids=1,2,3 --output=empty >log || fail "an empty file: $(cat log)"
 
-# Parts of the file that this model does not calculate with are named.
+# Tensors of the file that this model does not use are named.
 run minilm.F32 --ids=1,2,3
 grep -qF 'unused       2 tensors of the file are no part of this model: pooler.dense.weight, pooler.dense.bias' log ||
   fail "the pooler is not named: $(cat log)"
@@ -113,8 +113,8 @@ for text in '^budget  .*1.00 MiB' '^arena .* planned, .* resident' '^process .* 
   says "$text"
 done
 
-# Operations a second, by the clock and by the processor: what both lead back to. A pipe of
-# packets gives each write as it was: a report for each pass.
+# The rates by clock and by processor must lead back to the same number of operations. A pipe of
+# packets keeps each write separate, so each pass has a report.
 python3 - minilm.F32 <<'END' || fail 'the times of passes'
 import os, re, subprocess, sys
 
@@ -140,7 +140,7 @@ for (line,) in filter(None, times):
         assert least <= expected <= most, (line, expected)
 END
 
-# A budget that nobody names costs next to no time, and the least is named.
+# A chosen budget costs almost no time, and the report names the smallest budget.
 for folder in minilm.F32 gpt2.F32.packed; do
   run $folder --ids=1,2,3 --output=expected
   says '^budget .*, predicted to take 1\.[01][0-9] of the time with 64\.0 MiB; least .*, [1-9]'
@@ -150,7 +150,7 @@ for folder in minilm.F32 gpt2.F32.packed; do
   cmp expected output || fail "other bits in the least budget: $folder"
 done
 
-# Bytes that are read for nothing are named, with a fix; where there are none, nothing is said.
+# The report names unneeded bytes with a remedy, and says nothing if there are none.
 run minilm.F32.packed --ids=1,2,3 --backend=direct --budget=least
 ! grep -q '^advice' log || fail "nothing to fix: $(cat log)"
 lowmem_generate --shape=gpt2 --layers=1 --hidden=128 --heads=2 --intermediate=256 \
@@ -162,7 +162,7 @@ says '^advice .* of the .* read were not needed'
 budget=$(grep -oE -- '--budget=[0-9]+' log)
 advice=$(grep -o 'lowmem_pack short_rows/.*' log)
 $advice 2>log || fail "$advice: $(cat log)"
-# Packed, but in the least budget, which has no room for a panel.
+# The file is packed, but the smallest budget has no room for a panel.
 run short_rows --ids=1,2,3 --backend=direct --budget=least
 says "$budget or more"
 ! grep -q 'lowmem_pack' log || fail "it is packed: $(cat log)"
@@ -170,8 +170,8 @@ run short_rows --ids=1,2,3 --backend=direct "$budget" --output=output
 ! grep -q '^advice' log || fail "mended: $(cat log)"
 cmp expected output || fail 'other bits than before it was packed'
 
-# The budget that is advised is the least with room for panels, here more than twice the least
-# that the model runs in.
+# The advised budget is the smallest with room for panels, here more than twice the smallest with
+# which the model runs.
 lowmem_generate --shape=gpt2 --layers=1 --hidden=256 --heads=1 --intermediate=256 \
   --vocabulary=20 --positions=40 long_rows 2>log
 run_long() { run long_rows --ids=1 --backend=direct --threads=4 "$1"; }
@@ -243,20 +243,20 @@ else
   echo 'NOT TESTED: control groups; they need root' >&2
 fi
 
-# A batch is its sequences.
+# A batch must equal its sequences.
 run minilm.F32 --ids='5,6,7' --output=first
 run minilm.F32 --ids='8,9' --output=second
 run minilm.F32 --ids='5,6,7;8,9' --output=both
 cat first second | cmp - both || fail 'a batch has other bits than its sequences'
 
-# Tokens that were generated give the same next ones when they are read as the prompt's end.
+# Generated tokens that are read as the end of a prompt must give the same next tokens.
 tokens() { awk '$1 == "tokens" { $1 = ""; print substr($0, 2) }' log; }
 run gpt2.F32 --ids=1,2,3 --generate=4
 said=$(tokens)
 [[ $said =~ ^[0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]] || fail "four tokens: $said"
 run gpt2.F32 --ids="1,2,3,${said%% *}" --generate=3
 [[ "${said#* }" == "$(tokens)" ]] || fail "$said, then $(tokens)"
-# Up to the last position, and not beyond.
+# Generation goes up to the last position, and not beyond.
 run gpt2.F32 --random_ids=30 --generate=11
 refuses 1 '41 tokens, but the model has 40 positions' gpt2.F32 --random_ids=30 --generate=12
 
@@ -280,7 +280,7 @@ run minilm.F32 --random_ids=3 --batch=10
 says '^ +\.\.\. and of 2 sequences more'
 says '--output=FILE'
 
-# Results that were lost are an error.
+# Lost output is an error.
 for command in 'minilm.F32 --ids=1,2' 'gpt2.F32 --ids=1,2 --generate=3' --help; do
   status=0
   # shellcheck disable=SC2086
@@ -289,7 +289,7 @@ for command in 'minilm.F32 --ids=1,2' 'gpt2.F32 --ids=1,2 --generate=3' --help; 
   says '^lowmem_run: standard output: cannot be written, results are lost'
 done
 
-# Bad input: 2 where the command line is wrong, 1 where the model does not take it.
+# Bad input exits with 2 if the command line is wrong, and with 1 if the model refuses it.
 refuses 2 'lowmem_run: takes one MODEL_DIR'
 refuses 2 'no tokens: the input is empty' minilm.F32
 refuses 2 'no tokens: the input is empty' gpt2.F32 --ids=
@@ -346,7 +346,7 @@ cp -r minilm.F32 other
 sed -i 's/"intermediate_size": *600/"intermediate_size": 599/' other/config.json
 refuses 1 'is [600, 128], but the config asks for [599, 128]' other --ids=1
 
-# Pipes that nobody writes to, as config and as weights.
+# The config and the weights are pipes without a writer.
 mkdir pipes
 mkfifo pipes/config.json
 refuses 1 'pipes/config.json: not a regular file' pipes --ids=1
@@ -357,7 +357,7 @@ for backend in resident pread direct mmap; do
   refuses 1 'pipes/model.safetensors: not a regular file' pipes --ids=1 --backend=$backend
 done
 
-# Families are told by model_type or architectures; RoBERTa is not taken for BERT.
+# The keys model_type and architectures tell the family; RoBERTa is not mistaken for BERT.
 for shape in minilm gpt2; do
   rm -rf other
   cp -r $shape.F32 other
@@ -377,7 +377,7 @@ done
 sed -i 's/{/{"model_type": "gpt2", "tie_word_embeddings": false, /' other/config.json
 refuses 1 'no tensor "lm_head.weight"' other --ids=1
 
-# Weights that are no numbers give no output, and where they are is said.
+# Weights with NaN give no output, and the error says where they are.
 damage() {
   python3 - "$@" <<'END'
 import json, struct, sys
@@ -404,7 +404,7 @@ for value in nan inf; do
   done
 done
 
-# The output is a file as a whole, through a link to where it leads.
+# The output replaces the target of a link as a whole.
 mkdir outputs
 run minilm.F32 --ids=1,2,3 --output=expected
 ln -s outputs/states link
@@ -422,7 +422,7 @@ run minilm.F32 --ids=1,2,3 --output=output.pipe
 wait $!
 cmp expected output || fail 'other bits through a pipe'
 
-# A checkpoint in several files: what is advised works.
+# The advice for a checkpoint in several files works.
 mkdir shards
 cp minilm.F32/config.json shards
 python3 - minilm.F32/model.safetensors shards <<'END'
@@ -455,8 +455,8 @@ run minilm.F32 --ids=1,2,3 --output=expected
 run shards --ids=1,2,3 --output=output
 cmp expected output || fail 'shards have other bits than the file they were'
 
-# A file that changes while a model runs: an error, neither a wrong result nor a
-# signal. The budget has room for panels, not for the model.
+# If a file changes while a model runs, the run ends with an error, not with a wrong result or a
+# signal. The budget has room for panels, but not for the model.
 for backend in pread direct mmap; do
   for change in shortened replaced written; do
     for shape in minilm gpt2; do

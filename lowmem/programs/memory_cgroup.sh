@@ -6,7 +6,7 @@
 #   run_in_cgroup PROGRAM ARGUMENT...
 #   remove_cgroup
 #
-# The caller has a function `fail`, which says its arguments and exits. Needs root.
+# The caller defines a function `fail`, which prints its arguments and exits. Needs root.
 
 cgroup=
 

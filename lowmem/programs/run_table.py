@@ -91,13 +91,13 @@ class MemoryGroup:
             os.rmdir(self._folder)
 
     def join(self):
-        """Run by the process itself."""
+        """Joins the group; the process itself calls this."""
         if self._exists:
             with open(self._folder + "/cgroup.procs", "w", encoding="ascii") as file:
                 file.write("0")
 
     def peak_bytes(self):
-        """None where it is not measured."""
+        """Returns the peak in bytes, or None if it is not measured."""
         try:
             with open("%s/%s" % (self._folder, self._peak), encoding="ascii") as file:
                 return int(file.read())
@@ -106,7 +106,7 @@ class MemoryGroup:
 
 
 def call_in_group(arguments):
-    """The output, and the most bytes that its cgroup was charged."""
+    """Returns the output, and the most bytes that its cgroup was charged."""
     with MemoryGroup() as group:
         text = call(arguments, group.join)
         return text, group.peak_bytes()
@@ -129,7 +129,7 @@ def make_checkpoint(programs, model, folder):
 
 
 def read_once(path):
-    """Into the page cache, in pieces as large as the system can make."""
+    """Reads the file into the page cache, in the largest folios that the system makes."""
     with open(path, "rb", buffering=0) as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -141,7 +141,7 @@ def read_once(path):
 
 
 def cached_share(path):
-    """Of the file, in the page cache; None where nobody can tell."""
+    """Returns the share of the file in the page cache, or None if it is unknown."""
     try:
         text = call(["fincore", "--bytes", "--noheadings", "--output=RES", path])
     except FileNotFoundError:
@@ -150,8 +150,9 @@ def cached_share(path):
 
 
 def large_share(path):
-    """Of the file, in pieces of the page cache that one entry maps; with few
-    tokens these decide the speed of mmap. None where nobody can tell."""
+    """Returns the share of the file in large folios of the page cache, which one
+    entry maps, or None if it is unknown. With few tokens they decide the speed
+    of mmap."""
     with open(path, "rb") as file:
         with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as image:
             for at in range(0, len(image), mmap.PAGESIZE):
@@ -164,13 +165,13 @@ def large_share(path):
 
 
 def keep_in_large_pieces(path, share):
-    """Reads the file again where the system gave back what it had of it."""
+    """Reads the file again if the system evicted large folios of it."""
     if share and large_share(path) < 0.97 * share:
         read_once(path)
 
 
 def processor():
-    """Its name and whether it has AVX-512: times mean nothing without."""
+    """Returns the processor's name and whether it has AVX-512, on which times depend."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
     name = re.search(r"^model name\s*: (.*)", text, re.M)
@@ -179,7 +180,7 @@ def processor():
 
 
 def parse_report(text):
-    """The figures of lowmem_run's report."""
+    """Returns the figures of lowmem_run's report."""
     figures = {}
     further = re.search(r"([\d.]+) s for each further token", text)
     times = re.findall(r"^time +([\d.]+) s, ([\d.]+) GFLOP/s; processor ([\d.]+) s",

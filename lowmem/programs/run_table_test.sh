@@ -11,7 +11,7 @@ table() {
   python3 lowmem/programs/run_table.py --programs=lowmem/programs --folder="$TEST_TMPDIR" \
     --pairs=1 --seconds=0.01 "$@"
 }
-# Rows whose model, tokens, batch and backend are these.
+# Prints the rows with this model and these tokens, batch and backend.
 rows() { awk -v want="$1" '$1 " " $2 " " $3 " " $4 == want' "$TEST_TMPDIR/table" | wc -l; }
 
 table --models=minilm:--layers=1,gpt2:--layers=1 --tokens=2,17 --batches=1,3 \
@@ -25,14 +25,14 @@ for backend in resident pread mmap; do
     (($(rows "gpt2:--layers=1 $tokens 1 $backend") == 1)) || fail "no row for gpt2, $backend"
   done
 done
-# Where a cgroup can be made, it was charged at least the anonymous memory.
+# If a cgroup can be made, it was charged at least the anonymous memory.
 awk '$4 == "pread" && $9 != "-" && $9 < $7 { exit 1 }' "$TEST_TMPDIR/table" ||
   fail "a cgroup below its process: $(cat "$TEST_TMPDIR/table")"
 # An arena below its budget, a process above it, and reads that took time.
 awk '$4 == "pread" && $1 ~ /minilm/ && !($5 < 8 && $6 > $5 && $10 > 0 && $12 > 0) { exit 1 }' \
   "$TEST_TMPDIR/table" || fail "figures that cannot be: $(cat "$TEST_TMPDIR/table")"
 
-# Conditions of the times are printed: the processor, and how the page cache holds the file.
+# The conditions of the times are printed: the processor, and how the page cache holds the file.
 grep -qE '^# .* on .*, (no )?AVX-512$' "$TEST_TMPDIR/table" || fail "no processor is named"
 (($(grep -cE '^# .* in the page cache at the end, ([0-9]+ %|unknown) in pieces of 2 MiB$' \
   "$TEST_TMPDIR/table") == 2)) || fail "no page cache: $(cat "$TEST_TMPDIR/table")"
@@ -57,7 +57,7 @@ for label in '512 KiB' '1 MiB' '64 MiB' 'log scale' 'all weights resident'; do
 done
 grep -q '^resident ' "$TEST_TMPDIR/sweep" || fail "no resident run in the sweep"
 
-# The budget that nobody names: what was predicted of it, and what it took.
+# The row of the chosen budget has its predicted and its measured time.
 table --models=minilm:--layers=1 --tokens=4 --choice >"$TEST_TMPDIR/choice"
 grep -qE '^\| minilm:--layers=1 \| 4 \| [0-9.]+ [KM]iB \| 1\.[0-9]{2} \| [0-9.]+ \|$' \
   "$TEST_TMPDIR/choice" || fail "no choice: $(cat "$TEST_TMPDIR/choice")"

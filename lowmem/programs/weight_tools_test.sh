@@ -19,7 +19,7 @@ refuses() {
 
 lowmem_generate --shape=minilm --layers=1 minilm 2>log
 grep -q '100 % of' log || fail "no progress: $(cat log)"
-# A model stays unless it is said that it may go.
+# An existing model stays without --force.
 before=$(cksum <minilm/model.safetensors)
 refuses 1 'minilm/config.json: is there already' lowmem_generate --seed=2 --layers=1 minilm
 mv minilm/config.json kept
@@ -32,7 +32,7 @@ lowmem_generate --force --layers=1 minilm 2>log
 [[ $(cksum <minilm/model.safetensors) == "$before" ]] || fail 'the seed is not what it was'
 lowmem_pack minilm/model.safetensors minilm/packed.safetensors 2>log
 grep -q '^packing \[#* *\] *100 % of' log || fail "no progress: $(cat log)"
-# Another program reads the packed file: struct and json alone.
+# Another program, which only uses struct and json, reads the packed file.
 python3 - <<'END' || fail "the packed file is not the same weights"
 import json, struct
 
@@ -100,7 +100,7 @@ for rows in 1 64 65; do
   largest=$(stream_weights_example rows$rows m)
   [[ $largest == $((rows * 5 - 1))\ by\ * ]] || fail "of $rows rows: $largest"
 done
-# 3 GiB of zeros take seconds to read: the file is shortened meanwhile.
+# The file is shortened while 3 GiB of zeros are read, which takes seconds.
 shortens() {
   "$@" &
   local reader=$!
@@ -113,8 +113,8 @@ shortens() {
 }
 refuses 1 'was shortened while it was in use' shortens stream_weights_example sparse m
 
-# A user's model, its modules loaded when used.
-# How much is held depends on how far the thread that reads ahead has come.
+# A user's model loads its modules when they are used. The bytes held depend on how far the thread
+# that reads ahead has come.
 first=$(lazy_loading_example minilm/model.safetensors)
 second=$(lazy_loading_example minilm/packed.safetensors)
 [[ ${first%% in *} == "${second%% in *}" ]] ||
@@ -126,7 +126,7 @@ done
 refuses 1 'missing: cannot be opened' lazy_loading_example missing
 
 lowmem_pack --no_panels minilm/packed.safetensors minilm/again.safetensors 2>log
-# A model packed as in the README runs, with the bits that it had before.
+# A model packed as in the README runs and gives the same bits as before.
 lowmem_pack --panels='*.dense.weight=256' minilm/model.safetensors minilm/other.safetensors 2>log
 mkdir all other
 cp minilm/config.json all
@@ -138,7 +138,7 @@ for folder in other all; do
   lowmem_run $folder --ids=1,2,3 --force --output=output >log || fail "$folder does not run: $(cat log)"
   cmp expected output || fail "$folder has other bits"
 done
-# Narrower panels cut sums: said with what fixes it.
+# Narrower panels would cut sums; the error names the remedy.
 refuses 1 'other/model.safetensors: is there already' \
   lowmem_pack --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors
 lowmem_pack --force --panels='*.dense.weight=64' minilm/model.safetensors other/model.safetensors 2>log
@@ -148,8 +148,8 @@ $advice 2>log || fail "$advice: $(cat log)"
 lowmem_run other --ids=1,2,3 --force --output=output >log
 cmp expected output || fail "other bits after: $advice"
 
-# In place a file keeps its permissions, a link is followed, and a planted link
-# beside it is not.
+# Packing in place keeps a file's permissions and follows a link to it, but does not follow a
+# planted link at the temporary file's name.
 chmod 600 other/model.safetensors
 ln -s ../other/model.safetensors all/link
 lowmem_pack all/link all/link 2>log
@@ -161,12 +161,12 @@ ln -s "$PWD/victim" .out.footprint-partial
 refuses 1 '.out.footprint-partial: is a symbolic link' lowmem_pack minilm/model.safetensors out
 [[ $(cat victim) == precious ]] || fail 'what the link led to was written over'
 rm .out.footprint-partial
-# A user's own file of a usual name stays.
+# A user's file whose name ends in .partial stays.
 echo precious >mine.partial
 lowmem_pack minilm/model.safetensors mine 2>log
 [[ $(cat mine.partial) == precious ]] || fail 'a file of the user is gone'
 rm mine mine.partial
-# A limit of file sizes is an error, not the end by a signal.
+# A limit of file sizes gives an error and does not end the program by a signal.
 (
   ulimit -f 1000
   refuses 1 'raise the limit of file sizes' lowmem_pack minilm/model.safetensors out
@@ -181,8 +181,8 @@ rm mine mine.partial
 
 refuses 1 'no tensor "encoder.layer.0.intermediate.dense.wieght"' \
   stream_weights_example minilm/model.safetensors encoder.layer.0.intermediate.dense.wieght
-# One kind of message, one set of exit codes: 2 for the command line, 1 for what
-# it names.
+# All programs have one form of message and one set of exit codes: 2 for the command line, 1 for the
+# files that it names.
 refuses 2 'lowmem_pack: takes INPUT and OUTPUT' lowmem_pack minilm/model.safetensors
 refuses 2 'lowmem_pack: "x" is no rule' lowmem_pack --panels=x minilm/model.safetensors out
 refuses 2 'lowmem_pack: --panels and --no_panels' \
@@ -218,7 +218,7 @@ for example in "stream_weights_example minilm/model.safetensors $name" \
   grep -q "^${example%% *}: standard output: cannot be written" log || fail "$(cat log)"
 done
 
-# A name is shown whole, whatever it holds.
+# A name is printed in full, whatever it contains.
 python3 - <<'END'
 import struct
 header = b'{"a\\u0000\\u001b[2Jb":{"dtype":"U9","shape":[0],"data_offsets":[0,0]}}'
@@ -227,7 +227,7 @@ with open("hostile", "wb") as file:
 END
 refuses 1 'tensor "a\x00\x1b[2Jb": dtype "U9"' lowmem_pack hostile out
 
-# A pipe that nobody writes to is no file.
+# A pipe without a writer is refused.
 mkfifo pipe
 refuses 1 'pipe: not a regular file' timeout 20 lowmem_pack pipe out
 

@@ -21,7 +21,7 @@ mkdir folder
 printf 'id,lower,upper,size\na,0,4,1024\nb,3,6,512\n' >folder/two.csv
 plan_arena folder >out
 grep -q 'folder/two.csv: 2 tensors, height 1536, lower bound 1536' out || fail "$(cat out)"
-# A pipe that somebody writes to is read; one among a folder's files is not waited for.
+# A pipe with a writer is read; a pipe among a folder's files is not waited for.
 plan_arena <(cat folder/two.csv) >out
 grep -q ': 2 tensors, height 1536' out || fail "$(cat out)"
 mkfifo folder/pipe.csv

@@ -27,7 +27,7 @@ for file in digits_best head_best; do
   cmp "$file.safetensors" "../whole/$file.safetensors" || fail "$file differs"
 done
 
-# Files that hold no digits are refused.
+# Files without digits are refused.
 status=0
 "$PROGRAMS/digits_example" "$PROGRAMS/make_digits.py" 2>"$TEST_TMPDIR/log" || status=$?
 ((status == 1)) || fail "no digits: exited $status"

@@ -71,7 +71,7 @@ class Program:
         self.greeting = self.process.stdout.readline().strip()
 
     def why_absent(self):
-        """The command and what it said, if it did not start; else empty."""
+        """Returns the command and its output if it did not start, else an empty text."""
         if self.greeting.startswith("ready"):
             return ""
         self.process.stdin.close()
@@ -101,7 +101,7 @@ class Program:
 
 
 def start_peer(argv):
-    """The program, and why it cannot be asked; one of them is None or empty."""
+    """Returns the program, or the reason why it cannot run; the other is None or empty."""
     try:
         program = Program(argv)
     except OSError as error:
@@ -111,7 +111,7 @@ def start_peer(argv):
 
 
 def start(network, batch):
-    """The programs by name, and by name why others cannot be asked."""
+    """Returns the programs by name, and by name why others cannot run."""
     steps, budgets = NETWORKS[network]
     own = ["trainer_manager/programs/training_steps", "--network=" + network,
            "--batch=%d" % batch, "--steps=%d" % steps]

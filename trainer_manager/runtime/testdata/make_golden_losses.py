@@ -18,7 +18,7 @@ from torch import nn
 
 
 class Draws:
-    """Splitmix64, as base/random/random_sequence.h has it."""
+    """Splitmix64, the generator of base/random/random_sequence.h."""
 
     def __init__(self, seed):
         self.state = seed
@@ -31,14 +31,14 @@ class Draws:
         return (value ^ value >> 31) % limit
 
     def values(self, count, scale):
-        """From -1 to 1 in 2,000 steps, times scale; as float32 calculates it."""
+        """Draws from -1 to 1 in 2,000 steps, times scale, rounded as in float32."""
         drawn = numpy.array([self.below(2001) for _ in range(count)], numpy.float32)
         unit = drawn / numpy.float32(1000) - numpy.float32(1)
         return unit * numpy.float32(scale)
 
 
 def set_weights(model, draws):
-    """In the order of the C++ network, in its layout."""
+    """Sets the weights in the order and layout of the C++ network."""
     for module in model.modules():
         if isinstance(module, (nn.Linear, nn.Conv2d)):
             fan_in = module.weight[0].numel()

@@ -18,7 +18,7 @@ EPSILON = 1e-12
 
 
 class Names(NamedTuple):
-    """As a family's public checkpoints name the weights."""
+    """Names the weights as a family's public checkpoints do."""
 
     prefix: str
     layer: str  # with the number's place

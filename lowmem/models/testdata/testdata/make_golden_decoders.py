@@ -48,7 +48,7 @@ COMMON = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "max_position_embeddings": 8192,
-    # Far from zero, so that a layer that is wrong shows.
+    # The values are far from zero, so that a wrong layer is noticed.
     "initializer_range": 0.25,
 }
 

@@ -25,7 +25,7 @@ EPSILON = 1e-5
 
 
 def make_weights():
-    """As public checkpoints name them: matrices lie transposed."""
+    """Names the weights as public checkpoints do; matrices are transposed."""
     weights = Weights()
 
     def add_linear(name, inputs, outputs):

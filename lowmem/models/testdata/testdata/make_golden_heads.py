@@ -126,7 +126,7 @@ def dense(folder, name, inputs, outputs, bias, activation):
 
 
 def make_dense(root, words):
-    """As LaBSE has it: [CLS], then Dense, then Normalize."""
+    """Makes a model in the form of LaBSE: [CLS], then Dense, then Normalize."""
     folder = os.path.join(root, "golden_dense_embedder")
     tokenizer = Tokenizer.from_file(os.path.join(words, "word_pieces_cased", "tokenizer.json"))
     torch.manual_seed(2026)
