@@ -5,9 +5,9 @@
 //       footprint::TextNormalizer::Parse(json["normalizer"]);
 //   std::string normal = normalizer->Apply("Über  uns");
 //
-// The known types are Sequence, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents,
-// Strip, Replace, Prepend, BertNormalizer and Precompiled; null changes
-// nothing.
+// The known types are Sequence, NFC, NFD, NFKC, NFKD, Nmt, Lowercase,
+// StripAccents, Strip, Replace, Prepend, BertNormalizer and Precompiled; null
+// changes nothing.
 //
 // Movable and thread-safe. Memory: its steps, and the texts of a call.
 // Unimplemented if a type is not known; the message names it. InvalidArgument

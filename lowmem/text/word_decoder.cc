@@ -38,6 +38,7 @@ absl::StatusOr<WordDecoder> WordDecoder::Parse(const nlohmann::json& json) {
 
 absl::Status WordDecoder::Add(const nlohmann::json& json) {
   const std::string type = JsonTextOr(json, "type", "");
+  // A Sequence is the sum of its steps, which set different fields.
   if (type == "Sequence") {
     for (const nlohmann::json& step : JsonMember(json, "decoders")) {
       const absl::Status status = Add(step);
@@ -53,6 +54,7 @@ absl::Status WordDecoder::Add(const nlohmann::json& json) {
     kind_ = Kind::kMarked;
     const std::string mark = JsonTextOr(json, "replacement", "\xe2\x96\x81");
     replacements_.push_back({mark, " "});
+    // The encoder put one space before the text unless the scheme is "never".
     const std::string scheme = JsonTextOr(
         json, "prepend_scheme",
         JsonFlagOr(json, "add_prefix_space", true) ? "always" : "never");
