@@ -36,7 +36,7 @@ enum class TraceCall {
   kNewNothrow,
   kNewAligned,
   kMallocx,
-  kRealloc,  // kRealloc,  // Allocates if the slot is empty.
+  kRealloc,  // Allocates if the slot is empty.
   kReallocArray,
   kRallocx,
   kXallocx,
