@@ -1,0 +1,52 @@
+// Makes layers and optimizers from their names and properties: for networks
+// that are described in text, or through the C interface.
+//
+//   absl::StatusOr<footprint::LayerPointer> layer =
+//       footprint::MakeNamedLayer("fully_connected", "unit=10");
+//
+// Names and keys are NNTrainer's where it has the same:
+//
+//   fully_connected      unit
+//   conv2d               filters, kernel_size, stride, padding, bias, groups
+//   pooling2d            pooling (max, average, global_average), pool_size,
+//                        stride
+//   activation           activation (relu, sigmoid, tanh, gelu, swish)
+//   dropout              dropout_rate
+//   batch_normalization  epsilon, momentum (the share of the new batch)
+//   layer_normalization  epsilon
+//   rms_norm             epsilon
+//   flatten
+//   addition
+//   concat               axis
+//   embedding            in_dim, out_dim
+//   position_embedding
+//   attention            num_heads, causal
+//   mse                  ignored_label
+//   cross_softmax        label_smoothing, ignored_label
+//
+// Pure functions, thread-safe. Memory: that of the result.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_C_NAMED_LAYERS_H_
+#define FOOTPRINT_TRAINER_MANAGER_C_NAMED_LAYERS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/layers/layer.h"
+
+namespace footprint {
+
+// InvalidArgument: no layer has that type; a property that it has not, that it
+// needs and that is missing, or whose value is malformed. Values that suit no
+// network, such as a unit of 0, are refused when the network is planned.
+absl::StatusOr<LayerPointer> MakeNamedLayer(absl::string_view type,
+                                            absl::string_view properties);
+
+// Returns the types of layers, in the order above.
+std::vector<std::string> NamedLayerTypes();
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_C_NAMED_LAYERS_H_

@@ -1,0 +1,111 @@
+// A training or an inference with all that belongs to it: plan, parameters,
+// managers. The C interface (footprint_trainer.h) is a shell around it.
+//
+//   auto trainer = footprint::Trainer::Plan(network, settings);
+//   absl::Status status = trainer->Create();
+//   status = trainer->Set(0, footprint::InputView(rows));
+//   status = trainer->Set(footprint::Trainer::kLabel, labels);
+//   absl::StatusOr<float> loss = trainer->Step();
+//
+// A C++ program uses the Manager (//trainer_manager:manager), which copies less
+// and does more. Owns everything; thread-compatible. Memory: that of the plan
+// once Create was called, and an inference's arena during Infer, in place of
+// the training's; in inference also a copy of the inputs.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_C_TRAINER_H_
+#define FOOTPRINT_TRAINER_MANAGER_C_TRAINER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "footprint/trainer_manager/c/trainer_settings.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/input_view.h"
+#include "footprint/trainer_manager/runtime/manager.h"
+
+namespace footprint {
+
+class Trainer {
+ public:
+  // The slot of the label; inputs have the slots from 0 on.
+  static constexpr int kLabel = -1;
+
+  // Plans; nothing that the plan counts is allocated. Errors: those of
+  // PlanExecution.
+  static absl::StatusOr<std::unique_ptr<Trainer>> Plan(
+      Network network, TrainerSettings settings);
+
+  // Allocates and draws the first weights. FailedPrecondition: that was done.
+  // Otherwise as Parameters::Create and Manager::Create.
+  absl::Status Create();
+
+  // Copies the values of one batch. InvalidArgument: no such slot, or values of
+  // another number or type. FailedPrecondition, here and below: Create was not
+  // called, or the mode is another one.
+  absl::Status Set(int slot, InputView values);
+
+  // Trains by one batch; see Manager::TrainStep.
+  absl::StatusOr<float> Step();
+
+  // Computes the outputs for the inputs that are set, with the weights as they
+  // are; see Manager::Infer. FailedPrecondition: an input was never set.
+  absl::Status Infer();
+
+  // The outputs of the last Infer, valid until the next call.
+  // FailedPrecondition: Infer has not succeeded yet. InvalidArgument: no such
+  // output.
+  absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
+
+  // The values of a weight or a running statistic, by its name; valid as long
+  // as the trainer.
+  absl::StatusOr<absl::Span<const float>> Weight(absl::string_view name) const;
+
+  // Saves the weights, or a whole training to go on from.
+  absl::Status SaveWeights(absl::string_view path) const;
+  absl::Status SaveTraining(absl::string_view path) const;
+  // Loads a file of either kind. A training goes on from a file of a training,
+  // and takes only the weights from a file of weights; its iteration stays.
+  absl::Status Load(absl::string_view path);
+
+  const ExecutionPlan& plan() const { return plan_; }
+  // Returns the steps that were done; 0 in inference.
+  int64_t iteration() const;
+  // Returns the name of the step that needs most of the arena.
+  const std::string& largest_step() const { return largest_step_; }
+
+ private:
+  Trainer(Network network, TrainerSettings settings, ExecutionPlan plan);
+  absl::Status CheckCreated() const;
+  absl::Status CheckSlot(int slot) const;
+  // Copies values for an inference, which has no manager to keep them.
+  absl::Status Keep(size_t slot, InputView values);
+  // Returns the manager that infers, which a training makes when it first does.
+  absl::StatusOr<Manager*> FindInference();
+  absl::StatusOr<std::vector<InputView>> FindInputs();
+
+  const Network network_;
+  const TrainerSettings settings_;
+  const ExecutionPlan plan_;
+  const std::string largest_step_;
+  std::shared_ptr<Parameters> parameters_;
+  std::unique_ptr<Manager> training_;
+  std::unique_ptr<Manager> inference_;
+  std::vector<bool> is_set_;  // by input
+  bool has_inferred_ = false;
+  // The inputs of an inference, one of the two for each.
+  std::vector<std::vector<float>> floats_;
+  std::vector<std::vector<int32_t>> integers_;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_C_TRAINER_H_

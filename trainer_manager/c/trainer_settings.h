@@ -1,0 +1,53 @@
+// Settings of a training or an inference as text: the optimizer, the rate's
+// schedule, limits of memory and of gradients.
+//
+//   absl::StatusOr<footprint::TrainerSettings> settings =
+//       footprint::ParseTrainerSettings(
+//           "optimizer=adamw, learning_rate=0.003, budget=24 MB");
+//
+//   mode            training (the default) or inference
+//   optimizer       sgd, momentum, adam or adamw; a training needs it
+//   learning_rate   a training needs it
+//   momentum        of momentum: 0.9
+//   beta1, beta2, epsilon  of adam and adamw: 0.9, 0.999, 1e-8
+//   weight_decay    of adamw: 0.01
+//   schedule        constant, linear or cosine (to last_rate, after
+//   iterations),
+//                   step (times factor, every so many iterations), exponential
+//                   (times factor)
+//   last_rate, iterations, factor  of the schedule
+//   warm_up         iterations of a linear warm-up in front of the schedule
+//   seed            of the first weights and of dropout: 1
+//   budget          the most memory, such as 24 MB
+//   micro_batches   parts of a batch: 1
+//   swap_folder     the folder of a file for what the budget leaves no room for
+//   clip_norm, clip_value  limits of gradients
+//   atomic_steps    false; a step that fails then changes no weight
+//
+// A pure function, thread-safe. Memory: that of the result.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_C_TRAINER_SETTINGS_H_
+#define FOOTPRINT_TRAINER_MANAGER_C_TRAINER_SETTINGS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/layers/layer.h"
+#include "footprint/trainer_manager/runtime/manager_options.h"
+
+namespace footprint {
+
+struct TrainerSettings {
+  NetworkMode mode = NetworkMode::kTraining;
+  MemoryOptions memory;
+  ManagerOptions manager;
+};
+
+// InvalidArgument, naming the setting: it is unknown, malformed, missing, or
+// belongs to another optimizer, schedule or mode than the one that is named; an
+// optimizer that can train nothing.
+absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_C_TRAINER_SETTINGS_H_

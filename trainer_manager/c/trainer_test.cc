@@ -1,0 +1,191 @@
+#include "footprint/trainer_manager/c/trainer.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/c/trainer_settings.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/structure_layers.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kState = absl::StatusCode::kFailedPrecondition;
+
+// An input of words and one of numbers.
+Network TwoInputs() {
+  Network network;
+  network.AddInput("words", {{2, 3}, DType::kI32});
+  network.AddInput("numbers", {{2, 3, 4}});
+  network.AddLayer("embedding", Embedding(5, 4), {"words"});
+  network.AddLayer("sum", Add(), {"embedding", "numbers"});
+  network.AddLayer("head", FullyConnected(2), {"sum"});
+  network.AddLayer("loss", SoftmaxCrossEntropy(), {"head"});
+  return network;
+}
+
+std::unique_ptr<Trainer> MakeTrainer(const std::string& text) {
+  const auto settings = ParseTrainerSettings(text);
+  EXPECT_THAT(settings, IsOk());
+  auto trainer = Trainer::Plan(TwoInputs(), *settings);
+  EXPECT_THAT(trainer, IsOk());
+  EXPECT_THAT((*trainer)->Create(), IsOk());
+  return *std::move(trainer);
+}
+
+constexpr char kAdam[] = "optimizer=adam, learning_rate=0.1";
+
+const std::vector<int32_t> kWords = {0, 1, 2, 3, 4, 0};
+const std::vector<int32_t> kLabels = {0, 1, 0, 1, 1, 0};
+const std::vector<float> kNumbers(24, 0.25f);
+
+void SetBatch(Trainer* trainer) {
+  ASSERT_THAT(trainer->Set(0, InputView(kWords)), IsOk());
+  ASSERT_THAT(trainer->Set(1, InputView(kNumbers)), IsOk());
+}
+
+TEST(TrainerTest, TrainsAndInfersWithTheWeightsAsTheyAre) {
+  const auto trainer = MakeTrainer(kAdam);
+  SetBatch(trainer.get());
+  ASSERT_THAT(trainer->Set(Trainer::kLabel, InputView(kLabels)), IsOk());
+  const auto first = trainer->Step();
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(trainer->Infer(), IsOk());
+  const std::vector<float> before(trainer->Output(0)->begin(),
+                                  trainer->Output(0)->end());
+  for (int i = 0; i < 30; ++i) ASSERT_THAT(trainer->Step(), IsOk());
+  EXPECT_EQ(trainer->iteration(), 31);
+  EXPECT_LT(*trainer->Step(), *first / 2);
+  ASSERT_THAT(trainer->Infer(), IsOk());
+  EXPECT_NE(before, std::vector<float>(trainer->Output(0)->begin(),
+                                       trainer->Output(0)->end()));
+  EXPECT_THAT(trainer->largest_step(), HasSubstr(": "));
+}
+
+TEST(TrainerTest, AnInferenceGivesTheTrainingsOutputs) {
+  const std::string path = TestPath("trainer");
+  const auto training = MakeTrainer(kAdam);
+  const auto inference = MakeTrainer("mode=inference, seed=5");
+  SetBatch(training.get());
+  ASSERT_THAT(training->Set(Trainer::kLabel, InputView(kLabels)), IsOk());
+  ASSERT_THAT(training->Step(), IsOk());
+  ASSERT_THAT(training->Infer(), IsOk());
+  SetBatch(inference.get());
+  for (const bool whole : {true, false}) {
+    ASSERT_THAT(
+        whole ? training->SaveTraining(path) : training->SaveWeights(path),
+        IsOk());
+    ASSERT_THAT(inference->Load(path), IsOk());
+    ASSERT_THAT(inference->Infer(), IsOk());
+    EXPECT_EQ(*inference->Output(0), *training->Output(0));
+  }
+  EXPECT_EQ(*inference->Weight("head.bias"), *training->Weight("head.bias"));
+  EXPECT_EQ(inference->iteration(), 0);
+}
+
+TEST(TrainerTest, GoesOnFromATrainingAndTakesOnlyWeightsFromWeights) {
+  const std::string path = TestPath("trainer");
+  const auto whole = MakeTrainer(kAdam);
+  const auto resumed = MakeTrainer(kAdam);
+  for (Trainer* const trainer : {whole.get(), resumed.get()}) {
+    SetBatch(trainer);
+    ASSERT_THAT(trainer->Set(Trainer::kLabel, InputView(kLabels)), IsOk());
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_THAT(whole->Step(), IsOk());
+  ASSERT_THAT(whole->SaveTraining(path), IsOk());
+  ASSERT_THAT(resumed->Load(path), IsOk());
+  EXPECT_EQ(resumed->iteration(), 3);
+  EXPECT_EQ(*whole->Step(), *resumed->Step());
+  EXPECT_EQ(*whole->Step(), *resumed->Step());
+  ASSERT_THAT(whole->SaveWeights(path), IsOk());
+  ASSERT_THAT(whole->Step(), IsOk());
+  ASSERT_THAT(resumed->Load(path), IsOk());
+  EXPECT_EQ(resumed->iteration(), 5);
+}
+
+TEST(TrainerTest, CallsThatDoNotFitTheStateAreRefused) {
+  const auto settings = ParseTrainerSettings(kAdam);
+  const auto planned = Trainer::Plan(TwoInputs(), *settings);
+  ASSERT_THAT(planned, IsOk());
+  Trainer& trainer = **planned;
+  EXPECT_THAT(trainer.Set(0, InputView(kWords)),
+              StatusIs(kState, HasSubstr("create it first")));
+  EXPECT_THAT(trainer.Step().status(), StatusIs(kState));
+  EXPECT_THAT(trainer.Infer(), StatusIs(kState));
+  EXPECT_THAT(trainer.Weight("head.bias").status(), StatusIs(kState));
+  EXPECT_THAT(trainer.SaveWeights("/tmp/x"), StatusIs(kState));
+  EXPECT_THAT(trainer.SaveTraining("/tmp/x"), StatusIs(kState));
+  EXPECT_THAT(trainer.Load("/tmp/x"), StatusIs(kState));
+  ASSERT_THAT(trainer.Create(), IsOk());
+  EXPECT_THAT(trainer.Create(), StatusIs(kState, HasSubstr("before")));
+  EXPECT_THAT(trainer.Step().status(), StatusIs(kState));
+  EXPECT_THAT(trainer.Infer(),
+              StatusIs(kState, HasSubstr("\"words\" was never set")));
+  EXPECT_THAT(trainer.Output(0).status(), StatusIs(kState));
+  const auto inference = MakeTrainer("mode=inference");
+  EXPECT_THAT(inference->Step().status(),
+              StatusIs(kState, HasSubstr("mode=training")));
+  EXPECT_THAT(inference->SaveTraining("/tmp/x"), StatusIs(kState));
+  EXPECT_THAT(inference->Set(Trainer::kLabel, InputView(kLabels)),
+              StatusIs(kState));
+}
+
+TEST(TrainerTest, RefusesValuesThatAreNotABatchAndKeepsTheOldOnes) {
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  for (const char* mode : {kAdam, "mode=inference"}) {
+    const auto trainer = MakeTrainer(mode);
+    SetBatch(trainer.get());
+    ASSERT_THAT(trainer->Infer(), IsOk());
+    const std::vector<float> before(trainer->Output(0)->begin(),
+                                    trainer->Output(0)->end());
+    const std::vector<float> few(23);
+    EXPECT_THAT(trainer->Set(1, InputView(few)), StatusIs(kInvalid));
+    EXPECT_THAT(trainer->Set(1, InputView(kWords)), StatusIs(kInvalid));
+    EXPECT_THAT(trainer->Set(0, InputView(kNumbers)), StatusIs(kInvalid));
+    EXPECT_THAT(trainer->Set(2, InputView(kNumbers)), StatusIs(kInvalid));
+    EXPECT_THAT(trainer->Set(-2, InputView(kNumbers)), StatusIs(kInvalid));
+    ASSERT_THAT(trainer->Infer(), IsOk());
+    EXPECT_EQ(*trainer->Output(0), before);
+    EXPECT_THAT(trainer->Output(1).status(), StatusIs(kInvalid));
+  }
+}
+
+TEST(TrainerTest, AFailedInferenceLeavesNoOutput) {
+  const auto trainer = MakeTrainer("mode=inference");
+  SetBatch(trainer.get());
+  ASSERT_THAT(trainer->Infer(), IsOk());
+  const std::vector<int32_t> unknown(6, 99);
+  ASSERT_THAT(trainer->Set(0, InputView(unknown)), IsOk());
+  EXPECT_THAT(trainer->Infer(), StatusIs(absl::StatusCode::kOutOfRange));
+  EXPECT_THAT(trainer->Output(0).status(), StatusIs(kState));
+  ASSERT_THAT(trainer->Set(0, InputView(kWords)), IsOk());
+  EXPECT_THAT(trainer->Infer(), IsOk());
+}
+
+TEST(TrainerTest, AFailedLoadChangesNothing) {
+  const std::string path = WriteTestFile("bad", "no weights at all");
+  const auto trainer = MakeTrainer(kAdam);
+  const std::vector<float> before(trainer->Weight("head.weight")->begin(),
+                                  trainer->Weight("head.weight")->end());
+  EXPECT_THAT(trainer->Load(path),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(trainer->Load("/nowhere/x"),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_EQ(*trainer->Weight("head.weight"), before);
+  EXPECT_THAT(trainer->Weight("head.wight").status(),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace footprint
