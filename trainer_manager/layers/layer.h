@@ -78,9 +78,10 @@ struct StepUse {
 enum class Initializer : uint8_t {
   kZeros,
   kOnes,
-  kUniformByFan,  // +- sqrt(6 / (fan in + fan out))
-  kNormalByFan,   // standard deviation sqrt(2 / fan in)
-  kNormal,        // standard deviation 0.02
+  kUniformByFan,      // +- sqrt(6 / (fan in + fan out))
+  kNormalByFan,       // standard deviation sqrt(2 / fan in)
+  kNormal,            // standard deviation 0.02
+  kUniformByColumns,  // +- 1 / sqrt(last extent)
 };
 
 struct WeightSpec {

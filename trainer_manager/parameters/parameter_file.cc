@@ -236,16 +236,22 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters) {
 
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters) {
+  return LoadParameters(path, map, parameters->all());
+}
+
+absl::Status LoadParameters(
+    absl::string_view path, const ParameterMap& map,
+    absl::Span<const Parameters::Parameter> parameters) {
   const absl::StatusOr<SafetensorsFile> file = SafetensorsFile::Open(path);
   if (!file.ok()) return file.status();
   if (file->index().metadata().count(kTrainingFileKey) == 0) {
-    return LoadTensors(*file, map, parameters->all());
+    return LoadTensors(*file, map, parameters);
   }
   ParameterMap without_states = map;
   for (int i = 0; i < kMostOptimizerStates; ++i) {
     without_states.ignored_endings.push_back(absl::StrCat(kStateEnding, i));
   }
-  return LoadTensors(*file, without_states, parameters->all());
+  return LoadTensors(*file, without_states, parameters);
 }
 
 }  // namespace footprint

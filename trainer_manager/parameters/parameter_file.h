@@ -50,6 +50,10 @@ absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
                             Parameters* parameters);
 
+// Loads some of a model's parameters, from a file that holds these alone.
+absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
+                            absl::Span<const Parameters::Parameter> parameters);
+
 // The file of a training (training_state.h) has this key in its metadata. It
 // has a tensor for each state of the optimizer, named by the weight, this
 // ending and a number. LoadParameters skips these tensors.

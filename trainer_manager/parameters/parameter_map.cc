@@ -25,7 +25,9 @@ FileTensor PyTorchTensor(const ResolvedNetwork::ResolvedLayer& layer,
   const absl::string_view type = layer.layer->type();
   FileTensor tensor;
   tensor.name = absl::StrCat(layer.name, ".", weight.name);
-  tensor.transposed = type == "fully connected" && weight.name == "weight";
+  tensor.transposed =
+      (type == "fully connected" || type == "LoRA fully connected") &&
+      weight.name == "weight";
   if (type != "batch normalization" && type != "layer normalization") {
     return tensor;
   }
@@ -39,10 +41,14 @@ FileTensor PyTorchTensor(const ResolvedNetwork::ResolvedLayer& layer,
 }  // namespace
 
 ParameterMap PyTorchMap(const ExecutionPlan& plan) {
+  return PyTorchMap(plan.network);
+}
+
+ParameterMap PyTorchMap(const ResolvedNetwork& network) {
   ParameterMap map;
   map.ignored_endings = {".num_batches_tracked"};
-  for (size_t l = 0; l < plan.network.layers.size(); ++l) {
-    const ResolvedNetwork::ResolvedLayer& layer = plan.network.layers[l];
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    const ResolvedNetwork::ResolvedLayer& layer = network.layers[l];
     if (layer.weights_of != l) continue;
     for (const auto* list :
          {&layer.signature.weights, &layer.signature.statistics}) {

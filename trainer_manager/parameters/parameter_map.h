@@ -17,6 +17,7 @@
 
 #include "absl/types/optional.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/networks/network.h"
 
 namespace footprint {
 
@@ -44,6 +45,7 @@ struct ParameterMap {
 // num_batches_tracked is ignored. Convolutions and embeddings have the same
 // layout in both.
 ParameterMap PyTorchMap(const ExecutionPlan& plan);
+ParameterMap PyTorchMap(const ResolvedNetwork& network);
 
 }  // namespace footprint
 

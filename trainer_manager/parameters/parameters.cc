@@ -45,6 +45,8 @@ void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
                        absl::Span<float> values) {
   const Fan fan = ComputeFan(weight.spec.shape);
   const double bound = std::sqrt(6.0 / (fan.in + fan.out));
+  const double by_columns =
+      1 / std::sqrt(static_cast<double>(weight.spec.shape.columns()));
   for (float& value : values) {
     switch (weight.initializer) {
       case Initializer::kZeros:
@@ -61,6 +63,9 @@ void InitializeAsAsked(const WeightSpec& weight, RandomSequence* random,
         break;
       case Initializer::kNormal:
         value = static_cast<float>(0.02 * random->Normal());
+        break;
+      case Initializer::kUniformByColumns:
+        value = static_cast<float>(by_columns * (2 * random->Uniform() - 1));
         break;
     }
   }

@@ -1,0 +1,97 @@
+// Adds adapters (LoRA) to a network: small trained matrices beside the weights
+// of fully connected layers, which then stay as they are, as do all others.
+//
+//   footprint::LoraOptions options;
+//   options.rank = 8;
+//   options.alpha = 16;
+//   options.targets = {{"*.qkv", 0, 3, "*.q_proj"}, {"*.qkv", 2, 3,
+//   "*.v_proj"}}; options.trained = {"head.*"}; const auto adapted =
+//   footprint::AddAdapters(network, options); const auto plan =
+//   footprint::PlanExecution(
+//       adapted->network, footprint::NetworkMode::kTraining, {}, states);
+//
+// The network has the layers of the other under their names, in which the
+// targets are LoraFullyConnected (//trainer_manager:lora). It is
+// planned, trained and inferred with like any other; weights of the network
+// without adapters are loaded by LoadBaseParameters (adapter_file.h). Without
+// `trained`, nothing but the adapters is trained: no other weight has a
+// gradient or an optimizer state.
+//
+// An attention layer has no weights of its own: its adapters belong to the
+// fully connected layer that computes queries, keys and values, or to thirds of
+// its units.
+//
+// A pure function, thread-safe; the result shares the layers. Memory: some
+// hundred bytes a parameter.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_ADAPTERS_ADD_ADAPTERS_H_
+#define FOOTPRINT_TRAINER_MANAGER_ADAPTERS_ADD_ADAPTERS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "footprint/trainer_manager/layers/lora.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameter_map.h"
+
+namespace footprint {
+
+struct LoraTarget {
+  // A pattern of layers' names, in which a * matches any number of characters.
+  // Layers that it matches and that are not fully connected are passed over.
+  std::string layers;
+  // The part `part` of `parts` equal parts of the units, from 0.
+  int64_t part = 0;
+  int64_t parts = 1;
+  // The module's name in PEFT's files, if it is not the layer's. A * in it
+  // stands for what the * of `layers` matched.
+  std::string module = "";
+};
+
+struct LoraOptions {
+  int64_t rank = 8;
+  // The product of the matrices is scaled by alpha / rank, or by alpha /
+  // sqrt(rank) if `rank_stabilized`.
+  float alpha = 8;
+  bool rank_stabilized = false;
+  std::vector<LoraTarget> targets;
+  // Patterns of parameters that are trained as a whole besides, such as
+  // "head.*"; files of adapters hold them, too.
+  std::vector<std::string> trained;
+};
+
+// A layer's pair of matrices.
+struct Adapter {
+  std::string layer;
+  std::string module;  // in PEFT's files
+  LoraMatrices matrices;
+
+  // Returns the names of the matrices among the model's parameters.
+  std::string NameA() const;
+  std::string NameB() const;
+};
+
+struct AdaptedNetwork {
+  Network network;
+  LoraOptions options;
+  std::vector<Adapter> adapters;  // in the order of the layers
+  // The parameters that files of adapters hold, by the model's names: the
+  // adapters' matrices, and all of the layers that are trained besides.
+  ParameterMap file_tensors;
+};
+
+// InvalidArgument: no target; a target that matches no layer, or none that is
+// fully connected; two targets of the same units of a layer, or of one module;
+// a layer that shares its weights; a rank that is larger than an extent of the
+// matrix, or below 1; an alpha that is not finite or not above 0; a pattern of
+// `trained` that matches no parameter, a target's weight, or only some of a
+// layer's; a network with groups, which are to be added to the result. Errors
+// of ResolveNetwork.
+absl::StatusOr<AdaptedNetwork> AddAdapters(const Network& network,
+                                           const LoraOptions& options);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_ADAPTERS_ADD_ADAPTERS_H_

@@ -1,0 +1,107 @@
+// Fine-tuning from a file of weights to a file of weights: the example of
+// README.md.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "footprint/trainer_manager/adapters/adapter_file.h"
+#include "footprint/trainer_manager/adapters/add_adapters.h"
+#include "footprint/trainer_manager/adapters/merge_adapters.h"
+#include "footprint/trainer_manager/layers/activations.h"
+#include "footprint/trainer_manager/layers/fully_connected.h"
+#include "footprint/trainer_manager/layers/losses.h"
+#include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/networks/network.h"
+#include "footprint/trainer_manager/parameters/parameter_file.h"
+#include "footprint/trainer_manager/parameters/parameters.h"
+#include "footprint/trainer_manager/runtime/plan_execution.h"
+#include "footprint/trainer_manager/training/data_set.h"
+#include "footprint/trainer_manager/training/evaluation.h"
+#include "footprint/trainer_manager/training/train.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+// region adapters
+absl::Status FineTune(const Network& network, const DataSet& data,
+                      const std::string& base, const std::string& folder) {
+  LoraOptions lora;
+  lora.rank = 4;
+  lora.alpha = 8;
+  lora.targets = {{"hidden*"}};  // layers by a pattern
+  lora.trained = {"head.*"};     // besides the adapters
+  const auto adapted = AddAdapters(network, lora);
+  if (!adapted.ok()) return adapted.status();
+  TrainOptions options;
+  options.manager.optimizer = AdamW(0.01f);
+  options.epochs = 40;
+  const auto plan =
+      PlanExecution(adapted->network, NetworkMode::kTraining, options.memory,
+                    options.manager.optimizer->states_per_weight());
+  if (!plan.ok()) return plan.status();
+  const auto parameters = Parameters::Create(*plan, /*seed=*/1);
+  if (!parameters.ok()) return parameters.status();
+  absl::Status status =
+      LoadBaseParameters(base, {}, *adapted, parameters->get());
+  if (!status.ok()) return status;
+  options.parameters = *parameters;
+  const auto trained = Train(adapted->network, data, options);
+  if (!trained.ok()) return trained.status();
+  status = SaveAdapters(*adapted, **parameters, folder);
+  if (!status.ok()) return status;
+  return MergeAdapters(*adapted, **parameters, folder + "/merged.safetensors");
+}
+// endregion
+
+Network Rows() {
+  Network network;
+  network.AddInput("rows", {{8, 6}});
+  network.AddLayer("hidden1", FullyConnected(16), {"rows"});
+  network.AddLayer("tanh1", Tanh(), {"hidden1"});
+  network.AddLayer("hidden2", FullyConnected(16), {"tanh1"});
+  network.AddLayer("tanh2", Tanh(), {"hidden2"});
+  network.AddLayer("head", FullyConnected(1), {"tanh2"});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  return network;
+}
+
+// Rows of six numbers, of which the label is the mean of two.
+DataSet Means(int64_t first) {
+  return DataSet::ReadBy(64, [first](int64_t row, auto parts) {
+    float* const values = parts[0].Floats().data();
+    for (int64_t i = 0; i < 6; ++i) {
+      values[i] = static_cast<float>((row + first) * (7 + 4 * i) % 64) / 32 - 1;
+    }
+    parts[1].Floats()[0] = (values[0] + values[1]) / 2;
+    return absl::OkStatus();
+  });
+}
+
+TEST(TrainAdaptersTest, FromAFileOfWeightsToAFileOfWeights) {
+  const std::string base = TestPath("base.safetensors");
+  const auto plan = PlanExecution(Rows(), NetworkMode::kTraining, {});
+  const auto parameters = *Parameters::Create(*plan, 3);
+  ASSERT_THAT(SaveParameters(*parameters, base), IsOk());
+  ASSERT_THAT(FineTune(Rows(), Means(0), base, TestPath("")), IsOk());
+
+  auto evaluation = Evaluation::Create(Rows(), {}, parameters, Means(0));
+  ASSERT_THAT(evaluation, IsOk());
+  const double before = evaluation->Run()->loss;
+  ASSERT_THAT(LoadParameters(TestPath("merged.safetensors"), parameters.get()),
+              IsOk());
+  EXPECT_LT(evaluation->Run()->loss, before / 4);
+  EXPECT_EQ(ReadAdapterConfig(TestPath(""))->rank, 4);
+}
+
+TEST(TrainAdaptersTest, WithoutTheFileOfWeightsNothingIsWritten) {
+  EXPECT_THAT(FineTune(Rows(), Means(0), "/nowhere", TestPath("")),
+              StatusIs(absl::StatusCode::kNotFound));
+}
+
+}  // namespace
+}  // namespace footprint
