@@ -24,7 +24,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "footprint/base/threads/mutex.h"
-#include "footprint/lowmem/workers/worker_team.h"
+#include "footprint/base/threads/worker_team.h"
 
 namespace footprint {
 

@@ -1,71 +1,15 @@
-// A few threads that do one job together, step by step.
+// A few threads that do one job together: the old name of
+// base/threads/worker_team.h, which says what there is to say.
 //
 //   footprint::WorkerTeam team(2);
-//   team.Run([&](int worker) {
-//     ComputeShare(worker);
-//     team.ArriveAndWait();  // until every worker is here
-//     UseWhatOthersComputed(worker);
-//   });
 //
-// Worker 0 is the caller of Run. The others sleep in the kernel between runs.
-// In ArriveAndWait a worker spins for a short time and then yields to other
-// programs, so performance does not collapse if there are more threads than
-// free cores.
-//
-// Owns its threads, which end with it; Run keeps nothing of a job.
-// Thread-compatible: one Run at a time. Memory: a stack for each worker but the
-// caller; Run and ArriveAndWait allocate nothing.
+// Declares nothing of its own, so that it owns nothing and needs no memory.
 
 #ifndef FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 #define FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_
 
-#include <atomic>
-#include <cstdint>
-#include <thread>
-#include <vector>
+#include "footprint/base/threads/worker_team.h"  // IWYU pragma: export
 
-#include "absl/base/thread_annotations.h"
-#include "absl/functional/function_ref.h"
-#include "footprint/base/threads/mutex.h"
-
-namespace footprint {
-
-class WorkerTeam {
- public:
-  // `workers` is at least 1 and includes the caller. If the system refuses to
-  // start that many threads, the team is smaller: see size().
-  explicit WorkerTeam(int workers);
-  ~WorkerTeam();
-  WorkerTeam(const WorkerTeam&) = delete;
-  WorkerTeam& operator=(const WorkerTeam&) = delete;
-
-  int size() const { return static_cast<int>(threads_.size()) + 1; }
-
-  // Calls job(worker) once on every worker, and returns when all calls have
-  // returned.
-  void Run(absl::FunctionRef<void(int worker)> job);
-
-  // Must be called inside a job. Returns when every worker has called it as
-  // often as this one. All writes of a worker before the call are visible to
-  // all workers after it.
-  void ArriveAndWait();
-
- private:
-  void Work(int worker);
-
-  std::vector<std::thread> threads_;
-  Mutex mutex_;
-  CondVar run_or_end_;
-  CondVar idle_;
-  int64_t runs_ ABSL_GUARDED_BY(mutex_) = 0;
-  int busy_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-  const absl::FunctionRef<void(int)>* job_ ABSL_GUARDED_BY(mutex_) = nullptr;
-
-  std::atomic<int> arrived_{0};
-  std::atomic<uint32_t> barrier_phase_{0};
-};
-
-}  // namespace footprint
+// Tested by //base/threads:worker_team_test.
 
 #endif  // FOOTPRINT_LOWMEM_WORKERS_WORKER_TEAM_H_

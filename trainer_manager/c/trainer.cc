@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/safetensors/safetensors_file.h"
 #include "footprint/base/tensor/dtype.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_state.h"
@@ -17,6 +18,10 @@ std::string FindLargestStep(const ExecutionPlan& plan) {
   return plan.steps.empty() ? "" : StepName(plan, plan.arena.lower_bound.step);
 }
 
+const MathBackend& ChooseBackend(const MathBackend* team) {
+  return team == nullptr ? HighwayBackend() : *team;
+}
+
 absl::Status WrongMode(absl::string_view needed) {
   return absl::FailedPreconditionError(absl::StrCat(
       "the trainer was planned for another mode; plan with mode=", needed));
@@ -24,9 +29,11 @@ absl::Status WrongMode(absl::string_view needed) {
 
 }  // namespace
 
-Trainer::Trainer(Network network, TrainerSettings settings, ExecutionPlan plan)
+Trainer::Trainer(Network network, TrainerSettings settings,
+                 std::unique_ptr<const MathBackend> team, ExecutionPlan plan)
     : network_(std::move(network)),
       settings_(std::move(settings)),
+      team_(std::move(team)),
       plan_(std::move(plan)),
       largest_step_(FindLargestStep(plan_)),
       is_set_(network_.inputs().size(), false),
@@ -38,11 +45,15 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Plan(
   const int states = settings.manager.optimizer == nullptr
                          ? 0
                          : settings.manager.optimizer->states_per_weight();
+  std::unique_ptr<const MathBackend> team;
+  if (settings.threads > 1) team = MakeTeamBackend(settings.threads);
   absl::StatusOr<ExecutionPlan> plan =
-      PlanExecution(network, settings.mode, settings.memory, states);
+      PlanExecution(network, settings.mode, settings.memory, states,
+                    ChooseBackend(team.get()));
   if (!plan.ok()) return plan.status();
   return std::unique_ptr<Trainer>(
-      new Trainer(std::move(network), std::move(settings), *std::move(plan)));
+      new Trainer(std::move(network), std::move(settings), std::move(team),
+                  *std::move(plan)));
 }
 
 absl::Status Trainer::Create() {
@@ -121,7 +132,9 @@ absl::StatusOr<float> Trainer::Step() {
 
 absl::StatusOr<Manager*> Trainer::FindInference() {
   if (inference_ != nullptr) return inference_.get();
-  const auto plan = PlanExecution(network_, NetworkMode::kInference, {});
+  const auto plan =
+      PlanExecution(network_, NetworkMode::kInference, {},
+                    /*optimizer_states=*/0, ChooseBackend(team_.get()));
   if (!plan.ok()) return plan.status();
   auto manager = Manager::Create(*plan, parameters_, {});
   if (!manager.ok()) return manager.status();

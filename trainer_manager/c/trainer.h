@@ -27,6 +27,7 @@
 #include "absl/types/span.h"
 #include "footprint/trainer_manager/c/trainer_settings.h"
 #include "footprint/trainer_manager/execution/execution_types.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
 #include "footprint/trainer_manager/runtime/input_view.h"
@@ -83,7 +84,9 @@ class Trainer {
   const std::string& largest_step() const { return largest_step_; }
 
  private:
-  Trainer(Network network, TrainerSettings settings, ExecutionPlan plan);
+  // `team` is null where there is one thread.
+  Trainer(Network network, TrainerSettings settings,
+          std::unique_ptr<const MathBackend> team, ExecutionPlan plan);
   absl::Status CheckCreated() const;
   absl::Status CheckSlot(int slot) const;
   // Copies values for an inference, which has no manager to keep them.
@@ -94,6 +97,7 @@ class Trainer {
 
   const Network network_;
   const TrainerSettings settings_;
+  const std::unique_ptr<const MathBackend> team_;
   const ExecutionPlan plan_;
   const std::string largest_step_;
   std::shared_ptr<Parameters> parameters_;

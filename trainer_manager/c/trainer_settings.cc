@@ -115,6 +115,13 @@ absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text) {
   TrainerSettings settings;
   std::string mode = "training";
   properties->Take("mode", &mode);
+  int64_t threads = 1;
+  properties->Take("threads", &threads);
+  if (threads < 1 || threads > 64) {
+    return RefuseValue("threads", absl::StrCat(threads),
+                       "a number from 1 to 64");
+  }
+  settings.threads = static_cast<int>(threads);
   int64_t seed = 1;
   properties->Take("seed", &seed);
   settings.manager.seed = static_cast<uint64_t>(seed);

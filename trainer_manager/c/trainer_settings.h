@@ -20,6 +20,7 @@
 //   seed            of the first weights and of dropout: 1
 //   budget          the most memory, such as 24 MB
 //   micro_batches   parts of a batch: 1
+//   threads         for products and convolutions: 1; the bits stay
 //   swap_folder     the folder of a file for what the budget leaves no room for
 //   clip_norm, clip_value  limits of gradients
 //   atomic_steps    false; a step that fails then changes no weight
@@ -39,6 +40,7 @@ namespace footprint {
 
 struct TrainerSettings {
   NetworkMode mode = NetworkMode::kTraining;
+  int threads = 1;  // from 1 to 64
   MemoryOptions memory;
   ManagerOptions manager;
 };

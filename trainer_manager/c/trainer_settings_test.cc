@@ -53,7 +53,8 @@ TEST(TrainerSettingsTest, MakesEachSchedule) {
 TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   const auto settings = ParseTrainerSettings(
       "optimizer=sgd, learning_rate=0.5, budget=24 MB, micro_batches=4, "
-      "swap_folder=/tmp, clip_norm=2, clip_value=3, seed=9, atomic_steps=true");
+      "swap_folder=/tmp, clip_norm=2, clip_value=3, seed=9, atomic_steps=true, "
+      "threads=3");
   ASSERT_THAT(settings, IsOk());
   EXPECT_EQ(settings->mode, NetworkMode::kTraining);
   EXPECT_EQ(settings->memory.budget_bytes, 24000000);
@@ -65,6 +66,7 @@ TEST(TrainerSettingsTest, SetsMemoryAndLimits) {
   EXPECT_EQ(settings->manager.clip_norm, 2);
   EXPECT_EQ(settings->manager.clip_value, 3);
   EXPECT_EQ(settings->manager.seed, 9u);
+  EXPECT_EQ(settings->threads, 3);
 }
 
 TEST(TrainerSettingsTest, AnInferenceHasNoOptimizer) {
@@ -107,6 +109,8 @@ TEST(TrainerSettingsTest, RefusesWhatDoesNotBelongTogether) {
       {"optimizer=sgd, learning_rate=1, warm_up=0", "warm"},
       {"optimizer=sgd, learning_rate=1, budget=some", "24 MB"},
       {"mode=testing", "training or inference"},
+      {"mode=inference, threads=0", "from 1 to 64"},
+      {"mode=inference, threads=65", "from 1 to 64"},
       {"optimizer=sgd, learning_rate=1, rate=1", "no property \"rate\""},
   };
   for (const auto& c : kCases) {

@@ -73,6 +73,41 @@ TEST(TrainerTest, TrainsAndInfersWithTheWeightsAsTheyAre) {
   EXPECT_THAT(trainer->largest_step(), HasSubstr(": "));
 }
 
+// Large enough that products are dealt.
+TEST(TrainerTest, TheBitsAreThoseOfOneThread) {
+  Network network;
+  network.AddInput("rows", {{96, 200}});
+  network.AddLayer("hidden", FullyConnected(120), {"rows"});
+  network.AddLayer("head", FullyConnected(100), {"hidden"});
+  network.AddLayer("loss", MeanSquaredError(), {"head"});
+  std::vector<float> rows(96 * 200);
+  std::vector<float> labels(96 * 100);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  }
+  for (size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<float>(i * 53 % 89) / 40 - 1;
+  }
+  std::vector<std::vector<float>> results;
+  for (const char* threads : {"1", "2", "3"}) {
+    const auto settings =
+        ParseTrainerSettings(std::string(kAdam) + ", threads=" + threads);
+    ASSERT_THAT(settings, IsOk());
+    const auto trainer = Trainer::Plan(network, *settings);
+    ASSERT_THAT(trainer, IsOk());
+    ASSERT_THAT((*trainer)->Create(), IsOk());
+    ASSERT_THAT((*trainer)->Set(0, InputView(rows)), IsOk());
+    ASSERT_THAT((*trainer)->Set(Trainer::kLabel, InputView(labels)), IsOk());
+    std::vector<float>& result = results.emplace_back();
+    for (int i = 0; i < 4; ++i) result.push_back(*(*trainer)->Step());
+    ASSERT_THAT((*trainer)->Infer(), IsOk());
+    const auto output = *(*trainer)->Output(0);
+    result.insert(result.end(), output.begin(), output.end());
+  }
+  EXPECT_EQ(results[1], results[0]);
+  EXPECT_EQ(results[2], results[0]);
+}
+
 TEST(TrainerTest, AnInferenceGivesTheTrainingsOutputs) {
   const std::string path = TestPath("trainer");
   const auto training = MakeTrainer(kAdam);

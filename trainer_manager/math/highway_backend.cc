@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 
+#include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
+#include "footprint/base/threads/mutex.h"
+#include "footprint/base/threads/worker_team.h"
 #include "footprint/trainer_manager/math/product_blocks.h"
 #include "footprint/trainer_manager/math/shifted_images.h"
 
@@ -217,18 +221,20 @@ HWY_INLINE void PackPanels(const Right& right, int64_t inner, int64_t count,
 // column, width, to)` writes a panel of the right one, and `target.Of(column)`
 // returns where columns of the result lie.
 template <class Left, class Right, class Target>
-HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
-                               const Right& right, const Target& target,
-                               const float* bias, float* result,
-                               void* workspace) {
+HWY_INLINE void MultiplyBlocks(const Extent& extent, Share share,
+                               const Left& left, const Right& right,
+                               const Target& target, const float* bias,
+                               float* result, void* workspace) {
   const Scratch scratch(workspace, extent);
   const Blocks blocks = extent.blocks();
-  for (int64_t n = 0; n < extent.columns; n += blocks.columns) {
-    const int64_t end = std::min(n + blocks.columns, extent.columns);
+  const Region region = FindRegion(extent, share);
+  for (int64_t n = region.first_column; n < region.end_column;
+       n += blocks.columns) {
+    const int64_t end = std::min(n + blocks.columns, region.end_column);
     for (int64_t k = 0; k < extent.inner; k += kSumBlock) {
       const int64_t inner = std::min(kSumBlock, extent.inner - k);
-      for (int64_t m = 0; m < extent.rows; m += blocks.rows) {
-        const int64_t rows = std::min(blocks.rows, extent.rows - m);
+      for (int64_t m = region.first_row; m < region.end_row; m += blocks.rows) {
+        const int64_t rows = std::min(blocks.rows, region.end_row - m);
         const MatrixView block = left.Block(m, rows, k, inner, scratch.left);
         const Epilogue epilogue = {
             k == 0 && bias != nullptr ? bias + m : nullptr, k > 0};
@@ -236,7 +242,7 @@ HWY_INLINE void MultiplyBlocks(const Extent& extent, const Left& left,
         for (int64_t g = n; g < end; g += blocks.packed_columns) {
           const int64_t group_end = std::min(g + blocks.packed_columns, end);
           // If all panels fit, they stay packed for the next rows.
-          if (m == 0 || blocks.packed_columns < blocks.columns) {
+          if (m == region.first_row || blocks.packed_columns < blocks.columns) {
             PackPanels(right, k, inner, g, group_end - g, scratch.right);
           }
           MultiplyPacked(block, rows, inner, scratch.right, target, g,
@@ -337,14 +343,14 @@ HWY_NOINLINE void MultiplyInPlace(const MatrixProduct& p, const float* left,
   }
 }
 
-void Multiply(const MatrixProduct& p, const float* left, const float* right,
-              float* result, void* workspace) {
+void Multiply(const MatrixProduct& p, Share share, const float* left,
+              const float* right, float* result, void* workspace) {
   if (workspace == nullptr) {
     MultiplyInPlace(p, left, right, result);
     return;
   }
   MultiplyBlocks(
-      FindExtent(p),
+      FindExtent(p), share,
       MatrixLeft{left, p.transpose_left ? p.rows : p.inner, p.transpose_left},
       MatrixRight{right, p.transpose_right ? p.inner : p.columns,
                   p.transpose_right},
@@ -717,8 +723,9 @@ struct TransposedTarget {
   }
 };
 
-void Forward(const Convolution& c, const float* input, const float* weight,
-             const float* bias, float* output, void* workspace) {
+void Forward(const Convolution& c, Share share, const float* input,
+             const float* weight, const float* bias, float* output,
+             void* workspace) {
   const int64_t columns = c.batch * c.output_height * c.output_width;
   const int64_t inner = c.input_channels * c.kernel * c.kernel;
   const ShiftedImages images = {
@@ -739,12 +746,12 @@ void Forward(const Convolution& c, const float* input, const float* weight,
                                1,
                                0,
                                0};
-  MultiplyBlocks(ForwardExtent(c), WeightLeft{weight, inner},
+  MultiplyBlocks(ForwardExtent(c), share, WeightLeft{weight, inner},
                  ImagesRight{images, AllTaps(c)}, target, bias, output,
                  workspace);
 }
 
-void Gradient(const Convolution& c, const float* input,
+void Gradient(const Convolution& c, Share share, const float* input,
               const float* output_derivative, float* weight_gradient,
               void* workspace) {
   const int64_t pixels = c.output_height * c.output_width;
@@ -758,7 +765,7 @@ void Gradient(const Convolution& c, const float* input,
       c.output_height,
       c.output_width,
       c.stride};
-  MultiplyBlocks(GradientExtent(c), ImagesLeft{images, AllTaps(c)},
+  MultiplyBlocks(GradientExtent(c), share, ImagesLeft{images, AllTaps(c)},
                  ChannelsRight{output_derivative, c.output_channels, pixels},
                  TransposedTarget{c.output_channels, rows}, nullptr,
                  weight_gradient, workspace);
@@ -766,9 +773,10 @@ void Gradient(const Convolution& c, const float* input,
 
 // Inputs whose positions are equal modulo the stride are reached by the same
 // taps of the kernel, so each such phase is one product.
-void DerivativeOfPhase(const Convolution& c, int64_t phase_y, int64_t phase_x,
-                       const float* weight, const float* output_derivative,
-                       float* input_derivative, void* workspace) {
+void DerivativeOfPhase(const Convolution& c, Share share, int64_t phase_y,
+                       int64_t phase_x, const float* weight,
+                       const float* output_derivative, float* input_derivative,
+                       void* workspace) {
   const Taps taps = TapsOfPhase(c, phase_y, phase_x);
   const int64_t grid_height = (c.input_height - phase_y - 1) / c.stride + 1;
   const int64_t grid_width = (c.input_width - phase_x - 1) / c.stride + 1;
@@ -787,26 +795,19 @@ void DerivativeOfPhase(const Convolution& c, int64_t phase_y, int64_t phase_x,
       grid_height,
       grid_width,
       1};
-  MultiplyBlocks({c.input_channels, columns, inner, true, true},
+  MultiplyBlocks({c.input_channels, columns, inner, true, true}, share,
                  TurnedWeightLeft{weight, c.input_channels, taps},
                  ImagesRight{images, taps}, target, nullptr, input_derivative,
                  workspace);
 }
 
-void Derivative(const Convolution& c, const float* weight,
+void Derivative(const Convolution& c, Share share, const float* weight,
                 const float* output_derivative, float* input_derivative,
                 void* workspace) {
-  // Input positions that no tap reaches stay 0.
-  if (c.stride > c.kernel) {
-    std::fill(input_derivative,
-              input_derivative +
-                  c.batch * c.input_channels * c.input_height * c.input_width,
-              0.0f);
-  }
   for (int64_t y = 0; y < std::min(c.stride, c.input_height); ++y) {
     for (int64_t x = 0; x < std::min(c.stride, c.input_width); ++x) {
-      DerivativeOfPhase(c, y, x, weight, output_derivative, input_derivative,
-                        workspace);
+      DerivativeOfPhase(c, share, y, x, weight, output_derivative,
+                        input_derivative, workspace);
     }
   }
 }
@@ -827,49 +828,106 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(Gradient);
 HWY_EXPORT(Derivative);
 
+// Multiplications below which it takes longer to wake threads than to go on
+// alone.
+constexpr double kTeamProducts = 1 << 20;
+
+// Runs on one thread, or on a team of several.
 class Backend final : public MathBackend {
  public:
+  explicit Backend(int threads)
+      : team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr) {}
+
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
-    return FindExtent(p).workspace_bytes();
+    return AllBytes(FindExtent(p));
   }
   void Multiply(const MatrixProduct& product, const float* left,
                 const float* right, float* result,
                 void* workspace) const override {
-    HWY_DYNAMIC_DISPATCH(Multiply)(product, left, right, result, workspace);
+    RunShares(FindExtent(product), workspace, [&](Share share, void* own) {
+      HWY_DYNAMIC_DISPATCH(Multiply)(product, share, left, right, result, own);
+    });
   }
 
   int64_t WorkspaceBytes(const Convolution& c,
                          ConvolutionStep step) const override {
     switch (step) {
       case ConvolutionStep::kForward:
-        return ForwardExtent(c).workspace_bytes();
+        return AllBytes(ForwardExtent(c));
       case ConvolutionStep::kGradient:
-        return GradientExtent(c).workspace_bytes();
+        return AllBytes(GradientExtent(c));
       case ConvolutionStep::kDerivative:
         break;
     }
-    return DerivativeExtent(c).workspace_bytes();
+    return AllBytes(DerivativeExtent(c));
   }
   void ConvolutionForward(const Convolution& c, const float* input,
                           const float* weight, const float* bias, float* output,
                           void* workspace) const override {
-    HWY_DYNAMIC_DISPATCH(Forward)(c, input, weight, bias, output, workspace);
+    RunShares(ForwardExtent(c), workspace, [&](Share share, void* own) {
+      HWY_DYNAMIC_DISPATCH(Forward)
+      (c, share, input, weight, bias, output, own);
+    });
   }
   void ConvolutionGradient(const Convolution& c, const float* input,
                            const float* output_derivative,
                            float* weight_gradient,
                            void* workspace) const override {
-    HWY_DYNAMIC_DISPATCH(Gradient)
-    (c, input, output_derivative, weight_gradient, workspace);
+    RunShares(GradientExtent(c), workspace, [&](Share share, void* own) {
+      HWY_DYNAMIC_DISPATCH(Gradient)
+      (c, share, input, output_derivative, weight_gradient, own);
+    });
   }
   void ConvolutionDerivative(const Convolution& c, const float* weight,
                              const float* output_derivative,
                              float* input_derivative,
                              void* workspace) const override {
-    HWY_DYNAMIC_DISPATCH(Derivative)
-    (c, weight, output_derivative, input_derivative, workspace);
+    // A place that nothing reaches stays 0.
+    if (c.stride > c.kernel) {
+      std::fill(input_derivative,
+                input_derivative +
+                    c.batch * c.input_channels * c.input_height * c.input_width,
+                0.0f);
+    }
+    RunShares(DerivativeExtent(c), workspace, [&](Share share, void* own) {
+      HWY_DYNAMIC_DISPATCH(Derivative)
+      (c, share, weight, output_derivative, input_derivative, own);
+    });
   }
+
+ private:
+  int threads() const { return team_ == nullptr ? 1 : team_->size(); }
+
+  // Each thread has a workspace of its own.
+  static int64_t OwnBytes(const Extent& extent) {
+    return AlignUp(extent.workspace_bytes(), kLineBytes);
+  }
+  int64_t AllBytes(const Extent& extent) const {
+    return team_ == nullptr ? extent.workspace_bytes()
+                            : threads() * OwnBytes(extent);
+  }
+
+  template <typename RunShare>
+  void RunShares(const Extent& extent, void* workspace,
+                 RunShare run_share) const {
+    const double products = static_cast<double>(extent.rows) *
+                            static_cast<double>(extent.columns) *
+                            static_cast<double>(extent.inner);
+    if (team_ == nullptr || workspace == nullptr || products < kTeamProducts) {
+      run_share(Share(), workspace);
+      return;
+    }
+    const int64_t own_bytes = OwnBytes(extent);
+    MutexLock lock(&mutex_);
+    team_->Run([&](int worker) {
+      run_share(Share{worker, threads()},
+                static_cast<char*>(workspace) + worker * own_bytes);
+    });
+  }
+
+  mutable Mutex mutex_;  // one run of the team at a time
+  const std::unique_ptr<WorkerTeam> team_;
 };
 
 }  // namespace
@@ -877,8 +935,12 @@ class Backend final : public MathBackend {
 
 const MathBackend& HighwayBackend() {
   static const highway_backend_internal::Backend* const backend =
-      new highway_backend_internal::Backend;
+      new highway_backend_internal::Backend(/*threads=*/1);
   return *backend;
+}
+
+std::unique_ptr<const MathBackend> MakeTeamBackend(int threads) {
+  return std::make_unique<highway_backend_internal::Backend>(threads);
 }
 
 }  // namespace footprint

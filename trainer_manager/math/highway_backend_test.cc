@@ -347,6 +347,67 @@ TEST(HighwayBackendTest, BitsAreThoseOfEveryInstructionSet) {
   });
 }
 
+// Products large enough to be dealt, of every shape: few rows, few columns,
+// and as many threads as there are bands.
+TEST(HighwayBackendTest, ATeamHasTheBitsOfOneThread) {
+  std::mt19937_64 random(7);
+  std::vector<MatrixProduct> products = {
+      {1, 1100, 1024}, {1100, 1, 1024},    {13, 300, 600, true},
+      {600, 17, 300},  {96, 64, 256},      {100, 33, 400, false, true},
+      {61, 90, 333},   {700, 50, 40, true}};
+  Convolution few_channels;
+  few_channels.batch = 3;
+  few_channels.input_channels = 2;
+  few_channels.output_channels = 70;
+  few_channels.kernel = 3;
+  few_channels.padding = 1;
+  few_channels.input_height = few_channels.output_height = 19;
+  few_channels.input_width = few_channels.output_width = 23;
+  Convolution strided = few_channels;
+  strided.input_channels = 40;
+  strided.stride = 2;
+  strided.output_height = 10;
+  strided.output_width = 12;
+  Convolution sparse = strided;  // some places are reached by nothing
+  sparse.kernel = 1;
+  sparse.stride = 3;
+  sparse.padding = 0;
+  sparse.input_channels = 70;
+  sparse.input_height = sparse.input_width = 61;
+  sparse.output_height = sparse.output_width = 21;
+  for (const int threads : {2, 3, 7}) {
+    const auto team = MakeTeamBackend(threads);
+    SCOPED_TRACE(threads);
+    for (const MatrixProduct& p : products) {
+      SCOPED_TRACE(testing::Message() << p.rows << " x " << p.columns);
+      const Values left = RandomValues(p.rows * p.inner, &random);
+      const Values right = RandomValues(p.inner * p.columns, &random);
+      EXPECT_TRUE(SameBits(Product(HighwayBackend(), p, left, right),
+                           Product(*team, p, left, right, 3)));
+    }
+    for (const Convolution& c : {few_channels, strided, sparse}) {
+      const Operands operands = RandomOperands(c, &random);
+      for (const ConvolutionStep step : kSteps) {
+        EXPECT_TRUE(SameBits(Convolve(HighwayBackend(), c, step, operands),
+                             Convolve(*team, c, step, operands, 5)));
+      }
+    }
+  }
+}
+
+// As a slice of a batch has the workspace of the whole.
+TEST(HighwayBackendTest, ATeamTakesNoMoreWorkspaceForLess) {
+  const auto team = MakeTeamBackend(3);
+  const MatrixProduct whole = {640, 300, 600};
+  for (const int64_t rows : {1, 40, 639}) {
+    EXPECT_LE(team->WorkspaceBytes(MatrixProduct{rows, 300, 600}),
+              team->WorkspaceBytes(whole));
+  }
+  EXPECT_EQ(team->WorkspaceBytes(MatrixProduct{32, 50, 50}), 0);
+  EXPECT_GE(team->WorkspaceBytes(whole),
+            3 * HighwayBackend().WorkspaceBytes(whole));
+}
+
 TEST(HighwayBackendTest, ANanComesThrough) {
   const MatrixProduct p = {8, 20, 3};
   Values left(24, 1.0f);

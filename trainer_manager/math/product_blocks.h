@@ -104,6 +104,46 @@ struct Extent {
   }
 };
 
+// A thread's part of a product, of several that calculate it together.
+struct Share {
+  int part = 0;
+  int parts = 1;
+};
+
+// The rows and columns of a result that one share calculates.
+struct Region {
+  int64_t first_row;
+  int64_t end_row;
+  int64_t first_column;
+  int64_t end_column;
+};
+
+// Rows are dealt in as many as tiles of every instruction set divide.
+constexpr int64_t kSharedRows = 12;
+
+// Cuts `count` into `parts` of whole units, but for the last unit.
+inline int64_t FindShareBegin(int64_t count, int64_t unit, int part,
+                              int parts) {
+  const int64_t units = (count + unit - 1) / unit;
+  return std::min(count, units * part / parts * unit);
+}
+
+// Shares are bands of columns or of rows: along the longer side, so that little
+// is packed by several threads. The shares together are the result, and none
+// has a number of another.
+inline Region FindRegion(const Extent& extent, Share share) {
+  Region region = {0, extent.rows, 0, extent.columns};
+  if (share.parts == 1) return region;
+  const bool by_rows = extent.rows > extent.columns;
+  const int64_t count = by_rows ? extent.rows : extent.columns;
+  const int64_t unit = by_rows ? kSharedRows : kPanelWidth;
+  const int64_t begin = FindShareBegin(count, unit, share.part, share.parts);
+  const int64_t end = FindShareBegin(count, unit, share.part + 1, share.parts);
+  (by_rows ? region.first_row : region.first_column) = begin;
+  (by_rows ? region.end_row : region.end_column) = end;
+  return region;
+}
+
 inline Extent FindExtent(const MatrixProduct& p) {
   return {p.rows, p.columns, p.inner, p.transpose_left};
 }

@@ -113,6 +113,38 @@ TEST(ProductBlocksTest, ExtentsAreThoseOfTheSteps) {
   EXPECT_TRUE(derivative.packs_right_again);
 }
 
+// Each place of the result belongs to one share.
+TEST(ProductBlocksTest, SharesAreTheResult) {
+  for (const Extent& extent :
+       {Extent{1, 1, 5, false}, Extent{40, 100, 5, false},
+        Extent{100, 40, 5, true}, Extent{12, 16, 1, false},
+        Extent{1000, 3, 9, true}, Extent{3, 1000, 9, false, true}}) {
+    for (int parts = 1; parts <= 9; ++parts) {
+      std::vector<int> owners(
+          static_cast<size_t>(extent.rows * extent.columns));
+      for (int part = 0; part < parts; ++part) {
+        const Region region = FindRegion(extent, {part, parts});
+        for (int64_t r = region.first_row; r < region.end_row; ++r) {
+          for (int64_t c = region.first_column; c < region.end_column; ++c) {
+            ++owners[static_cast<size_t>(r * extent.columns + c)];
+          }
+        }
+      }
+      EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+    }
+  }
+}
+
+// No thread has more than a unit above its share.
+TEST(ProductBlocksTest, SharesAreEven) {
+  const Extent extent = {3, 1000, 9, false, true};
+  for (int part = 0; part < 4; ++part) {
+    const Region region = FindRegion(extent, {part, 4});
+    EXPECT_NEAR(static_cast<double>(region.end_column - region.first_column),
+                250, kPanelWidth);
+  }
+}
+
 TEST(ProductBlocksTest, ScratchIsAlignedAndWithinTheWorkspace) {
   const Extent extent = {200, 100, 300, true};
   std::vector<char> bytes(static_cast<size_t>(extent.workspace_bytes()) + 64);

@@ -4,8 +4,8 @@
 //
 // After one step, writes "ready" and the planned figures. Then, for each line
 // it reads, it trains as many steps as --steps says and writes the processor
-// time of one step in seconds. At the end it writes the largest growth of the
-// resident set since the program began.
+// time of one step in seconds, or the time that --time names. At the end it
+// writes the largest growth of the resident set since the program began.
 
 #include <time.h>
 
@@ -24,6 +24,7 @@
 #include "footprint/base/memory/resident_bytes.h"
 #include "footprint/base/random/random_sequence.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
+#include "footprint/trainer_manager/math/highway_backend.h"
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/networks/reference_networks.h"
 #include "footprint/trainer_manager/parameters/parameters.h"
@@ -42,13 +43,24 @@ ABSL_FLAG(bool, atomic, false,
 ABSL_FLAG(std::string, swap_folder, "",
           "where a budget may be reached by a file; empty: nowhere");
 ABSL_FLAG(int, steps, 1, "for each line read");
+ABSL_FLAG(int, threads, 1, "for products and convolutions");
+ABSL_FLAG(std::string, time, "process",
+          "processor time of the process or of the calling thread (thread), "
+          "which is the busiest, or the time that passes (wall)");
 
 namespace footprint {
 namespace {
 
-double ProcessorSeconds() {
+absl::StatusOr<clockid_t> NamedClock(const std::string& name) {
+  if (name == "process") return CLOCK_PROCESS_CPUTIME_ID;
+  if (name == "thread") return CLOCK_THREAD_CPUTIME_ID;
+  if (name == "wall") return CLOCK_MONOTONIC;
+  return absl::InvalidArgumentError("no time is named " + name);
+}
+
+double ReadSeconds(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) +
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
@@ -98,16 +110,16 @@ MemoryOptions MemoryOfFlags() {
 }
 
 // Answers each line with the time of a step.
-absl::Status ServeSteps(Manager* manager) {
+absl::Status ServeSteps(clockid_t clock, Manager* manager) {
   const int steps = std::max(1, absl::GetFlag(FLAGS_steps));
   std::string line;
   while (std::getline(std::cin, line)) {
-    const double begin = ProcessorSeconds();
+    const double begin = ReadSeconds(clock);
     for (int step = 0; step < steps; ++step) {
       const absl::StatusOr<float> loss = manager->TrainStep();
       if (!loss.ok()) return loss.status();
     }
-    std::cout << (ProcessorSeconds() - begin) / steps << std::endl;
+    std::cout << (ReadSeconds(clock) - begin) / steps << std::endl;
   }
   return absl::OkStatus();
 }
@@ -117,8 +129,12 @@ absl::Status Run() {
   const absl::StatusOr<Network> network =
       NamedNetwork(absl::GetFlag(FLAGS_network), absl::GetFlag(FLAGS_batch));
   if (!network.ok()) return network.status();
+  const absl::StatusOr<clockid_t> clock = NamedClock(absl::GetFlag(FLAGS_time));
+  if (!clock.ok()) return clock.status();
+  const auto team = MakeTeamBackend(absl::GetFlag(FLAGS_threads));
   const auto plan =
-      PlanExecution(*network, NetworkMode::kTraining, MemoryOfFlags());
+      PlanExecution(*network, NetworkMode::kTraining, MemoryOfFlags(),
+                    /*optimizer_states=*/0, *team);
   if (!plan.ok()) return plan.status();
   const auto parameters = Parameters::Create(*plan, /*seed=*/1);
   if (!parameters.ok()) return parameters.status();
@@ -138,7 +154,7 @@ absl::Status Run() {
               << " normalizes over a part of the batch\n";
   }
   std::cout << "ready planned " << plan->planned_bytes() << std::endl;
-  status = ServeSteps(manager->get());
+  status = ServeSteps(*clock, manager->get());
   if (!status.ok()) return status;
   std::cout << ReadResidentBytes().peak_bytes - begin_bytes << std::endl;
   return absl::OkStatus();

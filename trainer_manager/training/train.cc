@@ -9,20 +9,25 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "footprint/base/files/file_lock.h"
 #include "footprint/base/machine/monotonic_time.h"
 #include "footprint/trainer_manager/execution/execution_plan.h"
 #include "footprint/trainer_manager/layers/optimizer.h"
 #include "footprint/trainer_manager/math/highway_backend.h"
+#include "footprint/trainer_manager/math/math_backend.h"
 #include "footprint/trainer_manager/parameters/parameter_file.h"
 #include "footprint/trainer_manager/runtime/manager.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 #include "footprint/trainer_manager/runtime/training_state.h"
 #include "footprint/trainer_manager/training/batch_loader.h"
 #include "footprint/trainer_manager/training/loop_state.h"
+#include "footprint/trainer_manager/training/state_lock.h"
 #include "footprint/trainer_manager/training/training_settings.h"
 
 namespace footprint {
 namespace {
+
+constexpr int kMostThreads = 64;
 
 absl::Status CheckOptions(const TrainOptions& options) {
   const auto refuse = [](absl::string_view what, auto value,
@@ -41,6 +46,9 @@ absl::Status CheckOptions(const TrainOptions& options) {
         std::make_pair("plateau_patience", options.plateau_patience),
         std::make_pair("save_every", options.save_every)}) {
     if (value < 0) return refuse(name, value, "at least 0");
+  }
+  if (options.threads < 1 || options.threads > kMostThreads) {
+    return refuse("threads", options.threads, "from 1 to 64");
   }
   if (!(options.plateau_factor > 0 && options.plateau_factor <= 1)) {
     return refuse("plateau_factor", options.plateau_factor,
@@ -374,9 +382,12 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options) {
   absl::Status status = CheckOptions(options);
   if (!status.ok()) return status;
+  std::unique_ptr<const MathBackend> team;
+  if (options.threads > 1) team = MakeTeamBackend(options.threads);
   const auto plan =
       PlanExecution(network, NetworkMode::kTraining, options.memory,
-                    options.manager.optimizer->states_per_weight());
+                    options.manager.optimizer->states_per_weight(),
+                    team == nullptr ? HighwayBackend() : *team);
   if (!plan.ok()) return plan.status();
   const auto saved = SavedByFreezing(network, options);
   if (!saved.ok()) return saved.status();
@@ -396,6 +407,16 @@ absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
   }
   auto manager = Manager::Create(*plan, parameters, options.manager);
   if (!manager.ok()) return manager.status();
+  absl::optional<FileLock> lock;
+  if (!options.state_path.empty()) {
+    absl::StatusOr<FileLock> acquired = LockTrainingState(options.state_path);
+    if (acquired.ok()) {
+      lock = *std::move(acquired);
+    } else if (!absl::IsPermissionDenied(acquired.status())) {
+      // In a folder that must not be written, saving fails and says so.
+      return acquired.status();
+    }
+  }
   TrainingNotes settings =
       DescribeSettings(*plan, options.manager, loader_options);
   AddLoopSettings(options, &settings);

@@ -56,6 +56,9 @@ struct TrainOptions {
   // order and the first weights.
   ManagerOptions manager;
   MemoryOptions memory;
+  // Threads that products and convolutions are dealt to, from 1 to 64; the bits
+  // do not depend on it (//trainer_manager/math:highway_backend).
+  int threads = 1;
   int64_t epochs = 1;
   bool shuffle = true;
   bool drop_last = false;  // drops a rest too small for a batch
@@ -78,8 +81,9 @@ struct TrainOptions {
   // The file of the training. It is read at the start if it exists; otherwise
   // it is written before the first step, to fail early if it cannot be. It is
   // written after each epoch, and after every `save_every` steps if that is not
-  // 0. While it is written, the disk holds it twice. If empty, there is no such
-  // file.
+  // 0. While it is written, the disk has it twice. If empty, there is no such
+  // file. An empty file beside it, with the ending ".lock", keeps two trainings
+  // from writing it at once.
   std::string state_path;
   int64_t save_every = 0;
 
@@ -111,9 +115,9 @@ struct TrainResult {
 };
 
 // Trains, or resumes the training in the file. A resumed training may have
-// other epochs, patience, save_every and memory. With another batch, optimizer,
-// rate, group, limit of gradients, order of rows, validation or plateau it is
-// refused, and nothing changes.
+// other epochs, patience, save_every, memory and threads. With another batch,
+// optimizer, rate, group, limit of gradients, order of rows, validation or
+// plateau it is refused, and nothing changes.
 //
 // InvalidArgument if there is no optimizer, fewer than one epoch, a patience or
 // save_every below 0, or a plateau factor that is not above 0 and at most 1, or
@@ -122,9 +126,9 @@ struct TrainResult {
 // network (BatchLoader::Create); if the file of the training is that of another
 // network, seed, data set or setting or has more steps than these epochs, or if
 // the file of its best weights is missing. Given parameters are then unchanged.
+// FailedPrecondition if another training is using the file of the training.
 // Otherwise the errors of planning, of a step and of files; the last saved
 // state stays.
-// saved stays.
 absl::StatusOr<TrainResult> Train(const Network& network, const DataSet& data,
                                   const TrainOptions& options);
 

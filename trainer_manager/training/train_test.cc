@@ -320,6 +320,54 @@ TEST(TrainTest, StoppedAfterEachStepItGoesOnWithTheSameBits) {
   }
 }
 
+// Stopped on one number of threads and resumed on another; the products are
+// large enough to be dealt.
+TEST(TrainTest, ThreadsDoNotChangeTheBits) {
+  const Rows rows(200);
+  TrainOptions options = Options(Adam(0.01f));
+  options.epochs = 4;  // of 2 steps
+  const Network network = Classifier(/*batch=*/128, /*hidden=*/3000);
+  const TrainResult whole = MustTrain(network, rows.data(), options);
+  const std::vector<float> expected = AllValues(*whole.parameters);
+  for (const int threads : {2, 3}) {
+    SCOPED_TRACE(threads);
+    options.threads = threads;
+    const TrainResult same = MustTrain(network, rows.data(), options);
+    EXPECT_EQ(AllValues(*same.parameters), expected);
+    TrainOptions parts = options;
+    parts.state_path = NewPath("threads.safetensors");
+    parts.on_step = [](const StepProgress& progress) {
+      return progress.step != 3;
+    };
+    MustTrain(network, rows.data(), parts);
+    parts.on_step = nullptr;
+    parts.threads = 1;
+    EXPECT_EQ(AllValues(*MustTrain(network, rows.data(), parts).parameters),
+              expected);
+  }
+}
+
+TEST(TrainTest, ASecondTrainingOfTheSameFileIsRefused) {
+  const Rows rows(20);
+  TrainOptions options = Options();
+  options.epochs = 2;
+  options.state_path = NewPath("locked.safetensors");
+  int refused = 0;
+  TrainOptions first = options;
+  first.on_step = [&](const StepProgress&) {
+    const auto second = Train(Classifier(), rows.data(), options);
+    EXPECT_THAT(second.status(),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("another training is using it")));
+    ++refused;
+    return true;
+  };
+  const TrainResult result = MustTrain(Classifier(), rows.data(), first);
+  EXPECT_EQ(refused, result.steps);
+  // The first has ended, and the second goes on from its file.
+  EXPECT_EQ(MustTrain(Classifier(), rows.data(), options).steps, result.steps);
+}
+
 TEST(TrainTest, AFinishedTrainingGivesItsBestWeightsAgain) {
   const Rows rows(20);
   TrainOptions options = Options();
@@ -430,6 +478,11 @@ TEST(TrainTest, OptionsThatCannotTrainAreRefused) {
   options = Options();
   options.save_every = -1;
   EXPECT_THAT(refusal(options), HasSubstr("save_every is -1"));
+  for (const int threads : {0, -1, 65}) {
+    options = Options();
+    options.threads = threads;
+    EXPECT_THAT(refusal(options), HasSubstr("threads is"));
+  }
   options = Options();
   options.plateau_patience = -1;
   EXPECT_THAT(refusal(options), HasSubstr("plateau_patience is -1"));

@@ -1,4 +1,4 @@
-#include "footprint/lowmem/workers/worker_team.h"
+#include "footprint/base/threads/worker_team.h"
 
 #include <system_error>
 

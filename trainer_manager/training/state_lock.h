@@ -1,0 +1,27 @@
+// Keeps two trainings from writing one file, in any two processes or threads.
+//
+//   const auto lock = footprint::LockTrainingState("training.safetensors");
+//   if (!lock.ok()) return lock.status();  // another training has it
+//
+// The lock is on a file beside the other, PATH.lock, since PATH itself is
+// replaced at each save. That file is empty and stays. The lock ends with the
+// object or the process, also where the process is killed. On file systems
+// without locks every caller succeeds. Thread-safe; memory: a file descriptor.
+
+#ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_STATE_LOCK_H_
+#define FOOTPRINT_TRAINER_MANAGER_TRAINING_STATE_LOCK_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "footprint/base/files/file_lock.h"
+
+namespace footprint {
+
+// FailedPrecondition: another training has the file. Otherwise FileError's,
+// such as NotFound for a folder that is not there.
+absl::StatusOr<FileLock> LockTrainingState(const std::string& path);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_TRAINER_MANAGER_TRAINING_STATE_LOCK_H_

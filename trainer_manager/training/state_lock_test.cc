@@ -1,0 +1,63 @@
+#include "footprint/trainer_manager/training/state_lock.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "footprint/base/files/test_file.h"
+#include "footprint/base/testing/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace footprint {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(StateLockTest, ASecondTrainingIsRefusedUntilTheFirstEnds) {
+  const std::string path = TestPath("state.safetensors");
+  const std::string other = TestPath("other.safetensors");
+  auto first = LockTrainingState(path);
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(LockTrainingState(path).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr(path + ": another training is using it")));
+  EXPECT_THAT(LockTrainingState(other).status(), IsOk());
+  { const FileLock ended = *std::move(first); }
+  EXPECT_THAT(LockTrainingState(path).status(), IsOk());
+}
+
+TEST(StateLockTest, AProcessThatIsKilledLeavesNoLock) {
+  const std::string path = TestPath("killed.safetensors");
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto lock = LockTrainingState(path);
+    const char byte = lock.ok() ? 'y' : 'n';
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'y');
+  EXPECT_THAT(LockTrainingState(path).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_THAT(LockTrainingState(path).status(), IsOk());
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST(StateLockTest, AMissingFolderIsNamed) {
+  EXPECT_THAT(LockTrainingState("/nowhere/state").status(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/nowhere")));
+}
+
+}  // namespace
+}  // namespace footprint
