@@ -93,7 +93,7 @@ absl::Status PrintPlan(const std::string& name, const Network& network) {
     }
   }
   std::cout << absl::StrFormat(
-      "%-9s %9.1f MB planned, %9.1f needed at least; weights %.1f, states "
+      "%s: %.1f MB planned, %.1f needed at least; weights %.1f, states "
       "%.1f, "
       "gradients %.1f, arena %.1f\n",
       name, plan->planned_bytes() / 1e6, plan->bound_bytes() / 1e6,
