@@ -104,16 +104,6 @@ struct Scratch {
   }
 };
 
-// A small product needs no workspace, and then must not be given one that was
-// planned for another.
-void Multiply(const MathBackend& math, const MatrixProduct& product,
-              const float* left, const float* right, float* result,
-              void* workspace) {
-  const bool needs_workspace = math.WorkspaceBytes(product) > 0;
-  math.Multiply(product, left, right, result,
-                needs_workspace ? workspace : nullptr);
-}
-
 void AddScaled(const float* from, int64_t count, float scale, float* to) {
   for (int64_t i = 0; i < count; ++i) to[i] += scale * from[i];
 }
@@ -286,8 +276,9 @@ absl::Status LoraLayer::Forward(const StepData& data) const {
   const int64_t features = data.shape(Role::kInput).extent(-1);
   const int64_t rows = data.elements(Role::kInput) / features;
   float* output = data.Write(Role::kOutput);
-  Multiply(data.math(), BaseForward(rows, features), data.Read(Role::kInput),
-           data.Read(Role::kRunningStatistic, 0), output, data.Workspace());
+  data.math().Multiply(BaseForward(rows, features), data.Read(Role::kInput),
+                       data.Read(Role::kRunningStatistic, 0), output,
+                       data.Workspace());
   const float* bias = data.Read(Role::kRunningStatistic, 1);
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t u = 0; u < units_; ++u) output[r * units_ + u] += bias[u];
@@ -307,11 +298,12 @@ void LoraLayer::AddBranch(const StepData& data, const Branch& branch,
   float* output = data.Write(Role::kOutput) + branch.first_output;
   for (int64_t first = 0; first < all_rows; first += kBlockRows) {
     const int64_t rows = std::min(kBlockRows, all_rows - first);
-    Multiply(data.math(), branch.Down(rows), input + first * branch.features,
-             data.Read(Role::kWeight, index), scratch.inner, scratch.products);
-    Multiply(data.math(), branch.Up(rows), scratch.inner,
-             data.Read(Role::kWeight, index + 1), scratch.outputs,
-             scratch.products);
+    data.math().Multiply(branch.Down(rows), input + first * branch.features,
+                         data.Read(Role::kWeight, index), scratch.inner,
+                         scratch.products);
+    data.math().Multiply(branch.Up(rows), scratch.inner,
+                         data.Read(Role::kWeight, index + 1), scratch.outputs,
+                         scratch.products);
     for (int64_t r = 0; r < rows; ++r) {
       AddScaled(scratch.outputs + r * branch.outputs, branch.outputs,
                 branch.scale, output + (first + r) * units_);
@@ -353,16 +345,16 @@ void LoraLayer::CalculateBranchGradient(const StepData& data,
     const int64_t rows = std::min(kBlockRows, all_rows - first);
     const float* input = data.Read(Role::kInput) + first * branch.features;
     CopyOutputDerivative(data, branch, first, rows, scratch.outputs);
-    Multiply(math, branch.Down(rows), input, data.Read(Role::kWeight, index),
-             scratch.inner, scratch.products);
-    Multiply(math, branch.GradientB(rows), scratch.outputs, scratch.inner,
-             scratch.partial, scratch.products);
+    math.Multiply(branch.Down(rows), input, data.Read(Role::kWeight, index),
+                  scratch.inner, scratch.products);
+    math.Multiply(branch.GradientB(rows), scratch.outputs, scratch.inner,
+                  scratch.partial, scratch.products);
     AddScaled(scratch.partial, elements_b, branch.scale, gradient_b);
-    Multiply(math, branch.InnerDerivative(rows), scratch.outputs,
-             data.Read(Role::kWeight, index + 1), scratch.inner_derivative,
-             scratch.products);
-    Multiply(math, branch.GradientA(rows), scratch.inner_derivative, input,
-             scratch.partial, scratch.products);
+    math.Multiply(branch.InnerDerivative(rows), scratch.outputs,
+                  data.Read(Role::kWeight, index + 1), scratch.inner_derivative,
+                  scratch.products);
+    math.Multiply(branch.GradientA(rows), scratch.inner_derivative, input,
+                  scratch.partial, scratch.products);
     AddScaled(scratch.partial, elements_a, branch.scale, gradient_a);
   }
 }
@@ -370,10 +362,10 @@ void LoraLayer::CalculateBranchGradient(const StepData& data,
 void LoraLayer::CalculateDerivative(const StepData& data) const {
   const int64_t features = data.shape(Role::kInputDerivative).extent(-1);
   const int64_t rows = data.elements(Role::kInputDerivative) / features;
-  Multiply(data.math(), BaseDerivative(rows, features),
-           data.Read(Role::kOutputDerivative),
-           data.Read(Role::kRunningStatistic, 0),
-           data.Write(Role::kInputDerivative), data.Workspace());
+  data.math().Multiply(BaseDerivative(rows, features),
+                       data.Read(Role::kOutputDerivative),
+                       data.Read(Role::kRunningStatistic, 0),
+                       data.Write(Role::kInputDerivative), data.Workspace());
   for (size_t i = 0; i < matrices_.size(); ++i) {
     AddBranchDerivative(data, MakeBranch(matrices_[i], features),
                         2 * static_cast<int>(i));
@@ -389,12 +381,12 @@ void LoraLayer::AddBranchDerivative(const StepData& data, const Branch& branch,
   for (int64_t first = 0; first < all_rows; first += kBlockRows) {
     const int64_t rows = std::min(kBlockRows, all_rows - first);
     CopyOutputDerivative(data, branch, first, rows, scratch.outputs);
-    Multiply(data.math(), branch.InnerDerivative(rows), scratch.outputs,
-             data.Read(Role::kWeight, index + 1), scratch.inner_derivative,
-             scratch.products);
-    Multiply(data.math(), branch.InputDerivative(rows),
-             scratch.inner_derivative, data.Read(Role::kWeight, index),
-             scratch.features, scratch.products);
+    data.math().Multiply(branch.InnerDerivative(rows), scratch.outputs,
+                         data.Read(Role::kWeight, index + 1),
+                         scratch.inner_derivative, scratch.products);
+    data.math().Multiply(branch.InputDerivative(rows), scratch.inner_derivative,
+                         data.Read(Role::kWeight, index), scratch.features,
+                         scratch.products);
     AddScaled(scratch.features, rows * branch.features, branch.scale,
               derivative + first * branch.features);
   }

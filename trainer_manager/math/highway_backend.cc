@@ -845,6 +845,9 @@ class Backend final : public MathBackend {
   void Multiply(const MatrixProduct& product, const float* left,
                 const float* right, float* result,
                 void* workspace) const override {
+    // A small product needs no workspace. One that it is given was planned for
+    // other products and may be too small for it.
+    if (WorkspaceBytes(product) == 0) workspace = nullptr;
     RunShares(FindExtent(product), workspace, [&](Share share, void* own) {
       HWY_DYNAMIC_DISPATCH(Multiply)(product, share, left, right, result, own);
     });

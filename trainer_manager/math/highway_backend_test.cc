@@ -419,6 +419,22 @@ TEST(HighwayBackendTest, ANanComesThrough) {
   }
 }
 
+// A layer may plan one workspace for products of several sizes.
+TEST(HighwayBackendTest, SmallProductsUseNoWorkspace) {
+  const MatrixProduct p = {3, 50, 50};
+  std::mt19937_64 random(5);
+  const Values left = RandomValues(3 * 50, &random);
+  const Values right = RandomValues(50 * 50, &random);
+  Values expected(3 * 50), result(3 * 50);
+  HighwayBackend().Multiply(p, left.data(), right.data(), expected.data(),
+                            nullptr);
+  Values workspace(4, 7.0f);
+  HighwayBackend().Multiply(p, left.data(), right.data(), result.data(),
+                            workspace.data());
+  EXPECT_TRUE(SameBits(result, expected));
+  EXPECT_EQ(workspace, Values(4, 7.0f));
+}
+
 TEST(HighwayBackendTest, WorkspacesAreSmall) {
   Convolution c;
   c.batch = 64;

@@ -5,7 +5,8 @@
 //   math.Multiply({rows, columns, inner}, left, right, result, workspace);
 //
 // All matrices are dense, row by row. A backend keeps nothing and allocates
-// nothing: the caller plans a workspace of the size that the backend names. The
+// nothing: the caller plans a workspace of the size that the backend names. A
+// product for which that is 0 ignores the workspace that it is given. The
 // order of summation depends only on the sizes, so results repeat bit for bit.
 // A row of a product, or an image of a convolution, has the same bits whatever
 // the number of rows or images, so a batch may be calculated in slices.
