@@ -50,7 +50,7 @@ namespace footprint {
 // or can be made again.
 enum class ToDisk { kFlush, kNoFsync };
 
-// What to do with a path that leads to a device, a pipe or a socket, or that
+// The treatment of a path that leads to a device, a pipe or a socket, or that
 // names an open descriptor of this process: /dev/stdout, /dev/fd/3.
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };
 
@@ -62,7 +62,7 @@ struct AtomicFileOptions {
   // Special files, if they are allowed, get each byte directly, and nothing is
   // replaced.
   SpecialFiles special_files = SpecialFiles::kRefuse;
-  // What to do if another process is writing the file.
+  // The treatment of a file that another process is writing.
   WhenLocked when_locked = WhenLocked::kRefuse;
 };
 

@@ -177,7 +177,7 @@ class HeaderHandler {
   std::map<std::string, std::string>& metadata() { return metadata_; }
 
  private:
-  // What the next token of the header may be.
+  // The place in the header, which determines the tokens that may come next.
   enum class State {
     kBeforeHeader,
     kHeader,

@@ -66,7 +66,7 @@ TEST(SafetensorsTest, ReadsWhatAnotherImplementationWrote) {
   EXPECT_EQ((*index->Find("brain"))->size_bytes, 6);
 }
 
-// As many empty tensors as fit a header would take seconds to sort.
+// It would take seconds to sort all the empty tensors that fit into a header.
 TEST(SafetensorsTest, RefusesMoreTensorsThanAnyModelHas) {
   std::string header = "{";
   for (size_t i = 0; i <= SafetensorsIndex::kMaximumTensors; ++i) {

@@ -3,9 +3,9 @@
 //
 //   footprint::ForEachVectorTarget([](bool fused) { EXPECT_...; });
 //
-// Not thread-safe: the choice of instruction set is one for the process. The
-// function calls `test` before it returns, and keeps nothing. Memory: what
-// `test` needs.
+// ForEachVectorTarget is not thread-safe, because the process has one choice of
+// instruction set. It calls `test` before it returns, and keeps nothing.
+// Memory: what `test` needs.
 
 #ifndef FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_
 #define FOOTPRINT_BASE_SIMD_EACH_VECTOR_TARGET_H_

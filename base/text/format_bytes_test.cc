@@ -40,7 +40,7 @@ TEST(FormatBytesTest, GroupsDigits) {
   EXPECT_EQ(FormatCount(1234567), "1,234,567");
 }
 
-// Without its commas, the exact figure is the number.
+// The exact figure is the number once its commas are removed.
 TEST(FormatBytesTest, CountsReadBackAsTheNumber) {
   std::mt19937_64 random(2026);
   for (int round = 0; round < 10000; ++round) {

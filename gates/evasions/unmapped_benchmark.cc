@@ -379,7 +379,7 @@ void BM_FilesOfWorkers(benchmark::State& state) {
 }
 BENCHMARK(BM_FilesOfWorkers)->Iterations(1);
 
-// Not an evasion: 26 MB that are mapped four times.
+// Maps the same 26 MB four times, which is not an evasion.
 void BM_RingBuffer(benchmark::State& state) {
   constexpr size_t kRingBytes = 26'000'000;
   for (auto _ : state) {

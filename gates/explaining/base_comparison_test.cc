@@ -273,7 +273,7 @@ TEST(BaseComparisonTest, ARenamedLabelIsAHintAndMayBeSaid) {
   EXPECT_THAT(comparison.figures, SizeIs(2));
   EXPECT_THAT(comparison.hints,
               ElementsAre(HasSubstr("--renamed=//a:old=//a:new")));
-  // Without benchmarks, nothing shows that the two labels are one deployment.
+  // Nothing shows that two labels without benchmarks are one deployment.
   MemoryProfile gone;
   gone.set_label("//a:gone");
   gone.mutable_failure()->set_kind(ProducerFailure::EXITED);

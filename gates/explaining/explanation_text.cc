@@ -152,7 +152,8 @@ class ExplanationText {
       }
       return;
     }
-    // Without them, exact values that no longer hold show it.
+    // Exact values that no longer hold show the growth if there are no earlier
+    // profiles.
     for (const Judgement& moved : explanation_.moved_exact_values) {
       MetricChange change;
       change.metric = moved.metric();

@@ -33,8 +33,8 @@ struct ExplainOptions {
   std::string gate;
   // Restricts a label to some benchmarks; may contain '*'.
   std::string benchmark = "*";
-  // Whether to explain every rule of the label. Otherwise explains the rules
-  // that do not hold, or, if all hold, the one nearest to its limit in each
+  // True: every rule of the label is explained. False: the rules that do not
+  // hold are explained or, if all hold, the one nearest to its limit in each
   // deployment.
   bool has_every_rule = false;
   // Earlier profiles, which show what grew; if empty, exact values show it.

@@ -43,7 +43,8 @@ struct ForeignFigures {
   // "massif", "heaptrack", "google benchmark", "pprof", "gperftools" or
   // "jemalloc".
   std::string tool;
-  // What was counted: "requested bytes, the highest of 57 snapshots".
+  // The kind of bytes that was counted: "requested bytes, the highest of 57
+  // snapshots".
   std::string counts;
   std::vector<ForeignPeak> peaks;
   int file_count = 1;

@@ -51,8 +51,8 @@ namespace footprint {
 struct EvaluationOptions {
   // The `bazel run` target in the commands that the verdict suggests.
   std::string update_target = "//gates:update";
-  // Whether the profiles include every program that the files have thresholds
-  // for. If so, a label that names no profile is a problem in shared files too.
+  // True if the profiles include every program that the files have thresholds
+  // for. Then a label that names no profile is a problem in shared files too.
   bool is_complete = false;
   // Figures that vary, for rules over samples. All files of one label together
   // are one sample.

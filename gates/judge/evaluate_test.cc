@@ -352,8 +352,8 @@ TEST(EvaluateTest, ASingleProfileMayBeJudgedByAFileOfMany) {
             ACCEPT);
   EXPECT_EQ(Judge({Profile(kProfile)}, {Source(shared)}, true).decision(),
             BAD_CONFIGURATION);
-  // Without `shared`, an unknown label is a problem: a mistyped label would
-  // judge nothing.
+  // An unknown label is a problem unless the file is `shared`: a mistyped label
+  // would judge nothing.
   for (bool is_complete : {false, true}) {
     const Verdict verdict =
         Judge({Profile(kProfile)}, {Source(text)}, is_complete);

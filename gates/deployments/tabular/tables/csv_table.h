@@ -33,7 +33,7 @@
 namespace footprint {
 namespace tabular {
 
-// What the first line of a file is.
+// The meaning of a file's first line.
 enum class CsvHeader {
   // The columns' names. Refused if the name of a column that is not ignored
   // looks like a value: a number, nothing, or a word for a missing number (NA,
