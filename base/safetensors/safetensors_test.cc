@@ -391,7 +391,8 @@ TEST(SafetensorsTest, NamesTheClosestTensors) {
       HasSubstr("the closest: \"embeddings.weight\""));
   EXPECT_THAT(
       std::string(index->Find("something.else").status().message()),
-      HasSubstr("no tensor \"something.else\" among 6, and no name is similar"));
+      HasSubstr(
+          "no tensor \"something.else\" among 6, and no name is similar"));
 }
 
 }  // namespace

@@ -330,8 +330,9 @@ TEST_F(RunTrialTest, AHeapThatExplainsNothingDecidesNothing) {
   const TrialResult result = Try(request);
   EXPECT_EQ(result.cause(), THRESHOLD_INCONCLUSIVE);
   EXPECT_EQ(result.verdict().decision(), INCONCLUSIVE);
-  EXPECT_THAT(result.reason(), AllOf(HasSubstr("does not explain"),
-                                     HasSubstr("judge PEAK_RESIDENT_BYTES")));
+  EXPECT_THAT(result.reason(),
+              AllOf(HasSubstr("does not explain"),
+                    HasSubstr("a threshold on PEAK_RESIDENT_BYTES")));
   ASSERT_EQ(result.verdict().problems_size(), 1);
   const TrialRun& last = result.runs(result.runs_size() - 1);
   EXPECT_EQ(last.purpose(), TrialRun::PROVE_HEAP);

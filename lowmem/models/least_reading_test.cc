@@ -149,7 +149,7 @@ TEST(LeastReadingTest, SpareMemoryReadsNoPartOfATable) {
   decoder.config.ties_output = false;
   decoder.tensors["lm_head.weight"] = decoder.tensors["wte.weight"];
   const std::string folder =
-      WriteDecoder(decoder, DType::kF32, "least_untied", 64);
+      WriteDecoder(decoder, DType::kF32, "least_untied", 256);
   // Has room for all but 12 MB of words, and for a part of those.
   constexpr int64_t kBudgetBytes = 44 << 20;
   const Reading reading =

@@ -282,7 +282,8 @@ TEST_F(MemoryProfileFileTest, RefusesForeignFiles) {
   for (const std::string& bytes : foreign) {
     const absl::Status status = ReadMemoryProfileFile(Put("f", bytes)).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
-    EXPECT_THAT(std::string(status.message()), HasSubstr("not a memory profile"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("not a memory profile"));
   }
 }
 
