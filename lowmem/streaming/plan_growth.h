@@ -199,8 +199,9 @@ inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
     const int64_t room_bytes = end_bytes - pinned.range.end_bytes();
     if (bytes > room_bytes) {
       if (pinned.count < needs.whole_tensors) {
-        pinned.partial_bytes =
-            std::max<int64_t>(0, room_bytes) / kLineBytes * kLineBytes;
+        // Leaves the budget a page for the guard page after the arena.
+        pinned.partial_bytes = std::max<int64_t>(0, room_bytes - kPageBytes) /
+                               kLineBytes * kLineBytes;
         pinned.range.size_bytes += pinned.partial_bytes;
       }
       break;
