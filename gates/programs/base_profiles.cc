@@ -21,7 +21,7 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/explaining/profile_folder.h"
-#include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/judge/posix_quote.h"
 #include "footprint/gates/programs/program_output.h"
 
 namespace footprint {
@@ -69,7 +69,7 @@ class Measuring {
   // whether it succeeds.
   bool Succeeds(const std::string& command, const std::string& output) const {
     return std::system(absl::StrCat(kWithoutHooks, command, " >",
-                                    ShellQuote(folder_.Path(output)))
+                                    PosixQuote(folder_.Path(output)))
                            .c_str()) == 0;
   }
 
@@ -83,7 +83,7 @@ class Measuring {
 
   absl::Status FindCommit() {
     const std::string git =
-        absl::StrCat("git -C ", ShellQuote(base_.workspace), " rev-parse ");
+        absl::StrCat("git -C ", PosixQuote(base_.workspace), " rev-parse ");
     if (!Succeeds(git + "--show-prefix 2>/dev/null", "prefix")) {
       return absl::InvalidArgumentError(
           absl::StrCat(EscapeForTerminal(base_.workspace),
@@ -92,7 +92,7 @@ class Measuring {
     }
     prefix_ = ReadOutput("prefix");
     const std::string wanted =
-        ShellQuote(absl::StrCat(base_.revision, "^{commit}"));
+        PosixQuote(absl::StrCat(base_.revision, "^{commit}"));
     if (absl::StartsWith(base_.revision, "-") ||
         !Succeeds(absl::StrCat(git, "--verify --quiet ", wanted), "commit")) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -105,7 +105,7 @@ class Measuring {
   }
 
   absl::Status CheckOut() {
-    const std::string worktree = ShellQuote(base_.worktree);
+    const std::string worktree = PosixQuote(base_.worktree);
     std::error_code ignored;
     const bool is_there =
         fs::exists(fs::path(base_.worktree) / ".git", ignored);
@@ -113,7 +113,7 @@ class Measuring {
         is_there ? absl::StrCat("{ git -C ", worktree,
                                 " checkout --quiet --detach --force ", commit_,
                                 " && git -C ", worktree, " clean -fdq; }")
-                 : absl::StrCat("git -C ", ShellQuote(base_.workspace),
+                 : absl::StrCat("git -C ", PosixQuote(base_.workspace),
                                 " worktree add --quiet --force --detach ",
                                 worktree, " ", commit_);
     if (Succeeds(command, "checkout")) return absl::OkStatus();
@@ -125,14 +125,14 @@ class Measuring {
   // Returns the command with Bazel in the worktree's workspace.
   std::string Bazel(const std::string& arguments) const {
     return absl::StrCat("cd ",
-                        ShellQuote(absl::StrCat(base_.worktree, "/", prefix_)),
+                        PosixQuote(absl::StrCat(base_.worktree, "/", prefix_)),
                         " && ", base_.bazel, " ", arguments);
   }
 
   absl::Status FindGate() {
-    const std::string errors = ShellQuote(folder_.Path("errors"));
+    const std::string errors = PosixQuote(folder_.Path("errors"));
     if (Succeeds(absl::StrCat("{ ", Bazel("query "),
-                              ShellQuote(base_.diff_target), "; } 2>", errors),
+                              PosixQuote(base_.diff_target), "; } 2>", errors),
                  "query")) {
       return absl::OkStatus();
     }
@@ -150,10 +150,10 @@ class Measuring {
 
   absl::Status Measure() {
     const std::string save =
-        ShellQuote(absl::StrCat("--save=", folder_.Path("profiles")));
+        PosixQuote(absl::StrCat("--save=", folder_.Path("profiles")));
     if (std::system(absl::StrCat(kWithoutHooks,
                                  Bazel(absl::StrCat(
-                                     "run ", ShellQuote(base_.diff_target),
+                                     "run ", PosixQuote(base_.diff_target),
                                      " -- ", save)),
                                  " 1>&2")
                         .c_str()) == 0) {
@@ -230,9 +230,9 @@ absl::StatusOr<std::vector<std::string>> FindGateInputs(
   const std::string query = absl::StrCat("kind('source file', deps(", target,
                                          ")) + buildfiles(deps(", target, "))");
   const std::string command = absl::StrCat(
-      kWithoutHooks, "cd ", ShellQuote(workspace),
-      " && git rev-parse --show-toplevel >", ShellQuote(top), " && ", bazel,
-      " query --output=location ", ShellQuote(query), " >", ShellQuote(output));
+      kWithoutHooks, "cd ", PosixQuote(workspace),
+      " && git rev-parse --show-toplevel >", PosixQuote(top), " && ", bazel,
+      " query --output=location ", PosixQuote(query), " >", PosixQuote(output));
   absl::StatusOr<std::string> lines = absl::UnavailableError("");
   if (std::system(command.c_str()) == 0) lines = ReadWholeFile(output);
   const absl::StatusOr<std::string> repository = ReadWholeFile(top);

@@ -131,6 +131,12 @@ revision 1 '[+]101 B' --base="$fourth" --worktree=elsewhere
 git -C repository status --porcelain | grep . && fail "the repository was changed"
 FOOTPRINT_GATE_TARGETS=diff=//app:other revision 2 'Bazel cannot load //app:other' --base="$second"
 BUILD_WORKSPACE_DIRECTORY=$PWD/none revision 2 'is in no git repository' --base=main
+# Names are words to every shell.
+hostile=$(printf 'x\xe2\x80\xae')"';touch\${IFS}pwned;#"
+git -C repository branch "$hostile" main
+revision 1 '[+]101 B' --base="$hostile" --worktree="$hostile"
+[[ $(<where) == "$PWD/$hostile/sub" ]] || fail "measured in $(<where)"
+find . -name pwned | grep . && fail "a name was run"
 # In a git hook.
 GIT_DIR=$PWD/none revision 1 '[+]1 B' --base="$second"
 

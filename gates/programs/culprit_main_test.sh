@@ -106,6 +106,12 @@ expect 2 'the bad commit cannot be measured' --good=main~200 --bad=main~100 $ren
 expect 2 'does not build' --good=main~200 --bad=main~100 $renamed //app:table
 expect 0 'Nothing grew from the good to the bad commit; measured 2 of 21 commits' --good=main~20 //app:table
 
+# A branch's name is a word to every shell.
+hostile=$(printf 'x\xe2\x80\xae')"';touch\${IFS}pwned;#"
+git -C repository branch "$hostile" main~9
+expect 0 'Nothing grew from the good to the bad commit' --good="$hostile" //app:table
+find . -name pwned | grep . && fail "a branch's name was run"
+
 # Three of three, one of them in two parts.
 expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table
 count=$(wc -l <measured)

@@ -10,7 +10,7 @@
 #include "footprint/base/files/temporary_folder.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
-#include "footprint/gates/judge/update_command.h"
+#include "footprint/gates/judge/posix_quote.h"
 
 namespace footprint {
 namespace {
@@ -28,8 +28,8 @@ absl::StatusOr<std::string> RunGit(const std::string& workspace,
   if (!status.ok()) return status;
   const std::string output = folder.Path("output");
   const std::string command =
-      absl::StrCat(kGit, ShellQuote(workspace), " ", arguments, " >",
-                   ShellQuote(output), " 2>/dev/null");
+      absl::StrCat(kGit, PosixQuote(workspace), " ", arguments, " >",
+                   PosixQuote(output), " 2>/dev/null");
   if (std::system(command.c_str()) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(EscapeForTerminal(workspace), ": git ",
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> AskGit(const std::string& workspace,
                                    const std::vector<std::string>& arguments) {
   std::string words;
   for (const std::string& each : arguments) {
-    absl::StrAppend(&words, ShellQuote(each), " ");
+    absl::StrAppend(&words, PosixQuote(each), " ");
   }
   const absl::StatusOr<std::string> output = RunGit(workspace, words);
   if (!output.ok()) return output.status();
@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<Commit>> ReadCommitLog(
     const std::string& workspace, const std::vector<std::string>& arguments) {
   std::string words = kCommitLogArguments;
   for (const std::string& each : arguments) {
-    absl::StrAppend(&words, " ", ShellQuote(each));
+    absl::StrAppend(&words, " ", PosixQuote(each));
   }
   const absl::StatusOr<std::string> text = RunGit(workspace, words);
   if (!text.ok()) return text.status();

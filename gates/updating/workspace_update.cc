@@ -12,13 +12,14 @@
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "footprint/base/files/whole_file.h"
+#include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/environment_check.h"
 #include "footprint/gates/judge/environment_difference.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/judge/measurement_index.h"
+#include "footprint/gates/judge/posix_quote.h"
 #include "footprint/gates/judge/selector.h"
 #include "footprint/gates/judge/threshold_file.h"
-#include "footprint/gates/judge/update_command.h"
 #include "footprint/gates/updating/threshold_edit.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "google/protobuf/text_format.h"
@@ -375,10 +376,10 @@ absl::Status PrintFileDiff(const WorkspaceUpdate::File& file) {
   const std::string after = before + ".new";
   absl::Status status = ReplaceFile(before, file.text, ToDisk::kFlush);
   status.Update(ReplaceFile(after, file.edited, ToDisk::kFlush));
+  const std::string label = PosixQuote(EscapeForTerminal(file.path));
   const std::string command =
-      absl::StrCat("diff -u --label=", ShellQuote(file.path),
-                   " --label=", ShellQuote(file.path), " -- ",
-                   ShellQuote(before), " ", ShellQuote(after));
+      absl::StrCat("diff -u --label=", label, " --label=", label, " -- ",
+                   PosixQuote(before), " ", PosixQuote(after));
   const int difference = status.ok() ? std::system(command.c_str()) : 0;
   unlink(before.c_str());
   unlink(after.c_str());

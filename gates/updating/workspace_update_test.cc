@@ -218,5 +218,19 @@ TEST_F(WorkspaceUpdateTest, SaysEveryProblemInALine) {
   EXPECT_TRUE(absl::IsNotFound(PlanWorkspaceUpdate(request_).status()));
 }
 
+// The shell that starts diff must take a file's name as one word.
+TEST_F(WorkspaceUpdateTest, ADryRunRunsNothingThatStandsInAName) {
+  const std::string made = testing::TempDir() + "/pwned";
+  for (const std::string mark : {"\x01", "\xe2\x80\xae", ""}) {
+    WorkspaceUpdate update;
+    update.files.push_back(
+        {absl::StrCat("a", mark, "';touch ", made, ";#"), "", "1\n", "2\n"});
+    testing::internal::CaptureStdout();
+    EXPECT_THAT(PrintDiff(update), IsOk());
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("-1\n+2"));
+    EXPECT_FALSE(std::ifstream(made).good());
+  }
+}
+
 }  // namespace
 }  // namespace footprint
