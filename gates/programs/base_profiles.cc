@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -22,29 +21,34 @@
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/posix_quote.h"
+#include "footprint/gates/programs/git_log.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/shell_command.h"
 
 namespace footprint {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Git sets these variables for hooks, and would then ignore -C.
-constexpr char kWithoutHooks[] = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; ";
+// A worktree without a slash at its end or "/./" in it, so that its lock lies
+// beside it.
+std::string NormalizePath(const std::string& path) {
+  fs::path normal = fs::path(path).lexically_normal();
+  if (!normal.has_filename()) normal = normal.parent_path();
+  return normal.string();
+}
 
 class Measuring {
  public:
-  explicit Measuring(const BaseRevision& base) : base_(base) {}
+  explicit Measuring(const BaseRevision& base)
+      : base_(base), worktree_(NormalizePath(base.worktree)) {}
 
   absl::StatusOr<MeasuredRevision> Run(bool lists_inputs) {
     absl::Status status =
         folder_.Create(TemporaryFolderParent(), "footprint-compare");
-    if (status.ok()) status = FindCommit();
+    if (status.ok()) status = FindRevision();
     if (!status.ok()) return status;
-    std::error_code error;
-    fs::create_directories(fs::path(base_.worktree).parent_path(), error);
-    const absl::StatusOr<FileLock> lock =
-        FileLock::Acquire(base_.worktree + ".lock");
+    const absl::StatusOr<FileLock> lock = LockWorktree();
     if (!lock.ok()) return lock.status();
     status = CheckOut();
     if (status.ok()) status = FindGate();
@@ -56,87 +60,132 @@ class Measuring {
     if (!profiles.ok()) return profiles.status();
     measured.profiles = *std::move(profiles);
     if (!lists_inputs) return measured;
-    absl::StatusOr<std::vector<std::string>> inputs =
-        FindGateInputs(base_.bazel, absl::StrCat(base_.worktree, "/", prefix_),
-                       base_.diff_target);
+    absl::StatusOr<std::vector<std::string>> inputs = FindGateInputs(
+        base_.bazel, absl::StrCat(worktree_, "/", prefix_), base_.diff_target);
     if (!inputs.ok()) return inputs.status();
     measured.inputs = *std::move(inputs);
     return measured;
   }
 
  private:
-  // Runs a shell command and writes its standard output to `output`. Returns
-  // whether it succeeds.
-  bool Succeeds(const std::string& command, const std::string& output) const {
-    return std::system(absl::StrCat(kWithoutHooks, command, " >",
-                                    PosixQuote(folder_.Path(output)))
-                           .c_str()) == 0;
-  }
-
-  std::string ReadOutput(const std::string& output) const {
-    const absl::StatusOr<std::string> text =
-        ReadWholeFile(folder_.Path(output));
-    return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";
-  }
-
   std::string Revision() const { return EscapeForTerminal(base_.revision); }
 
-  absl::Status FindCommit() {
-    const std::string git =
-        absl::StrCat("git -C ", PosixQuote(base_.workspace), " rev-parse ");
-    if (!Succeeds(git + "--show-prefix 2>/dev/null", "prefix")) {
+  absl::Status FindRevision() {
+    const absl::StatusOr<std::string> prefix =
+        AskGit(base_.workspace, {"rev-parse", "--show-prefix"});
+    if (absl::IsCancelled(prefix.status())) return prefix.status();
+    if (!prefix.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(EscapeForTerminal(base_.workspace),
                        ": is in no git repository, so it has no revision ",
                        Revision(), "; give --base= a folder of profiles"));
     }
-    prefix_ = ReadOutput("prefix");
-    const std::string wanted =
-        PosixQuote(absl::StrCat(base_.revision, "^{commit}"));
-    if (absl::StartsWith(base_.revision, "-") ||
-        !Succeeds(absl::StrCat(git, "--verify --quiet ", wanted), "commit")) {
+    prefix_ = *prefix;
+    const absl::StatusOr<std::string> commit =
+        FindCommit(base_.workspace, base_.revision);
+    if (absl::IsInvalidArgument(commit.status())) {
       return absl::InvalidArgumentError(absl::StrCat(
           Revision(), ": is neither a folder of profiles nor a revision of ",
           EscapeForTerminal(base_.workspace),
           "; fetch it, or correct the name"));
     }
-    commit_ = ReadOutput("commit");
+    if (!commit.ok()) return commit.status();
+    commit_ = *commit;
     return absl::OkStatus();
   }
 
-  absl::Status CheckOut() {
-    const std::string worktree = PosixQuote(base_.worktree);
+  // A folder of someone else is refused before a lock is made beside it.
+  absl::StatusOr<FileLock> LockWorktree() const {
+    const std::string path = worktree_ + ".lock";
     std::error_code ignored;
-    const bool is_there =
-        fs::exists(fs::path(base_.worktree) / ".git", ignored);
-    const std::string command =
-        is_there ? absl::StrCat("{ git -C ", worktree,
-                                " checkout --quiet --detach --force ", commit_,
-                                " && git -C ", worktree, " clean -fdq; }")
-                 : absl::StrCat("git -C ", PosixQuote(base_.workspace),
-                                " worktree add --quiet --force --detach ",
-                                worktree, " ", commit_);
-    if (Succeeds(command, "checkout")) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrCat(
-        EscapeForTerminal(base_.worktree), ": ", Revision(),
-        " cannot be checked out there; remove the folder and run again"));
+    if (!fs::exists(path, ignored)) {
+      const absl::Status is_ours = CheckIsOurs();
+      if (!is_ours.ok()) return is_ours;
+    }
+    fs::create_directories(fs::path(worktree_).parent_path(), ignored);
+    absl::StatusOr<FileLock> lock = FileLock::Acquire(path);
+    if (lock.ok()) return lock;
+    return absl::UnavailableError(absl::StrCat(
+        lock.status().message(), "; or name another folder by --worktree="));
+  }
+
+  bool IsCheckout() const {
+    std::error_code ignored;
+    return fs::exists(fs::path(worktree_) / ".git", ignored);
+  }
+
+  // Returns the path of the file that says that AddWorktree made the worktree.
+  // It is among git's own files, so no checkout has it.
+  absl::StatusOr<fs::path> FindMark() const {
+    const absl::StatusOr<std::string> path =
+        AskGit(worktree_, {"rev-parse", "--git-path", "footprint-worktree"});
+    if (!path.ok()) return path.status();
+    return fs::path(worktree_) / *path;
+  }
+
+  // kInvalidArgument: it is a checkout that others made, whose changes and
+  // untracked files the next one would remove.
+  absl::Status CheckIsOurs() const {
+    if (!IsCheckout()) return absl::OkStatus();
+    const absl::StatusOr<fs::path> mark = FindMark();
+    if (absl::IsCancelled(mark.status())) return mark.status();
+    std::error_code ignored;
+    if (mark.ok() && fs::exists(*mark, ignored)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        EscapeForTerminal(worktree_),
+        ": is a checkout that this program did not make, and a checkout of ",
+        Revision(),
+        " would remove what is not committed there; name by --worktree= a "
+        "folder that is not there yet, or remove this one"));
+  }
+
+  absl::Status AddWorktree() const {
+    absl::Status status =
+        AskGit(base_.workspace,
+               {"worktree", "add", "--quiet", "--force", "--no-checkout",
+                "--detach", worktree_, commit_})
+            .status();
+    if (!status.ok()) return status;
+    const absl::StatusOr<fs::path> mark = FindMark();
+    if (!mark.ok()) return mark.status();
+    return ReplaceFile(mark->string(), "made by compare or culprit\n",
+                       ToDisk::kFlush);
+  }
+
+  // Any error but FailedPrecondition, which would be the revision's.
+  absl::Status CheckOut() const {
+    absl::Status status = CheckIsOurs();
+    if (!status.ok()) return status;
+    if (!IsCheckout()) status = AddWorktree();
+    if (status.ok()) {
+      status = AskGit(worktree_,
+                      {"checkout", "--quiet", "--detach", "--force", commit_})
+                   .status();
+    }
+    if (status.ok()) status = AskGit(worktree_, {"clean", "-fdq"}).status();
+    if (status.ok() || absl::IsCancelled(status)) return status;
+    return absl::UnavailableError(
+        absl::StrCat(EscapeForTerminal(worktree_), ": ", Revision(),
+                     " cannot be checked out there: ", status.message(),
+                     "; mend that, or remove the folder, and run again"));
   }
 
   // Returns the command with Bazel in the worktree's workspace.
   std::string Bazel(const std::string& arguments) const {
     return absl::StrCat("cd ",
-                        PosixQuote(absl::StrCat(base_.worktree, "/", prefix_)),
+                        PosixQuote(absl::StrCat(worktree_, "/", prefix_)),
                         " && ", base_.bazel, " ", arguments);
   }
 
   absl::Status FindGate() {
-    const std::string errors = PosixQuote(folder_.Path("errors"));
-    if (Succeeds(absl::StrCat("{ ", Bazel("query "),
-                              PosixQuote(base_.diff_target), "; } 2>", errors),
-                 "query")) {
-      return absl::OkStatus();
-    }
-    const std::string said = ReadOutput("errors");
+    const std::string errors = folder_.Path("errors");
+    const absl::StatusOr<int> ended = RunShellCommand(
+        absl::StrCat("{ ", Bazel("query "), PosixQuote(base_.diff_target),
+                     "; } >/dev/null 2>", PosixQuote(errors)));
+    if (!ended.ok()) return ended.status();
+    if (*ended == 0) return absl::OkStatus();
+    const std::string said(
+        absl::StripAsciiWhitespace(ReadWholeFile(errors).value_or("")));
     if (absl::StrContains(said, "no such ") ||
         absl::StrContains(said, "not declared")) {
       return absl::NotFoundError(absl::StrCat(
@@ -151,14 +200,12 @@ class Measuring {
   absl::Status Measure() {
     const std::string save =
         PosixQuote(absl::StrCat("--save=", folder_.Path("profiles")));
-    if (std::system(absl::StrCat(kWithoutHooks,
-                                 Bazel(absl::StrCat(
-                                     "run ", PosixQuote(base_.diff_target),
-                                     " -- ", save)),
-                                 " 1>&2")
-                        .c_str()) == 0) {
-      return absl::OkStatus();
-    }
+    const absl::StatusOr<int> ended = RunShellCommand(
+        absl::StrCat(Bazel(absl::StrCat("run ", PosixQuote(base_.diff_target),
+                                        " -- ", save)),
+                     " 1>&2"));
+    if (!ended.ok()) return ended.status();
+    if (*ended == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(
         absl::StrCat(Revision(),
                      ": does not build, or cannot be measured, as the lines "
@@ -167,6 +214,7 @@ class Measuring {
   }
 
   const BaseRevision& base_;
+  const std::string worktree_;
   TemporaryFolder folder_;
   std::string prefix_;  // path of the workspace in its repository
   std::string commit_;
@@ -225,24 +273,24 @@ absl::StatusOr<std::vector<std::string>> FindGateInputs(
   const absl::Status status =
       folder.Create(TemporaryFolderParent(), "footprint-inputs");
   if (!status.ok()) return status;
+  const absl::StatusOr<std::string> top =
+      AskGit(workspace, {"rev-parse", "--show-toplevel"});
+  if (!top.ok()) return top.status();
   const std::string output = folder.Path("query");
-  const std::string top = folder.Path("top");
   const std::string query = absl::StrCat("kind('source file', deps(", target,
                                          ")) + buildfiles(deps(", target, "))");
-  const std::string command = absl::StrCat(
-      kWithoutHooks, "cd ", PosixQuote(workspace),
-      " && git rev-parse --show-toplevel >", PosixQuote(top), " && ", bazel,
-      " query --output=location ", PosixQuote(query), " >", PosixQuote(output));
+  const absl::StatusOr<int> ended = RunShellCommand(absl::StrCat(
+      "cd ", PosixQuote(workspace), " && ", bazel, " query --output=location ",
+      PosixQuote(query), " >", PosixQuote(output)));
+  if (!ended.ok()) return ended.status();
   absl::StatusOr<std::string> lines = absl::UnavailableError("");
-  if (std::system(command.c_str()) == 0) lines = ReadWholeFile(output);
-  const absl::StatusOr<std::string> repository = ReadWholeFile(top);
-  if (!lines.ok() || !repository.ok()) {
+  if (*ended == 0) lines = ReadWholeFile(output);
+  if (!lines.ok()) {
     return absl::FailedPreconditionError(
         absl::StrCat(EscapeForTerminal(workspace), ": Bazel cannot say what ",
                      target, " is made from, as the lines above say"));
   }
-  return KeepFilesBelow(
-      fs::path(std::string(absl::StripAsciiWhitespace(*repository))), *lines);
+  return KeepFilesBelow(fs::path(*top), *lines);
 }
 
 }  // namespace footprint

@@ -8,7 +8,9 @@
 //       MeasureBaseProfiles(base);
 //
 // The worktree is outside the repository and is kept, so that Bazel builds only
-// what changed since the last time. It is checked out at the revision, and the
+// what changed since the last time. A mark among git's files says that it is
+// ours: a checkout that someone else made is refused and stays as it is, since
+// changes and untracked files are lost where a revision is checked out. The
 // revision's own gate writes the profiles with `diff -- --save`. So the
 // revision must already have the gate. Submodules are not checked out.
 //
@@ -40,9 +42,10 @@ struct BaseRevision {
 std::string DefaultWorktree(const std::string& workspace);
 
 // Returns the profiles of the revision. Returns kInvalidArgument if there is no
-// such revision or no repository, kNotFound if the revision does not have the
-// gate, kFailedPrecondition if it does not build or cannot be measured, and
-// kUnavailable if another call uses the worktree.
+// such revision or no repository, or the worktree is not ours; kNotFound if the
+// revision does not have the gate; kFailedPrecondition if it does not build or
+// cannot be measured; kCancelled if git or Bazel was interrupted, which says
+// nothing of the revision; and kUnavailable if it cannot be checked out.
 absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
     const BaseRevision& base);
 

@@ -131,6 +131,24 @@ revision 1 '[+]101 B' --base="$fourth" --worktree=elsewhere
 git -C repository status --porcelain | grep . && fail "the repository was changed"
 FOOTPRINT_GATE_TARGETS=diff=//app:other revision 2 'Bazel cannot load //app:other' --base="$second"
 BUILD_WORKSPACE_DIRECTORY=$PWD/none revision 2 'is in no git repository' --base=main
+# A checkout that someone else made stays as it is, and so does what is beside it.
+git -C repository worktree add -q --detach "$PWD/mine" main
+touch blocker
+for checkout in repository mine; do
+  echo edit >>"$checkout/sub/readme" && touch "$checkout/sub/untracked"
+  content() { git -C "$checkout" log -1 --format=%H && git -C "$checkout" status --porcelain && ls -A . "$checkout" "$checkout/sub" && cat "$checkout/sub/readme"; }
+  touch out err
+  before=$(content)
+  for worktree in "$checkout" "$checkout/" "$checkout/."; do
+    revision 2 'is a checkout that this program did not make' --base="$second" --worktree="$PWD/$worktree"
+    [[ $(content) == "$before" ]] || fail "$worktree was changed: $before; $(content)"
+  done
+  git -C "$checkout" checkout -q . && git -C "$checkout" clean -fdq
+done
+# An interruption is no failure of the revision.
+revision 2 'interrupted, so nothing is concluded' --base="$second" --bazel="exit 8;"
+revision 2 'interrupted, so nothing is concluded' --base="$second" --bazel='kill -INT $$;'
+revision 2 'blocker/x.lock: .*[-]-worktree=' --base="$second" --worktree=blocker/x
 # Names are words to every shell.
 hostile=$(printf 'x\xe2\x80\xae')"';touch\${IFS}pwned;#"
 git -C repository branch "$hostile" main

@@ -71,6 +71,7 @@ if [[ "\$1 \$2" == "query --output=location" ]]; then
 fi
 [[ \$2 == //app:\$gate.diff ]] || { echo "ERROR: no such target \$2" >&2; exit 7; }
 [[ \$1 == run ]] || exit 0
+[[ ! -e "$PWD/interruption" ]] || . "$PWD/interruption"
 git log -1 --format=%s >>"$PWD/measured"
 [[ ! -e app/broken ]] || { echo "ERROR: load.cc does not compile" >&2; exit 1; }
 folder=\${4#--save=}
@@ -111,6 +112,13 @@ hostile=$(printf 'x\xe2\x80\xae')"';touch\${IFS}pwned;#"
 git -C repository branch "$hostile" main~9
 expect 0 'Nothing grew from the good to the bad commit' --good="$hostile" //app:table
 find . -name pwned | grep . && fail "a branch's name was run"
+
+# An interruption ends the search: it says nothing of the commit.
+for how in 'exit 8' 'kill -INT $$' 'kill -TERM $$'; do
+  echo "[[ \$(git log -1 --format=%s) != 'Change 147' ]] || $how" >interruption
+  expect 2 'interrupted, so nothing is concluded' --good=main~60 --bad=main~44 //app:table
+done
+rm interruption
 
 # Three of three, one of them in two parts.
 expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table

@@ -1,7 +1,6 @@
 #include "footprint/gates/programs/git_log.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -11,14 +10,10 @@
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/judge/posix_quote.h"
+#include "footprint/gates/programs/shell_command.h"
 
 namespace footprint {
 namespace {
-
-// A hook of git sets these variables, and git would then ignore -C.
-constexpr char kGit[] =
-    "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE; git -c core.quotePath=false "
-    "-C ";
 
 absl::StatusOr<std::string> RunGit(const std::string& workspace,
                                    const std::string& arguments) {
@@ -27,15 +22,16 @@ absl::StatusOr<std::string> RunGit(const std::string& workspace,
       folder.Create(TemporaryFolderParent(), "footprint-git");
   if (!status.ok()) return status;
   const std::string output = folder.Path("output");
-  const std::string command =
-      absl::StrCat(kGit, PosixQuote(workspace), " ", arguments, " >",
-                   PosixQuote(output), " 2>/dev/null");
-  if (std::system(command.c_str()) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(EscapeForTerminal(workspace), ": git ",
-                     EscapeForTerminal(arguments), " failed"));
-  }
-  return ReadWholeFile(output);
+  const std::string errors = folder.Path("errors");
+  const absl::StatusOr<int> ended = RunShellCommand(absl::StrCat(
+      "git -c core.quotePath=false -C ", PosixQuote(workspace), " ", arguments,
+      " >", PosixQuote(output), " 2>", PosixQuote(errors)));
+  if (!ended.ok()) return ended.status();
+  if (*ended == 0) return ReadWholeFile(output);
+  const std::string said = ReadWholeFile(errors).value_or("");
+  return absl::FailedPreconditionError(absl::StrCat(
+      EscapeForTerminal(workspace), ": git ", EscapeForTerminal(arguments),
+      " failed: ", EscapeForTerminal(absl::StripAsciiWhitespace(said))));
 }
 
 }  // namespace
@@ -53,13 +49,17 @@ absl::StatusOr<std::string> AskGit(const std::string& workspace,
 
 absl::StatusOr<std::string> FindCommit(const std::string& workspace,
                                        const std::string& revision) {
-  if (!AskGit(workspace, {"rev-parse", "--show-toplevel"}).ok()) {
+  const absl::Status has_repository =
+      AskGit(workspace, {"rev-parse", "--show-toplevel"}).status();
+  if (absl::IsCancelled(has_repository)) return has_repository;
+  if (!has_repository.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         EscapeForTerminal(workspace), ": is in no git repository"));
   }
   const absl::StatusOr<std::string> commit =
       AskGit(workspace, {"rev-parse", "--verify", "--quiet",
                          absl::StrCat(revision, "^{commit}")});
+  if (absl::IsCancelled(commit.status())) return commit.status();
   if (!absl::StartsWith(revision, "-") && commit.ok()) return commit;
   return absl::InvalidArgumentError(
       absl::StrCat(EscapeForTerminal(revision), ": is no revision of ",

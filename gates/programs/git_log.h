@@ -18,7 +18,8 @@
 namespace footprint {
 
 // Returns what git says of `arguments` ("rev-parse", "HEAD"), without white
-// space around it. kFailedPrecondition: it ends with another status than 0.
+// space around it. kFailedPrecondition, with git's words: it ends with another
+// status than 0. kCancelled, here and below: it was interrupted.
 absl::StatusOr<std::string> AskGit(const std::string& workspace,
                                    const std::vector<std::string>& arguments);
 
