@@ -21,7 +21,8 @@ expect() {
 # record TEST MIB: the outputs of a test that holds so much.
 record() {
   mkdir -p "logs/$1/test.outputs"
-  TEST_TARGET=//x TEST_UNDECLARED_OUTPUTS_DIR=$PWD/logs/$1/test.outputs \
+  local test=${1%/shard_*}
+  TEST_TARGET=//${test%/*}:${test##*/} TEST_UNDECLARED_OUTPUTS_DIR=$PWD/logs/$1/test.outputs \
     "$RECORD" /usr/bin/python3 -c "x = bytearray($2 << 20)"
 }
 expect 0 'Exit status' --help

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "footprint/base/files/file_error.h"
 #include "footprint/base/files/whole_file.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/test_memory/test_outputs.h"
@@ -31,19 +32,39 @@ using nlohmann::json;
 
 constexpr char kOutputs[] = "test.outputs";
 
-// Returns "shard 1 of 3, run 2 of 2" for a folder "shard_1_of_3_run_2_of_2",
-// and nothing for the folder of a whole test.
-std::string NamePart(const std::string& folder) {
-  if (!absl::StrContains(folder, "_of_") ||
-      !(absl::StartsWith(folder, "shard_") ||
-        absl::StartsWith(folder, "run_"))) {
-    return "";
+// Takes digits from the front of a text; empty if there are none.
+absl::string_view ConsumeDigits(absl::string_view* text) {
+  size_t count = 0;
+  while (count < text->size() &&
+         absl::ascii_isdigit(static_cast<unsigned char>((*text)[count]))) {
+    ++count;
   }
-  return absl::StrReplaceAll(folder, {{"_run_", ", run "}, {"_", " "}});
+  const absl::string_view digits = text->substr(0, count);
+  text->remove_prefix(count);
+  return digits;
 }
 
-// Returns the target that a folder of test logs is named for.
-std::string NameTarget(const fs::path& testlogs, fs::path folder) {
+// Returns "shard 1 of 3, run 2 of 2" for a folder "shard_1_of_3_run_2_of_2",
+// and nothing for the folder of a whole test.
+std::string NamePart(absl::string_view folder) {
+  std::vector<std::string> parts;
+  for (const char* const kind : {"shard", "run"}) {
+    absl::string_view rest = folder;
+    if (!parts.empty()) absl::ConsumePrefix(&rest, "_");
+    if (!absl::ConsumePrefix(&rest, absl::StrCat(kind, "_"))) continue;
+    const absl::string_view number = ConsumeDigits(&rest);
+    if (number.empty() || !absl::ConsumePrefix(&rest, "_of_")) return "";
+    const absl::string_view count = ConsumeDigits(&rest);
+    if (count.empty()) return "";
+    parts.push_back(absl::StrCat(kind, " ", number, " of ", count));
+    folder = rest;
+  }
+  return folder.empty() ? absl::StrJoin(parts, ", ") : "";
+}
+
+// Returns the target that a folder of test logs seems to be named for. A name
+// with a slash, as in "//app:sub/x_test", cannot be told from a package.
+std::string GuessTarget(const fs::path& testlogs, fs::path folder) {
   if (!NamePart(folder.filename().string()).empty()) {
     folder = folder.parent_path();
   }
@@ -59,8 +80,15 @@ std::string NameTarget(const fs::path& testlogs, fs::path folder) {
                       name.filename().string());
 }
 
-void SetRecord(const std::string& outputs, RecordedTest* test) {
-  absl::StatusOr<TestRecord> record = ReadRecordOfOutputs(outputs);
+// Returns "app/load_test" for "//app:load_test".
+std::string PathOfTarget(absl::string_view target) {
+  const size_t slashes = target.find("//");
+  if (slashes != absl::string_view::npos) target.remove_prefix(slashes + 2);
+  absl::ConsumePrefix(&target, ":");
+  return absl::StrReplaceAll(target, {{":", "/"}});
+}
+
+void SetRecord(absl::StatusOr<TestRecord> record, RecordedTest* test) {
   if (!record.ok()) {
     test->why_none = std::string(record.status().message());
     return;
@@ -68,9 +96,20 @@ void SetRecord(const std::string& outputs, RecordedTest* test) {
   test->record = *std::move(record);
 }
 
-bool HasRecordOrDamage(const std::string& outputs) {
-  return ReadRecordOfOutputs(outputs).status().code() !=
-         absl::StatusCode::kNotFound;
+// Names a test by its record, and by its folder where it has no record.
+void SetName(const fs::path& testlogs, const fs::path& folder,
+             RecordedTest* test) {
+  test->part = NamePart(folder.filename().string());
+  if (!test->record.has_value() || test->record->target.empty()) {
+    test->target = GuessTarget(testlogs, folder);
+    return;
+  }
+  test->target = test->record->target;
+  // A test may itself have the name of a part.
+  if (absl::EndsWith(folder.generic_string(),
+                     absl::StrCat("/", PathOfTarget(test->target)))) {
+    test->part.clear();
+  }
 }
 
 // The text of a member of an object of JSON; empty if there is none.
@@ -131,8 +170,9 @@ void SetRecordOfEvent(const json& result, RecordedTest* test) {
     }
     const fs::path file = *path;
     test->why_none.clear();
-    SetRecord(file.filename() == kOutputs ? file.string()
-                                          : file.parent_path().string(),
+    SetRecord(ReadRecordOfOutputs(file.filename() == kOutputs
+                                      ? file.string()
+                                      : file.parent_path().string()),
               test);
     if (test->record.has_value()) return;
   }
@@ -180,6 +220,24 @@ absl::StatusOr<json> ParseEvent(const std::string& path, size_t line,
       "--build_event_json_file= wrote, when Bazel has ended"));
 }
 
+// Returns the folders of outputs below `root`, in the order of their paths.
+absl::StatusOr<std::vector<fs::path>> FindOutputs(const fs::path& root) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::recursive_directory_iterator each(
+      root, fs::directory_options::skip_permission_denied, error);
+  for (; !error && each != fs::recursive_directory_iterator();
+       each.increment(error)) {
+    if (each->path().filename() != kOutputs) continue;
+    each.disable_recursion_pending();
+    folders.push_back(each->path());
+  }
+  // A table of a part of the tests would look like one of all.
+  if (error) return FileError(error.value(), root.string(), "cannot be read");
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RecordedTest>> FindRecordedTests(
@@ -194,23 +252,15 @@ absl::StatusOr<std::vector<RecordedTest>> FindRecordedTests(
                      "--config=memory_report first, or name the folder that "
                      "`bazel info bazel-testlogs` prints"));
   }
-  std::vector<fs::path> folders;
-  fs::recursive_directory_iterator each(
-      root, fs::directory_options::skip_permission_denied, error);
-  for (; !error && each != fs::recursive_directory_iterator();
-       each.increment(error)) {
-    if (each->path().filename() != kOutputs) continue;
-    each.disable_recursion_pending();
-    if (HasRecordOrDamage(each->path().string()))
-      folders.push_back(each->path());
-  }
-  std::sort(folders.begin(), folders.end());
+  const absl::StatusOr<std::vector<fs::path>> folders = FindOutputs(root);
+  if (!folders.ok()) return folders.status();
   std::vector<RecordedTest> tests;
-  for (const fs::path& folder : folders) {
+  for (const fs::path& folder : *folders) {
+    absl::StatusOr<TestRecord> record = ReadRecordOfOutputs(folder.string());
+    if (absl::IsNotFound(record.status())) continue;
     RecordedTest test;
-    test.target = NameTarget(root, folder.parent_path());
-    test.part = NamePart(folder.parent_path().filename().string());
-    SetRecord(folder.string(), &test);
+    SetRecord(std::move(record), &test);
+    SetName(root, folder.parent_path(), &test);
     tests.push_back(std::move(test));
   }
   return tests;

@@ -26,7 +26,7 @@ namespace footprint {
 
 // One run of a test, or of one of its shards.
 struct RecordedTest {
-  std::string target;
+  std::string target;  // as its record says, else as its folder seems to say
   std::string part;    // "shard 2 of 3", "run 1 of 2"; empty: the whole test
   std::string status;  // Bazel's "PASSED", "TIMEOUT"; empty: not known
   bool is_cached = false;
@@ -35,8 +35,10 @@ struct RecordedTest {
 };
 
 // Returns the tests that have a record below `testlogs`, and those whose record
-// cannot be read, in the order of their paths. kNotFound if the folder is not
-// there.
+// cannot be read, in the order of their paths. Bazel keeps an attempt that
+// failed elsewhere, so only the last attempt of a test is found. kNotFound if
+// the folder is not there; else FileError's errors if not all of it can be
+// read.
 absl::StatusOr<std::vector<RecordedTest>> FindRecordedTests(
     const std::string& testlogs);
 

@@ -2,10 +2,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,9 +30,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::string RecordText(int64_t peak_bytes) {
+std::string RecordText(int64_t peak_bytes,
+                       const std::string& target = "//a:b") {
   TestRecord record;
-  record.target = "//a:b";
+  record.target = target;
   record.peak_resident_bytes = peak_bytes;
   return WriteTestRecord(record);
 }
@@ -69,33 +73,89 @@ std::string MakeOutputs(const std::string& testlogs, const std::string& test) {
   return outputs;
 }
 
+// Returns "TARGET PART PEAK" of each test below the folder.
+std::vector<std::string> FindNames(const std::string& testlogs) {
+  const absl::StatusOr<std::vector<RecordedTest>> tests =
+      FindRecordedTests(testlogs);
+  EXPECT_THAT(tests, IsOk());
+  std::vector<std::string> names;
+  if (!tests.ok()) return names;
+  for (const RecordedTest& test : *tests) {
+    names.push_back(absl::StrCat(
+        test.target, " ", test.part, " ",
+        test.record.has_value() ? test.record->peak_resident_bytes : -1));
+  }
+  return names;
+}
+
 TEST(RecordedTestsTest, FindsRecordsInArchivesAndFolders) {
   const std::string logs = NewTestlogs("found");
-  WriteZip(MakeOutputs(logs, "app/load_test") + "/outputs.zip", RecordText(1));
-  ASSERT_THAT(ReplaceFile(MakeOutputs(logs, "app/deep/plain_test") + "/" +
-                              kTestRecordName,
-                          RecordText(2), ToDisk::kNoFsync),
-              IsOk());
+  WriteZip(MakeOutputs(logs, "app/load_test") + "/outputs.zip",
+           RecordText(1, "//app:load_test"));
+  ASSERT_THAT(
+      ReplaceFile(
+          MakeOutputs(logs, "app/deep/plain_test") + "/" + kTestRecordName,
+          RecordText(2, "//app/deep:plain_test"), ToDisk::kNoFsync),
+      IsOk());
   WriteZip(MakeOutputs(logs, "app/many_test/shard_2_of_3_run_1_of_2") +
                "/outputs.zip",
-           RecordText(3));
+           RecordText(3, "//app:many_test"));
   WriteZip(MakeOutputs(logs, "external/other/app/x_test") + "/outputs.zip",
-           RecordText(4));
-  WriteZip(MakeOutputs(logs, "top_test") + "/outputs.zip", RecordText(5));
+           RecordText(4, "@@other//app:x_test"));
+  WriteZip(MakeOutputs(logs, "top_test") + "/outputs.zip",
+           RecordText(5, "//:top_test"));
   MakeOutputs(logs, "app/unrecorded_test");
-  const absl::StatusOr<std::vector<RecordedTest>> tests =
-      FindRecordedTests(logs);
-  ASSERT_THAT(tests, IsOk());
-  std::vector<std::string> names;
-  for (const RecordedTest& test : *tests) {
-    ASSERT_TRUE(test.record.has_value()) << test.why_none;
-    names.push_back(absl::StrCat(test.target, " ", test.part, " ",
-                                 test.record->peak_resident_bytes));
+  EXPECT_THAT(
+      FindNames(logs),
+      ::testing::ElementsAre("//app/deep:plain_test  2", "//app:load_test  1",
+                             "//app:many_test shard 2 of 3, run 1 of 2 3",
+                             "@@other//app:x_test  4", "//:top_test  5"));
+}
+
+// A folder's name alone does not tell a part from a test, nor a package from a
+// name.
+TEST(RecordedTestsTest, ATestHasTheNameThatItsRecordSays) {
+  const std::string logs = NewTestlogs("named");
+  for (const auto& [folder, target] :
+       {std::pair("a/run_of_mill_test", "//a:run_of_mill_test"),
+        std::pair("a/shard_1_of_2", "//a:shard_1_of_2"),
+        std::pair("app/sub/x_test", "//app:sub/x_test"),
+        std::pair("app/sub/y_test/run_2_of_3", "//app:sub/y_test")}) {
+    WriteZip(MakeOutputs(logs, folder) + "/outputs.zip", RecordText(1, target));
   }
-  EXPECT_THAT(names, ::testing::ElementsAre(
-                         "//app/deep:plain_test  2", "//app:load_test  1",
-                         "//app:many_test shard 2 of 3, run 1 of 2 3",
-                         "@other//app:x_test  4", "//:top_test  5"));
+  EXPECT_THAT(FindNames(logs),
+              ::testing::ElementsAre(
+                  "//a:run_of_mill_test  1", "//a:shard_1_of_2  1",
+                  "//app:sub/x_test  1", "//app:sub/y_test run 2 of 3 1"));
+}
+
+TEST(RecordedTestsTest, ATestWithoutARecordHasTheNameOfItsFolder) {
+  const std::string logs = NewTestlogs("unnamed");
+  for (const char* const folder :
+       {"a/run_of_mill_test", "a/run_x_of_2", "app/many_test/run_2_of_3",
+        "app/many_test/shard_1_of_2", "external/other/app/x_test",
+        "top_test"}) {
+    WriteZip(MakeOutputs(logs, folder) + "/outputs.zip", "{");
+  }
+  EXPECT_THAT(
+      FindNames(logs),
+      ::testing::ElementsAre("//a:run_of_mill_test  -1", "//a:run_x_of_2  -1",
+                             "//app:many_test run 2 of 3 -1",
+                             "//app:many_test shard 1 of 2 -1",
+                             "@other//app:x_test  -1", "//:top_test  -1"));
+}
+
+// The kernel refuses to list the network of a process that has ended.
+TEST(RecordedTestsTest, AFolderThatCannotBeReadIsNoShortTable) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT),
+            0);
+  EXPECT_THAT(FindRecordedTests(absl::StrCat("/proc/", child, "/net")),
+              StatusIs(::testing::_, HasSubstr("cannot be read")));
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 TEST(RecordedTestsTest, SaysWhichRecordsAreDamaged) {
