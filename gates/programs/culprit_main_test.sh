@@ -120,6 +120,18 @@ for how in 'exit 8' 'kill -INT $$' 'kill -TERM $$'; do
 done
 rm interruption
 
+# Of a branch that was merged, the line has only the merge.
+git clone -q repository merged
+(
+  cd merged && git config user.name Ann && git config user.email ann@example.org &&
+    git checkout -q -b side main~55 && git commit -q --allow-empty -m "On the side" &&
+    git checkout -q main~8 && git merge -q --no-edit side && git checkout -q -B main HEAD
+) || exit 2
+BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 2 "side: is no commit of main's own line.*--good=$(commit 145)" \
+  --good=side --bad=main //app:table
+[[ ! -s measured ]] || fail "measured a branch that was merged"
+BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 1 '^[+]75 B by 2 culprits' --good="$(commit 145)" --bad=main //app:table
+
 # Three of three, one of them in two parts.
 expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table
 count=$(wc -l <measured)

@@ -54,6 +54,27 @@ std::vector<std::pair<std::string, std::string>> FindRenamed(
   return renamed;
 }
 
+// kInvalidArgument: the parent of the oldest commit is not `good`, which came
+// by a merge; what its branch and the line share is then in no commit between.
+absl::Status CheckIsOnLine(const std::string& workspace,
+                           const std::string& good_hash,
+                           const std::string& oldest_hash,
+                           const std::string& good, const std::string& bad) {
+  constexpr size_t kShortHash = 12;
+  const absl::StatusOr<std::string> parent = AskGit(
+      workspace, {"rev-parse", "--verify", absl::StrCat(oldest_hash, "^1")});
+  if (absl::IsCancelled(parent.status())) return parent.status();
+  if (parent.ok() && *parent == good_hash) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      EscapeForTerminal(good), ": is no commit of ", EscapeForTerminal(bad),
+      "'s own line, but came to it by a merge, and merges count as one commit",
+      parent.ok()
+          ? absl::StrCat("; name the newest one of that line that it is made "
+                         "on: --good=",
+                         parent->substr(0, kShortHash))
+          : "; name a commit of that line by --good="));
+}
+
 }  // namespace
 
 absl::StatusOr<GateCommits> GateCommits::Read(const GateCommitsOptions& options,
@@ -74,14 +95,18 @@ absl::StatusOr<GateCommits> GateCommits::Read(const GateCommitsOptions& options,
       ReadCommitLog(workspace, {absl::StrCat(hashes[0], "..", hashes[1])});
   if (!first.ok()) return first.status();
   if (!others.ok()) return others.status();
-  const bool is_before =
+  const absl::Status is_before =
       AskGit(workspace, {"merge-base", "--is-ancestor", hashes[0], hashes[1]})
-          .ok();
-  if (!is_before || first->empty() || others->empty()) {
+          .status();
+  if (absl::IsCancelled(is_before)) return is_before;
+  if (!is_before.ok() || first->empty() || others->empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         EscapeForTerminal(good), ": is not before ", EscapeForTerminal(bad),
         "; name an older commit by --good= and a newer one by --bad="));
   }
+  const absl::Status is_on_line =
+      CheckIsOnLine(workspace, hashes[0], others->front().hash, good, bad);
+  if (!is_on_line.ok()) return is_on_line;
   commits.commits_ = *std::move(first);
   commits.commits_.insert(commits.commits_.end(), others->begin(),
                           others->end());

@@ -46,7 +46,8 @@ struct GateCommitsOptions {
 
 class GateCommits : public CommitRange {
  public:
-  // kInvalidArgument: a revision is not there, or `good` is not before `bad`.
+  // kInvalidArgument: a revision is not there, or `good` is not before `bad`,
+  // or is not among the first parents of `bad`.
   static absl::StatusOr<GateCommits> Read(const GateCommitsOptions& options,
                                           const std::string& good,
                                           const std::string& bad);
