@@ -47,7 +47,7 @@ measured. The commit and the lines that grew are named.
 Flags
   --good=REVISION     an older revision, which needs less
   --bad=REVISION      a newer one, which needs more (HEAD)
-  --most=COUNT        how many commits may be measured (20); ranges that are left
+  --most=COUNT        how many commits may be measured (30); ranges that are left
                       are named
   --renamed=OLD=NEW   the gate, or a label, has another name since; a label that
                       is the only one to go where one comes is found by itself
@@ -178,11 +178,11 @@ const char* DescribeCertainty(Certainty certainty) {
     case Certainty::kFound:
       return "";
     case Certainty::kSomeUnmeasurable:
-      return " commits, of which some cannot be measured:\n";
+      return ", of which some cannot be measured, or a neighbour of theirs";
     case Certainty::kTooMany:
-      return " commits; raise --most= to narrow them:\n";
+      return "; raise --most= to be sure";
     case Certainty::kSpread:
-      return " commits, each by no more than figures vary:\n";
+      return ", each by no more than figures vary";
   }
   return "";
 }
@@ -196,8 +196,10 @@ std::string WriteCulprit(const ShownCulprit& shown,
     absl::StrAppend(&text, NameCommit(commits.commit(culprit.commits[0])),
                     "\n");
   } else {
-    absl::StrAppend(&text, "one or more of ", culprit.commits.size(),
-                    DescribeCertainty(culprit.certainty));
+    const bool is_one = culprit.commits.size() == 1;
+    absl::StrAppend(&text, is_one ? "probably " : "one or more of ",
+                    culprit.commits.size(), is_one ? " commit" : " commits",
+                    DescribeCertainty(culprit.certainty), ":\n");
     for (const size_t commit : culprit.commits) {
       absl::StrAppend(&text, "  ", NameCommit(commits.commit(commit)), "\n");
     }
