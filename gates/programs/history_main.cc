@@ -73,7 +73,8 @@ absl::StatusOr<std::string> FindWorkspace() {
 // kFailedPrecondition: what was measured is not the commit.
 absl::Status CheckIsCommitted(const std::string& workspace) {
   const absl::StatusOr<std::string> changes = AskGit(
-      workspace, {"status", "--porcelain", "--", ".", ":(exclude)bazel-*"});
+      workspace, {"status", "--porcelain", "--untracked-files=all", "--", ".",
+                  ":(exclude)bazel-*"});
   if (!changes.ok()) return changes.status();
   if (changes->empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
