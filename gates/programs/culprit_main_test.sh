@@ -79,13 +79,19 @@ mkdir -p "\$folder"
 bytes=\$(<app/bytes)
 # What Bazel does not tell of.
 [[ ! -e third_party/x.patch ]] || bytes=\$((bytes + \$(<third_party/x.patch)))
+# The machine's compiler, or the repository's own. That of clang needs more.
+compiler=\$(cat app/compiler "$PWD/compiler" 2>/dev/null | head -n 1)
+[[ \$compiler != clang ]] || bytes=\$((bytes + 300))
 cat >"$PWD/text" <<TEXT
-process_count: 3 label: "//app:\$gate" environment { compiler: "gcc" }
+process_count: 3 label: "//app:\$gate" environment { compiler: "\${compiler:-gcc}" }
 benchmarks { name: "BM_Load"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: \$bytes }
   peak_attribution { site: "load.cc:41 Table::Read" live_bytes: \$bytes } }
 TEXT
-exec "$ENCODE" "$PWD/text" "\$folder/a.profile.binpb"
+"$ENCODE" "$PWD/text" "\$folder/a.profile.binpb" || exit 1
+[[ -e app/second ]] || exit 0
+sed -i "s|//app:\$gate|&_second|" "$PWD/text"
+exec "$ENCODE" "$PWD/text" "\$folder/b.profile.binpb"
 END
 chmod +x bazel
 commit() { git -C repository log -1 --format=%h --abbrev=12 "main~$((200 - $1))"; }
@@ -187,6 +193,45 @@ export BUILD_WORKSPACE_DIRECTORY=$PWD/small
 expect 1 '^[+]110 B by 2 culprits' --good=main~9 //app:table
 says '^[+]100 B by .*: Link elsewhere$'
 says '^[+]10 B by .*: Patch$'
+
+# A store from another compiler's machine blames nobody, and gets nothing.
+expect 1 '^[+]110 B by 2 culprits' --good=main~9 --store=gcc //app:table
+expect 1 'measured 0 of 10 commits' --good=main~9 --store=gcc //app:table
+hash() { git -C small rev-parse "$1"; }
+echo clang >compiler
+for missing in main main~9 main~7; do
+  cp -r gcc mixed
+  rm mixed/*/"$(hash $missing)".binpb
+  find mixed -type f | sort >before
+  expect 1 '^remark: the store has commits of another environment.*compiler is "clang", not "gcc"' --good=main~9 --store=mixed //app:table
+  says '^[+]110 B by 2 culprits'
+  says '^[+]100 B by .*: Link elsewhere$'
+  says '^[+]10 B by .*: Patch$'
+  find mixed -type f | sort | cmp - before || fail "clang's figures are in the store of gcc"
+  rm -rf mixed
+done
+rm compiler
+# Where the repository itself has another compiler, the growth may be its own.
+step Clang 'echo clang >app/compiler'
+step "Edit 3" 'echo 3 >app/load.cc'
+expect 4 '^[+]300 B by probably 1 commit:$' --good=main~2 //app:table
+says '^  .*: Clang$'
+says '^    not certain: //app:table was measured in another environment .*"clang", not "gcc"'
+expect 4 '"is_found": false' --good=main~2 --format=json //app:table
+step Smaller 'echo 500 >data/large'
+expect 4 '^not known: //app:table was measured in another environment' --good=main~3 //app:table
+# Names over several steps, and a package's gate by the package alone.
+for name in middle new; do step "Name $name" "echo $name >app/BUILD"; done
+step Grow 'echo 1500 >data/large'
+expect 2 'has no gate //app:app.diff' --good=main~3 //app
+expect 1 '^[+]1000 B by .*: Grow$' --good=main~3 --renamed=//app:table=//app:middle --renamed=//app:middle=//app:new //app:new
+# Of several labels with new names, each must be named.
+step "A second one" 'touch app/second'
+step "Names of both" 'echo other >app/BUILD'
+renamed=--renamed=//app:new=//app:other
+expect 4 '^not known: the growth of what was renamed: gone are //app:new_second, and new are //app:other_second' \
+  --good=main~1 $renamed //app:other
+expect 0 '^Nothing grew' --good=main~1 $renamed --renamed=//app:new_second=//app:other_second //app:other
 
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"
