@@ -45,8 +45,8 @@ struct GateCommitsOptions {
       nullptr;  // null: there is none; outlives the commits
 };
 
-// Returns the program that writes the profiles of a gate: "//app:load.diff" for
-// "//app:load", "//load:load.diff" for "//load".
+// Returns the program that writes the profiles of a gate: its label with
+// ".diff". A label without a colon is the target of its package's name.
 std::string FindDiffTarget(const std::string& gate);
 
 class GateCommits : public CommitRange {
