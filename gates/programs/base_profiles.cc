@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "footprint/base/files/file_lock.h"
 #include "footprint/base/files/fingerprint.h"
 #include "footprint/base/files/temporary_folder.h"
@@ -220,22 +221,55 @@ class Measuring {
   std::string commit_;
 };
 
-// Returns the files of `lines` ("/top/app/BUILD:1:1: source file //app:BUILD")
-// that lie below `top`, by their paths from there.
+// Returns the path with its first link replaced by what that names, or nothing
+// if there is no link in it.
+absl::optional<fs::path> FollowFirstLink(const fs::path& path) {
+  std::error_code error;
+  fs::path prefix;
+  for (auto part = path.begin(); part != path.end(); ++part) {
+    prefix /= *part;
+    if (!fs::is_symlink(prefix, error)) continue;
+    fs::path followed = prefix.parent_path() / fs::read_symlink(prefix, error);
+    if (error) return absl::nullopt;
+    for (++part; part != path.end(); ++part) followed /= *part;
+    return followed.lexically_normal();
+  }
+  return absl::nullopt;
+}
+
+// Returns the path, and each that it becomes as its links are followed one by
+// one: a commit may change any of these links. A local repository is a link,
+// too, which may lead into the same tree.
+std::vector<fs::path> FollowLinks(const fs::path& path) {
+  constexpr size_t kMostLinks = 40;  // the kernel follows as many
+  std::vector<fs::path> paths = {path.lexically_normal()};
+  while (paths.size() <= kMostLinks) {
+    absl::optional<fs::path> next = FollowFirstLink(paths.back());
+    if (!next.has_value()) break;
+    paths.push_back(*std::move(next));
+  }
+  return paths;
+}
+
+// Returns the files of `lines` ("/top/app/BUILD:1:1: source file //app:BUILD"),
+// and the links to them, that lie below `top`, by their paths from there.
 std::vector<std::string> KeepFilesBelow(const fs::path& top,
                                         const std::string& lines) {
+  std::set<fs::path> tops = {top.lexically_normal()};
   std::error_code error;
-  const fs::path root = fs::canonical(top, error);
+  const fs::path canonical = fs::canonical(top, error);
+  if (!error) tops.insert(canonical);
   std::set<std::string> files;
   for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
     const size_t colon = line.find(':');
     if (colon == absl::string_view::npos) continue;
-    // A local repository is a link, which may lead into the same tree.
-    const fs::path file = fs::weakly_canonical(
-        fs::path(std::string(line.substr(0, colon))), error);
-    if (error) continue;
-    const std::string path = file.lexically_relative(root).generic_string();
-    if (!path.empty() && !absl::StartsWith(path, "..")) files.insert(path);
+    for (const fs::path& file :
+         FollowLinks(fs::path(std::string(line.substr(0, colon))))) {
+      for (const fs::path& each : tops) {
+        const std::string path = file.lexically_relative(each).generic_string();
+        if (!path.empty() && !absl::StartsWith(path, "..")) files.insert(path);
+      }
+    }
   }
   return {files.begin(), files.end()};
 }

@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<MemoryProfile>> MeasureBaseProfiles(
 
 struct MeasuredRevision {
   std::vector<MemoryProfile> profiles;
-  // The files of the repository that the gate is made from, BUILD files too, by
-  // their paths from its top.
+  // The files of the repository that the gate is made from, as far as Bazel
+  // tells, with BUILD files and links, by their paths from its top.
   std::vector<std::string> inputs;
 };
 

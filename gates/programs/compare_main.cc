@@ -1,7 +1,6 @@
 // Judges a change by its base. memory_gate_suite or memory_gate runs it; their
 // profiles are those of the change unless a folder is named.
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include "footprint/gates/programs/base_profiles.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/revision_flags.h"
 #include "footprint/gates/programs/suite_profiles.h"
 #include "footprint/gates/programs/suite_program.h"
 #include "footprint/gates/programs/verdict_files.h"
@@ -99,17 +99,10 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadBase(const CommandFlags& flags) {
   }
   revision.diff_target = GateTarget("diff");
   revision.bazel = flags.Value("bazel", revision.bazel);
-  revision.worktree =
-      flags.Has("worktree")
-          ? std::filesystem::absolute(PathOfCaller(flags.Value("worktree", "")),
-                                      ignored)
-                .string()
-          : DefaultWorktree(revision.workspace);
-  if (revision.worktree.empty()) {
-    return absl::InvalidArgumentError(
-        "there is no HOME for the base's worktree; name a folder with "
-        "--worktree=");
-  }
+  absl::StatusOr<std::string> worktree =
+      FindWorktree(flags, revision.workspace);
+  if (!worktree.ok()) return worktree.status();
+  revision.worktree = *std::move(worktree);
   return MeasureBaseProfiles(revision);
 }
 
@@ -121,17 +114,10 @@ absl::StatusOr<BaseComparisonOptions> ReadOptions(const CommandFlags& flags) {
     if (!limit.ok()) return limit.status();
     options.limits.push_back(*std::move(limit));
   }
-  for (const std::string& text : flags.Values("renamed")) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 ||
-        equals + 1 == text.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--renamed=", EscapeForTerminal(text),
-                       " is no OLD=NEW, such as //a:b=//a:c"));
-    }
-    options.renamed.emplace_back(text.substr(0, equals),
-                                 text.substr(equals + 1));
-  }
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> renamed =
+      ReadRenamed(flags);
+  if (!renamed.ok()) return renamed.status();
+  options.renamed = *std::move(renamed);
   return options;
 }
 

@@ -2,26 +2,28 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/base_comparison.h"
+#include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/gate_commits.h"
+#include "footprint/gates/programs/history_store.h"
 #include "footprint/gates/programs/program_output.h"
+#include "footprint/gates/programs/revision_flags.h"
 #include "footprint/gates/trend/commit_history.h"
 #include "footprint/gates/trend/culprit_search.h"
 #include "footprint/gates/trend/profile_store.h"
@@ -47,12 +49,13 @@ measured. The commit and the lines that grew are named.
 Flags
   --good=REVISION     an older revision, which needs less
   --bad=REVISION      a newer one, which needs more (HEAD)
-  --most=COUNT        how many commits may be measured (20); ranges that are left
+  --most=COUNT        how many commits may be measured (30); ranges that are left
                       are named
   --renamed=OLD=NEW   the gate, or a label, has another name since; a label that
                       is the only one to go where one comes is found by itself
-  --store=STORE       a history (//gates:history): commits that it has are not
-                      measured, and those that are measured are added
+  --store=STORE       a history (//gates:history): commits that it has, from an
+                      environment like this one, are not measured, and those
+                      that are measured are added
   --format=text|json  how the culprits are written (text)
   --output=FILE       where (standard output)
   --worktree=FOLDER   where revisions are built (~/.cache/footprint/base-...)
@@ -63,7 +66,8 @@ Merges count as one commit. A growth that is split over two commits is found as
 two; one that was taken back in between is not seen.
 
 Exit status: 0 nothing grew, 1 culprits are named, 2 a mistake that the message
-names, 4 some were not narrowed to one commit.
+names, 4 some were not narrowed to one commit, or more may have grown, as the
+lines "not certain" and "not known" say.
 )";
 
 constexpr char kProgram[] = "culprit";
@@ -76,29 +80,6 @@ std::string NameCommit(const Commit& commit) {
   return absl::StrCat(commit.hash.substr(0, kShortHash), " ", commit.date, " ",
                       EscapeForTerminal(commit.author), ": ",
                       EscapeForTerminal(commit.subject));
-}
-
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadRenamed(
-    const CommandFlags& flags) {
-  std::vector<std::pair<std::string, std::string>> renamed;
-  for (const std::string& text : flags.Values("renamed")) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 ||
-        equals + 1 == text.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--renamed=", EscapeForTerminal(text),
-                       " is no OLD=NEW, such as //a:b=//a:c"));
-    }
-    renamed.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return renamed;
-}
-
-// Returns the program that writes the profiles of a gate.
-std::string FindDiffTarget(const std::string& gate) {
-  return absl::EndsWith(gate, ".diff") || absl::EndsWith(gate, ":diff")
-             ? gate
-             : absl::StrCat(gate, ".diff");
 }
 
 absl::StatusOr<GateCommitsOptions> ReadOptions(const CommandFlags& flags) {
@@ -114,17 +95,10 @@ absl::StatusOr<GateCommitsOptions> ReadOptions(const CommandFlags& flags) {
   }
   options.base.diff_target = FindDiffTarget(flags.words()[0]);
   options.base.bazel = flags.Value("bazel", options.base.bazel);
-  std::error_code ignored;
-  options.base.worktree =
-      flags.Has("worktree")
-          ? std::filesystem::absolute(PathOfCaller(flags.Value("worktree", "")),
-                                      ignored)
-                .string()
-          : DefaultWorktree(options.base.workspace);
-  if (options.base.worktree.empty()) {
-    return absl::InvalidArgumentError(
-        "there is no HOME for the worktree; name a folder with --worktree=");
-  }
+  absl::StatusOr<std::string> worktree =
+      FindWorktree(flags, options.base.workspace);
+  if (!worktree.ok()) return worktree.status();
+  options.base.worktree = *std::move(worktree);
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> renamed =
       ReadRenamed(flags);
   if (!renamed.ok()) return renamed.status();
@@ -132,31 +106,82 @@ absl::StatusOr<GateCommitsOptions> ReadOptions(const CommandFlags& flags) {
   return options;
 }
 
-absl::StatusOr<std::unique_ptr<ProfileStore>> OpenStore(
-    const CommandFlags& flags) {
-  if (!flags.Has("store")) return std::unique_ptr<ProfileStore>();
-  const std::string store = flags.Value("store", "");
-  return OpenProfileStore(
-      absl::StrContains(store, "://") ? store : PathOfCaller(store),
-      EnvironmentValue("FOOTPRINT_HISTORY_TOKEN"));
-}
-
 // One culprit with the figures that grew.
 struct ShownCulprit {
   Culprit culprit;
   BaseComparison comparison;
+
+  // Whether the growth is this commit's, and not another environment's.
+  bool IsFound() const {
+    return culprit.certainty == Certainty::kFound &&
+           comparison.verdict.problems().empty();
+  }
 };
 
-absl::StatusOr<std::vector<ShownCulprit>> Explain(const CulpritSearch& search,
-                                                  const GateCommits& commits) {
+// All that is said.
+struct Answer {
+  CulpritSearch search;
   std::vector<ShownCulprit> shown;
+  // Why more may have grown than is known.
+  std::vector<std::string> doubts;
+};
+
+std::string DescribeProblem(const Problem& problem) {
+  return absl::StrCat(problem.location(), " ", problem.message());
+}
+
+// Returns what is not known of the growth from the first to the last commit,
+// and not said beside a culprit.
+absl::StatusOr<std::vector<std::string>> FindDoubts(
+    const std::vector<ShownCulprit>& shown, const GateCommits& commits) {
+  const absl::StatusOr<BaseComparison> whole =
+      commits.Compare(0, commits.size() - 1);
+  if (!whole.ok()) return whole.status();
+  std::set<std::string> said;
+  for (const ShownCulprit& each : shown) {
+    for (const Problem& problem : each.comparison.verdict.problems()) {
+      said.insert(DescribeProblem(problem));
+    }
+  }
+  std::vector<std::string> doubts;
+  for (const Problem& problem : whole->verdict.problems()) {
+    const std::string doubt = DescribeProblem(problem);
+    if (said.insert(doubt).second) doubts.push_back(doubt);
+  }
+  std::vector<std::string> gone;
+  std::vector<std::string> added;
+  for (const ComparedFigure& figure : whole->figures) {
+    if (!figure.benchmark.empty()) continue;
+    if (figure.change == ComparedFigure::Change::kGone) {
+      gone.push_back(figure.label);
+    } else if (figure.change == ComparedFigure::Change::kNew) {
+      added.push_back(figure.label);
+    }
+  }
+  if (!gone.empty() && !added.empty()) {
+    doubts.push_back(absl::StrCat("the growth of what was renamed: gone are ",
+                                  absl::StrJoin(gone, ", "), ", and new are ",
+                                  absl::StrJoin(added, ", "),
+                                  "; name each by --renamed=OLD=NEW"));
+  }
+  return doubts;
+}
+
+absl::StatusOr<Answer> Explain(CulpritSearch search,
+                               const GateCommits& commits) {
+  Answer answer;
   for (const Culprit& culprit : search.culprits) {
     absl::StatusOr<BaseComparison> comparison =
         commits.Compare(culprit.before, culprit.after);
     if (!comparison.ok()) return comparison.status();
-    shown.push_back({culprit, *std::move(comparison)});
+    answer.shown.push_back({culprit, *std::move(comparison)});
   }
-  return shown;
+  absl::StatusOr<std::vector<std::string>> doubts =
+      FindDoubts(answer.shown, commits);
+  if (!doubts.ok()) return doubts.status();
+  answer.doubts = *std::move(doubts);
+  answer.search = std::move(search);
+  return answer;
 }
 
 std::string WriteFigures(const BaseComparison& comparison) {
@@ -178,11 +203,11 @@ const char* DescribeCertainty(Certainty certainty) {
     case Certainty::kFound:
       return "";
     case Certainty::kSomeUnmeasurable:
-      return " commits, of which some cannot be measured:\n";
+      return ", of which some cannot be measured, or a neighbour of theirs";
     case Certainty::kTooMany:
-      return " commits; raise --most= to narrow them:\n";
+      return "; raise --most= to be sure";
     case Certainty::kSpread:
-      return " commits, each by no more than figures vary:\n";
+      return ", each by no more than figures vary";
   }
   return "";
 }
@@ -192,32 +217,40 @@ std::string WriteCulprit(const ShownCulprit& shown,
   const Culprit& culprit = shown.culprit;
   std::string text =
       absl::StrCat("\n+", FormatBytes(culprit.growth_bytes), " by ");
-  if (culprit.certainty == Certainty::kFound) {
+  if (shown.IsFound()) {
     absl::StrAppend(&text, NameCommit(commits.commit(culprit.commits[0])),
                     "\n");
   } else {
-    absl::StrAppend(&text, "one or more of ", culprit.commits.size(),
-                    DescribeCertainty(culprit.certainty));
+    const bool is_one = culprit.commits.size() == 1;
+    absl::StrAppend(&text, is_one ? "probably " : "one or more of ",
+                    culprit.commits.size(), is_one ? " commit" : " commits",
+                    DescribeCertainty(culprit.certainty), ":\n");
     for (const size_t commit : culprit.commits) {
       absl::StrAppend(&text, "  ", NameCommit(commits.commit(commit)), "\n");
     }
   }
+  for (const Problem& problem : shown.comparison.verdict.problems()) {
+    absl::StrAppend(&text, "    not certain: ",
+                    EscapeForTerminal(DescribeProblem(problem)), "\n");
+  }
   return text + WriteFigures(shown.comparison);
 }
 
-std::string WriteText(const CulpritSearch& search,
-                      const std::vector<ShownCulprit>& shown,
-                      const GateCommits& commits) {
+std::string WriteText(const Answer& answer, const GateCommits& commits) {
+  const CulpritSearch& search = answer.search;
+  const size_t count = answer.shown.size();
   std::string text =
       search.growth_bytes == 0
           ? "Nothing grew from the good to the bad commit"
-          : absl::StrCat("+", FormatBytes(search.growth_bytes), " by ",
-                         shown.size(),
-                         shown.size() == 1 ? " culprit" : " culprits");
+          : absl::StrCat("+", FormatBytes(search.growth_bytes), " by ", count,
+                         count == 1 ? " culprit" : " culprits");
   absl::StrAppend(&text, "; measured ", search.measured_count, " of ",
                   commits.size(), " commits\n");
-  for (const ShownCulprit& each : shown) {
+  for (const ShownCulprit& each : answer.shown) {
     text += WriteCulprit(each, commits);
+  }
+  for (const std::string& doubt : answer.doubts) {
+    absl::StrAppend(&text, "\nnot known: ", EscapeForTerminal(doubt), "\n");
   }
   for (const size_t commit : search.unmeasurable) {
     absl::StrAppend(
@@ -236,31 +269,38 @@ Json ToJson(const Commit& commit) {
           {"subject", commit.subject}};
 }
 
-std::string WriteJson(const CulpritSearch& search,
-                      const std::vector<ShownCulprit>& shown,
-                      const GateCommits& commits) {
-  Json json = {{"growth_bytes", search.growth_bytes},
+Json ToJson(const ShownCulprit& shown, const GateCommits& commits) {
+  Json culprit = {{"growth_bytes", shown.culprit.growth_bytes},
+                  {"is_found", shown.IsFound()},
+                  {"commits", Json::array()},
+                  {"problems", Json::array()},
+                  {"figures", Json::array()}};
+  for (const size_t commit : shown.culprit.commits) {
+    culprit["commits"].push_back(ToJson(commits.commit(commit)));
+  }
+  for (const Problem& problem : shown.comparison.verdict.problems()) {
+    culprit["problems"].push_back(DescribeProblem(problem));
+  }
+  for (const ComparedFigure& figure : shown.comparison.figures) {
+    if (!figure.is_over_limit) continue;
+    culprit["figures"].push_back({{"label", figure.label},
+                                  {"benchmark", figure.benchmark},
+                                  {"description", figure.description},
+                                  {"reasons", figure.reasons}});
+  }
+  return culprit;
+}
+
+std::string WriteJson(const Answer& answer, const GateCommits& commits) {
+  Json json = {{"growth_bytes", answer.search.growth_bytes},
                {"commit_count", commits.size()},
-               {"measured_count", search.measured_count},
+               {"measured_count", answer.search.measured_count},
                {"culprits", Json::array()},
+               {"not_known", answer.doubts},
                {"unmeasurable", Json::array()},
                {"remarks", commits.remarks()}};
-  for (const ShownCulprit& each : shown) {
-    Json culprit = {{"growth_bytes", each.culprit.growth_bytes},
-                    {"is_found", each.culprit.certainty == Certainty::kFound},
-                    {"commits", Json::array()},
-                    {"figures", Json::array()}};
-    for (const size_t commit : each.culprit.commits) {
-      culprit["commits"].push_back(ToJson(commits.commit(commit)));
-    }
-    for (const ComparedFigure& figure : each.comparison.figures) {
-      if (!figure.is_over_limit) continue;
-      culprit["figures"].push_back({{"label", figure.label},
-                                    {"benchmark", figure.benchmark},
-                                    {"description", figure.description},
-                                    {"reasons", figure.reasons}});
-    }
-    json["culprits"].push_back(std::move(culprit));
+  for (const ShownCulprit& each : answer.shown) {
+    json["culprits"].push_back(ToJson(each, commits));
   }
   for (const auto& [commit, failure] : commits.failures()) {
     Json unmeasurable = ToJson(commits.commit(commit));
@@ -270,11 +310,12 @@ std::string WriteJson(const CulpritSearch& search,
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int ExitStatus(const CulpritSearch& search) {
-  for (const Culprit& culprit : search.culprits) {
-    if (culprit.certainty != Certainty::kFound) return kNotNarrowed;
+int ExitStatus(const Answer& answer) {
+  if (!answer.doubts.empty()) return kNotNarrowed;
+  for (const ShownCulprit& each : answer.shown) {
+    if (!each.IsFound()) return kNotNarrowed;
   }
-  return search.culprits.empty() ? kNothingGrew : kFound;
+  return answer.shown.empty() ? kNothingGrew : kFound;
 }
 
 // kUnavailable and the like: the store does not serve, so nothing is measured.
@@ -289,50 +330,74 @@ absl::Status CheckHistory(CommitHistory* history, const GateCommits& commits,
                                                               : status;
 }
 
+// Searches, and keeps what was measured.
+absl::StatusOr<CulpritSearch> Search(const CulpritOptions& options,
+                                     GateCommits* commits) {
+  absl::StatusOr<CulpritSearch> search = FindCulprits(commits, options);
+  // The store's figures turned out to be of no use here.
+  if (absl::IsAborted(search.status())) {
+    search = FindCulprits(commits, options);
+  }
+  commits->AddToHistory();
+  if (search.ok()) {
+    search->measured_count = commits->measured_count();
+    return search;
+  }
+  std::string message(search.status().message());
+  for (const auto& [commit, failure] : commits->failures()) {
+    absl::StrAppend(&message, "\n", NameCommit(commits->commit(commit)), "\n  ",
+                    failure);
+  }
+  return absl::Status(search.status().code(), message);
+}
+
+absl::StatusOr<CulpritOptions> ReadSearchOptions(const CommandFlags& flags) {
+  CulpritOptions options;
+  if (flags.Has("most") &&
+      (!absl::SimpleAtoi(flags.Value("most", ""), &options.most_measured) ||
+       options.most_measured < 2)) {
+    return absl::InvalidArgumentError(
+        "--most= is how many commits may be measured, 2 at least");
+  }
+  return options;
+}
+
 // The whole command, after its flags were read. Its end is a status, too.
 absl::StatusOr<int> Run(const CommandFlags& flags) {
   const std::string format = flags.Value("format", "text");
-  CulpritOptions search_options;
   if (format != "text" && format != "json") {
     return absl::InvalidArgumentError(absl::StrCat(
         "--format=", EscapeForTerminal(format), " is not text or json"));
   }
-  if (flags.Has("most") && (!absl::SimpleAtoi(flags.Value("most", ""),
-                                              &search_options.most_measured) ||
-                            search_options.most_measured < 2)) {
-    return absl::InvalidArgumentError(
-        "--most= is how many commits may be measured, 2 at least");
-  }
+  const absl::StatusOr<CulpritOptions> search_options =
+      ReadSearchOptions(flags);
+  if (!search_options.ok()) return search_options.status();
   absl::StatusOr<GateCommitsOptions> options = ReadOptions(flags);
   if (!options.ok()) return options.status();
-  const absl::StatusOr<std::unique_ptr<ProfileStore>> store = OpenStore(flags);
-  if (!store.ok()) return store.status();
-  CommitHistory history(store->get());
-  if (*store != nullptr) options->history = &history;
+  std::unique_ptr<ProfileStore> store;
+  if (flags.Has("store")) {
+    absl::StatusOr<std::unique_ptr<ProfileStore>> opened =
+        OpenHistoryStore(flags);
+    if (!opened.ok()) return opened.status();
+    store = *std::move(opened);
+  }
+  CommitHistory history(store.get());
+  if (store != nullptr) options->history = &history;
   absl::StatusOr<GateCommits> commits = GateCommits::Read(
       *options, flags.Value("good", ""), flags.Value("bad", "HEAD"));
   if (!commits.ok()) return commits.status();
-  if (*store != nullptr) {
+  if (store != nullptr) {
     const absl::Status serves = CheckHistory(&history, *commits, *options);
     if (!serves.ok()) return serves;
   }
-  const absl::StatusOr<CulpritSearch> search =
-      FindCulprits(&*commits, search_options);
-  if (!search.ok()) {
-    std::string message(search.status().message());
-    for (const auto& [commit, failure] : commits->failures()) {
-      absl::StrAppend(&message, "\n", NameCommit(commits->commit(commit)),
-                      "\n  ", failure);
-    }
-    return absl::Status(search.status().code(), message);
-  }
-  const absl::StatusOr<std::vector<ShownCulprit>> shown =
-      Explain(*search, *commits);
-  if (!shown.ok()) return shown.status();
+  absl::StatusOr<CulpritSearch> search = Search(*search_options, &*commits);
+  if (!search.ok()) return search.status();
+  const absl::StatusOr<Answer> answer = Explain(*std::move(search), *commits);
+  if (!answer.ok()) return answer.status();
   return FinishProgram(kProgram,
-                       format == "json" ? WriteJson(*search, *shown, *commits)
-                                        : WriteText(*search, *shown, *commits),
-                       flags.Value("output", ""), ExitStatus(*search));
+                       format == "json" ? WriteJson(*answer, *commits)
+                                        : WriteText(*answer, *commits),
+                       flags.Value("output", ""), ExitStatus(*answer));
 }
 
 int Main(const std::vector<std::string>& arguments) {

@@ -77,13 +77,21 @@ git log -1 --format=%s >>"$PWD/measured"
 folder=\${4#--save=}
 mkdir -p "\$folder"
 bytes=\$(<app/bytes)
+# What Bazel does not tell of.
+[[ ! -e third_party/x.patch ]] || bytes=\$((bytes + \$(<third_party/x.patch)))
+# The machine's compiler, or the repository's own. That of clang needs more.
+compiler=\$(cat app/compiler "$PWD/compiler" 2>/dev/null | head -n 1)
+[[ \$compiler != clang ]] || bytes=\$((bytes + 300))
 cat >"$PWD/text" <<TEXT
-process_count: 3 label: "//app:\$gate" environment { compiler: "gcc" }
+process_count: 3 label: "//app:\$gate" environment { compiler: "\${compiler:-gcc}" }
 benchmarks { name: "BM_Load"
   metrics { kind: PEAK_LIVE_USABLE_BYTES determinism: EXACT value: \$bytes }
   peak_attribution { site: "load.cc:41 Table::Read" live_bytes: \$bytes } }
 TEXT
-exec "$ENCODE" "$PWD/text" "\$folder/a.profile.binpb"
+"$ENCODE" "$PWD/text" "\$folder/a.profile.binpb" || exit 1
+[[ -e app/second ]] || exit 0
+sed -i "s|//app:\$gate|&_second|" "$PWD/text"
+exec "$ENCODE" "$PWD/text" "\$folder/b.profile.binpb"
 END
 chmod +x bazel
 commit() { git -C repository log -1 --format=%h --abbrev=12 "main~$((200 - $1))"; }
@@ -120,11 +128,23 @@ for how in 'exit 8' 'kill -INT $$' 'kill -TERM $$'; do
 done
 rm interruption
 
+# Of a branch that was merged, the line has only the merge.
+git clone -q repository merged
+(
+  cd merged && git config user.name Ann && git config user.email ann@example.org &&
+    git checkout -q -b side main~55 && git commit -q --allow-empty -m "On the side" &&
+    git checkout -q main~8 && git merge -q --no-edit side && git checkout -q -B main HEAD
+) || exit 2
+BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 2 "side: is no commit of main's own line.*--good=$(commit 145)" \
+  --good=side --bad=main //app:table
+[[ ! -s measured ]] || fail "measured a branch that was merged"
+BUILD_WORKSPACE_DIRECTORY=$PWD/merged expect 1 '^[+]75 B by 2 culprits' --good="$(commit 145)" --bad=main //app:table
+
 # Three of three, one of them in two parts.
 expect 1 '^[+]225 B by 4 culprits; measured [0-9]+ of 201 commits$' --good=main~200 --store=store $renamed //app:table
 count=$(wc -l <measured)
 says "measured $count of 201"
-((count <= 20)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
+((count <= 28)) || fail "$count commits were measured: $(tr '\n' ',' <measured)"
 echo "measured $count of 201 commits"
 /usr/bin/python3 -B "$TREE/tools/docs/check_outputs.py" --tree="$TREE" gates/trend/README.md \
   --command='bazel run //gates:culprit -- --good=v1.0 --bad=main //app:table' <out || fail "README: $(<out)"
@@ -141,15 +161,77 @@ expect 1 'measured 0 of 201 commits' --good=main~200 --store=store $renamed //ap
 rm -rf store/app+3a+table.diff/"$(git -C repository rev-parse main)".binpb
 for object in store/*/*; do head -c 20 "$object" >half && mv half "$object"; done
 expect 1 'remark: the store.s .* is damaged' --good=main~200 --store=store $renamed //app:table
-((count <= 20)) || fail "$count commits were measured over a damaged store"
+count=$(wc -l <measured)
+((count <= 28)) || fail "$count commits were measured over a damaged store"
 touch file
 expect 0 'remark: file/store/.*what is measured is not kept' --good=main~9 --store=file/store //app:table
 # No more than was asked for.
-expect 4 'one or more of [0-9]+ commits; raise --most=' --good=main~200 --most=6 $renamed //app:table
+expect 4 '(one or more of [0-9]+ commits|probably 1 commit); raise --most=' --good=main~200 --most=6 $renamed //app:table
 says 'measured 6 of 201'
 expect 1 '"growth_bytes": 100' --good=main~200 --format=json --store=store $renamed //app:table
 /usr/bin/python3 -c 'import json; c = json.load(open("out"))["culprits"]; assert [x["commits"][0]["subject"] for x in c] == ["Change 30", "Change 90", "Change 150", "Change 153"]' ||
   fail "JSON: $(<out)"
+
+# Commits of few files: step SUBJECT COMMAND.
+step() {
+  (cd small && eval "$2") && git -C small add -A &&
+    git -C small -c user.name=Ann -c user.email=ann@example.org commit -q -m "$1" || exit 2
+}
+git init -q -b main small
+step Begin 'mkdir app data && echo table >app/BUILD && echo 1000 >data/small && echo 1100 >data/large &&
+  ln -s small data/now && ln -s ../data/now app/bytes && touch WORKSPACE app/load.cc'
+step "Docs 1" 'touch 1.md'
+step "Link elsewhere" 'ln -sf large data/now'
+step "Docs 2" 'touch 2.md'
+step "Edit 1" 'echo 1 >app/load.cc'
+step "Docs 3" 'touch 3.md'
+step Patch 'mkdir third_party && echo 10 >third_party/x.patch'
+step "Docs 4" 'touch 4.md'
+step "Edit 2" 'echo 2 >app/load.cc'
+step "Docs 5" 'touch 5.md'
+export BUILD_WORKSPACE_DIRECTORY=$PWD/small
+expect 1 '^[+]110 B by 2 culprits' --good=main~9 //app:table
+says '^[+]100 B by .*: Link elsewhere$'
+says '^[+]10 B by .*: Patch$'
+
+# A store from another compiler's machine blames nobody, and gets nothing.
+expect 1 '^[+]110 B by 2 culprits' --good=main~9 --store=gcc //app:table
+expect 1 'measured 0 of 10 commits' --good=main~9 --store=gcc //app:table
+hash() { git -C small rev-parse "$1"; }
+echo clang >compiler
+for missing in main main~9 main~7; do
+  cp -r gcc mixed
+  rm mixed/*/"$(hash $missing)".binpb
+  find mixed -type f | sort >before
+  expect 1 '^remark: the store has commits of another environment.*compiler is "clang", not "gcc"' --good=main~9 --store=mixed //app:table
+  says '^[+]110 B by 2 culprits'
+  says '^[+]100 B by .*: Link elsewhere$'
+  says '^[+]10 B by .*: Patch$'
+  find mixed -type f | sort | cmp - before || fail "clang's figures are in the store of gcc"
+  rm -rf mixed
+done
+rm compiler
+# Where the repository itself has another compiler, the growth may be its own.
+step Clang 'echo clang >app/compiler'
+step "Edit 3" 'echo 3 >app/load.cc'
+expect 4 '^[+]300 B by probably 1 commit:$' --good=main~2 //app:table
+says '^  .*: Clang$'
+says '^    not certain: //app:table was measured in another environment .*"clang", not "gcc"'
+expect 4 '"is_found": false' --good=main~2 --format=json //app:table
+step Smaller 'echo 500 >data/large'
+expect 4 '^not known: //app:table was measured in another environment' --good=main~3 //app:table
+# Names over several steps, and a package's gate by the package alone.
+for name in middle new; do step "Name $name" "echo $name >app/BUILD"; done
+step Grow 'echo 1500 >data/large'
+expect 2 'has no gate //app:app.diff' --good=main~3 //app
+expect 1 '^[+]1000 B by .*: Grow$' --good=main~3 --renamed=//app:table=//app:middle --renamed=//app:middle=//app:new //app:new
+# Of several labels with new names, each must be named.
+step "A second one" 'touch app/second'
+step "Names of both" 'echo other >app/BUILD'
+renamed=--renamed=//app:new=//app:other
+expect 4 '^not known: the growth of what was renamed: gone are //app:new_second, and new are //app:other_second' \
+  --good=main~1 $renamed //app:other
+expect 0 '^Nothing grew' --good=main~1 $renamed --renamed=//app:new_second=//app:other_second //app:other
 
 ((failures == 0)) && echo "all as expected"
 exit "$((failures > 0))"

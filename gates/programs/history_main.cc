@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
@@ -17,6 +16,7 @@
 #include "footprint/gates/programs/base_profiles.h"
 #include "footprint/gates/programs/command_flags.h"
 #include "footprint/gates/programs/git_log.h"
+#include "footprint/gates/programs/history_store.h"
 #include "footprint/gates/programs/program_output.h"
 #include "footprint/gates/programs/suite_profiles.h"
 #include "footprint/gates/programs/suite_program.h"
@@ -56,14 +56,6 @@ down or full, or changes that are not committed.
 constexpr char kProgram[] = "history";
 constexpr int64_t kLastCommits = 200;
 
-absl::StatusOr<std::unique_ptr<ProfileStore>> OpenStore(
-    const CommandFlags& flags) {
-  const std::string store = flags.Value("store", "");
-  return OpenProfileStore(
-      absl::StrContains(store, "://") ? store : PathOfCaller(store),
-      EnvironmentValue("FOOTPRINT_HISTORY_TOKEN"));
-}
-
 absl::StatusOr<std::string> FindWorkspace() {
   std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
   if (!workspace.empty()) return workspace;
@@ -72,8 +64,9 @@ absl::StatusOr<std::string> FindWorkspace() {
 
 // kFailedPrecondition: what was measured is not the commit.
 absl::Status CheckIsCommitted(const std::string& workspace) {
-  const absl::StatusOr<std::string> changes = AskGit(
-      workspace, {"status", "--porcelain", "--", ".", ":(exclude)bazel-*"});
+  const absl::StatusOr<std::string> changes =
+      AskGit(workspace, {"status", "--porcelain", "--untracked-files=all", "--",
+                         ".", ":(exclude)bazel-*"});
   if (!changes.ok()) return changes.status();
   if (changes->empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
@@ -199,7 +192,8 @@ int Main(const std::vector<std::string>& arguments) {
   if (word != "record" && word != "page") {
     return Complain(kProgram, "say record or page; see --help");
   }
-  const absl::StatusOr<std::unique_ptr<ProfileStore>> store = OpenStore(*flags);
+  const absl::StatusOr<std::unique_ptr<ProfileStore>> store =
+      OpenHistoryStore(*flags);
   if (!store.ok()) return Complain(kProgram, store.status().message());
   CommitHistory history(store->get());
   const absl::StatusOr<std::string> said =

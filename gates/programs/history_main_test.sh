@@ -95,6 +95,8 @@ record 2 'not committed' --store=store
 git -C repository checkout -q .
 touch repository/app/new.cc
 record 2 'new.cc' --store=store
+git -C repository config status.showUntrackedFiles no
+record 2 'new.cc' --store=store
 rm repository/app/new.cc
 touch repository/broken && git -C repository add -A && git -C repository commit -q -m broken
 record 2 'Bazel cannot say what //app:load.diff is made from' --store=store

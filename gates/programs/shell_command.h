@@ -2,9 +2,9 @@
 //
 //   const absl::StatusOr<int> ended =
 //       RunShellCommand(absl::StrCat("cd ", PosixQuote(folder), " && ", bazel,
-//                                    " build //app"));
+//                                    " build ", PosixQuote(target)));
 //   if (!ended.ok()) return ended.status();  // someone wants to stop
-//   if (*ended != 0) return BuildFailed();
+//   if (*ended != 0) return absl::FailedPreconditionError("does not build");
 //
 // Every word that comes from outside is quoted by PosixQuote. Not thread-safe:
 // waits for the command, and this process ignores SIGINT meanwhile, so the

@@ -62,8 +62,8 @@ std::string NamePart(absl::string_view folder) {
   return folder.empty() ? absl::StrJoin(parts, ", ") : "";
 }
 
-// Returns the target that a folder of test logs seems to be named for. A name
-// with a slash, as in "//app:sub/x_test", cannot be told from a package.
+// Returns the target that a folder of test logs seems to be named for. A slash
+// in its name cannot be told from one in its package's.
 std::string GuessTarget(const fs::path& testlogs, fs::path folder) {
   if (!NamePart(folder.filename().string()).empty()) {
     folder = folder.parent_path();
@@ -80,7 +80,7 @@ std::string GuessTarget(const fs::path& testlogs, fs::path folder) {
                       name.filename().string());
 }
 
-// Returns "app/load_test" for "//app:load_test".
+// Returns the path of a target's folder below the test logs of its repository.
 std::string PathOfTarget(absl::string_view target) {
   const size_t slashes = target.find("//");
   if (slashes != absl::string_view::npos) target.remove_prefix(slashes + 2);

@@ -92,11 +92,11 @@ TEST(RecordedTestsTest, FindsRecordsInArchivesAndFolders) {
   const std::string logs = NewTestlogs("found");
   WriteZip(MakeOutputs(logs, "app/load_test") + "/outputs.zip",
            RecordText(1, "//app:load_test"));
-  ASSERT_THAT(ReplaceFile(MakeOutputs(logs, "app/deep/plain_test") + "/" +
-                              kTestRecordName,
-                          RecordText(2, "//app/deep:plain_test"),
-                          ToDisk::kNoFsync),
-              IsOk());
+  ASSERT_THAT(
+      ReplaceFile(
+          MakeOutputs(logs, "app/deep/plain_test") + "/" + kTestRecordName,
+          RecordText(2, "//app/deep:plain_test"), ToDisk::kNoFsync),
+      IsOk());
   WriteZip(MakeOutputs(logs, "app/many_test/shard_2_of_3_run_1_of_2") +
                "/outputs.zip",
            RecordText(3, "//app:many_test"));
@@ -105,11 +105,11 @@ TEST(RecordedTestsTest, FindsRecordsInArchivesAndFolders) {
   WriteZip(MakeOutputs(logs, "top_test") + "/outputs.zip",
            RecordText(5, "//:top_test"));
   MakeOutputs(logs, "app/unrecorded_test");
-  EXPECT_THAT(FindNames(logs),
-              ::testing::ElementsAre(
-                  "//app/deep:plain_test  2", "//app:load_test  1",
-                  "//app:many_test shard 2 of 3, run 1 of 2 3",
-                  "@@other//app:x_test  4", "//:top_test  5"));
+  EXPECT_THAT(
+      FindNames(logs),
+      ::testing::ElementsAre("//app/deep:plain_test  2", "//app:load_test  1",
+                             "//app:many_test shard 2 of 3, run 1 of 2 3",
+                             "@@other//app:x_test  4", "//:top_test  5"));
 }
 
 // A folder's name alone does not tell a part from a test, nor a package from a
@@ -133,7 +133,8 @@ TEST(RecordedTestsTest, ATestWithoutARecordHasTheNameOfItsFolder) {
   const std::string logs = NewTestlogs("unnamed");
   for (const char* const folder :
        {"a/run_of_mill_test", "a/run_x_of_2", "app/many_test/run_2_of_3",
-        "app/many_test/shard_1_of_2", "external/other/app/x_test", "top_test"}) {
+        "app/many_test/shard_1_of_2", "external/other/app/x_test",
+        "top_test"}) {
     WriteZip(MakeOutputs(logs, folder) + "/outputs.zip", "{");
   }
   EXPECT_THAT(

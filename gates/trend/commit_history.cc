@@ -68,4 +68,14 @@ absl::Status CommitHistory::Write(const CommitProfiles& profiles) {
                      *bytes);
 }
 
+absl::Status CommitHistory::Add(const CommitProfiles& profiles) {
+  const absl::Status there = Read(profiles.commit(), profiles.gate()).status();
+  const bool is_wanted = absl::IsNotFound(there) || absl::IsDataLoss(there);
+  return is_wanted ? Write(profiles) : there;
+}
+
+std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles) {
+  return {profiles.profiles().begin(), profiles.profiles().end()};
+}
+
 }  // namespace footprint

@@ -16,10 +16,11 @@ constexpr char kCommitMark = '\x01';
 constexpr char kFieldMark = '\x02';
 
 // Files at any place that every target may depend on.
-constexpr const char* kFilesOfAll[] = {
-    "WORKSPACE",         "WORKSPACE.bazel", "WORKSPACE.bzlmod", "MODULE.bazel",
-    "MODULE.bazel.lock", ".bazelversion",   ".bazelignore"};
-constexpr const char* kEndingsOfAll[] = {".bzl", ".bazelrc"};
+constexpr const char* kFilesOfAll[] = {"WORKSPACE",        "WORKSPACE.bazel",
+                                       "WORKSPACE.bzlmod", "MODULE.bazel.lock",
+                                       ".bazelversion",    ".bazelignore"};
+// A module may include() "x.MODULE.bazel".
+constexpr const char* kEndingsOfAll[] = {".bzl", ".bazelrc", "MODULE.bazel"};
 
 absl::string_view NameOf(const std::string& path) {
   const absl::string_view name = path;
@@ -86,11 +87,21 @@ bool GateInputs::IsInPackage(const std::string& path) const {
   return true;
 }
 
+bool GateInputs::IsInput(const std::string& path) const {
+  // A folder may be an input as a whole, and a link may stand for a folder.
+  std::string folder = path;
+  while (!folder.empty() && files_.count(folder) == 0) {
+    folder = FolderOf(folder);
+  }
+  if (!folder.empty()) return true;
+  const auto below = files_.lower_bound(path + "/");
+  return below != files_.end() && absl::StartsWith(*below, path + "/");
+}
+
 bool GateInputs::AreChangedBy(const Commit& commit) const {
   for (const FileChange& change : commit.changes) {
     // A name that git writes in quotes is not compared.
-    if (change.path[0] == '"' || IsOfAll(change.path) ||
-        files_.count(change.path) > 0 ||
+    if (change.path[0] == '"' || IsOfAll(change.path) || IsInput(change.path) ||
         (change.kind != 'M' && IsInPackage(change.path))) {
       return true;
     }

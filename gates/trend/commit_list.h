@@ -36,9 +36,10 @@ struct Commit {
 };
 
 // The arguments of `git log` whose output ParseCommitLog reads. Each commit is
-// compared with its first parent.
+// compared with its first parent, whatever the user has configured.
 inline constexpr char kCommitLogArguments[] =
-    "log --first-parent -m --no-renames --no-color --no-show-signature "
+    "log --first-parent --diff-merges=first-parent --no-relative "
+    "--no-renames --no-color --no-show-signature "
     "--date=short --name-status --format='%x01%H%x02%an%x02%ad%x02%s'";
 
 // kInvalidArgument: the text is no such output.
@@ -50,13 +51,16 @@ class GateInputs {
   // Paths from the repository's top, BUILD files among them.
   void Add(const std::vector<std::string>& paths);
 
-  // Returns whether the commit may change the measurement: it changes such a
-  // file, adds or deletes one in a package of theirs (which a glob may name),
-  // or changes what all of Bazel depends on: WORKSPACE, MODULE.bazel, .bazelrc
-  // and each .bzl file.
+  // Returns whether the commit is known to change what the measurement is made
+  // from: it changes such a file, or a link to it, or a file below a folder
+  // among them; adds or deletes one in a package of theirs (which a glob may
+  // name); or changes what all of Bazel depends on: WORKSPACE, MODULE.bazel,
+  // .bazelrc and each .bzl file. Other commits may change it, too: Bazel does
+  // not tell which files repository rules read, or a .bazelrc imports.
   bool AreChangedBy(const Commit& commit) const;
 
  private:
+  bool IsInput(const std::string& path) const;
   bool IsInPackage(const std::string& path) const;
 
   std::set<std::string> files_;

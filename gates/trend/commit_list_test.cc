@@ -1,6 +1,7 @@
 #include "footprint/gates/trend/commit_list.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -78,6 +79,25 @@ TEST(CommitListTest, ACommitThatChangesAnInputIsRelevant) {
   EXPECT_FALSE(AreChangedBy('M', "docs/load.cc"));
 }
 
+TEST(CommitListTest, ALinkToAnInputIsRelevant) {
+  EXPECT_TRUE(AreChangedBy('M', "app"));  // a link instead of the folder
+  EXPECT_TRUE(AreChangedBy('T', "lib/deep"));
+  EXPECT_FALSE(AreChangedBy('M', "ap"));
+  EXPECT_FALSE(AreChangedBy('M', "application"));
+}
+
+TEST(CommitListTest, AFileBelowAFolderThatIsAnInputIsRelevant) {
+  GateInputs inputs;
+  inputs.Add({"app/BUILD", "app/data"});
+  for (const auto& [path, is_relevant] :
+       {std::pair("app/data/deep/x.bin", true), std::pair("app/data2/x", false),
+        std::pair("app/dat", false)}) {
+    Commit commit;
+    commit.changes = {{'M', path}};
+    EXPECT_EQ(inputs.AreChangedBy(commit), is_relevant) << path;
+  }
+}
+
 TEST(CommitListTest, ANewFileInAPackageIsRelevant) {
   EXPECT_TRUE(AreChangedBy('A', "app/new.cc"));
   EXPECT_TRUE(AreChangedBy('A', "app/below/new.cc"));
@@ -90,7 +110,8 @@ TEST(CommitListTest, ANewFileInAPackageIsRelevant) {
 TEST(CommitListTest, WhatAllOfBazelDependsOnIsRelevant) {
   for (const char* const path :
        {"WORKSPACE", "sub/MODULE.bazel", ".bazelrc", "tools/ci.bazelrc",
-        "rules/defs.bzl", ".bazelversion", "\"app/od\\303\\251.cc\""}) {
+        "rules/defs.bzl", ".bazelversion", "tools/deps.MODULE.bazel",
+        "\"app/od\\303\\251.cc\""}) {
     EXPECT_TRUE(AreChangedBy('M', path)) << path;
   }
 }

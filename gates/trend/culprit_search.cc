@@ -77,15 +77,16 @@ class Search {
     return taken;
   }
 
-  // The commits after `from`, up to `to`, that change what the gate is made of.
+  // The commits after `from`, up to `to`, that change what the gate is made of,
+  // as far as is known; all of them if none is known to.
   std::vector<size_t> FindRelevant(const Grown& grown) {
     std::vector<size_t> relevant;
+    std::vector<size_t> all;
     for (size_t i = grown.from + 1; i <= grown.to; ++i) {
+      all.push_back(i);
       if (range_.IsRelevant(i)) relevant.push_back(i);
     }
-    // The figures vary, though nothing changed: the last one has to answer.
-    if (relevant.empty()) relevant.push_back(grown.to);
-    return relevant;
+    return relevant.empty() ? all : relevant;
   }
 
   // Returns the commit to measure next: the one nearest to the middle, but one
@@ -112,13 +113,27 @@ class Search {
     return relevant[*chosen];
   }
 
+  // Returns the next commit to measure where one alone is suspected: the one
+  // before it, then itself. What Bazel does not tell of may change the others.
+  std::optional<size_t> ChooseNeighbour(const Grown& grown, size_t suspect) {
+    for (const size_t each : {suspect - 1, suspect}) {
+      if (grown.from < each && each < grown.to &&
+          unmeasurable_.count(each) == 0) {
+        return each;
+      }
+    }
+    return std::nullopt;
+  }
+
   absl::Status Halve(const Grown& grown) {
-    const std::vector<size_t> relevant = FindRelevant(grown);
-    if (relevant.size() == 1) {
-      Blame(grown, relevant, Certainty::kFound);
+    if (grown.from + 1 == grown.to) {
+      Blame(grown, {grown.to}, Certainty::kFound);
       return absl::OkStatus();
     }
-    const std::optional<size_t> next = ChooseNext(relevant);
+    const std::vector<size_t> relevant = FindRelevant(grown);
+    const std::optional<size_t> next =
+        relevant.size() == 1 ? ChooseNeighbour(grown, relevant.front())
+                             : ChooseNext(relevant);
     if (!next.has_value()) {
       Blame(grown, relevant, Certainty::kSomeUnmeasurable);
       return absl::OkStatus();

@@ -12,12 +12,12 @@
 // back within a range is not seen. A growth of which no half shows, since each
 // is as small as figures vary, is named with all of its commits.
 //
-// It is exact where CommitRange::IsRelevant is: a commit that is named alone
-// needs more than the one before it, and every other commit between the two
-// measured ones leaves the gate's inputs as they are.
+// A commit that is found is measured, and so is the one before it: it needs
+// more. So what IsRelevant does not know costs measurements, and blames nobody.
 //
 // Thread-compatible. Memory: some bytes a commit. Time: that of the
-// measurements, about two for each culprit and halving.
+// measurements, about two for each culprit and halving,
+// and two to be sure.
 
 #ifndef FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
 #define FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
@@ -44,8 +44,8 @@ class CommitRange {
   virtual absl::StatusOr<Outcome> Measure(size_t commit) = 0;
   // Returns whether Measure would give kKnown.
   virtual bool IsKnown(size_t commit) = 0;
-  // Returns whether the commit changes what the gate is made from, by what the
-  // measured commits are made from. May turn to true as more are measured.
+  // Returns whether the commit changes what the gate is made from, as far as
+  // the measured commits tell. May turn to true as more are measured.
   virtual bool IsRelevant(size_t commit) = 0;
   // Returns by how many bytes `to` needs more than `from`; 0 if it does not.
   // Both were measured.
@@ -55,21 +55,21 @@ class CommitRange {
 struct CulpritOptions {
   // How many commits may be measured, with the first and the last. The others
   // are named as ranges.
-  int64_t most_measured = 20;
+  int64_t most_measured = 30;
 };
 
 struct Culprit {
   enum class Certainty {
-    kFound,
-    kSomeUnmeasurable,  // one or more of the commits
-    kTooMany,           // one or more of them; the measurements were used up
+    kFound,             // `commits` is `after`, and `before` the one before
+    kSomeUnmeasurable,  // probably one or more of the commits
+    kTooMany,           // the same; the measurements were used up
     kSpread,            // together; neither half of them grew by itself
   };
 
   Certainty certainty = Certainty::kFound;
   size_t before = 0;  // the measured commit that needed less
   size_t after = 0;   // the measured commit that needs more
-  // Commits that may be to blame, in their order; one if it was found.
+  // Commits that may be to blame, in their order.
   std::vector<size_t> commits;
   int64_t growth_bytes = 0;
 };

@@ -102,10 +102,43 @@ TEST(CulpritSearchTest, MeasuresRelevantCommitsOnly) {
   const absl::StatusOr<CulpritSearch> search = FindCulprits(&range, {});
   ASSERT_THAT(search, IsOk());
   EXPECT_THAT(CommitsOf(*search), ElementsAre(One{500}));
-  EXPECT_EQ(search->culprits[0].before, 10u);
+  EXPECT_EQ(search->culprits[0].before, 499u);
   for (const size_t commit : range.measured) {
-    EXPECT_TRUE(commit == 0 || commit == 999 || range.IsRelevant(commit));
+    EXPECT_TRUE(commit == 0 || commit == 999 || range.IsRelevant(commit) ||
+                range.IsRelevant(commit + 1))
+        << commit;
   }
+}
+
+TEST(CulpritSearchTest, FindsACommitThatSeemsToChangeNothing) {
+  for (const size_t culprit : {11u, 14u, 15u, 16u, 19u}) {
+    MadeRange range(30);
+    range.Grow(culprit, 8);
+    range.relevant = {5, 15, 25};
+    const absl::StatusOr<CulpritSearch> search = FindCulprits(&range, {});
+    ASSERT_THAT(search, IsOk());
+    EXPECT_THAT(CommitsOf(*search), ElementsAre(One{culprit}));
+    EXPECT_EQ(search->culprits[0].certainty, Certainty::kFound);
+    EXPECT_EQ(search->culprits[0].before, culprit - 1);
+  }
+}
+
+TEST(CulpritSearchTest, OneThatCannotBeComparedWithTheOneBeforeIsNotFound) {
+  MadeRange range(30);
+  range.Grow(15, 8);
+  range.broken = {14};
+  absl::StatusOr<CulpritSearch> search = FindCulprits(&range, {});
+  ASSERT_THAT(search, IsOk());
+  EXPECT_THAT(CommitsOf(*search), ElementsAre(One{15}));
+  EXPECT_EQ(search->culprits[0].certainty, Certainty::kSomeUnmeasurable);
+  range.broken = {};
+  range.measured = {};
+  CulpritOptions options;
+  options.most_measured = 3;
+  search = FindCulprits(&range, options);
+  ASSERT_THAT(search, IsOk());
+  EXPECT_THAT(CommitsOf(*search), ElementsAre(One{15}));
+  EXPECT_EQ(search->culprits[0].certainty, Certainty::kTooMany);
 }
 
 TEST(CulpritSearchTest, NamesAllOfThoseThatCannotBeMeasured) {
@@ -181,6 +214,39 @@ TEST(CulpritSearchTest, AnEndThatCannotBeMeasuredIsAMistake) {
   EXPECT_THAT(FindCulprits(&range, {}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("the bad commit")));
+}
+
+// Any commit may change the figure, and any may not build.
+TEST(CulpritSearchTest, WhoIsFoundIsToBlame) {
+  RandomSequence random(45);
+  for (int repetition = 0; repetition < 300; ++repetition) {
+    MadeRange range(3 + random.Below(60));
+    for (size_t i = 1; i < range.size(); ++i) {
+      if (random.Below(8) == 0) {
+        range.Grow(i, static_cast<int64_t>(random.Below(1000)) - 300);
+      }
+      if (random.Below(3) == 0) range.broken.insert(i);
+    }
+    range.broken.erase(range.size() - 1);
+    range.relevant.clear();
+    for (size_t i = 1; i < range.size(); ++i) {
+      if (random.Below(4) == 0) range.relevant.insert(i);
+    }
+    CulpritOptions options;
+    options.most_measured = static_cast<int64_t>(2 + random.Below(30));
+    const absl::StatusOr<CulpritSearch> search = FindCulprits(&range, options);
+    ASSERT_THAT(search, IsOk());
+    EXPECT_EQ(search->culprits.empty(), search->growth_bytes == 0);
+    EXPECT_LE(search->measured_count, options.most_measured);
+    for (const Culprit& culprit : search->culprits) {
+      if (culprit.certainty != Certainty::kFound) continue;
+      ASSERT_THAT(culprit.commits, SizeIs(1));
+      const size_t commit = culprit.commits[0];
+      EXPECT_GT(culprit.growth_bytes, 0);
+      EXPECT_EQ(culprit.growth_bytes,
+                range.bytes[commit] - range.bytes[commit - 1]);
+    }
+  }
 }
 
 // The oracle measures every commit.

@@ -12,6 +12,7 @@
 #include "footprint/base/page/page.h"
 #include "footprint/base/text/format_bytes.h"
 #include "footprint/gates/explaining/base_comparison.h"
+#include "footprint/gates/trend/commit_history.h"
 #include "footprint/profiling/schema/memory_profile.pb.h"
 #include "footprint/profiling/schema/metric_reading.h"
 
@@ -75,8 +76,17 @@ std::map<std::string, Peak> FindPeaks(const CommitProfiles& profiles) {
   return peaks;
 }
 
-std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles) {
-  return {profiles.profiles().begin(), profiles.profiles().end()};
+// Returns why a label's growth says nothing of the code, if the two commits
+// were measured in different environments; else "".
+std::string FindDoubt(const BaseComparison& comparison,
+                      const std::string& label) {
+  for (const auto& problem : comparison.verdict.problems()) {
+    if (problem.decision() == ENVIRONMENT_MISMATCH &&
+        problem.location() == label) {
+      return problem.message();
+    }
+  }
+  return "";
 }
 
 // One page's content.
@@ -130,7 +140,10 @@ class PageWriter {
     for (const ComparedFigure& figure : comparison->figures) {
       if (!figure.is_over_limit) continue;
       std::string who = after.commit.author;
-      if (unknown > 0) {
+      const std::string doubt = FindDoubt(*comparison, figure.label);
+      if (!doubt.empty()) {
+        who = absl::StrCat("perhaps nobody: it ", doubt);
+      } else if (unknown > 0) {
         absl::StrAppend(&who, ", or ", unknown, " before that ",
                         unknown == 1 ? "is" : "are", " not recorded");
       }

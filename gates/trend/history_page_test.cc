@@ -78,6 +78,20 @@ TEST(HistoryPageTest, SaysThatOthersMayHaveRaisedIt) {
   EXPECT_THAT(page, HasSubstr("Cleo, or 2 before that are not recorded"));
 }
 
+// Another compiler's figures say nothing of who changed the code.
+TEST(HistoryPageTest, BlamesNobodyForAnotherEnvironment) {
+  HistoryCommit before = Recorded(0, "Ann", 1000, 2000);
+  HistoryCommit after = Recorded(1, "Cleo", 1500, 2000);
+  before.profiles->mutable_profiles(0)->mutable_environment()->set_compiler(
+      "gcc");
+  after.profiles->mutable_profiles(0)->mutable_environment()->set_compiler(
+      "clang");
+  const std::string page = PageOf({before, after});
+  EXPECT_THAT(page, HasSubstr("measured in another environment"));
+  EXPECT_THAT(page, HasSubstr("1,500 B"));
+  EXPECT_THAT(page, Not(HasSubstr("Cleo")));
+}
+
 TEST(HistoryPageTest, WithoutRecordsItSaysSo) {
   EXPECT_THAT(PageOf({MakeCommit(0, "Ann")}),
               HasSubstr("No commit is recorded"));

@@ -160,6 +160,31 @@ TEST(CommitHistoryTest, ReadsTheCommitThatWasWritten) {
               StatusIs(absl::StatusCode::kNotFound));
 }
 
+TEST(CommitHistoryTest, AddLeavesWhatIsThere) {
+  const std::unique_ptr<ProfileStore> store = Open(NewFolder("added"));
+  CommitHistory history(store.get());
+  CommitProfiles recorded = Example();
+  recorded.add_limits()->set_limit(2000);
+  CommitProfiles other = Example();
+  other.add_inputs("app/BUILD");
+  const auto read = [&] {
+    return history.Read(recorded.commit(), recorded.gate());
+  };
+  ASSERT_THAT(history.Add(other), IsOk());
+  EXPECT_THAT(read()->inputs(), ::testing::ElementsAre("app/BUILD"));
+  ASSERT_THAT(history.Write(recorded), IsOk());
+  ASSERT_THAT(history.Add(other), IsOk());
+  ASSERT_THAT(read(), IsOk());
+  EXPECT_THAT(read()->inputs(), ::testing::IsEmpty());
+  EXPECT_EQ(read()->limits(0).limit(), 2000);
+  // Damage is no record.
+  ASSERT_THAT(
+      store->Put(NameCommitObject(other.commit(), other.gate()), "half"),
+      IsOk());
+  ASSERT_THAT(history.Add(other), IsOk());
+  EXPECT_THAT(read(), IsOk());
+}
+
 TEST(CommitHistoryTest, EveryDamageIsSeen) {
   const std::unique_ptr<ProfileStore> store = Open(NewFolder("damaged"));
   CommitHistory history(store.get());
