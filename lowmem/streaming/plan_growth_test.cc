@@ -46,17 +46,17 @@ TEST(CheckPlannedSizeTest, RefusesSizesThatNoPlanHas) {
 
 TEST(ChoosePinnedTest, TakesTheFirstThatFitAndAPartOfTheNext) {
   StreamingNeeds needs;
-  needs.pinnable_bytes = {4096, 4096, 8192, 64};
+  needs.pinnable_bytes = {4096, 4096, 16384, 64};
   needs.whole_tensors = 4;
   EXPECT_EQ(ChoosePinned(needs, 4096, 4096).count, 0);
   EXPECT_EQ(ChoosePinned(needs, 4096, 12287).count, 1);
-  const PinnedTensors pinned = ChoosePinned(needs, 4096, 16384);
+  const PinnedTensors pinned = ChoosePinned(needs, 4096, 20480);
   EXPECT_EQ(pinned.count, 2) << "none after the first that does not fit";
   EXPECT_EQ(pinned.range.offset_bytes, 4096);
   EXPECT_EQ(pinned.range.size_bytes, 8192 + 4096);
-  EXPECT_EQ(pinned.partial_bytes, 4096);
-  EXPECT_EQ(ChoosePinned(needs, 4032, 16384).partial_bytes, 4160);
-  EXPECT_EQ(ChoosePinned(needs, 4096, 4096 + 16384 + 100).partial_bytes, 0)
+  EXPECT_EQ(pinned.partial_bytes, 4096) << "a page is left for the guard";
+  EXPECT_EQ(ChoosePinned(needs, 4032, 20480).partial_bytes, 4160);
+  EXPECT_EQ(ChoosePinned(needs, 4096, 4096 + 24576 + 100).partial_bytes, 0)
       << "budgets count in whole pages";
   EXPECT_EQ(ChoosePinned(needs, 8192, 4096).partial_bytes, 0);
   needs.uses_slots = false;
@@ -66,10 +66,10 @@ TEST(ChoosePinnedTest, TakesTheFirstThatFitAndAPartOfTheNext) {
 // The third tensor is a table, of which a pass reads a few rows.
 TEST(ChoosePinnedTest, TakesNoPartOfATable) {
   StreamingNeeds needs;
-  needs.pinnable_bytes = {4096, 8192, 8192};
+  needs.pinnable_bytes = {4096, 12288, 8192};
   needs.whole_tensors = 2;
-  EXPECT_EQ(ChoosePinned(needs, 0, 8192).partial_bytes, 4096);
-  const PinnedTensors most = ChoosePinned(needs, 0, 16384);
+  EXPECT_EQ(ChoosePinned(needs, 0, 12288).partial_bytes, 4096);
+  const PinnedTensors most = ChoosePinned(needs, 0, 20480);
   EXPECT_EQ(most.count, 2);
   EXPECT_EQ(most.partial_bytes, 0);
   EXPECT_EQ(most.range.size_bytes, 12288);
