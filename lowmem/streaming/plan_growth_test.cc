@@ -72,8 +72,8 @@ TEST(ChoosePinnedTest, TakesNoPartOfATable) {
   const PinnedTensors most = ChoosePinned(needs, 0, 20480);
   EXPECT_EQ(most.count, 2);
   EXPECT_EQ(most.partial_bytes, 0);
-  EXPECT_EQ(most.range.size_bytes, 12288);
-  EXPECT_EQ(ChoosePinned(needs, 0, 20480).count, 3) << "the whole table";
+  EXPECT_EQ(most.range.size_bytes, 16384);
+  EXPECT_EQ(ChoosePinned(needs, 0, 24576).count, 3) << "the whole table";
 }
 
 // In this test a choice is a number of pages: two to eight, in steps of two.
