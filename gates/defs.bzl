@@ -207,12 +207,12 @@ def _attributes(program, **kwargs):
 
 # Programs over a suite that change nothing, by name.
 _READING_PROGRAMS = {
-    "audit": Label("//gates:audit_main"),
-    "compare": Label("//gates:compare_main"),
-    "diff": Label("//gates:diff_main"),
-    "explain": Label("//gates:explain_main"),
-    "history": Label("//gates:history_main"),
-    "report": Label("//gates:report_main"),
+    "audit": Label("@footprint_programs//:audit_main"),
+    "compare": Label("@footprint_programs//:compare_main"),
+    "diff": Label("@footprint_programs//:diff_main"),
+    "explain": Label("@footprint_programs//:explain_main"),
+    "history": Label("@footprint_programs//:history_main"),
+    "report": Label("@footprint_programs//:report_main"),
 }
 
 _PROFILES = attr.label_list(
@@ -223,7 +223,7 @@ _PROFILES = attr.label_list(
 _memory_fleet_fit = rule(
     implementation = _fit_impl,
     attrs = _attributes(
-        "//gates:fit_main",
+        "@footprint_programs//:fit_main",
         fleet = attr.label(allow_single_file = [".textproto"], mandatory = True),
         profiles = _PROFILES,
     ),
@@ -234,7 +234,7 @@ _memory_fleet_fit = rule(
 _memory_gate_test = rule(
     implementation = _test_impl,
     attrs = _attributes(
-        "//gates:check_main",
+        "@footprint_programs//:check_main",
         profiles = _PROFILES,
         sampled = attr.bool(),
         update_target = attr.string(),
@@ -246,7 +246,7 @@ _memory_gate_test = rule(
 _memory_gate_check = rule(
     implementation = _check_impl,
     attrs = _attributes(
-        "//gates:check_main",
+        "@footprint_programs//:check_main",
         profiles = _PROFILES,
         update_target = attr.string(),
     ),
@@ -268,7 +268,7 @@ _memory_gate_selftest = rule(
 _memory_gate_update = rule(
     implementation = _update_impl,
     attrs = _attributes(
-        "//gates:update_main",
+        "@footprint_programs//:update_main",
         first_file = attr.string(
             doc = "The threshold file to write where the gate has none.",
         ),

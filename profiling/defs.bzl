@@ -312,7 +312,7 @@ _memory_profile = rule(
             allow_single_file = True,
         ),
         "_runner": attr.label(
-            default = Label("//profiling:profile_runner"),
+            default = Label("@footprint_programs//:profile_runner"),
             executable = True,
             cfg = "exec",
         ),
@@ -411,7 +411,7 @@ def memory_profile(
         name = name,
         args = args,
         benchmark = benchmark,
-        memprof = None if program == None else Label("//profiling:memprof"),
+        memprof = None if program == None else Label("@footprint_programs//:memprof"),
         program = program,
         data = data if type(data) == type({}) else {label: "" for label in data},
         env = env or {},

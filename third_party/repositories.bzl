@@ -5,6 +5,7 @@ gives it, so one tree of BUILD files serves WORKSPACE and MODULE.bazel. A
 repository that the importer declared before the call is left alone.
 """
 
+load("//third_party:footprint_programs.bzl", "footprint_programs")
 load("//third_party:machine_fingerprint.bzl", "machine_fingerprint")
 load("//third_party:native_rules_repository.bzl", "native_rules_repository")
 load("//third_party:system_fingerprint.bzl", "system_fingerprint")
@@ -296,5 +297,6 @@ def footprint_repositories():
     _library_repositories()
     _data_repositories()
     _alternative_repositories()
+    _maybe(footprint_programs, name = "footprint_programs")
     _maybe(machine_fingerprint, name = "footprint_machine")
     _maybe(system_fingerprint, name = "footprint_system")

@@ -31,4 +31,9 @@ for workspace in examples/*/ "$released/importer/"; do
   }
   (cd "$workspace" && bazel shutdown)
 done
+say "importer: the programs of a release in place of sources"
+tools/importers/prebuilt_programs.sh "$PWD/.cache/prebuilt_programs" || {
+  status=1
+  say "importer: to repeat: tools/importers/prebuilt_programs.sh $PWD/.cache/prebuilt_programs"
+}
 exit "$status"

@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Makes what people without Bazel install: memprof alone, and the wheel.
+"""Makes the programs of a release: memprof alone, the wheel, and those behind the rules.
 
-    release_programs.py --memprof=FILE [--tree=.] [--output=.cache/release] TAG
+    release_programs.py --memprof=FILE [--tree=.] [--output=.cache/release]
+                        [--program=FILE ...] TAG
 
-FILE is //profiling/memprof:portable_memprof, built with -c opt. Writes
-memprof-VERSION-linux-MACHINE.tar.gz and the wheel of profiling/wheel, and prints
-their paths. The same FILE gives the same bytes.
+The FILE of --memprof is //profiling/memprof:portable_memprof, built with -c opt. Writes
+memprof-VERSION-linux-MACHINE.tar.gz and the wheel of profiling/wheel. With --program,
+once for each other program that third_party/footprint_programs.bzl names, also writes
+footprint-programs-VERSION-linux-MACHINE.tar.gz: importers whose workspace names this
+archive compile none of them. Prints the paths, and the archive's SHA-256, by which
+that workspace names it. The same programs give the same bytes.
+build_portable_programs.sh builds them all.
 
-Exit 1, and nothing is written: TAG is not the version of MODULE.bazel, FILE is no
-program for a known machine or needs libraries that a bare Debian lacks, or the output
-has a file of this version with other bytes.
+Exit 1, and nothing is written: TAG is not the version of MODULE.bazel, a program is
+for no known machine, for another one than FILE or needs libraries that a bare Debian
+lacks, or the output has a file of this version with other bytes.
 """
 
 import argparse
+import hashlib
 import io
 import pathlib
 import sys
@@ -32,13 +38,14 @@ def wheel_builder(tree):
     return build_wheel
 
 
-def archive_of(tree, memprof, folder):
-    """Returns a compressed tar of the program and the files beside it."""
+def archive_of(programs, files, folder):
+    """Returns a compressed tar of {name: path} of programs, and of the files beside them."""
     tar = io.BytesIO()
+    members = [(name, path, 0o755) for name, path in sorted(programs.items())]
+    members += [(path.name, path, 0o644) for path in files]
     with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path, mode in [(memprof, 0o755), *((tree / name, 0o644) for name in FILES)]:
+        for name, path, mode in members:
             data = path.read_bytes()
-            name = "memprof" if path == memprof else path.name
             member = tarfile.TarInfo("%s/%s" % (folder, name))
             member.size, member.mode = len(data), mode
             archive.addfile(member, io.BytesIO(data))
@@ -52,8 +59,17 @@ def refuse_other(path, data):
                               " else release a new version" % path)
 
 
-def make_programs(tree, memprof, output, tag):
-    """Writes both files; returns their paths."""
+def refuse_programs(builder, machine, programs):
+    """Refuses programs that the machines of memprof cannot run."""
+    for path in programs:
+        other = builder.machine_of(path.read_bytes())
+        if other != machine:
+            raise release.Refused("%s is for %s, but memprof for %s" % (path, other, machine))
+        builder.refuse_libraries(path)
+
+
+def make_programs(tree, memprof, output, tag, programs=()):
+    """Writes the files; returns their paths."""
     version = release.module_version((tree / "MODULE.bazel").read_text())
     if tag != "v" + version:
         raise release.Refused("tag %s, but MODULE.bazel says version %s" % (tag, version))
@@ -65,10 +81,17 @@ def make_programs(tree, memprof, output, tag):
                                         tree / "LICENSE", pathlib.Path(folder))
             files[output / wheel.name] = wheel.read_bytes()
         machine = builder.machine_of(memprof.read_bytes())
+        refuse_programs(builder, machine, programs)
     except builder.Refused as reason:
         raise release.Refused(str(reason)) from None
     name = "memprof-%s-linux-%s" % (version, machine)
-    files[output / (name + ".tar.gz")] = archive_of(tree, memprof, name)
+    files[output / (name + ".tar.gz")] = archive_of(
+        {"memprof": memprof}, [tree / file for file in FILES], name)
+    if programs:
+        name = "footprint-programs-%s-linux-%s" % (version, machine)
+        files[output / (name + ".tar.gz")] = archive_of(
+            {"memprof": memprof, **{path.name: path for path in programs}},
+            [tree / "LICENSE"], name)
     for path, data in files.items():
         refuse_other(path, data)
     for path, data in files.items():
@@ -84,11 +107,15 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(".cache/release"))
     # As release.py has it.
     parser.add_argument("--url", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--program", action="append", default=[], type=pathlib.Path)
     parser.add_argument("tag")
     args = parser.parse_args()
     try:
-        for path in make_programs(args.tree, args.memprof, args.output, args.tag):
+        for path in make_programs(
+                args.tree, args.memprof, args.output, args.tag, args.program):
             print("program    %s" % path)
+            if path.name.startswith("footprint-programs-"):
+                print("sha256     %s" % hashlib.sha256(path.read_bytes()).hexdigest())
     except (release.Refused, OSError) as reason:
         sys.exit("release: %s" % reason)
 

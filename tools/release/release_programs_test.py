@@ -21,8 +21,8 @@ class ReleaseProgramsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.output = pathlib.Path(folder.name) / "output"
 
-    def make(self, memprof=PROGRAM, tag="v" + VERSION):
-        return release_programs.make_programs(TREE, memprof, self.output, tag)
+    def make(self, memprof=PROGRAM, tag="v" + VERSION, programs=()):
+        return release_programs.make_programs(TREE, memprof, self.output, tag, programs)
 
     def test_makes_an_archive_and_a_wheel(self):
         wheel, archive = self.make()
@@ -39,6 +39,30 @@ class ReleaseProgramsTest(unittest.TestCase):
     def test_same_program_gives_the_same_bytes(self):
         before = [path.read_bytes() for path in self.make()]
         self.assertEqual([path.read_bytes() for path in self.make()], before)
+
+    def test_makes_an_archive_of_the_programs_behind_the_rules(self):
+        judge = self.output.parent / "check_main"
+        judge.write_bytes(PROGRAM.read_bytes())
+        *_, archive = self.make(programs=[judge])
+        name = "footprint-programs-%s-linux-x86_64" % VERSION
+        self.assertEqual(archive.name, name + ".tar.gz")
+        with tarfile.open(archive) as members:
+            self.assertEqual({member.name: member.mode for member in members}, {
+                name + "/check_main": 0o755, name + "/memprof": 0o755, name + "/LICENSE": 0o644})
+
+    def test_refuses_programs_that_other_machines_cannot_run(self):
+        python = pathlib.Path(sys.executable).resolve()
+        with self.assertRaisesRegex(release.Refused, "python.*a bare Debian lacks"):
+            self.make(programs=[python])
+        other = self.output.parent / "other"
+        program = bytearray(PROGRAM.read_bytes())
+        program[18] = 183
+        other.write_bytes(program)
+        with self.assertRaisesRegex(release.Refused, "other is for aarch64, but memprof for x86_64"):
+            self.make(programs=[other])
+        with self.assertRaisesRegex(release.Refused, "not an ELF program"):
+            self.make(programs=[TREE / "LICENSE"])
+        self.assertFalse(self.output.exists())
 
     def test_refuses_another_tag_and_a_program_that_is_none(self):
         with self.assertRaisesRegex(release.Refused, "MODULE.bazel says version"):
