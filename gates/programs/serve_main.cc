@@ -76,7 +76,8 @@ Flags
   --mode=enforce|warn|audit
                            what a rejection amounts to (enforce)
   --trials_at_once=NUMBER  (one more than processors)
-  --most_waiting=NUMBER    beyond it, submitters are told to come again (1000)
+  --most_waiting=NUMBER    beyond it, submitters are told to come again (1000);
+                           of `token add`: the same for the bearer's own trials
   --most_bundle=BYTES      (1GiB)
   --keep_bundles=BYTES     the oldest decided ones go first (16GiB)
   --keep_verdicts=NUMBER   (1000000)
@@ -96,6 +97,7 @@ the way out.
 // when the same bundle could get another verdict.
 constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
+constexpr int64_t kMostWaiting = 10000000;
 constexpr char kLocalTokenName[] = "local";
 
 absl::StatusOr<int64_t> ReadNumber(const CommandFlags& flags,
@@ -249,8 +251,8 @@ absl::Status SetServer(const CommandFlags& flags,
   int64_t thread_count = int64_t{std::thread::hardware_concurrency()} + 1;
   absl::Status status = SetNumber(flags, "port", 65535, &port);
   status.Update(SetNumber(flags, "trials_at_once", 1024, &thread_count));
-  status.Update(
-      SetNumber(flags, "most_waiting", 10000000, &options->store.most_waiting));
+  status.Update(SetNumber(flags, "most_waiting", kMostWaiting,
+                          &options->store.most_waiting));
   status.Update(SetNumber(flags, "keep_verdicts", INT64_MAX,
                           &options->store.most_trials));
   status.Update(
@@ -379,6 +381,9 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
               : absl::FormatTime(
                     absl::FromUnixSeconds(token.grant.expiry_unix_seconds),
                     absl::UTCTimeZone()),
+          token.grant.most_waiting == 0
+              ? ""
+              : absl::StrCat("  at most ", token.grant.most_waiting, " wait"),
           "\n");
     }
     return WriteStandardOutput(text);
@@ -387,7 +392,7 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   if (verb == "remove" && words.size() == 3) {
     return RemoveAccessToken(path, words[2]);
   }
-  // words.size() != 3) {| `token add NAME`
+  // `token add NAME`
   if (verb != "add" || words.size() != 3) {
     return absl::InvalidArgumentError(
         "want `token add NAME`, `token list` or `token remove NAME`");
@@ -397,8 +402,16 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   if (!scopes.ok()) return scopes.status();
   const absl::StatusOr<int64_t> expiry = ReadExpiry(flags);
   if (!expiry.ok()) return expiry.status();
+  const absl::StatusOr<int64_t> most_waiting =
+      ReadNumber(flags, "most_waiting", 0, kMostWaiting);
+  if (!most_waiting.ok()) return most_waiting.status();
+  if (flags.Has("most_waiting") && *most_waiting == 0) {
+    return absl::InvalidArgumentError(
+        "--most_waiting=0 would refuse every bundle; leave it out for no "
+        "limit");
+  }
   const absl::StatusOr<std::string> token =
-      AddAccessToken(path, {words[2], *scopes, *expiry});
+      AddAccessToken(path, {words[2], *scopes, *expiry, *most_waiting});
   if (!token.ok()) return token.status();
   std::fprintf(stderr,
                "%s: this is shown once; give it to `submit` by "

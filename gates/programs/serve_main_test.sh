@@ -40,6 +40,12 @@ says out "ci  submit"
 grep -q fpt_ "$HOME/.local/share/footprint/tokens" && fail "the token is in the file"
 expect 0 "$serve" token remove ci
 expect 2 "$serve" token remove ci
+expect 0 "$serve" token add batch --most_waiting=20
+expect 0 "$serve" token list
+says out "batch  submit,read  never expires  at most 20 wait"
+expect 2 "$serve" token add idle --most_waiting=0
+says err "leave it out for no limit"
+expect 0 "$serve" token remove batch
 expect 2 "$serve" --despite_missing --port=70000
 says err "--port wants a number"
 expect 2 "$serve" --despite_missing --mode=off

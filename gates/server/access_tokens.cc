@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/file_lock.h"
@@ -27,6 +28,7 @@ constexpr size_t kTokenBytes = 32;
 constexpr size_t kMostNameLength = 64;
 // The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
+constexpr char kMostWaitingField[] = "most_waiting=";
 
 struct Scope {
   const char* name;
@@ -56,9 +58,10 @@ bool IsSame(absl::string_view one, absl::string_view other) {
 
 absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
-  if (fields.size() != 4) {
+  if (fields.size() != 4 && fields.size() != 5) {
     return absl::InvalidArgumentError(
-        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY");
+        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY, and for a token with a "
+        "limit <TAB>most_waiting=NUMBER");
   }
   KeptToken token;
   token.grant.name = std::string(fields[0]);
@@ -77,6 +80,15 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   if (!absl::SimpleAtoi(fields[3], &token.grant.expiry_unix_seconds) ||
       token.grant.expiry_unix_seconds < 0) {
     return absl::InvalidArgumentError("the expiry is not a number of seconds");
+  }
+  if (fields.size() == 5) {
+    absl::string_view limit = fields[4];
+    if (!absl::ConsumePrefix(&limit, kMostWaitingField) ||
+        !absl::SimpleAtoi(limit, &token.grant.most_waiting) ||
+        token.grant.most_waiting < 1) {
+      return absl::InvalidArgumentError(
+          "the fifth field is not most_waiting= and a number from 1");
+    }
   }
   return token;
 }
@@ -146,7 +158,11 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens) {
   for (const KeptToken& token : tokens) {
     absl::StrAppend(&text, token.grant.name, "\t", token.sha256, "\t",
                     ScopesText(token.grant.scopes), "\t",
-                    token.grant.expiry_unix_seconds, "\n");
+                    token.grant.expiry_unix_seconds);
+    if (token.grant.most_waiting > 0) {
+      absl::StrAppend(&text, "\t", kMostWaitingField, token.grant.most_waiting);
+    }
+    text += "\n";
   }
   return text;
 }

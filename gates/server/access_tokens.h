@@ -8,10 +8,10 @@
 //   absl::StatusOr<AccessGrant> grant = tokens.Check(token, now);
 //
 // The file has one line for each token, with its fields separated by tabs:
-// name, SHA-256, scopes, and the time of expiry in Unix seconds (0: never). A
-// token has 256 random bits, so its hash cannot be inverted by a search. A
-// check compares all hashes, each in constant time, so its duration reveals
-// nothing.
+// name, SHA-256, scopes, the time of expiry in Unix seconds (0: never), and,
+// for a token with a limit, "most_waiting=" and a number. A token has 256
+// random bits, so its hash cannot be inverted by a search. A check compares all
+// hashes, each in constant time, so its duration reveals nothing.
 //
 // A server reads the file again after a change, so tokens can be added and
 // removed while it runs.
@@ -46,6 +46,8 @@ struct AccessGrant {
   std::string name;
   unsigned scopes = 0;
   int64_t expiry_unix_seconds = 0;  // 0: never
+  // How many trials without a verdict its bearer may have. 0: no limit.
+  int64_t most_waiting = 0;
 };
 
 struct KeptToken {

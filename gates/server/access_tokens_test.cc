@@ -56,6 +56,24 @@ TEST(AccessTokensTest, TheFileHasNoToken) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
 }
 
+TEST(AccessTokensTest, ALimitOfWaitingTrialsIsKept) {
+  const std::string path = TestPath("limited");
+  ASSERT_THAT(AddAccessToken(path, {"free", kSubmitScope, 0}), IsOk());
+  const absl::StatusOr<std::string> token =
+      AddAccessToken(path, {"ci", kSubmitScope, 0, 10});
+  ASSERT_THAT(token, IsOk());
+  EXPECT_THAT(ReadTestFile(path),
+              testing::EndsWith("\tsubmit\t0\tmost_waiting=10\n"));
+  AccessTokens tokens(path);
+  const absl::StatusOr<AccessGrant> grant = tokens.Check(*token, 0);
+  ASSERT_THAT(grant, IsOk());
+  EXPECT_EQ(grant->most_waiting, 10);
+  const absl::StatusOr<std::vector<KeptToken>> kept = ReadTokenFile(path);
+  ASSERT_THAT(kept, IsOk());
+  EXPECT_EQ((*kept)[0].grant.most_waiting, 0);
+  EXPECT_EQ(TokenFileText(*kept), ReadTestFile(path));
+}
+
 TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {
   const std::string path = TestPath("names");
   AccessTokens tokens(path);
@@ -88,7 +106,9 @@ TEST(AccessTokensTest, AFileThatIsWrongGrantsNothing) {
        {std::string("name"), absl::StrCat("a b\t", hash, "\tread\t0"),
         std::string("a\tshort\tread\t0"), absl::StrCat("a\t", hash, "\tall\t0"),
         absl::StrCat("a\t", hash, "\tread\t-1"),
-        absl::StrCat("a\t", hash, "\tread\t0\tmore")}) {
+        absl::StrCat("a\t", hash, "\tread\t0\tmore"),
+        absl::StrCat("a\t", hash, "\tread\t0\tmost_waiting=0"),
+        absl::StrCat("a\t", hash, "\tread\t0\tmost_waiting=1\t")}) {
     const std::string path = WriteTestFile("wrong", "# tokens\n" + line);
     AccessTokens tokens(path);
     EXPECT_THAT(

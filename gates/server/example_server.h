@@ -106,9 +106,10 @@ class ExampleServer {
   // Returns a token with every scope.
   const std::string& token() const { return token_; }
   std::string AddToken(const std::string& name, unsigned scopes,
-                       int64_t expiry_unix_seconds = 0) {
-    const absl::StatusOr<std::string> token =
-        AddAccessToken(tokens_path_, {name, scopes, expiry_unix_seconds});
+                       int64_t expiry_unix_seconds = 0,
+                       int64_t most_waiting = 0) {
+    const absl::StatusOr<std::string> token = AddAccessToken(
+        tokens_path_, {name, scopes, expiry_unix_seconds, most_waiting});
     EXPECT_THAT(token, IsOk());
     return token.ok() ? *token : "";
   }

@@ -280,6 +280,9 @@ std::variant<ApiResponse, BundleUpload> ValidationApi::BeginUpload(
         absl::StrCat("a bundle has at most ", options_.most_bundle_bytes,
                      " bytes here, and this has ", announced_bytes));
   }
+  const AccessGrant& grant = std::get<AccessGrant>(admitted);
+  const absl::Status turn = store_->CheckTurn(grant.name, grant.most_waiting);
+  if (!turn.ok()) return ErrorResponse(turn);
   absl::StatusOr<BundleUpload> upload =
       store_->StartUpload(QueryValue(request, "sha256", ""), announced_bytes);
   if (!upload.ok()) return ErrorResponse(upload.status());
@@ -335,6 +338,7 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
+  trial.most_undecided = grant.most_waiting;
   // A verdict could not store a label that cannot be shown as it is.
   if (!IsSha256Hex(trial.bundle_sha256) ||
       trial.deployment.size() > kMostDeploymentLength ||

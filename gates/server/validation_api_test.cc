@@ -1,6 +1,9 @@
 #include "footprint/gates/server/validation_api.h"
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -51,6 +54,37 @@ TEST(ValidationApiTest, PathsAreTakenWhole) {
     const ApiRequest request = {"GET", path, {}, server.token()};
     EXPECT_EQ(server.api()->Answer(request).status, 404) << path;
   }
+}
+
+// Sends a bundle as HTTP would, and returns the answer.
+ApiResponse Send(ExampleServer& server, const std::string& token,
+                 const std::string& bundle) {
+  const ApiRequest request = {
+      "POST", "/v1/trials", {{"sha256", Sha256Hex(bundle)}}, token};
+  auto begun =
+      server.api()->BeginUpload(request, static_cast<int64_t>(bundle.size()));
+  if (auto* refusal = std::get_if<ApiResponse>(&begun)) return *refusal;
+  BundleUpload& upload = std::get<BundleUpload>(begun);
+  EXPECT_THAT(upload.Append(bundle), IsOk());
+  return server.api()->EndUpload(request, std::move(upload));
+}
+
+TEST(ValidationApiTest, ATokenHasAsManyWaitingTrialsAsAllowed) {
+  ExampleServer server("limited");
+  const std::string limited = server.AddToken("limited", kSubmitScope, 0, 1);
+  EXPECT_EQ(Send(server, limited, "slow a").status, 202);
+  const ApiResponse refused = Send(server, limited, "slow b");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body,
+              HasSubstr("'limited' has as many trials without a"));
+  EXPECT_EQ(refused.headers.count("Retry-After"), 1u);
+  EXPECT_EQ(Send(server, server.token(), "slow b").status, 202);
+  // Of a bundle that the server has, nothing is sent.
+  const ApiResponse known = server.api()->Answer(
+      {"POST", "/v1/trials", {{"sha256", Sha256Hex("slow b")}}, limited});
+  EXPECT_EQ(known.status, 202) << "the trial of another token answers";
+  server.GoOn();
+  while (Send(server, limited, "accept c").status == 503) usleep(1000);
 }
 
 TEST(ValidationApiTest, AFailedDiskIsNoHealth) {

@@ -87,6 +87,13 @@ absl::Status QueueIsFull(int64_t waiting_count) {
       "the queue is full: ", waiting_count, " trials wait; try again later"));
 }
 
+absl::Status TooManyOfSubmitter(absl::string_view submitter, int64_t most) {
+  return absl::UnavailableError(
+      absl::StrCat("the token '", submitter,
+                   "' has as many trials without a verdict as it may have (",
+                   most, "); try again when one is decided"));
+}
+
 // Flushes the names in a folder; the files are flushed separately.
 absl::Status FlushFolder(const std::string& path) {
   const FileDescriptor folder(
@@ -159,14 +166,14 @@ absl::Status TrialStore::Recover() {
     MutexLock lock(&mutex_);
     MutexLock reader_lock(&reader_mutex_);
     absl::StatusOr<SqliteStatement> select = reader_.Prepare(
-        "SELECT sequence FROM trial WHERE decided_order IS NULL "
+        "SELECT sequence, submitter FROM trial WHERE decided_order IS NULL "
         "ORDER BY sequence");
     if (!select.ok()) return select.status();
     while (true) {
       const absl::StatusOr<bool> has_row = select->Step();
       if (!has_row.ok()) return has_row.status();
       if (!*has_row) break;
-      waiting_.push_back(select->Int(0));
+      unfinished_.Add(select->Int(0), select->Text(1));
     }
   }
   Digests unknown;
@@ -206,8 +213,8 @@ absl::StatusOr<BundleUpload> TrialStore::StartUpload(absl::string_view sha256,
   {
     // The client learns the reason before it sends the bundle.
     MutexLock lock(&mutex_);
-    const auto unfinished =
-        static_cast<int64_t>(waiting_.size() + running_.size());
+    const int64_t unfinished =
+        unfinished_.WaitingCount() + unfinished_.RunningCount();
     if (unfinished >= options_.most_waiting) return QueueIsFull(unfinished);
   }
   if (announced_bytes > options_.most_bundle_bytes) {
@@ -225,6 +232,15 @@ bool TrialStore::HasBundle(absl::string_view sha256) const {
 
 std::string TrialStore::PathOfBundle(absl::string_view sha256) const {
   return bundles_.MakePath(sha256);
+}
+
+absl::Status TrialStore::CheckTurn(const std::string& submitter,
+                                   int64_t most_undecided) const {
+  MutexLock lock(&mutex_);
+  if (most_undecided == 0 || unfinished_.CountOf(submitter) < most_undecided) {
+    return absl::OkStatus();
+  }
+  return TooManyOfSubmitter(submitter, most_undecided);
 }
 
 absl::StatusOr<Submission> TrialStore::Submit(const NewTrial& trial) {
@@ -268,8 +284,10 @@ absl::StatusOr<Submission> TrialStore::SubmitPinned(const NewTrial& trial) {
   if (!status.ok()) return status;
   RemoveBundles(removed);
   MutexLock lock(&mutex_);
-  if (submission.is_new) waiting_.push_back(submission.trial.sequence);
-  if (running_.count(submission.trial.sequence) > 0) {
+  if (submission.is_new) {
+    unfinished_.Add(submission.trial.sequence, trial.submitter);
+  }
+  if (unfinished_.IsRunning(submission.trial.sequence)) {
     submission.trial.state = TrialState::kRunning;
   }
   return submission;
@@ -282,6 +300,18 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
   if (!waiting.ok()) return waiting.status();
   if (*waiting >= options_.most_waiting) {
     return QueueIsFull(*waiting);
+  }
+  if (trial.most_undecided > 0) {
+    absl::StatusOr<SqliteStatement> count = database->Prepare(
+        "SELECT count(*) FROM trial WHERE decided_order IS NULL AND "
+        "submitter = ?");
+    if (!count.ok()) return count.status();
+    const absl::StatusOr<bool> has_row =
+        count->BindText(1, trial.submitter).Step();
+    if (!has_row.ok()) return has_row.status();
+    if (count->Int(0) >= trial.most_undecided) {
+      return TooManyOfSubmitter(trial.submitter, trial.most_undecided);
+    }
   }
   absl::StatusOr<SqliteStatement> insert = database->Prepare(
       "INSERT INTO trial(key, bundle_sha256, deployment, submitter, "
@@ -334,10 +364,9 @@ absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
   int64_t sequence = 0;
   {
     MutexLock lock(&mutex_);
-    if (waiting_.empty()) return absl::optional<StoredTrial>();
-    sequence = waiting_.front();
-    waiting_.pop_front();
-    running_.insert(sequence);
+    const absl::optional<int64_t> next = unfinished_.Claim();
+    if (!next.has_value()) return absl::optional<StoredTrial>();
+    sequence = *next;
   }
   absl::optional<StoredTrial> claimed;
   const absl::Status status = database_.Apply(
@@ -400,7 +429,7 @@ absl::Status TrialStore::Decide(int64_t sequence, const TrialOutcome& outcome) {
       Durability::kFlush);
   if (!status.ok()) return status;
   MutexLock lock(&mutex_);
-  running_.erase(sequence);
+  unfinished_.Finish(sequence);
   return absl::OkStatus();
 }
 
@@ -420,7 +449,7 @@ absl::Status TrialStore::DropOldTrials(SqliteDatabase* database) const {
 
 void TrialStore::Release(int64_t sequence) {
   MutexLock lock(&mutex_);
-  if (running_.erase(sequence) > 0) waiting_.push_back(sequence);
+  unfinished_.Release(sequence);
 }
 
 bool TrialStore::HasRow(const std::string& sha256) const {
@@ -448,7 +477,7 @@ void TrialStore::RemoveBundles(const Digests& removed) {
 StoredTrial TrialStore::WithState(StoredTrial trial) const {
   MutexLock lock(&mutex_);
   if (trial.state != TrialState::kDecided &&
-      running_.count(trial.sequence) > 0) {
+      unfinished_.IsRunning(trial.sequence)) {
     trial.state = TrialState::kRunning;
   }
   return trial;
@@ -523,8 +552,8 @@ absl::StatusOr<StoreCounts> TrialStore::Counts() const {
   StoreCounts counts;
   {
     MutexLock lock(&mutex_);
-    counts.waiting = static_cast<int64_t>(waiting_.size());
-    counts.running = static_cast<int64_t>(running_.size());
+    counts.waiting = unfinished_.WaitingCount();
+    counts.running = unfinished_.RunningCount();
   }
   MutexLock lock(&reader_mutex_);
   absl::StatusOr<SqliteStatement> select = reader_.Prepare(

@@ -42,11 +42,9 @@
 #define FOOTPRINT_GATES_STORE_TRIAL_STORE_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +59,7 @@
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/store/group_commit.h"
 #include "footprint/gates/store/sqlite_database.h"
+#include "footprint/gates/store/unfinished_trials.h"
 
 namespace footprint {
 
@@ -82,6 +81,9 @@ struct NewTrial {
   std::string bundle_sha256;
   std::string deployment;
   std::string submitter;
+  // The number of the submitter's undecided trials, this one included, beyond
+  // which it is refused. 0: no limit.
+  int64_t most_undecided = 0;
 };
 
 enum class TrialState { kWaiting, kRunning, kDecided };
@@ -143,22 +145,28 @@ class TrialStore {
   // bundle need not be sent; else BundleFolder's errors.
   absl::StatusOr<BundleUpload> StartUpload(absl::string_view sha256,
                                            int64_t announced_bytes);
+  // Returns Submit's Unavailable if the submitter has `most_undecided`
+  // undecided trials or more, so that the bundle need not be sent. 0: no limit.
+  absl::Status CheckTurn(const std::string& submitter,
+                         int64_t most_undecided) const;
   bool HasBundle(absl::string_view sha256) const;
   std::string PathOfBundle(absl::string_view sha256) const;
 
   // Adds a trial. Its bundle must be in the store: Finish has returned, or it
   // was submitted before. Returns NotFound if it is not and must be sent,
-  // Unavailable if too many trials wait, and ResourceExhausted if the bundles
-  // of waiting trials fill the store or the disk is full.
+  // Unavailable if too many trials wait, of all submitters or of this one, and
+  // ResourceExhausted if the bundles of waiting trials fill the store or the
+  // disk is full.
   absl::StatusOr<Submission> Submit(const NewTrial& trial);
 
-  // Returns the next waiting trial, in the order of submission; nullopt if
-  // there is none. The caller must decide or release it.
+  // Returns the next waiting trial, or nullopt if there is none: submitters
+  // take turns, and the trials of each are in the order of submission (see
+  // unfinished_trials.h). The caller must decide or release it.
   absl::StatusOr<absl::optional<StoredTrial>> Claim();
   // Stores the verdict, which is durable once this has returned OK. Returns
   // FailedPrecondition if the trial has one already.
   absl::Status Decide(int64_t sequence, const TrialOutcome& outcome);
-  // Makes the trial wait again, as the last.
+  // Makes the trial wait again, as the last of its submitter.
   void Release(int64_t sequence);
 
   // Returns the trial of a key, or NotFound.
@@ -220,8 +228,7 @@ class TrialStore {
   const BundleFolder bundles_;
 
   mutable Mutex mutex_;
-  std::deque<int64_t> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::set<int64_t> running_ ABSL_GUARDED_BY(mutex_);
+  UnfinishedTrials unfinished_ ABSL_GUARDED_BY(mutex_);
   // Number of pins of each bundle, which may have no row.
   std::map<std::string, int> pins_ ABSL_GUARDED_BY(mutex_);
   // Number of backups that copy bundles now; until they end, no bundle is

@@ -270,6 +270,62 @@ TEST(TrialStoreTest, AFullQueueRefuses) {
   EXPECT_THAT(SubmitBytes(store.get(), "c"), IsOk());
 }
 
+NewTrial MakeTrialOf(const std::string& submitter, int number) {
+  NewTrial trial = MakeTrial("bundle");
+  trial.key = Sha256Hex(absl::StrCat(submitter, " ", number));
+  trial.submitter = submitter;
+  return trial;
+}
+
+TEST(TrialStoreTest, SubmittersTakeTurnsAlsoAfterARestart) {
+  auto store = OpenStore("turns");
+  ASSERT_THAT(SubmitBytes(store.get(), "bundle"), IsOk());
+  ASSERT_THAT(DecideNext(store.get(), ""), IsOk());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_THAT(store->Submit(MakeTrialOf("many", i)), IsOk());
+  }
+  EXPECT_EQ((*store->Claim())->submitter, "many");
+  ASSERT_THAT(store->Submit(MakeTrialOf("one", 0)), IsOk());
+  EXPECT_EQ((*store->Claim())->submitter, "one");
+  ASSERT_THAT(store->Submit(MakeTrialOf("other", 0)), IsOk());
+  store.reset();
+  store = OpenStore("turns");
+  std::vector<std::string> order;
+  for (int i = 0; i < 7; ++i) order.push_back((*store->Claim())->submitter);
+  EXPECT_THAT(order, testing::ElementsAre("many", "one", "other", "many",
+                                          "many", "many", "many"));
+}
+
+TEST(TrialStoreTest, ASubmitterHasAsManyUndecidedTrialsAsAllowed) {
+  const auto store = OpenStore("cap");
+  ASSERT_THAT(SubmitBytes(store.get(), "bundle"), IsOk());
+  const auto submit = [&](const std::string& submitter, int number) {
+    NewTrial trial = MakeTrialOf(submitter, number);
+    trial.most_undecided = 2;
+    return store->Submit(trial);
+  };
+  ASSERT_THAT(submit("a", 1), IsOk());
+  EXPECT_THAT(store->CheckTurn("a", 2), IsOk());
+  ASSERT_THAT(submit("a", 2), IsOk());
+  const auto is_refused = StatusIs(
+      absl::StatusCode::kUnavailable,
+      HasSubstr("'a' has as many trials without a verdict as it may have (2)"));
+  EXPECT_THAT(submit("a", 3), is_refused);
+  EXPECT_THAT(store->CheckTurn("a", 2), is_refused);
+  EXPECT_THAT(store->CheckTurn("a", 0), IsOk()) << "0: no limit";
+  EXPECT_FALSE(submit("a", 2)->is_new) << "known ones are answered";
+  EXPECT_THAT(submit("b", 1), IsOk());
+  // A trial that runs counts, one that is decided does not.
+  while (true) {
+    const StoredTrial claimed = **store->Claim();
+    if (claimed.submitter != "a") continue;
+    EXPECT_THAT(submit("a", 3), is_refused);
+    ASSERT_THAT(store->Decide(claimed.sequence, {1, "", ""}), IsOk());
+    break;
+  }
+  EXPECT_THAT(submit("a", 3), IsOk());
+}
+
 TEST(TrialStoreTest, AQueueThatFillsDuringAnUploadRefuses) {
   TrialStoreOptions options;
   options.most_waiting = 1;

@@ -1,0 +1,72 @@
+// Keeps the trials that wait or run, and chooses the next one fairly.
+//
+//   UnfinishedTrials trials;
+//   trials.Add(7, "ci");
+//   absl::optional<int64_t> next = trials.Claim();   // 7
+//   trials.Finish(7);                                // or Release(7)
+//
+// The next trial is that of the submitter who was served the longest ago, and
+// of this submitter the one that was added first. So while a submitter's trial
+// waits, each other submitter gets at most one turn before it, however many
+// trials of the others wait. Who submits one trial at a time gains nothing by
+// it, since a submitter who has no trials keeps the time of the last turn.
+//
+// Not thread-safe. Memory: about 100 bytes for each trial and submitter. Time:
+// the logarithm of the number of trials, and the number of submitters for
+// Claim.
+
+#ifndef FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
+#define FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "absl/types/optional.h"
+
+namespace footprint {
+
+class UnfinishedTrials {
+ public:
+  // Adds a trial that waits. Its sequence number must not be there yet.
+  void Add(int64_t sequence, const std::string& submitter);
+  // Makes the next trial run, and returns its sequence number; nullopt if none
+  // waits.
+  absl::optional<int64_t> Claim();
+  // Makes a running trial wait again, as the last of its submitter. Does
+  // nothing if it does not run.
+  void Release(int64_t sequence);
+  // Removes a running trial. Does nothing if it does not run.
+  void Finish(int64_t sequence);
+
+  bool IsRunning(int64_t sequence) const {
+    return running_.count(sequence) > 0;
+  }
+  int64_t WaitingCount() const { return waiting_count_; }
+  int64_t RunningCount() const { return static_cast<int64_t>(running_.size()); }
+  // Returns the number of a submitter's trials that wait or run.
+  int64_t CountOf(const std::string& submitter) const;
+
+ private:
+  struct Submitter {
+    std::deque<int64_t> waiting;
+    int64_t running_count = 0;
+    // The number of the last turn; 0: there was none.
+    int64_t last_turn = 0;
+  };
+  using Submitters = std::map<std::string, Submitter>;
+
+  // The submitter to serve next; end() if none has a trial that waits.
+  Submitters::iterator FindNext();
+
+  Submitters submitters_;
+  // The submitter of each running trial. Iterators of a map stay valid.
+  std::map<int64_t, Submitters::iterator> running_;
+  int64_t waiting_count_ = 0;
+  int64_t turn_ = 0;
+};
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_STORE_UNFINISHED_TRIALS_H_
