@@ -38,6 +38,7 @@
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/store/bundle_folder.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/trials/memory_admission.h"
 #include "footprint/gates/trials/run_trial.h"
 #include "footprint/gates/trials/trial.pb.h"
@@ -78,6 +79,9 @@ Flags
   --trials_at_once=NUMBER  (one more than processors)
   --most_waiting=NUMBER    beyond it, submitters are told to come again (1000);
                            of `token add`: the same for the bearer's own trials
+  --most_budget=BYTES --most_time=SECONDS
+                           of `token add`: the largest budget that the bearer's
+                           bundles may ask for, and the longest run
   --most_bundle=BYTES      (1GiB)
   --keep_bundles=BYTES     the oldest decided ones go first (16GiB)
   --keep_verdicts=NUMBER   (1000000)
@@ -98,6 +102,7 @@ the way out.
 constexpr int kJudgeVersion = 2;
 constexpr int kUsualPort = 7878;
 constexpr int64_t kMostWaiting = 10000000;
+constexpr int64_t kMostSeconds = 86400;
 constexpr char kLocalTokenName[] = "local";
 
 absl::StatusOr<int64_t> ReadNumber(const CommandFlags& flags,
@@ -158,7 +163,7 @@ absl::StatusOr<Trials> MakeTrials(const CommandFlags& flags,
   absl::Status status = SetBytes(flags, "budget", &budget_bytes);
   if (!status.ok()) return status;
   const absl::StatusOr<int64_t> seconds =
-      ReadNumber(flags, "time_limit", 60, 86400);
+      ReadNumber(flags, "time_limit", 60, kMostSeconds);
   if (!seconds.ok()) return seconds.status();
   trials.request.set_budget_bytes(budget_bytes);
   trials.request.set_time_limit_seconds(static_cast<int32_t>(*seconds));
@@ -214,6 +219,9 @@ RunTrialFunction RunIn(const Trials& trials, MemoryAdmission* admission) {
              const TrialToRun& to_run) -> absl::StatusOr<StoredResult> {
     TrialRequest request = trials.request;
     request.set_bundle_path(to_run.bundle_path);
+    request.set_most_budget_bytes(to_run.limits.most_budget_bytes);
+    request.set_most_time_limit_seconds(
+        static_cast<int32_t>(to_run.limits.most_seconds));
     request.set_work_folder(
         absl::StrCat(trials.work_folder, "/", OwnWorkPrefix(), (*count)++));
     const absl::Status made = MakeFolder(request.work_folder());
@@ -365,6 +373,29 @@ absl::StatusOr<int64_t> ReadExpiry(const CommandFlags& flags) {
          absl::ToInt64Seconds(duration);
 }
 
+// Reads the limits of a new token.
+absl::StatusOr<SubmitterLimits> ReadLimits(const CommandFlags& flags) {
+  SubmitterLimits limits;
+  absl::Status status =
+      SetNumber(flags, "most_waiting", kMostWaiting, &limits.most_undecided);
+  status.Update(SetBytes(flags, "most_budget", &limits.most_budget_bytes));
+  status.Update(
+      SetNumber(flags, "most_time", kMostSeconds, &limits.most_seconds));
+  if (!status.ok()) return status;
+  const std::pair<const char*, int64_t> given[] = {
+      {"most_waiting", limits.most_undecided},
+      {"most_budget", limits.most_budget_bytes},
+      {"most_time", limits.most_seconds}};
+  for (const auto& [name, value] : given) {
+    if (flags.Has(name) && value == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", name,
+          "=0 would refuse every bundle; leave it out for no limit"));
+    }
+  }
+  return limits;
+}
+
 absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   const std::vector<std::string>& words = flags.words();
   const std::string verb = words.size() > 1 ? words[1] : "";
@@ -381,10 +412,7 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
               : absl::FormatTime(
                     absl::FromUnixSeconds(token.grant.expiry_unix_seconds),
                     absl::UTCTimeZone()),
-          token.grant.most_waiting == 0
-              ? ""
-              : absl::StrCat("  at most ", token.grant.most_waiting, " wait"),
-          "\n");
+          "  ", LimitsText(token.grant.limits), "\n");
     }
     return WriteStandardOutput(text);
   }
@@ -402,16 +430,10 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   if (!scopes.ok()) return scopes.status();
   const absl::StatusOr<int64_t> expiry = ReadExpiry(flags);
   if (!expiry.ok()) return expiry.status();
-  const absl::StatusOr<int64_t> most_waiting =
-      ReadNumber(flags, "most_waiting", 0, kMostWaiting);
-  if (!most_waiting.ok()) return most_waiting.status();
-  if (flags.Has("most_waiting") && *most_waiting == 0) {
-    return absl::InvalidArgumentError(
-        "--most_waiting=0 would refuse every bundle; leave it out for no "
-        "limit");
-  }
+  const absl::StatusOr<SubmitterLimits> limits = ReadLimits(flags);
+  if (!limits.ok()) return limits.status();
   const absl::StatusOr<std::string> token =
-      AddAccessToken(path, {words[2], *scopes, *expiry, *most_waiting});
+      AddAccessToken(path, {words[2], *scopes, *expiry, *limits});
   if (!token.ok()) return token.status();
   std::fprintf(stderr,
                "%s: this is shown once; give it to `submit` by "
@@ -423,10 +445,11 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
 int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<CommandFlags> flags = CommandFlags::Parse(
       arguments,
-      {"store", "host", "port", "certificate", "key", "thresholds", "budget",
-       "fleet", "time_limit", "mode", "trials_at_once", "most_waiting",
-       "most_bundle", "keep_bundles", "keep_verdicts", "lowmem", "scopes",
-       "expires"},
+      {"store",       "host",         "port",           "certificate",
+       "key",         "thresholds",   "budget",         "fleet",
+       "time_limit",  "mode",         "trials_at_once", "most_waiting",
+       "most_bundle", "keep_bundles", "keep_verdicts",  "lowmem",
+       "scopes",      "expires",      "most_budget",    "most_time"},
       {"unexplained", "despite_missing", "help"}, /*most_words=*/3);
   if (!flags.ok()) return Complain(kProgram, flags.status().message());
   if (flags->Has("help"))

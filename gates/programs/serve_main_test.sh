@@ -40,9 +40,10 @@ says out "ci  submit"
 grep -q fpt_ "$HOME/.local/share/footprint/tokens" && fail "the token is in the file"
 expect 0 "$serve" token remove ci
 expect 2 "$serve" token remove ci
-expect 0 "$serve" token add batch --most_waiting=20
+expect 0 "$serve" token add batch --most_waiting=20 --most_budget=1GiB --most_time=600
 expect 0 "$serve" token list
-says out "batch  submit,read  never expires  at most 20 wait"
+says out "batch  submit,read  never expires  most_waiting=20,most_budget=1073741824,most_time=600"
+expect 2 "$serve" token add idle --most_budget=much
 expect 2 "$serve" token add idle --most_waiting=0
 says err "leave it out for no limit"
 expect 0 "$serve" token remove batch

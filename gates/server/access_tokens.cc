@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "footprint/base/files/file_descriptor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/base/files/file_lock.h"
@@ -28,7 +27,15 @@ constexpr size_t kTokenBytes = 32;
 constexpr size_t kMostNameLength = 64;
 // The prefix makes a token recognisable wherever it turns up.
 constexpr char kTokenPrefix[] = "fpt_";
-constexpr char kMostWaitingField[] = "most_waiting=";
+
+struct Limit {
+  const char* name;
+  int64_t SubmitterLimits::*value;
+};
+constexpr Limit kLimits[] = {
+    {"most_waiting", &SubmitterLimits::most_undecided},
+    {"most_budget", &SubmitterLimits::most_budget_bytes},
+    {"most_time", &SubmitterLimits::most_seconds}};
 
 struct Scope {
   const char* name;
@@ -60,8 +67,8 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
   const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
   if (fields.size() != 4 && fields.size() != 5) {
     return absl::InvalidArgumentError(
-        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY, and for a token with a "
-        "limit <TAB>most_waiting=NUMBER");
+        "want NAME<TAB>SHA-256<TAB>SCOPES<TAB>EXPIRY, and for a token with "
+        "limits <TAB>LIMITS");
   }
   KeptToken token;
   token.grant.name = std::string(fields[0]);
@@ -82,13 +89,9 @@ absl::StatusOr<KeptToken> ParseLine(absl::string_view line) {
     return absl::InvalidArgumentError("the expiry is not a number of seconds");
   }
   if (fields.size() == 5) {
-    absl::string_view limit = fields[4];
-    if (!absl::ConsumePrefix(&limit, kMostWaitingField) ||
-        !absl::SimpleAtoi(limit, &token.grant.most_waiting) ||
-        token.grant.most_waiting < 1) {
-      return absl::InvalidArgumentError(
-          "the fifth field is not most_waiting= and a number from 1");
-    }
+    const absl::StatusOr<SubmitterLimits> limits = ParseLimits(fields[4]);
+    if (!limits.ok()) return limits.status();
+    token.grant.limits = *limits;
   }
   return token;
 }
@@ -137,6 +140,37 @@ std::string ScopesText(unsigned scopes) {
   return absl::StrJoin(names, ",");
 }
 
+absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text) {
+  SubmitterLimits limits;
+  for (const absl::string_view each : absl::StrSplit(text, ',')) {
+    const std::pair<absl::string_view, absl::string_view> limit =
+        absl::StrSplit(each, absl::MaxSplits('=', 1));
+    const auto* const found = std::find_if(
+        std::begin(kLimits), std::end(kLimits),
+        [&](const Limit& known) { return known.name == limit.first; });
+    int64_t value = 0;
+    if (found == std::end(kLimits) || !absl::SimpleAtoi(limit.second, &value) ||
+        value < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", absl::CHexEscape(each),
+          "' is no limit; there are most_waiting, most_budget and most_time, "
+          "each with '=' and a number from 1"));
+    }
+    limits.*found->value = value;
+  }
+  return limits;
+}
+
+std::string LimitsText(const SubmitterLimits& limits) {
+  std::vector<std::string> texts;
+  for (const Limit& limit : kLimits) {
+    if (limits.*limit.value > 0) {
+      texts.push_back(absl::StrCat(limit.name, "=", limits.*limit.value));
+    }
+  }
+  return absl::StrJoin(texts, ",");
+}
+
 absl::StatusOr<std::vector<KeptToken>> ParseTokenFile(absl::string_view text) {
   std::vector<KeptToken> tokens;
   int line_number = 0;
@@ -159,9 +193,8 @@ std::string TokenFileText(const std::vector<KeptToken>& tokens) {
     absl::StrAppend(&text, token.grant.name, "\t", token.sha256, "\t",
                     ScopesText(token.grant.scopes), "\t",
                     token.grant.expiry_unix_seconds);
-    if (token.grant.most_waiting > 0) {
-      absl::StrAppend(&text, "\t", kMostWaitingField, token.grant.most_waiting);
-    }
+    const std::string limits = LimitsText(token.grant.limits);
+    if (!limits.empty()) absl::StrAppend(&text, "\t", limits);
     text += "\n";
   }
   return text;

@@ -33,6 +33,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "footprint/base/threads/mutex.h"
+#include "footprint/gates/store/submitter_limits.h"
 
 namespace footprint {
 
@@ -46,8 +47,7 @@ struct AccessGrant {
   std::string name;
   unsigned scopes = 0;
   int64_t expiry_unix_seconds = 0;  // 0: never
-  // How many trials without a verdict its bearer may have. 0: no limit.
-  int64_t most_waiting = 0;
+  SubmitterLimits limits = {};
 };
 
 struct KeptToken {
@@ -59,6 +59,13 @@ struct KeptToken {
 // which lists the scopes, for any other word.
 absl::StatusOr<unsigned> ParseScopes(absl::string_view text);
 std::string ScopesText(unsigned scopes);
+
+// Parses limits: "most_waiting=20,most_budget=1073741824,most_time=600", in
+// trials without a verdict, bytes and seconds, any of them in any order.
+// Returns InvalidArgument, which lists them, for any other text.
+absl::StatusOr<SubmitterLimits> ParseLimits(absl::string_view text);
+// Returns the text of limits; empty if there are none.
+std::string LimitsText(const SubmitterLimits& limits);
 
 // Parses the text of a token file. Returns InvalidArgument, with the line, if
 // it is malformed.

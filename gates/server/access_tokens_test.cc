@@ -56,22 +56,43 @@ TEST(AccessTokensTest, TheFileHasNoToken) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
 }
 
-TEST(AccessTokensTest, ALimitOfWaitingTrialsIsKept) {
+TEST(AccessTokensTest, LimitsAreKept) {
   const std::string path = TestPath("limited");
   ASSERT_THAT(AddAccessToken(path, {"free", kSubmitScope, 0}), IsOk());
+  SubmitterLimits limits;
+  limits.most_undecided = 10;
+  limits.most_budget_bytes = 1 << 30;
   const absl::StatusOr<std::string> token =
-      AddAccessToken(path, {"ci", kSubmitScope, 0, 10});
+      AddAccessToken(path, {"ci", kSubmitScope, 0, limits});
   ASSERT_THAT(token, IsOk());
   EXPECT_THAT(ReadTestFile(path),
-              testing::EndsWith("\tsubmit\t0\tmost_waiting=10\n"));
+              testing::EndsWith(
+                  "\tsubmit\t0\tmost_waiting=10,most_budget=1073741824\n"));
   AccessTokens tokens(path);
   const absl::StatusOr<AccessGrant> grant = tokens.Check(*token, 0);
   ASSERT_THAT(grant, IsOk());
-  EXPECT_EQ(grant->most_waiting, 10);
+  EXPECT_EQ(grant->limits.most_undecided, 10);
+  EXPECT_EQ(grant->limits.most_budget_bytes, 1 << 30);
+  EXPECT_EQ(grant->limits.most_seconds, 0);
   const absl::StatusOr<std::vector<KeptToken>> kept = ReadTokenFile(path);
   ASSERT_THAT(kept, IsOk());
-  EXPECT_EQ((*kept)[0].grant.most_waiting, 0);
+  EXPECT_EQ(LimitsText((*kept)[0].grant.limits), "");
   EXPECT_EQ(TokenFileText(*kept), ReadTestFile(path));
+}
+
+TEST(AccessTokensTest, LimitsAreReadInAnyOrder) {
+  const absl::StatusOr<SubmitterLimits> limits =
+      ParseLimits("most_time=600,most_waiting=3");
+  ASSERT_THAT(limits, IsOk());
+  EXPECT_EQ(LimitsText(*limits), "most_waiting=3,most_time=600");
+  for (const char* wrong :
+       {"", "most_time", "most_time=", "most_time=0", "most_time=-1", "all=1",
+        "most_time=1,", "most_time=1s", "most_budget=9223372036854775808"}) {
+    EXPECT_THAT(ParseLimits(wrong),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("most_waiting, most_budget and most_time")))
+        << wrong;
+  }
 }
 
 TEST(AccessTokensTest, NamesAreTakenOnceAndRemoved) {

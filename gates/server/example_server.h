@@ -39,6 +39,7 @@
 #include "footprint/gates/server/http_server.h"
 #include "footprint/gates/server/trial_queue.h"
 #include "footprint/gates/server/validation_api.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/store/trial_store.h"
 #include "gtest/gtest.h"
 
@@ -107,9 +108,9 @@ class ExampleServer {
   const std::string& token() const { return token_; }
   std::string AddToken(const std::string& name, unsigned scopes,
                        int64_t expiry_unix_seconds = 0,
-                       int64_t most_waiting = 0) {
+                       const SubmitterLimits& limits = {}) {
     const absl::StatusOr<std::string> token = AddAccessToken(
-        tokens_path_, {name, scopes, expiry_unix_seconds, most_waiting});
+        tokens_path_, {name, scopes, expiry_unix_seconds, limits});
     EXPECT_THAT(token, IsOk());
     return token.ok() ? *token : "";
   }

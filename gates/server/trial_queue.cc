@@ -124,6 +124,7 @@ absl::optional<StoredResult> TrialQueue::FindResult(const StoredTrial& trial) {
   }
   TrialToRun to_run;
   to_run.bundle_path = store_->PathOfBundle(trial.bundle_sha256);
+  to_run.limits = trial.limits;
   to_run.report_stage = [&](absl::string_view stage) {
     SetStage(trial.sequence, stage);
   };

@@ -38,12 +38,15 @@
 #include "footprint/base/threads/mutex.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/server/stored_result.pb.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/store/trial_store.h"
 
 namespace footprint {
 
 struct TrialToRun {
   std::string bundle_path;
+  // The limits of budget and time that it was submitted with.
+  SubmitterLimits limits;
   // Reports the trial's progress to its clients: "measuring and proving",
   // "decided: ...".
   std::function<void(absl::string_view stage)> report_stage;

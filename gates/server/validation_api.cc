@@ -94,6 +94,14 @@ bool CanRunAgain(const StoredTrial& trial) {
           trial.decision == ENVIRONMENT_MISMATCH);
 }
 
+// Returns what a verdict depends on of the token: under other limits the same
+// bundle may have another verdict.
+std::string LimitsContext(const SubmitterLimits& limits) {
+  if (limits.most_budget_bytes == 0 && limits.most_seconds == 0) return "";
+  return absl::StrCat("\nlimits ", limits.most_budget_bytes, " ",
+                      limits.most_seconds);
+}
+
 double MonotonicSeconds() {
   return static_cast<double>(MonotonicTimeNs()) * 1e-9;
 }
@@ -281,7 +289,8 @@ std::variant<ApiResponse, BundleUpload> ValidationApi::BeginUpload(
                      " bytes here, and this has ", announced_bytes));
   }
   const AccessGrant& grant = std::get<AccessGrant>(admitted);
-  const absl::Status turn = store_->CheckTurn(grant.name, grant.most_waiting);
+  const absl::Status turn =
+      store_->CheckTurn(grant.name, grant.limits.most_undecided);
   if (!turn.ok()) return ErrorResponse(turn);
   absl::StatusOr<BundleUpload> upload =
       store_->StartUpload(QueryValue(request, "sha256", ""), announced_bytes);
@@ -314,7 +323,8 @@ ApiResponse ValidationApi::SubmitKnown(const ApiRequest& request,
 absl::StatusOr<Submission> ValidationApi::SubmitOrFind(NewTrial trial,
                                                        bool is_again) {
   const std::string first =
-      absl::StrCat(trial.bundle_sha256, "\n", options_.verdict_context);
+      absl::StrCat(trial.bundle_sha256, "\n", options_.verdict_context,
+                   LimitsContext(trial.limits));
   trial.key = Sha256Hex(first);
   absl::StatusOr<Submission> submission = store_->Submit(trial);
   for (int rerun = 1; rerun <= kMostReruns; ++rerun) {
@@ -338,7 +348,7 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
   trial.bundle_sha256 = QueryValue(request, "sha256", "");
   trial.deployment = QueryValue(request, "deployment", "");
   trial.submitter = grant.name;
-  trial.most_undecided = grant.most_waiting;
+  trial.limits = grant.limits;
   // A verdict could not store a label that cannot be shown as it is.
   if (!IsSha256Hex(trial.bundle_sha256) ||
       trial.deployment.size() > kMostDeploymentLength ||

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "footprint/base/files/sha256.h"
 #include "footprint/base/files/test_file.h"
@@ -18,6 +19,7 @@
 #include "footprint/gates/server/example_server.h"
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/store/power_loss_layer.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/store/trial_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -71,7 +73,10 @@ ApiResponse Send(ExampleServer& server, const std::string& token,
 
 TEST(ValidationApiTest, ATokenHasAsManyWaitingTrialsAsAllowed) {
   ExampleServer server("limited");
-  const std::string limited = server.AddToken("limited", kSubmitScope, 0, 1);
+  SubmitterLimits limits;
+  limits.most_undecided = 1;
+  const std::string limited =
+      server.AddToken("limited", kSubmitScope, 0, limits);
   EXPECT_EQ(Send(server, limited, "slow a").status, 202);
   const ApiResponse refused = Send(server, limited, "slow b");
   EXPECT_EQ(refused.status, 503);
@@ -85,6 +90,26 @@ TEST(ValidationApiTest, ATokenHasAsManyWaitingTrialsAsAllowed) {
   EXPECT_EQ(known.status, 202) << "the trial of another token answers";
   server.GoOn();
   while (Send(server, limited, "accept c").status == 503) usleep(1000);
+}
+
+TEST(ValidationApiTest, OtherLimitsAreAnotherTrial) {
+  ExampleServer server("other_limits");
+  SubmitterLimits limits;
+  limits.most_budget_bytes = 100;
+  limits.most_undecided = 50;
+  const std::string one = server.AddToken("one", kSubmitScope, 0, limits);
+  const std::string alike = server.AddToken("alike", kSubmitScope, 0, limits);
+  limits.most_seconds = 9;
+  const std::string other = server.AddToken("other", kSubmitScope, 0, limits);
+  const auto is_new = [&](const std::string& token) {
+    const ApiResponse response = Send(server, token, "accept a");
+    return absl::StrContains(response.body, "\"is_new\":true");
+  };
+  EXPECT_TRUE(is_new(server.token()));
+  EXPECT_TRUE(is_new(one));
+  EXPECT_FALSE(is_new(alike));
+  EXPECT_TRUE(is_new(other));
+  EXPECT_FALSE(is_new(server.token()));
 }
 
 TEST(ValidationApiTest, AFailedDiskIsNoHealth) {

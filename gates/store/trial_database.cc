@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "footprint/base/files/fingerprint.h"
 
 namespace footprint {
@@ -13,7 +14,10 @@ namespace {
 
 // "FPLG", as SQLite's application_id.
 constexpr int kApplication = 0x46504c47;
-constexpr int kSchemaVersion = 2;
+constexpr int kSchemaVersion = 3;
+// The first versions that have seals and limits.
+constexpr int kVersionWithSeals = 2;
+constexpr int kVersionWithLimits = 3;
 
 // The tables of schema 1. `total` has one row, which the triggers update:
 // counting a million rows would read each of them.
@@ -68,11 +72,25 @@ CREATE TRIGGER trial_removed_with_seal AFTER DELETE ON trial BEGIN
 END;
 )sql";
 
-// The columns that a seal covers, beginning with the sequence number.
+// Schema 3 adds this: what the submitter's token allows, where it has a limit.
+constexpr char kLimits[] = R"sql(
+CREATE TABLE trial_limit(
+  sequence INTEGER PRIMARY KEY, most_budget_bytes INTEGER NOT NULL,
+  most_seconds INTEGER NOT NULL);
+CREATE TRIGGER trial_removed_with_limit AFTER DELETE ON trial BEGIN
+  DELETE FROM trial_limit WHERE sequence = OLD.sequence;
+END;
+)sql";
+
+// The columns that a seal covers, beginning with the sequence number. The
+// submitter has the limits behind it, so that a trial without a limit has the
+// seal that it had in schema 2. No name contains the line's end between them.
 constexpr char kSealedColumns[] =
-    "trial.sequence, key, bundle_sha256, deployment, submitter, "
+    "trial.sequence, key, bundle_sha256, deployment, submitter$0, "
     "submitted_unix_seconds, attempt_count, decided_order, "
     "decided_unix_seconds, decision, bytes";
+constexpr char kSealedLimits[] =
+    " || IFNULL(char(10) || most_budget_bytes || ' ' || most_seconds, '')";
 constexpr int kSealedColumnCount = 11;
 
 // Selects kAgreement if the rows of the tables agree, or what is wrong. Selects
@@ -141,12 +159,16 @@ int64_t FingerprintOfRow(const SqliteStatement& row) {
   return static_cast<int64_t>(fingerprint);
 }
 
-std::string SealedRows(absl::string_view more_columns,
+std::string SealedRows(int version, absl::string_view more_columns,
                        absl::string_view condition) {
-  return absl::StrCat("SELECT ", kSealedColumns, more_columns,
-                      " FROM trial LEFT JOIN result USING(sequence) "
-                      "LEFT JOIN seal USING(sequence) ",
-                      condition);
+  const bool has_limits = version >= kVersionWithLimits;
+  return absl::StrCat(
+      "SELECT ",
+      absl::Substitute(kSealedColumns, has_limits ? kSealedLimits : ""),
+      more_columns,
+      " FROM trial LEFT JOIN result USING(sequence) "
+      "LEFT JOIN seal USING(sequence) ",
+      has_limits ? "LEFT JOIN trial_limit USING(sequence) " : "", condition);
 }
 
 absl::Status SealIsBroken(const SqliteStatement& row) {
@@ -160,9 +182,9 @@ bool IsSealed(const SqliteStatement& row) {
          row.Int(kSealedColumnCount) == FingerprintOfRow(row);
 }
 
-absl::Status CheckSeals(SqliteDatabase* database) {
+absl::Status CheckSeals(int version, SqliteDatabase* database) {
   absl::StatusOr<SqliteStatement> select =
-      database->Prepare(SealedRows(", fingerprint", ""));
+      database->Prepare(SealedRows(version, ", fingerprint", ""));
   if (!select.ok()) return select.status();
   while (true) {
     const absl::StatusOr<bool> has_row = select->Step();
@@ -189,12 +211,21 @@ absl::Status SealEveryTrial(SqliteDatabase* database) {
   }
 }
 
+// Returns what the schemas after `old_version`, up to `new_version`, add.
+std::string AdditionsBetween(int old_version, int new_version) {
+  const auto adds = [&](int version) {
+    return old_version < version && version <= new_version;
+  };
+  return absl::StrCat(adds(kVersionWithSeals) ? kSeals : "",
+                      adds(kVersionWithLimits) ? kLimits : "");
+}
+
 // Checks that tables, indexes and triggers are exactly those of this program.
-absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
+absl::Status CheckSchema(int version, SqliteDatabase* database) {
   absl::StatusOr<SqliteDatabase> model = SqliteDatabase::Open(":memory:", {});
   if (!model.ok()) return model.status();
   const absl::Status made =
-      model->Execute(absl::StrCat(kTables, has_seals ? kSeals : ""));
+      model->Execute(absl::StrCat(kTables, AdditionsBetween(1, version)));
   if (!made.ok()) return made;
   const absl::StatusOr<std::string> wanted = model->Ask(kSchemaText);
   if (!wanted.ok()) return wanted.status();
@@ -206,22 +237,21 @@ absl::Status CheckSchema(SqliteDatabase* database, bool has_seals) {
 }
 
 // Checks the content. Returns DataLoss; the caller adds what to do.
-absl::Status CheckContent(SqliteDatabase* database, bool has_seals) {
-  absl::Status status = CheckSchema(database, has_seals);
+absl::Status CheckContent(int version, SqliteDatabase* database) {
+  absl::Status status = CheckSchema(version, database);
   if (!status.ok()) return status;
   const absl::StatusOr<std::string> agreement = database->Ask(kAgreementQuery);
   if (!agreement.ok()) return agreement.status();
   if (*agreement != kAgreement) {
     return absl::DataLossError(agreement->empty() ? "no total" : *agreement);
   }
-  return has_seals ? CheckSeals(database) : absl::OkStatus();
+  return version >= kVersionWithSeals ? CheckSeals(version, database)
+                                      : absl::OkStatus();
 }
 
-enum class Found { kNothing, kWithoutSeals, kSealed };
-
-// Finds the state of the file, or why it may not be used.
-absl::StatusOr<Found> Examine(const std::string& path,
-                              SqliteDatabase* database) {
+// Returns the schema of the file, 0 if it has no table yet, or why it may not
+// be used.
+absl::StatusOr<int> Examine(const std::string& path, SqliteDatabase* database) {
   const absl::StatusOr<std::string> check =
       database->Ask("PRAGMA integrity_check(1)");
   if (!check.ok() && absl::IsDataLoss(check.status())) {
@@ -239,7 +269,7 @@ absl::StatusOr<Found> Examine(const std::string& path,
       ReadSchemaNumber(database, "SELECT COUNT(*) FROM sqlite_schema");
   if (!table_count.ok()) return table_count.status();
   if (*application == 0 && *version == 0 && *table_count == 0) {
-    return Found::kNothing;
+    return 0;
   }
   if (*application != kApplication) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -250,20 +280,21 @@ absl::StatusOr<Found> Examine(const std::string& path,
         absl::StrCat(path, ": of schema ", *version, ", and this server knows ",
                      "1 to ", kSchemaVersion, "; start the newer server"));
   }
-  const bool has_seals = *version == kSchemaVersion;
-  const absl::Status content = CheckContent(database, has_seals);
+  const absl::Status content = CheckContent(*version, database);
   if (absl::IsDataLoss(content)) return Damaged(path, content.message());
   if (!content.ok()) return content;
-  return has_seals ? Found::kSealed : Found::kWithoutSeals;
+  return version;
 }
 
-// Makes what is missing, in one transaction.
-absl::Status BringUpToDate(Found found, SqliteDatabase* database) {
+// Makes what a database of an older schema lacks, in one transaction.
+absl::Status BringUpToDate(int version, SqliteDatabase* database) {
   absl::Status status = database->Execute(absl::StrCat(
-      "PRAGMA synchronous=FULL; BEGIN IMMEDIATE;",
-      found == Found::kNothing ? kTables : "", kSeals, "PRAGMA application_id=",
+      "PRAGMA synchronous=FULL; BEGIN IMMEDIATE;", version == 0 ? kTables : "",
+      AdditionsBetween(version, kSchemaVersion), "PRAGMA application_id=",
       kApplication, "; PRAGMA user_version=", kSchemaVersion));
-  if (status.ok()) status = SealEveryTrial(database);
+  if (status.ok() && version < kVersionWithSeals) {
+    status = SealEveryTrial(database);
+  }
   return status.ok() ? database->Execute("COMMIT") : status;
 }
 
@@ -285,9 +316,9 @@ absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, options);
   if (!database.ok()) return database.status();
   database->KeepLogOnClose(true);
-  const absl::StatusOr<Found> found = Examine(path, &*database);
-  if (!found.ok()) return found.status();
-  if (*found == Found::kNothing && new_database == NewDatabase::kRefuse) {
+  const absl::StatusOr<int> version = Examine(path, &*database);
+  if (!version.ok()) return version.status();
+  if (*version == 0 && new_database == NewDatabase::kRefuse) {
     return MissingBesideBundles(path);
   }
   absl::StatusOr<std::string> mode = database->Ask("PRAGMA journal_mode=WAL");
@@ -298,8 +329,8 @@ absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
         ": this file system has no shared memory for SQLite's log; name "
         "a store folder on a local disk"));
   }
-  if (*found != Found::kSealed) {
-    const absl::Status made = BringUpToDate(*found, &*database);
+  if (*version != kSchemaVersion) {
+    const absl::Status made = BringUpToDate(*version, &*database);
     if (!made.ok()) return made;
   }
   database->KeepLogOnClose(false);
@@ -307,8 +338,8 @@ absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
 }
 
 absl::Status SealTrial(SqliteDatabase* database, int64_t sequence) {
-  absl::StatusOr<SqliteStatement> select =
-      database->Prepare(SealedRows("", "WHERE trial.sequence = ?"));
+  absl::StatusOr<SqliteStatement> select = database->Prepare(
+      SealedRows(kSchemaVersion, "", "WHERE trial.sequence = ?"));
   if (!select.ok()) return select.status();
   const absl::StatusOr<bool> has_row = select->BindInt(1, sequence).Step();
   if (!has_row.ok()) return has_row.status();
@@ -323,7 +354,7 @@ absl::Status SealTrial(SqliteDatabase* database, int64_t sequence) {
 
 absl::Status CheckSeal(SqliteDatabase* database, int64_t sequence) {
   absl::StatusOr<SqliteStatement> select = database->Prepare(
-      SealedRows(", fingerprint", "WHERE trial.sequence = ?"));
+      SealedRows(kSchemaVersion, ", fingerprint", "WHERE trial.sequence = ?"));
   if (!select.ok()) return select.status();
   const absl::StatusOr<bool> has_row = select->BindInt(1, sequence).Step();
   if (!has_row.ok()) return has_row.status();

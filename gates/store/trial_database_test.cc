@@ -86,10 +86,10 @@ TEST(TrialDatabaseTest, ADamagedDatabaseIsKeptAndTheWayOutIsSaid) {
 
 TEST(TrialDatabaseTest, OthersDatabasesAreLeftAlone) {
   const std::string newer = MadeDatabase("newer.sqlite");
-  ASSERT_THAT(SqliteDatabase::Open(newer, {})->Execute("PRAGMA user_version=3"),
+  ASSERT_THAT(SqliteDatabase::Open(newer, {})->Execute("PRAGMA user_version=4"),
               IsOk());
   EXPECT_THAT(Open(newer), StatusIs(absl::StatusCode::kFailedPrecondition,
-                                    HasSubstr("of schema 3")));
+                                    HasSubstr("of schema 4")));
   const std::string other = TestPath("other.sqlite");
   ASSERT_THAT(
       SqliteDatabase::Open(other, {})->Execute("CREATE TABLE theirs(x)"),
@@ -139,13 +139,45 @@ TEST(TrialDatabaseTest, ADatabaseOfSchemaOneGetsItsSeals) {
   const std::string path = MadeDatabase("first.sqlite");
   ASSERT_THAT(SqliteDatabase::Open(path, {})->Execute(
                   "DROP TRIGGER trial_removed_with_seal; DROP TABLE seal; "
-                  "PRAGMA user_version=1"),
+                  "DROP TRIGGER trial_removed_with_limit; "
+                  "DROP TABLE trial_limit; PRAGMA user_version=1"),
               IsOk());
   absl::StatusOr<SqliteDatabase> database = Open(path);
   ASSERT_THAT(database, IsOk());
   EXPECT_THAT(database->Ask("SELECT COUNT(*) FROM seal"), IsOkAndHolds("1"));
   EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
-  EXPECT_THAT(database->Ask("PRAGMA user_version"), IsOkAndHolds("2"));
+  EXPECT_THAT(database->Ask("PRAGMA user_version"), IsOkAndHolds("3"));
+}
+
+TEST(TrialDatabaseTest, ADatabaseOfSchemaTwoKeepsItsSealsAndGetsLimits) {
+  const std::string path = MadeDatabase("second.sqlite");
+  absl::StatusOr<SqliteDatabase> second = SqliteDatabase::Open(path, {});
+  ASSERT_THAT(second, IsOk());
+  ASSERT_THAT(second->Execute("DROP TRIGGER trial_removed_with_limit; "
+                              "DROP TABLE trial_limit; PRAGMA user_version=2"),
+              IsOk());
+  const absl::StatusOr<std::string> seal =
+      second->Ask("SELECT fingerprint FROM seal");
+  second = SqliteDatabase::Open(":memory:", {});
+  absl::StatusOr<SqliteDatabase> database = Open(path);
+  ASSERT_THAT(database, IsOk());
+  EXPECT_THAT(database->Ask("SELECT fingerprint FROM seal"),
+              IsOkAndHolds(*seal));
+  EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
+  EXPECT_THAT(database->Ask("PRAGMA user_version"), IsOkAndHolds("3"));
+  ASSERT_THAT(database->Execute("INSERT INTO trial_limit VALUES(1, 7, 8)"),
+              IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("trial 1")));
+  ASSERT_THAT(SealTrial(&*database, 1), IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1), IsOk());
+  ASSERT_THAT(database->Execute("UPDATE trial_limit SET most_seconds = 9"),
+              IsOk());
+  EXPECT_THAT(CheckSeal(&*database, 1), StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_THAT(database->Execute("DELETE FROM trial WHERE sequence = 1"),
+              IsOk());
+  EXPECT_THAT(database->Ask("SELECT COUNT(*) FROM trial_limit"),
+              IsOkAndHolds("0"));
 }
 
 TEST(TrialDatabaseTest, WhereBundlesAreItMustBeThere) {

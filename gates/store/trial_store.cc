@@ -87,6 +87,35 @@ absl::Status QueueIsFull(int64_t waiting_count) {
       "the queue is full: ", waiting_count, " trials wait; try again later"));
 }
 
+// Adds the limits of the trial that was inserted last. Its sequence number
+// stays the last row's.
+absl::Status InsertLimits(SqliteDatabase* database,
+                          const SubmitterLimits& limits) {
+  if (limits.most_budget_bytes == 0 && limits.most_seconds == 0) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<SqliteStatement> insert = database->Prepare(
+      "INSERT INTO trial_limit VALUES(last_insert_rowid(), ?, ?)");
+  if (!insert.ok()) return insert.status();
+  return insert->BindInt(1, limits.most_budget_bytes)
+      .BindInt(2, limits.most_seconds)
+      .Run();
+}
+
+absl::Status ReadLimits(SqliteDatabase* database, StoredTrial* trial) {
+  absl::StatusOr<SqliteStatement> select = database->Prepare(
+      "SELECT most_budget_bytes, most_seconds FROM trial_limit "
+      "WHERE sequence = ?");
+  if (!select.ok()) return select.status();
+  const absl::StatusOr<bool> has_row =
+      select->BindInt(1, trial->sequence).Step();
+  if (!has_row.ok()) return has_row.status();
+  if (!*has_row) return absl::OkStatus();
+  trial->limits.most_budget_bytes = select->Int(0);
+  trial->limits.most_seconds = select->Int(1);
+  return absl::OkStatus();
+}
+
 absl::Status TooManyOfSubmitter(absl::string_view submitter, int64_t most) {
   return absl::UnavailableError(
       absl::StrCat("the token '", submitter,
@@ -301,7 +330,7 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
   if (*waiting >= options_.most_waiting) {
     return QueueIsFull(*waiting);
   }
-  if (trial.most_undecided > 0) {
+  if (trial.limits.most_undecided > 0) {
     absl::StatusOr<SqliteStatement> count = database->Prepare(
         "SELECT count(*) FROM trial WHERE decided_order IS NULL AND "
         "submitter = ?");
@@ -309,8 +338,8 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
     const absl::StatusOr<bool> has_row =
         count->BindText(1, trial.submitter).Step();
     if (!has_row.ok()) return has_row.status();
-    if (count->Int(0) >= trial.most_undecided) {
-      return TooManyOfSubmitter(trial.submitter, trial.most_undecided);
+    if (count->Int(0) >= trial.limits.most_undecided) {
+      return TooManyOfSubmitter(trial.submitter, trial.limits.most_undecided);
     }
   }
   absl::StatusOr<SqliteStatement> insert = database->Prepare(
@@ -323,6 +352,8 @@ absl::Status TrialStore::Insert(SqliteDatabase* database, const NewTrial& trial,
                             .BindText(4, trial.submitter)
                             .BindInt(5, Now())
                             .Run();
+  if (!status.ok()) return status;
+  status = InsertLimits(database, trial.limits);
   if (!status.ok()) return status;
   absl::StatusOr<SqliteStatement> bundle = database->Prepare(
       "INSERT INTO bundle VALUES(?, ?, last_insert_rowid()) "
@@ -383,6 +414,10 @@ absl::StatusOr<absl::optional<StoredTrial>> TrialStore::Claim() {
             TrialOfSequence(database, sequence);
         if (!found.ok()) return found.status();
         claimed = *std::move(found);
+        if (claimed.has_value()) {
+          const absl::Status read = ReadLimits(database, &*claimed);
+          if (!read.ok()) return read;
+        }
         return SealTrial(database, sequence);
       },
       Durability::kKeepOnCrash);

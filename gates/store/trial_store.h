@@ -59,6 +59,7 @@
 #include "footprint/gates/store/bundle_folder.h"
 #include "footprint/gates/store/group_commit.h"
 #include "footprint/gates/store/sqlite_database.h"
+#include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/store/unfinished_trials.h"
 
 namespace footprint {
@@ -81,9 +82,8 @@ struct NewTrial {
   std::string bundle_sha256;
   std::string deployment;
   std::string submitter;
-  // The number of the submitter's undecided trials, this one included, beyond
-  // which it is refused. 0: no limit.
-  int64_t most_undecided = 0;
+  // If this would be one trial too many without a verdict, it is refused.
+  SubmitterLimits limits;
 };
 
 enum class TrialState { kWaiting, kRunning, kDecided };
@@ -104,6 +104,9 @@ struct StoredTrial {
   int decision = 0;
   // The result that Decide got. Only Find and Claim set it.
   std::string result;
+  // The limits of budget and time that it was submitted with. Only Claim sets
+  // them.
+  SubmitterLimits limits;
 };
 
 struct Submission {

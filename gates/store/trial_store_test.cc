@@ -301,7 +301,7 @@ TEST(TrialStoreTest, ASubmitterHasAsManyUndecidedTrialsAsAllowed) {
   ASSERT_THAT(SubmitBytes(store.get(), "bundle"), IsOk());
   const auto submit = [&](const std::string& submitter, int number) {
     NewTrial trial = MakeTrialOf(submitter, number);
-    trial.most_undecided = 2;
+    trial.limits.most_undecided = 2;
     return store->Submit(trial);
   };
   ASSERT_THAT(submit("a", 1), IsOk());
@@ -324,6 +324,22 @@ TEST(TrialStoreTest, ASubmitterHasAsManyUndecidedTrialsAsAllowed) {
     break;
   }
   EXPECT_THAT(submit("a", 3), IsOk());
+}
+
+TEST(TrialStoreTest, LimitsOfBudgetAndTimeStayWithTheTrial) {
+  auto store = OpenStore("limits");
+  ASSERT_THAT(SubmitBytes(store.get(), "bundle"), IsOk());
+  NewTrial trial = MakeTrialOf("limited", 1);
+  trial.limits.most_budget_bytes = int64_t{5} << 30;
+  trial.limits.most_seconds = 90;
+  ASSERT_THAT(store->Submit(trial), IsOk());
+  store.reset();
+  store = OpenStore("limits");
+  EXPECT_EQ((*store->Claim())->limits.most_budget_bytes, 0);
+  const absl::StatusOr<absl::optional<StoredTrial>> claimed = store->Claim();
+  ASSERT_THAT(claimed, IsOk());
+  EXPECT_EQ((*claimed)->limits.most_budget_bytes, int64_t{5} << 30);
+  EXPECT_EQ((*claimed)->limits.most_seconds, 90);
 }
 
 TEST(TrialStoreTest, AQueueThatFillsDuringAnUploadRefuses) {

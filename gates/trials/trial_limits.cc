@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "footprint/base/text/format_bytes.h"
 #include "footprint/base/text/near_names.h"
 #include "footprint/base/text/report_escape.h"
 
@@ -50,6 +51,23 @@ absl::StatusOr<int64_t> FindBudget(const TrialRequest& request,
   return UnknownDevice(request, manifest.device());
 }
 
+// Returns the budget within the submitter's limit. An operator's budget is
+// lowered to it; a bundle that asks for more is refused.
+absl::StatusOr<int64_t> LimitBudget(const TrialRequest& request,
+                                    int64_t budget_bytes) {
+  const int64_t most_bytes = request.most_budget_bytes();
+  if (most_bytes == 0) return budget_bytes;
+  if (budget_bytes == 0) return most_bytes;
+  if (budget_bytes <= most_bytes || request.budget_bytes() > 0) {
+    return std::min(budget_bytes, most_bytes);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the manifest asks for a budget of ", FormatBytes(budget_bytes),
+      ", and the submitter's token allows at most ", FormatBytes(most_bytes),
+      "; lower budget_bytes, or ask the server's operator for a token with a "
+      "larger --most_budget"));
+}
+
 int64_t ComputeMeasuringLimit(const TrialRequest& request, int64_t budget_bytes,
                               int64_t room_bytes) {
   int64_t limit_bytes = request.measuring_limit_bytes();
@@ -64,9 +82,11 @@ int64_t ComputeMeasuringLimit(const TrialRequest& request, int64_t budget_bytes,
 
 int ComputeTimeLimit(const TrialRequest& request,
                      const BundleManifest& manifest) {
-  const int asked = request.time_limit_seconds() > 0
-                        ? request.time_limit_seconds()
-                        : kDefaultTimeLimitSeconds;
+  int asked = request.time_limit_seconds() > 0 ? request.time_limit_seconds()
+                                               : kDefaultTimeLimitSeconds;
+  if (request.most_time_limit_seconds() > 0) {
+    asked = std::min(asked, request.most_time_limit_seconds());
+  }
   return manifest.time_limit_seconds() > 0
              ? std::min(asked, manifest.time_limit_seconds())
              : asked;
@@ -101,7 +121,10 @@ void SetCommand(const TrialRequest& request, const BundleManifest& manifest,
 absl::StatusOr<TrialLimits> ComputeTrialLimits(const TrialRequest& request,
                                                const BundleManifest& manifest,
                                                int64_t room_bytes) {
-  const absl::StatusOr<int64_t> budget_bytes = FindBudget(request, manifest);
+  const absl::StatusOr<int64_t> wanted_bytes = FindBudget(request, manifest);
+  if (!wanted_bytes.ok()) return wanted_bytes.status();
+  const absl::StatusOr<int64_t> budget_bytes =
+      LimitBudget(request, *wanted_bytes);
   if (!budget_bytes.ok()) return budget_bytes.status();
   TrialLimits limits;
   limits.budget_bytes = *budget_bytes;

@@ -66,6 +66,31 @@ TEST_F(TrialLimitsTest, TheSmallerOfDeviceAndManifestIsTheBudget) {
   EXPECT_EQ(Compute().budget_bytes, 64 * kMiB);
 }
 
+TEST_F(TrialLimitsTest, TheSubmittersLimitHoldsForEveryBudget) {
+  request_.set_most_budget_bytes(100 * kMiB);
+  EXPECT_EQ(Compute().budget_bytes, 100 * kMiB) << "without any budget";
+  manifest_.set_budget_bytes(100 * kMiB);
+  EXPECT_EQ(Compute().budget_bytes, 100 * kMiB);
+  manifest_.set_budget_bytes(10 * kMiB);
+  EXPECT_EQ(Compute().budget_bytes, 10 * kMiB);
+  manifest_.set_budget_bytes(100 * kMiB + 1);
+  EXPECT_THAT(ComputeTrialLimits(request_, manifest_, kRoomBytes),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the submitter's token allows at most 100")));
+  // The operator's budget is the same for all, and nobody asked for it.
+  request_.set_budget_bytes(200 * kMiB);
+  EXPECT_EQ(Compute().budget_bytes, 100 * kMiB);
+}
+
+TEST_F(TrialLimitsTest, TheSubmittersTimeIsTheLongest) {
+  request_.set_most_time_limit_seconds(20);
+  EXPECT_EQ(Compute().time_limit_seconds, 20);
+  manifest_.set_time_limit_seconds(50);
+  EXPECT_EQ(Compute().time_limit_seconds, 20);
+  manifest_.set_time_limit_seconds(5);
+  EXPECT_EQ(Compute().time_limit_seconds, 5);
+}
+
 TEST_F(TrialLimitsTest, AnUnknownDeviceIsNamedWithThoseThatAreKnown) {
   AddDevice("watch", 64 * kMiB);
   AddDevice("phone", 512 * kMiB);

@@ -1,0 +1,29 @@
+// What the token of a bundle's submitter allows.
+//
+//   SubmitterLimits limits;
+//   limits.most_budget_bytes = 1 << 30;
+//
+// A value type: copies are independent. Memory: 24 bytes.
+
+#ifndef FOOTPRINT_GATES_STORE_SUBMITTER_LIMITS_H_
+#define FOOTPRINT_GATES_STORE_SUBMITTER_LIMITS_H_
+
+#include <cstdint>
+
+namespace footprint {
+
+// 0 stands for no limit.
+struct SubmitterLimits {
+  // The largest budget that a bundle may ask for.
+  int64_t most_budget_bytes = 0;
+  // The longest time of a run.
+  int64_t most_seconds = 0;
+  // The number of the submitter's trials without a verdict.
+  int64_t most_undecided = 0;
+};
+
+}  // namespace footprint
+
+// Tested by trial_store_test.
+
+#endif  // FOOTPRINT_GATES_STORE_SUBMITTER_LIMITS_H_
