@@ -125,6 +125,16 @@ else
   sed -i 's/device.*/device: "bx"/' model/bundle.textproto
   expect 2 "$submit" model --server="$address"
   says out "did you mean"
+  # A token's own limits, which the running server learns from the file.
+  sed -i 's/device.*/budget_bytes: 67108864/' model/bundle.textproto
+  "$serve" token add small --most_budget=32MiB --most_time=1 >small_token 2>err
+  expect 2 "$submit" model --server="$address" --token_file=small_token
+  says out "the submitter's token allows at most 32.0 MiB"
+  sed -i 's/67108864/33554432/' model/bundle.textproto
+  expect 0 "$submit" model --server="$address" --token_file=small_token
+  printf '#!/bin/sh\nexec sleep 60\n' >model/run.sh
+  expect 3 "$submit" model --server="$address" --token_file=small_token
+  says out "did not end in 1 s"
 fi
 kill $server
 trap - EXIT
