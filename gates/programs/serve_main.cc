@@ -35,6 +35,7 @@
 #include "footprint/gates/programs/server_folders.h"
 #include "footprint/gates/sandbox/host.h"
 #include "footprint/gates/server/access_tokens.h"
+#include "footprint/gates/server/audit_log.h"
 #include "footprint/gates/server/validation_page.h"
 #include "footprint/gates/server/validation_server.h"
 #include "footprint/gates/store/bundle_folder.h"
@@ -62,7 +63,7 @@ The first start makes a token for this machine's `submit`. Tokens of others are
 added and removed while the server runs; it keeps their hashes alone.
 
 Flags
-  --store=FOLDER           database, bundles, tokens and backups
+  --store=FOLDER           database, bundles, tokens, backups and audit log
                            (~/.local/share/footprint)
   --host=ADDRESS           where to listen (127.0.0.1, this machine alone)
   --port=NUMBER            (7878)
@@ -396,7 +397,16 @@ absl::StatusOr<SubmitterLimits> ReadLimits(const CommandFlags& flags) {
   return limits;
 }
 
-absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
+absl::Status RecordTokenChange(const std::string& store_folder,
+                               const char* action, const std::string& name) {
+  return AppendToAuditLog(
+      MakeAuditLogPath(store_folder), static_cast<int64_t>(std::time(nullptr)),
+      {absl::StrCat("uid ", getuid()), action, {{"token", name}}});
+}
+
+absl::Status ManageTokens(const CommandFlags& flags,
+                          const std::string& store_folder) {
+  const std::string path = MakeTokenPath(store_folder);
   const std::vector<std::string>& words = flags.words();
   const std::string verb = words.size() > 1 ? words[1] : "";
   // `token list`
@@ -418,7 +428,9 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   }
   // `token remove NAME`
   if (verb == "remove" && words.size() == 3) {
-    return RemoveAccessToken(path, words[2]);
+    const absl::Status recorded =
+        RecordTokenChange(store_folder, "token remove", words[2]);
+    return recorded.ok() ? RemoveAccessToken(path, words[2]) : recorded;
   }
   // `token add NAME`
   if (verb != "add" || words.size() != 3) {
@@ -432,6 +444,9 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   if (!expiry.ok()) return expiry.status();
   const absl::StatusOr<SubmitterLimits> limits = ReadLimits(flags);
   if (!limits.ok()) return limits.status();
+  const absl::Status recorded =
+      RecordTokenChange(store_folder, "token add", words[2]);
+  if (!recorded.ok()) return recorded;
   const absl::StatusOr<std::string> token =
       AddAccessToken(path, {words[2], *scopes, *expiry, *limits});
   if (!token.ok()) return token.status();
@@ -464,7 +479,7 @@ int Main(const std::vector<std::string>& arguments) {
     if (flags->words().empty()) {
       status = Serve(*flags, store_folder);
     } else if (flags->words()[0] == "token") {
-      status = ManageTokens(*flags, MakeTokenPath(store_folder));
+      status = ManageTokens(*flags, store_folder);
     } else {
       status = absl::InvalidArgumentError(
           absl::StrCat("no command '", flags->words()[0], "'; see --help"));

@@ -47,6 +47,8 @@ expect 2 "$serve" token add idle --most_budget=much
 expect 2 "$serve" token add idle --most_waiting=0
 says err "leave it out for no limit"
 expect 0 "$serve" token remove batch
+grep -q "\"who\":\"uid $(id -u)\",\"action\":\"token remove\",\"token\":\"batch\"" \
+  "$HOME/.local/share/footprint/audit.jsonl" || fail "the audit log lacks the removal"
 expect 2 "$serve" --despite_missing --port=70000
 says err "--port wants a number"
 expect 2 "$serve" --despite_missing --mode=off

@@ -21,6 +21,7 @@
 #include "footprint/gates/explaining/profile_diff.h"
 #include "footprint/gates/reports/report_formats.h"
 #include "footprint/gates/reports/verdict_words.h"
+#include "footprint/gates/server/audit_log.h"
 #include "nlohmann/json.hpp"
 
 namespace footprint {
@@ -191,10 +192,22 @@ ValidationApi::ValidationApi(TrialStore* store, TrialQueue* queue,
       options_(options),
       limit_(options.most_requests_at_once, options.requests_per_second) {}
 
+int64_t ValidationApi::Now() const {
+  return options_.now_unix_seconds ? options_.now_unix_seconds()
+                                   : UnixSeconds();
+}
+
+absl::Status ValidationApi::Record(
+    const AccessGrant& grant, const char* action,
+    std::vector<std::pair<std::string, std::string>> details) const {
+  if (options_.audit_log_path.empty()) return absl::OkStatus();
+  return AppendToAuditLog(options_.audit_log_path, Now(),
+                          {grant.name, action, std::move(details)});
+}
+
 std::variant<ApiResponse, AccessGrant> ValidationApi::Admit(
     const ApiRequest& request, unsigned scope) {
-  const int64_t now =
-      options_.now_unix_seconds ? options_.now_unix_seconds() : UnixSeconds();
+  const int64_t now = Now();
   absl::StatusOr<AccessGrant> grant =
       request.token.empty()
           ? absl::UnauthenticatedError(
@@ -304,18 +317,16 @@ ApiResponse ValidationApi::EndUpload(const ApiRequest& request,
   if (!finished.ok()) return ErrorResponse(finished);
   // BeginUpload has admitted and counted the request, so only the token is
   // checked again.
-  const absl::StatusOr<AccessGrant> grant = tokens_->Check(
-      request.token,
-      options_.now_unix_seconds ? options_.now_unix_seconds() : UnixSeconds());
+  const absl::StatusOr<AccessGrant> grant =
+      tokens_->Check(request.token, Now());
   if (!grant.ok()) return ErrorResponse(grant.status());
   return Submit(request, *grant);
 }
 
 ApiResponse ValidationApi::SubmitKnown(const ApiRequest& request,
                                        const std::string& /*id*/) {
-  const absl::StatusOr<AccessGrant> grant = tokens_->Check(
-      request.token,
-      options_.now_unix_seconds ? options_.now_unix_seconds() : UnixSeconds());
+  const absl::StatusOr<AccessGrant> grant =
+      tokens_->Check(request.token, Now());
   if (!grant.ok()) return ErrorResponse(grant.status());
   return Submit(request, *grant);
 }
@@ -358,8 +369,13 @@ ApiResponse ValidationApi::Submit(const ApiRequest& request,
                          "deployment by at most 200 bytes of UTF-8 without "
                          "control characters");
   }
-  const absl::StatusOr<Submission> submission =
-      SubmitOrFind(trial, QueryValue(request, "again", "") == "1");
+  const bool is_again = QueryValue(request, "again", "") == "1";
+  const absl::Status recorded = Record(grant, "submit",
+                                       {{"bundle_sha256", trial.bundle_sha256},
+                                        {"deployment", trial.deployment},
+                                        {"again", is_again ? "1" : "0"}});
+  if (!recorded.ok()) return ErrorResponse(recorded);
+  const absl::StatusOr<Submission> submission = SubmitOrFind(trial, is_again);
   if (!submission.ok()) return ErrorResponse(submission.status());
   ++submission_count_;
   if (submission->is_new) queue_->NoticeSubmission();
@@ -587,8 +603,13 @@ ApiResponse ValidationApi::ShowMetrics(const ApiRequest& /*request*/,
   return response;
 }
 
-ApiResponse ValidationApi::BackUp(const ApiRequest& /*request*/,
+ApiResponse ValidationApi::BackUp(const ApiRequest& request,
                                   const std::string& /*id*/) {
+  const absl::StatusOr<AccessGrant> grant =
+      tokens_->Check(request.token, Now());
+  if (!grant.ok()) return ErrorResponse(grant.status());
+  const absl::Status recorded = Record(*grant, "backup", {});
+  if (!recorded.ok()) return ErrorResponse(recorded);
   const absl::Status made = MakeFolder(options_.backups_folder);
   if (!made.ok()) return ErrorResponse(made);
   // A clock may jump back, so a name may be taken.

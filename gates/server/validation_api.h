@@ -26,7 +26,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -75,6 +77,9 @@ struct ApiOptions {
   int64_t most_bundle_bytes = int64_t{1} << 30;
   // The folder in which POST /v1/backups makes backups.
   std::string backups_folder;
+  // The file that gets an entry for each change that a token asks for (see
+  // audit_log.h). Empty: none.
+  std::string audit_log_path;
   double most_requests_at_once = 1000;
   double requests_per_second = 500;
   // A clock for tests; empty for the system's.
@@ -110,6 +115,11 @@ class ValidationApi {
   // Returns the token's rights, or the answer that refuses it.
   std::variant<ApiResponse, AccessGrant> Admit(const ApiRequest& request,
                                                unsigned scope);
+  int64_t Now() const;
+  // Writes an entry of the audit log.
+  absl::Status Record(
+      const AccessGrant& grant, const char* action,
+      std::vector<std::pair<std::string, std::string>> details) const;
   ApiResponse Submit(const ApiRequest& request, const AccessGrant& grant);
   // Returns the bundle's last trial, or submits a new one if it may have one.
   absl::StatusOr<Submission> SubmitOrFind(NewTrial trial, bool is_again);

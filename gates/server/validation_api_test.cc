@@ -92,6 +92,34 @@ TEST(ValidationApiTest, ATokenHasAsManyWaitingTrialsAsAllowed) {
   while (Send(server, limited, "accept c").status == 503) usleep(1000);
 }
 
+TEST(ValidationApiTest, ChangesAreInTheAuditLogOrNotMade) {
+  ApiOptions options;
+  options.audit_log_path = TestPath("audit.jsonl");
+  ExampleServer server("audited", {}, options);
+  EXPECT_EQ(Send(server, server.token(), "accept a").status, 202);
+  EXPECT_EQ(
+      server.api()->Answer({"POST", "/v1/backups", {}, server.token()}).status,
+      201);
+  EXPECT_EQ(
+      server.api()->Answer({"GET", "/v1/trials", {}, server.token()}).status,
+      200);
+  EXPECT_THAT(
+      ReadTestFile(options.audit_log_path),
+      testing::MatchesRegex(
+          "[{]\"time\":\"[^\"]*\",\"who\":\"all\",\"action\":\"submit\","
+          "\"bundle_sha256\":\"[0-9a-f]*\",\"deployment\":\"\",\"again\":"
+          "\"0\"[}]\n[{][^\n]*\"action\":\"backup\"[}]\n"));
+  // Where nothing can be written, nothing is changed.
+  options.audit_log_path = "/dev/full";
+  ExampleServer full("audit_full", {}, options);
+  EXPECT_EQ(Send(full, full.token(), "accept a").status, 507);
+  EXPECT_EQ(
+      full.api()->Answer({"POST", "/v1/backups", {}, full.token()}).status,
+      507);
+  EXPECT_EQ(full.api()->Answer({"GET", "/v1/trials", {}, full.token()}).body,
+            "{\"trials\":[]}\n");
+}
+
 TEST(ValidationApiTest, OtherLimitsAreAnotherTrial) {
   ExampleServer server("other_limits");
   SubmitterLimits limits;

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "footprint/base/files/file_error.h"
 #include "footprint/gates/server/access_tokens.h"
+#include "footprint/gates/server/audit_log.h"
 
 namespace footprint {
 namespace {
@@ -83,6 +84,7 @@ absl::Status ServeUntilSignalled(
   TrialQueue queue(store->get(), run, options.queue);
   ApiOptions api_options = options.api;
   api_options.backups_folder = options.store_folder + "/backups";
+  api_options.audit_log_path = MakeAuditLogPath(options.store_folder);
   ValidationApi api(store->get(), &queue, &tokens, api_options);
   const absl::StatusOr<std::unique_ptr<HttpServer>> http =
       HttpServer::Start(&api, options.http);

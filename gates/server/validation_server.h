@@ -33,7 +33,8 @@
 namespace footprint {
 
 struct ValidationServerOptions {
-  // The folder of the database, the bundles, the tokens and the backups.
+  // The folder of the database, the bundles, the tokens, the backups and the
+  // audit log.
   std::string store_folder;
   TrialStoreOptions store;
   TrialQueueOptions queue;

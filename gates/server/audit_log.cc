@@ -1,0 +1,58 @@
+#include "footprint/gates/server/audit_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "footprint/base/files/file_descriptor.h"
+#include "footprint/base/files/file_error.h"
+#include "footprint/base/files/read_write.h"
+#include "nlohmann/json.hpp"
+
+namespace footprint {
+namespace {
+
+constexpr mode_t kOwnerOnly = 0600;
+
+// Returns whether the file's last byte ends a line, or there is none.
+bool EndsWithLine(int descriptor) {
+  struct stat about = {};
+  char last = '\n';
+  return fstat(descriptor, &about) != 0 || about.st_size == 0 ||
+         ReadAt(descriptor, about.st_size - 1, 1, &last) != 1 || last == '\n';
+}
+
+}  // namespace
+
+std::string MakeAuditLogPath(const std::string& store_folder) {
+  return store_folder + "/audit.jsonl";
+}
+
+absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
+                              const AuditEntry& entry) {
+  nlohmann::ordered_json line = {
+      {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
+                                absl::FromUnixSeconds(now_unix_seconds),
+                                absl::UTCTimeZone())},
+      {"who", entry.who},
+      {"action", entry.action},
+  };
+  for (const auto& [name, value] : entry.details) line[name] = value;
+  // Names and labels that are not UTF-8 are written with replacements.
+  const std::string text = line.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const FileDescriptor file(
+      open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, kOwnerOnly));
+  if (!file.is_open()) return FileError(errno, path, "cannot be opened");
+  // A single write, which entries of other processes cannot divide.
+  const std::string bytes =
+      absl::StrCat(EndsWithLine(file.get()) ? "" : "\n", text, "\n");
+  return WriteOn(file.get(), bytes.data(), static_cast<int64_t>(bytes.size()))
+             ? absl::OkStatus()
+             : FileError(errno, path, "cannot be written");
+}
+
+}  // namespace footprint

@@ -1,0 +1,48 @@
+// Appends to the server's audit log: who asked for which change, and when.
+//
+//   absl::Status status = AppendToAuditLog(
+//       "/var/lib/footprint/audit.jsonl", 1764400000,
+//       {"ci", "submit", {{"bundle_sha256", digest}}});
+//
+// An entry is one line of JSON: {"time": "2026-11-29T08:00:00Z", "who": "ci",
+// "action": "submit", "bundle_sha256": ...}. A caller writes the entry before
+// it makes the change, and makes none if the entry cannot be written. So each
+// change has an entry, and an entry may be of a change that failed later.
+//
+// The file is opened for each entry, so that other programs may move it away at
+// any time. Only its owner can read it. If an earlier entry was cut off, for
+// instance by a full disk, the next one begins a new line.
+//
+// Thread-safe, in several processes too. Memory: the line. Time: a write to the
+// page cache; the entry survives a killed process, but not a loss of power.
+
+#ifndef FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
+#define FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace footprint {
+
+struct AuditEntry {
+  // The name of a token, or "uid 1000" of a user of this machine.
+  std::string who;
+  std::string action;
+  // Further fields, by name; none is called "time", "who" or "action".
+  std::vector<std::pair<std::string, std::string>> details;
+};
+
+// Returns the path of a store's audit log.
+std::string MakeAuditLogPath(const std::string& store_folder);
+
+// Errors: FileError's, such as ResourceExhausted for a full disk.
+absl::Status AppendToAuditLog(const std::string& path, int64_t now_unix_seconds,
+                              const AuditEntry& entry);
+
+}  // namespace footprint
+
+#endif  // FOOTPRINT_GATES_SERVER_AUDIT_LOG_H_
