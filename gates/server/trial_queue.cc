@@ -88,6 +88,7 @@ bool TrialQueue::RunNext() {
   if (!claimed.ok()) return WaitToRetry();
   if (!claimed->has_value()) return false;
   const StoredTrial& trial = **claimed;
+  const absl::Time start = absl::Now();
   const absl::optional<StoredResult> result = FindResult(trial);
   TrialOutcome outcome;
   bool is_kept = false;
@@ -97,7 +98,16 @@ bool TrialQueue::RunNext() {
     outcome.result = result->SerializeAsString();
     is_kept = Keep(trial.sequence, outcome);
   }
-  if (!is_kept) store_->Release(trial.sequence);
+  if (is_kept) {
+    waiting_histograms_.Add(
+        trial.submitter,
+        absl::ToDoubleSeconds(
+            start - absl::FromUnixSeconds(trial.submitted_unix_seconds)));
+    running_histograms_.Add(trial.submitter,
+                            absl::ToDoubleSeconds(absl::Now() - start));
+  } else {
+    store_->Release(trial.sequence);
+  }
   MutexLock lock(&mutex_);
   stages_.erase(trial.sequence);
   const auto decision = static_cast<size_t>(outcome.decision);

@@ -37,6 +37,7 @@
 #include "absl/types/optional.h"
 #include "footprint/base/threads/mutex.h"
 #include "footprint/gates/judge/gate.pb.h"
+#include "footprint/gates/server/duration_histograms.h"
 #include "footprint/gates/server/stored_result.pb.h"
 #include "footprint/gates/store/submitter_limits.h"
 #include "footprint/gates/store/trial_store.h"
@@ -85,6 +86,10 @@ class TrialQueue {
   // Returns the stage of a running trial; empty for any other.
   std::string FindStage(int64_t sequence) const;
   DecisionCounts Decided() const;
+  // How long trials that were decided since the start waited until their last
+  // attempt, and how long that took, by submitter.
+  const DurationHistograms& waiting() const { return waiting_histograms_; }
+  const DurationHistograms& running() const { return running_histograms_; }
 
  private:
   void Work();
@@ -111,6 +116,8 @@ class TrialQueue {
   int64_t submission_count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<int64_t, std::string> stages_ ABSL_GUARDED_BY(mutex_);
   DecisionCounts decided_ ABSL_GUARDED_BY(mutex_) = {};
+  DurationHistograms waiting_histograms_;
+  DurationHistograms running_histograms_;
 };
 
 }  // namespace footprint

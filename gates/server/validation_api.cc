@@ -599,6 +599,13 @@ ApiResponse ValidationApi::ShowMetrics(const ApiRequest& /*request*/,
                     Decision_Name(static_cast<Decision>(i)), "\"} ", decided[i],
                     "\n");
   }
+  queue_->waiting().AppendMetric(
+      "waiting_seconds",
+      "Time from a submission to the attempt that was decided, by token.",
+      text);
+  queue_->running().AppendMetric(
+      "running_seconds", "Time of the attempt that was decided, by token.",
+      text);
   absl::StrAppend(text, "# EOF\n");
   return response;
 }

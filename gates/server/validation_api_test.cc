@@ -120,6 +120,23 @@ TEST(ValidationApiTest, ChangesAreInTheAuditLogOrNotMade) {
             "{\"trials\":[]}\n");
 }
 
+TEST(ValidationApiTest, MetricsTellTheTimesOfEachToken) {
+  ExampleServer server("times");
+  const std::string ci = server.AddToken("ci", kSubmitScope);
+  while (Send(server, ci, "accept a").status != 200) usleep(1000);
+  std::string metrics;
+  while (!absl::StrContains(metrics, "running_seconds_count")) {
+    usleep(1000);
+    metrics =
+        server.api()->Answer({"GET", "/v1/metrics", {}, server.token()}).body;
+  }
+  EXPECT_THAT(metrics, HasSubstr("\nfootprint_waiting_seconds_bucket{token=\"ci"
+                                 "\",le=\"+Inf\"} 1\n"));
+  EXPECT_THAT(metrics,
+              HasSubstr("\nfootprint_running_seconds_count{token=\"ci\"} 1\n"));
+  EXPECT_THAT(metrics, testing::EndsWith("# EOF\n"));
+}
+
 TEST(ValidationApiTest, OtherLimitsAreAnotherTrial) {
   ExampleServer server("other_limits");
   SubmitterLimits limits;
