@@ -172,7 +172,7 @@ std::vector<Fault> Faults() {
   for (int i = 0; i < 6; ++i)
     absl::StrAppend(&nested, list, Bytes(uint64_t{1}));
   return {
-      {"magic", "GGML" + data, "no GGUF file"},
+      {"magic", "GGML" + data, "is not a GGUF file"},
       {"many tensors", Begin(uint64_t{1} << 60, 0) + data,
        "tensors do not fit"},
       {"all tensors", Begin(~uint64_t{0}, 0) + data, "tensors do not fit"},

@@ -1,5 +1,6 @@
 #include "footprint/base/threads/worker_team.h"
 
+#include <new>
 #include <system_error>
 
 namespace footprint {
@@ -12,12 +13,15 @@ constexpr int kLooks = 4000;
 }  // namespace
 
 WorkerTeam::WorkerTeam(int workers) {
+  // The caller learns from size() that fewer threads started.
   try {
+    // A reallocation that fails would destroy threads that run.
+    threads_.reserve(static_cast<size_t>(workers) - 1);
     for (int worker = 1; worker < workers; ++worker) {
       threads_.emplace_back([this, worker] { Work(worker); });
     }
   } catch (const std::system_error&) {
-    // The caller learns of this from size().
+  } catch (const std::bad_alloc&) {
   }
 }
 

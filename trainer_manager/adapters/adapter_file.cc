@@ -22,6 +22,10 @@ using Json = nlohmann::ordered_json;
 // Far above any configuration.
 constexpr int64_t kMostConfigBytes = int64_t{1} << 20;
 
+// The key of the file's metadata that repeats what the configuration says, so
+// that a save that was cut off between the two files is noticed.
+constexpr char kOptionsKey[] = "footprint_lora";
+
 std::string WeightsPath(absl::string_view folder) {
   return absl::StrCat(folder, "/adapter_model.safetensors");
 }
@@ -59,7 +63,14 @@ std::vector<float> Transpose(const Parameters::Parameter& matrix) {
   return transposed;
 }
 
-absl::Status SaveWeights(const ParameterMap& map,
+// The rank, alpha and scaling that matrices were trained with, for the file
+// that holds them.
+std::string DescribeOptions(const LoraOptions& options) {
+  return absl::StrCat("r ", options.rank, ", lora_alpha ", options.alpha,
+                      options.rank_stabilized ? ", use_rslora" : "");
+}
+
+absl::Status SaveWeights(const ParameterMap& map, const LoraOptions& lora,
                          absl::Span<const Parameters::Parameter> parameters,
                          const std::string& path) {
   std::vector<TensorSpec> specs;
@@ -70,7 +81,7 @@ absl::Status SaveWeights(const ParameterMap& map,
     specs.push_back({in_file.name, DType::kF32, shape});
   }
   SafetensorsWriterOptions options;
-  options.metadata = {{"format", "pt"}};
+  options.metadata = {{"format", "pt"}, {kOptionsKey, DescribeOptions(lora)}};
   absl::StatusOr<SafetensorsWriter> writer =
       SafetensorsWriter::Create(path, specs, options);
   if (!writer.ok()) return writer.status();
@@ -178,8 +189,9 @@ class ConfigReader {
     if (!status_.ok()) return;
     const Json* const field = Find(key);
     const std::string value =
-        field == nullptr
-            ? "missing"
+        field == nullptr ? "missing"
+        : field->is_structured()
+            ? field->type_name()  // dump() would recurse as deep as the file
             : field->dump(-1, ' ', false, Json::error_handler_t::replace);
     status_ = absl::InvalidArgumentError(
         absl::StrCat(path_, ": \"", key, "\" is ", value.substr(0, 80), "; ",
@@ -265,8 +277,8 @@ absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           absl::string_view folder) {
   const auto found = FindFileParameters(adapted, parameters);
   if (!found.ok()) return found.status();
-  const absl::Status status =
-      SaveWeights(adapted.file_tensors, *found, WeightsPath(folder));
+  const absl::Status status = SaveWeights(adapted.file_tensors, adapted.options,
+                                          *found, WeightsPath(folder));
   if (!status.ok()) return status;
   return ReplaceFile(ConfigPath(folder), WriteConfig(adapted), ToDisk::kFlush);
 }
@@ -283,6 +295,16 @@ absl::Status LoadAdapters(absl::string_view folder,
   if (!found.ok()) return found.status();
   const auto file = SafetensorsFile::Open(WeightsPath(folder));
   if (!file.ok()) return file.status();
+  const auto& metadata = file->index().metadata();
+  const auto saved = metadata.find(kOptionsKey);
+  if (saved != metadata.end() &&
+      saved->second != DescribeOptions(adapted.options)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        WeightsPath(folder), ": its matrices were trained with ", saved->second,
+        ", and ", ConfigPath(folder), " says ",
+        DescribeOptions(adapted.options),
+        ": the two files are of different saves; save the adapters again"));
+  }
   return LoadTensors(*file, adapted.file_tensors, *found);
 }
 

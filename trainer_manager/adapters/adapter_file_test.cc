@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
@@ -187,6 +188,36 @@ TEST(AdapterFileTest, RefusesConfigurationsOfOtherAdapters) {
                 StatusIs(kInvalid, HasSubstr(c.text)));
     EXPECT_EQ(model.Values("head.weight"), before);
   }
+}
+
+// A save that is cut off between its two files leaves matrices of one training
+// beside the configuration of another.
+TEST(AdapterFileTest, RefusesFilesOfTwoSaves) {
+  const std::string folder = MakeFolder("two_saves");
+  const std::string older = MakeFolder("older_save");
+  LoraOptions options = Options();
+  options.alpha = 4;
+  const Model later(1, options);
+  const Model model(2);
+  ASSERT_THAT(SaveAdapters(model.adapted, *model.parameters, older), IsOk());
+  ASSERT_THAT(SaveAdapters(later.adapted, *later.parameters, folder), IsOk());
+  ASSERT_EQ(rename((older + "/adapter_config.json").c_str(),
+                   (folder + "/adapter_config.json").c_str()),
+            0);
+  EXPECT_THAT(
+      LoadAdapters(folder, model.adapted, model.parameters.get()),
+      StatusIs(kInvalid, HasSubstr("trained with r 2, lora_alpha 4, and")));
+}
+
+TEST(AdapterFileTest, ADeeplyNestedFieldIsNamedByItsType) {
+  const std::string deep =
+      std::string(1 << 19, '[') + std::string(1 << 19, ']');
+  EXPECT_THAT(
+      ParseAdapterConfig("{\"peft_type\": \"LORA\", \"r\": " + deep + "}",
+                         "adapter_config.json")
+          .status(),
+      StatusIs(kInvalid,
+               HasSubstr("\"r\" is array; a whole number is needed")));
 }
 
 TEST(AdapterFileTest, RefusesAdaptersOfAnotherModelAndChangesNothing) {

@@ -140,8 +140,10 @@ absl::Status AdapterBuilder::AddAdapter(const LoraTarget& target, size_t l) {
   adapter.matrices.part = target.part;
   adapter.matrices.parts = target.parts;
   for (const Adapter& other : adapters_of_[l]) {
-    if (other.matrices.part == target.part &&
-        other.matrices.parts == target.parts) {
+    // Part p of n covers the shares from p / n to (p + 1) / n of the units.
+    const LoraMatrices& m = other.matrices;
+    if (m.part * target.parts < (target.part + 1) * m.parts &&
+        target.part * m.parts < (m.part + 1) * target.parts) {
       return Refuse("two targets match the same units of layer \"",
                     adapter.layer, "\"; \"", target.layers, "\" is the second");
     }

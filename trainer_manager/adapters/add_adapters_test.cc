@@ -158,6 +158,8 @@ TEST(AddAdaptersTest, RefusesTargetsThatDoNotFit) {
       {{{"*.relu"}}, "no fully connected layer; \"front.relu\" is of type"},
       {{{"loss"}}, "matches no layer"},
       {{{"*.fc"}, {"back.*"}}, "same units of layer \"back.fc\""},
+      {{{"back.fc", 0, 1, "a"}, {"back.fc", 1, 2, "b"}},
+       "same units of layer \"back.fc\""},
       {{{"*.fc", 0, 1, "fc"}}, "two adapters have the module \"fc\""},
       {{{"*.*", 0, 1, "*.q"}}, "exactly one"},
       {{{"back.fc", 0, 1, "*.q"}}, "exactly one"},

@@ -70,10 +70,10 @@ LiveHandles<footprint_trainer>& Trainers() {
   return *handles;
 }
 
-// A report of a later version is no larger.
+// No later version has a larger report.
 constexpr size_t kMostReportBytes = 1024;
 
-// Texts that need no memory, for where there is none.
+// This text needs no allocation, which would fail when memory is used up.
 constexpr char kNoMemory[] = "out of memory";
 
 struct LastError {

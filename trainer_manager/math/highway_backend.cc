@@ -837,8 +837,8 @@ constexpr double kTeamProducts = 1 << 20;
 class Backend final : public MathBackend {
  public:
   explicit Backend(int threads)
-      : threads_(std::max(threads, 1)),
-        team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr) {}
+      : team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr),
+        threads_(team_ == nullptr ? 1 : team_->size()) {}
 
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
@@ -929,10 +929,11 @@ class Backend final : public MathBackend {
     });
   }
 
-  const int threads_;    // at least 1
   mutable Mutex mutex_;  // one run of the team at a time
   // Null for one thread.
   const std::unique_ptr<WorkerTeam> team_ ABSL_PT_GUARDED_BY(mutex_);
+  // The team's size, which is smaller than wanted where no thread starts.
+  const int threads_;
 };
 
 }  // namespace

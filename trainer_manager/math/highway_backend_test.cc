@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "footprint/base/files/refuse_system_call.h"
 #include "footprint/base/simd/each_vector_target.h"
 #include "gtest/gtest.h"
 
@@ -345,6 +347,22 @@ TEST(HighwayBackendTest, BitsAreThoseOfEveryInstructionSet) {
       EXPECT_TRUE(SameBits(results[i], expected[i])) << i;
     }
   });
+}
+
+// Without a thread the team is its caller alone, which computes every share.
+TEST(HighwayBackendDeathTest, ATeamWithoutThreadsComputesEverything) {
+  const auto run = [] {
+    if (!RefuseThreads()) std::_Exit(3);
+    std::mt19937_64 random(8);
+    const MatrixProduct p = {96, 64, 256};
+    const Values left = RandomValues(p.rows * p.inner, &random);
+    const Values right = RandomValues(p.inner * p.columns, &random);
+    const auto team = MakeTeamBackend(4);
+    const Values alone = Product(HighwayBackend(), p, left, right);
+    const Values of_team = Product(*team, p, left, right);
+    std::_Exit(SameBits(alone, of_team) ? 0 : 4);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 // Products large enough to be dealt, of every shape: few rows, few columns,

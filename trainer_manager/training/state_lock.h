@@ -18,8 +18,10 @@
 
 namespace footprint {
 
-// FailedPrecondition: another training has the file. Otherwise FileError's,
-// such as NotFound for a folder that is not there.
+// Fails with FailedPrecondition if another training has the file, or if the
+// lock's file belongs to another user. Otherwise fails as FileError does: with
+// NotFound if the folder is missing, with PermissionDenied if it is not
+// writable.
 absl::StatusOr<FileLock> LockTrainingState(const std::string& path);
 
 }  // namespace footprint

@@ -1,6 +1,7 @@
 #include "footprint/trainer_manager/training/state_lock.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,36 @@ TEST(StateLockTest, AProcessThatIsKilledLeavesNoLock) {
   EXPECT_THAT(LockTrainingState(path).status(), IsOk());
   close(ready[0]);
   close(ready[1]);
+}
+
+// Runs in a child, since root could open every file.
+TEST(StateLockTest, AnotherUsersLockIsNotPassedOver) {
+  if (geteuid() != 0) GTEST_SKIP() << "NOT TESTED: only root changes its user";
+  const std::string shared = TestPath("shared");
+  ASSERT_EQ(mkdir(shared.c_str(), 0700), 0);
+  ASSERT_EQ(chmod(shared.c_str(), 0777), 0);
+  const std::string path = shared + "/state.safetensors";
+  ASSERT_THAT(LockTrainingState(path), IsOk());
+  ASSERT_EQ(chmod((path + ".lock").c_str(), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    // The folders above belong to root alone.
+    if (chdir(shared.c_str()) != 0 || seteuid(65534) != 0) _exit(1);
+    const absl::Status other = LockTrainingState("state.safetensors").status();
+    const bool is_named =
+        absl::IsFailedPrecondition(other) &&
+        other.message().find("another user") != std::string::npos;
+    if (seteuid(0) != 0 || chmod(".", 0555) != 0 || seteuid(65534) != 0) {
+      _exit(2);
+    }
+    const absl::Status read_only =
+        LockTrainingState("other.safetensors").status();
+    _exit(!is_named ? 3 : absl::IsPermissionDenied(read_only) ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(StateLockTest, AMissingFolderIsNamed) {
