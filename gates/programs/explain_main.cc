@@ -1,5 +1,5 @@
-// Explains everything that is known about a gate. memory_gate_suite runs it and
-// gives it a manifest.
+// Explains everything that is known about a gate. The targets of
+// memory_gate_suite run this program with a manifest of their files.
 
 #include <set>
 #include <string>
@@ -58,8 +58,8 @@ int FindExitStatus(const std::vector<GateExplanation>& explanations) {
   return 0;
 }
 
-// Returns the label of all profiles; empty if they have several labels or there
-// are none.
+// Returns the label that all profiles share, or an empty text if their labels
+// differ or there are no profiles.
 std::string FindOnlyLabel(const GateInput& input) {
   std::set<std::string> labels;
   for (const MemoryProfile& profile : input.profiles) {
@@ -73,6 +73,7 @@ int Explain(const CommandFlags& flags, bool is_json) {
   options.benchmark = flags.Value("benchmark", "*");
   options.has_every_rule = flags.Has("all");
   options.update_target = SuiteEvaluationOptions(flags).update_target;
+  // `options.before` refers to these profiles.
   std::vector<MemoryProfile> before;
   if (flags.Has("before")) {
     absl::StatusOr<std::vector<MemoryProfile>> read =
@@ -83,6 +84,7 @@ int Explain(const CommandFlags& flags, bool is_json) {
   }
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  // A suite of one label needs no name of a gate.
   options.gate = flags.words().empty() ? FindOnlyLabel(suite->input)
                                        : flags.words().front();
   if (options.gate.empty()) {

@@ -77,7 +77,7 @@ std::string HostText(const HostDescription& host) {
 
 // Prints the decision before the profiled run, which takes several times as
 // long.
-void TellDecision(const TrialResult& result) {
+void PrintDecision(const TrialResult& result) {
   std::fprintf(stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
                std::string(Decision_Name(result.verdict().decision())).c_str(),
                EscapeForTerminal(result.reason()).c_str());
@@ -149,7 +149,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   // Runs the trial and writes its verdict.
   TrialSurroundings surroundings;
-  if (!request.is_unexplained()) surroundings.on_decided = TellDecision;
+  if (!request.is_unexplained()) surroundings.on_decided = PrintDecision;
   const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   const absl::Status written = WriteVerdict(

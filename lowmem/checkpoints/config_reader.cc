@@ -8,9 +8,10 @@
 namespace footprint {
 namespace {
 
-// Far larger than in any model, and so small that no product of two overflows.
+// The limit is far above the extents of any model, and the product of two
+// extents does not overflow.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
-// Far larger than any config, even one that names thousands of labels.
+// Configs are far smaller, even those that name thousands of labels.
 constexpr int64_t kLargestConfigBytes = 4 << 20;
 
 }  // namespace
@@ -55,6 +56,7 @@ int64_t ConfigReader::CountOr(const char* key, int64_t otherwise) {
 }
 
 int64_t ConfigReader::Extent(const char* key) {
+  // A null value is an error of its own here, unlike a missing key.
   const auto found = json_.find(key);
   if (found != json_.end()) return CheckedExtent(key, *found);
   Fail(key, "is missing");
@@ -154,7 +156,7 @@ Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);
   if (name == "gelu") return Activation::kGelu;
-  // Both are names of the same function.
+  // These are two names of one function, the approximation by tanh.
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") {
     return Activation::kGeluTanh;
   }
