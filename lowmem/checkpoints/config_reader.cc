@@ -97,12 +97,14 @@ std::vector<std::string> ConfigReader::TextsOr(
     const char* key, const std::vector<std::string>& otherwise) {
   const nlohmann::json* const value = Find(key);
   if (value == nullptr) return otherwise;
+  const auto refuse = [&] {
+    Fail(key, "is not a list of strings");
+    return otherwise;
+  };
+  if (!value->is_array()) return refuse();
   std::vector<std::string> texts;
   for (const nlohmann::json& text : *value) {
-    if (!value->is_array() || !text.is_string()) {
-      Fail(key, "is not a list of strings");
-      return otherwise;
-    }
+    if (!text.is_string()) return refuse();
     texts.push_back(text.get<std::string>());
   }
   return texts;
@@ -112,12 +114,14 @@ std::vector<double> ConfigReader::NumbersOr(
     const char* key, const std::vector<double>& otherwise) {
   const nlohmann::json* const value = Find(key);
   if (value == nullptr) return otherwise;
+  const auto refuse = [&] {
+    Fail(key, "is not a list of numbers");
+    return otherwise;
+  };
+  if (!value->is_array()) return refuse();
   std::vector<double> numbers;
   for (const nlohmann::json& number : *value) {
-    if (!value->is_array() || !number.is_number()) {
-      Fail(key, "is not a list of numbers");
-      return otherwise;
-    }
+    if (!number.is_number()) return refuse();
     numbers.push_back(number.get<double>());
   }
   return numbers;

@@ -120,7 +120,7 @@ absl::Status ReadModules(const std::string& directory,
     if (IsModule(type, "Transformer")) {
       // Without a path the model is in the folder of modules.json.
       if (!key("path").empty()) pooling->model_folder = folder;
-    } else if (IsModule(type, "Pooling")) {
+    } else if (IsModule(type, "Pooling") && !has_pooling) {
       const absl::Status status = ReadMode(folder + "/config.json", pooling);
       if (!status.ok()) return status;
       has_pooling = true;

@@ -247,9 +247,10 @@ footprint_status footprint_network_freeze(footprint_network* network,
 footprint_status footprint_trainer_plan(const footprint_network* network,
                                         const char* settings,
                                         footprint_trainer** trainer) {
+  // The network may be refused before the function below is called.
+  if (trainer != nullptr) *trainer = nullptr;
   return WithNetwork(network, [&](footprint::Network& planned) -> absl::Status {
     if (trainer == nullptr) return MissingArgument("trainer");
-    *trainer = nullptr;
     if (settings == nullptr) return MissingArgument("settings");
     auto parsed = footprint::ParseTrainerSettings(settings);
     if (!parsed.ok()) return parsed.status();

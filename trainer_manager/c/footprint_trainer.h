@@ -123,8 +123,7 @@ footprint_status footprint_network_freeze(footprint_network* network,
 // Plans a training or an inference, and allocates none of the memory that the
 // plan counts. `settings` is a list such as "optimizer=adam,
 // learning_rate=0.001, budget=24 MB"; trainer_settings.h says what it may hold.
-// The network may be freed afterwards. After a failure `*trainer` is null, or
-// unchanged if the handle of the network is wrong.
+// The network may be freed afterwards. After a failure `*trainer` is null.
 footprint_status footprint_trainer_plan(const footprint_network* network,
                                         const char* settings,
                                         footprint_trainer** trainer);
