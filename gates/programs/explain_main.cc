@@ -20,33 +20,34 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Tells everything that is known of a gate: the rule and who owns it, what was
-measured and the margin, how the limit came to be, what each phase needed, what
-grew and where, and the command that accepts it.
+    R"(Explains a gate: the rule and its owner, the measured figure and its margin, the
+history of the limit, what each phase needed, what grew and where, and the command
+that accepts the figure.
 
   bazel run //gates:explain -- tabular:42        the limit at this line, as
                                                  //gates:check prints it
   bazel run //gates:explain -- //memo:get_benchmark
-                                                 what is not accepted there, or
-                                                 else the nearest limit
+                                                 the limits that it exceeds, or
+                                                 its nearest limit
   bazel run //gates:explain -- --before=/tmp/old tabular:42
                                                  what grew since these profiles
-  bazel run //app:load.explain                   of a gate of one program, what
-                                                 is not accepted, or else the
+  bazel run //app:load.explain                   the gate of one program: the
+                                                 limits that it exceeds, or its
                                                  nearest limit
 
 Flags
-  --benchmark=GLOB    of a label, these benchmarks; '*': any characters
-  --all               of a label, every rule
-  --before=PATH       an earlier profile, or a folder of them, kept by `bazel
-                      run //gates:diff -- --save=FOLDER`. Without it,
-                      exact values that no longer hold tell what grew.
-  --format=text|json  how it is written (text)
-  --output=FILE       where (standard output)
-  --help              this text
+  --benchmark=GLOB    explain only these benchmarks of the label; '*' matches any
+                      characters
+  --all               explain every rule of the label
+  --before=PATH       an older profile, or a folder of them, as `bazel run
+                      //gates:diff -- --save=FOLDER` keeps them. Without it, the
+                      exact values that no longer hold show what grew.
+  --format=text|json  the format of the explanation (default: text)
+  --output=FILE       the file to write (default: standard output)
+  --help              print this text
 
-Exit status: 0 every rule that is explained holds, 1 one does not, 2 a mistake
-that the message names.
+Exit status: 0 every explained rule holds; 1 a rule does not hold; 2 a mistake,
+which the message names.
 )";
 
 constexpr char kProgram[] = "explain";
