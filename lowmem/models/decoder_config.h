@@ -14,7 +14,8 @@
 //
 // Errors are those of ConfigReader, of model_family.h, which finds the family,
 // and of rotary_positions.h. Unimplemented if the family or the activation is
-// not known, or if attention has another scale, capped scores or no direction.
+// not known, or if attention has another scale, has capped scores or is
+// bidirectional.
 //
 // Plain data, thread-compatible. Memory: about 200 bytes, and 4 for each pair
 // of a head's features; during the read also ConfigReader's.

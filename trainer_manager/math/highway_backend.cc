@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "footprint/base/memory/alignment.h"
 #include "footprint/base/simd/dense_product.h"
 #include "footprint/base/simd/vector_targets.h"
@@ -833,13 +834,9 @@ HWY_EXPORT(Derivative);
 // alone.
 constexpr double kTeamProducts = 1 << 20;
 
-// Runs on one thread, or on a team of several.
-class Backend final : public MathBackend {
+// Runs on one thread.
+class Backend : public MathBackend {
  public:
-  explicit Backend(int threads)
-      : team_(threads > 1 ? std::make_unique<WorkerTeam>(threads) : nullptr),
-        threads_(team_ == nullptr ? 1 : team_->size()) {}
-
   int64_t WorkspaceBytes(const MatrixProduct& p) const override {
     if (p.rows * p.columns <= kSmallProduct / p.inner) return 0;
     return AllBytes(FindExtent(p));
@@ -902,13 +899,20 @@ class Backend final : public MathBackend {
   }
 
  private:
+  // Threads that share large products.
+  virtual int threads() const { return 1; }
+  // Calls job(worker) once on each thread, and returns when all have returned.
+  virtual void RunOnEach(absl::FunctionRef<void(int worker)> job) const {
+    job(0);
+  }
+
   // Each thread has a workspace of its own.
   static int64_t OwnBytes(const Extent& extent) {
     return AlignUp(extent.workspace_bytes(), kLineBytes);
   }
   int64_t AllBytes(const Extent& extent) const {
-    return threads_ == 1 ? extent.workspace_bytes()
-                         : threads_ * OwnBytes(extent);
+    return threads() == 1 ? extent.workspace_bytes()
+                          : threads() * OwnBytes(extent);
   }
 
   template <typename RunShare>
@@ -917,22 +921,32 @@ class Backend final : public MathBackend {
     const double products = static_cast<double>(extent.rows) *
                             static_cast<double>(extent.columns) *
                             static_cast<double>(extent.inner);
-    if (threads_ == 1 || workspace == nullptr || products < kTeamProducts) {
+    if (threads() == 1 || workspace == nullptr || products < kTeamProducts) {
       run_share(Share(), workspace);
       return;
     }
     const int64_t own_bytes = OwnBytes(extent);
-    MutexLock lock(&mutex_);
-    team_->Run([&](int worker) {
-      run_share(Share{worker, threads_},
+    RunOnEach([&](int worker) {
+      run_share(Share{worker, threads()},
                 static_cast<char*>(workspace) + worker * own_bytes);
     });
   }
+};
+
+// Runs on a team, which is smaller than wanted where no thread starts.
+class TeamBackend final : public Backend {
+ public:
+  explicit TeamBackend(int threads) : team_(threads), threads_(team_.size()) {}
+
+ private:
+  int threads() const override { return threads_; }
+  void RunOnEach(absl::FunctionRef<void(int worker)> job) const override {
+    MutexLock lock(&mutex_);
+    team_.Run(job);
+  }
 
   mutable Mutex mutex_;  // one run of the team at a time
-  // Null for one thread.
-  const std::unique_ptr<WorkerTeam> team_ ABSL_PT_GUARDED_BY(mutex_);
-  // The team's size, which is smaller than wanted where no thread starts.
+  mutable WorkerTeam team_ ABSL_GUARDED_BY(mutex_);
   const int threads_;
 };
 
@@ -941,12 +955,13 @@ class Backend final : public MathBackend {
 
 const MathBackend& HighwayBackend() {
   static const highway_backend_internal::Backend* const backend =
-      new highway_backend_internal::Backend(/*threads=*/1);
+      new highway_backend_internal::Backend;
   return *backend;
 }
 
 std::unique_ptr<const MathBackend> MakeTeamBackend(int threads) {
-  return std::make_unique<highway_backend_internal::Backend>(threads);
+  return std::make_unique<highway_backend_internal::TeamBackend>(
+      std::max(threads, 1));
 }
 
 }  // namespace footprint
