@@ -435,7 +435,7 @@ absl::StatusOr<Memo<T>> MakeMemo(
   return memo;
 }
 
-// Makes a memo and declares no more than the bytes of its value; 0 if they are
+// Makes a memo of which only the bytes of the value are declared; 0 if they are
 // unknown. Returns the errors of the function above.
 template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>

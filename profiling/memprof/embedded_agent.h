@@ -2,7 +2,8 @@
 // program: the agent, and the one that counts copies. They are inside this
 // program, so that it is one file, which may be copied anywhere.
 //
-//   absl::Status status = ReplaceFile(path, EmbeddedAgent());
+//   absl::Status status =
+//       ReplaceFile(path, EmbeddedAgent(), ToDisk::kNoFsync);
 //
 // Constants: thread-safe, valid until the process ends. Memory: pages of the
 // program's file, which the kernel reads when the bytes are used.

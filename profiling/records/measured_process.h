@@ -9,7 +9,8 @@
 // Plain values: the files are closed again and may be deleted. Thread-safe.
 // Memory: 4 KiB a process. Errors: those of FileError for a folder that cannot
 // be listed or a file that cannot be read; kInvalidArgument for a file that is
-// not a record, is of another version, or is cut short.
+// not a record, is of another version or is damaged; kInvalidArgument or
+// kDataLoss for a file that is cut short.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
