@@ -162,7 +162,7 @@ absl::Status SetStages(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
-// Samples a second; empty: the usual number.
+// Sets the samples a second; an empty value means 100.
 absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
   double rate = 100;
   if (!value.empty() &&
@@ -319,7 +319,8 @@ void SetDefaultThresholds(MemprofOptions* options) {
   }
 }
 
-// Takes the words that are left once the options were read.
+// Reads the words after the options: the program with its arguments, or the
+// second record of --compare.
 absl::Status SetWords(const std::vector<std::string>& words,
                       MemprofOptions* options) {
   if (!options->compare_before_path.empty()) {
