@@ -215,6 +215,24 @@ class PluginTest(InstalledWheelTest):
         done = self.run_in("python3", "-m", "footprint", "train.py")
         self.assert_says(done, "trained", "peak heap", status=0)
 
+    def test_a_limit_may_be_expected_to_fail(self):
+        text = '''
+import pytest
+def exceed():
+    held = bytearray(9_000_000)
+@pytest.mark.limit_memory("1 MB")
+@pytest.mark.xfail%s
+def test_exceeds(): exceed()
+@pytest.mark.limit_memory("24 MB")
+@pytest.mark.xfail%s
+def test_fits(): exceed()
+'''
+        done = self.run_tests(text % ("", ""), "--memprof")
+        self.assert_says(done, "1 xfailed, 1 xpassed", status=0)
+        done = self.run_tests(text % (("(strict=True)",) * 2), "--memprof", "-rx")
+        self.assert_says(done, "1 failed, 1 xfailed", r"FAILED test_memory\.py::test_fits",
+                         "XFAIL test_memory.py::test_exceeds", status=1)
+
     def test_a_limit_that_is_not_checked_fails(self):
         done = self.run_tests(TESTS)
         self.assert_says(done, "2 passed, 7 errors", "limit was not checked",
