@@ -89,7 +89,7 @@ class InstalledWheelTest(unittest.TestCase):
         self.addCleanup(work.cleanup)
         self.work = pathlib.Path(work.name)
 
-    def run_in(self, *words, **variables):
+    def run_in(self, *words, typed="", **variables):
         """Runs a program of the environment, in the working folder."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("FOOTPRINT_", "PYTHON", "RUNFILES"))}
@@ -97,13 +97,13 @@ class InstalledWheelTest(unittest.TestCase):
                            PATH="%s/bin:%s" % (self.environment, os.environ["PATH"]))
         return subprocess.run(
             [self.environment / "bin" / words[0], *words[1:]], cwd=self.work, text=True,
-            stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment,
+            input=typed, capture_output=True, check=False, env=environment,
             timeout=240)
 
-    def run_tests(self, text, *options, **variables):
+    def run_tests(self, text, *options, **settings):
         (self.work / "test_memory.py").write_text(text)
         return self.run_in("python", "-m", "pytest", "-p", "no:cacheprovider", *options,
-                           **variables)
+                           **settings)
 
     def assert_says(self, done, *patterns, status=None):
         said = done.stdout + done.stderr
@@ -214,6 +214,11 @@ class PluginTest(InstalledWheelTest):
         # `memprof --record=train.run ./server`.
         done = self.run_in("python3", "-m", "footprint", "train.py")
         self.assert_says(done, "trained", "peak heap", status=0)
+
+    def test_the_debugger_reads_what_is_typed(self):
+        done = self.run_tests("def test_stops():\n    number = 42\n    assert number == 1\n",
+                              "--memprof", "--pdb", typed="p number * 100\ncontinue\n")
+        self.assert_says(done, r"\(Pdb\) 4200", "1 failed", status=1)
 
     def test_a_limit_may_be_expected_to_fail(self):
         text = '''

@@ -98,6 +98,10 @@ def _start_again(config):
     try:
         memprof = footprint.find_memprof()
         command = [memprof, "--quiet", "--sampling=64KiB", sys.executable, *sys.orig_argv[1:]]
+        # Its files stand in place of the terminal's, and of standard input.
+        capture = config.pluginmanager.getplugin("capturemanager")
+        if capture:
+            capture.stop_global_capturing()
         sys.stdout.flush()
         sys.stderr.flush()
         os.execve(memprof, command, footprint.unmeasured_environment())
