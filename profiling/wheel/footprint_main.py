@@ -8,13 +8,16 @@
 The options are memprof's (--help lists them). The interpreter is the one that
 runs this module, so a virtual environment stays in use. The exit status is the
 program's, or memprof's 2 if nothing could be run.
+
+A copy of footprint.py beside the script hides the installed module. It passes these
+words on, if it is not older than they are; `python3 -m footprint_memory` always does.
 """
 
 import errno
 import os
 import sys
 
-import footprint
+import footprint_memory
 
 
 def split_words(words):
@@ -48,9 +51,9 @@ def memprof_arguments(words):
 def run_memprof(arguments=None):
     """Becomes memprof with these arguments, or with this process's own."""
     try:
-        memprof = footprint.find_memprof()
+        memprof = footprint_memory.find_memprof()
         os.execve(memprof, [memprof, *(sys.argv[1:] if arguments is None else arguments)],
-                  footprint.unmeasured_environment())
+                  footprint_memory.unmeasured_environment())
     except FileNotFoundError as error:
         reason = str(error)
     except OSError as error:

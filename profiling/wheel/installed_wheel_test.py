@@ -93,8 +93,8 @@ class InstalledWheelTest(unittest.TestCase):
         """Runs a program of the environment, in the working folder."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("FOOTPRINT_", "PYTHON", "RUNFILES"))}
-        environment.update(variables, PYTHONDONTWRITEBYTECODE="1",
-                           PATH="%s/bin:%s" % (self.environment, os.environ["PATH"]))
+        environment.update({"PATH": "%s/bin:%s" % (self.environment, os.environ["PATH"]),
+                            **variables}, PYTHONDONTWRITEBYTECODE="1")
         return subprocess.run(
             [self.environment / "bin" / words[0], *words[1:]], cwd=self.work, text=True,
             input=typed, capture_output=True, check=False, env=environment,
@@ -133,6 +133,26 @@ sys.exit(3)
         # Without memprof a stage does nothing.
         done = self.run_in("python", "script.py")
         self.assertEqual(done.stdout, "[] False %s\n" % self.environment)
+
+    def test_a_copy_beside_the_script_hides_nothing(self):
+        copy = self.work / "footprint.py"
+        copy.write_text((TREE / "profiling/stages/footprint.py").read_text())
+        (self.work / "script.py").write_text(
+            self.SCRIPT.replace("sys.exit", "print(footprint.__file__)\nsys.exit"))
+        for module in ("footprint", "footprint_memory"):
+            done = self.run_in("python", "-m", module, "script.py")
+            self.assertIn(str(copy), done.stdout)
+            self.assert_says(done, r"peak heap  1\d\.\d MiB", r"\bhold\b", status=3)
+        # The copy finds the wheel's program, whatever is in PATH.
+        done = self.run_in("python", "-c", "import footprint as f; print(f.find_memprof())",
+                           PATH="/usr/bin:/bin")
+        self.assert_says(done, "site-packages/footprint_memory/memprof", status=0)
+        done = self.run_tests(TESTS, "--memprof")
+        self.assert_says(done, "4 failed, 5 passed", status=1)
+        # Another module of that name is the project's own affair.
+        copy.write_text("")
+        done = self.run_tests(TESTS, "--memprof")
+        self.assert_says(done, "4 failed, 5 passed", status=1)
 
     def test_measures_modules_and_code(self):
         done = self.run_in("python", "-m", "footprint", "-c", "print(len(bytearray(7 << 20)))")

@@ -17,12 +17,12 @@ import os
 import subprocess
 import tempfile
 
-import footprint
+import footprint_memory as footprint
 
 Line = collections.namedtuple("Line", "held_bytes file line function")
 
 # Parts of the paths of code that runs tests.
-_RUNNERS = ("/_pytest/", "/pluggy/", "/xdist/", "/footprint/")
+_RUNNERS = ("/_pytest/", "/pluggy/", "/xdist/", "/footprint_memory/")
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 

@@ -6,6 +6,9 @@ import unittest
 
 # The wheel has footprint.py as the package's __init__.py.
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "stages"))
+import footprint  # noqa: E402
+
+sys.modules["footprint_memory"] = footprint
 import peak_lines  # noqa: E402
 
 PYTHON = [

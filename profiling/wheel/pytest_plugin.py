@@ -25,10 +25,10 @@ import linecache
 import os
 import sys
 
-import footprint
+import footprint_memory as footprint
 import pytest
-from footprint import memory_limits, peak_lines
-from footprint.memory_limits import format_bytes
+from footprint_memory import memory_limits, peak_lines
+from footprint_memory.memory_limits import format_bytes
 
 _MARKS = {
     "limit_memory": 'limit_memory("24 MB"): fail the test if its peak is higher',
