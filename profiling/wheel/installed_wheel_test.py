@@ -265,6 +265,22 @@ def test_fits(): exceed()
         done = self.run_tests(TESTS, "--no-memory-limits")
         self.assert_says(done, "1 failed, 8 passed", status=1)
 
+    def test_a_test_that_is_skipped_needs_no_limit(self):
+        done = self.run_tests('''
+import pytest
+@pytest.fixture
+def broken(): raise OSError
+@pytest.mark.limit_memory("1 MB")
+@pytest.mark.skip
+def test_skip(): pass
+@pytest.mark.skipif(True, reason="here")
+@pytest.mark.limit_leaks("1 MB")
+def test_skipif(): pass
+@pytest.mark.limit_memory("1 MB")
+def test_fixture(broken): pass
+''')
+        self.assert_says(done, "2 skipped, 1 error", "limit was not checked", status=1)
+
     def test_refuses_marks_that_cannot_be_read(self):
         done = self.run_tests('''
 import pytest
@@ -277,6 +293,7 @@ def test_word(): pass
 ''', "--memprof")
         self.assert_says(done, "3 errors", "'Mb' is not B, KiB", "takes one limit, not 0",
                          "knows no warmup=", status=1)
+        self.assertEqual(done.stdout.count("'Mb' is not B, KiB"), 1, done.stdout)
 
     def test_shows_the_stage_of_a_test_that_dies(self):
         for death, status in (("os.kill(os.getpid(), 9)", 137), ("os._exit(5)", 5)):

@@ -109,12 +109,17 @@ def _start_again(config):
         raise pytest.UsageError("--memprof: %s" % error) from None
 
 
-@pytest.hookimpl(tryfirst=True)
+# After pytest's marks that skip a test, and before its fixtures.
+@pytest.hookimpl
 def pytest_runtest_setup(item):
+    wrong = None
     try:
         limits = memory_limits.read_limits(item.iter_markers())
     except memory_limits.LimitError as error:
-        pytest.fail(str(error), pytrace=False)
+        wrong = str(error)
+    # Within the block, pytest would show the message twice.
+    if wrong:
+        pytest.fail(wrong, pytrace=False)
     if item.config.getoption("--no-memory-limits"):
         limits = memory_limits.Limits(None, None, 0)
     if (limits.memory or limits.leaks) and not footprint.is_measured():
