@@ -22,7 +22,7 @@ import footprint_memory as footprint
 Line = collections.namedtuple("Line", "held_bytes file line function")
 
 # Parts of the paths of code that runs tests.
-_RUNNERS = ("/_pytest/", "/pluggy/", "/xdist/", "/footprint_memory/")
+_RUNNERS = ("<frozen ", "/_pytest/", "/pluggy/", "/xdist/", "/footprint_memory/")
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 
@@ -72,8 +72,11 @@ class _Places:
         self._root = os.path.join(root, "")
         self._known = {}
 
-    def _is_own(self, path):
-        return path.startswith(self._root) and not any(part in path for part in _INSTALLED)
+    def _is_own(self, name):
+        # "<frozen importlib._bootstrap>" and "<string>" are no paths.
+        path = os.path.abspath(name)
+        return (not name.startswith("<") and path.startswith(self._root)
+                and not any(part in path for part in _INSTALLED))
 
     def _find(self, call):
         python = native = None
@@ -81,10 +84,10 @@ class _Places:
             entry = self._calls[call - 1]
             frame = self._frames[entry.get("frame", 0)]
             if frame.get("kind") == "PYTHON":
-                path = os.path.abspath(frame.get("file", ""))
-                if self._is_own(path):
+                name = frame.get("file", "")
+                if self._is_own(name):
                     return frame
-                if python is None and not any(part in path for part in _RUNNERS):
+                if python is None and not any(part in name for part in _RUNNERS):
                     python = frame
             elif native is None and frame.get("kind") == "NATIVE":
                 native = frame
