@@ -235,6 +235,24 @@ class PluginTest(InstalledWheelTest):
         done = self.run_in("python3", "-m", "footprint", "train.py")
         self.assert_says(done, "trained", "peak heap", status=0)
 
+    def test_a_failing_unittest_fails_once(self):
+        done = self.run_tests('''
+import pytest, unittest
+class CaseTest(unittest.TestCase):
+    @pytest.mark.limit_leaks("9 MB", warmups=2)
+    def test_warms(self): self.fail("in its warmup")
+    @pytest.mark.limit_memory("9 MB")
+    def test_fails(self): self.fail("by itself")
+    @pytest.mark.limit_leaks("9 MB", warmups=1)
+    def test_skips(self): self.skipTest("here")
+    @pytest.mark.limit_leaks("9 MB", warmups=2)
+    def test_passes(self): pass
+''', "--memprof")
+        self.assert_says(done, "2 failed, 1 passed, 1 skipped", "in its warmup", "by itself",
+                         r"test_fails  \[not judged: 9 MB\]",
+                         r"test_passes  \[within 9 MB\]", status=1)
+        self.assertNotIn("ERROR", done.stdout)
+
     def test_the_debugger_reads_what_is_typed(self):
         done = self.run_tests("def test_stops():\n    number = 42\n    assert number == 1\n",
                               "--memprof", "--pdb", typed="p number * 100\ncontinue\n")

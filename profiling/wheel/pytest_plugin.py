@@ -135,6 +135,9 @@ def pytest_runtest_call(item):
         return
     for _ in range(measured.limits.warmups):
         item.runtest()
+        # A second failure would be reported as one of the test's teardown.
+        if _failures_of_unittest(item):
+            raise item._excinfo[0].value
     if measured.limits.leaks:
         gc.collect()
     footprint.restart_recent_peak()
@@ -152,9 +155,14 @@ def pytest_runtest_call(item):
             return
         measured.peak_bytes = peak.peak_live_bytes
         measured.left_bytes = end.net_growth_bytes
-        if outcome.excinfo is None:
+        if outcome.excinfo is None and not _failures_of_unittest(item):
             measured.failure = _judge(item, measured)
             measured.verdict = "exceeds" if measured.failure else "within"
+
+
+def _failures_of_unittest(item):
+    """Returns what a unittest.TestCase has failed by, which its runtest keeps."""
+    return getattr(item, "_excinfo", None)
 
 
 def _judge(item, measured):
