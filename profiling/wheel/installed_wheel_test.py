@@ -235,6 +235,20 @@ class PluginTest(InstalledWheelTest):
         done = self.run_in("python3", "-m", "footprint", "train.py")
         self.assert_says(done, "trained", "peak heap", status=0)
 
+    def test_imports_take_no_stages_of_tests(self):
+        module = self.work / "a_module_of_its_own.py"
+        module.write_text("")
+        done = self.run_tests('''
+import os, pytest
+from footprint_memory import peak_lines
+def test_imports():
+    import a_module_of_its_own
+    names = [stage.get("name") for stage in peak_lines.read_own_run()["processes"][-1]["stages"]]
+    assert "test_memory.py::test_imports" in names
+    assert not [name for name in names if name and "::" not in name], names
+''', "--memprof")
+        self.assert_says(done, "1 passed", status=0)
+
     def test_a_failing_unittest_fails_once(self):
         done = self.run_tests('''
 import pytest, unittest

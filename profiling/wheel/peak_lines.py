@@ -104,9 +104,17 @@ class _Places:
 
 
 def find_lines(run, stage_name, figure, root):
-    """Returns the lines with the most bytes first; `figure` names them in the run."""
+    """Returns the lines with the most bytes first; `figure` names them in the run.
+
+    Raises LookupError if the record does not know the stage.
+    """
     process = run["processes"][-1]
     stages = _stages_of(process, stage_name)
+    if not stages:
+        raise LookupError(
+            "this process had more stages than the some 4,000 that keep their names, and "
+            "this test's is not among them. Run fewer tests in a process (pytest -n), or "
+            "this one alone")
     places = _Places(run, root)
     sums = collections.Counter()
     for stack in process.get("stacks", []):

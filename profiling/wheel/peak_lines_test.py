@@ -77,6 +77,11 @@ class FindLinesTest(unittest.TestCase):
         lines = peak_lines.find_lines(run, "tests/test_a.py::test_a", "at_end", "/other")
         self.assertEqual(lines[0].function, "test_a")
 
+    def test_says_that_the_stage_is_not_recorded(self):
+        run = self.run_of({"call": 2, "stage": 1, "at_end": {"bytes": 9}})
+        with self.assertRaisesRegex(LookupError, "more stages than .* alone"):
+            peak_lines.find_lines(run, "tests/test_a.py::test_z", "at_end", "/")
+
     def test_the_end_of_a_long_name_is_enough(self):
         run = self.run_of({"call": 2, "stage": 1, "at_end": {"bytes": 9}})
         name = "tests/test_a.py::test_a[%s]" % ("x" * 300)

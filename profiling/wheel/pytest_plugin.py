@@ -97,7 +97,9 @@ def _start_again(config):
             "neither static programs nor what is started without LD_PRELOAD")
     try:
         memprof = footprint.find_memprof()
-        command = [memprof, "--quiet", "--sampling=64KiB", sys.executable, *sys.orig_argv[1:]]
+        # Imports and files would take the tests' places among the named stages.
+        command = [memprof, "--quiet", "--sampling=64KiB", "--stages=named", sys.executable,
+                   *sys.orig_argv[1:]]
         # Its files stand in place of the terminal's, and of standard input.
         capture = config.pluginmanager.getplugin("capturemanager")
         if capture:
