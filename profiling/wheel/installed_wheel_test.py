@@ -167,6 +167,25 @@ sys.exit(3)
         done = self.run_in("python", "-m", "footprint", "--from=true.run")
         self.assert_says(done, "peak heap", status=0)
 
+    def test_a_variable_may_name_the_command_of_the_wheel(self):
+        for name in ("memprof", "link"):
+            path = self.environment / "bin" / name
+            if name == "link":
+                path = self.work / "memprof"
+                path.symlink_to(self.environment / "bin/memprof")
+            for words in (["python", "-m", "footprint", "-c", "print(7)"],
+                          ["memprof", "/usr/bin/printf", "7\n"]):
+                done = self.run_in(*words, FOOTPRINT_MEMPROF=str(path))
+                self.assert_says(done, r"\A7\n", "peak heap", status=0)
+
+    def test_help_may_stand_behind_an_option(self):
+        for words in (["--help"], ["-h"], ["--quiet", "--help"]):
+            done = self.run_in("python", "-m", "footprint", *words)
+            self.assert_says(done, "python3 -m footprint", "--sampling=BYTES", status=0)
+        (self.work / "own.py").write_text("import sys\nprint(sys.argv[1:])")
+        done = self.run_in("python", "-m", "footprint", "own.py", "--help")
+        self.assert_says(done, r"\['--help'\]", "peak heap", status=0)
+
     def test_says_what_is_wrong(self):
         for words, why in (
                 ((), "which script"), (("-m",), "needs a word after it"),
@@ -174,6 +193,10 @@ sys.exit(3)
                 (("--unknown", "x.py"), "unknown option --unknown"),
                 (("absent.py",), "absent.py")):
             done = self.run_in("python", "-m", "footprint", *words)
+            self.assert_says(done, why, status=2)
+        for path, why in (("/absent/memprof", "/absent/memprof cannot be run: No such file"),
+                          ("/", "/ cannot be run: Is a directory")):
+            done = self.run_in("python", "-m", "footprint", "x.py", FOOTPRINT_MEMPROF=path)
             self.assert_says(done, why, status=2)
 
     def test_names_a_wheel_of_another_machine(self):
