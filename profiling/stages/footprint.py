@@ -78,7 +78,9 @@ class _Agent:
         self.read_visit = library.footprint_agent_read_visit
         self.read_visit.argtypes = [ctypes.c_int64, ctypes.c_void_p]
         self.read_visit.restype = ctypes.c_int
-        self.restart_recent_peak = library.footprint_agent_restart_recent_peak
+        # Agents from before this function measure stages all the same.
+        self.restart_recent_peak = getattr(
+            library, "footprint_agent_restart_recent_peak", lambda: None)
         self.restart_recent_peak.argtypes = []
         self.restart_recent_peak.restype = None
         self.figures = ctypes.c_int64 * len(StageFigures.__slots__)
