@@ -17,7 +17,8 @@ was live when the test began: the test's own call, without its fixtures.
 A test leaves what is live at its end, after a collection of garbage, and was not
 at its start. Child processes have figures of their own, in memprof's report.
 
-A limit that cannot be checked fails its test, unless --no-memory-limits is given.
+A limit that cannot be checked is an error of its test, unless --no-memory-limits is
+given.
 """
 
 import gc
