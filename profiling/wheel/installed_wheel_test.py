@@ -309,7 +309,7 @@ def test_fits(): exceed()
 '''
         done = self.run_tests(text % ("", ""), "--memprof")
         self.assert_says(done, "1 xfailed, 1 xpassed", status=0)
-        done = self.run_tests(text % (("(strict=True)",) * 2), "--memprof", "-rx")
+        done = self.run_tests(text % (("(strict=True)",) * 2), "--memprof", "-rxf")
         self.assert_says(done, "1 failed, 1 xfailed", r"FAILED test_memory\.py::test_fits",
                          "XFAIL test_memory.py::test_exceeds", status=1)
 
