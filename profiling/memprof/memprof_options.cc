@@ -324,6 +324,12 @@ void SetDefaultThresholds(MemprofOptions* options) {
 absl::Status SetWords(const std::vector<std::string>& words,
                       MemprofOptions* options) {
   if (!options->compare_before_path.empty()) {
+    if (options->is_live || options->is_quiet) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options->is_live ? "--live shows a program that runs"
+                           : "--quiet leaves out a program's report",
+          ", and --compare runs nothing: leave one of the two out"));
+    }
     if (words.size() != 1) {
       return absl::InvalidArgumentError(
           "compare which runs? For example: memprof --compare=before.run "
