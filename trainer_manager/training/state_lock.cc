@@ -29,14 +29,14 @@ absl::StatusOr<FileLock> LockTrainingState(const std::string& path) {
   const FileDescriptor made(
       open(beside.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
   if (made.get() < 0) {
-    const int error = errno;
-    if (error == EACCES && IsWritable(FolderOf(path))) {
+    const absl::Status error = FileError(errno, beside, "cannot be created");
+    if (absl::IsPermissionDenied(error) && IsWritable(FolderOf(path))) {
       return absl::FailedPreconditionError(absl::StrCat(
           beside,
           ": belongs to another user, whose training may be using the same "
           "file; give this one another TrainOptions::state_path"));
     }
-    return FileError(error, beside, "cannot be created");
+    return error;
   }
   absl::StatusOr<FileLock> lock = FileLock::TryAcquire(beside);
   if (lock.ok() || !absl::IsUnavailable(lock.status())) return lock;
