@@ -11,8 +11,9 @@
 // the same time, so the growth of the whole heap is compared with the growth of
 // all metered threads. If they differ by one byte, the figure is in doubt. The
 // growth of mappings is in doubt if the process has other threads, since they
-// may have made the mappings, or if it may be the stack of a thread that has
-// ended. Without jemalloc nothing is measured.
+// may have made the mappings, if another thread was metered meanwhile, or if it
+// may be the stack of a thread that has ended. Without jemalloc nothing is
+// measured.
 //
 // Limits: the meter does not see bytes that other threads map and unmap in
 // equal amounts. If a worker thread takes blocks from its own cache of freed
@@ -130,8 +131,8 @@ enum class ResidentCount {
   kNone,
   // Pages that were touched count.
   kTouched,
-  // At least the bytes that were taken from the heap count, since heap pages
-  // that are not touched yet will be. Of mapped files, the touched pages count.
+  // At least the heap bytes that remain count, since heap pages that are not
+  // touched yet will be. Of mapped files, the touched pages count.
   kTouchedOrOnHeap,
 };
 // Makes later readings include resident bytes. Each reading first returns free

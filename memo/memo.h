@@ -12,11 +12,11 @@
 //
 // Ownership: copies of a Memo are the same memo. The value lives until it is
 // evicted or the last copy ends. If a handle outlives the last copy, the value
-// lives until that handle has ended and some memo is then made, loaded or
-// evicted. A name belongs to one memo at a time. Thread-safety: any number of
-// threads may call everything; the value is shared const. A handle belongs to
-// one thread at a time and may end on another. Destructors of thread_local and
-// static objects may use memos, and a process may end while threads hold
+// lives until that handle has ended and some memo is then made, loaded, listed
+// or evicted. A name belongs to one memo at a time. Thread-safety: any number
+// of threads may call everything; the value is shared const. A handle belongs
+// to one thread at a time and may end on another. Destructors of thread_local
+// and static objects may use memos, and a process may end while threads hold
 // handles. A thread may be cancelled in a factory: threads that wait get
 // Cancelled, and the next call loads again. Fork: the child has the values that
 // the parent had. If another thread was loading or evicting a memo at that
@@ -31,7 +31,8 @@
 // with the memo's name before the message; Internal if the factory threw or
 // returned null; ResourceExhausted for std::bad_alloc, and for a thousand loads
 // within each other; FailedPrecondition for a cycle of memos. Evict() returns
-// FailedPrecondition if the value is in use.
+// FailedPrecondition if the value is in use, and Internal if its destructor
+// threw.
 //
 // Limits: memo does not find a cycle through threads that a factory starts and
 // waits for.
@@ -282,6 +283,8 @@ struct RefusedMemo {
 
 }  // namespace memo_internal
 
+// The memo of a value of type T. Copies are the same memo; see the top of this
+// file.
 template <typename T>
 class Memo {
  public:
@@ -311,16 +314,20 @@ class Memo {
     return Handle<T>(static_cast<const T*>(value));
   }
 
-  // Destroys the value now. Fails at once if the value is pinned, being loaded
-  // or being evicted. Returns ok if no value is loaded.
+  // Destroys the value now. Returns ok also if no value is loaded. Returns
+  // FailedPrecondition at once if the value is pinned, being loaded or being
+  // evicted, and Internal if its destructor threw; the value is then gone.
   absl::Status Evict(
       AfterEviction after = AfterEviction::kPurgeFreeMemory) const {
     return core_->Evict(after);
   }
 
+  // Returns a copy of the counters, from one moment. Takes the lock that all
+  // memos share.
   MemoStatistics statistics() const { return core_->statistics(); }
   const std::string& name() const { return core_->name(); }
 
+  // Returns whether both are the same memo; values are not compared.
   friend bool operator==(const Memo& left, const Memo& right) {
     return left.core_ == right.core_;
   }
@@ -428,7 +435,8 @@ absl::StatusOr<Memo<T>> MakeMemo(
   return memo;
 }
 
-// Makes a memo with at most its size declared.
+// Makes a memo of which only the bytes of the value are declared; 0 if they are
+// unknown. Returns the errors of the function above.
 template <typename T,
           std::enable_if_t<memo_internal::IsMemoValue<T>(), int> = 0>
 absl::StatusOr<Memo<T>> MakeMemo(
@@ -456,8 +464,8 @@ absl::StatusOr<Memo<T>> MakeMemo(const std::string& /*name*/, Arguments&&...) {
   return absl::InternalError("not reached");
 }
 
-// Returns the memo of this name. NotFound if there is none, InvalidArgument if
-// it has another type.
+// Returns the memo of this name. Returns NotFound if there is none,
+// InvalidArgument if it has another type.
 template <typename T>
 absl::StatusOr<Memo<T>> FindMemo(const std::string& name) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =
@@ -466,8 +474,8 @@ absl::StatusOr<Memo<T>> FindMemo(const std::string& name) {
   return memo_internal::MemoAccess::Make<T>(*std::move(core));
 }
 
-// Returns the memo that holds this object. NotFound if no memo does, for
-// example if `value` is a copy.
+// Returns the memo that holds this object. Returns NotFound if no memo does,
+// for example if `value` is a copy.
 template <typename T>
 absl::StatusOr<Memo<T>> GetMemoByValue(const T& value) {
   absl::StatusOr<std::shared_ptr<memo_internal::MemoCore>> core =

@@ -1,4 +1,5 @@
-// The part of a memo that does not depend on its type; see memo.h.
+// Implements the part of a memo that does not depend on its type (see memo.h),
+// and lists, evicts and counts the memos of the process.
 //
 //   const void* value = core->TryAcquire();
 //   if (value == nullptr) value = core->AcquireSlowly().value();
@@ -6,9 +7,9 @@
 //   core->Release();
 //
 // One lock guards the states of all memos and the graph of which thread waits
-// for which memo. A thread holds it briefly, at most for the fence of an
-// eviction and the text of an error, and never while a factory or a destructor
-// runs or while a thread waits.
+// for which memo. A thread holds it briefly, for example for the fence of an
+// eviction, the text of an error or a list of all memos, and never while a
+// factory or a destructor runs or while a thread waits.
 
 #ifndef FOOTPRINT_MEMO_MEMO_CORE_H_
 #define FOOTPRINT_MEMO_MEMO_CORE_H_
@@ -36,10 +37,12 @@ enum class AfterEviction { kPurgeFreeMemory, kKeepFreeMemory };
 
 // The source of `MemoStatistics::live_bytes`.
 enum class BytesSource {
+  // Nothing was measured or declared; the figure is 0.
   kUnknown,
   // The allocator counted them, and nothing puts the count in doubt.
   kMeasured,
-  // Nothing was measured, or the measured bytes are in doubt.
+  // They were declared; nothing was measured, or the measured bytes are in
+  // doubt.
   kDeclared,
   // They were measured and are in doubt, and none were declared. The figure is
   // more likely too large than too small.
@@ -75,26 +78,28 @@ struct MemoStatistics {
   int64_t peak_bytes = 0;
   // Bytes of the mappings that the factory made for the loaded value and kept.
   int64_t mapped_bytes = 0;
-  // Peak bytes of the largest load, with the memos that it loaded; 0 if nothing
-  // was measured.
+  // The highest peak of a load so far, with the memos that it loaded; 0 if
+  // nothing was measured.
   int64_t load_peak_bytes = 0;
   // Growth of the resident set during the last load; 0 unless it was counted,
   // see planned_benchmarks.h.
   int64_t resident_bytes = 0;
   BytesSource bytes_source = BytesSource::kUnknown;
-  // Why the measured bytes may be wrong: other threads allocated during the
-  // load, or the load took less than was declared, so that part of the value
-  // may have existed before. Empty if nothing puts them in doubt.
+  // Why the measured bytes of the last load may be wrong. For example, other
+  // threads allocated during the load, or the load took less than was declared,
+  // so that part of the value may have existed before. Empty if nothing puts
+  // them in doubt.
   std::string doubt;
   // What the user declared; 0 or empty if nothing was.
   int64_t declared_bytes = 0;
   int64_t declared_load_peak_bytes = 0;
   std::string source_path;
-  // True if a value was measured without doubt and was not of the declared
-  // size.
+  // True if the last load was measured without doubt and did not have the
+  // declared bytes.
   bool declared_bytes_differ = false;
   CrossCheck cross_check = CrossCheck::kNotPossible;
-  // Time of all loads together, with the memos that they loaded.
+  // Time of all loads together, with the failed ones and with the memos that
+  // they loaded.
   int64_t load_nanoseconds = 0;
 };
 
@@ -146,13 +151,14 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   const void* AcquireQuickly() { return pointer_.PinQuickly(); }
   const void* TryAcquireFurther() { return pointer_.TryPinFurther(); }
   void ReleaseQuickly() { pointer_.UnpinQuickly(); }
-  // Loads the value, or waits for the thread that loads it.
+  // Returns the pinned value. Loads it first, or waits for the thread that
+  // loads it.
   absl::StatusOr<const void*> AcquireSlowly();
   void Release() { pointer_.Unpin(); }
 
-  // Count the Memos of this core. When the last one ends while a handle exists,
-  // the registry keeps the core until a later call finds that the handle has
-  // ended.
+  // AddMemo and RemoveMemo count the Memos of this core. When the last one ends
+  // while a handle exists, the registry keeps the core until a later call finds
+  // that the handle has ended.
   void AddMemo() { memo_count_.fetch_add(1, std::memory_order_relaxed); }
   void RemoveMemo();
   // Returns whether neither a Memo nor a handle needs the core. Whoever still
@@ -160,7 +166,8 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
   bool IsUnneeded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(memos_mutex) {
     return memo_count_.load() == 0 && !pointer_.IsPinned();
   }
-  // Ends the kept cores that neither a Memo nor a handle needs any more.
+  // Releases the kept cores whose handles have ended, and those that have a
+  // Memo again. A core that nothing else owns ends.
   static void EndUnneeded();
 
   // Marks what other threads were loading or evicting as lost. Runs in a child
@@ -230,15 +237,17 @@ class MemoCore : public std::enable_shared_from_this<MemoCore> {
 
 // Gives `made` its name. Returns InvalidArgument if the name is empty or
 // belongs to a memo of another type, AlreadyExists if it belongs to another
-// memo.
+// memo, FailedPrecondition if another copy of this library is in use
+// (single_copy.h).
 absl::Status AddMemo(std::shared_ptr<MemoCore> made);
 
-// Returns NotFound if no memo has the name, InvalidArgument if it has another
-// type.
+// Returns the memo of this name. Returns NotFound if no memo has the name,
+// InvalidArgument if it has another type.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByName(
     const std::string& name, std::type_index type);
 
-// Returns NotFound if no memo holds this object now.
+// Returns the memo that holds this object. Returns NotFound if none of this
+// type holds it now.
 absl::StatusOr<std::shared_ptr<MemoCore>> FindMemoByValue(const void* value,
                                                           std::type_index type);
 
@@ -253,16 +262,18 @@ absl::Status ClearMemos(AfterEviction after = AfterEviction::kPurgeFreeMemory);
 absl::Status EvictMemo(const std::string& name,
                        AfterEviction after = AfterEviction::kPurgeFreeMemory);
 
-// Returns the statistics of all memos that hold a value, by name.
+// Returns the statistics of all memos that hold a value, sorted by name.
 std::vector<MemoStatistics> ListLoadedMemos();
 
 struct MemoTotals {
   // Memos that hold a value.
   int64_t loaded_count = 0;
+  // Sum of the bytes of their values.
   int64_t live_bytes = 0;
   // The largest sum so far of all values alive at one time.
   int64_t peak_bytes = 0;
 };
+// Returns the totals of all memos of the process.
 MemoTotals ReadMemoTotals();
 
 }  // namespace footprint

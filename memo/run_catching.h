@@ -6,8 +6,8 @@
 //   });
 //
 // A thread that is cancelled (pthread_cancel) continues to unwind, since the
-// process ends if anyone stops that. RunCatching calls `run` before it returns,
-// and keeps nothing. Thread-safe. Memory: the message.
+// process ends if a handler stops the unwinding. RunCatching calls `run` before
+// it returns, and keeps nothing. Thread-safe. Memory: the message.
 
 #ifndef FOOTPRINT_MEMO_RUN_CATCHING_H_
 #define FOOTPRINT_MEMO_RUN_CATCHING_H_
@@ -24,6 +24,7 @@ namespace footprint::memo_internal {
 // begins with `thrower`.
 absl::Status StatusOfException(absl::string_view thrower);
 
+// Returns the status that `run` returns, or StatusOfException if it throws.
 template <typename Run>
 absl::Status RunCatching(absl::string_view thrower, const Run& run) {
   try {

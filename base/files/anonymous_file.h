@@ -16,7 +16,8 @@
 
 namespace footprint {
 
-// Returns the highest descriptor of such a file, or -1.
+// Returns the highest descriptor from 3 to 255 of a file without a name, whose
+// link in /proc says "(deleted)", or -1 if there is none.
 inline int AnonymousFile() {
   for (int descriptor = 255; descriptor > 2; --descriptor) {
     const std::string link = "/proc/self/fd/" + std::to_string(descriptor);

@@ -7,10 +7,11 @@
 //
 // Append writes to a partial file beside the file of that NAME, called
 // ".NAME.footprint-partial"; a NAME longer than 191 bytes is cut to 191 bytes
-// and a hash. Commit flushes the partial file to the disk and renames it. Until
-// then the old file stays as it was, even after a full disk, a limit of file
-// sizes (RLIMIT_FSIZE) or a killed process. The next writer removes a partial
-// file that a killed process left. Two writers never write to one partial file.
+// and a hash. Commit flushes the partial file to the disk, unless the options
+// say kNoFsync, and renames it. Until then the old file stays as it was, even
+// after a full disk, a limit of file sizes (RLIMIT_FSIZE) or a killed process.
+// The next writer removes a partial file that a killed process left. Two
+// writers never write to one partial file.
 //
 // If PATH is a symbolic link, the file at its end is replaced, and the link
 // stays. A new file gets the owner, group and permissions of the file that it
@@ -22,11 +23,11 @@
 // Movable; thread-compatible. Memory: 32 KiB. Time: that of the disk.
 //
 // ResourceExhausted: there is no room; the text says how much is wanted.
-// Unavailable: another process is writing. NotFound: the folder does not exist.
-// InvalidArgument: PATH is not a file's name or not a regular file, or the
-// partial file's name belongs to something else. PermissionDenied: the folder
-// or the old file must not be written, or the old file's owner cannot be kept.
-// Other errors are those of FileError.
+// Unavailable: another process is writing, or has removed the partial file.
+// NotFound: the folder does not exist. InvalidArgument: PATH is not a file's
+// name or not a regular file, or the partial file's name belongs to something
+// else. PermissionDenied: the folder or the old file must not be written, or
+// the old file's owner cannot be kept. Other errors are those of FileError.
 
 #ifndef FOOTPRINT_BASE_FILES_ATOMIC_FILE_H_
 #define FOOTPRINT_BASE_FILES_ATOMIC_FILE_H_
@@ -68,6 +69,7 @@ struct AtomicFileOptions {
 
 class AtomicFile {
  public:
+  // Opens the partial file, or a special file itself. Returns the errors above.
   static absl::StatusOr<AtomicFile> Create(
       absl::string_view path, const AtomicFileOptions& options = {});
 

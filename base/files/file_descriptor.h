@@ -18,10 +18,11 @@ namespace footprint {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Owns `descriptor` from now on; a negative number means none.
+  // Owns `descriptor` from now on. A negative number stands for no file.
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  // Swaps the two, so the old descriptor is closed only when `other` ends.
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;

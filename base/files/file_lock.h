@@ -1,5 +1,5 @@
-// Advisory locks on files and folders. A lock ends when its descriptor is
-// closed or the process ends.
+// Exclusive advisory locks (flock) on files and folders. A lock ends when its
+// descriptor is closed or the process ends.
 //
 //   absl::StatusOr<FileLock> lock = FileLock::TryAcquire(workspace);
 //   if (!lock.ok()) return lock.status();
@@ -19,14 +19,17 @@
 
 namespace footprint {
 
+// What LockFile does if another descriptor holds the lock.
 enum class WhenLocked { kRefuse, kWait };
 
-// Locks an open file. Returns false and sets errno: EWOULDBLOCK if another
-// descriptor holds the lock.
+// Locks an open file and returns true. Returns false and sets errno if that
+// fails: EWOULDBLOCK if another descriptor holds the lock and `when_locked` is
+// kRefuse.
 bool LockFile(int descriptor, WhenLocked when_locked);
-// Locks an open file, and returns true also if the file system has no locks.
+// Does the same, but also returns true if the file system has no locks.
 bool LockFileIfPossible(int descriptor, WhenLocked when_locked);
 
+// Whether IsNamed follows `path` if it is a symbolic link.
 enum class Links { kFollow, kRefuse };
 
 // Returns whether `path` still names the open file, which may have been

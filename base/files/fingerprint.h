@@ -14,7 +14,10 @@ namespace footprint {
 
 constexpr uint64_t kFingerprintOfNothing = 0xcbf29ce484222325u;
 
-// `seed` is the fingerprint of the bytes before these.
+// Returns the hash of the bytes. `seed` may be the hash of the bytes before
+// these; the result is that of all bytes at once only if the earlier parts have
+// multiples of eight bytes. Zeros up to the next multiple of eight bytes do not
+// change the hash, so compare sizes, too.
 uint64_t Fingerprint(const void* data, int64_t size_bytes,
                      uint64_t seed = kFingerprintOfNothing);
 

@@ -19,9 +19,9 @@
 
 namespace footprint {
 
-// Returns the bytes read from `offset_bytes` on, which are fewer than
-// `size_bytes` only if the file ends. Returns -1 if the system refuses, with
-// errno.
+// Reads `size_bytes` from `offset_bytes` on. Returns the number of bytes that
+// were read, which is less only if the file ends, or -1, with errno, if the
+// system refuses.
 int64_t ReadAt(int descriptor, int64_t offset_bytes, int64_t size_bytes,
                void* destination);
 
@@ -34,8 +34,8 @@ absl::Status ReadFully(int descriptor, absl::string_view path,
                        int64_t offset_bytes, int64_t size_bytes,
                        void* destination);
 
-// Returns false with errno if the system refuses; some bytes may then be
-// written.
+// Writes all bytes at `offset_bytes`. Returns false, with errno, if the system
+// refuses; some bytes may then be written.
 bool WriteAt(int descriptor, int64_t offset_bytes, const void* data,
              int64_t size_bytes);
 

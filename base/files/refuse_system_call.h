@@ -6,19 +6,18 @@
 //
 // Use this in children of death tests only, since a refusal cannot be undone.
 // It applies to the calling thread and to threads and children that it starts
-// later, and ends with the process. Memory: some hundred bytes of the kernel's
-// per refusal.
+// later, and ends with the process. Memory: some hundred bytes in the kernel
+// per refusal. Each function returns false if the kernel refuses filters.
 
 #ifndef FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
 #define FOOTPRINT_BASE_FILES_REFUSE_SYSTEM_CALL_H_
 
 namespace footprint {
 
-// Makes io_uring_setup fail with EPERM from now on. Returns false if the kernel
-// refuses filters.
+// Makes io_uring_setup fail with EPERM from now on.
 bool RefuseIoUring();
 
-// Makes each start of a thread fail from now on.
+// Makes each start of a thread, and each fork, fail with EAGAIN from now on.
 bool RefuseThreads();
 
 // Makes opening a file with O_DIRECT fail with EINVAL from now on.
@@ -28,8 +27,8 @@ bool RefuseDirectOpen();
 // disk.
 bool RefuseReadsAtPlaces();
 
-// Makes flushing a file to the disk fail with EIO from now on, as on a broken
-// disk.
+// Makes fsync fail with EIO from now on, as on a broken disk. Other calls that
+// flush, such as fdatasync, still work.
 bool RefuseFlushes();
 
 }  // namespace footprint

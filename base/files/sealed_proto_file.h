@@ -1,4 +1,4 @@
-// A protobuf message as a file that is read completely or not at all.
+// Reads and writes a protobuf message as a file, completely or not at all.
 //
 //   constexpr SealedProtoFormat kFormat = {"memory profile", /*version=*/1,
 //                                          "measure again"};
@@ -28,7 +28,9 @@
 
 namespace footprint {
 
+// The texts must outlive the calls.
 struct SealedProtoFormat {
+  // The word for such a file in errors.
   const char* noun;
   // The version that a writer stores, and the newest that a reader accepts.
   int32_t schema_version;
@@ -36,16 +38,19 @@ struct SealedProtoFormat {
   const char* advice;
 };
 
-// Reads a file and clears `complete`. Errors name `path`, the problem and the
-// next step. Returns the errors of ReadWholeFile (whole_file.h), such as
-// NotFound; DataLoss if the file is empty, cut short or damaged;
-// FailedPrecondition if its schema is newer, or if it has no checksum because
-// an older Footprint wrote it; InvalidArgument if it is a file of another kind.
+// Reads a file into `message` and clears `complete`. After an error `message`
+// may have any content. Errors name `path`, the problem and the next step.
+// Returns the errors of ReadWholeFile (whole_file.h), such as NotFound;
+// DataLoss if the file is empty, cut short or damaged; FailedPrecondition if
+// its schema is newer, or if it has no checksum because an older Footprint
+// wrote it; InvalidArgument if it is a file of another kind.
 absl::Status ReadSealedProto(const SealedProtoFormat& format,
                              const std::string& path,
                              google::protobuf::Message* message);
 
-// Writes the file. Returns the errors of ReplaceFile (whole_file.h).
+// Writes the file. A device, a pipe or an open descriptor gets the bytes
+// directly. Returns the errors of WriteOutputFile (whole_file.h), and
+// InvalidArgument if the message cannot be serialised.
 absl::Status WriteSealedProto(const SealedProtoFormat& format,
                               const google::protobuf::Message& message,
                               const std::string& path);

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): a hash for which nobody can make other bytes.
+// Computes SHA-256 (FIPS 180-4), a hash that nobody can reach with other bytes.
 //
 //   footprint::Sha256 hash;
 //   hash.Add("ab");
@@ -8,7 +8,7 @@
 //
 // Unlike Fingerprint (fingerprint.h) it is safe against adversaries, and about
 // thirty times slower: some 250 MB a second. Thread-compatible. It copies up to
-// 63 of the added bytes. Memory: 112 bytes, and only the text on the heap.
+// 63 of the added bytes. Memory: 104 bytes, and only the text on the heap.
 
 #ifndef FOOTPRINT_BASE_FILES_SHA256_H_
 #define FOOTPRINT_BASE_FILES_SHA256_H_
@@ -27,11 +27,13 @@ constexpr size_t kSha256HexDigits = 64;
 
 class Sha256 {
  public:
+  // Continues the text that is hashed.
   void Add(absl::string_view bytes);
 
-  // Returns the 32 bytes. Call it once, and do not call Add afterwards.
+  // Returns the 32 bytes of the hash. Call it once, and do not call Add
+  // afterwards.
   std::string Finish();
-  // Returns the same as 64 digits in lower case.
+  // Does the same, but returns 64 hexadecimal digits in lower case.
   std::string FinishHex();
 
  private:
@@ -44,6 +46,7 @@ class Sha256 {
   uint64_t added_bytes_ = 0;
 };
 
+// Returns the 64 digits of the hash of `bytes`.
 std::string Sha256Hex(absl::string_view bytes);
 
 // Returns whether `text` has the form that FinishHex writes.

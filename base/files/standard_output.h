@@ -1,5 +1,5 @@
-// The end of a program that prints results: if not all of them could be
-// written, the program fails, as for any other file.
+// Finishes the output of a program that prints results. If not all of them
+// could be written, the program fails, as it does for any other file.
 //
 //   int main() {
 //     std::cout << "42\n";

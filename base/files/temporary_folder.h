@@ -37,7 +37,7 @@ class TemporaryFolder {
   // file_error.h.
   absl::Status Create(absl::string_view parent, absl::string_view name);
 
-  // Returns the path of the folder; empty before Create.
+  // Returns the path of the folder; it is empty before Create has succeeded.
   const std::string& path() const { return path_; }
   // Returns the path of `name` in the folder, whether or not it exists.
   std::string Path(absl::string_view name) const;

@@ -17,13 +17,15 @@
 
 namespace footprint {
 
-// Returns the length of `header`, `header` unchanged, and `data`.
+// Returns the bytes of a safetensors file: the length of `header`, `header`
+// unchanged, and `data`.
 std::string SafetensorsBytes(absl::string_view header, absl::string_view data);
 
 // Returns a path in the test's own folder.
 std::string TestPath(absl::string_view name);
 
-// Replaces the file in place, and returns its path.
+// Writes the file of this name in the test's own folder, over an old one, and
+// returns its path. Ends the test if it cannot be written.
 std::string WriteTestFile(absl::string_view name, absl::string_view bytes);
 
 // Returns a file's bytes; ends the test if it cannot be read.

@@ -32,7 +32,8 @@ enum class Watch {
 
 class WatchedFile {
  public:
-  // Opens the file. Errors are those of OpenRegularFile (regular_file.h).
+  // Opens the file. Errors are those of OpenRegularFile (regular_file.h). With
+  // kStrictly, waits some milliseconds if the file has just been written.
   static absl::StatusOr<WatchedFile> Open(absl::string_view path,
                                           Watch watch = Watch::kLoosely);
 

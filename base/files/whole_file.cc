@@ -71,7 +71,8 @@ absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
 
 absl::Status CheckOutputFile(const std::string& path) {
   struct stat found;
-  // A pipe's reader would take opening and closing it for the output.
+  // If this opened and closed a pipe, its reader would take that for the whole
+  // output.
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     if (S_ISDIR(found.st_mode)) {
       return FileError(EISDIR, path, "cannot be written");

@@ -5,8 +5,9 @@
 //   absl::Status status = ReplaceFile(path, Improve(*text), ToDisk::kFlush);
 //
 // A reader sees the old file or the new one, never a mixture. AtomicFile
-// (atomic_file.h) writes the file, with its rules for links and permissions and
-// its errors, except that this waits for another writer of the path.
+// (atomic_file.h) writes the file; its rules for links and permissions and its
+// errors apply. Unlike AtomicFile by default, these functions wait while
+// another writer has the path.
 //
 // Thread-safe, since it keeps no state. Memory: the bytes of the file. Time:
 // linear.
@@ -24,13 +25,14 @@
 
 namespace footprint {
 
-// Far above the size of any profile or threshold file. It keeps a wrong file
-// from filling the memory.
+// The default limit of ReadWholeFile. It is far above the size of any profile
+// or threshold file, and keeps a wrong file from filling the memory.
 constexpr int64_t kMostWholeFileBytes = int64_t{256} << 20;
 
-// Reads the file. Errors name `path`, the reason and the next step. They are
-// those of OpenRegularFile (regular_file.h), and InvalidArgument if the file is
-// larger than `most_bytes`.
+// Reads the file. A file of /proc, whose size is 0, reads as empty: use
+// kernel_file.h for it. Errors name `path`, the reason and the next step. They
+// are those of OpenRegularFile (regular_file.h), and InvalidArgument if the
+// file is larger than `most_bytes`.
 absl::StatusOr<std::string> ReadWholeFile(
     const std::string& path, int64_t most_bytes = kMostWholeFileBytes);
 
@@ -38,18 +40,18 @@ absl::StatusOr<std::string> ReadWholeFile(
 absl::Status ReplaceFile(const std::string& path, absl::string_view bytes,
                          ToDisk to_disk);
 
-// Writes to a path that a person gave a program for its output. ReplaceFile
-// writes a regular file, and a path that does not exist yet. A device, a pipe
-// or an open descriptor (/dev/null, /dev/stdout) is written directly.
+// Writes to the output path that a person gave a program. Replaces a regular
+// file, and creates one that does not exist yet, as ReplaceFile does. A device,
+// a pipe or an open descriptor (/dev/null, /dev/stdout) is written directly.
 absl::Status WriteOutputFile(const std::string& path, absl::string_view bytes,
                              ToDisk to_disk = ToDisk::kFlush);
 
 // Returns the error that ReplaceFile would return now, so that a program can
-// ask before a long run. A disk that becomes full later is not noticed. Leaves
-// nothing behind.
+// ask before a long run. A disk that becomes full later is not noticed. Waits
+// for another writer as ReplaceFile does, and leaves nothing behind.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Returns the same for WriteOutputFile. It does not open devices and pipes.
+// Does the same for WriteOutputFile, without opening devices and pipes.
 absl::Status CheckOutputFile(const std::string& path);
 
 }  // namespace footprint

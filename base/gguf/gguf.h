@@ -1,5 +1,5 @@
-// The keys of a GGUF file, and the place of each of its tensors, found after
-// checking every bound.
+// Finds the keys of a GGUF file and the place of each of its tensors, and
+// checks every bound.
 //
 //   absl::StatusOr<footprint::GgufIndex> index =
 //       footprint::GgufIndex::Open("model-Q4_K_M.gguf");
@@ -67,6 +67,7 @@ struct GgufValue {
   // An integer, or 0 or 1 for a truth value. A u64 above 2^63 - 1 becomes 2^63
   // - 1.
   int64_t integer = 0;
+  // The value of any number, also of an integer or a truth value.
   double number = 0;
   std::string text;
   // The fields of a list: the type and the number of its elements, and their
@@ -88,19 +89,23 @@ class GgufIndex : public TensorIndex {
   // Returns whether a file that begins with these bytes has the mark of GGUF.
   static bool HasMagic(absl::string_view begin);
 
+  // Reads the header of the file at `path`.
   static absl::StatusOr<GgufIndex> Open(absl::string_view path);
 
-  // Reads from a descriptor that the caller keeps; `name` is used in messages.
+  // Reads the header of an open file, which stays open. Messages call it
+  // `name`.
   static absl::StatusOr<GgufIndex> Read(int descriptor, absl::string_view name);
 
   const std::map<std::string, GgufValue>& values() const { return values_; }
 
-  // Returns null if the key does not exist.
+  // Returns the value of a key, which lives as long as the index, or null if
+  // the key does not exist.
   const GgufValue* FindValue(absl::string_view key) const;
   bool Has(absl::string_view key) const { return FindValue(key) != nullptr; }
 
   // Each returns the value of a key. Returns NotFound if the key does not
-  // exist, InvalidArgument if its value is of another kind.
+  // exist, InvalidArgument if its value is of another kind. Number also accepts
+  // an integer.
   absl::StatusOr<int64_t> Integer(absl::string_view key) const;
   absl::StatusOr<double> Number(absl::string_view key) const;
   absl::StatusOr<std::string> Text(absl::string_view key) const;

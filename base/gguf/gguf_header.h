@@ -8,10 +8,10 @@
 //   // The first tensor's values follow, then zeros up to the next multiple of
 //   // GgufHeader::kAlignmentBytes, then the next tensor's values.
 //
-// Writes version 3. Keys and names are not checked: this class accepts a key
-// that is added twice, but GgufIndex refuses the file. A tensor's shape has the
-// fastest dimension last, as everywhere in this tree; TensorBytes must accept
-// it.
+// Writes version 3. Keys, names and types are not checked: this class accepts a
+// key that is added twice, and a type of tensor that GGUF does not have, but
+// GgufIndex refuses the file. A tensor's shape has the fastest dimension last,
+// as everywhere in this tree; TensorBytes must accept it.
 //
 // Owns copies of everything. Thread-compatible. Memory: the header's bytes,
 // twice while Build runs.

@@ -51,7 +51,10 @@ class GgufTexts {
   int64_t buffer_begin_ = 0;
 };
 
-// Each returns all elements of a list: of i32 or u32, or of f32.
+// Return all elements of a list: ReadGgufIntegers of i32 or u32, where a u32
+// above 2^31 - 1 becomes negative, and ReadGgufNumbers of f32. Return DataLoss
+// if the elements have another size. The caller must have checked the type of
+// the elements.
 absl::StatusOr<std::vector<int32_t>> ReadGgufIntegers(const WatchedFile& file,
                                                       const GgufValue& list);
 absl::StatusOr<std::vector<float>> ReadGgufNumbers(const WatchedFile& file,

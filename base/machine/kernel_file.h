@@ -3,8 +3,10 @@
 //
 //   absl::StatusOr<std::string> text = ReadKernelFile("/proc/self/maps");
 //
-// Thread-safe. The returned text is a copy, and is all the memory. Returns the
-// errors of FileError with the path; kNotFound for a process that has ended.
+// Thread-safe. The returned text is a copy. Memory: the text, and 64 KiB on the
+// stack. Returns the errors of FileError with the path: kNotFound for a process
+// that has ended, kUnavailable if it ends between the opening and the reading
+// of its file.
 
 #ifndef FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_
 #define FOOTPRINT_BASE_MACHINE_KERNEL_FILE_H_

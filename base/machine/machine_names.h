@@ -3,8 +3,8 @@
 //   KernelName();      // "Linux 6.1.0-13-amd64 x86_64"
 //   ProcessorModel();  // "Intel(R) Xeon(R) Processor @ 2.60GHz"
 //
-// Figures that vary are true for one machine; these names identify it.
-// Thread-safe. An unknown name is empty. Memory: the names.
+// A report that has these names says on which machine its figures were
+// measured. Thread-safe. An unknown name is empty. Memory: the names.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
 #define FOOTPRINT_BASE_MACHINE_MACHINE_NAMES_H_
@@ -16,7 +16,7 @@ namespace footprint {
 // Returns the system, the release and the architecture.
 std::string KernelName();
 
-// Returns the model of the first processor.
+// Returns the model of the first processor ("model name" in /proc/cpuinfo).
 std::string ProcessorModel();
 
 }  // namespace footprint

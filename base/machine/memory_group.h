@@ -15,12 +15,12 @@
 // another group had read before. So it may be more or less than a resident set.
 //
 // Owns the group and removes it at the end. All processes in it must have
-// ended; a process that still runs keeps the group. The next Create removes
-// groups that a killed process of this library left. Movable;
+// ended; a process that still runs keeps the group. The first Create of a
+// process removes groups that killed processes of this library left. Movable;
 // thread-compatible, and Create is thread-safe. Memory: some KiB of the
 // kernel's. Time: about a millisecond. Errors: kFailedPrecondition if there is
-// no memory controller, or not for this user, with the way out;
-// kResourceExhausted if the kernel has no room. Source: Linux,
+// no memory controller, or not for this user, with the way out, or if the limit
+// cannot be set; kResourceExhausted if the kernel has no room. Source: Linux,
 // admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 
 #ifndef FOOTPRINT_BASE_MACHINE_MEMORY_GROUP_H_
@@ -35,8 +35,9 @@
 
 namespace footprint {
 
-// The folder of a process's group, from its /proc/PID/mountinfo and cgroup. The
-// path is empty if there is no group.
+// The folder of a process's group. FindMemoryGroup finds it in the texts of the
+// process's /proc/PID/mountinfo and /proc/PID/cgroup. The path is empty if
+// there is no group.
 struct MemoryGroupFolder {
   std::string path;
   bool is_version_2 = false;
@@ -54,27 +55,36 @@ struct MemoryGroupUse {
   // are left out, too.
   int64_t needed_bytes = 0;
 
-  // Returns the page cache, and the bytes charged in advance.
+  // Returns the bytes that the kernel gives up under a limit, most of them page
+  // cache, and the bytes charged in advance.
   int64_t rest_bytes() const { return used_bytes - needed_bytes; }
 };
 
 class MemoryGroup {
  public:
   static constexpr int64_t kNoLimit = -1;
+  // Makes an empty group. With a limit, its processes cannot swap more than 1
+  // MiB, and in version 2 the kernel kills all of them if it must kill one.
   static absl::StatusOr<MemoryGroup> Create(int64_t limit_bytes = kNoLimit);
 
   MemoryGroup(MemoryGroup&& other) noexcept;
   MemoryGroup& operator=(MemoryGroup&& other) noexcept;
   ~MemoryGroup();
 
+  // Returns the descriptor of cgroup.procs, which this object keeps. A process
+  // that writes "0" to it joins the group.
   int processes_descriptor() const { return processes_.get(); }
-  // Returns -1 if the kernel does not report it.
+  // Returns the most bytes that the group was charged for at once, or -1 if the
+  // kernel does not report it.
   int64_t peak_bytes() const;
-  // Returns zeros if the kernel does not report it.
+  // Returns the bytes at this moment. A figure that the kernel does not report
+  // counts as 0.
   MemoryGroupUse ReadUse() const;
-  // Returns how often the limit was hit: the kernel took pages back, or killed
-  // a process.
+  // Returns how often the limit was hit, so that the kernel took pages back or
+  // killed a process; -1 if the kernel does not report it.
   int64_t limit_hit_count() const;
+  // Returns how many processes the kernel killed because of the limit; negative
+  // if it does not report that.
   int64_t killed_process_count() const;
   const std::string& path() const { return path_; }
   bool is_version_2() const { return is_version_2_; }

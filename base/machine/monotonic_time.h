@@ -1,5 +1,5 @@
-// The clock of all records, which is the same in each process of a machine and
-// counts from its start; and the processor time of the calling thread.
+// Reads the clock that all records use, and the processor time of the calling
+// thread.
 //
 //   record->begin_time_ns = MonotonicTimeNs();
 //
@@ -15,14 +15,16 @@
 
 namespace footprint {
 
+// Returns the nanoseconds since the machine started, without times of
+// suspension. The clock is the same in each process of a machine.
 inline int64_t MonotonicTimeNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-// Returns how long the calling thread has run. On a busy machine the clock
-// includes waiting, but this does not.
+// Returns how many nanoseconds the calling thread has run. On a busy machine
+// the clock includes waiting, but this does not.
 inline int64_t ThreadProcessorTimeNs() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-// Weak, so that the library also links without jemalloc, and then reports
-// zeros.
+// This is weak, so that the library also links without jemalloc, and then
+// reports zeros.
 extern "C" {
 __attribute__((weak)) int mallctl(const char* name, void* old_value,
                                   size_t* old_size, void* new_value,

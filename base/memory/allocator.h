@@ -1,4 +1,5 @@
-// Names the allocator of this process, and reads its counters for each thread.
+// Names the allocator of this process, reads its counters for the calling
+// thread and for the process, and purges its free memory.
 //
 //   footprint::ThreadHeapBytes before = footprint::ReadThreadHeapBytes();
 //   std::vector<char> values(1000);
@@ -10,7 +11,7 @@
 // With another allocator all counters are zeros, and `IsJemalloc()` is false.
 //
 // Thread-safety: any thread may call every function at any time. Memory: none
-// is allocated. Time: a few nanoseconds, except where noted.
+// is allocated. Time: less than a microsecond, except where noted.
 
 #ifndef FOOTPRINT_BASE_MEMORY_ALLOCATOR_H_
 #define FOOTPRINT_BASE_MEMORY_ALLOCATOR_H_
@@ -58,20 +59,21 @@ ThreadHeapCounters FindThreadHeapCounters();
 struct AllocatorBytes {
   int64_t allocated_bytes = 0;  // in blocks that are in use or cached
   int64_t active_bytes = 0;     // in pages that hold such blocks
-  int64_t resident_bytes = 0;
-  int64_t mapped_bytes = 0;
+  int64_t resident_bytes = 0;   // in pages that may take physical memory
+  int64_t mapped_bytes = 0;     // in jemalloc's active extents
 
   int64_t fragmentation_bytes() const { return active_bytes - allocated_bytes; }
 };
 AllocatorBytes ReadAllocatorBytes();
 
-// Returns the options that jemalloc was built with; null if there are none, or
-// without jemalloc.
+// Returns the options that jemalloc was built with, an empty text if there are
+// none; null without jemalloc.
 const char* BuiltInAllocatorOptions();
 
-// Returns the allocator's free memory to the operating system. Takes up to 90
-// ms for 256 MiB freed in small blocks, so call it outside timed regions.
-// Returns false if the allocator has no such function.
+// Gives the allocator's free memory back to the operating system, except for
+// blocks in the caches of other threads. Takes up to 90 ms for 256 MiB freed in
+// small blocks, so call it outside timed regions. Returns false if the
+// allocator has no such function.
 bool PurgeFreeMemory();
 
 }  // namespace footprint

@@ -44,7 +44,7 @@ class MappedBlock {
   T* At(int64_t offset_bytes) const {
     return reinterpret_cast<T*>(data_ + offset_bytes);
   }
-  // Returns the size in whole pages.
+  // Returns the size, rounded up to whole pages.
   int64_t size_bytes() const { return bytes_; }
 
  private:

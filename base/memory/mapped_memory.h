@@ -17,8 +17,8 @@ namespace footprint {
 // allocator, which keeps it for the next request, is still mapped.
 bool IsMapped(const void* data, int64_t size_bytes);
 
-// Returns the bytes of those of its pages that are in memory now; 0 if the
-// system does not report it.
+// Returns the bytes of the range's pages that are in memory now; 0 if the
+// system does not report them.
 int64_t PresentBytes(const void* data, int64_t size_bytes);
 
 }  // namespace footprint

@@ -52,7 +52,7 @@ inline constexpr double kLeft = 84;
 inline constexpr double kRight = 40;
 inline constexpr double kTop = 30;
 
-// The same for pictures that are drawn for several screens.
+// The size and margins of a picture that is drawn for several screens.
 struct Frame {
   double width;
   double height;
@@ -86,13 +86,15 @@ class Axis {
 
   bool Shows(double value) const { return !is_logarithmic_ || value > 0; }
 
+  // Makes the axis long enough for the value, unless it cannot show it.
   void Include(double value);
 
   // Keeps the ends as they are. Call it after the last Include.
   void Fit();
 
-  // Rounds the ends to whole powers of the base, or begins at zero. Call it
-  // after the last Include.
+  // Rounds the ends of a logarithmic axis to whole powers of the base. Any
+  // other axis then begins at zero, or at its lowest value if that is negative.
+  // Call it after the last Include.
   void Round();
 
   // Does the same, but begins near the lowest value if more than half of the

@@ -47,8 +47,9 @@ struct FlameGraph {
     int parent = -1;
     std::string name;
     std::string detail;  // shown with the name when one node is described
-    size_t kind = 0;
-    // One value per measure, without those of the node's calls.
+    size_t kind = 0;     // an index of `kinds`, which chooses the colour
+    // One value per measure, without those of the node's calls. May be shorter:
+    // the other values are 0.
     std::vector<int64_t> own_values;
     // The deviations of the sums that include the node's calls, since sigmas do
     // not add up. May be shorter: the other sums are exact.

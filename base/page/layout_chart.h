@@ -6,8 +6,8 @@
 //                   /*offset_bytes=*/0, /*size_bytes=*/1024}};
 //   std::string html = DrawLayoutChart(chart);
 //
-// Boxes without a place in memory, which are only to be seen beside each other,
-// get their offsets from StackBoxes.
+// StackBoxes gives offsets to boxes that have no place in memory and are only
+// shown beside each other.
 //
 // Text is escaped; equal data give equal bytes. Pure: the text has copies of
 // what the chart holds. Thread-safe. Memory: the text.
@@ -47,18 +47,19 @@ struct LayoutChart {
   std::vector<std::string> series;  // at most 8 have different colours
   std::vector<Box> boxes;
   std::vector<Span> spans;  // drawn below the numbers of the steps
+  // A step and a level of bytes, which lines mark and `marked_label` explains.
   int64_t marked_step = 0;
-  int64_t marked_bytes = 0;  // a level that `marked_label` explains
+  int64_t marked_bytes = 0;
   std::string marked_label;
 };
 
 std::string DrawLayoutChart(const LayoutChart& chart);
 
-// Sets the offset of each box so that no two overlap and the picture is low.
-// Each box gets the lowest offset that is free during its steps, in the best of
-// several orders. Returns false and changes nothing if the sizes add up to more
-// bytes than an offset can hold. Time: at most the square of the number of
-// boxes.
+// Sets the offset of each box so that no two boxes that share a step overlap,
+// and the picture is low. Each box gets the lowest offset that is free during
+// its steps, in the best of several orders. Returns false and changes nothing
+// if the sizes add up to more bytes than an offset can hold. Time: at most the
+// square of the number of boxes.
 bool StackBoxes(std::vector<LayoutChart::Box>* boxes);
 
 }  // namespace footprint

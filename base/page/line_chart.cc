@@ -44,6 +44,7 @@ std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
                     SvgText(x.ToPixel(tick), frame.height - frame.bottom + 20,
                             "middle", FormatWith(chart.format_x, tick)));
   }
+  // An axis that does not begin at zero says so.
   const std::string y_label =
       y.low() > 0 && !chart.has_logarithmic_y
           ? absl::StrCat(chart.y_label, ", from ",
@@ -54,20 +55,22 @@ std::string SvgGrid(const LineChart& chart, const Frame& frame, const Axis& x,
                       SvgText(right, frame.height - 8, "end", chart.x_label));
 }
 
-// Returns true if the label goes above the point: where its neighbours are
-// mostly lower, so that the line does not cross the label.
+// Returns whether the label goes above the point: it does if the point is
+// higher than its neighbours on average. The line then stays below the label.
 bool LabelIsAbove(const LineChart::Line& line, size_t i) {
   const double y = line.points[i].second;
-  double rise = 0;  // to the point, from its neighbours
+  double rise = 0;  // the sum of the rises from the neighbours
   if (i > 0) rise += y - line.points[i - 1].second;
   if (i + 1 < line.points.size()) rise += y - line.points[i + 1].second;
   return rise > 0;
 }
 
-// Draws the labels of a line's points. If two neighbours' labels are near and
-// on the same side, they are turned away from each other.
+// Draws the labels of a line's points. Of two close labels on the same side,
+// the first ends at its point and the second begins at its point. In a longer
+// row of close labels, all but the first begin at their points.
 std::string SvgLabels(const LineChart::Line& line, const Axis& x,
                       const Axis& y) {
+  // An estimate: the width of a text depends on the reader's fonts.
   constexpr double kWidthOfLabel = 60;
   const size_t count = std::min(line.labels.size(), line.points.size());
   const auto are_close = [&](size_t a, size_t b) {
@@ -83,6 +86,7 @@ std::string SvgLabels(const LineChart::Line& line, const Axis& x,
     const char* anchor = i > 0 && are_close(i - 1, i) ? "start"
                          : are_close(i, i + 1)        ? "end"
                                                       : "middle";
+    // The offsets keep the text off the circle around the point.
     svg += SvgText(x.ToPixel(point_x),
                    y.ToPixel(point_y) + (LabelIsAbove(line, i) ? -11 : 21),
                    anchor, line.labels[i]);

@@ -37,10 +37,10 @@ struct LineChart {
   // left out.
   bool has_logarithmic_x = false;
   bool has_logarithmic_y = false;
-  // If set, a logarithmic x axis has powers of two.
+  // If set, a logarithmic x axis has ticks at powers of two.
   bool has_bytes_x = false;
-  // If set, the y axis begins above zero when more than half of it would
-  // otherwise be empty. Its name then says where it begins.
+  // If set, a y axis that is not logarithmic begins above zero when at least
+  // half of it would otherwise be empty. Its name then says where it begins.
   bool may_leave_zero_out = false;
   std::vector<Line> lines;  // at most 8 have different colours
   std::function<std::string(double)> format_x;  // unset: plain numbers

@@ -71,8 +71,9 @@ class PageContent {
   // Adds content that is shown only when the reader opens it.
   void AddFold(absl::string_view summary, const PageContent& content);
 
-  // Adds at most 8 views, of which the reader chooses one by name. `label` says
-  // what is chosen. On paper all are shown.
+  // Adds views, of which the reader chooses one by name; `label` says what is
+  // chosen. Give at most 8, since a screen shows no others. On paper all are
+  // shown.
   struct View;
   void AddViews(absl::string_view label, const std::vector<View>& views);
 
@@ -94,6 +95,7 @@ class Page : public PageContent {
   // Adds a heading, and a link to it below the lead.
   void AddSection(absl::string_view text);
 
+  // Returns the whole document.
   std::string Html() const;
 
  private:

@@ -2,7 +2,7 @@
 //
 //   absl::StrAppend(&script, "<script>", kFlameGraphScript, "</script>\n");
 //
-// Constants of the program, 18 KiB of memory together; thread-safe.
+// Constants of the program, 20 KiB of memory together; thread-safe.
 
 #ifndef FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_
 #define FOOTPRINT_BASE_PAGE_PAGE_SCRIPTS_H_

@@ -7,7 +7,7 @@
 //   std::string html = DrawStackedBars(chart);
 //
 // Parts are to scale, however small. A bar with an unknown part has no shares:
-// it says which part is unknown, and how much the others are at least.
+// it says which part is unknown, and the sum of the other parts.
 //
 // Text is escaped; equal data give equal bytes. Pure apart from `format`, which
 // is called before DrawStackedBars returns: the text has copies. Thread-safe.

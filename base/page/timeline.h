@@ -36,6 +36,7 @@ struct Timeline {
   // one series the picture has no legend.
   std::vector<std::string> series;
   std::vector<Point> points;  // time ascending
+  // An index of `points`; points.size() or more marks nothing.
   size_t marked_point = 0;
   std::string marked_label;
 };

@@ -8,7 +8,9 @@
 // not change are left out. So are changes of estimates of less than two
 // standard deviations, which the note counts. The largest change comes first. A
 // table that one report lacks was not measured there, and a note says that it
-// is not compared. A figure that is unknown in one report has no change.
+// is not compared. A figure that is unknown in one report has no change; one
+// that is 0 in both is left out. The warnings of both reports are kept; remarks
+// and facts are not.
 //
 // Pure; thread-safe. Memory: some 300 bytes per key. Time: n log n.
 

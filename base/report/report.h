@@ -55,6 +55,8 @@ struct ReportValue {
   bool keeps_end = false;
 };
 
+// Each function makes a value of one unit. A path is a text that keeps its end.
+// A share of a `whole` of 0 is written as "-", and a change from 0 as "new".
 ReportValue TextValue(absl::string_view text);
 ReportValue PathValue(absl::string_view path);
 ReportValue BytesValue(int64_t bytes);

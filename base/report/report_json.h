@@ -9,7 +9,10 @@
 //      "rows": [{"allocated_bytes": 5242880, "name": "worker"}],
 //      "other_count": 2}}}
 //
-// An unknown value is null; a share is a fraction of one. Pure; thread-safe.
+// An unknown value is null; a share is a fraction of one. The value of a figure
+// stands under "bytes", "count", "ns", "share" or "value". If two columns have
+// one name, the second name ends in "_2". Of figures or tables with one name
+// only the last is kept; remarks and facts are left out. Pure; thread-safe.
 // Memory: that of the JSON, several times the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_JSON_H_

@@ -4,8 +4,10 @@
 //   absl::Status status =
 //       WriteFile(summary_path, ReportMarkdown("Memory of train.py", report));
 //
-// The figures come as a table, then each table of the report, folded except the
-// first. Names are escaped. Pure; thread-safe. Memory: the text.
+// The warnings come first, then the figures as a table, then each table of the
+// report with at most 20 rows, folded except the first; remarks and facts are
+// left out. Texts are escaped, but not headings and the names of figures and
+// columns. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_MARKDOWN_H_

@@ -21,12 +21,13 @@ namespace footprint {
 
 void AddWarnings(const Report& report, PageContent* page);
 
-// Adds a card per figure: the name, the rounded value, and below them the exact
-// value, the detail and the notes.
+// Adds a card per figure: the name, the rounded value or "not measured", and
+// below them the exact bytes, the detail and the notes.
 void AddFigures(const Report& report, PageContent* page);
 
-// Adds a heading, a bar if the table is a breakdown, and at most `most_rows`
-// rows, with texts before numbers.
+// Adds a heading, a bar if the table is a breakdown, at most `most_rows` rows,
+// with texts before numbers, the number of rows that were left out, and the
+// note.
 void AddTable(const ReportTable& table, size_t most_rows, PageContent* page);
 
 // Adds the remarks and the facts, under a heading.

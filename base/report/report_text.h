@@ -7,8 +7,9 @@
 //
 // A terminal shows no figure or column that is marked as detail, and at most
 // `text_rows` rows of each table; the caller leaves out tables that are
-// details. A part without content is empty; otherwise it ends with a newline.
-// Pure; thread-safe. Memory: the text, and a table's cells twice.
+// details. Remarks and facts are left out. A part without content is empty;
+// otherwise it ends with a newline. Pure; thread-safe. Memory: the text, and a
+// table's cells twice.
 
 #ifndef FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_
 #define FOOTPRINT_BASE_REPORT_REPORT_TEXT_H_

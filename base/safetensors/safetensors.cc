@@ -28,7 +28,8 @@ namespace {
 constexpr int64_t kLengthBytes = 8;
 constexpr uint64_t kMaximumInt64 = std::numeric_limits<int64_t>::max();
 
-// Reads characters, and records the furthest position for messages.
+// An iterator over the characters of the header. It records the furthest
+// position that the parser reached, which error messages give.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -62,8 +63,9 @@ class CountingIterator {
   const char** furthest_;
 };
 
-// Handles the header's parts, one key or value at a time, and keeps only the
-// tensors and the metadata. A part that the state does not expect is an error.
+// The parser's SAX handler. It keeps only the tensors and the metadata, so that
+// the header is never in memory as a tree. A key or value that the state does
+// not expect is an error.
 class HeaderHandler {
  public:
   using number_integer_t = int64_t;
@@ -280,7 +282,8 @@ class HeaderHandler {
   std::map<std::string, std::string> metadata_;
 };
 
-// Returns the probable kind of a file whose first length fits no header.
+// Returns the end of the message for a file whose first 8 bytes are not the
+// length of a header. Git LFS's pointer files begin with "version ".
 absl::string_view NotSafetensorsText(const unsigned char* begin) {
   return memcmp(begin, "version ", kLengthBytes) == 0
              ? ": it is Git LFS's pointer to the file; run: git lfs pull"
@@ -315,7 +318,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": not a regular file; name the .safetensors file"));
   }
-  // Reads the header's length, and checks it against the file.
+  // Reads the header's length, and checks that the file can hold it.
   if (status.st_size < kLengthBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": has ", status.st_size,
@@ -326,6 +329,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
   absl::Status read = ReadFully(descriptor, name, 0, kLengthBytes, bytes);
   if (!read.ok()) return read;
   uint64_t length = 0;
+  // The length is little-endian.
   for (int i = kLengthBytes - 1; i >= 0; --i) length = length << 8 | bytes[i];
   if (length > static_cast<uint64_t>(kMaximumHeaderBytes)) {
     return absl::InvalidArgumentError(
@@ -339,6 +343,7 @@ absl::StatusOr<SafetensorsIndex> SafetensorsIndex::Read(
                      " bytes, but the file ends at byte ", status.st_size,
                      ": the file is truncated, download it again"));
   }
+  // Reads the header itself.
   std::string header(length, '\0');
   read = ReadFully(descriptor, name, kLengthBytes, static_cast<int64_t>(length),
                    &header[0]);
@@ -389,10 +394,12 @@ absl::Status SafetensorsIndex::CheckRanges() {
     return std::tie(a.offset_bytes, a.size_bytes) <
            std::tie(b.offset_bytes, b.size_bytes);
   };
-  // Most files have the tensors in order; those without bytes keep their order.
+  // Most files have their tensors in this order already. The sort is stable, so
+  // tensors without bytes keep their order if they share an offset.
   if (!std::is_sorted(tensors_.begin(), tensors_.end(), is_before)) {
     std::stable_sort(tensors_.begin(), tensors_.end(), is_before);
   }
+  // Each tensor must begin where the one before it ends.
   const int64_t data_bytes = file_bytes_ - data_offset_bytes_;
   int64_t end = 0;
   const TensorInfo* before = nullptr;
@@ -407,7 +414,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
           ", which ends at ", end,
           ". The file is damaged or made to mislead: export it again"));
     }
-    // This does not overflow, since the parser read the sum as one number.
+    // The sum is the tensor's end in data_offsets, which fits into 63 bits.
     end += tensor.size_bytes;
     if (end > data_bytes) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -415,6 +422,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
           end, ", but the file has ", data_bytes,
           " bytes of data: it is truncated, download it again"));
     }
+    // Replaces the offset in the data by the offset in the file.
     tensor.offset_bytes += data_offset_bytes_;
     before = &tensor;
   }
@@ -426,7 +434,7 @@ absl::Status SafetensorsIndex::CheckRanges() {
   return absl::OkStatus();
 }
 
-// Checks that no name occurs twice, and removes padding.
+// Checks that no name occurs twice, and removes the tensors that are padding.
 absl::Status SafetensorsIndex::CheckNames() {
   absl::Status status = SortByName();
   if (!status.ok()) return status;
@@ -437,6 +445,7 @@ absl::Status SafetensorsIndex::CheckNames() {
       std::remove_if(tensors_.begin(), tensors_.end(), is_padding);
   if (kept == tensors_.end()) return status;
   tensors_.erase(kept, tensors_.end());
+  // The removal changed the positions to which the sorted names refer.
   return SortByName();
 }
 

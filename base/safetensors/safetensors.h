@@ -1,5 +1,4 @@
-// The place of each tensor in a safetensors file, found after checking every
-// bound.
+// Finds the place of each tensor in a safetensors file, and checks every bound.
 //
 //   absl::StatusOr<footprint::SafetensorsIndex> index =
 //       footprint::SafetensorsIndex::Open("model.safetensors");
@@ -9,8 +8,9 @@
 //
 // It reads only the header, never the data. The reader is strict. It refuses a
 // header that says something twice, leaves out a byte of the file, gives a byte
-// to two tensors, or contradicts itself. So everything that an index says can
-// be read without further checks, as long as the file does not change.
+// to two tensors, or contradicts itself. So the bytes of each tensor in an
+// index can be read without further checks, as long as the file does not
+// change.
 //
 // tensors() leaves padding out. Thread-safe once made. Memory: that of the
 // index (tensor_index.h), and the header's text while reading. Time: O(n log n)
@@ -43,22 +43,25 @@ class SafetensorsIndex : public TensorIndex {
  public:
   // The format's limit for a header.
   static constexpr int64_t kMaximumHeaderBytes = 100'000'000;
-  // This reader's limit, with padding: the largest models have a quarter of it,
-  // and a header full of empty tensors would take seconds.
+  // This reader's limit, padding included. The largest models have a quarter of
+  // it. Without a limit, a header full of empty tensors would take seconds.
   static constexpr size_t kMaximumTensors = size_t{1} << 19;
 
+  // Reads the header of the file at `path`.
   static absl::StatusOr<SafetensorsIndex> Open(absl::string_view path);
 
-  // Reads from a descriptor that the caller keeps; `name` is used in messages.
+  // Reads the header of an open file, which stays open. Messages call it
+  // `name`.
   static absl::StatusOr<SafetensorsIndex> Read(int descriptor,
                                                absl::string_view name);
 
-  // Parses the header's text alone, which in a file of `file_bytes` is between
-  // the length and the data.
+  // Parses only a header's text, which lies between the length and the data of
+  // a file of `file_bytes`.
   static absl::StatusOr<SafetensorsIndex> Parse(absl::string_view header,
                                                 int64_t file_bytes,
                                                 absl::string_view name);
 
+  // Returns the offset in the file at which the data begin.
   int64_t data_offset_bytes() const { return data_offset_bytes_; }
 
  private:

@@ -14,9 +14,11 @@
 //
 // Movable; thread-compatible; copies the names. Memory: 32 KiB and the header.
 //
-// InvalidArgument: two tensors have one name, a name is not UTF-8, or a size
-// exceeds 62 bits. FailedPrecondition: more or fewer values than the tensors
-// take. Other errors are those of AtomicFile.
+// InvalidArgument: two tensors have one name, a name is not UTF-8 or begins
+// with kPaddingPrefix, the alignment is wrong, the tensors exceed 2^62 bytes
+// together, or the reader would refuse the header. OutOfRange: a tensor exceeds
+// 2^63 - 1 bytes or has a negative extent. FailedPrecondition: more or fewer
+// values than the tensors take. Other errors are those of AtomicFile.
 
 #ifndef FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
 #define FOOTPRINT_BASE_SAFETENSORS_SAFETENSORS_WRITER_H_
@@ -43,10 +45,10 @@ struct TensorSpec {
 };
 
 struct SafetensorsWriterOptions {
-  // Each tensor and the end of the file are at a multiple of this. If it is
-  // above 1, tensors named kPaddingPrefix fill the gaps, which the format does
-  // not allow. Other programs see them as tensors that their model does not
-  // have.
+  // Each tensor and the end of the file are at a multiple of this, which must
+  // be from 1 to 2^20. If it is above 1, tensors whose names begin with
+  // kPaddingPrefix fill the gaps, since the format allows no gaps. Other
+  // programs see them as tensors that their model does not have.
   int64_t alignment_bytes = 1;
   std::map<std::string, std::string> metadata;
   ToDisk to_disk = ToDisk::kFlush;
@@ -54,6 +56,7 @@ struct SafetensorsWriterOptions {
 
 class SafetensorsWriter {
  public:
+  // Opens the file and writes its header. Returns the errors above.
   static absl::StatusOr<SafetensorsWriter> Create(
       absl::string_view path, absl::Span<const TensorSpec> tensors,
       const SafetensorsWriterOptions& options = {});

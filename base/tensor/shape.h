@@ -42,8 +42,8 @@ class Shape {
   // Adds an axis, which becomes the last one.
   void Append(int64_t extent) { extents_.push_back(extent); }
 
-  // Returns the product of the extents. Call it only for a shape that passed
-  // TensorBytes.
+  // Returns the product of the extents, which must not overflow. TensorBytes
+  // checks that, unless an extent is 0.
   int64_t elements() const { return rows() * columns(); }
 
   // Columns and rows of the tensor as a matrix: columns along the last axis,
@@ -67,9 +67,10 @@ class Shape {
   absl::InlinedVector<int64_t, 4> extents_;
 };
 
-// Returns the bytes of a dense tensor. Returns OutOfRange for more than 2^63 -
-// 1 bytes or a negative extent, InvalidArgument if the rows of a quantised type
-// are not whole blocks. The message shows the shape.
+// Returns the bytes of a dense tensor; 0 if an extent is 0, whatever the others
+// are. Returns OutOfRange for more than 2^63 - 1 bytes or a negative extent,
+// InvalidArgument if the rows of a quantised type are not whole blocks. The
+// message shows the shape.
 absl::StatusOr<int64_t> TensorBytes(DType dtype, const Shape& shape);
 
 }  // namespace footprint

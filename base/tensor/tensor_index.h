@@ -39,7 +39,8 @@ class TensorIndex {
  public:
   // Returns the tensors in the order of the data.
   absl::Span<const TensorInfo> tensors() const { return tensors_; }
-  // Returns the texts in which the file describes itself, by key.
+  // Returns the texts in which a safetensors file describes itself, by key. It
+  // is empty for other formats (GgufIndex::values has those of GGUF).
   const std::map<std::string, std::string>& metadata() const {
     return metadata_;
   }
@@ -50,7 +51,8 @@ class TensorIndex {
   // closest names in the file.
   absl::StatusOr<const TensorInfo*> Find(absl::string_view name) const;
 
-  // Returns null if the tensor is missing.
+  // Returns the tensor, which lives as long as the index, or null if it is
+  // missing.
   const TensorInfo* FindOrNull(absl::string_view name) const;
 
  protected:

@@ -8,7 +8,8 @@
 //
 // Syntax: RFC 4180, but lines may also end in LF alone. A byte-order mark at
 // the beginning is skipped, and that of UTF-16 is an error. The last line may
-// lack its end. Fields may be separated by another byte than the comma.
+// lack its end. An empty line is a record with one empty field. Fields may be
+// separated by another byte than the comma.
 //
 // A class that reads a file derives from this one and provides the bytes piece
 // by piece.
@@ -32,6 +33,7 @@ namespace footprint {
 
 class CsvParser {
  public:
+  // A longer field is an error.
   static constexpr size_t kMaximumFieldBytes = 32 << 10;
 
   // Parses `text`, which must outlive the parser. Errors begin with `name`.

@@ -15,6 +15,7 @@
 
 namespace footprint {
 
+// Returns a pointer to each string, and a null pointer at the end.
 std::vector<char*> ExecStrings(const std::vector<std::string>& strings);
 
 // Deleted, since the pointers would outlive a temporary.

@@ -29,8 +29,8 @@ std::string FormatRoundedBytes(int64_t bytes);
 // Returns the digits in groups of three: "1,572,864".
 std::string FormatCount(int64_t count);
 
-// Returns a short text for pictures, such as "1.2 MiB", "117 MiB" or "512 B",
-// with at most four digits.
+// Returns a short text for pictures, such as "1.2 MiB", "117 MiB" or "512 B".
+// Its largest unit is TiB; below 1,024 TiB it has at most four digits.
 std::string AbbreviateBytes(double bytes);
 
 }  // namespace footprint

@@ -2,13 +2,14 @@
 //
 //   std::string json = MessageJson(trace);  // {"schema_version": 1, ...}
 //
-// Every field has its name in the schema. Numbers are numbers (protobuf's own
-// JSON writes 64-bit ones in quotes), and values of enumerations are names. An
-// absent field that may be absent has no entry; all others have one, also with
-// the default value. The field `complete`, which belongs to the file and not to
-// its content, is left out. A byte that is not UTF-8 becomes U+FFFD. A number
-// that is not finite becomes null, since JSON has none. Pure: the text is a
-// copy.
+// Each field is written under its name in the schema. Numbers are numbers
+// (protobuf's own JSON writes 64-bit ones in quotes), and values of
+// enumerations are names, or numbers if the schema has no name. A field with
+// presence that is not set has no entry; every other field has one, even if it
+// has the default value. The field `complete`, which belongs to the file and
+// not to its content, is left out. A byte that is not UTF-8 becomes U+FFFD. A
+// number that is not finite becomes null, since JSON has none. Pure: the text
+// is a copy.
 //
 // Thread-safe. Memory: the message once more, and the text.
 
@@ -21,6 +22,7 @@
 
 namespace footprint {
 
+// Returns indented ASCII text that ends with a newline.
 std::string MessageJson(const google::protobuf::Message& message);
 
 }  // namespace footprint

@@ -3,8 +3,9 @@
 //   footprint::NearNames("encoder.0.expnd", names)
 //   // {"encoder.0.expand"}
 //
-// The closest name is one that only lacks or adds a prefix, such as the "bert."
-// of some exports. Names of more than 512 characters are not compared.
+// The closest name is one that only lacks or adds a prefix that ends in a dot,
+// such as the "bert." of some exports. Names of more than 512 characters are
+// not compared.
 //
 // Pure, thread-safe: names are copied. Memory: the result. Time: the product of
 // the lengths for each candidate.
@@ -20,7 +21,8 @@
 
 namespace footprint {
 
-// Returns up to three names, the closest first, without names that are far.
+// Returns up to three names, the closest first. Leaves out names that differ in
+// more than two characters and in more than a third of the length of `wanted`.
 std::vector<std::string> NearNames(
     absl::string_view wanted, absl::Span<const absl::string_view> candidates);
 

@@ -1,5 +1,5 @@
 // Finds numbers in a text-format file that begin with a zero. The parser reads
-// 010 as eight, which nobody means who writes it into a file of limits.
+// 010 as eight, but a person who writes it into a file of limits means ten.
 //
 //   for (const OctalNumber& number : FindOctalNumbers("max_bytes: 05000")) {
 //     Complain(number.line, number.column, number.message);
@@ -24,8 +24,8 @@ struct OctalNumber {
   std::string message;  // the mistake, and what to write
 };
 
-// Returns the numbers in the order of the text. The parser reports mistakes of
-// the format.
+// Returns the numbers in the order of the text. Ignores mistakes of the format,
+// which the parser reports.
 std::vector<OctalNumber> FindOctalNumbers(absl::string_view text);
 
 }  // namespace footprint

@@ -24,7 +24,8 @@ class ProgressBar {
   // they are not bytes.
   ProgressBar(FILE* stream, const char* what, const char* counted = nullptr);
 
-  // Draws if a hundredth, or a tenth, was completed since the last drawing.
+  // Draws if a hundredth (on a terminal) or a tenth was completed since the
+  // last drawing, and at the first call. A total of 0 counts as complete.
   void Update(int64_t done, int64_t total);
 
  private:

@@ -19,17 +19,19 @@
 
 namespace footprint {
 
-// Returns one line: newlines and tabs become \n and \t.
+// Returns one line: newlines and tabs become \n and \t. Backslashes stay.
 std::string EscapeForTerminal(absl::string_view text);
 
-// Escapes for protobuf's strings: as above, but newlines and tabs stay.
+// Returns a text that a string field of protobuf can hold. Does the same as
+// EscapeForTerminal, but newlines and tabs stay.
 std::string EscapeForProto(absl::string_view text);
 
 // Escapes for attributes in double quotes and for element text, in XML, HTML
 // and SVG.
 std::string EscapeForXml(absl::string_view text);
 
-// Escapes for a cell of a table or for a line of text. Newlines become <br>.
+// Escapes for a cell of a table or for a line of text. Newlines become <br>,
+// and tabs become blanks.
 std::string EscapeForMarkdown(absl::string_view text);
 
 // Returns an expression that matches the text and nothing else, in POSIX's

@@ -30,9 +30,11 @@ struct TakenFlag {
   absl::FunctionRef<absl::Status(absl::string_view value)> set;
 };
 
-// Takes "--name=value" and "--name value" wherever they are before "--". All
-// other words stay in their order, with the program's name. Returns the first
-// error of a flag, but takes all flags in any case.
+// Takes "--name=value" and "--name value" wherever they are before "--". The
+// word after "--name" is its value even if it begins with a dash. All other
+// words stay in their order, with the program's name, and a null pointer
+// follows them. Returns the first error of a flag, but takes all flags in any
+// case.
 absl::Status TakeFlags(int* argc, char** argv,
                        std::initializer_list<TakenFlag> flags);
 

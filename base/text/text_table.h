@@ -33,7 +33,8 @@ class TextTable {
   // `gap` spaces separate the columns.
   explicit TextTable(std::vector<Column> columns, size_t gap = 2);
 
-  // Makes the columns wide enough for these cells.
+  // Makes the columns wide enough for these cells, of which there must be one
+  // for each column.
   void Fit(absl::Span<const std::string> cells);
 
   // Return a line each, with its newline. There must be one cell for each

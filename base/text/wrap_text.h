@@ -7,8 +7,10 @@
 //   WrapCommand("bazel run //a:b -- --only=//a:b", 20, 2);
 //   // "bazel run //a:b -- \\\n  --only=//a:b"
 //
-// Width is counted in code points. Pure functions, thread-safe; results copy
-// the text. Memory and time: linear in the text, for ShortenMiddle quadratic.
+// Width is counted in code points. A width that leaves a line less than 8
+// beside its indent counts as the indent and 8. Pure functions, thread-safe;
+// results copy the text. Memory and time: linear in the text, for ShortenMiddle
+// quadratic.
 
 #ifndef FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_
 #define FOOTPRINT_BASE_TEXT_WRAP_TEXT_H_
@@ -35,7 +37,7 @@ std::string WrapText(absl::string_view text, size_t width, size_t indent);
 // Returns the text shortened to at most `width`: "..." replaces a part near the
 // middle, between whole words if that costs only a few characters. Returns
 // nullopt if a digit would be removed, so that two names that differ in a
-// number never look alike.
+// number never look alike, and if the text is longer than a `width` below 7.
 absl::optional<std::string> ShortenMiddle(absl::string_view text, size_t width);
 
 // Wraps a command for a POSIX shell into lines that the shell reads as the same

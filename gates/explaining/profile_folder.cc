@@ -19,6 +19,7 @@ namespace footprint {
 namespace {
 
 constexpr char kEnding[] = ".binpb";
+// Files of samples share the ending of profiles, but ReadProfiles skips them.
 constexpr char kSamplesEnding[] = ".samples.binpb";
 
 bool IsProfileName(const std::string& name) {
@@ -32,7 +33,7 @@ absl::StatusOr<std::vector<std::string>> ProfilePathsBelow(
   std::filesystem::recursive_directory_iterator entries(folder, error);
   for (; !error && entries != std::filesystem::end(entries);
        entries.increment(error)) {
-    // A dangling link, for example, gives an error; it is not a file.
+    // A dangling link is not a regular file either, so its error is ignored.
     std::error_code ignored;
     if (IsProfileName(entries->path().string()) &&
         entries->is_regular_file(ignored)) {
@@ -85,6 +86,7 @@ absl::Status SaveProfiles(absl::Span<const MemoryProfile> profiles,
         EscapeForTerminal(folder), ": cannot be made: ", error.message(),
         "; choose another folder"));
   }
+  // ReadProfiles would read older profiles of the folder together with these.
   const absl::StatusOr<std::vector<std::string>> old =
       ProfilePathsBelow(folder);
   if (!old.ok()) return old.status();

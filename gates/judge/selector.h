@@ -42,7 +42,8 @@ std::string EscapeGlob(absl::string_view name);
 bool SelectsBenchmark(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 
-// Returns whether the arguments match; ignores the name.
+// Returns whether the benchmark has each of the selector's arguments, with an
+// equal value; ignores the name and further arguments.
 bool SelectsArguments(const Selector& selector,
                       const BenchmarkMemory& benchmark);
 

@@ -1,5 +1,5 @@
-// Finds the threshold that judges a measurement if one is a default and another
-// is an exception to it.
+// Finds the threshold that judges a measurement if several select it: the most
+// particular one is an exception to the others.
 //
 //   const ThresholdExceptions exceptions(sources);
 //   // The third threshold of the first file, for a measurement that it names:
@@ -45,15 +45,17 @@ class ThresholdExceptions {
 
   explicit ThresholdExceptions(absl::Span<const ThresholdSource> sources);
 
-  // Returns whether another threshold may override this one.
+  // Returns whether some threshold may override threshold `number` of file
+  // `source`.
   bool HasExceptions(size_t source, int number) const {
     return exceptions_.count({source, number}) > 0;
   }
 
-  // Returns the threshold that judges a measurement in place of this one, which
-  // names it; nullopt if no other one does. The phase is empty for the whole
-  // region. Thresholds in files for another environment than the profile's are
-  // skipped, unless this one's file is for another environment itself.
+  // Returns the most particular exception to threshold `number` of file
+  // `source` that selects the measurement; nullopt if there is none, so that
+  // this threshold, which must select the measurement, judges it. `phase` is
+  // empty for the whole region. Only files for the profile's environment count;
+  // if the file `source` itself is for another one, only this file counts.
   absl::optional<Place> Find(size_t source, int number,
                              const MemoryProfile& profile,
                              const BenchmarkMemory& benchmark,

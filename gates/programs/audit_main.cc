@@ -24,34 +24,36 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Finds gates that look as if they guarded something.
+    R"(Finds rules that guard nothing, or less than they seem to.
 
-  bazel run //gates:audit                    what no rule guards
-  bazel run //gates:audit -- --headroom=25%  and limits that are further above
-                                             the measured, in files that state
-                                             no headroom of their own
+  bazel run //gates:audit                    finds all that is listed below
+  bazel run //gates:audit -- --headroom=25%  also finds limits more than 25 %
+                                             above the measured figure, in files
+                                             that state no headroom
 
 It reports
   unguarded   a benchmark that no rule blocks
-  unused      a limit that names nothing that is measured
+  unused      a limit on something that is not measured
   never run   a threshold file for an environment that no profile here has;
               one that no BUILD file names; a memory_profile that no BUILD file
               names again (macros are not looked into)
   loose       a limit further above the highest value that it judges than the
               headroom that its file states
-  expired     a raise for a time (update --expires=DAY) that is past
+  expired     a temporary raise (update --expires=DAY) whose day is past
   drifted     a limit far above the first value in its history
-  broken      a problem for which nothing is judged at all
+  broken      a problem because of which nothing is judged
 
 Flags
-  --headroom=HOW      exact, 10% or 4096 (bytes), where a file states none
-  --drift=PERCENT     how far a limit may be above its first value (10%)
-  --today=DAY         instead of this day, as 2026-12-31
-  --format=text|json  how it is written (text)
-  --output=FILE       where (standard output)
-  --help              this text
+  --headroom=HOW      the headroom of files that state none: exact, 10% or
+                      4096 (bytes)
+  --drift=PERCENT     how far a limit may lie above its first value (default: 10%)
+  --today=DAY         judge as on this day, such as 2026-12-31
+  --format=text|json  the format of the report (default: text)
+  --output=FILE       the file to write (default: standard output)
+  --help              print this text
 
-Exit status: 0 nothing found, 1 something, 2 a mistake that the message names.
+Exit status: 0 nothing was found; 1 something was found; 2 a mistake, which the
+message names.
 )";
 
 constexpr char kProgram[] = "audit";

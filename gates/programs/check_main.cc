@@ -30,29 +30,33 @@ namespace {
 constexpr char kHelp[] =
     R"(Judges measured memory by the thresholds that are checked in.
 
-  bazel run //gates:check                         a line a deployment, whatever
-                                                  is not accepted, the verdict
+  bazel run //gates:check                         one line for each deployment,
+                                                  what is not accepted, and the
+                                                  verdict
   bazel run //gates:check -- --all                every rule with its figures
-  bazel run //gates:check -- --only='//memo/*'    these deployments alone
+  bazel run //gates:check -- --only='//memo/*'    only these deployments
   bazel run //gates:check -- --format=markdown    for a merge request
   bazel run //gates:check -- --all --format=junit --output=x.xml
                                                   for a CI system
   bazel run //gates:check -- --format=github --write=sarif:gates.sarif \
     --write=github-summary:"$GITHUB_STEP_SUMMARY"
-                                                  for several readers at once
+                                                  several formats at once
 
 Flags
-  --all                               every rule, not only the nearest of each
-                                      deployment and what is not accepted
-  --only=GLOB                         deployments whose label this names; '*'
-                                      stands for any characters
-  --before=FOLDER                     profiles of an earlier time (//gates:diff --
-                                      --save=FOLDER): a rejection says what grew
-  --format=FORMAT                     how the verdict is written (text); each
-                                      tells the same
-  --output=FILE                       where (standard output)
-  --write=FORMAT:FILE                 this too, into the file; any number
-  --help                              this text
+  --all                               show every rule, also those that hold
+                                      with room to spare
+  --only=GLOB                         judge only deployments whose label this
+                                      matches; '*' matches any characters
+  --before=FOLDER                     older profiles, as //gates:diff --
+                                      --save=FOLDER keeps them; a rejection then
+                                      says what grew since
+  --format=FORMAT                     the format of the verdict (default: text);
+                                      all formats hold the same facts
+  --output=FILE                       the file to write (default: standard
+                                      output)
+  --write=FORMAT:FILE                 also write this format to the file; may be
+                                      repeated
+  --help                              print this text
 
 Formats
   text            for a terminal
@@ -66,12 +70,12 @@ Formats
   openmetrics     OpenMetrics 1.0, for dashboards
 Findings that do not fit are counted at the end; those that reject come first.
 
-A deployment's line tells how many rules judge it, how much of a limit is left
-where least is left, and which limit that is: FILE:LINE. A margin of "9.4 % of
-108 KiB" is what the program may still grow by before the gate rejects it.
-Exact values have no margin: each byte more or less rejects.
+A deployment's line says how many rules judge it, and names its nearest limit by
+FILE:LINE, with the margin that is left. A margin of "9.4 % of 108 KiB" is how
+much the program may still grow before the gate rejects it. Exact values have no
+margin: one byte more or less is rejected.
 
-Exit status: the decision; of several, the first of this list
+Exit status: the decision. If there are several, the first of this list:
   2 BAD_CONFIGURATION     a threshold or profile that cannot be judged by, a
                           threshold that matches nothing, a benchmark that no
                           threshold judges
@@ -81,14 +85,13 @@ Exit status: the decision; of several, the first of this list
   4 INCONCLUSIVE          a metric that is judged did not repeat
   0 ACCEPT                every blocking rule holds
 
-Each rejection names the phase in which the figure is highest, who holds the
-bytes at the peak, and the command that would accept it. Figures
-come from the profiles: bytes of heap that the program held at most ("peak
-live"), handed out in total ("allocated"), and so on; profiling/README.md
-explains each.
+Each rejection names the phase in which the figure is highest, the code that
+holds the bytes at the peak, and the command that would accept it. The figures
+come from the profiles: "peak live" is the most heap that the program held at
+once, "allocated" is all that it was given; profiling/README.md explains each.
 
-check measures nothing. Before it starts, Bazel measures the programs whose code
-changed, and says so: "Measuring memory of //memo:get_benchmark".
+check measures nothing itself. Before it starts, Bazel measures each program
+whose code changed, and says so: "Measuring memory of //memo:get_benchmark".
 
 Text is in colour on a terminal, unless NO_COLOR is set, and as wide as that, or
 80 characters wide.

@@ -22,8 +22,8 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Tells how memory profiles differ: by deployment, benchmark, phase, and who
-held the bytes at the peak; the largest growth first.
+    R"(Shows how memory profiles differ: by deployment, benchmark, phase, and the code
+that held the bytes at the peak. The largest growth comes first.
 
   bazel run //gates:diff -- --save=/tmp/before  keeps what is measured now
   (edit the code)
@@ -35,15 +35,15 @@ except *.samples.binpb is read. Without NEW, the profiles of this suite are the
 new ones; Bazel measures again what changed before this program starts.
 
 Flags
-  --only=GLOB         deployments whose label this names; '*' stands for any
-                      characters
-  --save=FOLDER       copy the profiles of this suite to a new folder, and end
-  --format=text|json  how the difference is written (text)
-  --output=FILE       where (standard output)
-  --help              this text
+  --only=GLOB         compare only deployments whose label this matches; '*'
+                      matches any characters
+  --save=FOLDER       only copy the profiles of this suite to a new folder
+  --format=text|json  the format of the difference (default: text)
+  --output=FILE       the file to write (default: standard output)
+  --help              print this text
 
-Exit status: 0 nothing differs, 1 something does, 2 a mistake that the message
-names.
+Exit status: 0 nothing differs; 1 something differs; 2 a mistake, which the
+message names.
 )";
 
 constexpr char kProgram[] = "diff";

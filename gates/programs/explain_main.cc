@@ -1,5 +1,5 @@
-// Explains everything that is known about a gate. memory_gate_suite runs it and
-// gives it a manifest.
+// Explains everything that is known about a gate. The targets of
+// memory_gate_suite run this program with a manifest of their files.
 
 #include <set>
 #include <string>
@@ -20,33 +20,34 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Tells everything that is known of a gate: the rule and who owns it, what was
-measured and the margin, how the limit came to be, what each phase needed, what
-grew and where, and the command that accepts it.
+    R"(Explains a gate: the rule and its owner, the measured figure and its margin, the
+history of the limit, what each phase needed, what grew and where, and the command
+that accepts the figure.
 
   bazel run //gates:explain -- tabular:42        the limit at this line, as
                                                  //gates:check prints it
   bazel run //gates:explain -- //memo:get_benchmark
-                                                 what is not accepted there, or
-                                                 else the nearest limit
+                                                 the limits that it exceeds, or
+                                                 its nearest limit
   bazel run //gates:explain -- --before=/tmp/old tabular:42
                                                  what grew since these profiles
-  bazel run //app:load.explain                   of a gate of one program, what
-                                                 is not accepted, or else the
+  bazel run //app:load.explain                   the gate of one program: the
+                                                 limits that it exceeds, or its
                                                  nearest limit
 
 Flags
-  --benchmark=GLOB    of a label, these benchmarks; '*': any characters
-  --all               of a label, every rule
-  --before=PATH       an earlier profile, or a folder of them, kept by `bazel
-                      run //gates:diff -- --save=FOLDER`. Without it,
-                      exact values that no longer hold tell what grew.
-  --format=text|json  how it is written (text)
-  --output=FILE       where (standard output)
-  --help              this text
+  --benchmark=GLOB    explain only these benchmarks of the label; '*' matches any
+                      characters
+  --all               explain every rule of the label
+  --before=PATH       an older profile, or a folder of them, as `bazel run
+                      //gates:diff -- --save=FOLDER` keeps them. Without it, the
+                      exact values that no longer hold show what grew.
+  --format=text|json  the format of the explanation (default: text)
+  --output=FILE       the file to write (default: standard output)
+  --help              print this text
 
-Exit status: 0 every rule that is explained holds, 1 one does not, 2 a mistake
-that the message names.
+Exit status: 0 every explained rule holds; 1 a rule does not hold; 2 a mistake,
+which the message names.
 )";
 
 constexpr char kProgram[] = "explain";
@@ -58,8 +59,8 @@ int FindExitStatus(const std::vector<GateExplanation>& explanations) {
   return 0;
 }
 
-// Returns the label of all profiles; empty if they have several labels or there
-// are none.
+// Returns the label that all profiles share, or an empty text if their labels
+// differ or there are no profiles.
 std::string FindOnlyLabel(const GateInput& input) {
   std::set<std::string> labels;
   for (const MemoryProfile& profile : input.profiles) {
@@ -73,6 +74,7 @@ int Explain(const CommandFlags& flags, bool is_json) {
   options.benchmark = flags.Value("benchmark", "*");
   options.has_every_rule = flags.Has("all");
   options.update_target = SuiteEvaluationOptions(flags).update_target;
+  // `options.before` refers to these profiles.
   std::vector<MemoryProfile> before;
   if (flags.Has("before")) {
     absl::StatusOr<std::vector<MemoryProfile>> read =
@@ -83,6 +85,7 @@ int Explain(const CommandFlags& flags, bool is_json) {
   }
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
   if (!suite.ok()) return Complain(kProgram, suite.status().message());
+  // A suite of one label needs no name of a gate.
   options.gate = flags.words().empty() ? FindOnlyLabel(suite->input)
                                        : flags.words().front();
   if (options.gate.empty()) {

@@ -24,19 +24,20 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Adds the worst peaks of what runs on a device, and says whether they fit.
+    R"(Adds the worst peaks of a device's deployments, and says whether they fit.
 
   bazel run //gates:fit -- edge_box
   bazel run //gates:fit -- edge_box --with=price_model --without=ranker
   bazel run //gates:fit -- edge_box --ram=1GiB
 
 Flags
-  --with=NAME      a deployment of the fleet that would run there too
-  --without=NAME   one of the device's that would not
-  --ram=BYTES      another device of this much RAM: "512MiB"
-  --help           this text
+  --with=NAME      also count this deployment of the fleet
+  --without=NAME   do not count this deployment of the device
+  --ram=BYTES      judge by this much RAM, such as 512MiB, in place of the
+                   device's
+  --help           print this text
 
-Exit status: 0 it fits; 1 it does not; 2 the device, a deployment or a flag is
+Exit status: 0 they fit; 1 they do not; 2 the device, a deployment or a flag is
 wrong; 3 a peak is not known.
 )";
 

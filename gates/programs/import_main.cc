@@ -24,14 +24,15 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Turns files of other tools into a memory profile, which a gate judges.
+    R"(Imports files of other tools as a memory profile, which a gate can judge.
 
   bazel run //gates:import -- massif.out.123
   bazel run //gates:import -- --label=//app:server \
     --output=server.profile.binpb heap.0001.heap heap.0002.heap
   (as a build action: the rule imported_memory_profile of gates/defs.bzl)
 
-Files, told apart by how they begin; of several the highest figure is taken
+It recognises these files by how they begin. Of several files, the highest
+figure is taken.
   valgrind --tool=massif     requested bytes, the highest snapshot; of
                              --pages-as-heap=yes mapped pages
   heaptrack_print's text     requested bytes, rounded up from the summary's
@@ -41,16 +42,19 @@ Files, told apart by how they begin; of several the highest figure is taken
                              the tool did; jemalloc's usable, others' requested
 
 Flags
-  --label=//PACKAGE:NAME   by which thresholds name it; needed for --output
-  --output=FILE            the profile; without it the figures are only shown
-  --benchmark=NAME         of a tool that names none ("whole program")
-  --help                   this text
+  --label=//PACKAGE:NAME   the label by which thresholds name the profile; needed
+                           for --output
+  --output=FILE            the profile to write; without it the figures are only
+                           shown
+  --benchmark=NAME         the benchmark's name, if the tool gives none (default:
+                           "whole program")
+  --help                   print this text
 
 The profile says that it is imported and what was counted. Its figures are
-STATISTICAL: limits and ratios judge them, an exact value is refused.
+STATISTICAL: limits and ratios can judge them, and exact values are refused.
 
-Exit status: 0 read and written; 2 a flag is wrong, or a file is missing, cut
-short, damaged or of another format.
+Exit status: 0 the files were read and the profile is written; 2 a flag is wrong,
+or a file is missing, cut short, damaged or of another format.
 )";
 
 constexpr char kProgram[] = "import";

@@ -25,11 +25,11 @@ nearest margins, memory by phase and by size, and how each limit came to be.
   bazel run //gates:report -- --output=-           to standard output
 
 Flags
-  --output=FILE  where; a file that is there is replaced
-  --help         this text
+  --output=FILE  the file to write, which is replaced if it exists
+  --help         print this text
 
-Exit status: 0 the page is written, whatever the decision, which //gates:check
-gives as its exit status; 2 a mistake that the message names.
+Exit status: 0 the page is written, whatever the decision is (//gates:check has
+the decision as its exit status); 2 a mistake, which the message names.
 )";
 
 constexpr char kProgram[] = "report";

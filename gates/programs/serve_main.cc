@@ -50,8 +50,8 @@ namespace {
 
 constexpr char kProgram[] = "serve";
 constexpr char kHelp[] =
-    R"(Hosts the validation server: a bundle that is submitted runs in a sandbox, and is
-accepted if it fits its budget.
+    R"(Runs the validation server. It runs each submitted bundle in a sandbox, and
+accepts the bundle if it fits its budget.
 
   bazel run //gates:serve                        at 127.0.0.1:7878
   bazel run //gates:serve -- --thresholds=models.textproto --budget=512MiB
@@ -59,43 +59,52 @@ accepted if it fits its budget.
   bazel run //gates:serve -- token list
   bazel run //gates:serve -- token remove ci
 
-The first start makes a token for this machine's `submit`. Tokens of others are
-added and removed while the server runs; it keeps their hashes alone.
+The first start makes a token that `submit` uses on this machine. You can add and
+remove other tokens while the server runs. The server keeps only their hashes.
 
 Flags
-  --store=FOLDER           database, bundles, tokens, backups and audit log
-                           (~/.local/share/footprint)
-  --host=ADDRESS           where to listen (127.0.0.1, this machine alone)
-  --port=NUMBER            (7878)
+  --store=FOLDER           the folder of the database, bundles, tokens,
+                           backups and audit log
+                           (default: ~/.local/share/footprint)
+  --host=ADDRESS           the address to listen at (default: 127.0.0.1, which
+                           only this machine reaches)
+  --port=NUMBER            the port to listen at (default: 7878)
   --certificate=FILE --key=FILE
-                           speak TLS; both are PEM files
-  --thresholds=FILE        threshold files that judge every bundle, besides its
-                           budget; may be repeated
-  --budget=BYTES           of the whole process, instead of the bundle's own
-  --time_limit=SECONDS     of each run (60)
-  --fleet=FILE             devices that a manifest may name, as of `fit`: a
-                           device's RAM without its reserve is the budget
+                           PEM files; with them the server speaks TLS
+  --thresholds=FILE        a threshold file that judges every bundle, in addition
+                           to its budget; may be repeated
+  --budget=BYTES           the budget of every bundle, in place of its own
+  --time_limit=SECONDS     the longest that each run may take (default: 60)
+  --fleet=FILE             a file of devices, as `fit` reads it. If a manifest
+                           names one, the budget is its RAM less its reserve
   --mode=enforce|warn|audit
-                           what a rejection amounts to (enforce)
-  --trials_at_once=NUMBER  (one more than processors)
-  --most_waiting=NUMBER    beyond it, submitters are told to come again (1000);
-                           of `token add`: the same for the bearer's own trials
-  --most_budget=BYTES --most_time=SECONDS
-                           of `token add`: the largest budget that the bearer's
-                           bundles may ask for, and the longest run
-  --most_bundle=BYTES      (1GiB)
-  --keep_bundles=BYTES     the oldest decided ones go first (16GiB)
-  --keep_verdicts=NUMBER   (1000000)
-  --unexplained            without the run under the profiler: faster, no profile
+                           what a rejection means to the submitter
+                           (default: enforce)
+  --trials_at_once=NUMBER  the most trials that run at once (default: the number
+                           of processors, plus one)
+  --most_waiting=NUMBER    the most trials that wait; further submitters are
+                           told to come back later (default: 1000). For
+                           `token add`: the most trials of this token that have
+                           no verdict yet (default: no limit)
+  --most_bundle=BYTES      the size of the largest bundle (default: 1GiB)
+  --keep_bundles=BYTES     the room for decided bundles; the oldest are removed
+                           first (default: 16GiB)
+  --keep_verdicts=NUMBER   the number of verdicts to keep (default: 1000000)
+  --unexplained            skip the run under the profiler: faster, no profile
   --lowmem=FILE            the program that runs checkpoints
   --despite_missing        start although this host lacks a mechanism of the
-                           sandbox: trials that need it are INCONCLUSIVE
-  --scopes= --expires=     of `token add`: submit, read, admin; 90d, 12h
-                           (submit,read; never)
-  --help                   this text
+                           sandbox; trials that need it are INCONCLUSIVE
+  --scopes=LIST            for `token add`: submit, read, admin
+                           (default: submit,read)
+  --expires=TIME           for `token add`: 90d or 12h (default: never)
+  --most_budget=BYTES --most_time=SECONDS
+                           for `token add`: the largest budget that this token's
+                           bundles may ask for, and the longest that each run
+                           may take (default: no limit)
+  --help                   print this text
 
-Exit status: 0 after SIGTERM or Ctrl-C, 2 if it cannot start; the message names
-the way out.
+Exit status: 0 after SIGTERM or Ctrl-C; 2 if the server cannot start, for a
+reason that the message names.
 )";
 
 // Version of this judge's rules, apart from thresholds and host. It is raised

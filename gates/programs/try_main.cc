@@ -37,34 +37,38 @@ constexpr char kHelp[] =
 
   bazel run //gates:try -- FOLDER_OR_BUNDLE --budget=200MiB
 
-A bundle is a folder, or an archive of one, with a bundle.textproto that names
-what is run; gates/bundles/bundle.proto has an example. It runs three times, each
-in a new sandbox: as it is, measured from outside; as it is, under the budget
-itself; and under the profiler, which explains. A threshold on the heap accepts
-only where the recorded heap explains the measured memory.
+A bundle is a folder, or an archive of one. Its bundle.textproto names the
+program to run; gates/bundles/bundle.proto has an example. The program runs three
+times, each time in a new sandbox: unchanged and measured from outside, unchanged
+and limited to the budget, and under the profiler, which explains the figures. A
+threshold on the heap accepts only if the recorded heap explains the measured
+memory.
 
 Flags
-  --budget=SIZE          of the whole process: "200MiB" (the manifest's)
-  --fleet=FILE           devices that a manifest may name, as of `fit`: a
-                         device's RAM without its reserve is the budget
-  --thresholds=FILE      threshold files, which judge besides; may be repeated
-  --time_limit=SECONDS   of each run (60, and at most the manifest's)
-  --lowmem=PROGRAM       what runs a checkpoint
-  --unexplained          without the run under the profiler
-  --format=FORMAT        how the verdict is written (text): each format of
-                         `check` (its --help lists them)
-  --output=FILE          where (standard output)
-  --write=FORMAT:FILE    this too, into the file; any number
-  --host                 which mechanisms of the sandbox this host has
-  --help                 this text
+  --budget=SIZE          the most memory that the whole process may take, such
+                         as 200MiB (default: the manifest's budget)
+  --fleet=FILE           a file of devices, as `fit` reads it. If the manifest
+                         names one, the budget is its RAM less its reserve
+  --thresholds=FILE      a threshold file that judges the bundle too; may be
+                         repeated
+  --time_limit=SECONDS   the longest that each run may take (default: 60); a
+                         shorter limit of the manifest holds
+  --lowmem=PROGRAM       the program that runs checkpoints
+  --unexplained          skip the run under the profiler
+  --format=FORMAT        the format of the verdict (default: text); `check
+                         --help` lists all formats
+  --output=FILE          the file to write (default: standard output)
+  --write=FORMAT:FILE    also write this format to the file; may be repeated
+  --host                 list the sandbox mechanisms that this host has
+  --help                 print this text
 
 Exit status
-  0 ACCEPT               it needs no more than the budget, and ran under it
-  1 REJECT               it needs more, or a threshold is exceeded
-  2 BAD_CONFIGURATION    a bad bundle, no budget, or a bad flag
+  0 ACCEPT               the program fits its budget, and ran under it
+  1 REJECT               it needs more, or it exceeds a threshold
+  2 BAD_CONFIGURATION    the bundle or a flag is wrong, or there is no budget
   3 PRODUCER_FAILED      the program failed, or did not end in time
-  4 INCONCLUSIVE         its runs differ
-  5 ENVIRONMENT_MISMATCH thresholds are for other environments only
+  4 INCONCLUSIVE         the runs differ
+  5 ENVIRONMENT_MISMATCH the thresholds are for other environments only
 )";
 
 std::string HostText(const HostDescription& host) {
@@ -77,7 +81,7 @@ std::string HostText(const HostDescription& host) {
 
 // Prints the decision before the profiled run, which takes several times as
 // long.
-void TellDecision(const TrialResult& result) {
+void PrintDecision(const TrialResult& result) {
   std::fprintf(stderr, "%s: %s, %s; the profiler explains it now\n", kProgram,
                std::string(Decision_Name(result.verdict().decision())).c_str(),
                EscapeForTerminal(result.reason()).c_str());
@@ -149,7 +153,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   // Runs the trial and writes its verdict.
   TrialSurroundings surroundings;
-  if (!request.is_unexplained()) surroundings.on_decided = TellDecision;
+  if (!request.is_unexplained()) surroundings.on_decided = PrintDecision;
   const absl::StatusOr<TrialResult> result = RunTrial(request, surroundings);
   if (!result.ok()) return Complain(kProgram, result.status().message());
   const absl::Status written = WriteVerdict(

@@ -26,13 +26,13 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Brings the numbers of threshold files to what was measured.
+    R"(Changes the numbers in threshold files to what was measured.
 
   bazel run //gates:update                      lowers exact values, and maxima of files
                                                 that state a headroom
   bazel run //gates:update -- --dry_run         shows what would change
   bazel run //gates:update -- --allow_increase --reason="why" --only=//a:b
-                                                raises too, and writes it down
+                                                also raises, and notes the reason
   bazel run //gates:update -- --add --only=//a:b
                                                 adds benchmarks without a threshold
   bazel run //gates:update -- --environment=gates/thresholds/a.new.textproto
@@ -40,30 +40,34 @@ constexpr char kHelp[] =
                                                 environment in a file of their own
 
 Flags
-  --only=LABEL          only what was measured by this label ('*': any characters)
-  --benchmark=NAME      only this benchmark ('*': any characters, '\*': a star);
-                        a threshold that names others too is not loosened
+  --only=LABEL          change only thresholds of this label; '*' matches any
+                        characters
+  --benchmark=NAME      change only thresholds of this benchmark; '*' matches any
+                        characters, and '\*' a star. A threshold that also names
+                        other benchmarks is not loosened
   --allow_increase      let limits rise; needs --reason
-  --reason=TEXT         goes into the history of each number that changes
-  --expires=DAY         of --allow_increase: until when the raise is meant, as
-                        2026-12-31; //gates:audit reports it from then on
-  --headroom=HOW        how far maxima stay above what was measured: exact, 10% or
-                        4096 (bytes); without it each file's own "headroom { ... }"
-                        holds, and in a file without one a maximum that holds stays
+  --reason=TEXT         the reason to note in the history of each changed number
+  --expires=DAY         with --allow_increase: the last day of a temporary raise,
+                        such as 2026-12-31; //gates:audit reports it afterwards
+  --headroom=HOW        how far maxima stay above the measured figure: exact, 10%
+                        or 4096 (bytes). Without it, the "headroom { ... }" of each
+                        file holds; in a file without one, a maximum that holds
+                        stays
   --add                 add a threshold for each benchmark that has none
-  --record              write what was changed by hand into the histories, and
-                        change no number; needs --reason; with --only and
-                        --benchmark for thresholds that name nothing else
-  --file=PATH           where --add puts them; needed if there is a choice
+  --record              note changes that were made by hand in the histories, and
+                        change no number; needs --reason. With --only and
+                        --benchmark, for thresholds that name nothing else
+  --file=PATH           the file to which --add adds; needed if there are several
   --environment=PATH    write or extend the file of a new environment
-  --dry_run             change nothing, print the difference
-  --help                this text
+  --dry_run             change nothing, and print the difference
+  --help                print this text
 
 Comments, order and spacing stay as they are. Look at the change with git diff.
 Every change goes into the history of its threshold, with date and reason.
-Exit status: 0 done, 1 some limits were left: they would have to rise, what was
-measured does not count, or --only leaves out what was changed by hand, 2 nothing was changed because of a mistake that the message
-names.
+Exit status: 0 done; 1 some limits stay as they were, because they would have to
+rise, because the measured figure does not count, or because --only leaves out
+what was changed by hand; 2 nothing was changed because of a mistake, which the
+message names.
 )";
 
 // Exit statuses: the numbers of gate.proto's Decision, as far as they apply.

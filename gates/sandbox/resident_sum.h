@@ -1,17 +1,17 @@
-// Reads the resident bytes of all processes of a control group at this moment;
-// a page that several of them share counts once.
+// Reads the resident bytes of all processes of a control group at this moment.
+// A page that only they share counts once.
 //
 //   const int64_t bytes = ReadResidentSum(group.path());
 //
 // A page is charged to the control group that reads it first, so the group's
 // own count leaves out pages of the host's files that were already in memory.
-// Here they count by the share of each process that maps them (the kernel's
-// proportional set size). Returns 0 if the group has fewer than two processes
-// (the kernel itself keeps the resident peak of a process), or if a process
-// started or ended during the measurement.
+// This function adds up proportional set sizes instead: a page that n processes
+// of the host map counts 1/n for each of them. Returns 0 if the group has fewer
+// than two processes (the kernel itself keeps the resident peak of one
+// process), or if a process started or ended during the measurement.
 //
 // Thread-safe; keeps nothing. Memory: a few KiB. Time: about 100 us for each
-// process, more for large ones. Errors: returns 0 if it cannot measure.
+// process, more for large ones. A process whose size cannot be read counts 0.
 
 #ifndef FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_
 #define FOOTPRINT_GATES_SANDBOX_RESIDENT_SUM_H_

@@ -98,7 +98,7 @@ TEST(SubmitClientTest, EachErrorNamesTheNextStep) {
                                       absl::StatusCode::kUnavailable)));
 }
 
-TEST(SubmitClientTest, AnAddressIsLookedAtBeforeTheLibraryThrows) {
+TEST(SubmitClientTest, AnAddressIsCheckedBeforeTheLibraryThrows) {
   for (const char* server : {"http://127.0.0.1:7878", "http://host", "host:80",
                              "http://[::1]:7878", "https://host"}) {
     EXPECT_THAT(CheckServerAddress(server, /*has_tls=*/true), IsOk()) << server;

@@ -14,8 +14,9 @@
 // schema 1 or 2 the table of limits.
 //
 // Errors say what to do. DataLoss: the database is damaged, or missing where it
-// must exist. FailedPrecondition: it belongs to another program, or has a newer
-// schema. Else SqliteDatabase's.
+// must exist. FailedPrecondition: it belongs to another program, has a schema
+// that this program does not know, or lies on a file system without shared
+// memory. Other errors are those of SqliteDatabase.
 //
 // Thread-safe; the caller owns the connection. Memory: SQLite's, and one
 // result. Time: a check reads the whole database, about 200 MB a second.
@@ -32,8 +33,8 @@
 
 namespace footprint {
 
-// Whether to make a database that is missing or empty. If there are bundles, it
-// must exist, since a new database does not know them.
+// Whether to make a database that is missing or empty. If there are bundles
+// beside it, pass kRefuse, since a new database would not know them.
 enum class NewDatabase { kMake, kRefuse };
 
 // Opens a database in WAL mode.
@@ -41,11 +42,12 @@ absl::StatusOr<SqliteDatabase> OpenTrialDatabase(const std::string& path,
                                                  const SqliteOptions& options,
                                                  NewDatabase new_database);
 
-// Writes the seal of a trial's present state. Must be in the transaction that
-// changes the trial.
+// Writes the seal of a trial's present state, if there is such a trial. Call it
+// in the transaction that changes the trial.
 absl::Status SealTrial(SqliteDatabase* database, int64_t sequence);
 
-// Returns DataLoss if the trial or its result does not match its seal.
+// Returns DataLoss if the trial or its result does not match its seal, and OK
+// if there is no such trial.
 absl::Status CheckSeal(SqliteDatabase* database, int64_t sequence);
 
 }  // namespace footprint

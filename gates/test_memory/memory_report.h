@@ -1,10 +1,11 @@
-// The peaks of recorded tests as one report, the largest first.
+// Makes a report of the peaks of recorded tests, the largest first.
 //
 //   const Report report = MakeMemoryReport(tests);
 //   std::cout << TableText(report.tables[0]);
 //
-// A target has one row: of its shards, runs and attempts the one that took
-// most. Pure; thread-safe; the report owns its texts. Memory: some 300 bytes a
+// Each target with a record has one row, which shows its shard, run or attempt
+// with the highest peak. A target with a run that has no record gets a warning.
+// Pure; thread-safe; the report owns its texts. Memory: some 300 bytes a
 // target. Time: n log n in the tests.
 
 #ifndef FOOTPRINT_GATES_TEST_MEMORY_MEMORY_REPORT_H_

@@ -7,12 +7,14 @@
 //   absl::StatusOr<TrialResult> result = RunTrial(request);
 //   return result->verdict().decision();  // the exit status, as for `check`
 //
-// A trial has three runs, each in a new sandbox. The first runs the program
-// unchanged and measures it from outside, the second runs it unchanged under
-// the budget, and the third runs it under the profiler, to explain. The first
-// two decide, and the program cannot tell them apart. The first run is repeated
-// if its peak may contain page cache. Whatever a bundle does leads to a
-// verdict; an error is the host's or the request's.
+// A trial has at most three different runs, each in a new sandbox. The first
+// runs the program unchanged and measures it from outside, the second runs it
+// unchanged under the budget, and the third runs it under the profiler, to
+// explain. The first two decide, and the program cannot tell them apart. The
+// first run is repeated if its peak may contain page cache. The second is left
+// out if the first decides, and the third if the request is `is_unexplained`
+// and has no thresholds. Whatever a bundle does leads to a verdict; an error
+// means that the host or the request is at fault.
 //
 // A program can tell the profiled run from the others. A threshold on its heap
 // therefore accepts only if the recorded heap explains the measured memory
@@ -23,10 +25,11 @@
 // Thread-safe: trials in several threads and processes share only processor
 // time. Leaves no process, mount, cgroup or file behind. Memory: about 20 MiB
 // here, and the bundle's limits in its cgroup. Time: that of the runs, and some
-// milliseconds. Errors: kFailedPrecondition, with its name, if a mechanism of
-// the sandbox is missing; kInvalidArgument for a wrong request; kNotFound if
-// there is no bundle; kResourceExhausted or kAborted if this host has no room
-// now; kCancelled if `is_stopped` returned true; else FileError's.
+// milliseconds. Errors: kFailedPrecondition if a mechanism of the sandbox is
+// missing, which the message names; kInvalidArgument for a wrong request;
+// kNotFound if there is no bundle; kResourceExhausted or kAborted if this host
+// has no room now; kCancelled if `is_stopped` returned true; otherwise those of
+// FileError.
 
 #ifndef FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
 #define FOOTPRINT_GATES_TRIALS_RUN_TRIAL_H_
@@ -41,11 +44,13 @@
 namespace footprint {
 
 struct TrialSurroundings {
-  // Shared by the trials that run at once; the sum of their limits stays within
-  // it. Null: this trial alone gets the memory that the host has now.
+  // The memory that trials share if they run at once: a run waits until its
+  // limit fits. Not owned. Null: this trial gets all memory that the host has
+  // now.
   MemoryAdmission* admission = nullptr;
-  // Called once, on the calling thread, when the verdict is final and only its
-  // explanation is missing. Not called if a threshold must still judge.
+  // Called at most once, on the calling thread, when the verdict is final and
+  // only its explanation is missing. Not called if a threshold must still
+  // judge, or if the bundle cannot be run. May be empty.
   std::function<void(const TrialResult&)> on_decided;
   // Called repeatedly while the bundle is unpacked; the trial ends if it
   // returns true. May be empty.

@@ -1,5 +1,6 @@
-// Decides a trial by its runs. Each function reads a run that has ended, and if
-// the run settles the trial, sets the cause and the reason in its result.
+// Decides a trial by its runs. DecideMeasuredRun and DecideProvedRun read a run
+// that has ended. If it settles the trial, they set the cause and the reason in
+// the trial's result.
 //
 //   DecideMeasuredRun(run, limits, &result);
 //   if (result.cause() == TRIAL_CAUSE_UNSPECIFIED) ...  // it may fit
@@ -19,7 +20,7 @@
 
 namespace footprint {
 
-// Returns the highest of the peaks that were measured of the run.
+// Returns the highest of the peaks that were measured for the run, in bytes.
 int64_t FindPeak(const TrialRun& run);
 
 // Returns whether the program ended by itself, with status 0.
@@ -42,7 +43,8 @@ void DecideMeasuredRun(const TrialRun& run, const TrialLimits& limits,
 void DecideProvedRun(const TrialRun& run, const TrialLimits& limits,
                      TrialResult* result);
 
-// Decides by the verdict of the thresholds, which never accepts what the runs
+// Replaces the cause FITS by the thresholds' decision, unless that is ACCEPT.
+// Changes no other cause, so that thresholds never accept what the runs
 // rejected. `doubt` says why the profile cannot be judged; empty if it can.
 void DecideByThresholds(Decision decision, const std::string& doubt,
                         TrialResult* result);

@@ -26,7 +26,8 @@
 
 namespace footprint {
 
-// The fields that are set change. A number must be in the text already.
+// New values of one threshold. The fields without a value stay as they are; a
+// limit, minimum or ratio must be in the text already.
 struct ThresholdChange {
   int threshold = 0;              // index in the file
   absl::optional<int64_t> limit;  // the maximum or the exact value
@@ -43,26 +44,28 @@ struct ThresholdChange {
 };
 
 // Returns the edited text. Returns kInvalidArgument if the text has a problem
-// (threshold_file.h) or a change names a number that is not in it, and
-// kInternal if the result differs from the requested changes, which is a bug
-// here.
+// (threshold_file.h) or would have one afterwards, or if a change names a
+// threshold or number that is not in it, and kInternal if the result differs
+// from the requested changes, which is a bug here.
 absl::StatusOr<std::string> EditThresholds(
     absl::string_view path, absl::string_view text,
     const std::vector<ThresholdChange>& changes);
 
 struct RecordedChanges {
   std::string text;
-  // Thresholds that got a new entry, and thresholds that were changed by hand
-  // and got none, as lines for people: "t.textproto:12: //a:b BM_X ...".
+  // Lines for people, such as "t.textproto:12: //a:b BM_X ...", for thresholds
+  // that got a new entry, and (`left`) for those that were changed by hand and
+  // got none.
   std::vector<std::string> descriptions;
   std::vector<std::string> left;
 };
 
 // Returns the text with an entry for each number that was changed by hand (or,
-// if the file is recorded, has no history yet), and no other change. Skips a
-// threshold for which `why_not` returns a reason, and reports the reason in
-// `left`. Fails as EditThresholds does, but the histories in `text` may lack
-// these entries, and the result may lack the skipped ones.
+// if the file is recorded, has no history yet), and no other change. `date` is
+// today ("2026-11-21"). Skips a threshold for which `why_not` returns a reason,
+// and reports the reason in `left`. Fails as EditThresholds does, but the
+// histories in `text` may lack these entries, and the result may lack the
+// skipped ones.
 absl::StatusOr<RecordedChanges> RecordChangesByHand(
     absl::string_view path, absl::string_view text, absl::string_view date,
     absl::string_view reason,
@@ -78,8 +81,8 @@ std::string AppendThresholds(absl::string_view text,
 // environment.
 std::string NewThresholdText(const absl::optional<Environment>& environment);
 
-// Returns whether `text` has no threshold but may get some: it is empty, or has
-// only lines with which a threshold file begins.
+// Returns whether thresholds may be appended to a `text` that has none: it
+// parses, and holds neither a threshold nor an exemption. It may be empty.
 bool IsThresholdFileWithoutRules(absl::string_view text);
 
 }  // namespace footprint

@@ -6,10 +6,10 @@
 //
 // Opens `directory`/model.safetensors or, if that is missing,
 // `directory`/model.gguf, which lowmem_pack --quantize writes. If both are
-// missing, the error says what the folder has instead (shards, a pickle or GGUF
-// files of other names) and what to do.
+// missing, the error is NotFound, and says what the folder has instead (shards,
+// a pickle or GGUF files of other names) and what to do.
 //
-// All other errors are WeightStore's.
+// A path to a file opens that file. All other errors are those of WeightStore.
 //
 // The caller owns the store, which keeps the file open. Thread-safe. Memory:
 // the backend's, as weight_store.h says.

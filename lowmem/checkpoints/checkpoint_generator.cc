@@ -25,17 +25,19 @@ uint64_t TensorSeed(uint64_t seed, absl::string_view name) {
   return mixed;
 }
 
+// Returns whether the tensor holds the gains of a layer normalisation, by the
+// names that these have in the known families.
 bool IsGain(absl::string_view name) {
   if (!absl::EndsWith(name, ".weight")) return false;
-  name.remove_suffix(7);
+  name.remove_suffix(7);  // ".weight"
   return absl::EndsWith(name, "LayerNorm") || absl::EndsWith(name, "norm") ||
          absl::EndsWith(name, "ln_1") || absl::EndsWith(name, "ln_2") ||
          absl::EndsWith(name, "ln_f");
 }
 
-// Returns the sum of four uniform 16-bit numbers, which is nearly normal. It
-// has mean 0 and variance 4 (2^32 - 1) / 12, and the factor makes the deviation
-// 0.02.
+// Returns a nearly normal number with mean 0 and deviation 0.02. The sum of
+// four uniform 16-bit numbers, less its mean, has variance 4 (2^32 - 1) / 12
+// and so deviation 37837.
 float WeightValue(uint64_t mixed) {
   constexpr float kFactor = 0.02f / 37837.0f;
   const int32_t sum =
@@ -45,7 +47,7 @@ float WeightValue(uint64_t mixed) {
   return static_cast<float>(sum) * kFactor;
 }
 
-// Returns a uniform number from 0.8 to 1.2.
+// Returns a uniform number from 0.8 to just below 1.2.
 float GainValue(uint64_t mixed) {
   constexpr float kFactor = 0.8f / 131072.0f;
   return static_cast<float>(131072 + static_cast<int32_t>(mixed & 0xffff)) *
@@ -77,6 +79,7 @@ absl::Status WriteValues(const std::vector<TensorSpec>& tensors,
   for (const TensorSpec& tensor : tensors) {
     const uint64_t seed = TensorSeed(options.seed, tensor.name);
     const bool gain = IsGain(tensor.name);
+    // SafetensorsWriter::Create has refused sizes that overflow.
     const int64_t elements =
         *TensorBytes(tensor.dtype, tensor.shape) / element_bytes;
     for (int64_t begin = 0; begin < elements; begin += kChunkElements) {
@@ -88,6 +91,8 @@ absl::Status WriteValues(const std::vector<TensorSpec>& tensors,
       if (options.progress) options.progress(done_bytes, writer.file_bytes());
     }
   }
+  // `done_bytes` is without the header, so only this call reports the whole
+  // file.
   if (options.progress) {
     options.progress(writer.file_bytes(), writer.file_bytes());
   }
@@ -109,6 +114,8 @@ absl::Status WriteCheckpoint(absl::string_view folder,
       CheckpointTensors(shape, options.dtype);
   if (!tensors.ok()) return tensors.status();
   SafetensorsWriterOptions writer_options;
+  // Public checkpoints name PyTorch here, and some versions of transformers
+  // refuse files that name no framework.
   writer_options.metadata["format"] = "pt";
   absl::StatusOr<SafetensorsWriter> writer = SafetensorsWriter::Create(
       absl::StrCat(folder, "/model.safetensors"), *tensors, writer_options);

@@ -6,17 +6,17 @@
 //   absl::Status status =
 //       footprint::WriteCheckpoint("/tmp/bert-large", shape, {});
 //
-// Writes config.json and model.safetensors into an existing folder. A tensor's
-// values depend only on the seed, its name and its number of elements. They are
-// the same on every machine, since they are integers scaled by one
-// multiplication. Weights and biases have mean 0 and standard deviation 0.02;
-// gains of layer normalisation are uniform in 0.8 to 1.2. The activations of
-// such a model neither explode nor vanish, but it has learnt nothing.
+// Writes config.json and model.safetensors into an existing folder. A value
+// depends only on the seed, the tensor's name and the value's index. It is the
+// same on every machine, since it is an integer scaled by one multiplication.
+// Weights and biases have mean 0 and standard deviation 0.02; gains of layer
+// normalisation are uniform in 0.8 to 1.2. The activations of such a model
+// neither explode nor vanish, but it has learnt nothing.
 //
-// Each file is atomic (see AtomicFile). WriteCheckpoint calls `progress` on its
-// own thread and keeps nothing. Thread-safe; if two threads write one folder,
-// the second is refused. Memory: 288 KiB and the header, whatever the model's
-// size. Time: that of the disk; about 1 ns a value.
+// Each file is atomic (see AtomicFile). WriteCheckpoint calls `progress` on the
+// thread of the caller and keeps nothing. Thread-safe; if two threads write one
+// folder, the second is refused. Memory: 288 KiB and the header, whatever the
+// model's size. Time: that of the disk; about 1 ns a value.
 //
 // InvalidArgument if no model can have the shape. Otherwise the errors of
 // AtomicFile.

@@ -15,6 +15,10 @@ struct NamedShape {
   CheckpointShape shape;
 };
 
+// Each shape has the fields of CheckpointShape in their order: family,
+// vocabulary, positions, hidden, layers, heads, intermediate and token types;
+// then, for Llama and later families, key_value_heads, head_features,
+// ties_output and window.
 constexpr NamedShape kNamedShapes[] = {
     {"bert-base", {ModelFamily::kBert, 30522, 512, 768, 12, 12, 3072, 2}},
     {"bert-large", {ModelFamily::kBert, 30522, 512, 1024, 24, 16, 4096, 2}},
@@ -106,7 +110,7 @@ class Tensors {
     Add(name + ".weight", {in, out});
     Add(name + ".bias", {out});
   }
-  // Adds a Linear whose bias only some families have.
+  // Adds the weight of a Linear, and its bias if `has_bias` is set.
   void AddMatrix(const std::string& name, int64_t out, int64_t in,
                  bool has_bias = false) {
     Add(name + ".weight", {out, in});
@@ -276,7 +280,8 @@ nlohmann::ordered_json Gpt2Config(const CheckpointShape& shape) {
           {"vocab_size", shape.vocabulary}};
 }
 
-// Returns the class name that the public models have.
+// Returns the class of transformers that config.json of the family's public
+// models names.
 const char* CausalClass(ModelFamily family) {
   switch (family) {
     case ModelFamily::kMistral:
@@ -294,8 +299,8 @@ const char* CausalClass(ModelFamily family) {
   }
 }
 
-// Returns Llama 3.2's scaling for long positions, or null for shapes without
-// it.
+// Returns Llama 3.2's scaling for long positions. Returns null for other
+// shapes, also for SmolLM2, a Llama with 8192 positions.
 nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
   if (shape.family != ModelFamily::kLlama || shape.positions <= 8192) {
     return nullptr;
@@ -307,6 +312,8 @@ nlohmann::ordered_json LlamaScaling(const CheckpointShape& shape) {
           {"rope_type", "llama3"}};
 }
 
+// Returns the base of the rotary frequencies in the public models. Llama 3.2
+// differs from SmolLM2, which is of the same family, by its positions.
 double LlamaTheta(const CheckpointShape& shape) {
   switch (shape.family) {
     case ModelFamily::kLlama:
@@ -340,6 +347,7 @@ nlohmann::ordered_json LlamaConfig(const CheckpointShape& shape) {
       {"tie_word_embeddings", shape.ties_output},
       {"vocab_size", shape.vocabulary}};
   if (shape.family == ModelFamily::kGemma3) {
+    // These are the values of the 1B model, the only named shape of the family.
     config["hidden_activation"] = "gelu_pytorch_tanh";
     config["query_pre_attn_scalar"] = 256;
     config["rope_local_base_freq"] = 10000.0;

@@ -10,8 +10,8 @@
 // functions, thread-safe. Memory: about 100 bytes a tensor.
 //
 // NotFound if there is no shape of that name; the message lists all names.
-// InvalidArgument if no model can have the shape, or if weights are not stored
-// in the type.
+// InvalidArgument if no model can have the shape, or if the type is not F32,
+// BF16 or F16.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_CHECKPOINT_SHAPE_H_
@@ -47,7 +47,7 @@ struct CheckpointShape {
   int64_t key_value_features() const { return key_value_heads * head_features; }
 };
 
-// Returns the shape of a public model. See CheckpointShapeNames.
+// Return the shape of a public model, and the names of all of them.
 absl::StatusOr<CheckpointShape> CheckpointShapeFromName(absl::string_view name);
 std::vector<std::string> CheckpointShapeNames();
 

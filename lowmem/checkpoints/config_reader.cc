@@ -8,9 +8,10 @@
 namespace footprint {
 namespace {
 
-// Far larger than in any model, and so small that no product of two overflows.
+// The limit is far above the extents of any model, and the product of two
+// extents does not overflow.
 constexpr int64_t kLargestExtent = int64_t{1} << 30;
-// Far larger than any config, even one that names thousands of labels.
+// Configs are far smaller, even those that name thousands of labels.
 constexpr int64_t kLargestConfigBytes = 4 << 20;
 
 }  // namespace
@@ -55,6 +56,7 @@ int64_t ConfigReader::CountOr(const char* key, int64_t otherwise) {
 }
 
 int64_t ConfigReader::Extent(const char* key) {
+  // A null value is an error of its own here, unlike a missing key.
   const auto found = json_.find(key);
   if (found != json_.end()) return CheckedExtent(key, *found);
   Fail(key, "is missing");
@@ -95,12 +97,14 @@ std::vector<std::string> ConfigReader::TextsOr(
     const char* key, const std::vector<std::string>& otherwise) {
   const nlohmann::json* const value = Find(key);
   if (value == nullptr) return otherwise;
+  const auto refuse = [&] {
+    Fail(key, "is not a list of strings");
+    return otherwise;
+  };
+  if (!value->is_array()) return refuse();
   std::vector<std::string> texts;
   for (const nlohmann::json& text : *value) {
-    if (!value->is_array() || !text.is_string()) {
-      Fail(key, "is not a list of strings");
-      return otherwise;
-    }
+    if (!text.is_string()) return refuse();
     texts.push_back(text.get<std::string>());
   }
   return texts;
@@ -110,12 +114,14 @@ std::vector<double> ConfigReader::NumbersOr(
     const char* key, const std::vector<double>& otherwise) {
   const nlohmann::json* const value = Find(key);
   if (value == nullptr) return otherwise;
+  const auto refuse = [&] {
+    Fail(key, "is not a list of numbers");
+    return otherwise;
+  };
+  if (!value->is_array()) return refuse();
   std::vector<double> numbers;
   for (const nlohmann::json& number : *value) {
-    if (!value->is_array() || !number.is_number()) {
-      Fail(key, "is not a list of numbers");
-      return otherwise;
-    }
+    if (!number.is_number()) return refuse();
     numbers.push_back(number.get<double>());
   }
   return numbers;
@@ -154,7 +160,7 @@ Activation ConfigReader::ActivationOr(const char* key,
                                       const std::string& otherwise) {
   const std::string name = TextOr(key, otherwise);
   if (name == "gelu") return Activation::kGelu;
-  // Both are names of the same function.
+  // These are two names of one function, the approximation by tanh.
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") {
     return Activation::kGeluTanh;
   }

@@ -37,7 +37,7 @@ absl::StatusOr<std::string> ReadConfigText(absl::string_view path);
 
 class ConfigReader {
  public:
-  // `name` stands in messages.
+  // Parses a text, which messages call `name`.
   static absl::StatusOr<ConfigReader> Parse(absl::string_view json,
                                             absl::string_view name);
 
@@ -48,9 +48,10 @@ class ConfigReader {
   // Returns whether the key exists and is null.
   bool IsNull(const char* key) const;
 
-  // Returns an integer from 1 to 2^30.
+  // Returns an integer from 1 to 2^30; a null value is an error.
   int64_t Extent(const char* key);
-  // Returns `otherwise` if the key is missing or null.
+  // This and the following functions with `otherwise` return it if the key is
+  // missing or null, and record an error if the value has another type.
   int64_t ExtentOr(const char* key, int64_t otherwise);
   // Returns an integer from 0 to 2^30.
   int64_t CountOr(const char* key, int64_t otherwise);
@@ -70,7 +71,8 @@ class ConfigReader {
 
   // Returns a reader of the object under the key. It begins with this reader's
   // error and keeps its own later ones; see Take. If the value is not an
-  // object, returns an empty reader and records an error here.
+  // object, returns an empty reader and records an error here. EmptySection
+  // returns the empty reader without an error.
   ConfigReader Section(const char* key);
   ConfigReader EmptySection(const char* key) const;
   // Takes over a section's error, if this reader has none.
@@ -86,6 +88,8 @@ class ConfigReader {
   // Records an error unless attention can divide the features among the heads.
   void CheckHeads(int64_t hidden, int64_t heads);
 
+  // Record an error unless there is one: InvalidArgument that says what is
+  // wrong with the key, or Unimplemented that names the known values.
   void Fail(absl::string_view key, absl::string_view what);
   void Refuse(absl::string_view key, absl::string_view value,
               absl::string_view known);

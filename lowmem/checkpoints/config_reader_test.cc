@@ -101,8 +101,9 @@ TEST(ConfigReaderTest, ReadsListsOfStrings) {
             (Texts{"a", "b"}));
   EXPECT_EQ(Reader(R"({"key": []})").TextsOr("key", {"x"}), Texts());
   EXPECT_EQ(Reader(R"({"key": null})").TextsOr("key", {"x"}), Texts{"x"});
-  for (const char* bad : {R"({"key": "a"})", R"({"key": ["a", 1]})",
-                          R"({"key": {"a": "b"}})", R"({"key": 1})"}) {
+  for (const char* bad :
+       {R"({"key": "a"})", R"({"key": ["a", 1]})", R"({"key": {"a": "b"}})",
+        R"({"key": {}})", R"({"key": 1})"}) {
     ConfigReader reader = Reader(bad);
     EXPECT_EQ(reader.TextsOr("key", {"x"}), Texts{"x"}) << bad;
     EXPECT_THAT(reader.status().message(),

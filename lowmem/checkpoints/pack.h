@@ -17,15 +17,17 @@
 // (model.safetensors.index.json). The output holds the tensors of all of them.
 // A tensor that several files have is taken from the file that the index names.
 //
-// Input and output may be the same path. Atomic (see AtomicFile). Pack calls
-// `progress` on its own thread and keeps nothing. Thread-safe; if two threads
-// write one output, the second is refused. Memory: 288 KiB and the headers.
-// Time: one pass through the file.
+// A single input and the output may be the same path; the output must not be
+// one of several inputs. The output is atomic (see AtomicFile). Pack calls
+// `progress` on the thread of the caller and keeps nothing. Thread-safe; if two
+// threads write one output, the second is refused. Memory: 288 KiB, another 256
+// KiB for column panels, and the headers. Time: one pass through the file.
 //
 // Errors: those of SafetensorsIndex for the input, of AtomicFile for the
 // output, and of ReadShardIndex. InvalidArgument if a rule matches no matrix,
-// if the index names a tensor that its file does not have, or if several files
-// have a tensor that the index does not name.
+// if the input is GGUF, if the output is the index or one of its files, if the
+// index names a tensor that its file does not have, or if several files have a
+// tensor that the index does not name.
 
 #ifndef FOOTPRINT_LOWMEM_CHECKPOINTS_PACK_H_
 #define FOOTPRINT_LOWMEM_CHECKPOINTS_PACK_H_
@@ -42,8 +44,9 @@
 namespace footprint {
 
 // The first rule whose pattern matches a tensor's name counts. In a pattern, *
-// stands for any characters, as in a shell. With 0 columns the matrix stays as
-// it is, whatever later rules say. A tensor that is not a matrix always stays.
+// stands for any characters, as in a shell. With 0 columns the matrix gets no
+// panels, whatever later rules say. A tensor that is not a matrix never has
+// panels.
 struct ColumnBlockRule {
   std::string pattern;
   int64_t block_columns = 0;
@@ -52,7 +55,8 @@ struct ColumnBlockRule {
   bool optional = false;
 };
 
-// Parses "PATTERN=COLUMNS".
+// Parses "PATTERN=COLUMNS". InvalidArgument for another text, or if the columns
+// are negative.
 absl::StatusOr<ColumnBlockRule> ParseColumnBlockRule(absl::string_view text);
 
 // Returns rules that are all optional. For BERT, DistilBERT, and Llama and

@@ -15,9 +15,9 @@
 // quantise GPT-2's matrices, which are transposed, or tables of positions and
 // token types. All other tensors are copied unchanged: F32, BF16 and F16.
 //
-// The input is as in pack.h. Atomic (see AtomicFile). `progress` is called on
-// the caller's thread. Memory: 1 MiB, or a row of the widest matrix, and the
-// headers. Time: one pass through the file.
+// The input is as in pack.h. The output is atomic (see AtomicFile). `progress`
+// is called on the caller's thread. Memory: about 1.5 MiB, or three rows of the
+// widest matrix, and the headers. Time: one pass through the file.
 //
 // Errors: those of CheckpointInputs and AtomicFile. InvalidArgument if the type
 // is not Q8_0 or Q4_0, if the output is a file of the input, if a matrix has a

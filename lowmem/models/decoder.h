@@ -1,6 +1,6 @@
 // A decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3, Phi-3: see decoder_config.h)
-// whose weights are read a tile at a time, inside a budget of bytes that holds
-// the keys and values of what was read, too.
+// whose weights are read a tile at a time, inside a budget of bytes that
+// includes the keys and values of the tokens that were read.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Decoder>> decoder =
 //       footprint::Decoder::Open("gpt2-large",
@@ -14,28 +14,28 @@
 //
 // The output's bits are the same for every backend, budget, number of workers
 // and packing of the file (on instruction sets with fused multiply-add, and on
-// those without). GPT-2's are the same for every way to cut the tokens into
-// calls, too; of other families a token that a call reads by itself may differ
-// in its last bits from one that is read among others, because a row of their
-// matrices is summed in another order then.
+// those without). With GPT-2 they also do not depend on how the tokens are cut
+// into calls. With other families a token that is alone in its call may have
+// other last bits than one that is read among others, because a row of their
+// matrices is then summed in another order.
 //
-// Opened for states (DecoderUse::kStates), a decoder needs no output's matrix,
-// and its runs give the last token's state (AppendForState) alone.
+// A decoder that is opened for states (DecoderUse::kStates) needs no output
+// matrix, and its runs give only the last token's state (AppendForState).
 //
 // The decoder must outlive its runs, and a run its output, which the next
 // Append overwrites. A decoder is thread-safe; a run is used by one thread at a
 // time and has workers of its own. Memory: the plan's arena, which holds keys,
 // values, activations, weights in flight, the list of what is read ahead and
-// the output; besides, the file's index (about 150 bytes a tensor) and the
-// workers' stacks. With WeightBackend::kResident the weights besides. Append
+// the output; outside of the plan the file's index (about 150 bytes a tensor),
+// the workers' stacks and, with WeightBackend::kResident, the weights. Append
 // allocates nothing. Time: every Append reads every weight, once for each
 // plan.chunk_tokens.
 //
 // Errors are those of ReadDecoderConfig, ReadGgufConfig, FindDecoderWeights,
 // PlanDecoder and WeightStore; InvalidArgument: no token, a token outside of
-// the vocabulary, more tokens than planned. DataLoss: weights that make numbers
-// that are NaN or infinite, which no output holds; the text names the first
-// layer.
+// the vocabulary, more tokens than planned. DataLoss: the weights lead to NaN
+// or infinity, which is never returned; the message names the first layer where
+// it appears.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_H_
@@ -64,8 +64,8 @@ struct DecoderOptions {
   DecoderUse use = DecoderUse::kLogits;
   // How quantised matrices are multiplied.
   Arithmetic arithmetic = Arithmetic::kExact;
-  // How keys and values are kept: rounded to halves or bytes (rounded_cache.h)
-  // they take half or 0.27 of the memory.
+  // How keys and values are kept. Rounded to halves or bytes (rounded_cache.h),
+  // they take 0.5 or 0.27 of the memory.
   CacheType cache_type = CacheType::kF32;
 };
 
@@ -87,10 +87,10 @@ class Decoder {
   const DecoderWeights& weights() const { return weights_; }
   WeightStore& store() const { return *store_; }
 
-  // `positions`: of all tokens that a run will read.
+  // Plans runs that read at most `positions` tokens in all.
   absl::StatusOr<DecoderPlan> Plan(int64_t positions, int workers,
                                    int64_t budget_bytes) const;
-  // The smallest budget that Plan accepts.
+  // Returns the smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
   // Returns how long it takes to read a prompt and go on for `generated`
   // tokens, the last of which is not read, by a model of the plan's tiles: see
@@ -98,18 +98,19 @@ class Decoder {
   absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
                                         int64_t prompt_tokens,
                                         int64_t generated) const;
-  // The least budget whose predicted time is next to that of an ample one.
+  // Returns the least budget whose predicted time is close to that of an ample
+  // one: see budget_choice.h.
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t prompt_tokens,
                                             int64_t generated,
                                             int workers) const;
 
-  // Returns the least bytes that calls of Append with so much memory read,
-  // whatever the program: see read_bound.h.
+  // Returns the least bytes that a call of Append reads in any program with as
+  // much memory as the plan: see read_bound.h.
   ReadBound ComputeReadBound(const DecoderPlan& plan) const;
 
-  // Allocates what the plan says and starts the workers. InvalidArgument: the
-  // plan of another model, file or backend. Unavailable: the system starts no
-  // more threads.
+  // Allocates what the plan says and starts the workers. InvalidArgument if the
+  // plan is for another model, file or backend. Unavailable if the system
+  // refuses to start a worker.
   absl::StatusOr<std::unique_ptr<DecoderRun>> Start(
       const DecoderPlan& plan) const;
 
@@ -126,7 +127,8 @@ class Decoder {
 
 // Reads the prompt, then `count` times chooses the most likely token (the first
 // of equals), says it, and reads it. The last one is said and not read, so the
-// run needs positions for the prompt and count - 1 tokens.
+// run needs positions for the prompt and count - 1 tokens. With a count of 0 it
+// does nothing. Errors are those of Append.
 absl::Status GenerateGreedily(DecoderRun& run, absl::Span<const int32_t> prompt,
                               int64_t count,
                               absl::FunctionRef<void(int32_t id)> say);

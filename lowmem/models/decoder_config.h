@@ -14,7 +14,8 @@
 //
 // Errors are those of ConfigReader, of model_family.h, which finds the family,
 // and of rotary_positions.h. Unimplemented if the family or the activation is
-// not known, or if attention has another scale or capped scores.
+// not known, or if attention has another scale, has capped scores or is
+// bidirectional.
 //
 // Plain data, thread-compatible. Memory: about 200 bytes, and 4 for each pair
 // of a head's features; during the read also ConfigReader's.
@@ -38,11 +39,12 @@ namespace footprint {
 struct SlidingLayers {
   int64_t window = 0;  // 0: no layer slides
   int64_t first = 0;   // the layers before it see all tokens
-  // every layer of this number sees all tokens; 0: none
+  // The last of each so many layers sees all tokens; 0: no layer does.
   int64_t full_every = 0;
   // One entry for each layer, if the config lists them; then only it counts.
   std::vector<bool> listed;
 
+  // Returns whether the layer is one of them.
   bool slides(int64_t layer) const;
 };
 
@@ -116,7 +118,7 @@ bool operator==(const DecoderConfig& a, const DecoderConfig& b);
 
 absl::StatusOr<DecoderConfig> ReadDecoderConfig(absl::string_view path);
 
-// `name` stands in messages.
+// Parses a text, which messages call `name`.
 absl::StatusOr<DecoderConfig> ParseDecoderConfig(absl::string_view json,
                                                  absl::string_view name);
 

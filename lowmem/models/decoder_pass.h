@@ -149,8 +149,8 @@ class DecoderPass : public LayerPass {
   void RoundHeads(int64_t layer, const IndexRange& heads);
   void AttendHead(int64_t layer, int64_t head,
                   const WorkerScratch& worker_scratch);
-  // Products of one panel with keys, and of what softmax made of that with
-  // values, of the positions of `keys`.
+  // Multiply, for the positions `keys`, one panel of queries by keys, and what
+  // softmax makes of the products by values.
   void MultiplyKeys(const CacheHead& head, const IndexRange& keys,
                     const float* queries, const WorkerScratch& scratch) const;
   void MultiplyValues(const CacheHead& head, const IndexRange& keys,

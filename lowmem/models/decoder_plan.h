@@ -6,9 +6,9 @@
 // Everything is in one arena: every layer's keys and values for all planned
 // positions, the states of the tokens that are read together, one layer's small
 // vectors, the logits, and for each worker the tile of weights in use. A prompt
-// is read `chunk_tokens` at a time, so its length costs nothing but its keys
-// and values. Weights and chunks shrink first: below MinBudgetBytes only fewer
-// positions or workers help.
+// is read `chunk_tokens` at a time, so its length costs only its keys and
+// values, and for each worker 64 bytes of scores a position. Weights and chunks
+// shrink first: below MinBudgetBytes only fewer positions or workers help.
 //
 // Time grows if chunks and tiles get small; the results' bits do not change. A
 // larger budget never gives a smaller tile or chunk. When tiles and chunks have
@@ -39,16 +39,17 @@ namespace footprint {
 
 namespace lowmem_internal {
 
-// Returns the runs in which outputs are dealt to workers. Packed files have
-// panels of the same width for transposed matrices.
+// Returns the unit of outputs that are dealt to workers: each share begins at a
+// multiple of it. Packed files have panels of the same width for transposed
+// matrices.
 inline int64_t OutputUnit(const DecoderConfig& config) {
   return config.is_transposed ? 64 : kPanelTokens;
 }
 
 }  // namespace lowmem_internal
 
-// Rounded keys or values are made floats so many at a time: sixteen features of
-// a block of positions, or some positions of all features.
+// The number of rounded keys or values that are converted to floats at a time:
+// sixteen features of a block of positions, or some positions of all features.
 inline constexpr int64_t kWidenedFloats = 16 * kSumBlock;
 
 struct DecoderPlan;
@@ -75,7 +76,8 @@ struct DecoderPlan : ModelPlan {
 
   // The keys of each layer, then its values, head by head: see rounded_cache.h.
   ArenaRange cache;
-  // If they are rounded, those of the tokens that are read, as floats.
+  // The keys and values of the tokens that are being read, as floats; only if
+  // the cache is rounded.
   ArenaRange fresh;
   ArenaRange normed;
   // Queries and their context, or a chunk of intermediate features and its

@@ -4,11 +4,11 @@
 //       footprint::FindDecoderWeights(*store, config);
 //
 // Names are those of public checkpoints, with or without the family's prefix
-// ("transformer." of GPT-2, "model." of the others), or those of GGUF files.
-// Where the config ties the output to the words, one matrix is both: the table
-// of words, or lm_head.weight where the file has no other. Else lm_head.weight
-// is the output's matrix. UnusedTensors names what the file has besides, as a
-// head that the config does not use.
+// ("transformer." of GPT-2, "model." of the others), or those of GGUF files. If
+// the config ties the output to the words, one matrix is both: the table of
+// words, or lm_head.weight if the file has no such table. Otherwise
+// lm_head.weight is the output matrix. UnusedTensors names the other tensors of
+// the file, such as a head that the config does not use.
 //
 // Plain data, thread-compatible. Refers to the store's index. Memory: about 4
 // KiB a layer. Errors are those of WeightBinder.
@@ -26,8 +26,8 @@
 
 namespace footprint {
 
-// The weights of one layer. What the config does not have is no weight: see
-// Weight::exists. Parts of one matrix each name the whole of it.
+// The weights of one layer. A weight that the config does not have does not
+// exist (Weight::exists). Parts of one matrix each name the whole matrix.
 struct DecoderLayerWeights {
   NormTensors attention_norm;
   LinearPart query;
@@ -43,7 +43,7 @@ struct DecoderLayerWeights {
   LinearWeights contract;
   NormTensors after_feed_norm;
 
-  // Return each matrix, and each norm, that there is, once.
+  // Return each matrix and each norm that exists, once.
   std::vector<const LinearWeights*> linears() const;
   std::vector<const NormTensors*> norms() const;
 };
@@ -59,20 +59,20 @@ struct DecoderWeights {
 // Returns every tensor that each pass reads as a whole, once.
 std::vector<Weight> ListWholeTensors(const DecoderWeights& weights);
 
-// Returns every tensor once, those of ListWholeTensors first: in this order
-// they stay in memory where there is room.
+// Returns every tensor once, those of ListWholeTensors first. In this order they
+// are kept in memory if there is room.
 std::vector<Weight> TensorsToPin(const DecoderWeights& weights);
 
 // Returns the matrices that a pass multiplies. Of tables it looks up rows.
 std::vector<Weight> MultipliedMatrices(const DecoderWeights& weights);
 
 // Returns the stored bytes of the tensors that each pass reads as a whole.
-// Tables of words and positions, of which a pass reads rows, are not among them
-// unless one is the output's matrix, too.
+// Tables of words and positions, of which a pass reads rows, do not count,
+// unless the table of words is also the output matrix.
 int64_t ComputePassBytes(const DecoderWeights& weights);
 
 // The use that a decoder is opened for: the likelihood of the next word, or the
-// states of the tokens, for which no output's matrix is looked for.
+// states of the tokens, which need no output matrix.
 enum class DecoderUse { kLogits, kStates };
 
 absl::StatusOr<DecoderWeights> FindDecoderWeights(

@@ -37,7 +37,7 @@ enum class DenseKind { kNone, kTanh, kRelu, kGelu, kSigmoid };
 
 struct DenseLayer {
   WeightStore* store = nullptr;
-  LinearWeights weights;  // no bias if there is none
+  LinearWeights weights;  // the bias need not exist
   DenseKind kind = DenseKind::kNone;
 
   int64_t inputs() const { return weights.matrix.columns(); }
@@ -51,7 +51,8 @@ struct DenseLayer {
 
 class DenseModule {
  public:
-  // Reads config.json and model.safetensors of the module's folder.
+  // Reads config.json of the module's folder and opens its weights
+  // (checkpoint_folder.h).
   static absl::StatusOr<DenseModule> Open(const std::string& folder);
 
   const DenseLayer& layer() const { return layer_; }

@@ -1,5 +1,5 @@
-// An encoder (BERT, DistilBERT, RoBERTa, XLM-R, CamemBERT) whose weights are
-// read a tile at a time, inside a budget of bytes.
+// An encoder (BERT, DistilBERT, RoBERTa, XLM-R, CamemBERT, MPNet) whose weights
+// are read a tile at a time, inside a budget of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::Encoder>> encoder =
 //       footprint::Encoder::Open("bert-large-uncased",
@@ -12,23 +12,23 @@
 //   // states[token * hidden + feature]
 //
 // The output's bits are the same for every backend, budget, number of workers
-// and packing of the file, and for a sequence in a batch (ForwardBatch) those
-// it has by itself in a plan for as many tokens. A plan for one token
-// multiplies vectors and sums in another order: one token has other last bits
-// there than in every plan for more, whatever runs beside it.
+// and packing of the file, and a sequence in a batch (ForwardBatch) has the
+// same bits as by itself. A plan for one token is the exception: it multiplies
+// vectors and sums in another order, so that token has other last bits than in
+// a plan for more tokens.
 //
 // The encoder must outlive its runs, and a run its output, which the next
 // Forward overwrites. An encoder is thread-safe; a run is used by one thread at
 // a time and has workers of its own. Memory: the plan's arena, which holds
 // activations, weights in flight, the list of what is read ahead and the
-// output; besides, the file's index (about 150 bytes a tensor) and the workers'
-// stacks. With WeightBackend::kResident the weights besides. Forward allocates
-// nothing.
+// output; outside of the plan the file's index (about 150 bytes a tensor), the
+// workers' stacks and, with WeightBackend::kResident, the weights. Forward
+// allocates nothing.
 //
 // Errors are those of ReadEncoderConfig, FindEncoderWeights, PlanEncoder and
 // WeightStore; InvalidArgument: a token outside of the vocabulary, more tokens
-// or sequences than planned. DataLoss: weights that make numbers that are NaN
-// or infinite, which no output holds; the text names the first layer.
+// or sequences than planned. DataLoss: the weights lead to NaN or infinity,
+// which is never returned; the message names the first layer where it appears.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_H_
@@ -51,7 +51,8 @@ namespace footprint {
 
 class Encoder {
  public:
-  // Reads `directory`/config.json and opens `directory`/model.safetensors.
+  // Reads `directory`/config.json and opens the folder's weights (see
+  // checkpoint_folder.h).
   static absl::StatusOr<std::unique_ptr<Encoder>> Open(
       absl::string_view directory, WeightBackend backend,
       Arithmetic arithmetic = Arithmetic::kExact);
@@ -67,23 +68,24 @@ class Encoder {
   absl::StatusOr<EncoderPlan> Plan(int64_t tokens, int workers,
                                    int64_t budget_bytes,
                                    int64_t sequences = 1) const;
-  // The smallest budget that Plan accepts.
+  // Returns the smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers,
                                          int64_t sequences = 1) const;
   // Returns how long a pass with this plan takes, by a model of its tiles: see
   // pass_time.h. Only ratios mean anything.
   absl::StatusOr<double> PredictPassSeconds(const EncoderPlan& plan) const;
-  // The least budget whose predicted time is next to that of an ample one.
+  // Returns the least budget whose predicted time is close to that of an ample
+  // one: see budget_choice.h.
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers,
                                             int64_t sequences = 1) const;
 
-  // Returns the least bytes that passes of so much memory read, whatever the
-  // program: see read_bound.h.
+  // Returns the least bytes that a pass reads in any program with as much
+  // memory as the plan: see read_bound.h.
   ReadBound ComputeReadBound(const EncoderPlan& plan) const;
 
-  // Allocates what the plan says and starts the workers. InvalidArgument: the
-  // plan of another model, file or backend. Unavailable: the system starts no
-  // more threads.
+  // Allocates what the plan says and starts the workers. InvalidArgument if the
+  // plan is for another model, file or backend. Unavailable if the system
+  // refuses to start a worker.
   absl::StatusOr<std::unique_ptr<EncoderRun>> Start(
       const EncoderPlan& plan) const;
 

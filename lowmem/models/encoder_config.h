@@ -3,15 +3,15 @@
 //   absl::StatusOr<footprint::EncoderConfig> config =
 //       footprint::ReadEncoderConfig("bert-large-uncased/config.json");
 //
-// Families: "bert" (base, large, multilingual, MiniLM), "distilbert", RoBERTa's
-// and MPNet's, found as in model_family.h, with the keys of their public
-// checkpoints. Keys that do not change the computation are ignored. The values
-// of keys that do are checked.
+// Families: "bert" (base, large, multilingual, MiniLM), "distilbert", and those
+// of RoBERTa and MPNet. They are found as in model_family.h, and have the keys
+// of their public checkpoints. Keys that do not change the computation are
+// ignored. The values of keys that do are checked.
 //
 // InvalidArgument if the file is not JSON, if a key is missing or impossible,
 // or if heads do not divide the hidden size; the message names the file and the
 // key. Unimplemented if the family, the activation or the kind of positions is
-// not known. NotFound if there is no such file.
+// not known, or if "is_decoder" is set. NotFound if there is no such file.
 //
 // Plain data of about 100 bytes; thread-safe. Memory: during the read,
 // ConfigReader's.
@@ -39,7 +39,7 @@ struct EncoderConfig {
   int64_t vocabulary = 0;
   int64_t positions = 0;  // the most that a text can have
   // The first token's row in the table of positions. RoBERTa's positions begin
-  // after that of the padding, which all padding tokens share.
+  // after the position that all padding tokens share.
   int64_t first_position = 0;
   int64_t padding_id = -1;  // -1: padding has no separate position
   int64_t token_types = 0;  // 0: the family has none
@@ -57,7 +57,7 @@ bool operator==(const EncoderConfig& a, const EncoderConfig& b);
 
 absl::StatusOr<EncoderConfig> ReadEncoderConfig(absl::string_view path);
 
-// `name` stands in messages.
+// Parses a text, which messages call `name`.
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
                                                  absl::string_view name);
 

@@ -29,6 +29,7 @@
 
 namespace footprint {
 
+// Returns the two layers of the head, in order.
 absl::StatusOr<std::vector<DenseLayer>> FindEncoderHead(
     const EncoderConfig& config, WeightStore* store);
 

@@ -20,9 +20,9 @@
 //
 // ResourceExhausted if the budget is too small; the message says what is
 // needed. InvalidArgument if there are no tokens, more tokens than positions,
-// no worker, more than kMostWorkers, or no sequence. Pure and thread-safe.
-// Memory: none. Time: microseconds; if tiles are read ahead milliseconds, since
-// they are counted for each choice.
+// no worker, more than kMostWorkers, no sequence, or more than 2^20. Pure and
+// thread-safe. Memory: none. Time: microseconds; if tiles are read ahead
+// milliseconds, since they are counted for each choice.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_ENCODER_PLAN_H_

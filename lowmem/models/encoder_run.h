@@ -36,8 +36,9 @@ class EncoderRun {
  public:
   virtual ~EncoderRun() = default;
 
-  // Runs at least one and at most as many tokens as planned. `token_types` has
-  // one for each token, or is empty if all are zero.
+  // Runs at least one and at most as many tokens as planned, and returns their
+  // states: tokens * hidden numbers. `token_types` has one for each token, or
+  // is empty if all are zero.
   virtual absl::StatusOr<absl::Span<const float>> Forward(
       absl::Span<const int32_t> ids, absl::Span<const int32_t> token_types) = 0;
 

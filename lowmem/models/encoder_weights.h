@@ -47,25 +47,25 @@ struct EncoderWeights {
   Weight words;
   Weight positions;
   bool has_token_types = false;
-  Weight token_types;  // only if there are
+  Weight token_types;  // exists if has_token_types
   NormTensors norm;
-  Weight distances;  // [kinds of distance, heads], only if there are
+  Weight distances;  // [kinds of distance, heads]; exists for MPNet
   std::vector<EncoderLayerWeights> layers;
 };
 
 // Returns every tensor that each pass reads as a whole, once.
 std::vector<Weight> ListWholeTensors(const EncoderWeights& weights);
 
-// Returns every tensor once, those of ListWholeTensors first: in this order
-// they stay in memory where there is room.
+// Returns every tensor once, those of ListWholeTensors first. In this order they
+// are kept in memory if there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 
 // Returns the matrices that a pass multiplies. Of tables it looks up rows.
 std::vector<Weight> MultipliedMatrices(const EncoderWeights& weights);
 
 // Returns the stored bytes of the tensors that each pass reads as a whole.
-// Tables of words, positions and types, of which a pass reads rows, are not
-// among them.
+// Tables of words, positions and types, of which a pass reads rows, do not
+// count.
 int64_t ComputePassBytes(const EncoderWeights& weights);
 
 absl::StatusOr<EncoderWeights> FindEncoderWeights(const WeightStore& store,

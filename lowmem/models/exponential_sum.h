@@ -7,12 +7,12 @@
 //
 // An exponential is a double, and doubles are added as whole numbers, exactly:
 // in three limbs of 64 bits, the highest of which is set by the largest
-// exponential. What lies below the lowest one is left out, at most 2^-64 of
+// exponential. What lies below the lowest limb is left out: less than 2^-64 of
 // the sum. So parts of a vocabulary may be added by any threads and merged in
 // any order.
 //
-// Plain data of 64 bytes, thread-compatible. Error of Log: about 1e-15, and as
-// much of the largest number's magnitude. Time: about 20 ns a number.
+// Plain data of 64 bytes, thread-compatible. Error of Log: about 1e-15, and
+// 1e-15 times the largest number's magnitude. Time: about 20 ns a number.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_EXPONENTIAL_SUM_H_
 #define FOOTPRINT_LOWMEM_MODELS_EXPONENTIAL_SUM_H_
@@ -28,10 +28,10 @@ class ExponentialSum {
   static bool Takes(float x) { return x >= -0x1p49f && x <= 0x1p49f; }
   // Adds the exponential of a number that it takes.
   void Add(float x);
-  // Adds those of another sum.
+  // Adds the exponentials of another sum.
   void Merge(const ExponentialSum& other);
 
-  // Returns the sum's natural logarithm; minus infinity of none.
+  // Returns the sum's natural logarithm; minus infinity if nothing was added.
   double Log() const;
 
  private:

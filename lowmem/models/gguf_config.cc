@@ -24,9 +24,9 @@ constexpr char kKnown[] =
 
 // Writes the keys of a file in the form of a config.json, and keeps the first
 // error.
-class ConfigTeller {
+class ConfigWriter {
  public:
-  ConfigTeller(const GgufIndex& index, std::string architecture)
+  ConfigWriter(const GgufIndex& index, std::string architecture)
       : index_(index), architecture_(std::move(architecture)) {}
 
   const absl::Status& status() const { return status_; }
@@ -74,11 +74,11 @@ class ConfigTeller {
   }
 
   template <class T>
-  void Tell(const char* key, const T& value) {
+  void Write(const char* key, const T& value) {
     json_[key] = value;
   }
-  void TellInteger(const char* key, const char* name) {
-    Tell(key, Integer(name));
+  void WriteInteger(const char* key, const char* name) {
+    Write(key, Integer(name));
   }
 
   void Fail(absl::Status status) { status_.Update(std::move(status)); }
@@ -100,11 +100,11 @@ class ConfigTeller {
   absl::Status status_;
 };
 
-void TellVocabulary(const GgufIndex& index, ConfigTeller& teller) {
+void WriteVocabulary(const GgufIndex& index, ConfigWriter& writer) {
   const absl::StatusOr<const TensorInfo*> words =
       index.Find("token_embd.weight");
   if (!words.ok()) {
-    teller.Fail(words.status());
+    writer.Fail(words.status());
     return;
   }
   const int64_t rows = (*words)->shape.rows();
@@ -112,24 +112,24 @@ void TellVocabulary(const GgufIndex& index, ConfigTeller& teller) {
   const GgufValue* const list = index.FindValue(tokens);
   if (list != nullptr && list->type == GgufType::kArray &&
       list->count != rows) {
-    teller.Fail(absl::InvalidArgumentError(absl::StrCat(
+    writer.Fail(absl::InvalidArgumentError(absl::StrCat(
         index.file_name(), ": key \"", tokens, "\" has ", list->count,
         " words, but token_embd.weight ", rows,
         " rows: they are not of one model. Convert the model again")));
   }
-  teller.Tell("vocab_size", rows);
-  teller.Tell("tie_word_embeddings", !teller.HasTensor("output.weight"));
+  writer.Write("vocab_size", rows);
+  writer.Write("tie_word_embeddings", !writer.HasTensor("output.weight"));
 }
 
-void TellGpt2(ConfigTeller& teller) {
-  teller.Tell("model_type", "gpt2");
-  teller.TellInteger("n_layer", "block_count");
-  teller.TellInteger("n_embd", "embedding_length");
-  teller.TellInteger("n_head", "attention.head_count");
-  teller.TellInteger("n_inner", "feed_forward_length");
-  teller.TellInteger("n_positions", "context_length");
-  teller.Tell("layer_norm_epsilon",
-              teller.NumberOr("attention.layer_norm_epsilon", 1e-5));
+void WriteGpt2Config(ConfigWriter& writer) {
+  writer.Write("model_type", "gpt2");
+  writer.WriteInteger("n_layer", "block_count");
+  writer.WriteInteger("n_embd", "embedding_length");
+  writer.WriteInteger("n_head", "attention.head_count");
+  writer.WriteInteger("n_inner", "feed_forward_length");
+  writer.WriteInteger("n_positions", "context_length");
+  writer.Write("layer_norm_epsilon",
+               writer.NumberOr("attention.layer_norm_epsilon", 1e-5));
 }
 
 // Returns the numbers of a tensor by which angles are divided.
@@ -152,149 +152,149 @@ absl::StatusOr<std::vector<float>> ReadFactors(WeightStore& store,
 }
 
 // Longer texts need other factors, so positions end where these factors do.
-void TellLongRope(ConfigTeller& teller, WeightStore& store, Json* parameters) {
+void WriteLongRope(ConfigWriter& writer, WeightStore& store, Json* parameters) {
   const absl::StatusOr<std::vector<float>> factors =
       ReadFactors(store, "rope_factors_short.weight");
   if (!factors.ok()) {
-    teller.Fail(factors.status());
+    writer.Fail(factors.status());
     return;
   }
   (*parameters)["rope_type"] = "longrope";
   (*parameters)["short_factor"] = *factors;
-  (*parameters)["original_max_position_embeddings"] = teller.IntegerOr(
-      "rope.scaling.original_context_length", teller.Integer("context_length"));
-  if (teller.HasKey("rope.scaling.attn_factor")) {
+  (*parameters)["original_max_position_embeddings"] = writer.IntegerOr(
+      "rope.scaling.original_context_length", writer.Integer("context_length"));
+  if (writer.HasKey("rope.scaling.attn_factor")) {
     (*parameters)["attention_factor"] =
-        teller.NumberOr("rope.scaling.attn_factor", 1);
+        writer.NumberOr("rope.scaling.attn_factor", 1);
   }
 }
 
 // Writes the other settings of YaRN under config.json's names.
-void TellYarn(ConfigTeller& teller, Json* parameters) {
+void WriteYarn(ConfigWriter& writer, Json* parameters) {
   const std::pair<const char*, const char*> kNumbers[] = {
       {"attention_factor", "rope.scaling.yarn_attn_factor"},
       {"beta_fast", "rope.scaling.yarn_beta_fast"},
       {"beta_slow", "rope.scaling.yarn_beta_slow"}};
   for (const auto& [key, name] : kNumbers) {
-    if (teller.HasKey(name)) (*parameters)[key] = teller.NumberOr(name, 0);
+    if (writer.HasKey(name)) (*parameters)[key] = writer.NumberOr(name, 0);
   }
   const char* const truncate = "rope.scaling.yarn_truncate";
-  if (teller.HasKey(truncate)) {
-    (*parameters)["truncate"] = teller.Flag(truncate);
+  if (writer.HasKey(truncate)) {
+    (*parameters)["truncate"] = writer.Flag(truncate);
   }
 }
 
 // Writes the angles of each scaling except Llama 3's, which is applied
 // afterwards. A file with a factor and no type means "linear"; older files use
 // another key.
-void TellScaling(ConfigTeller& teller, WeightStore& store) {
+void WriteScaling(ConfigWriter& writer, WeightStore& store) {
   Json parameters = Json::object();
-  parameters["rope_theta"] = teller.NumberOr("rope.freq_base", 10000.0);
-  const std::string type = teller.TextOr("rope.scaling.type", "linear");
-  double factor = teller.NumberOr("rope.scaling.factor",
-                                  teller.NumberOr("rope.scale_linear", 1));
+  parameters["rope_theta"] = writer.NumberOr("rope.freq_base", 10000.0);
+  const std::string type = writer.TextOr("rope.scaling.type", "linear");
+  double factor = writer.NumberOr("rope.scaling.factor",
+                                  writer.NumberOr("rope.scale_linear", 1));
   if (factor == 0) factor = 1;  // some files say 0 for no scaling
-  if (type == "yarn") TellYarn(teller, &parameters);
+  if (type == "yarn") WriteYarn(writer, &parameters);
   if ((type == "linear" || type == "yarn") && factor != 1) {
     parameters["rope_type"] = type;
     parameters["factor"] = factor;
-    if (teller.HasKey("rope.scaling.original_context_length")) {
+    if (writer.HasKey("rope.scaling.original_context_length")) {
       parameters["original_max_position_embeddings"] =
-          teller.Integer("rope.scaling.original_context_length");
+          writer.Integer("rope.scaling.original_context_length");
     }
   } else if (type == "longrope" ||
-             teller.HasTensor("rope_factors_short.weight")) {
-    TellLongRope(teller, store, &parameters);
+             writer.HasTensor("rope_factors_short.weight")) {
+    WriteLongRope(writer, store, &parameters);
   } else if (type != "none" && type != "linear" && type != "yarn") {
-    teller.Refuse(absl::StrCat("rope.scaling.type \"", type,
+    writer.Refuse(absl::StrCat("rope.scaling.type \"", type,
                                "\" is not supported; \"none\", \"linear\", "
                                "\"yarn\" and \"longrope\" are"));
   }
-  if (teller.HasKey("rope.dimension_count")) {
-    const int64_t head = teller.IntegerOr(
+  if (writer.HasKey("rope.dimension_count")) {
+    const int64_t head = writer.IntegerOr(
         "attention.key_length",
-        teller.Integer("embedding_length") /
-            std::max<int64_t>(1, teller.Integer("attention.head_count")));
-    const int64_t turned = teller.Integer("rope.dimension_count");
+        writer.Integer("embedding_length") /
+            std::max<int64_t>(1, writer.Integer("attention.head_count")));
+    const int64_t turned = writer.Integer("rope.dimension_count");
     // The reader multiplies the share by the head's features and rounds down.
     const double middle = turned < head ? 0.5 : 0;
     parameters["partial_rotary_factor"] =
         (static_cast<double>(turned) + middle) /
         static_cast<double>(std::max<int64_t>(1, head));
   }
-  if (teller.Is("gemma3")) {
+  if (writer.Is("gemma3")) {
     // Sliding layers have separate angles, without the scaling.
-    Json sliding = {{"rope_theta", teller.NumberOr("rope.freq_base_swa", 1e4)}};
+    Json sliding = {{"rope_theta", writer.NumberOr("rope.freq_base_swa", 1e4)}};
     parameters = {{"full_attention", parameters},
                   {"sliding_attention", sliding}};
   }
-  teller.Tell("rope_parameters", parameters);
+  writer.Write("rope_parameters", parameters);
 }
 
-void TellGemma(ConfigTeller& teller) {
-  teller.Tell("hidden_activation", "gelu_pytorch_tanh");
+void WriteGemmaKeys(ConfigWriter& writer) {
+  writer.Write("hidden_activation", "gelu_pytorch_tanh");
   // The largest model divides scores by the root of hidden / heads. The others
   // divide them by the root of a head's features.
   constexpr int64_t kLargestLayers = 62;
-  const int64_t hidden = teller.Integer("embedding_length");
+  const int64_t hidden = writer.Integer("embedding_length");
   const int64_t heads =
-      std::max<int64_t>(1, teller.Integer("attention.head_count"));
-  const bool is_largest = teller.Integer("block_count") == kLargestLayers;
-  teller.Tell("query_pre_attn_scalar",
-              is_largest
-                  ? hidden / heads
-                  : teller.IntegerOr("attention.key_length", hidden / heads));
+      std::max<int64_t>(1, writer.Integer("attention.head_count"));
+  const bool is_largest = writer.Integer("block_count") == kLargestLayers;
+  writer.Write("query_pre_attn_scalar",
+               is_largest
+                   ? hidden / heads
+                   : writer.IntegerOr("attention.key_length", hidden / heads));
 }
 
-void TellWindow(ConfigTeller& teller) {
-  const int64_t window = teller.IntegerOr("attention.sliding_window", 0);
+void WriteWindow(ConfigWriter& writer) {
+  const int64_t window = writer.IntegerOr("attention.sliding_window", 0);
   if (window == 0) {
-    teller.Tell("sliding_window", nullptr);
+    writer.Write("sliding_window", nullptr);
     return;
   }
-  teller.Tell("sliding_window", window);
-  teller.Tell("use_sliding_window", true);
-  if (teller.HasKey("attention.sliding_window_pattern")) {
-    teller.TellInteger("sliding_window_pattern",
-                       "attention.sliding_window_pattern");
+  writer.Write("sliding_window", window);
+  writer.Write("use_sliding_window", true);
+  if (writer.HasKey("attention.sliding_window_pattern")) {
+    writer.WriteInteger("sliding_window_pattern",
+                        "attention.sliding_window_pattern");
   }
 }
 
-void TellLlama(ConfigTeller& teller, WeightStore& store) {
-  teller.Tell("model_type", teller.Is("gemma3") ? std::string("gemma3_text")
-                                                : teller.architecture());
-  teller.TellInteger("num_hidden_layers", "block_count");
-  teller.TellInteger("hidden_size", "embedding_length");
-  teller.TellInteger("num_attention_heads", "attention.head_count");
-  teller.Tell("num_key_value_heads",
-              teller.IntegerOr("attention.head_count_kv",
-                               teller.Integer("attention.head_count")));
-  teller.TellInteger("intermediate_size", "feed_forward_length");
-  teller.TellInteger("max_position_embeddings", "context_length");
-  teller.Tell("rms_norm_eps",
-              teller.NumberOr("attention.layer_norm_rms_epsilon", 1e-5));
+void WriteLlamaConfig(ConfigWriter& writer, WeightStore& store) {
+  writer.Write("model_type", writer.Is("gemma3") ? std::string("gemma3_text")
+                                                 : writer.architecture());
+  writer.WriteInteger("num_hidden_layers", "block_count");
+  writer.WriteInteger("hidden_size", "embedding_length");
+  writer.WriteInteger("num_attention_heads", "attention.head_count");
+  writer.Write("num_key_value_heads",
+               writer.IntegerOr("attention.head_count_kv",
+                                writer.Integer("attention.head_count")));
+  writer.WriteInteger("intermediate_size", "feed_forward_length");
+  writer.WriteInteger("max_position_embeddings", "context_length");
+  writer.Write("rms_norm_eps",
+               writer.NumberOr("attention.layer_norm_rms_epsilon", 1e-5));
   const int64_t heads =
-      std::max<int64_t>(1, teller.Integer("attention.head_count"));
-  const int64_t key_length = teller.IntegerOr(
-      "attention.key_length", teller.Integer("embedding_length") / heads);
-  teller.Tell("head_dim", key_length);
+      std::max<int64_t>(1, writer.Integer("attention.head_count"));
+  const int64_t key_length = writer.IntegerOr(
+      "attention.key_length", writer.Integer("embedding_length") / heads);
+  writer.Write("head_dim", key_length);
   const int64_t value_length =
-      teller.IntegerOr("attention.value_length", key_length);
+      writer.IntegerOr("attention.value_length", key_length);
   if (value_length != key_length) {
-    teller.Refuse(absl::StrCat(
+    writer.Refuse(absl::StrCat(
         "keys and values have heads of different lengths, which is not "
         "supported: ",
-        teller.Key("attention.value_length"), " is ", value_length, " and ",
-        teller.Key("attention.key_length"), " ",
-        teller.HasKey("attention.key_length") ? "is " : "would be ",
+        writer.Key("attention.value_length"), " is ", value_length, " and ",
+        writer.Key("attention.key_length"), " ",
+        writer.HasKey("attention.key_length") ? "is " : "would be ",
         key_length));
   }
-  if (teller.IntegerOr("expert_count", 0) > 0) {
-    teller.Refuse("mixtures of experts are not supported");
+  if (writer.IntegerOr("expert_count", 0) > 0) {
+    writer.Refuse("mixtures of experts are not supported");
   }
-  if (teller.Is("gemma3")) TellGemma(teller);
-  if (!teller.Is("llama")) TellWindow(teller);
-  TellScaling(teller, store);
+  if (writer.Is("gemma3")) WriteGemmaKeys(writer);
+  if (!writer.Is("llama")) WriteWindow(writer);
+  WriteScaling(writer, store);
 }
 
 // Llama 3's scaling: the file has the factor of each pair.
@@ -318,25 +318,25 @@ absl::Status DivideAngles(WeightStore& store, RotaryPositions* rotary) {
   return absl::OkStatus();
 }
 
-void SetWhatTensorsSay(const ConfigTeller& teller, DecoderConfig* config) {
+void SetWhatTensorsSay(const ConfigWriter& writer, DecoderConfig* config) {
   // If only some layers have a bias, reading the tensors fails later.
-  config->has_attention_bias = teller.HasInSomeLayer(".attn_q.bias") ||
-                               teller.HasInSomeLayer(".attn_k.bias") ||
-                               teller.HasInSomeLayer(".attn_v.bias") ||
-                               teller.HasInSomeLayer(".attn_qkv.bias");
-  config->has_output_bias = teller.HasInSomeLayer(".attn_output.bias");
-  config->has_feed_bias = teller.HasInSomeLayer(".ffn_down.bias") ||
-                          teller.HasInSomeLayer(".ffn_up.bias") ||
-                          teller.HasInSomeLayer(".ffn_gate.bias");
-  config->has_joined_matrices = teller.HasTensor("blk.0.attn_qkv.weight");
+  config->has_attention_bias = writer.HasInSomeLayer(".attn_q.bias") ||
+                               writer.HasInSomeLayer(".attn_k.bias") ||
+                               writer.HasInSomeLayer(".attn_v.bias") ||
+                               writer.HasInSomeLayer(".attn_qkv.bias");
+  config->has_output_bias = writer.HasInSomeLayer(".attn_output.bias");
+  config->has_feed_bias = writer.HasInSomeLayer(".ffn_down.bias") ||
+                          writer.HasInSomeLayer(".ffn_up.bias") ||
+                          writer.HasInSomeLayer(".ffn_gate.bias");
+  config->has_joined_matrices = writer.HasTensor("blk.0.attn_qkv.weight");
   config->is_transposed = false;
   config->adds_one_to_gains = false;
-  config->rotary.has_neighbours = teller.Is("llama");
+  config->rotary.has_neighbours = writer.Is("llama");
 }
 
 // Refuses keys of other models with the same architecture, which would silently
 // give wrong results, unless their values change nothing.
-void RefuseOtherSums(ConfigTeller& teller) {
+void RefuseOtherSums(ConfigWriter& writer) {
   const std::pair<const char*, double> kUnchanged[] = {
       {"attention.scale", 0},
       {"attention.clamp_kqv", 0},
@@ -350,14 +350,14 @@ void RefuseOtherSums(ConfigTeller& teller) {
       {"rope.scaling.yarn_ext_factor", 1},
       {"rope.scaling.yarn_log_multiplier", 0}};
   for (const auto& [name, unchanged] : kUnchanged) {
-    const double number = teller.NumberOr(name, unchanged);
+    const double number = writer.NumberOr(name, unchanged);
     if (number == unchanged || number == 0) continue;
-    teller.Refuse(absl::StrCat("key \"", teller.Key(name), "\" is ", number,
+    writer.Refuse(absl::StrCat("key \"", writer.Key(name), "\" is ", number,
                                ", which changes the model in a way that is not "
                                "supported"));
   }
-  if (teller.HasKey("attention.causal") && !teller.Flag("attention.causal")) {
-    teller.Refuse(absl::StrCat("key \"", teller.Key("attention.causal"),
+  if (writer.HasKey("attention.causal") && !writer.Flag("attention.causal")) {
+    writer.Refuse(absl::StrCat("key \"", writer.Key("attention.causal"),
                                "\" is false: tokens that see those after them "
                                "are not supported"));
   }
@@ -365,10 +365,10 @@ void RefuseOtherSums(ConfigTeller& teller) {
 
 // Checks the config under config.json's names. An error also has the file's own
 // names.
-absl::StatusOr<DecoderConfig> ParseTold(const ConfigTeller& teller,
-                                        const std::string& file_name) {
+absl::StatusOr<DecoderConfig> ParseWritten(const ConfigWriter& writer,
+                                           const std::string& file_name) {
   absl::StatusOr<DecoderConfig> config =
-      ParseDecoderConfig(teller.text(), file_name);
+      ParseDecoderConfig(writer.text(), file_name);
   if (config.ok()) return config;
   const std::pair<const char*, const char*> kNames[] = {
       {"num_hidden_layers", "block_count"},
@@ -394,7 +394,7 @@ absl::StatusOr<DecoderConfig> ParseTold(const ConfigTeller& teller,
     if (!absl::StrContains(message, absl::StrCat(": ", published))) continue;
     return absl::Status(
         config.status().code(),
-        absl::StrCat(message, " (the file's key \"", teller.Key(name), "\")"));
+        absl::StrCat(message, " (the file's key \"", writer.Key(name), "\")"));
   }
   return config;
 }
@@ -406,31 +406,32 @@ absl::StatusOr<DecoderConfig> ReadGgufConfig(const GgufIndex& index,
   const absl::StatusOr<std::string> architecture =
       index.Text("general.architecture");
   if (!architecture.ok()) return architecture.status();
-  ConfigTeller teller(index, *architecture);
+  ConfigWriter writer(index, *architecture);
   if (index.Has("split.count")) {
     const absl::StatusOr<int64_t> parts = index.Integer("split.count");
     if (parts.ok() && *parts > 1) {
-      teller.Refuse(
+      writer.Refuse(
           absl::StrCat("the model is in ", *parts,
                        " files; make one of them: llama-gguf-split --merge"));
     }
   }
-  if (teller.Is("gpt2")) {
-    TellGpt2(teller);
-  } else if (teller.Is("llama") || teller.Is("qwen2") || teller.Is("qwen3") ||
-             teller.Is("gemma3") || teller.Is("phi3")) {
-    TellLlama(teller, store);
+  if (writer.Is("gpt2")) {
+    WriteGpt2Config(writer);
+  } else if (writer.Is("llama") || writer.Is("qwen2") || writer.Is("qwen3") ||
+             writer.Is("gemma3") || writer.Is("phi3")) {
+    WriteLlamaConfig(writer, store);
   } else {
-    teller.Refuse(absl::StrCat("general.architecture \"", *architecture,
+    writer.Refuse(absl::StrCat("general.architecture \"", *architecture,
                                "\" is not supported; ", kKnown, " are"));
   }
-  RefuseOtherSums(teller);
-  if (teller.status().ok()) TellVocabulary(index, teller);
-  if (!teller.status().ok()) return teller.status();
-  absl::StatusOr<DecoderConfig> config = ParseTold(teller, index.file_name());
+  RefuseOtherSums(writer);
+  if (writer.status().ok()) WriteVocabulary(index, writer);
+  if (!writer.status().ok()) return writer.status();
+  absl::StatusOr<DecoderConfig> config =
+      ParseWritten(writer, index.file_name());
   if (!config.ok()) return config;
-  SetWhatTensorsSay(teller, &*config);
-  if (!teller.HasTensor("rope_freqs.weight")) return config;
+  SetWhatTensorsSay(writer, &*config);
+  if (!writer.HasTensor("rope_freqs.weight")) return config;
   const absl::Status status = DivideAngles(store, &config->rotary);
   if (!status.ok()) return status;
   return config;

@@ -7,8 +7,8 @@
 //                  output, epilogue}, worker);
 //
 // Everything it is given must outlive it. Used by one thread at a time, which
-// runs the team. Memory: the arena's; besides, some bytes a worker and a step.
-// Errors are the store's. DataLoss: states that are NaN or infinite.
+// runs the team. Memory: the arena, and some bytes for each worker and step.
+// Errors are the store's. DataLoss if states are NaN or infinite.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
 #define FOOTPRINT_LOWMEM_MODELS_LAYER_PASS_H_
@@ -36,10 +36,11 @@ namespace footprint::lowmem_internal {
 
 class LayerPass {
  public:
-  // Fewer than planned where the system starts no more threads.
+  // Returns the number of workers, which is below the plan's if the system
+  // refuses to start threads.
   int workers() const { return team_.size(); }
 
-  // Each step is one of the pass: added up since the last Clear.
+  // Return the time of each step of the pass, summed since the last Clear.
   StepTimes& step_times() { return step_times_; }
   const StepTimes& step_times() const { return step_times_; }
   std::string ReadingDescription() const {
@@ -77,7 +78,8 @@ class LayerPass {
     bool adds_to_output = false;
   };
 
-  // Attention's output, of the context of all heads.
+  // The product of the context of all heads with the matrix of attention's
+  // output.
   struct ContextProduct {
     const Weight& matrix;
     const float* bias;  // may be null
@@ -89,7 +91,7 @@ class LayerPass {
   LayerPass(const LayerShape& shape, const ModelPlan& plan,
             const MappedBlock& arena, WeightStore* store, int64_t steps);
 
-  // A product for each worker, with its part of the plan's memory.
+  // Adds the product of the next worker, with its part of the plan's memory.
   void AddProduct(const ProductMemory& memory) {
     products_.emplace_back(store_, memory);
   }
@@ -101,16 +103,16 @@ class LayerPass {
       int64_t reserved_bytes,
       absl::FunctionRef<absl::Status(int worker, TileList* list)> record);
 
-  // Says how many tokens all that follows is of, and whether products take them
-  // as a single one: a vector instead of a panel.
+  // Sets the number of tokens of all following calls, and whether products take
+  // a single one as a vector instead of a panel.
   void SetTokens(int64_t tokens, bool is_single);
   int64_t tokens() const { return tokens_; }
   int64_t panels() const { return panels_; }
 
-  // The worker's products take their input from here.
+  // Sets the input of the worker's products.
   void UseInput(const float* panels, int64_t features, int worker);
   absl::Status MultiplyShare(const SharedProduct& product, int worker);
-  // The same, where the product before it had the same input.
+  // Does the same, if the product before it had the same input.
   absl::Status MultiplyShareOfSameInput(const SharedProduct& product,
                                         int worker);
   // Multiplies the worker's own `outputs` of the matrix, however it lies.
@@ -123,7 +125,8 @@ class LayerPass {
   // Runs the part; called in a job of the team.
   void RunFeedForward(const FeedForward& part, int worker);
 
-  // The states after the embeddings (0) or a layer (its number and one).
+  // Returns DataLoss if the worker's share of the states is not finite after
+  // `step`: 0 is the embeddings, n is layer n - 1.
   absl::Status CheckStates(int64_t step, int worker) const;
 
   const LayerShape& shape() const { return shape_; }

@@ -19,7 +19,7 @@
 namespace footprint {
 namespace {
 
-// Settings of tokenizers with many added words take some MiB.
+// tokenizer_config.json takes some MiB if the tokenizer has many added words.
 constexpr int64_t kLargestFileBytes = 16 << 20;
 
 bool IsThere(const std::string& path) {
@@ -40,7 +40,7 @@ constexpr PoolingMode kModes[] = {
     {"pooling_mode_mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
     {"pooling_mode_weightedmean_tokens", SentencePooling::Kind::kWeightedMean}};
 
-// The same poolings in newer files, as values of one key.
+// Newer files name the same poolings as values of one key, pooling_mode.
 constexpr PoolingMode kNamedModes[] = {
     {"mean", SentencePooling::Kind::kMean},
     {"cls", SentencePooling::Kind::kFirst},
@@ -49,7 +49,9 @@ constexpr PoolingMode kNamedModes[] = {
     {"mean_sqrt_len_tokens", SentencePooling::Kind::kMeanByRoot},
     {"weightedmean", SentencePooling::Kind::kWeightedMean}};
 
-// The files with the settings of the model's module, under all names in use.
+// Names of the file with the settings of the Transformer module; the first that
+// exists counts. sentence-transformers chose the name by the family of the
+// model.
 constexpr const char* kSettings[] = {
     "sentence_bert_config.json", "sentence_roberta_config.json",
     "sentence_distilbert_config.json", "sentence_camembert_config.json",
@@ -71,6 +73,7 @@ absl::Status ReadMode(const std::string& path, SentencePooling* pooling) {
     reader->Refuse("pooling_mode", name, "the mean, cls, max and last token");
   }
   for (const PoolingMode& mode : kModes) {
+    // The older keys count only if the newer one is missing.
     if (!name.empty() || !reader->FlagOr(mode.key, false)) continue;
     pooling->kind = mode.kind;
     ++modes;
@@ -85,8 +88,8 @@ absl::Status ReadMode(const std::string& path, SentencePooling* pooling) {
   return reader->status();
 }
 
-// Compares the end of a name such as "sentence_transformers.models.Pooling",
-// which newer files shorten.
+// Returns whether `name` is the last part of the type. A type is a path such as
+// "sentence_transformers.models.Pooling"; newer files shorten it.
 bool IsModule(const std::string& type, absl::string_view name) {
   return type == name || absl::EndsWith(type, absl::StrCat(".", name));
 }
@@ -103,6 +106,8 @@ absl::Status ReadModules(const std::string& directory,
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": is not a JSON list"));
   }
+  // Dense and Normalize must follow the Pooling, and no Dense may follow the
+  // Normalize.
   bool has_pooling = false;
   for (const nlohmann::json& module : modules) {
     const auto key = [&module](const char* name) {
@@ -113,8 +118,9 @@ absl::Status ReadModules(const std::string& directory,
     const std::string type = key("type");
     const std::string folder = absl::StrCat(directory, "/", key("path"));
     if (IsModule(type, "Transformer")) {
+      // Without a path the model is in the folder of modules.json.
       if (!key("path").empty()) pooling->model_folder = folder;
-    } else if (IsModule(type, "Pooling")) {
+    } else if (IsModule(type, "Pooling") && !has_pooling) {
       const absl::Status status = ReadMode(folder + "/config.json", pooling);
       if (!status.ok()) return status;
       has_pooling = true;
@@ -172,15 +178,15 @@ absl::Status ReadPrompt(const std::string& directory,
                    names.empty() ? "none" : absl::StrJoin(names, ", ")));
 }
 
-// Returns the tokenizer's own limit, which applies if the model's module has
-// none.
+// Returns the tokenizer's own limit of tokens, which applies if the model's
+// module has none. Returns 0 if the tokenizer has none.
 absl::StatusOr<int64_t> ReadTokenizersMost(const std::string& folder) {
   const absl::StatusOr<nlohmann::json> json =
       ReadJson(folder + "/tokenizer_config.json");
   if (!json.ok()) return json.status();
   if (!json->contains("model_max_length")) return 0;
   const nlohmann::json& most = (*json)["model_max_length"];
-  // A tokenizer without a limit has a number of thirty digits here.
+  // For a tokenizer without a limit, transformers writes 10^30 here.
   constexpr double kLargest = 1 << 30;
   if (!most.is_number() || most.get<double>() < 1 ||
       most.get<double>() > kLargest) {
@@ -231,7 +237,8 @@ absl::StatusOr<SentencePooling> ReadSentencePooling(
 void NormaliseVector(absl::Span<float> vector) {
   double squares = 0;
   for (const float x : vector) squares += static_cast<double>(x) * x;
-  // torch uses the same least divisor; a vector of zeros stays as it is.
+  // The least divisor is that of torch's normalize. A vector of zeros stays as
+  // it is.
   const double length = std::max(std::sqrt(squares), 1e-12);
   for (float& x : vector) x = static_cast<float>(x / length);
 }
@@ -243,6 +250,7 @@ void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
   const auto at = [&](size_t token, size_t feature) {
     return states[token * features + feature];
   };
+  // Each feature is pooled by itself, and sums are in double precision.
   for (size_t i = 0; i < features; ++i) {
     switch (kind) {
       case SentencePooling::Kind::kFirst:

@@ -14,10 +14,11 @@
 // Plain data and pure functions; thread-safe. Memory: the files' texts during
 // the read. Sums are in double precision.
 //
-// Unimplemented for another module, another order of modules, or several
-// poolings at once; the message names the file. InvalidArgument if a file is
-// not JSON of its kind. NotFound if there is no prompt of that name; the
-// message lists those that exist.
+// Unimplemented for another module, another order of modules, several poolings
+// at once, or a prompt that is not pooled; the message names the file.
+// InvalidArgument if a file is not JSON of its kind, or if modules.json names
+// no pooling. NotFound if the pooling's config.json is missing, or if there is
+// no prompt of that name; then the message lists those that exist.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
 #define FOOTPRINT_LOWMEM_MODELS_SENTENCE_POOLING_H_
@@ -51,7 +52,7 @@ struct SentencePooling {
   int64_t most_tokens = 0;
   // Texts are converted to lower case before tokenization.
   bool lowers = false;
-  // The text that is put before each text.
+  // The prompt that is put before each text.
   std::string prompt;
   bool is_stated = true;
 };
@@ -62,8 +63,9 @@ struct SentencePooling {
 absl::StatusOr<SentencePooling> ReadSentencePooling(
     const std::string& directory, const std::string& prompt_name = "");
 
-// `states` is [tokens, features] with at least one token; `vector` has one
-// number for each feature. Neither normalises nor applies Dense.
+// Writes the pooled states to `vector`, which has one number for each feature.
+// `states` is [tokens, features] with at least one token. Neither Dense nor
+// Normalize is applied.
 void PoolStates(SentencePooling::Kind kind, absl::Span<const float> states,
                 absl::Span<float> vector);
 

@@ -106,6 +106,10 @@ TEST(ReadSentencePoolingTest, RefusesWhatItDoesNotKnow) {
               HasSubstr("module \"a.Dense\" is unknown there"));
   EXPECT_THAT(fault(R"([{"type": "a.CNN", "path": "2_CNN"}])", "{}"),
               HasSubstr("module \"a.CNN\" is unknown there"));
+  EXPECT_THAT(fault(R"([{"type": "a.Pooling", "path": "1_Pooling"},
+                        {"type": "b.Pooling", "path": "1_Pooling"}])",
+                    R"({"pooling_mode_cls_token": true})"),
+              HasSubstr("module \"b.Pooling\" is unknown there"));
   EXPECT_THAT(fault("[]", "{}"), HasSubstr("has no Pooling"));
   EXPECT_THAT(fault("{}", "{}"), HasSubstr("is not a JSON list"));
   EXPECT_THAT(fault("[3, null]", "{}"), HasSubstr("module \"\" is unknown"));

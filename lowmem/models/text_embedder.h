@@ -1,5 +1,5 @@
-// Vectors or scores of texts, by an encoder or a decoder from a checkpoint's
-// folder, inside a budget of bytes.
+// Computes vectors or scores of texts with an encoder or a decoder from a
+// checkpoint's folder, inside a budget of bytes.
 //
 //   absl::StatusOr<std::unique_ptr<footprint::TextEmbedder>> embedder =
 //       footprint::TextEmbedder::Open("all-MiniLM-L6-v2",
@@ -11,18 +11,19 @@
 //
 // The folder is that of a sentence-transformers model: config.json,
 // model.safetensors, tokenizer.json or vocab.txt, and modules.json (see
-// sentence_pooling.h). A text of more tokens than the model takes is cut, as
-// sentence-transformers cut it: the last ids around it stay. A decoder
-// (Qwen3-Embedding) pools by its last token; other poolings are refused there,
-// and so are decoders that look both ways. Whitespace around a text is removed,
-// as it is there, and the text is made lower case if the folder says so.
+// sentence_pooling.h). A text of more tokens than the model takes is cut as in
+// sentence-transformers: it loses its last tokens, but the ids that end each
+// text stay. A decoder (Qwen3-Embedding) pools by its last token; decoders with
+// another pooling, or with attention in both directions, are refused.
+// Whitespace around a text is removed, as in sentence-transformers, and the
+// text is converted to lower case if the folder says so.
 //
 // With `gives_scores` the vector has the logits of a classifier or reranker
 // (encoder_head.h) for one text or a pair of texts.
 //
 // Used by one thread at a time; Encode may be called from any. Memory: the
 // plan's arena, the tokenizer's tables and one vector. Time: each text reads
-// every weight once.
+// every weight once; with a decoder, once for each chunk_tokens of its plan.
 //
 // Errors are those of Encoder, Decoder, Tokenizer and ReadSentencePooling.
 
@@ -72,10 +73,10 @@ class TextEmbedder {
   const SentencePooling& pooling() const { return pooling_; }
   int64_t features() const { return static_cast<int64_t>(vector_.size()); }
   WeightStore& store() const;
-  // Returns the matrices that the model multiplies, without those of modules
-  // after it.
+  // Returns the matrices that the model multiplies, without those of
+  // the modules after it.
   std::vector<Weight> matrices() const;
-  // The most tokens of a text that is not cut.
+  // Returns the most tokens of a text that is not cut.
   int64_t most_tokens() const { return most_tokens_; }
 
   // Returns the ids of a text, cut to what the model takes. `is_cut`, unless
@@ -88,21 +89,22 @@ class TextEmbedder {
                                       absl::string_view second,
                                       bool* is_cut = nullptr) const;
 
-  // The smallest budget for texts of up to so many tokens, and the least whose
-  // predicted time is next to that of an ample one.
+  // Return the smallest budget for texts of at most `tokens` tokens, and the
+  // least budget whose predicted time is close to that of an ample one.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t tokens, int workers) const;
   absl::StatusOr<BudgetChoice> ChooseBudget(int64_t tokens, int workers) const;
 
-  // Allocates what a plan within the budget says, for texts of up to so many
-  // tokens. `check` is asked first, with the plan's peak.
+  // Plans within the budget for texts of at most `tokens` tokens, and allocates
+  // the memory. Before that it calls `check` with the plan's peak, and returns
+  // its error if there is one.
   absl::Status Start(
       int64_t tokens, int workers, int64_t budget_bytes,
       absl::FunctionRef<absl::Status(int64_t peak_bytes)> check = [](int64_t) {
         return absl::OkStatus();
       });
 
-  // Returns the vector of a text's ids, which the next call overwrites. After
-  // Start.
+  // Returns the vector of a text's ids, which the next call overwrites.
+  // FailedPrecondition if Start has not succeeded.
   absl::StatusOr<absl::Span<const float>> Embed(const TypedIds& ids);
 
  private:

@@ -10,8 +10,8 @@
 // neither budget, backend nor threads.
 //
 // Memory: one number for each token. Time: every weight is read once for each
-// plan.chunk_tokens, as for a prompt. In addition each token costs the
-// exponentials of the vocabulary, some 20 ns a word.
+// chunk_tokens of the plan (decoder_plan.h), as for a prompt. In addition each
+// token costs the exponentials of the vocabulary, some 20 ns a word.
 //
 // Errors are those of DecoderRun::AppendForScores.
 
@@ -27,6 +27,8 @@
 
 namespace footprint {
 
+// Returns ids.size() - 1 natural logarithms. Given fewer than two ids, returns
+// none and reads nothing.
 absl::StatusOr<std::vector<double>> ScoreTokens(DecoderRun& run,
                                                 absl::Span<const int32_t> ids);
 

@@ -1,19 +1,19 @@
-// Finds a model's weights in its checkpoint and compares them with its config,
-// keeping the first fault.
+// Finds a model's weights in its checkpoint, compares them with its config, and
+// keeps the first error.
 //
 //   footprint::WeightBinder binder(*store, "transformer.", "wte.weight");
 //   footprint::Weight words = binder.Matrix("wte.weight", 50257, 768);
 //   if (!binder.status().ok()) return binder.status();
 //
-// Checkpoints name tensors with or without the family's prefix; the finder
-// looks which.
+// Checkpoints name tensors with or without the family's prefix; the binder
+// finds out which.
 //
-// NotFound: a tensor is missing; names the closest ones. InvalidArgument: a
-// shape or element type that the config contradicts or that cannot be computed
-// with.
+// NotFound if a tensor is missing; the message names the closest ones.
+// InvalidArgument if a shape contradicts the config, or if a type or the width
+// of column panels cannot be computed with.
 //
-// Thread-compatible. Weights that it finds refer to the store's index. Memory:
-// the prefix and the fault's text.
+// Thread-compatible. The weights refer to the index of the store, which must
+// outlive them and the binder. Memory: the prefix and the error's text.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_
 #define FOOTPRINT_LOWMEM_MODELS_WEIGHT_BINDER_H_
@@ -35,7 +35,8 @@ struct LinearWeights {
   Weight bias;
 };
 
-// The outputs of a matrix from one of them on: several products share one.
+// The outputs of a matrix from `first_output` on; several products may share
+// one matrix.
 struct LinearPart {
   LinearWeights weights;
   int64_t first_output = 0;
@@ -46,7 +47,7 @@ struct NormTensors {
   Weight bias;
 };
 
-// The matrices of all layers. A layer says by linears() which it has.
+// Returns the matrices of all layers, which their linears() list.
 template <class Layer>
 std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
   std::vector<Weight> matrices;
@@ -58,8 +59,8 @@ std::vector<Weight> LayerMatrices(const std::vector<Layer>& layers) {
   return matrices;
 }
 
-// Adds every tensor of the layers, of linears() and norms(). Weights that do
-// not exist are left out.
+// Adds every tensor that the layers' linears() and norms() list. Biases that do
+// not exist are left out; matrices and gains must exist.
 template <class Layer>
 void AddLayerTensors(const std::vector<Layer>& layers,
                      std::vector<Weight>* tensors) {
@@ -78,37 +79,41 @@ void AddLayerTensors(const std::vector<Layer>& layers,
 // Returns the bytes that the weights take in their file.
 int64_t AddStoredBytes(const std::vector<Weight>& weights);
 
-// The names of the file's tensors that are not among `used`, in the order of
-// the file: adapters, heads and parts that this model does not calculate. Left
-// out are padding, and buffers that hold no weights (masks and numbers of
-// positions).
+// Returns the names of the file's tensors that are not among `used`, in the
+// order of the file: adapters, heads and parts that this model does not
+// calculate. Leaves out padding, and buffers that hold no weights (masks and
+// numbers of positions).
 std::vector<std::string> UnusedTensors(const WeightStore& store,
                                        const std::vector<Weight>& used);
 
 class WeightBinder {
  public:
-  // The prefix is used if `sample` is there with it.
+  // Names get the prefix if the store has the tensor prefix + sample.
   WeightBinder(const WeightStore& store, const std::string& prefix,
                const std::string& sample);
 
   const absl::Status& status() const { return status_; }
   bool Has(const std::string& name) const;
 
+  // The following functions find tensors by their names without the prefix. If
+  // a tensor is missing or does not fit, they record the error; the weight may
+  // then not exist.
   Weight Matrix(const std::string& name, int64_t rows, int64_t columns);
   Weight Vector(const std::string& name, int64_t count);
-  // name.weight, [rows, columns], and name.bias.
+  // Finds name.weight, [rows, columns], and name.bias.
   LinearWeights Linear(const std::string& name, int64_t rows, int64_t columns);
-  // The same, without name.bias unless `has_bias`.
+  // Does the same, but finds name.bias only if `has_bias`.
   LinearWeights LinearWithBias(const std::string& name, int64_t rows,
                                int64_t columns, bool has_bias);
-  // The same with a matrix that lies transposed: [inputs, outputs].
+  // Does the same with a matrix that is stored transposed: [inputs, outputs].
   LinearWeights TransposedLinear(const std::string& name, int64_t inputs,
                                  int64_t outputs);
-  // name.weight and name.bias, or the older name.gamma and name.beta.
+  // Finds name.weight and name.bias, or the older name.gamma and name.beta.
   NormTensors Norm(const std::string& name, int64_t count);
 
-  // A checkpoint with more layers than its config is another model's. `begin`
-  // is how names of the first layer too many begin.
+  // Records an error if a tensor's name begins with `begin`, which is how the
+  // names of layer `layers` would begin: a checkpoint with more layers than its
+  // config belongs to another model.
   void CheckNoLayer(const std::string& begin, int64_t layers);
 
  private:

@@ -47,8 +47,11 @@ class ByteMeter {
 class CountedFloats {
  public:
   CountedFloats() = default;
+  // Allocates `count` floats and counts their bytes, rounded up to a cache
+  // line, until the buffer is destroyed.
   CountedFloats(std::shared_ptr<ByteMeter> meter, int64_t count);
   CountedFloats(CountedFloats&& other) noexcept { *this = std::move(other); }
+  // Swaps the two, so the old buffer is counted until `other` is destroyed.
   CountedFloats& operator=(CountedFloats&& other) noexcept {
     std::swap(meter_, other.meter_);
     std::swap(data_, other.data_);

@@ -37,7 +37,8 @@ struct EmbeddingTable {
   int64_t features = 0;
 };
 
-// Class "Embedding" with the parameter weight [rows, features].
+// Class "Embedding" with the parameter weight [rows, features]. Run returns row
+// ids[i] as token i.
 class EmbeddingModule : public Module {
  public:
   explicit EmbeddingModule(const EmbeddingTable& table);

@@ -37,7 +37,8 @@
 // closest names. InvalidArgument if options contradict each other or choose
 // nothing, if two modules of the tree have one name, or if a tensor has another
 // shape or is not F32, BF16 or F16. FailedPrecondition if the model is loaded
-// already. Otherwise WeightStore's errors.
+// already. Unavailable if no thread can be started to read ahead. Otherwise
+// WeightStore's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
 #define FOOTPRINT_LOWMEM_MODULES_LAZY_LOADING_H_
@@ -64,7 +65,7 @@ struct LazyLoadingOptions {
   std::vector<std::string> skip_modules;
   WeightBackend storage = WeightBackend::kPread;
   // The most bytes to read ahead; 0 for none. A larger module is not read
-  // ahead. No use for kResident and kMmap.
+  // ahead. Ignored for kResident and kMmap.
   int64_t prefetch_bytes = 0;
   // The text before every name in the checkpoint, such as "bert.".
   std::string prefix;
@@ -82,8 +83,9 @@ class LazyModel {
   // peak.
   virtual int64_t held_bytes() const = 0;
   virtual int64_t peak_bytes() const = 0;
-  // Returns how many of the loads had been read ahead before the lease.
+  // Returns how many leases found their module read ahead.
   virtual int64_t prefetched_loads() const = 0;
+  // Returns how many leases began while their module had no other lease.
   virtual int64_t loads() const = 0;
   virtual WeightCounters counters() const = 0;
   // FailedPrecondition if the file changed. Call this before trusting a result
@@ -91,6 +93,8 @@ class LazyModel {
   virtual absl::Status CheckFile() const = 0;
 };
 
+// Binds the modules of `model`, which the caller owns, to the tensors of the
+// file `checkpoint`, and loads the parameters that stay in memory.
 absl::StatusOr<std::unique_ptr<LazyModel>> LazyLoading(
     Module* model, absl::string_view checkpoint,
     const LazyLoadingOptions& options);

@@ -90,7 +90,8 @@ class ParameterHolder {
 
 }  // namespace lowmem_internal
 
-// Keeps a module's parameters in memory. Movable; ends when destroyed.
+// Keeps a module's parameters in memory. Movable; ends when destroyed. Move
+// assignment swaps: the lease that was assigned to ends with `other`.
 class ModuleLease {
  public:
   ModuleLease(ModuleLease&& other) noexcept
@@ -153,7 +154,8 @@ class Module {
 
   // Loads the direct parameters, if any, unless another lease has loaded them.
   absl::StatusOr<ModuleLease> Lease();
-  // Leases rows * columns floats of one parameter; needs no Lease.
+  // Leases `rows` rows of one parameter, from `row` on, as rows * columns dense
+  // floats; needs no Lease.
   absl::StatusOr<RowsLease> LeaseRows(const Parameter& parameter, int64_t row,
                                       int64_t rows);
 

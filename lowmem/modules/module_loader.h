@@ -87,10 +87,11 @@ class ModuleLoader {
       : store_(store), prefetch_bytes_(prefetch_bytes) {}
   ~ModuleLoader();
 
+  // Adds a module before Start. The loader owns the returned module.
   LoadedModule* Add(std::string name, bool is_kept,
                     std::vector<BoundParameter> parameters);
   // Loads the modules that stay in memory, and starts reading ahead those of
-  // `order`.
+  // `order`, which repeats. Unavailable if no thread can start.
   absl::Status Start(const std::vector<LoadedModule*>& order);
 
   WeightStore& store() const { return *store_; }

@@ -1,4 +1,5 @@
-// Modules to build models from, with the parameters and names of PyTorch's.
+// Modules to build models from, with the parameters and names of PyTorch's
+// modules.
 //
 //   footprint::SequentialModule model;
 //   model.Add(std::make_unique<footprint::LinearModule>(64, 256));
@@ -17,8 +18,8 @@
 // activations at a time. Time: that of the kernels of matrix_product.h and
 // token_kernels.h, on the calling thread.
 //
-// InvalidArgument if the input has another width; the message names both.
-// Otherwise module.h's errors.
+// InvalidArgument if the input has another number of features than the module
+// takes; the message names both. Otherwise module.h's errors.
 
 #ifndef FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_
 #define FOOTPRINT_LOWMEM_MODULES_PANEL_MODULES_H_
@@ -72,7 +73,7 @@ class ActivationModule : public PanelModule {
 };
 
 // Class "Sequential": runs modules named "0", "1", and so on, one after the
-// other.
+// other. Without modules it copies its input.
 class SequentialModule : public PanelModule {
  public:
   SequentialModule();

@@ -7,8 +7,8 @@
 //       [&] { return decoder->ChooseBudget(prompt, generated, threads); });
 //
 // Plain data and functions for one thread. Memory: none. Errors are those of
-// RunMemory, of `least` and of `choose`. InvalidArgument: a budget that is no
-// number of bytes.
+// RunMemory, of `least` and of `choose`. The functions that parse a flag return
+// InvalidArgument if its value is none of those named.
 
 #ifndef FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
 #define FOOTPRINT_LOWMEM_PROGRAMS_RUN_BUDGET_H_
@@ -34,32 +34,33 @@ struct BudgetRequest {
   bool takes_least = false;
 };
 
-// A flag's value: a number of bytes, "least", or empty where it is to be
-// chosen.
+// Parses a flag's value: a number of bytes such as "64MiB", "least", or an
+// empty text if the budget is to be chosen.
 absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
 
-// A flag's value: the name of a way of reading, or "auto" where it is to be
-// chosen.
+// Parses a flag's value: the name of a way of reading, or "auto", which gives
+// nothing, if it is to be chosen.
 absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
     const std::string& flag);
 
-// A flag's value: "exact" or "int8".
+// Parses a flag's value: "exact" or "int8".
 absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag);
 
-// InvalidArgument: int8, but none of the model's matrices has a quantised type,
-// so nothing would change; the text says what would help. `matrices` are those
-// that a pass multiplies: MultipliedMatrices(weights).
+// Returns InvalidArgument if int8 is asked for but no matrix of the model has a
+// quantised type that it speeds up. The message says what would help. `matrices`
+// are those that a pass multiplies: MultipliedMatrices(weights).
 absl::Status CheckArithmetic(Arithmetic arithmetic,
                              const std::vector<Weight>& matrices);
 
-// "int8 on AVX-512 VNNI for 100 of 169 matrices, exact for the others".
+// Returns "exact", or a text such as "int8 on AVX-512 VNNI for 168 of 169
+// matrices, exact for the others".
 std::string ArithmeticDescription(Arithmetic arithmetic,
                                   const std::vector<Weight>& matrices);
 
-// A flag's value: "f32", "f16" or "q8_0".
+// Parses a flag's value: "f32", "f16" or "q8_0".
 absl::StatusOr<CacheType> ParseCacheType(const std::string& flag);
 
-// InvalidArgument: a number of threads that no plan has.
+// Returns InvalidArgument if no plan can have that many threads.
 absl::Status CheckThreads(int threads);
 
 // The budget that was asked for, or a chosen one and why.
@@ -69,8 +70,10 @@ struct Budget {
   std::string limited_by;  // set: it is all that is free there
 };
 
-// `choose` is asked only where the request leaves the choice. `beside_bytes`
-// are the caller's own besides the plan, as the ids of all sequences.
+// Returns the budget. `choose` is called only if the request leaves the choice.
+// `beside_bytes` is memory that the caller needs besides the plan, such as the
+// ids of all sequences. A requested budget below `least` is returned as it is,
+// since the plan refuses it with a reason.
 absl::StatusOr<Budget> FindBudget(
     const BudgetRequest& request, const RunMemory& memory,
     const absl::StatusOr<int64_t>& least,

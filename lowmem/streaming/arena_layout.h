@@ -1,4 +1,4 @@
-// The layout of an arena: each range begins after the one before it.
+// Lays out an arena: each range begins after the one before it.
 //
 //   footprint::ArenaLayout layout;
 //   const footprint::ArenaRange hidden = layout.Take(hidden_bytes);
@@ -25,6 +25,9 @@ struct ArenaRange {
 
 class ArenaLayout {
  public:
+  // Returns the next range of `bytes`, which begins at a multiple of
+  // `alignment`, a power of two. The caller keeps the sum of all ranges within
+  // 64 bits.
   ArenaRange Take(int64_t bytes, int64_t alignment = kLineBytes) {
     ArenaRange range;
     range.offset_bytes = AlignUp(end_bytes_, alignment);
@@ -32,7 +35,8 @@ class ArenaLayout {
     end_bytes_ = range.end_bytes();
     return range;
   }
-  // Takes equal parts that begin at cache lines.
+  // Takes one range of `parts` equal parts, each of which begins at a cache
+  // line.
   ArenaRange TakeParts(int64_t parts, int64_t part_bytes) {
     return Take(parts * AlignUp(part_bytes, kLineBytes));
   }

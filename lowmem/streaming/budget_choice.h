@@ -5,14 +5,13 @@
 //       least_bytes,
 //       [&](int64_t budget_bytes) { return PredictSeconds(budget_bytes); });
 //
-// The choice is the smallest budget in whole pages whose predicted time, with
-// an allowance for the prediction's error, is at most kMostSlowdown times the
-// time with an ample budget. An ample budget is kAmpleBudgetBytes, or more if
-// activations alone take most of that. Time is assumed to fall as the budget
-// grows. If it does not, the choice still keeps the limit, but may not be the
-// smallest that does.
-// Pure, thread-safe. Memory: none. Time: about twenty predictions. Errors are
-// those of `predict_seconds`.
+// The choice is the least budget, or else the smallest budget in whole pages,
+// whose predicted time, with an allowance for the prediction's error, is at
+// most kMostSlowdown times the time with an ample budget. The ample budget is
+// kAmpleBudgetBytes, or `least_bytes` and 16 MiB if that is more. Time is
+// assumed to fall as the budget grows. If it does not, the choice still keeps
+// the limit, but may not be the smallest that does. Pure, thread-safe. Memory:
+// none. Time: about twenty predictions. Errors are those of `predict_seconds`.
 
 #ifndef FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
 #define FOOTPRINT_LOWMEM_STREAMING_BUDGET_CHOICE_H_
@@ -36,7 +35,8 @@ struct BudgetChoice {
   int64_t budget_bytes = 0;
   int64_t least_bytes = 0;
   int64_t ample_bytes = 0;
-  // Predicted times of both, divided by the time with ample_bytes.
+  // Predicted times with budget_bytes and with least_bytes, divided by the
+  // time with ample_bytes.
   double slowdown = 1;
   double least_slowdown = 1;
 };

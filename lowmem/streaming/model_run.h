@@ -45,7 +45,8 @@ struct RunMemory {
   std::unique_ptr<PinnedStore> pinned;  // in the arena; null: nothing is pinned
 };
 
-// `tensors` must have the order in which the plan chose from them.
+// Allocates the arena and reads the pinned tensors. `tensors` must have the
+// order in which the plan chose from them.
 absl::StatusOr<RunMemory> TakeRunMemory(int64_t peak_bytes,
                                         const PinnedTensors& pinned,
                                         absl::Span<const Weight> tensors,

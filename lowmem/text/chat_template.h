@@ -1,9 +1,10 @@
-// The text around a turn of a conversation, in the form that a family of models
-// was trained with.
+// Gives the text around a turn of a conversation, in the form that a family of
+// models was trained with.
 //
 //   const footprint::ChatTemplate* chat =
-//   footprint::FindChatTemplate(tokenizer); std::string text =
-//   footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
+//       footprint::FindChatTemplate(tokenizer);
+//   std::string text =
+//       footprint::FirstTurn(*chat, "", "Who was Ada Lovelace?");
 //
 // The vocabulary tells the family: ChatML (Qwen, SmolLM2), Llama 3, Gemma,
 // Phi-3 or Mistral. The text already holds the words that begin it, so it is

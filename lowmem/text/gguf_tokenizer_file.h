@@ -31,7 +31,8 @@ namespace footprint {
 absl::StatusOr<TokenizerFile> ReadGgufTokenizer(const std::string& path);
 
 // Returns the ids that end a generated text according to the file's keys: the
-// ends of a text, of a turn and of a message.
+// ends of a text, of a turn and of a message. Returns none if the file has no
+// such key. InvalidArgument if a value is not an id.
 absl::StatusOr<std::vector<int32_t>> ReadGgufStopIds(const std::string& path);
 
 }  // namespace footprint

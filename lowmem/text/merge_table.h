@@ -14,9 +14,10 @@
 // is added and must outlive the table. Thread-compatible, and thread-safe after
 // Index. Memory: about 9 bytes a merge.
 //
-// InvalidArgument if a part or the result of a merge is not in the vocabulary,
-// if a part is longer than 255 bytes, or if there are more than 2^24 words or
-// 2^31 merges. The first of equal merges counts.
+// Add fails with InvalidArgument if a part or the result of a merge is not in
+// the vocabulary, or if the left part is longer than 255 bytes. More than 2^31
+// merges must not be added, which is not checked. The first of equal merges
+// counts.
 //
 // Source: Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words
 // with Subword Units", 2016.
@@ -46,6 +47,8 @@ class MergeTable {
   absl::Status Add(absl::string_view left, absl::string_view right);
   absl::Status Index();
 
+  // Returns the merge of two neighbouring words, given by their ids, or nothing
+  // if there is none. Valid after Index.
   absl::optional<Merge> Find(int32_t left, int32_t right) const;
   int64_t size() const { return static_cast<int64_t>(merges_.size()); }
   int64_t memory_bytes() const;

@@ -11,8 +11,9 @@
 // each line.
 //
 // Pure and thread-safe. Memory: that of the result. InvalidArgument if a set
-// does not end; the message says at which byte the set begins. PCRE2 finds all
-// other mistakes when it compiles the result.
+// does not end, if no class has a name such as that in [:alpha:], or if sets
+// lie too deep within sets; for the first two the message says at which byte.
+// PCRE2 finds all other mistakes when it compiles the result.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_
 #define FOOTPRINT_LOWMEM_TEXT_PATTERN_SYNTAX_H_

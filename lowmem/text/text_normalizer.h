@@ -3,7 +3,7 @@
 //
 //   absl::StatusOr<footprint::TextNormalizer> normalizer =
 //       footprint::TextNormalizer::Parse(json["normalizer"]);
-//   std::string normal = normalizer->Apply("Über  uns");
+//   absl::StatusOr<std::string> normal = normalizer->Apply("Über  uns");
 //
 // The known types are Sequence, NFC, NFD, NFKC, NFKD, Nmt, Lowercase,
 // StripAccents, Strip, Replace, Prepend, BertNormalizer and Precompiled; null

@@ -13,7 +13,8 @@
 //
 // Movable and thread-safe. Memory: the compiled pattern, some KiB, and the
 // parts. InvalidArgument if the pattern is not valid; the message says at which
-// byte. ResourceExhausted if a match exceeds PCRE2's limit.
+// byte, most often of the pattern as translated for PCRE2. ResourceExhausted if
+// a match exceeds PCRE2's limit.
 
 #ifndef FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_
 #define FOOTPRINT_LOWMEM_TEXT_TEXT_PATTERN_H_

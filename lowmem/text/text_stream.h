@@ -27,6 +27,7 @@ class TextStream {
   // Returns the text that the id adds.
   std::string Add(int32_t id);
   // Returns the remaining bytes, which did not become a character, as U+FFFD.
+  // The stream may then be used for another text.
   std::string Finish();
 
  private:

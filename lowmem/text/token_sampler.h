@@ -9,8 +9,8 @@
 // With a temperature of 0 the most likely word is chosen, the first one if
 // several are equal. Otherwise the weight of a word is exp(logit /
 // temperature); only the `top_k` most likely words count, and of those the
-// fewest that together have `top_p` of the weight. Equal options and logits
-// give equal words.
+// fewest that together have `top_p` of their weight. Equal options and equal
+// logits in each call give equal words.
 //
 // Thread-compatible. Memory: 8 bytes for each word of the vocabulary, unless
 // the temperature is 0. Time: one pass over the logits, and a sort of the words

@@ -4,11 +4,11 @@
 //       footprint::Tokenizer::Open("Qwen3-0.6B");
 //   absl::StatusOr<std::vector<int32_t>> ids =
 //       (*tokenizer)->Encode("Hello, world", footprint::SpecialIds::kInclude);
-//   std::string text = (*tokenizer)->Decode(*ids,
-//   footprint::SpecialIds::kLeaveOut);
+//   std::string text =
+//       (*tokenizer)->Decode(*ids, footprint::SpecialIds::kLeaveOut);
 //
-// Reads the keys of a GGUF file, or a folder's tokenizer.json, or if that is
-// missing its vocab.txt, which older checkpoints of BERT have. Models: BPE from
+// Open reads the keys of a GGUF file, or tokenizer.json of a folder, or if that
+// is missing vocab.txt, which older checkpoints of BERT have. Models: BPE from
 // bytes (GPT-2, Llama 3, Qwen) or characters (Llama 2, Gemma), WordPiece
 // (BERT), and Unigram (XLM-R). A file that names something unknown is refused;
 // nothing is guessed. The ids are those of Hugging Face's tokenizers.
@@ -62,13 +62,17 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
+  // Returns the ids of a text. Special words in the text become their ids, also
+  // with kLeaveOut.
   absl::StatusOr<std::vector<int32_t>> Encode(absl::string_view text,
                                               SpecialIds special) const;
 
-  // Returns the text of the ids, which may end within a character.
+  // Returns the text of the ids, which may end within a character. Ids without
+  // a word add nothing.
   std::string Decode(absl::Span<const int32_t> ids, SpecialIds special) const;
 
-  // Returns the id of a special word, such as "<|im_end|>".
+  // Returns the id of a word, such as "<|im_end|>", or nullopt if the tokenizer
+  // has no such word.
   absl::optional<int32_t> FindWord(absl::string_view word) const;
 
   // Returns the largest id plus one.

@@ -8,7 +8,8 @@
 //   }
 //
 // All functions but CheckUtf8 expect texts that it accepts. In other texts they
-// read bytes that are not a character as U+FFFD.
+// read bytes that are not a character as U+FFFD, but ToNormalForm returns such
+// a text unchanged.
 //
 // Pure and thread-safe. Memory: that of the results. InvalidArgument if a text
 // is not UTF-8; the message says at which byte.
@@ -33,6 +34,7 @@ int32_t TakeCharacter(absl::string_view* text);
 // it. A grapheme is what a reader sees as one character, such as a letter and
 // its accents.
 absl::string_view TakeGrapheme(absl::string_view* text);
+// Appends the character in UTF-8.
 void AppendCharacter(int32_t character, std::string* text);
 
 // Returns whether Unicode has the property White_Space for the character.
@@ -58,6 +60,7 @@ bool IsCjkIdeograph(int32_t character);
 std::string ToLowerCase(absl::string_view text);
 
 enum class NormalForm { kNfc, kNfd, kNfkc, kNfkd };
+// Returns the text in the normal form.
 std::string ToNormalForm(NormalForm form, absl::string_view text);
 
 }  // namespace footprint

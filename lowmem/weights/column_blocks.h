@@ -28,6 +28,7 @@ struct ColumnBlocks {
   int64_t block_columns = 0;
 };
 
+// Return the key of the entry for a tensor, and its text.
 std::string ColumnBlocksKey(absl::string_view tensor_name);
 std::string ColumnBlocksText(int64_t rows, int64_t columns,
                              int64_t block_columns);

@@ -37,8 +37,13 @@ struct DirectRun {
   int64_t slot_offset = 0;   // where the bytes go in the slot
 };
 
+// Returns the number of runs: 0 for an empty tile, 1 for a contiguous one,
+// otherwise its rows.
 int32_t DirectRuns(const Tile& tile);
+// Returns the run of this index, below DirectRuns. `block_bytes` is the size of
+// the file system's blocks for direct reads.
 DirectRun MakeDirectRun(const Tile& tile, int32_t index, int64_t block_bytes);
+// Returns the bytes that a slot needs for all runs of the tile.
 int64_t DirectSlotBytes(const Tile& tile, int64_t block_bytes);
 
 // Returns how many of the bytes that were read for the tile lie around its

@@ -1,4 +1,5 @@
-// A store that reads whole blocks of the disk, past the page cache.
+// A store that reads whole blocks of the disk with O_DIRECT, which bypasses the
+// page cache.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +20,10 @@
 namespace footprint::lowmem_internal {
 namespace {
 
-// The buffer is on the stack of the reading thread, so it is small.
+// The bounce buffer is on the stack of the reading thread, so it is small.
 constexpr int64_t kBounceBytes = 4 * kPageBytes;
-// From this size on, whole pages are read straight into the destination.
+// Reads of at least this size use the destination's own pages instead of the
+// bounce buffer.
 constexpr int64_t kLongBytes = 16 * kPageBytes;
 
 class DirectStore final : public FileStore {
@@ -97,7 +99,8 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Reads the whole blocks around the run; the file may end within the last.
+  // Reads the whole blocks that contain the run. The file may end within the
+  // last one.
   absl::Status ReadDirect(const DirectRun& run, char* destination,
                           Progress* progress) {
     int64_t done = 0;
@@ -114,7 +117,8 @@ class DirectStore final : public FileStore {
       progress->bytes_read += count;
       ++progress->reads;
       if (done + count >= run.needed_bytes) break;
-      // The block in which a short read ends is read again.
+      // The next read must begin at a block, so the block in which a short read
+      // ended is read again.
       const int64_t blocks_bytes = count / block_bytes_ * block_bytes_;
       if (blocks_bytes == 0) {
         return file_.ShortenedError(run.offset_bytes + done + count);
@@ -124,9 +128,10 @@ class DirectStore final : public FileStore {
     return absl::OkStatus();
   }
 
-  // Reads any bytes to any address. As many as fit into the whole pages of the
-  // destination are read there and moved to their place. The rest goes by way
-  // of a few aligned pages.
+  // Reads any range to any address, while a direct read needs an aligned offset
+  // and an aligned address. Of a long range, as much as the whole pages within
+  // the destination can hold is read into them and then moved to its place. The
+  // rest goes through the bounce buffer.
   absl::Status ReadRun(int64_t offset, int64_t size, char* destination,
                        Progress* progress) {
     alignas(kPageBytes) char bounce[kBounceBytes];
@@ -140,6 +145,7 @@ class DirectStore final : public FileStore {
         pages = destination + skipped;
         pages_bytes = (size - skipped) / kPageBytes * kPageBytes;
       }
+      // The read begins at the block that contains the first byte.
       const int64_t lead = offset % block_bytes_;
       DirectRun part;
       part.offset_bytes = offset - lead;
@@ -161,8 +167,9 @@ class DirectStore final : public FileStore {
   std::string description_;
 };
 
-// Returns the bytes in whose multiples the file system reads past the page
-// cache; a page where the kernel does not tell (before Linux 6.1).
+// Returns the alignment that direct reads of the file need. Returns a page, the
+// largest that is supported, if the kernel reports no smaller one; before Linux
+// 6.1 it reports none.
 int64_t FindBlockBytes(int descriptor) {
 #ifdef STATX_DIOALIGN
   struct statx status;
@@ -177,8 +184,8 @@ int64_t FindBlockBytes(int descriptor) {
   return kPageBytes;
 }
 
-// Opens a descriptor of the same file that reads past the page cache.
-// Unimplemented, with the system's reason, if it cannot.
+// Opens the same file again for direct reads. Returns Unimplemented, with the
+// system's reason, if the file system refuses them.
 absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
   FileDescriptor direct(
       open(file.name().c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT));
@@ -188,11 +195,12 @@ absl::StatusOr<FileDescriptor> OpenPastCache(const WeightFile& file) {
       fstat(file.descriptor(), &opened) != 0) {
     return FileError(errno, file.name(), "no status");
   }
+  // By now the path may lead to another file.
   if (now.st_ino != opened.st_ino || now.st_dev != opened.st_dev) {
     return absl::FailedPreconditionError(absl::StrCat(
         file.name(), ": was replaced while it was opened; open it again"));
   }
-  // Some file systems accept O_DIRECT in open and refuse it in the read.
+  // Some file systems accept O_DIRECT in open and refuse the first read.
   alignas(kPageBytes) char page[kPageBytes];
   if (pread(direct.get(), page, sizeof(page), 0) < 0) {
     return absl::UnimplementedError(strerror(errno));

@@ -22,11 +22,11 @@ namespace footprint {
 const float* RowsInPlace(WeightStore& store, const Weight& weight, int64_t row,
                          int64_t rows);
 
-// Reads one row, also of a matrix in column blocks.
+// Reads one row, also of a matrix in column blocks, into columns() floats.
 absl::Status ReadRow(WeightStore& store, const Weight& matrix, int64_t row,
                      float* destination);
 
-// Reads rows, one after the other.
+// Reads rows, one after the other, into rows * columns() floats.
 absl::Status ReadRows(WeightStore& store, const Weight& weight, int64_t row,
                       int64_t rows, float* destination);
 

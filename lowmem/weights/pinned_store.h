@@ -1,4 +1,5 @@
-// A store that keeps some tensors in memory that a budget leaves free.
+// A store that keeps some tensors of another store in given memory, such as the
+// memory that a budget leaves free.
 //
 //   footprint::PinnedStore store(base, memory);
 //   absl::Status status = store.Pin(weight.tensor());
@@ -46,8 +47,8 @@ class PinnedStore final : public WeightStore {
 
   // Reads the first `bytes` of a tensor into the free part of the memory. A
   // tile that lies within them is never read again; one that goes beyond is
-  // read as if nothing were pinned. InvalidArgument: the tensor has fewer
-  // bytes.
+  // read as if nothing were pinned. InvalidArgument if `bytes` is negative or
+  // more than the tensor has.
   absl::Status PinFirst(const TensorInfo& tensor, int64_t bytes);
 
   WeightBackend backend() const override { return base_->backend(); }

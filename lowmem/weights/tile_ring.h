@@ -56,10 +56,13 @@ struct RingLayout {
 int64_t RingSlotBytes(const WeightStore& store,
                       absl::Span<const Tile> schedule);
 
+// Return the errors of TileStream: the slot of tile `index` is still lent
+// (FailedPrecondition), all tiles were delivered (OutOfRange), and a lease has
+// not ended before Rewind (FailedPrecondition).
 absl::Status StillLent(int64_t index, int depth);
 absl::Status EndOfSchedule(int64_t tiles);
 absl::Status LeasesRemain();
-// Returns an error if Rewind may not go to `index`. Index 0 is always valid.
+// Returns OutOfRange if Rewind may not go to `index`. Index 0 is always valid.
 absl::Status CheckIndex(int64_t index, const RingLayout& layout);
 
 // Opens a stream that reads tiles in a thread of its own. Its description

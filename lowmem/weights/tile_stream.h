@@ -1,5 +1,5 @@
-// Delivers tiles in the order of a fixed schedule, each ready when it is asked
-// for.
+// Delivers tiles in the order of a fixed schedule, read ahead where that saves
+// time.
 //
 //   std::vector<footprint::Tile> schedule = ...;  // the order of use
 //   absl::StatusOr<std::unique_ptr<footprint::TileStream>> stream =
@@ -45,13 +45,14 @@ struct TileStreamOptions {
   // The number of slots, at least 1: the tiles that are lent or being read
   // together. A stream with several slots can lend several tiles at a time.
   int depth = 1;
-  // The schedule repeats without end.
+  // If set, the schedule repeats without end.
   bool repeat = false;
-  // A thread reads ahead. Useful for kPread on a file that is not in the page
-  // cache; ignored for kResident and kMmap.
+  // If set, a thread reads ahead. Useful for kPread on a file that is not in
+  // the page cache; ignored for kResident and kMmap.
   bool read_ahead_thread = false;
-  // kDirect reads in a thread even if io_uring is available: for tests, and for
-  // systems that refuse io_uring only after setup.
+  // If set, kDirect reads in a thread even if io_uring is available: for tests,
+  // and for systems that refuse io_uring only after setup. With kPread it has
+  // the effect of `read_ahead_thread`.
   bool avoid_io_uring = false;
 };
 
@@ -65,7 +66,8 @@ class TileLease {
   TileLease& operator=(TileLease&& other) noexcept;
   ~TileLease() { Release(); }
 
-  // Returns null if the lease was released or moved from.
+  // Returns the start of the first row, or null if the lease was released or
+  // moved from. Rows begin row_stride_bytes() apart.
   const void* data() const { return view_.data; }
   int64_t row_stride_bytes() const { return view_.row_stride_bytes; }
   // Returns the tile's position in the schedule.
@@ -93,8 +95,9 @@ class TileStream {
                             absl::Span<const Tile> schedule, int depth);
 
   // `arena` must begin at a multiple of store->SlotAlignmentBytes(). Reading
-  // begins at once. InvalidArgument if `depth` is below 1, or if the arena is
-  // too small or not aligned; the message says how large it must be.
+  // begins at once. InvalidArgument if `depth` is below 1, if a tile has more
+  // than 1 GiB, or if the arena is too small or not aligned; the message says
+  // what is needed. OutOfRange if a tile is outside the file.
   static absl::StatusOr<std::unique_ptr<TileStream>> Open(
       WeightStore* store, absl::Span<const Tile> schedule,
       const TileStreamOptions& options, absl::Span<char> arena);
@@ -105,9 +108,10 @@ class TileStream {
   TileStream& operator=(const TileStream&) = delete;
 
   // Waits for the next tile and returns it. OutOfRange at the end of the
-  // schedule. FailedPrecondition if every slot is lent, so that the wait would
-  // never end, or if the file changed (see WeightStore). After an error the
-  // stream delivers no more tiles.
+  // schedule. FailedPrecondition if the lease of the tile `depth` places before
+  // has not ended, so that the wait would never end, or if the file changed
+  // (see WeightStore). Once a tile could not be read, the stream returns that
+  // error for it and every later tile, also after Rewind.
   virtual absl::StatusOr<TileLease> Next() = 0;
 
   // Continues at the tile `index` of the schedule and drops tiles that were

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/match.h"
 #include "footprint/base/gguf/gguf.h"
 #include "footprint/base/safetensors/safetensors.h"
 
@@ -20,7 +21,10 @@ absl::StatusOr<bool> BeginsAsGguf(const WatchedFile& file) {
 absl::StatusOr<TensorIndex> ReadIndex(const WatchedFile& file) {
   const absl::StatusOr<bool> is_gguf = BeginsAsGguf(file);
   if (!is_gguf.ok()) return is_gguf.status();
-  if (*is_gguf) return GgufIndex::Read(file.descriptor(), file.name());
+  // A damaged file is refused as what its name says.
+  if (*is_gguf || absl::EndsWith(file.name(), ".gguf")) {
+    return GgufIndex::Read(file.descriptor(), file.name());
+  }
   return SafetensorsIndex::Read(file.descriptor(), file.name());
 }
 

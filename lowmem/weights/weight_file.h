@@ -5,7 +5,8 @@
 //   const footprint::TensorInfo* words =
 //       file->index().FindOrNull("token_embd.weight");
 //
-// A file that begins with "GGUF" is read as GGUF, every other as safetensors.
+// A file that begins with "GGUF" or whose name ends in ".gguf" is read as GGUF,
+// every other as safetensors.
 //
 // Movable, and thread-safe once opened. Memory: the index.
 //
@@ -36,7 +37,8 @@ class WeightFile : public WatchedFile {
   TensorIndex index_;
 };
 
-// Returns whether the file exists and begins like a GGUF file.
+// Returns whether the file can be read and begins with "GGUF"; its name does
+// not matter.
 bool IsGgufFile(absl::string_view path);
 
 }  // namespace footprint

@@ -56,7 +56,8 @@ inline constexpr WeightBackend kWeightBackends[] = {
     WeightBackend::kResident, WeightBackend::kPread, WeightBackend::kDirect,
     WeightBackend::kMmap};
 
-// Return the names "resident", "pread", "direct" and "mmap", and the reverse.
+// Return "resident", "pread", "direct" or "mmap", and the backend of such a
+// name. InvalidArgument for another name.
 absl::string_view WeightBackendName(WeightBackend backend);
 absl::StatusOr<WeightBackend> WeightBackendFromName(absl::string_view name);
 
@@ -110,6 +111,7 @@ struct WeightCounters {
 
 class WeightStore {
  public:
+  // Opens a safetensors or GGUF file. InvalidArgument if it is neither.
   static absl::StatusOr<std::unique_ptr<WeightStore>> Open(
       absl::string_view path, WeightBackend backend);
 
@@ -125,6 +127,7 @@ class WeightStore {
   virtual WeightCounters counters() const = 0;
 
   // Finds a tensor. NotFound lists the closest names in the file.
+  // InvalidArgument if the metadata of its column blocks is wrong.
   absl::StatusOr<Weight> Find(absl::string_view name) const;
 
   // Reads a tile densely into `destination`, which has tile.size_bytes().
@@ -133,9 +136,9 @@ class WeightStore {
   // Makes a tile readable: in place if the backend can (kResident, kMmap), else
   // in `slot`. The slot begins at a multiple of SlotAlignmentBytes() and has
   // SlotBytes(tile); it may be null if that is zero. The view is valid until
-  // the slot is used again, and is aligned to the tile's alignment_bytes. Its
-  // rows are `row_stride_bytes` apart; they are dense unless the tile is viewed
-  // in place.
+  // the slot is used again or the store is destroyed, and is aligned to the
+  // tile's alignment_bytes. Its rows are `row_stride_bytes` apart; they are
+  // dense unless the tile is viewed in place.
   virtual absl::StatusOr<TileView> Load(const Tile& tile, void* slot) = 0;
 
   // Returns the bytes of a slot for Load: zero if it needs none, else at most a
@@ -158,6 +161,7 @@ class WeightStore {
   // Returns the bytes that direct reads come in, a power of two of at most
   // kPageBytes: offsets, lengths and addresses are multiples of it.
   virtual int64_t direct_block_bytes() const { return kPageBytes; }
+  // Adds the work of a stream that reads by itself to the counters.
   virtual void Count(const WeightCounters& more) = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// A few threads that do one job together: the old name of
-// base/threads/worker_team.h, which says what there is to say.
+// A few threads that do one job together. This is the old name of
+// base/threads/worker_team.h; see the comment there.
 //
 //   footprint::WorkerTeam team(2);
 //

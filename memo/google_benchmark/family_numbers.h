@@ -1,4 +1,4 @@
-// Numbers of families for the rows of benchmarks that run one by one.
+// Gives the rows of benchmarks that run one by one the numbers of a single run.
 //
 //   FamilyNumbers numbers(instance_names);  // as Google Benchmark lists them
 //   numbers.Set(&run);                      // for every row

@@ -4,8 +4,9 @@
 //   std::vector<std::string> names = ListInstances(&errors);
 //   size_t count = CountInstances("^BM_Predict/");
 //
-// Not thread-safe: Google Benchmark's flags are global. They are restored
-// afterwards. Memory: copies of the names.
+// Not thread-safe: Google Benchmark's flags are global. Both functions leave
+// --benchmark_list_tests off and --benchmark_out empty. Memory: copies of the
+// names.
 
 #ifndef FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_
 #define FOOTPRINT_MEMO_GOOGLE_BENCHMARK_INSTANCE_LIST_H_

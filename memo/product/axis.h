@@ -52,9 +52,10 @@ struct ValueAxis {
 };
 
 // Makes a memo for each path, named by the path: `load(path)` returns its value
-// or an error. Returns the errors of MakeMemo, such as AlreadyExists if a memo
-// has the name. This happens if an earlier axis has the same file; use that
-// axis again instead.
+// or an error. Each value is expected to take `declared_bytes`; 0 if that is
+// unknown. Returns the errors of MakeMemo, such as AlreadyExists if a memo has
+// the name. This happens if an earlier axis has the same file; use that axis
+// again instead.
 template <typename T, typename Load>
 absl::StatusOr<Axis<T>> MakeAxis(std::string name,
                                  const std::vector<std::string>& paths,

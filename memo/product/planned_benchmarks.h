@@ -64,12 +64,15 @@ namespace footprint {
 
 class PlannedBenchmarks {
  public:
-  // Takes its flags (product_flags.h) from the command line. Call it before
-  // benchmark::Initialize, which does not know them.
+  // Takes its flags (product_flags.h) from the command line; status() says
+  // whether they are right. Call it before benchmark::Initialize, which does
+  // not know them.
   PlannedBenchmarks(int* argc, char** argv);
 
   // Runs the benchmarks with `reporter`, or with Google Benchmark's own if it
-  // is null. Returns how many instances ran, 0 if the plan was refused.
+  // is null. Returns how many instances ran: 0 if status() is then an error,
+  // and if --memo_plan only prints the plan. With --benchmark_list_tests only
+  // lists the benchmarks, and returns their number.
   size_t Run(benchmark::BenchmarkReporter* reporter);
 
   // Returns Run as a function object, which refers to this object.
@@ -82,11 +85,12 @@ class PlannedBenchmarks {
   std::function<std::string(const std::string& instance_name)> sharing() const;
 
   // Returns why nothing ran: a wrong command line, a filter that matches
-  // nothing, a name of more than 4,000 characters, random interleaving, or an
-  // error of PlanSchedule.
+  // nothing, a name of more than 4,000 characters, random interleaving, a file
+  // that cannot be read or written, an automatic budget that cannot be found,
+  // or an error of PlanSchedule.
   const absl::Status& status() const { return status_; }
 
-  // Returns 2 if the plan was refused. Returns 1 if a value could not be loaded
+  // Returns 2 if status() is an error. Returns 1 if a value could not be loaded
   // or evicted, a task failed, a function threw, a benchmark that matches the
   // filter did not run, a file could not be written, or the budget was
   // exceeded, by planned values or by more than 2 % and 4 MiB of resident
@@ -102,7 +106,8 @@ class PlannedBenchmarks {
   // instances. Each call matches the whole list.
   size_t call_count() const { return call_count_; }
 
-  // Returns the plan and what happened.
+  // Returns the plan of the last Run, and what happened. It lives as long as
+  // this object.
   const MemoTrace& trace() const { return trace_; }
 
  private:

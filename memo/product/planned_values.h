@@ -56,8 +56,8 @@ class PlannedValues {
   // counted as loads of factories.
   void Begin();
 
-  // Loads everything that the step's cell needs. Returns the error of the first
-  // load that failed, now or earlier.
+  // Loads all values that the step's cell needs. Returns the error of the first
+  // load that failed, now or in an earlier step.
   absl::Status Load(const ScheduledStep& step);
 
   // Runs the cell's teardown, which may evict the values that it is given,

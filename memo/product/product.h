@@ -220,8 +220,9 @@ absl::Status CheckAxis(const std::string& product, const AnyAxis& axis) {
 // Registers a cell for every combination, in the order of nested loops; the
 // last axis changes fastest. `axes` are Axis, ValueAxis, Cells or a result of
 // Zip, each also as a StatusOr. Returns InvalidArgument for an empty name, for
-// an axis without a name or entries, and for two cells of one name, and the
-// status of an axis that could not be made. Nothing is registered then.
+// a name with a line break or a zero byte, for an axis without a name or
+// entries, and for two cells of one name, and the status of an axis that could
+// not be made. Nothing is registered then.
 template <typename Function, typename... Axes>
 auto Product(std::string name, Function function, const Axes&... axes)
     -> absl::StatusOr<memo_internal::ProductOf<Axes...>> {

@@ -35,7 +35,7 @@ bool IsTrueInEnvironment(const char* name) {
   return value != nullptr && IsTrue(value);
 }
 
-// Sets `is_on` if the argument is this flag.
+// Sets `is_on` to the flag's value if the argument is this flag.
 void SeeSwitch(absl::string_view argument, absl::string_view flag,
                bool* is_on) {
   if (!absl::ConsumePrefix(&argument, flag)) return;
@@ -105,7 +105,8 @@ absl::Status SetOutFormat(absl::string_view flag, absl::string_view value,
   return absl::OkStatus();
 }
 
-// Reads the remaining words, which are Google Benchmark's flags or mistakes.
+// Reads flags that stay in the command line for Google Benchmark. Fails for a
+// flag that begins with --memo_, since all known ones have been taken out.
 absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
   for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
     if (absl::string_view(argv[i]) == "--help") options->asks_for_help = true;
@@ -142,16 +143,19 @@ const char kProductFlagsHelp[] =
 
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   ProductOptions options;
+  // The environment is read first, since the command line has priority.
   options.lists_tests = IsTrueInEnvironment("BENCHMARK_LIST_TESTS");
   options.interleaves_randomly =
       IsTrueInEnvironment("BENCHMARK_ENABLE_RANDOM_INTERLEAVING");
   options.benchmark_out_path = FromEnvironment("BENCHMARK_OUT");
-  // Reads the environment, then the command line, which has priority.
   absl::Status status;
   const std::string format = FromEnvironment("BENCHMARK_OUT_FORMAT");
   if (!format.empty()) {
     status = SetOutFormat("BENCHMARK_OUT_FORMAT=", format, &options);
   }
+  // Takes the flags out of the command line. The default of
+  // --memo_budget_counts depends on --memo_budget, so it is known only
+  // afterwards.
   absl::optional<bool> counts_resident;
   using Text = absl::string_view;
   const auto set_path = [](const char* flag, std::string* path) {

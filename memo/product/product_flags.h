@@ -1,4 +1,4 @@
-// The command line of a program that runs planned benchmarks.
+// Takes the flags of planned benchmarks from the command line.
 //
 //   absl::StatusOr<ProductOptions> options = TakeProductFlags(&argc, argv);
 //   // --memo_budget=600MiB is gone from argv; options->budget_bytes is set.
@@ -36,17 +36,20 @@ struct ProductOptions {
   // file.
   std::string benchmark_out_path;
   std::string benchmark_out_format = "json";
-  // These flags are read but stay in the command line.
+  // These flags of Google Benchmark are read, also from the environment, but
+  // stay in the command line. (--help has no variable.)
   bool asks_for_help = false;
   bool lists_tests = false;
   bool interleaves_randomly = false;
 };
 
-// The flags in words, for a program's help; an unknown flag also shows them.
+// The text that describes the flags, for a program's help; the error of an
+// unknown flag includes it.
 extern const char kProductFlagsHelp[];
 
-// Takes the flags out of the command line, wherever they are before "--".
-// Returns InvalidArgument, naming the flag, if its value is wrong.
+// Takes the flags out of the command line, wherever they are before "--", also
+// if it returns an error. Returns InvalidArgument, naming the flag, if its
+// value is wrong or if it begins with --memo_ and is unknown.
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv);
 
 }  // namespace footprint

@@ -24,10 +24,10 @@ namespace footprint::memo_internal {
 inline constexpr size_t kMostGroups = 64;
 std::vector<std::vector<int>> GroupsOfOneArity(const ScheduleRequest& request);
 
-// Returns an order that continues, after each cell, with the cell that needs
-// the fewest bytes more; among equal cells, with the one that frees the most
-// bytes. The order brings together cells of several products that share values.
-// Above kMostGreedyCells cells it is the given order, since the time is
+// Returns an order that continues, after each cell, with the cell for which the
+// fewest bytes must be loaded; among equal cells, with the one that frees the
+// most bytes. The order brings together cells of several products that share
+// values. Above kMostGreedyCells cells it is the given order, since the time is
 // quadratic.
 inline constexpr size_t kMostGreedyCells = 512;
 std::vector<int> GreedyOrder(const ScheduleRequest& request);

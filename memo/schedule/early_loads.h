@@ -1,7 +1,7 @@
 // Loads values before an earlier cell than the one that needs them, if that
 // saves loads; a part of schedule_planner.h.
 //
-//   Schedule better = LoadEarlier(request, order, budget_bytes, schedule);
+//   Schedule better = LoadEarlier(request, budget_bytes, schedule);
 //
 // A load that needs more bytes than its value may force other values out, which
 // are then loaded again. An earlier load, when fewer bytes are alive, may force
@@ -25,8 +25,9 @@ namespace footprint::memo_internal {
 // than the value. If no load does, an early load saves nothing.
 bool HasPassingBytes(const ScheduleRequest& request);
 
-// Returns the request with loads that take no more than their values' bytes. No
-// schedule of the given request costs less than the best one of this.
+// Returns the request, but each load takes no more bytes than its value. No
+// schedule of the given request costs less than the best schedule of the
+// returned one.
 ScheduleRequest WithoutPassingBytes(ScheduleRequest request);
 
 // Returns the bytes that a cell needs for its values and to load all of them.

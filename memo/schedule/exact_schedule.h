@@ -22,7 +22,7 @@
 namespace footprint::memo_internal {
 
 struct ExactSearchResult {
-  // True if the search came to its end; it stops early if it is too large.
+  // True if the search finished; it stops early if it is too large.
   bool is_complete = false;
   // The order of cells and the values that are kept after each; absent if no
   // schedule is better than `known`.

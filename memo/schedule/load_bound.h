@@ -28,14 +28,15 @@
 
 namespace footprint::memo_internal {
 
-// Returns the cost of loading each value once.
+// Returns the cost of loading each value that a cell names once.
 int64_t CompulsoryCost(const ScheduleRequest& request);
 
-// Returns a cost that no schedule of the cells in the given order is below.
-// Every cell must fit `budget_bytes` and must name no value twice.
+// Returns a lower bound for the load cost of every schedule of the cells in the
+// given order. Every cell must fit `budget_bytes` and must name no value twice.
 int64_t LeastCostInOrder(const ScheduleRequest& request, int64_t budget_bytes);
 
-// Returns a cost that no schedule of the cells in any order is below.
+// Returns a lower bound for the load cost of every schedule of the cells, in
+// any order.
 int64_t LeastCostInAnyOrder(const ScheduleRequest& request,
                             int64_t budget_bytes);
 

@@ -24,6 +24,7 @@ namespace footprint {
 
 inline constexpr int kMemoTraceSchemaVersion = 1;
 
+// Returns the plan as a message. `schedule` must be a schedule of `request`.
 MemoPlan DescribePlan(const ScheduleRequest& request, const Schedule& schedule);
 
 struct LoadedSize {
@@ -39,7 +40,8 @@ struct LoadedSize {
   // time is known.
   SizeSource source = SizeSource::kDeclared;
 };
-// Returns the largest size of each value that was loaded, by name.
+// Returns the largest size, and the shortest load, of each value that was
+// loaded or found loaded, by name.
 std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace);
 
 // Returns a trace whose only events are loads of these sizes, for a later plan.
@@ -54,15 +56,17 @@ absl::StatusOr<MemoTrace> ReadMemoTraceFile(const std::string& path);
 // or empty, and otherwise the errors of ReadMemoTraceFile.
 absl::StatusOr<std::map<std::string, LoadedSize>> ReadRememberedSizes(
     const std::string& path);
-// Adds the measured ones of `sizes` to the sizes in a file. Of a declared size,
-// adds only the time of its load. A known resident size stays if this run did
-// not count it and the value has the same size. Several processes may do this
-// at once: each waits for the one before.
+// Writes the measured sizes over those in the file, also if they are in doubt,
+// and keeps the other values of the file. A declared size adds only the time of
+// its load. A known resident size stays if this run did not count it and the
+// value has about the same size. Several processes may do this at once: each
+// waits for the one before. Returns the errors of FileLock::Acquire
+// (//base/files:file_lock), ReadRememberedSizes and WriteMemoTraceFile.
 absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
                            const std::string& path);
 
 // Writes a trace with the schema version. Replaces an old file in one step.
-// Returns the errors of ReplaceFile (//base/files:whole_file).
+// Returns the errors of WriteSealedProto (//base/files:sealed_proto_file).
 absl::Status WriteMemoTraceFile(const MemoTrace& trace,
                                 const std::string& path);
 

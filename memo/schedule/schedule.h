@@ -7,9 +7,9 @@
 //   request.cells = {{"BM_Predict/model/data", {0, 1}}};
 //   const Schedule schedule = PlanSchedule(request).value();
 //
-// Plain data, owned by its holder; thread-compatible. Steps are indices of the
-// request's cells and values. Memory: a plan takes 56 bytes per cell, and 4 per
-// load and per eviction.
+// Plain data, owned by its holder; thread-compatible. Steps name cells and
+// values by their indices in the request. Memory: a plan takes 56 bytes per
+// cell, and 4 per load and per eviction.
 
 #ifndef FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_
 #define FOOTPRINT_MEMO_SCHEDULE_SCHEDULE_H_
@@ -27,7 +27,7 @@ enum class SizeSource { kUnknown, kDeclared, kMeasured, kGuessed };
 
 struct PlannedValue {
   std::string name;
-  int64_t bytes = 0;  // 0 if unknown
+  int64_t bytes = 0;  // 0 if `source` is kUnknown
   SizeSource source = SizeSource::kDeclared;
   // Cost of a load relative to other loads; at least 1.
   int64_t load_cost = 1;
@@ -51,7 +51,8 @@ struct PlannedCell {
 struct ScheduleRequest {
   std::vector<PlannedValue> values;
   std::vector<PlannedCell> cells;
-  // The most bytes that all values alive together may have, also during loads.
+  // The most bytes that all values alive together may have, also during loads;
+  // not set: there is no limit.
   absl::optional<int64_t> budget_bytes;
   // True if cells may run in another order than the given one.
   bool may_reorder = false;
@@ -89,6 +90,7 @@ struct Schedule {
   bool is_optimal = false;
   // True if the cells run in another order than the given one.
   bool is_reordered = false;
+  // Loads of all steps, and the sum of their costs.
   int64_t load_count = 0;
   int64_t load_cost = 0;
   // A proved bound: no schedule of these cells has a lower load cost, in the
@@ -97,8 +99,8 @@ struct Schedule {
   // Peak bytes, without the values of unknown size.
   int64_t peak_bytes = 0;
   int64_t unknown_size_count = 0;
-  // Bytes that the largest cell needs for its values and to load them. No order
-  // and no eviction needs less.
+  // Bytes that the largest cell needs to load and hold its values. No schedule
+  // needs less.
   int64_t smallest_budget_bytes = 0;
 };
 
@@ -112,8 +114,8 @@ int64_t PeakCount(const Schedule& schedule);
 // with the most passing bytes is loaded first, when the fewest bytes are alive.
 void SortLoads(const ScheduleRequest& request, std::vector<int>* loads);
 
-// Returns the peak of sorted loads beyond the bytes of their values; 0 if no
-// bytes pass.
+// Returns by how much the peak of these loads exceeds the bytes of their
+// values; 0 if no value has passing bytes.
 int64_t PassingBytes(const ScheduleRequest& request,
                      const std::vector<int>& sorted_loads);
 

@@ -13,8 +13,9 @@
 
 namespace footprint {
 
-// Returns "optimal", or how far the plan may be above the least load cost: "at
-// most 12 % above the least possible".
+// Returns "optimal", how far the plan may be above the least load cost ("at
+// most 12 % above the least possible"), or "not proved optimal" if no bound is
+// known.
 std::string ProofInWords(const MemoPlan& plan);
 
 // Returns the plan in words; empty if nothing was planned.

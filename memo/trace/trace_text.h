@@ -22,12 +22,14 @@ namespace footprint {
 std::string PlanText(const MemoPlan& plan);
 std::string PlanJson(const MemoPlan& plan);
 
+// Returns the plan, then each event, then the number of loads and the peak.
+// TraceJson adds the schema version.
 std::string TraceText(const MemoTrace& trace);
 std::string TraceJson(const MemoTrace& trace);
 
 // Writes text if the path ends in ".txt", JSON if it ends in ".json", and
 // otherwise the file that ReadMemoTraceFile reads. Replaces an old file in one
-// step. Returns the errors of ReplaceFile (//base/files:whole_file).
+// step. Returns the errors of WriteOutputFile (//base/files:whole_file).
 absl::Status WriteTrace(const MemoTrace& trace, const std::string& path);
 
 }  // namespace footprint

@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-void TellAnyTrace(absl::string_view bytes) {
+void WriteAnyTrace(absl::string_view bytes) {
   const MemoryFile file(SealedBytes(bytes, 15));
   const absl::StatusOr<MemoTrace> trace = ReadMemoTraceFile(file.path());
   if (!trace.ok()) return RequireRefusal(trace.status());
@@ -30,6 +30,6 @@ void TellAnyTrace(absl::string_view bytes) {
 
 }  // namespace
 
-FOOTPRINT_FUZZ_TARGET(TellAnyTrace)
+FOOTPRINT_FUZZ_TARGET(WriteAnyTrace)
 
 }  // namespace footprint

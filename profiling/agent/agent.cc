@@ -131,7 +131,7 @@ void BeginMappingsRecord(int folder) {
   mappings = static_cast<PublishedMappings*>(
       CreateMappedFile(folder, name, sizeof(PublishedMappings)));
   PublishMappings(mappings);
-  TellProgramMappings();
+  ReportProgramMappings();
 }
 
 // Stops storing to a record, which may be the parent's.

@@ -1,5 +1,5 @@
-// Keeps the folder of records open as long as the program lives, whatever it
-// does with its descriptors, its root or its limits.
+// Keeps the folder of records open as long as the program lives, even if the
+// program closes its descriptors, changes its root or lowers its limits.
 //
 //   if (!OpenRecordFolder(getenv(kRecordFolderVariable))) return;
 //   ...
@@ -18,11 +18,11 @@ namespace footprint::profiling_internal {
 bool OpenRecordFolder(const char* path);
 
 // Returns the folder's descriptor. Opens it again if the program has closed it
-// or reused its number; returns -1 if that fails.
+// or reused its number; returns -1 if that fails or finds another folder.
 int RecordFolder();
 
-// Returns whether a file may have that size: growing it further would be a
-// signal (SIGXFSZ), which ends the program.
+// Returns whether the limit of file sizes (RLIMIT_FSIZE) allows this size.
+// Growing a file beyond the limit raises SIGXFSZ, which ends the program.
 bool FileMayHave(size_t size_bytes);
 
 }  // namespace footprint::profiling_internal

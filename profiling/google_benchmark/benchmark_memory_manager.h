@@ -9,7 +9,7 @@
 // includes what is set up outside the loop. For a figure to judge by, use
 // --memory_profile_out (benchmark_profiler.h).
 //
-// Thread-compatible. Memory: none.
+// Without exact_heap every figure is 0. Thread-compatible. Memory: none.
 
 #ifndef FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_MEMORY_MANAGER_H_
 #define FOOTPRINT_PROFILING_GOOGLE_BENCHMARK_BENCHMARK_MEMORY_MANAGER_H_

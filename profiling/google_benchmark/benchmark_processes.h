@@ -56,8 +56,10 @@ std::string AsUtf8(absl::string_view text);
 // twice.
 bool InputIsStream();
 
-// Records that the benchmarks of this process begin: from then on, they cause
-// its end. Call it in the process that CommandLineOfGroup describes.
+// Records that the benchmarks of this process begin. If the process ends
+// without a profile after this, a benchmark ended it, so that exit status 2 no
+// longer means a wrong command line. Call it in the process that
+// CommandLineOfGroup describes.
 void SayBegun(const std::string& profile_path);
 
 // Returns the groups in the order of their first names; equal names are one
@@ -65,7 +67,7 @@ void SayBegun(const std::string& profile_path);
 std::vector<BenchmarkGroup> GroupBenchmarks(
     const std::vector<std::string>& names, const ProcessSharing& sharing);
 
-// Returns how this program was called, argv[0] included.
+// Returns the words by which this program was called, with argv[0].
 std::vector<std::string> CommandLine();
 
 // Returns the command line of the process that measures `group` into
@@ -78,7 +80,8 @@ std::vector<std::string> CommandLineOfGroup(
 // `failures` why names of the group have no measurement. `profile_path` is the
 // caller's own file, which the caller removes. Returns false if the process
 // found its command line or link wrong (exit status 2 before a benchmark
-// began), as others would. Returns kInternal if no process could be started.
+// began), as others would. Returns kInternal if `profile_path` cannot be
+// written or no process could be started.
 absl::StatusOr<bool> MeasureGroup(const std::vector<std::string>& command_line,
                                   const BenchmarkGroup& group,
                                   const std::string& profile_path,

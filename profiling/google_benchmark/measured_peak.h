@@ -16,7 +16,8 @@
 
 namespace footprint {
 
-// Returns nothing if memory was not measured.
+// Returns nothing if memory was not measured, and since release 1.9.2 also if
+// nothing was allocated.
 template <typename Result>
 std::optional<int64_t> MeasuredPeakBytes(const Result& result) {
   if constexpr (std::is_pointer_v<Result>) {

@@ -2,7 +2,7 @@
 //
 // A binary is measured when it is linked with `malloc =
 // "//profiling:exact_heap"`, which puts counting entry points in front of
-// Most users want `MemoryPhase` (memory_phase.h), `benchmark_main` or
+// jemalloc. Most users want `MemoryPhase` (memory_phase.h), `benchmark_main` or
 // `program_profile`, which are built on this header.
 //
 //   footprint::HeapPhase fit = footprint::BeginHeapPhase();
@@ -57,21 +57,22 @@ HeapPhase BeginHeapPhase();
 // Begins a phase now. The returned `number` is -1 if 32 are open.
 HeapPhase TryBeginHeapPhase();
 
-// Returns the bytes that `phase` has needed so far.
+// Returns the bytes that `phase`, which must be open, has needed so far.
 HeapPhaseBytes ReadHeapPhase(const HeapPhase& phase);
 
-// Ends `phase` and returns the bytes that it needed.
+// Ends `phase`, which must be open, and returns the bytes that it needed.
 HeapPhaseBytes EndHeapPhase(const HeapPhase& phase);
 
 // Returns the phase that began with the first allocation of the process, before
 // main. It can be read, but not ended.
 HeapPhase ProcessHeapPhase();
 
-// Restarts that phase. The child of a fork calls it, since the inherited blocks
-// belong to the parent's figures.
+// Begins the process's phase anew, at this moment. The child of a fork calls
+// it, since the inherited blocks belong to the parent's figures.
 void RestartProcessHeapPhase();
 
-// Returns the live bytes of the process at this moment.
+// Returns the usable bytes of all live blocks at this moment; 0 if the process
+// does not count its allocations.
 int64_t LiveHeapBytes();
 
 // Returns how many child processes fork made so far. Their memory is not

@@ -1,7 +1,7 @@
 // Functions that the entry points in allocation_entry_points.cc and
 // mapping_entry_points.cc call around each call of the program.
 //
-//   if (MayGoUnlooked(size)) return real_malloc(size);
+//   if (MaySkipCheck(size)) return real_malloc(size);
 //   return CheckAllocation(real_malloc(size));
 //
 // Everything here works before main, inside malloc and at a thread's end, so it
@@ -42,7 +42,7 @@ inline uint64_t ComputeBudget(uint64_t headroom_bytes) {
 
 // Counts an allocation of `size` bytes. Entry points call it before the
 // allocation. Returns whether CheckAllocation may be skipped afterwards.
-inline bool MayGoUnlooked(size_t size) {
+inline bool MaySkipCheck(size_t size) {
   ThreadCounters* const counters = &thread_counters;
   CountCalls(1);
   const uint64_t budget_bytes =

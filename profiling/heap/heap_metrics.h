@@ -23,9 +23,9 @@ struct HeapPhaseBytes {
 #undef FOOTPRINT_MEMBER
   // Threads that allocated or freed.
   int active_thread_count = 0;
-  // True if no creation or join orders some two threads that allocate. Then
-  // peaks of the process depend on how they took turns.
-  // sum_thread_peak_net_bytes need not depend on it.
+  // True if there are two threads that allocated or freed and that no creation
+  // or join orders. Then peaks of the process depend on how they took turns;
+  // sum_thread_peak_net_bytes need not.
   bool threads_may_overlap = false;
 };
 

@@ -90,7 +90,7 @@ void* CountedMmap(void* address, size_t size, int protection, int flags,
 
 }  // namespace
 
-void TellProgramMappings() {
+void ReportProgramMappings() {
   RangesLock lock;
   if (ProgramMappingsChanged != nullptr) ProgramMappingsChanged(ranges);
 }

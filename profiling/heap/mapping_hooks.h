@@ -24,7 +24,7 @@ namespace footprint::profiling_internal {
 __attribute__((weak)) void ProgramMappingsChanged(const MappedRanges& ranges);
 
 // Calls ProgramMappingsChanged with the ranges that are mapped now.
-void TellProgramMappings();
+void ReportProgramMappings();
 
 // Returns whether the address lies in the code of an allocator, whose mappings
 // do not count as the program's.

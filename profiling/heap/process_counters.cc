@@ -195,7 +195,7 @@ void FindWhetherOneThread() {
                      !process.has_unknown_threads && process.can_synchronise;
   if (is_so == has_one_thread.load()) return;
   has_one_thread.store(is_so);
-  if (ChooseFreeWays != nullptr) ChooseFreeWays();
+  if (ChooseFreeFunctions != nullptr) ChooseFreeFunctions();
   if (is_so) {
     SetThreshold(process.first_thread,
                  process.peak_absolute_bytes - process.ended.live_bytes);

@@ -145,7 +145,7 @@ extern ProcessCounters process;
 
 // The function that continues a free of the program; see
 // allocation_entry_points.cc.
-using FreeWay = void (*)(void* block);
+using FreeFunction = void (*)(void* block);
 // Frees for a thread that is not registered. Null if the entry points are not
 // linked.
 extern "C" __attribute__((weak)) void footprint_first_free(void* block);
@@ -175,7 +175,7 @@ struct alignas(64) ThreadCounters {
   // How this thread frees. Each thread has its own, so that a free need not
   // test whether its thread is registered. Any thread may write it, under the
   // lock; this is rare.
-  FreeWay free_way = footprint_first_free;
+  FreeFunction free_function = footprint_first_free;
   // Other threads also write the members from here on, under the lock.
   //
   // The high-water mark of its live bytes since the last phase event, or the
@@ -258,14 +258,14 @@ void SetOpen(int phase, bool is_open)
 // Recomputes has_one_thread. Call it after the counts of threads changed.
 void FindWhetherOneThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
-// ChooseFreeWays sets each thread's free_way. It is called when has_one_thread,
-// the sampling interval or has_recorded_blocks changed, since the entry points
-// decide by these whether frees must be checked. ChooseThreadFreeWay does so
-// for a thread that was just registered or removed. Both are weak: null if the
-// entry points are not linked.
-__attribute__((weak)) void ChooseFreeWays()
+// ChooseFreeFunctions sets each thread's free_function. It is called when
+// has_one_thread, the sampling interval or has_recorded_blocks changed, since
+// the entry points decide by these whether frees must be checked.
+// ChooseThreadFreeFunction does so for a thread that was just registered or
+// removed. Both are weak: null if the entry points are not linked.
+__attribute__((weak)) void ChooseFreeFunctions()
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
-__attribute__((weak)) void ChooseThreadFreeWay(ThreadCounters* counters)
+__attribute__((weak)) void ChooseThreadFreeFunction(ThreadCounters* counters)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(process.lock);
 
 // Makes the thread's next allocation check for a new peak.

@@ -51,9 +51,9 @@ struct PublishedHeap {
 // published.
 void PublishHeap(PublishedHeap* published);
 
-// Begins the recent peak anew, with what is live now: for who wants to know
-// what was live at the peak of one part of a program (call_sites.h). Does
-// nothing if nobody reads. Thread-safe.
+// Begins the recent peak anew, with the bytes that are live now. A caller that
+// wants to know what was live at the peak of one part of a program uses it
+// (call_sites.h). Does nothing if nothing is published. Thread-safe.
 void RestartRecentPeak();
 
 }  // namespace footprint::profiling_internal

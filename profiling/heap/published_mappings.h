@@ -47,9 +47,9 @@ struct PublishedMappings {
 };
 inline constexpr uint64_t kMappingsMagic = 0x33306d61'70616d66;
 
-// Keeps `published` up to date from now on; null stops it. TellProgramMappings
-// publishes what the program has mapped so far. It takes no heap memory and no
-// lock. Call it when no other thread maps memory.
+// Keeps `published` up to date from now on; null stops it. Takes no heap memory
+// and no lock. Call it when no other thread maps memory, and then
+// ReportProgramMappings, which publishes what the program has mapped so far.
 void PublishMappings(PublishedMappings* published);
 
 // Publishes the live bytes of the heap. Thread-safe. Time: one store.

@@ -27,7 +27,7 @@ class PublishedMappingsTest : public ::testing::Test {
     ASSERT_NE(pages, MAP_FAILED);
     published_ = static_cast<PublishedMappings*>(pages);
     PublishMappings(published_);
-    TellProgramMappings();
+    ReportProgramMappings();
   }
   void TearDown() override {
     PublishMappings(nullptr);

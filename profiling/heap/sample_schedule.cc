@@ -34,7 +34,7 @@ void ScheduleSampleAfter(uint64_t allocated_bytes, uint64_t random,
 void BeginSampling(int64_t interval_bytes) {
   ProcessLock lock;
   process.sampling_interval_bytes = interval_bytes;
-  if (ChooseFreeWays != nullptr) ChooseFreeWays();
+  if (ChooseFreeFunctions != nullptr) ChooseFreeFunctions();
   // Libraries may have started threads before this call.
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
@@ -50,7 +50,7 @@ void SetHasRecordedBlocks(bool has_recorded_blocks)
   if (process.has_recorded_blocks == has_recorded_blocks) return;
   ProcessLock lock;
   process.has_recorded_blocks = has_recorded_blocks;
-  if (ChooseFreeWays != nullptr) ChooseFreeWays();
+  if (ChooseFreeFunctions != nullptr) ChooseFreeFunctions();
 }
 
 void ScheduleFirstSample(ThreadCounters* counters) {

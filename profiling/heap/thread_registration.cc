@@ -31,7 +31,7 @@ void AddThread(ThreadCounters* counters)
   process.first_thread = counters;
   ++process.thread_count;
   counters->state = State::kRegistered;
-  if (ChooseThreadFreeWay != nullptr) ChooseThreadFreeWay(counters);
+  if (ChooseThreadFreeFunction != nullptr) ChooseThreadFreeFunction(counters);
   FindWhetherOneThread();
   // This also counts what the thread did before it was registered.
   RaiseThreshold(counters, counters->live_bytes());
@@ -57,7 +57,7 @@ void RemoveThread(ThreadCounters* counters)
   if (record->node.creator == nullptr) DropEndedRoot(record);
   process.ended.Add(*counters);
   counters->state = State::kEnded;
-  if (ChooseThreadFreeWay != nullptr) ChooseThreadFreeWay(counters);
+  if (ChooseThreadFreeFunction != nullptr) ChooseThreadFreeFunction(counters);
   // Makes every later call of this thread reach CountAfterEnd.
   counters->threshold_bytes.store(INT64_MIN);
   ForceLook(counters);

@@ -1,6 +1,7 @@
 #include "footprint/profiling/live_view/live_terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/status/status.h"
@@ -31,20 +33,55 @@ char restoring_text[128];
 std::atomic<size_t> restoring_bytes{0};
 std::atomic<int> restored_terminal{-1};
 
-// Writes the whole text, also in a signal handler.
+// The rows for which the text above was made; 0 for the other screen.
+std::atomic<int> restored_rows{0};
+
+// Another size has moved the program's lines, and the part with them: what is
+// below the cursor's row goes. The way down makes a row where there is none.
+constexpr char kRestoreOtherSize[] =
+    "\0337\033[r\0338\033D\033[A\0337\033[B\r\033[J\0338";
+
+// The action of SIGTSTP before that of this file.
+struct sigaction stop_before;
+
+// Writes the whole text, also in a signal handler. A program may have set the
+// terminal to O_NONBLOCK: then a slow terminal is waited for, some seconds.
 void WriteAll(int descriptor, const char* text, size_t bytes) {
+  constexpr int kMostWaits = 10;
+  constexpr int kWaitMs = 1000;
+  int waits = 0;
   while (bytes > 0) {
     const ssize_t written = write(descriptor, text, bytes);
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN && waits < kMostWaits) {
+      ++waits;
+      pollfd writable = {descriptor, POLLOUT, 0};
+      poll(&writable, 1, kWaitMs);
+      continue;
+    }
     if (written <= 0) return;
+    waits = 0;
     text += written;
     bytes -= static_cast<size_t>(written);
   }
 }
 
+FrameSize WholeSize(int terminal) {
+  winsize size = {};
+  if (ioctl(terminal, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
 void RestoreTerminal() {
   const size_t bytes = restoring_bytes.exchange(0);
-  WriteAll(restored_terminal.load(), restoring_text, bytes);
+  if (bytes == 0) return;
+  const int terminal = restored_terminal.load();
+  const int rows = restored_rows.load();
+  if (rows == 0 || rows == WholeSize(terminal).rows) {
+    WriteAll(terminal, restoring_text, bytes);
+  } else {
+    WriteAll(terminal, kRestoreOtherSize, sizeof(kRestoreOtherSize) - 1);
+  }
 }
 
 // The action of the signal is its default's afterwards (SA_RESETHAND).
@@ -55,32 +92,46 @@ void RestoreAndEnd(int signal_number) {
   errno = error;
 }
 
-void RestoreAndStop(int /*signal_number*/) {
+sigset_t StopSignal() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  return stop;
+}
+
+// Stops by the signal's own default, which the kernel leaves out where no shell
+// could continue this process (SIGSTOP would stop it for ever).
+void RestoreAndStop(int signal_number) {
   const int error = errno;
   RestoreTerminal();
-  raise(SIGSTOP);
+  struct sigaction own;
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal_number, &action, &own);
+  raise(signal_number);
+  const sigset_t stop = StopSignal();
+  sigset_t before;
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  sigaction(signal_number, &own, nullptr);
   errno = error;
 }
 
+// An ignored stop stays ignored, as the program ignores it, too.
 void SetHandlers() {
   struct sigaction action = {};
+  sigaction(SIGTSTP, nullptr, &stop_before);
   action.sa_handler = RestoreAndStop;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGTSTP, &action, nullptr);
+  if (stop_before.sa_handler != SIG_IGN) sigaction(SIGTSTP, &action, nullptr);
   action.sa_handler = RestoreAndEnd;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (int number : kFaults) sigaction(number, &action, nullptr);
 }
 
-void SetDefaultHandlers() {
-  std::signal(SIGTSTP, SIG_DFL);
+void SetHandlersBack() {
+  sigaction(SIGTSTP, &stop_before, nullptr);
   for (int number : kFaults) std::signal(number, SIG_DFL);
-}
-
-FrameSize WholeSize(int terminal) {
-  winsize size = {};
-  if (ioctl(terminal, TIOCGWINSZ, &size) != 0) return {};
-  return {size.ws_row, size.ws_col};
 }
 
 bool IsInForeground(int terminal) { return tcgetpgrp(terminal) == getpgrp(); }
@@ -102,6 +153,16 @@ absl::StatusOr<std::unique_ptr<LiveTerminal>> LiveTerminal::Open(
   if (!terminal.is_open()) {
     return absl::FailedPreconditionError("there is no terminal to draw on");
   }
+  const char* const kind = std::getenv("TERM");
+  if (kind == nullptr || *kind == '\0' || std::strcmp(kind, "dumb") == 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "TERM is ",
+        kind == nullptr ? "not set"
+        : *kind == '\0' ? "empty"
+                        : kind,
+        ", so this terminal cannot be drawn on; on one that can, set "
+        "TERM=xterm"));
+  }
   if (!IsInForeground(terminal.get())) {
     return absl::FailedPreconditionError(
         "this process is not in the terminal's foreground");
@@ -115,6 +176,7 @@ absl::StatusOr<std::unique_ptr<LiveTerminal>> LiveTerminal::Open(
                      kLeastRows + kLeastProgramRows, " rows of ", kLeastColumns,
                      " characters"));
   }
+  live->known_size_ = WholeSize(live->terminal_.get());
   restored_terminal.store(live->terminal_.get());
   SetHandlers();
   return live;
@@ -122,7 +184,7 @@ absl::StatusOr<std::unique_ptr<LiveTerminal>> LiveTerminal::Open(
 
 LiveTerminal::~LiveTerminal() {
   RestoreTerminal();
-  SetDefaultHandlers();
+  SetHandlersBack();
 }
 
 FrameSize LiveTerminal::size() const {
@@ -151,19 +213,30 @@ std::string LiveTerminal::Enter(const FrameSize& whole) {
         absl::StrCat("\0337\033[r", MoveTo(program_rows + 1), "\033[J\0338");
   }
   std::memcpy(restoring_text, restoring.data(), restoring.size());
+  restored_rows.store(has_own_screen_ ? 0 : whole.rows);
   restoring_bytes.store(restoring.size());
-  entered_ = whole;
   return entering;
 }
 
+bool LiveTerminal::IsResized() const {
+  const FrameSize whole = WholeSize(terminal_.get());
+  return whole.rows != known_size_.rows || whole.columns != known_size_.columns;
+}
+
 void LiveTerminal::Show(const std::vector<std::string>& lines) {
-  if (!IsInForeground(terminal_.get())) return;
+  const sigset_t stop = StopSignal();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  if (IsInForeground(terminal_.get())) Draw(lines);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void LiveTerminal::Draw(const std::vector<std::string>& lines) {
   const FrameSize whole = WholeSize(terminal_.get());
   const int rows = size().rows;
   std::string text;
-  const bool is_resized =
-      whole.rows != entered_.rows || whole.columns != entered_.columns;
-  if (is_resized && !has_own_screen_) RestoreTerminal();
+  if (IsResized() && !has_own_screen_) RestoreTerminal();
+  known_size_ = whole;
   if (rows < kLeastRows || whole.columns < kLeastColumns) return;
   if (restoring_bytes.load() == 0) text = Enter(whole);
   // Without wrapping, since a character may be two columns wide.

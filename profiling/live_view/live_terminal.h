@@ -14,12 +14,15 @@
 // process's. The cursor is where the program left it. When the object ends, and
 // before a signal stops or ends this process, the terminal is as before; after
 // a stop (Control-Z) the next drawing makes the part anew. A terminal that
-// became larger or smaller gets the part at its new end.
+// became larger or smaller gets the part at its new end; what the program has
+// written stays.
 //
-// One object at a time; not thread-safe. Owns handlers of SIGTSTP and of the
-// signals of faults, which it gives back. Memory: one drawing. Errors:
-// kFailedPrecondition without a terminal, in the background, or with too few
-// rows.
+// One object at a time; not thread-safe. Owns handlers of SIGTSTP, unless that
+// is ignored, and of the signals of faults, and gives them back. A stop comes
+// between two drawings if the thread that draws is the only one that does not
+// block SIGTSTP. Memory: one drawing. Errors: kFailedPrecondition without a
+// terminal, with one whose TERM is missing or dumb, in the background, or with
+// too few rows.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_TERMINAL_H_
@@ -45,6 +48,10 @@ class LiveTerminal {
   // Returns how large a frame may be at this moment.
   FrameSize size() const;
 
+  // Returns whether the terminal has another size than at the last drawing, or
+  // at Open.
+  bool IsResized() const;
+
   // Draws the lines, each of at most size().columns characters. Does nothing
   // while the process is in the background.
   void Show(const std::vector<std::string>& lines);
@@ -55,13 +62,15 @@ class LiveTerminal {
         has_own_screen_(has_own_screen),
         most_rows_(most_rows) {}
 
+  void Draw(const std::vector<std::string>& lines);
+
   // Makes room for the part, for a terminal of this size.
   std::string Enter(const FrameSize& whole);
 
   const FileDescriptor terminal_;
   const bool has_own_screen_;
   const int most_rows_;
-  FrameSize entered_;
+  FrameSize known_size_;
 };
 
 }  // namespace footprint

@@ -7,13 +7,18 @@
 //
 // A thread reads the records about once a second and draws a frame
 // (live_frame.h). Finding the names of a large program takes longer: a frame
-// then comes so seldom that the thread uses at most a fifth of a processor.
+// then comes so seldom that the thread uses at most a fifth of a processor. A
+// terminal of another size gets a frame at once.
 //
-// Begin and End are called by one thread, Begin once. Memory: that of the run
-// so far. Errors: those of LiveTerminal::Open, and then there is no view.
+// Begin and End are called by one thread, Begin once; between them it blocks
+// SIGTSTP, which the drawing thread takes. Memory: that of the run so far.
+// Errors: those of LiveTerminal::Open, and kResourceExhausted if no thread can
+// be started; then there is no view.
 
 #ifndef FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_
 #define FOOTPRINT_PROFILING_LIVE_VIEW_LIVE_VIEW_H_
+
+#include <signal.h>
 
 #include <memory>
 #include <string>
@@ -21,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "footprint/profiling/live_view/live_terminal.h"
 
 namespace footprint {
@@ -39,10 +45,13 @@ class LiveView {
 
  private:
   void DrawUntilEnd();
+  // Returns false once the view ends.
+  bool WaitForFrame(absl::Duration pause);
 
   std::string folder_;
   std::unique_ptr<LiveTerminal> terminal_;
   absl::Notification has_ended_;
+  sigset_t mask_before_;
   std::thread thread_;
 };
 

@@ -1,8 +1,5 @@
 #include "footprint/profiling/live_view/run_so_far.h"
 
-#include <signal.h>
-
-#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -11,34 +8,25 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "footprint/base/machine/monotonic_time.h"
+#include "footprint/profiling/records/running_images.h"
 #include "footprint/profiling/runs/measured_images.h"
 #include "footprint/profiling/runs/measured_run_file.h"
 #include "footprint/profiling/runs/this_machine.h"
 
 namespace footprint {
-namespace {
-
-// A process of another user runs, too.
-bool Runs(const MeasuredImage& image) {
-  return kill(image.process_id(), 0) == 0 || errno == EPERM;
-}
-
-}  // namespace
 
 bool IsAgentsRecord(absl::string_view path) {
   return absl::EndsWith(path, ".record");
 }
 
 MeasuredRun MakeRunSoFar(std::vector<MeasuredProcess> processes) {
+  MarkRunning(&processes);
   MeasuredRun run;
   run.set_schema_version(kMeasuredRunSchemaVersion);
   run.set_sampling_interval_bytes(-1);
-  for (MeasuredProcess& each : processes) {
+  for (const MeasuredProcess& each : processes) {
     if (each.sites.has_value()) {
       run.set_sampling_interval_bytes(each.sites->sampling_interval_bytes);
-    }
-    if (!each.figures.has_totals() && Runs(each.figures)) {
-      each.figures.set_end(MeasuredImage::RUNS_ON);
     }
   }
   if (!processes.empty()) {

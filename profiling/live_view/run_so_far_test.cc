@@ -50,6 +50,16 @@ TEST(RunSoFarTest, SaysWhichProcessesRun) {
   EXPECT_EQ(run.program(1), absl::StrCat(getpid(), ".py"));
 }
 
+TEST(RunSoFarTest, AProcessThatBecameAnotherIsOne) {
+  std::vector<MeasuredProcess> processes = {MakeProcess(getpid()),
+                                            MakeProcess(getpid())};
+  processes[1].figures.set_image(1);
+  const MeasuredRun run = MakeRunSoFar(processes);
+  ASSERT_EQ(run.images_size(), 2);
+  EXPECT_EQ(run.images(0).end(), MeasuredImage::BECAME_ANOTHER);
+  EXPECT_EQ(run.images(1).end(), MeasuredImage::RUNS_ON);
+}
+
 TEST(RunSoFarTest, WithoutSitesNothingWasSampled) {
   EXPECT_EQ(MakeRunSoFar({MakeProcess(1)}).sampling_interval_bytes(), -1);
   EXPECT_EQ(MakeRunSoFar({}).images_size(), 0);

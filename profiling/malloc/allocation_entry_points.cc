@@ -61,8 +61,8 @@ int64_t SizeOf(const void* block) {
 #endif
 
 // Makes the check after a call that was counted already.
-__attribute__((noinline)) void* Looked(void* block,
-                                       [[maybe_unused]] size_t size) {
+__attribute__((noinline)) void* CheckNewBlock(void* block,
+                                              [[maybe_unused]] size_t size) {
   if (__builtin_expect(block == nullptr, 0)) {
     CountCalls(-1);
     return nullptr;
@@ -79,7 +79,7 @@ __attribute__((noinline)) void* Looked(void* block,
 // Counts and checks after any call that returned `block`.
 inline void* Counted(void* block, size_t size) {
   CountCalls(1);
-  return Looked(block, size);
+  return CheckNewBlock(block, size);
 }
 
 inline bool NeedsLook(size_t size) {
@@ -87,7 +87,7 @@ inline bool NeedsLook(size_t size) {
     CountCalls(1);
     return true;
   }
-  return !MayGoUnlooked(size);
+  return !MaySkipCheck(size);
 }
 
 // Removes the block's records. It comes before the block is freed and another
@@ -132,21 +132,23 @@ __attribute__((noinline)) void SeenSizedFree(void* block, size_t size,
   if (!ThreadIsRegistered()) CountFree();
 }
 
-void FreeByOwnWay(void* block) { return thread_counters.free_way(block); }
+void FreeByThreadFunction(void* block) {
+  return thread_counters.free_function(block);
+}
 
 // Every free reads these members, so no member that is written often shares
 // their cache line.
 struct alignas(64) {
   // How each free starts: the only thread's function, or the one that calls the
   // thread's own.
-  FreeWay way = FreeByOwnWay;
+  FreeFunction function = FreeByThreadFunction;
   // How registered threads free a block.
-  FreeWay of_registered = SeenFree;
+  FreeFunction of_registered = SeenFree;
   // Whether a free with a size is checked.
   bool are_seen = true;
 } frees;
 
-inline void CountedFree(void* block) { return frees.way(block); }
+inline void CountedFree(void* block) { return frees.function(block); }
 
 inline void CountedSizedFree(void* block, size_t size, int flags) {
   if (block == nullptr) return;
@@ -227,7 +229,7 @@ __attribute__((noinline)) void* NewWithLook(size_t size, bool may_throw) {
                              may_throw);
     CountCalls(1);
   }
-  return Looked(block, size);
+  return CheckNewBlock(block, size);
 }
 
 inline void* CountedNew(size_t size, bool may_throw) {
@@ -262,18 +264,18 @@ inline void CountedDelete(void* block, size_t size,
 
 }  // namespace
 
-void ChooseThreadFreeWay(ThreadCounters* counters) {
+void ChooseThreadFreeFunction(ThreadCounters* counters) {
   const bool is_registered =
       counters->state == ThreadCounters::State::kRegistered;
-  const FreeWay way =
+  const FreeFunction function =
       is_registered ? frees.of_registered : footprint_first_free;
   // A store without a change would take the cache line away from the thread.
-  if (counters->free_way == way) return;
-  __atomic_store_n(&counters->free_way, way, __ATOMIC_RELEASE);
+  if (counters->free_function == function) return;
+  __atomic_store_n(&counters->free_function, function, __ATOMIC_RELEASE);
 }
 
 // Frees of the only thread need no checks, unless blocks are recorded.
-void ChooseFreeWays() {
+void ChooseFreeFunctions() {
   const bool every_free_is_seen =
       kEveryCallIsSeen || process.sampling_interval_bytes == 0;
   frees.are_seen = every_free_is_seen || process.has_recorded_blocks ||
@@ -283,15 +285,17 @@ void ChooseFreeWays() {
   if (process.has_recorded_blocks) frees.of_registered = SampledFree;
 #endif
   if (every_free_is_seen) frees.of_registered = SeenFree;
-  frees.way = has_one_thread.load() ? frees.of_registered : FreeByOwnWay;
+  frees.function =
+      has_one_thread.load() ? frees.of_registered : FreeByThreadFunction;
   for (ThreadCounters* each = process.first_thread; each != nullptr;
        each = each->next) {
-    ChooseThreadFreeWay(each);
+    ChooseThreadFreeFunction(each);
   }
 }
 
 }  // namespace footprint::profiling_internal
 
+using footprint::profiling_internal::CheckNewBlock;
 using footprint::profiling_internal::Counted;
 using footprint::profiling_internal::CountedFree;
 using footprint::profiling_internal::CountedReallocation;
@@ -301,7 +305,6 @@ using footprint::profiling_internal::DelayNextLook;
 using footprint::profiling_internal::ForgetBlock;
 using footprint::profiling_internal::FreeUnregistered;
 using footprint::profiling_internal::kEveryCallIsSeen;
-using footprint::profiling_internal::Looked;
 using footprint::profiling_internal::NeedsLook;
 using footprint::profiling_internal::thread_counters;
 using footprint::profiling_internal::ThreadIsRegistered;
@@ -321,7 +324,7 @@ __attribute__((visibility("hidden"))) void* footprint_malloc_with_look(
       DelayNextLook(&thread_counters)) {
     return block;
   }
-  return Looked(block, size);
+  return CheckNewBlock(block, size);
 }
 
 #if defined(__x86_64__) && !defined(FOOTPRINT_COUNT_REQUESTED_BYTES)
@@ -376,7 +379,7 @@ void* calloc(size_t count, size_t size) noexcept {
     return nullptr;
   }
   if (NeedsLook(product)) {
-    return Looked(footprint_jemalloc_calloc(count, size), product);
+    return CheckNewBlock(footprint_jemalloc_calloc(count, size), product);
   }
   return footprint_jemalloc_calloc(count, size);
 }

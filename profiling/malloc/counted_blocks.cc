@@ -13,7 +13,7 @@ ThreadHeapCounters FindCountersOfEntryPoints() {
 }
 
 // Every free is counted in the same way, so there is nothing to choose.
-void ChooseFreeWays() {}
-void ChooseThreadFreeWay(ThreadCounters*) {}
+void ChooseFreeFunctions() {}
+void ChooseThreadFreeFunction(ThreadCounters*) {}
 
 }  // namespace footprint::profiling_internal

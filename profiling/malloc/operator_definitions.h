@@ -10,9 +10,10 @@
 //   FOOTPRINT_DEFINE_OPERATORS(NewBlock, DeleteBlock)
 //
 // Write the macro at the end of the source, outside namespaces, and only once
-// in a program: the language allows one replacement of these operators. A
-// program that only allocates never needs it. NewBlock may return null only if
-// `may_throw` is false. Threads, time and memory are those of the functions.
+// in a program: the language allows one replacement of these operators. Only a
+// program or library that wants its own operator new needs it. NewBlock may
+// return null only if `may_throw` is false. Threads, time and memory are those
+// of the functions.
 
 #ifndef FOOTPRINT_PROFILING_MALLOC_OPERATOR_DEFINITIONS_H_
 #define FOOTPRINT_PROFILING_MALLOC_OPERATOR_DEFINITIONS_H_

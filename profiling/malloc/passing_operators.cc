@@ -1,13 +1,15 @@
-// operator new and delete, and jemalloc's functions besides malloc, for the
-// preloaded agent. An allocator that a program is linked with may define them,
-// and they may not call malloc: tcmalloc's do not. Each call goes to the next
-// definition of the same form, and the blocks that an allocator returns are
-// counted.
+// Defines operator new and delete, and jemalloc's mallocx, rallocx, xallocx,
+// dallocx and sdallocx, for the preloaded agent. The program may be linked with
+// an allocator that defines them too and does not call malloc from them, like
+// tcmalloc. Each call goes to the next definition of the same form, and the
+// blocks that the allocator returns are counted.
 //
 // libstdc++'s operators call malloc, which counts. In this case, and if no
 // definition follows, the agent removes its names from the loader's table
-// before the program begins (own_exports.h). Calls of objects that were bound
-// to them earlier are passed on without a count.
+// before the program begins (own_exports.h). Objects that were bound to the
+// names earlier still call them. Such a call goes to libstdc++'s operator
+// without a count or, if no definition follows, to the next allocator's
+// memalign, realloc or free with a count.
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -24,7 +26,8 @@ namespace footprint::profiling_internal {
 namespace {
 
 // Returns the definition that follows the agent's, or null. It leaves no error
-// of the loader behind: the second call frees the error's text.
+// of the loader behind: the first dlerror returns the error, and the second
+// frees its text.
 void* FindDefinition(const char* name) {
   FindNextAllocator();
   void* const next = dlsym(RTLD_NEXT, name);
@@ -35,15 +38,17 @@ void* FindDefinition(const char* name) {
   return next;
 }
 
-// Returns whether the function returns blocks that no malloc has counted. There
-// is no such function if the C library's malloc serves the program.
+// Returns whether the function lies in the code of the next allocator. Such a
+// function need not call malloc and free, which would count. The code is empty
+// if the C library's malloc serves the program.
 bool IsNextAllocators(const void* function) {
   return reinterpret_cast<uintptr_t>(function) - next_allocator.code_begin <
          next_allocator.code_end - next_allocator.code_begin;
 }
 
-// Chooses between three functions of one type: the counting one, the next one
-// if it needs no count, and the one to use if nothing follows the agent.
+// Finds the `next` definition, and sets `way` to the function that serves the
+// calls: `without_next` if nothing follows the agent, `counting` if the next
+// function is the allocator's, and otherwise the next function itself.
 template <typename Function>
 void Choose(const char* name, Function counting, Function without_next,
             Function* next, Function* way) {
@@ -56,8 +61,8 @@ void Choose(const char* name, Function counting, Function without_next,
   }
 }
 
-// The meaning of the arguments after the size. jemalloc's flags are those of
-// its header: the alignment's exponent, and MALLOCX_ZERO.
+// The meaning of the arguments after the size. jemalloc's flags hold the base-2
+// logarithm of the alignment in the lowest six bits, and then MALLOCX_ZERO.
 struct Request {
   size_t alignment = 16;
   bool is_zero = false;
@@ -75,8 +80,8 @@ struct Request {
 
 // A function that takes a size and returns a block: a form of operator new, or
 // mallocx. `way` is the function that serves its calls; the first call finds
-// it. Only a weak reference of a C program reaches a function without a
-// successor, and there is no C++ exception to throw there.
+// it. If no definition follows, the caller is a C program with a weak
+// reference, so UseMemalign returns null and throws no exception.
 template <const char* kName, typename... Rest>
 class New {
  public:
@@ -125,7 +130,7 @@ class Delete {
   static inline Function next_ = nullptr;
 };
 
-// The two functions of jemalloc with other types.
+// rallocx and xallocx, whose types fit neither template.
 void* (*next_rallocx)(void*, size_t, int) = nullptr;
 size_t (*next_xallocx)(void*, size_t, size_t, int) = nullptr;
 
@@ -146,13 +151,14 @@ void* UseRealloc(void* block, size_t size, int) {
     return next_allocator.realloc(block, size);
   });
 }
+// Without a next xallocx no block can grow in place, so its size stays.
 size_t StayAsItIs(void* block, size_t, size_t, int) {
   return UsableSize(block);
 }
 void* (*way_of_rallocx)(void*, size_t, int) = nullptr;
 size_t (*way_of_xallocx)(void*, size_t, size_t, int) = nullptr;
 
-// The functions that this source defines.
+// The functions that this source defines, by their names in object files.
 constexpr const char* kNames[] = {"_Znwm",
                                   "_ZnwmRKSt9nothrow_t",
                                   "_ZnwmSt11align_val_t",

@@ -19,8 +19,8 @@
 // `process` must live as long as the call, whose thread calls `look`; the
 // result owns its texts. Not thread-safe, and only for a process without other
 // children: it becomes a subreaper, sets SIGCHLD to its default, and waits for
-// all of its children. Memory: 32 KiB and the ends of the strings. Time: the
-// program's, and about a millisecond.
+// all of its children. Memory: 32 KiB, and a pointer for each argument and
+// variable. Time: the program's, and about a millisecond.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_
 #define FOOTPRINT_PROFILING_MEASURING_FRESH_PROCESS_H_
@@ -36,7 +36,7 @@
 
 namespace footprint {
 
-// How many bytes of the end of standard error are kept.
+// The number of bytes that are kept from the end of standard error.
 inline constexpr size_t kStandardErrorTailBytes = 16384;
 
 struct FreshProcess {
@@ -47,7 +47,8 @@ struct FreshProcess {
   std::string working_folder;
   int time_limit_seconds = 300;
   // How long descendants may still run after the program has ended. Then they
-  // are killed and listed in ProcessEnd::survivors.
+  // are killed and listed in ProcessEnd::survivors. If this is 0, they are
+  // killed at once and not listed.
   int others_limit_seconds = 0;
   // If set, addresses differ from run to run; if not, they are the same.
   bool is_address_space_randomized = true;

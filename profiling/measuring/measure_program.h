@@ -11,8 +11,8 @@
 // before its own arguments; it need not write the second. It sees nothing of
 // the host except what it asks for: its name is the label's last part; its
 // folder is a new one of a fixed length in /tmp with links to the data files
-// under their given names; its environment has PATH, LANG=C, TZ=UTC and a
-// padding. fresh_process.h says what else is fixed.
+// under their given names; its environment has PATH, LANG=C, TZ=UTC, a padding
+// and the measurement's own variables. fresh_process.h says what else is fixed.
 //
 // A program that cannot write profiles is measured as it is if `memprof` is
 // given: memprof runs it and writes the profile. It is called with only its own

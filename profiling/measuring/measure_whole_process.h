@@ -29,12 +29,12 @@
 //   INCONCLUSIVE.
 // A remark has the arguments. A program that reports that no benchmark ran
 // (benchmark_count.h) is a failure.
-// (benchmark_count.h) is a failure.
 //
 // A program can still detect that it runs here: its standard streams are
 // /dev/null and a pipe, its folder is /tmp/footprint-XXXXXX, its parent is the
-// runner, its environment has only PATH, LANG, TZ and, if it is copied,
-// RUNFILES_DIR, and its group, if any, has our name.
+// runner, its environment has only PATH, LANG, TZ, the measurement's own
+// variables and, if it is copied, RUNFILES_DIR, and its group, if any, has our
+// name.
 //
 // The measurement must live as long as the call; the profile does not refer to
 // it. Not thread-safe: see fresh_process.h. Memory: some KiB. Time: the

@@ -9,8 +9,7 @@
 // folders that no runner uses any more, and nothing else.
 //
 // Owns the folder and its lock; the destructor removes both. Thread-compatible.
-// Memory: the path. Errors: kNotFound for a file that does not exist,
-// kInvalidArgument for one whose name is not allowed.
+// Memory: the path.
 
 #ifndef FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
 #define FOOTPRINT_PROFILING_MEASURING_MEASUREMENT_FOLDER_H_
@@ -47,14 +46,18 @@ class MeasurementFolder {
   FileDescriptor marker_;
 };
 
+// Removes the folders that runners of this user left when they were killed.
 void RemoveAbandonedFolders();
 
+// Links each file or folder into `folder` under its name. Returns kNotFound if
+// it does not exist, kInvalidArgument if the link cannot be made. The names are
+// not checked.
 absl::Status LinkData(const std::vector<DataFile>& data,
                       const std::string& folder);
 
 // Copies `executable` to NAME, and `runfiles` below NAME.runfiles, with links
 // resolved: an interpreter would resolve them, and keep this machine's path on
-// its heap.
+// its heap. Returns kInvalidArgument if a file cannot be copied.
 absl::Status CopyProgram(const std::string& executable, const std::string& name,
                          const std::vector<DataFile>& runfiles,
                          const std::string& folder);

@@ -1,4 +1,5 @@
-// Name, folder and environment of a program that is measured as it is.
+// Prepares a program that is measured unchanged: copies it, and chooses its
+// name, folder and environment.
 //
 //   absl::Status status = PrepareProgram(measurement, folder);
 //   const ProgramSetting setting = DescribeSetting(measurement, folder);
@@ -6,7 +7,8 @@
 //   process.environment = setting.environment;
 //   process.working_folder = setting.working_folder;
 //
-// A test of Bazel's runs as `bazel test` runs it; measure_program.h says how.
+// A Bazel test gets the folders and variables that `bazel test` gives it;
+// measure_program.h says which.
 //
 // Thread-safe for different folders; the setting owns its texts. Memory: the
 // texts. Time: that of copying the program and its files.
@@ -24,20 +26,24 @@ namespace footprint {
 
 struct ProgramSetting {
   std::string executable;  // absolute
-  std::string name;        // by which the program sees itself
+  std::string name;        // its argv[0]
   std::string working_folder;
   std::vector<std::string> environment;
 };
 
 // Copies the program and its run-time files into the folder, and makes the
-// folders of a test. kInvalidArgument: a file cannot be copied.
+// folders of a test. kInvalidArgument: a file cannot be copied, or a folder
+// cannot be made.
 absl::Status PrepareProgram(const ProgramMeasurement& measurement,
                             const std::string& folder);
 
+// Returns how to start the program that PrepareProgram has put into `folder`.
+// Reads and changes no file.
 ProgramSetting DescribeSetting(const ProgramMeasurement& measurement,
                                const std::string& folder);
 
-// Adds variables to `environment`; one that is there already is replaced.
+// Adds variables ("NAME=value") to `environment`, and replaces those that it
+// already has.
 void AddVariables(const std::vector<std::string>& variables,
                   std::vector<std::string>* environment);
 

@@ -1,8 +1,9 @@
-// The shared objects that are preloaded into a measured program, the agent's
-// and the one that counts copies, as bytes inside this program: so that the
-// program is one file, which may be copied anywhere.
+// Holds the bytes of the two shared objects that are preloaded into a measured
+// program: the agent, and the one that counts copies. They are inside this
+// program, so that it is one file, which may be copied anywhere.
 //
-//   absl::Status status = ReplaceFile(path, EmbeddedAgent());
+//   absl::Status status =
+//       ReplaceFile(path, EmbeddedAgent(), ToDisk::kNoFsync);
 //
 // Constants: thread-safe, valid until the process ends. Memory: pages of the
 // program's file, which the kernel reads when the bytes are used.

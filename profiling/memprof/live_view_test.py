@@ -60,7 +60,9 @@ class Screen:
         if final == "H":
             self.row, self.column = first - 1, numbers[1] - 1
         elif final == "A":
-            self.row = max(0, self.row - first)
+            self.row = max(0, self.row - max(first, 1))
+        elif final == "B":
+            self.row = min(self.rows - 1, self.row + max(first, 1))
         elif final == "K":
             assert first == 2 or (first == 0 and self.column == 0), parameters
             self.lines[self.row] = ""
@@ -112,6 +114,24 @@ class Screen:
                 self.put(text[at])
             at += 1
 
+    def resize(self, rows):
+        """As tmux and xterm: lines come back from the history, or go there."""
+        while self.rows < rows:
+            if self.history:
+                self.lines.insert(0, self.history.pop())
+                self.row += 1
+            else:
+                self.lines.append("")
+            self.rows += 1
+        while self.rows > rows:
+            if self.row < self.rows - 1:
+                self.lines.pop()
+            else:
+                self.history.append(self.lines.pop(0))
+                self.row -= 1
+            self.rows -= 1
+        self.top, self.bottom = 0, rows - 1
+
     def shown(self):
         return "\n".join(line.rstrip() for line in self.lines)
 
@@ -119,29 +139,77 @@ class Screen:
         return [line.rstrip() for line in self.history + self.lines]
 
 
-class Session:
-    """memprof on a terminal of its own, as a shell would start it."""
+def become_memprof(words, streams, variables):
+    """Runs memprof in place of this process, once the terminal's size is known."""
+    try:
+        # The parent has set the size once it has written this line.
+        sys.stdin.readline()
+        for name, number in (("stdout", 1), ("stderr", 2)):
+            if name in streams:
+                os.dup2(os.open(streams[name], os.O_WRONLY | os.O_CREAT), number)
+        environment = {**os.environ, "TERM": "xterm", **variables}
+        os.execve(MEMPROF, [MEMPROF, *words],
+                  {name: value for name, value in environment.items() if value is not None})
+    finally:
+        os._exit(99)
 
-    def __init__(self, *words, rows=ROWS, **streams):
+
+def wait_as_a_shell(start, numbers):
+    """Starts a job of its own in the foreground, tells its number, and ends as it does."""
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    job = os.fork()
+    if job == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        for number in (signal.SIGTTOU, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        start()
+    os.write(numbers, b"%d\n" % job)
+    os.close(numbers)
+    status = os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])
+    os._exit(status if status >= 0 else 128 - status)
+
+
+class Session:
+    """memprof on a terminal of its own, as a shell would start it. Without a shell it
+    leads the session, as ssh -t starts it. `process` is memprof's number."""
+
+    def __init__(self, *words, rows=ROWS, has_shell=True, variables=(), **streams):
         self.screen = Screen(rows)
-        self.most = ""
         self.said = ""
-        self.process, self.terminal = pty.fork()
-        if self.process == 0:
-            try:
-                # The parent has set the size once it has written this line.
-                sys.stdin.readline()
-                for name, number in (("stdout", 1), ("stderr", 2)):
-                    if name in streams:
-                        os.dup2(os.open(streams[name], os.O_WRONLY | os.O_CREAT), number)
-                os.execv(MEMPROF, [MEMPROF, *words])
-            finally:
-                os._exit(99)
-        self.resize(rows)
+        reading, writing = os.pipe()
+        self.leader, self.terminal = pty.fork()
+        if self.leader == 0:
+            os.close(reading)
+            def start():
+                become_memprof(words, streams, dict(variables))
+            if has_shell:
+                wait_as_a_shell(start, writing)
+            start()
+        os.close(writing)
+        with os.fdopen(reading) as numbers:
+            self.process = int(numbers.readline()) if has_shell else self.leader
+        self.set_size(rows)
         os.write(self.terminal, b"go\n")
         self.wait_for(lambda: "go" in self.said)
 
+    def state(self):
+        """Returns the letter that the kernel has for memprof's state, as R or T."""
+        text = pathlib.Path("/proc/%d/stat" % self.process).read_text()
+        return text.rpartition(")")[2].split()[0]
+
+    def press_control_z(self):
+        """The signal alone: typed, the kernel's terminal drops what it has not shown."""
+        os.killpg(self.process, signal.SIGTSTP)
+
     def resize(self, rows):
+        while select.select([self.terminal], [], [], 0)[0]:
+            self.read(0)
+        self.set_size(rows)
+        self.screen.resize(rows)
+
+    def set_size(self, rows):
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
 
     def read(self, seconds):
@@ -166,13 +234,16 @@ class Session:
 
     def end(self):
         """Returns the exit status of memprof."""
-        while self.read(100):
-            pass
+        deadline = time.monotonic() + 100
+        while self.read(1):
+            if time.monotonic() > deadline:
+                os.kill(self.process, signal.SIGKILL)
+                raise AssertionError("did not end: " + self.screen.shown())
         os.close(self.terminal)
-        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+        return os.waitstatus_to_exitcode(os.waitpid(self.leader, 0)[1])
 
 
-# Holds 20 MiB and prints lines until the file is there.
+# Holds 20 MiB and prints lines until the file is there; none while FILE.pause is.
 PROGRAM = '''
 import os, sys, time
 def hold():
@@ -180,9 +251,11 @@ def hold():
 held = hold()
 number = 0
 while not os.path.exists(sys.argv[1]):
+    time.sleep(0.05)
+    if os.path.exists(sys.argv[1] + ".pause"):
+        continue
     print("line", number, flush=True)
     number += 1
-    time.sleep(0.05)
 print("last", number, flush=True)
 '''
 
@@ -196,9 +269,9 @@ class LiveViewTest(unittest.TestCase):
         self.script.write_text(PROGRAM)
         self.stop = self.folder / "stop"
 
-    def start(self, *options, rows=ROWS, **streams):
+    def start(self, *options, **settings):
         return Session("--live", *options, "/usr/bin/python3", str(self.script),
-                       str(self.stop), rows=rows, **streams)
+                       str(self.stop), **settings)
 
     def is_drawn(self, session):
         shown = session.screen.shown()
@@ -267,16 +340,103 @@ class LiveViewTest(unittest.TestCase):
 
     def test_a_stopped_program_gives_the_terminal_back(self):
         session = self.start()
-        session.wait_for(lambda: self.is_drawn(session))
-        os.kill(session.process, signal.SIGTSTP)
-        session.wait_for(lambda: "memprof: live" not in session.screen.shown())
-        self.assertEqual(session.screen.bottom, ROWS - 1)
-        os.kill(session.process, signal.SIGCONT)
+        for _ in range(2):
+            session.wait_for(lambda: self.is_drawn(session))
+            session.press_control_z()
+            session.wait_for(lambda: session.state() == "T")
+            session.wait_for(lambda: "memprof: live" not in session.screen.shown())
+            self.assertEqual(session.screen.bottom, ROWS - 1)
+            os.killpg(session.process, signal.SIGCONT)
         session.wait_for(lambda: self.is_drawn(session))
         self.stop.touch()
         self.assertEqual(session.end(), 0)
         self.assert_restored(session.screen)
         self.assert_nothing_is_lost(session.screen)
+
+    def test_control_z_stops_nothing_where_nobody_could_continue_it(self):
+        session = self.start(has_shell=False)
+        session.wait_for(lambda: self.is_drawn(session))
+        session.press_control_z()
+        session.wait_for(lambda: "memprof: live" not in session.screen.shown())
+        session.wait_for(lambda: self.is_drawn(session))
+        self.stop.touch()
+        self.assertEqual(session.end(), 0)
+        self.assert_restored(session.screen)
+        self.assert_nothing_is_lost(session.screen)
+
+    def test_an_ignored_control_z_stays_ignored(self):
+        before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+        session = self.start()
+        signal.signal(signal.SIGTSTP, before)
+        session.wait_for(lambda: self.is_drawn(session))
+        entered = session.said.count("\x1b[1;")
+        os.kill(session.process, signal.SIGTSTP)
+        lines = session.said.count("line")
+        session.wait_for(lambda: session.said.count("memprof: live") > 5)
+        self.assertGreater(session.said.count("line"), lines)
+        self.assertEqual(session.said.count("\x1b[1;"), entered)
+        self.stop.touch()
+        self.assertEqual(session.end(), 0)
+
+    def test_another_size_loses_nothing(self):
+        pause = pathlib.Path(str(self.stop) + ".pause")
+        session = self.start()
+        session.wait_for(lambda: "line 60" in session.said and self.is_drawn(session))
+        for rows in (50, 20):
+            pause.touch()
+            drawn = session.said.count("memprof: live")
+            session.wait_for(lambda: session.said.count("memprof: live") > drawn + 1)
+            session.resize(rows)
+            session.wait_for(lambda: session.screen.bottom < rows - 1)
+            session.wait_for(lambda: self.is_drawn(session))
+            self.assertEqual(session.screen.shown().count("memprof: live"), 1)
+            pause.unlink()
+            more = session.said.count("line") + 2 * rows
+            session.wait_for(lambda: session.said.count("line") > more)
+        self.stop.touch()
+        self.assertEqual(session.end(), 0)
+        self.assert_restored(session.screen)
+        self.assert_nothing_is_lost(session.screen)
+
+    def test_a_slow_terminal_that_does_not_block_is_restored(self):
+        self.script.write_text(PROGRAM.replace("print(\"last\", number, flush=True)", """
+os.set_blocking(1, False)
+try:
+    while True: os.write(1, b"x")
+except BlockingIOError:
+    pass
+"""))
+        session = self.start()
+        session.wait_for(lambda: self.is_drawn(session))
+        children = pathlib.Path("/proc/%d/task/%d/children" % (session.process, session.process))
+        self.assertTrue(children.read_text())
+        self.stop.touch()
+        while children.read_text():
+            time.sleep(0.1)
+        # memprof gives the terminal back now, whose buffer is full.
+        time.sleep(1)
+        self.assertEqual(session.end(), 0)
+        self.assert_restored(session.screen)
+
+    def test_a_terminal_without_a_cursor_gets_no_view(self):
+        self.stop.touch()
+        for kind in ("dumb", "", None):
+            session = self.start(variables={"TERM": kind})
+            self.assertEqual(session.end(), 0)
+            self.assertIn("memprof: --live shows nothing: TERM is ", session.said)
+            self.assertNotIn("\x1b7", session.said)
+
+    def test_a_quiet_run_finds_no_names(self):
+        for words in (["/usr/bin/python3", "-c", "print('done')"],
+                      ["/bin/sh", "-c", "exec /usr/bin/printf 'done\n'"]):
+            session = Session("--quiet", *words)
+            self.assertEqual(session.end(), 0)
+            self.assertEqual(session.said.replace("\r", ""), "go\ndone\n")
+        # What a program became by exec may end at once, too.
+        session = Session("--quiet", "/bin/sh", "-c",
+                          "exec /usr/bin/python3 -c 'import os; os._exit(0)'")
+        self.assertEqual(session.end(), 0)
+        self.assertIn("peak heap", session.said)
 
     def test_without_a_terminal_the_program_runs_without_the_view(self):
         self.stop.touch()

@@ -4,10 +4,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,6 +26,8 @@
 #include "footprint/profiling/memprof/run_with_agent.h"
 #include "footprint/profiling/memprof/source_lines.h"
 #include "footprint/profiling/memprof/try_container_limit.h"
+#include "footprint/profiling/records/measured_process.h"
+#include "footprint/profiling/records/measured_run.pb.h"
 #include "footprint/profiling/reports/csv_report.h"
 #include "footprint/profiling/reports/json_report.h"
 #include "footprint/profiling/reports/memory_profile_report.h"
@@ -47,12 +51,15 @@ int Judge(const MeasuredRun& run, int64_t limit_bytes) {
   return judgement.exit_status;
 }
 
+std::vector<std::string> OutputPaths(const MemprofOptions& options) {
+  return {options.record_path,     options.json_path,    options.pprof_path,
+          options.speedscope_path, options.csv_path,     options.proto_path,
+          options.page_path,       options.markdown_path};
+}
+
 // Runs before the program, so that a mistyped path loses no run.
 absl::Status CheckOutputs(const MemprofOptions& options) {
-  for (const std::string& path :
-       {options.record_path, options.json_path, options.pprof_path,
-        options.speedscope_path, options.csv_path, options.proto_path,
-        options.page_path, options.markdown_path}) {
+  for (const std::string& path : OutputPaths(options)) {
     if (path.empty()) continue;
     absl::Status status = CheckOutputFile(path);
     if (!status.ok()) return status;
@@ -156,15 +163,28 @@ MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
 }
 
 // Returns whether the program ended by a signal or by _exit, so that its own
-// account of it may be missing.
-bool EndedAtOnce(const MeasuredRun& run) {
-  return run.signal_number() != 0 ||
-         (run.images_size() > 0 &&
-          run.images(0).end() != MeasuredImage::EXITED);
+// account of it may be missing. What it became by exec is the program, too.
+bool EndedAtOnce(const AgentRunEnd& end) {
+  if (end.signal_number != 0) return true;
+  const MeasuredImage* last = nullptr;
+  for (const MeasuredProcess& each : end.processes) {
+    const MeasuredImage& image = each.figures;
+    if (last == nullptr || (image.process_id() == last->process_id() &&
+                            image.image() > last->image())) {
+      last = &image;
+    }
+  }
+  return last != nullptr && last->end() != MeasuredImage::EXITED;
+}
+
+bool WritesSomething(const MemprofOptions& options) {
+  const std::vector<std::string> paths = OutputPaths(options);
+  return options.limit_bytes.has_value() || options.tries_container ||
+         std::any_of(paths.begin(), paths.end(),
+                     [](const std::string& path) { return !path.empty(); });
 }
 
 void ShowReport(const MeasuredRun& run, const MemprofOptions& options) {
-  if (options.is_quiet && !EndedAtOnce(run)) return;
   std::cerr << "\nmemprof: " << options.run.arguments[0] << "\n"
             << TextReport(run, TextOptionsFor(run, options, STDERR_FILENO));
 }
@@ -199,9 +219,14 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   if (!status.ok()) return status;
   absl::StatusOr<AgentRunEnd> end = RunProgram(options);
   if (!end.ok()) return end.status();
+  const bool is_shown = !options.is_quiet || EndedAtOnce(*end);
+  // Finding names takes seconds, for nobody.
+  if (!is_shown && !end->processes.empty() && !WritesSomething(options)) {
+    return end->exit_status;
+  }
   MeasuredRun run = NamedRun(options, *end);
   if (options.tries_container) TryContainerLimit(options.run, &run);
-  ShowReport(run, options);
+  if (is_shown) ShowReport(run, options);
   const int program_status =
       run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.

@@ -162,7 +162,7 @@ absl::Status SetStages(absl::string_view value, AgentRun* run) {
   return absl::OkStatus();
 }
 
-// Samples a second; empty: the usual number.
+// Sets the samples a second; an empty value means 100.
 absl::Status SetProcessorRate(absl::string_view value, AgentRun* run) {
   double rate = 100;
   if (!value.empty() &&
@@ -319,10 +319,17 @@ void SetDefaultThresholds(MemprofOptions* options) {
   }
 }
 
-// Takes the words that are left once the options were read.
+// Reads the words after the options: the program with its arguments, or the
+// second record of --compare.
 absl::Status SetWords(const std::vector<std::string>& words,
                       MemprofOptions* options) {
   if (!options->compare_before_path.empty()) {
+    if (options->is_live || options->is_quiet) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options->is_live ? "--live shows a program that runs"
+                           : "--quiet leaves out a program's report",
+          ", and --compare runs nothing: leave one of the two out"));
+    }
     if (words.size() != 1) {
       return absl::InvalidArgumentError(
           "compare which runs? For example: memprof --compare=before.run "

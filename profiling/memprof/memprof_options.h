@@ -29,12 +29,13 @@ struct MemprofOptions {
   std::string compare_after_path;
   AgentRun run;
 
-  // What the program holds is shown while it runs.
+  // If set, what the program holds is shown while it runs.
   bool is_live = false;
-  // The report is shown only if the program did not end by itself.
+  // If set, the report is shown only if the program did not end by itself.
   bool is_quiet = false;
+  // The limit to judge by; without it nothing is judged.
   std::optional<int64_t> limit_bytes;
-  // The program runs once more inside the container limit.
+  // If set, the program runs once more inside the recommended container limit.
   bool tries_container = false;
   // Files to write; not written if empty.
   std::string record_path;
@@ -58,7 +59,7 @@ struct MemprofOptions {
   bool is_reduced = false;
 };
 
-// Returns kInvalidArgument if a word is wrong.
+// Returns kInvalidArgument if a word is wrong or missing.
 absl::StatusOr<MemprofOptions> ParseMemprofOptions(int argc,
                                                    const char* const* argv);
 

@@ -93,6 +93,10 @@ TEST(MemprofOptionsTest, AViewIsOfAProgramThatRuns) {
   ExpectRefused({"--live=2", "x"}, "--live has no value");
   ExpectRefused({"--quiet=yes", "x"}, "--quiet has no value");
   ExpectRefused({"--live", "--from=old.run"}, "--from runs nothing");
+  ExpectRefused({"--live", "--compare=old.run", "new.run"},
+                "--live shows a program that runs, and --compare runs nothing");
+  ExpectRefused({"--compare=old.run", "--quiet", "new.run"},
+                "--quiet leaves out a program's report, and --compare runs");
 }
 
 TEST(MemprofOptionsTest, WhatIsRefusedNamesItsOption) {

@@ -31,6 +31,7 @@
 #include "footprint/base/text/exec_strings.h"
 #include "footprint/profiling/memprof/embedded_agent.h"
 #include "footprint/profiling/records/process_record.h"
+#include "footprint/profiling/records/running_images.h"
 #include "footprint/profiling/records/stack_tallies_record.h"
 #include "footprint/profiling/records/stage_record.h"
 #include "footprint/profiling/resident/process_children.h"
@@ -303,16 +304,6 @@ absl::StatusOr<pid_t> Start(const AgentRun& run, const RunFolder& folder,
   return process;
 }
 
-// Returns whether the process has not become another program since.
-bool IsLastImage(const MeasuredProcess& process,
-                 const std::vector<MeasuredProcess>& processes) {
-  return std::none_of(
-      processes.begin(), processes.end(), [&](const MeasuredProcess& other) {
-        return other.figures.process_id() == process.figures.process_id() &&
-               other.figures.image() > process.figures.image();
-      });
-}
-
 // Samples what the run needs of the machine: frequently its processes and their
 // resident sets, less often its graphics memory.
 class MachineWatch {
@@ -476,9 +467,9 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   MachineWatch watch(*process, run, folder, std::move(graphics));
   if (run.on_begin != nullptr) run.on_begin(folder.path());
   status = Wait(*process, &watch, &end);
+  end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   if (run.on_end != nullptr) run.on_end();
   if (!status.ok()) return status;
-  end.wall_time_ns = MonotonicTimeNs() - begin_ns;
   watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
@@ -488,12 +479,7 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   if (run.children_are_recorded) {
     FindUnseen(std::max(own_mark_bytes, watch.peak_process_bytes()), &end);
   }
-  for (MeasuredProcess& each : end.processes) {
-    if (!each.figures.has_totals() && IsLastImage(each, end.processes) &&
-        kill(each.figures.process_id(), 0) == 0) {
-      each.figures.set_end(MeasuredImage::RUNS_ON);
-    }
-  }
+  MarkRunning(&end.processes);
   return end;
 }
 

@@ -6,17 +6,20 @@
 //   absl::StatusOr<AgentRunEnd> end = RunWithAgent(run);
 //
 // The program has this process's standard input, output and error, folder,
-// environment and limits; only LD_PRELOAD and the folder of records are added.
-// Signals that would end this process are passed on to the program, so that it
-// may end in order. Children that outlive the program are not waited for: their
-// figures are those at the program's end.
+// environment and limits; only LD_PRELOAD and the variables FOOTPRINT_MEMPROF_*
+// are set, and GLIBC_TUNABLES if LD_AUDIT is set. Signals that would end this
+// process are passed on to the program, so that it may end in order. Children
+// that outlive the program are not waited for: their figures are those at the
+// program's end.
 //
 // Not thread-safe: signal handlers belong to the process. Owns a folder below
 // TMPDIR (or /tmp) during the call. Memory: 4 KiB for each process of the
 // program. Time: the program's, and a sample of its processes every 10 ms.
-// Errors: kInternal, kResourceExhausted and the file errors of the folder;
-// kFailedPrecondition, before the program starts, if the folder's mount forbids
-// loading code (noexec).
+// Errors: kInternal, kResourceExhausted, the file errors of the folder and the
+// program, and the errors of ReadRecords. Before the program starts,
+// kInvalidArgument if TMPDIR's path has a character that LD_PRELOAD cannot
+// hold, such as a space or colon, and kFailedPrecondition if the folder's mount
+// forbids loading code (noexec).
 
 #ifndef FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
 #define FOOTPRINT_PROFILING_MEMPROF_RUN_WITH_AGENT_H_
@@ -57,7 +60,8 @@ struct AgentRun {
 };
 
 struct AgentRunEnd {
-  // How the program itself ended; one of the two is set.
+  // How the program itself ended: `signal_number` is 0 unless a signal ended
+  // it.
   int exit_status = 0;
   int signal_number = 0;
   int64_t begin_unix_time_ns = 0;

@@ -1,13 +1,14 @@
-// A WholeProcessWatch that is asked at any rate and looks as often as it may
-// cost: it spends no more than a twentieth of a processor.
+// Looks through a WholeProcessWatch as often as that may cost, however often it
+// is asked. As a rule it spends at most a twentieth of a processor.
 //
 //   PacedWatch paced(/*group=*/nullptr);  // of what this process starts
 //   while (runs) paced.Look();            // every millisecond
 //   paced.watch().peak().resident_bytes;
 //
-// It looks at least ten times a second, and at least once in each tenth of the
-// time since its begin: a program that ends after a few milliseconds is looked
-// at, too.
+// It looks ten times a second even if a look then costs more, and more often in
+// the beginning: the first pauses are a millisecond or a tenth of the time
+// since the construction. So it also sees a program that ends after a few
+// milliseconds.
 //
 // Owns the watch; the group, if any, must outlive it. Thread-compatible. Memory
 // and time of a look: the watch's.
@@ -24,7 +25,7 @@ namespace footprint {
 
 class PacedWatch {
  public:
-  // Watches the descendants of this process.
+  // Watches the descendants of this process, and `group` unless it is null.
   explicit PacedWatch(const MemoryGroup* group);
 
   // Looks, unless it is too early; returns whether it looked.

@@ -83,14 +83,14 @@ ResidentCounts ReadShares(int process_id, const ResidentCounts& counts) {
 }
 
 std::set<int> FindDescendants(int ancestor_id) {
-  std::vector<int> unlooked;
-  AppendChildProcesses(ancestor_id, &unlooked);
+  std::vector<int> unvisited;
+  AppendChildProcesses(ancestor_id, &unvisited);
   std::set<int> descendants;
-  while (!unlooked.empty()) {
-    const int process_id = unlooked.back();
-    unlooked.pop_back();
+  while (!unvisited.empty()) {
+    const int process_id = unvisited.back();
+    unvisited.pop_back();
     if (!descendants.insert(process_id).second) continue;
-    AppendChildProcesses(process_id, &unlooked);
+    AppendChildProcesses(process_id, &unvisited);
   }
   return descendants;
 }

@@ -1,4 +1,5 @@
-// Parses the two flags of every measured program.
+// Parses the two flags of every measured program, and writes the files that
+// they name.
 //
 //   absl::StatusOr<footprint::MemoryOutputs> outputs =
 //       footprint::TakeMemoryOutputFlags(&argc, argv);

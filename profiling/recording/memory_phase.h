@@ -10,14 +10,15 @@
 //
 // Phases nest. A phase that is entered again inside the same phase is the same
 // phase: its peak is the highest of its peaks, and its volume their sum. Phases
-// cost nothing and record nothing unless a profile is being made
+// record nothing, and cost little, unless a profile is being made
 // (benchmark_main, program_profile) or memprof measures the program.
 //
 // Thread-safety: any thread may enter phases; nesting is tracked for each
 // thread separately. The bytes are those of the whole process. Memory: none on
 // the heap, so a phase does not measure itself. Time: microseconds at the begin
 // and at the end. At most 256 different phases are recorded; later ones are
-// left out, and `UnrecordedPhaseCount()` counts them.
+// left out, and `UnrecordedPhaseCount()` counts them. While a profile is being
+// made, at most 32 may be open at once; one more ends the process.
 
 #ifndef FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
 #define FOOTPRINT_PROFILING_RECORDING_MEMORY_PHASE_H_
@@ -33,10 +34,10 @@ namespace footprint {
 class MemoryPhase {
  public:
   enum class Around {
-    // Phases that this thread enters are inside.
+    // Phases that this thread enters until the end are inside this one.
     kThisThread,
-    // Phases of all threads are inside, unless they are inside another phase.
-    // This phase itself is only inside another phase of this kind.
+    // Phases of all threads are inside this one, unless they are inside another
+    // phase. This phase itself is only inside another phase of this kind.
     kEveryThread,
   };
 
@@ -46,8 +47,8 @@ class MemoryPhase {
   MemoryPhase(const MemoryPhase&) = delete;
   MemoryPhase& operator=(const MemoryPhase&) = delete;
 
-  // Ends the phase before the object is destroyed. Phases must end in the
-  // reverse order of their beginning.
+  // Ends the phase before the object is destroyed; a second call does nothing.
+  // Phases must end in the reverse order of their beginning.
   void End();
 
  private:
@@ -67,8 +68,8 @@ struct RecordedMemoryPhase {
   int parent = -1;
   // The number of visits that are still open; `bytes` lacks what they needed.
   int open_count = 0;
-  // If it was entered more than once, peaks are the highest, and volumes and
-  // growth the sum.
+  // If the phase was entered more than once, each peak is the highest of its
+  // visits, and volumes and growth are sums.
   HeapPhaseBytes bytes;
 };
 

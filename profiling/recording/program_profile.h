@@ -13,8 +13,9 @@
 //   }
 //
 // Link the program with `malloc = "//profiling:exact_heap"`, and measure it
-// with the rule `memory_profile` or with --memory_profile_out=FILE. Without
-// that flag nothing is recorded or written, and the program runs as usual.
+// with the rule `memory_profile`, with --memory_profile_out=FILE or with
+// --memory_samples_out=FILE. Without these flags nothing is recorded or
+// written, and the program runs as usual.
 //
 // The whole run is measured from the first allocation before main. The phase
 // "startup" has the memory that the process holds before its own work begins:
@@ -60,10 +61,11 @@ class ProgramProfile {
   // Returns whether a profile was asked for.
   bool IsWanted() const;
 
-  // Ends the measurement and writes the requested files. Returns
-  // kInvalidArgument if a flag named no file; kFailedPrecondition if the
-  // program's allocations are not counted, a phase is still open, or there were
-  // more than 256 phases; otherwise the errors of memory_profile_file.h.
+  // Ends the measurement and writes the requested files. Call it once. Does
+  // nothing if no file is wanted. Returns kInvalidArgument if a flag named no
+  // file; kFailedPrecondition if the program's allocations are not counted, a
+  // phase is still open, or there were more than 256 phases; otherwise the
+  // errors of memory_profile_file.h.
   absl::Status Write();
 
  private:

@@ -6,9 +6,9 @@
 //   const CallTree::Node& call = tree->nodes[i];
 //
 // Plain values, which outlive the reader. Thread-safe. Memory: in proportion to
-// the file's entries, not to its size, since it is sparse. Errors: the file's,
-// and kInvalidArgument for indices out of range, so that users need not check
-// them.
+// the file's entries, not to its size, since it is sparse. Errors: those of
+// RecordFileReader, and kInvalidArgument for indices out of range, so that
+// users need not check them.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_
 #define FOOTPRINT_PROFILING_RECORDS_CALL_TREE_H_

@@ -6,9 +6,9 @@
 //   growth->sites[i].floor_bytes.back();  // the last window of sites.sites[i]
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: 400 bytes a site. Errors: the file's, and
-// kInvalidArgument for a file of another version, or one that is cut short or
-// damaged.
+// Thread-safe. Memory: 400 bytes a site. Errors: those of FileError, kDataLoss
+// for a file that is cut short, and kInvalidArgument for a file of another
+// version or a damaged one.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_GROWTH_PROFILE_H_
@@ -35,7 +35,7 @@ struct GrowthProfile {
 
   // The time at which each window began. The last window is not over.
   std::vector<int64_t> begin_time_ns;
-  // The sites, with the indices of the profile of sites.
+  // sites[i] is the history of site i of the SiteProfile.
   std::vector<Site> sites;
 };
 

@@ -39,13 +39,15 @@ constexpr char kObjectsSuffix[] = ".objects";
 constexpr char kPythonSuffix[] = ".python";
 constexpr char kStagesSuffix[] = ".stages";
 
-// Returns the text up to its null, or up to the end of the array.
+// Returns the text before its null character, or the whole array if it has
+// none.
 template <size_t capacity>
 std::string Text(const char (&text)[capacity]) {
   return std::string(text, strnlen(text, capacity));
 }
 
 std::vector<std::string> CommandLine(const ProcessRecord& record) {
+  // The file may be damaged, so the size is checked.
   const int32_t size =
       std::clamp<int32_t>(record.command_line_size, 0,
                           static_cast<int32_t>(sizeof(record.command_line)));
@@ -100,8 +102,8 @@ void SetFigures(const ProcessRecord& record, MeasuredImage* image) {
   if (image->has_totals()) SetTotals(record, image);
 }
 
-// Reads the list of loaded objects. Without the file, because the process did
-// not end by exit, the list stays empty.
+// Reads the list of loaded objects. The list stays empty if there is no file,
+// because the process did not end by exit.
 void ReadObjectList(const std::string& path, MeasuredProcess* process) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return;
@@ -124,6 +126,8 @@ absl::Status ReadSamples(const std::string& path, const char* content,
   return absl::OkStatus();
 }
 
+// Reads the growth of the sites, which must be known, unless it was not
+// recorded.
 absl::Status ReadGrowth(const std::string& path, MeasuredProcess* process) {
   absl::StatusOr<GrowthProfile> growth = ReadGrowthProfile(
       absl::StrCat(absl::StripSuffix(path, kRecordSuffix), ".", kGrowthContent),
@@ -183,9 +187,9 @@ absl::StatusOr<std::vector<std::string>> RecordPaths(
 
 }  // namespace
 
-// Reads one record. Returns nothing if the process was killed in its first
-// microseconds, is just starting, or found no room, which its parent's record
-// counts.
+// Reads one record. Returns nothing if the file is empty or has no magic number
+// yet: the process was killed in its first microseconds, is just starting, or
+// found no room for its record. Its parent's record counts the last case.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path) {
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
@@ -197,6 +201,7 @@ absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
         " bytes, not ", sizeof(ProcessRecord)));
   }
   auto record = std::make_unique<ProcessRecord>();
+  // The members are atomic, but no other thread sees this copy.
   std::memcpy(static_cast<void*>(record.get()), bytes->data(), bytes->size());
   if (record->magic == 0) return std::nullopt;
   if (record->magic != kRecordMagic) {

@@ -7,9 +7,10 @@
 // Processes may still run and write; then the figures are those of the moment.
 //
 // Plain values: the files are closed again and may be deleted. Thread-safe.
-// Memory: 4 KiB a process. Errors: kNotFound for a folder that cannot be
-// listed; kInvalidArgument for a file that is not a record, is of another
-// version, or is cut short.
+// Memory: 4 KiB a process. Errors: those of FileError for a folder that cannot
+// be listed or a file that cannot be read; kInvalidArgument for a file that is
+// not a record, is of another version or is damaged; kInvalidArgument or
+// kDataLoss for a file that is cut short.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
 #define FOOTPRINT_PROFILING_RECORDS_MEASURED_PROCESS_H_
@@ -49,8 +50,8 @@ struct MeasuredProcess {
   // Index of the stage at the peak in the figures' stages. Sites and points use
   // the same indices.
   uint32_t peak_stage = 0;
-  // The recent peak was restarted (published_heap.h), so the sites' figures at
-  // it are other ones than those at the peak.
+  // True if the recent peak was restarted (published_heap.h), so that the
+  // sites' figures at the recent peak are not those at the peak.
   bool has_recent_peak = false;
   // The samples; not set if nothing was sampled.
   std::optional<StackTallies> processor_time;
@@ -62,7 +63,8 @@ absl::StatusOr<std::vector<MeasuredProcess>> ReadRecords(
     const std::string& folder);
 
 // Reads the record of one process image, a file FOLDER/PID.IMAGE.record, and
-// what lies beside it. Not set if the process has only begun to write it.
+// what lies beside it. Returns nothing if the process has only begun to write
+// the record, or found no room for it.
 absl::StatusOr<std::optional<MeasuredProcess>> ReadRecord(
     const std::string& path);
 

@@ -8,8 +8,8 @@
 //                             node.python_instruction);
 //
 // The process may still run and write. Plain values: the file is closed again.
-// Thread-safe. Memory: in proportion to the file's entries. Errors: the file's,
-// and kInvalidArgument for a file of another version or a damaged one.
+// Thread-safe. Memory: in proportion to the file's entries. Errors: those of
+// RecordFileReader.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_
 #define FOOTPRINT_PROFILING_RECORDS_PYTHON_CODES_H_

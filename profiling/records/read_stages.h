@@ -8,9 +8,10 @@
 //   }
 //
 // The process may still run and write. The file is closed again. Thread-safe.
-// Memory: 300 bytes a stage. Errors: the file's, and kInvalidArgument for a
-// file of another version, or one that is cut short or damaged. Parents always
-// stand before their children, so users need not check that.
+// Memory: 300 bytes a stage. Errors: those of FileError, kDataLoss for a file
+// that is cut short, and kInvalidArgument for a file of another version or a
+// damaged one. Parents always stand before their children, so users need not
+// check that.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
 #define FOOTPRINT_PROFILING_RECORDS_READ_STAGES_H_
@@ -30,8 +31,8 @@ struct StagePeak {
 };
 
 // Adds the stages to `image`, of which the first stands for no stage. Adds
-// notes in words about ends without a begin, stages that were left open, and
-// stages that found no room.
+// notes in words about ends of stages that were not open, stages that were left
+// open, and stages that found no room.
 absl::Status ReadStages(const std::string& path, const StagePeak& process_peak,
                         MeasuredImage* image);
 

@@ -8,8 +8,9 @@
 //                                             site_count, kMaxSites);
 //
 // Owns the open file. Thread-compatible. Memory: the path; an array is read
-// into memory that the caller owns, for `count` entries. Errors: the file's,
-// and kInvalidArgument for a file of another version or a damaged one.
+// into memory that the caller owns, for `count` entries. Errors: those of
+// FileError, kDataLoss for a file that is cut short, and kInvalidArgument for a
+// file of another version or a damaged one.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
 #define FOOTPRINT_PROFILING_RECORDS_RECORD_FILE_READER_H_
@@ -30,8 +31,9 @@ class RecordFileReader {
  public:
   explicit RecordFileReader(const std::string& path);
 
-  // Reads `size_bytes` from the file's begin, whose first eight bytes must be
-  // `magic`. `content` names the kind of record for errors.
+  // Reads `size_bytes` from the beginning of the file, whose first eight bytes
+  // must be `magic`. Call it first, since it reports that the file could not be
+  // opened. `content` names the kind of record for errors.
   absl::Status ReadHead(uint64_t magic, absl::string_view content,
                         size_t size_bytes, void* head) const;
 

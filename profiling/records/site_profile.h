@@ -9,9 +9,9 @@
 //
 // The process may still run and write. Plain values: the file is closed again.
 // Thread-safe. Memory: in proportion to the file's entries, not to its size,
-// since it is sparse. Errors: the file's, and kInvalidArgument for a file of
-// another version, one that is cut short, or indices out of range, so that
-// users need not check them.
+// since it is sparse. Errors: those of FileError, kDataLoss for a file that is
+// cut short, and kInvalidArgument for a file of another version or indices out
+// of range, so that users need not check them.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
 #define FOOTPRINT_PROFILING_RECORDS_SITE_PROFILE_H_
@@ -68,8 +68,9 @@ struct SiteProfile {
   std::vector<Point> timeline;
 };
 
-// The numbers are those of the process's last peak and recent peak
-// (published_heap.h), as its record counts them.
+// Reads the file. The numbers are those of the process's last peak and recent
+// peak (published_heap.h), as its record counts them. If every allocation was
+// recorded, the numbers in the file count instead.
 absl::StatusOr<SiteProfile> ReadSiteProfile(const std::string& path,
                                             uint64_t peak_number,
                                             uint64_t recent_peak_number = 0);

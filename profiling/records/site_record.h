@@ -50,7 +50,8 @@ struct SiteRecord {
   // How many allocations were sampled.
   int64_t sample_count;
   // The number of the recent peak (published_heap.h) that the next figure
-  // belongs to, if the site has changed since: else it is the live one.
+  // belongs to. If it is not the last one, the site has not changed since, and
+  // its live bytes are those at the recent peak.
   uint64_t recent_peak_number;
   int64_t at_recent_peak_bytes;
 };
@@ -82,7 +83,7 @@ struct SiteFile {
   std::atomic<uint32_t> is_full;
   // The least number of nanoseconds between two time points.
   std::atomic<int64_t> time_resolution_ns;
-  // As peak_number and peak_live_bytes, of the recent peak.
+  // The same two figures for the recent peak.
   std::atomic<uint64_t> recent_peak_number;
   std::atomic<int64_t> recent_peak_live_bytes;
   alignas(4096) TimePoint time_points[kMaxTimePoints];

@@ -1,5 +1,5 @@
-// An agent's samples, added up by stack of calls, as values. Reads the file
-// that the agent wrote (stack_tallies_record.h).
+// Reads an agent's samples, added up by call stack, thread and stage, from the
+// file that the agent wrote (stack_tallies_record.h).
 //
 //   absl::StatusOr<StackTallies> copies =
 //       ReadStackTallies("1234.0.copies", "copies");
@@ -11,7 +11,8 @@
 // the file may be deleted. Thread-safe. Memory: in proportion to the file's
 // entries, not to its size, since it is sparse. Errors: the file's, and
 // kInvalidArgument for a file of another version, one that is cut short or
-// damaged, or indices out of range, so that users need not check them.
+// damaged, or indices of nodes or modules out of range, so that users need not
+// check these. Numbers of threads and stages are not checked.
 
 #ifndef FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_
 #define FOOTPRINT_PROFILING_RECORDS_STACK_TALLIES_H_
@@ -42,9 +43,9 @@ struct StackTallies {
   // The mean distance of two samples, in the unit of the first amount; for
   // processor time, in nanoseconds.
   int64_t sampling_interval = 0;
-  // True if some stacks found no room.
+  // True if some stacks did not fit into the file.
   bool is_incomplete = false;
-  int missed_thread_count = 0;
+  int missed_thread_count = 0;  // threads that could not be sampled
   CallTree tree;
   std::vector<Tally> tallies;
 };

@@ -40,7 +40,7 @@ struct StageRecord {
   char name[152];
   StageKind kind;
   uint32_t parent;  // 0 if no stage is around it.
-  // The begin of the first visit, by CLOCK_MONOTONIC.
+  // When the first visit began, by CLOCK_MONOTONIC.
   int64_t begin_time_ns;
   std::atomic<int64_t> visit_count;
   // Visits that have begun and not ended.
@@ -56,7 +56,7 @@ struct StageRecord {
   std::atomic<int64_t> allocated_bytes;
   std::atomic<int64_t> allocation_count;
   std::atomic<int64_t> net_growth_bytes;
-  // The begin of the visit that began last.
+  // When the last visit began, and the bytes that were live then.
   std::atomic<int64_t> last_begin_time_ns;
   std::atomic<int64_t> last_begin_live_bytes;
   // Not zero if the process began inside the stage, as a fork's child does.
@@ -75,9 +75,10 @@ struct StageFile {
   // Not zero if some stages are merged under "[...]", because there were too
   // many names or the disk was full.
   std::atomic<uint32_t> is_full;
-  // Visits that were not recorded because too many were open.
+  // Visits that were not recorded, because too many were open or there was no
+  // room for their stage.
   std::atomic<int64_t> unrecorded_visit_count;
-  // Ends while no stage was open.
+  // Ends of a visit that was not open, or ends while no stage was open.
   std::atomic<int64_t> needless_end_count;
   // Ends of another thread's stage, by a thread that had none open.
   std::atomic<int64_t> other_thread_end_count;

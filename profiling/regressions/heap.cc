@@ -84,7 +84,7 @@ struct Layer {
   int64_t calls = 0;  // Since that phase began.
   int64_t mappings = 0;
   int64_t planted_count = 0;
-  bool is_told = false;
+  bool is_reported = false;
   void* larger_block = nullptr;
   void* later_block = nullptr;  // To be freed at the phase's end.
   bool is_due = false;          // The program has already freed it.
@@ -150,9 +150,9 @@ void OpenRecord() {
 }
 
 // Reports once per process, when all of the regression took effect.
-void TellPlanted() {
-  if (layer.is_told) return;
-  layer.is_told = true;
+void ReportPlanted() {
+  if (layer.is_reported) return;
+  layer.is_reported = true;
   const int file = open(layer.planted.record_path,
                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;
@@ -170,7 +170,7 @@ void* WrittenBlock(int64_t bytes) {
 }
 
 void CountPlanted() {
-  if (++layer.planted_count >= layer.planted.count) TellPlanted();
+  if (++layer.planted_count >= layer.planted.count) ReportPlanted();
 }
 
 bool IsArmed() { return layer.armed_phase != nullptr; }

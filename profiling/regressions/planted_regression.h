@@ -76,7 +76,7 @@ struct AllocationEvent {
     kPhaseEnds,
   };
   Kind kind = Kind::kAllocated;
-  uint64_t address = 0;  // Of a phase: identifies it.
+  uint64_t address = 0;  // For a phase: a number that identifies it.
   int64_t requested_bytes = 0;
   int64_t bytes = 0;  // usable
 };

@@ -25,7 +25,7 @@ bool Parse(const std::string& bytes, MeasuredRun* run) {
   return run->ParseFromString(bytes) && CheckMeasuredRun(*run).ok();
 }
 
-void TellByEveryReport(const MeasuredRun& run) {
+void WriteEveryReport(const MeasuredRun& run) {
   EXPECT_FALSE(TextReport(run).empty());
   EXPECT_FALSE(JsonReport(run).empty());
   EXPECT_FALSE(CompareText(run, run).empty());
@@ -52,7 +52,7 @@ TEST(DamagedRunTest, DamagedRunsDoNoHarm) {
       MeasuredRun run;
       if (!Parse(damaged, &run)) continue;
       ++told_count;
-      TellByEveryReport(run);
+      WriteEveryReport(run);
     }
   }
   // Fails if too few damaged runs are accepted, so that nothing was tested.
@@ -85,7 +85,7 @@ TEST(DamagedRunTest, ExtremeFiguresDoNoHarm) {
       image->add_processor_time()->set_native_ns(extreme);
       image->add_copies()->mutable_copied()->set_bytes(extreme);
     }
-    if (CheckMeasuredRun(run).ok()) TellByEveryReport(run);
+    if (CheckMeasuredRun(run).ok()) WriteEveryReport(run);
   }
 }
 

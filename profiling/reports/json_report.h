@@ -1,9 +1,11 @@
 // A run as JSON, for programs to read.
 //
-//   absl::Status status = ReplaceFile("run.json", JsonReport(run));
+//   absl::Status status =
+//       ReplaceFile("run.json", JsonReport(run), ToDisk::kFlush);
 //
 // It holds the whole run, with the names that measured_run.proto gives and
-// explains; bytes and nanoseconds are numbers. It differs from the message so:
+// explains; bytes and nanoseconds are numbers. It differs from the message as
+// follows:
 //
 //   {"program": ["python3", "train.py"], "exit_status": 0,
 //    "wall_time_ns": ..., "peak_resident_sum_bytes": ..., "machine": {...},

@@ -5,8 +5,8 @@
 //   PlaceText(frame);           // "train.cc:31"
 //
 // Pure; thread-safe. The caller owns the texts, except that FileName refers to
-// its argument. Text that programs chose becomes one line of UTF-8. Memory: the
-// returned text.
+// its argument. Text that programs chose becomes one line of UTF-8, except in
+// DescribePlace and FileName. Memory: the returned text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
 #define FOOTPRINT_PROFILING_REPORTS_REPORT_WORDS_H_
@@ -22,6 +22,7 @@ namespace footprint {
 
 std::string Seconds(int64_t ns);
 
+// Returns the process's command line, in at most `most` bytes.
 std::string ShortCommand(const MeasuredImage& image, size_t most);
 
 // Returns the measured command line, in at most 100 bytes.
@@ -35,10 +36,13 @@ std::string PlaceText(const CodeFrame& frame);
 // Returns the last part of a path.
 absl::string_view FileName(absl::string_view path);
 
-// Returns when the run began, by the clock of its images.
+// Returns when the run began, in nanoseconds of the clock of its images; 0 if
+// it has no image.
 int64_t BeginTimeNs(const MeasuredRun& run);
 
-// Returns the names of a stage and those around it: "fit / epoch".
+// Returns the names of a stage and the stages around it, the outermost first:
+// "fit / epoch". Names at most 8 stages, and returns "outside of stages" for
+// stage 0 or one that the image does not have.
 std::string StageName(const MeasuredImage& image, size_t stage);
 
 }  // namespace footprint

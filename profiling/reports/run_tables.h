@@ -1,7 +1,7 @@
 // The parts of a run's report (run_report.h), one function each. `image` is the
 // process that the report is about.
 //
-//   AddFigures(run, image, rows, &report);
+//   AddRunFigures(run, image, rows, own_lines, &report);
 //
 // Each function adds nothing if the run has no figures for it. Pure;
 // thread-safe. Memory: what they add.
@@ -67,6 +67,7 @@ void AddLeftOfStages(const MeasuredRun& run, const MeasuredImage& image,
 void AddSampleTables(const MeasuredRun& run, const RunReportOptions& options,
                      Report* report);
 
+// Adds the threads that allocated, with their bytes, if there are several.
 void AddThreadTable(const MeasuredImage& image, Report* report);
 
 // Adds the processes that needed most and those that were killed, in the order

@@ -23,11 +23,14 @@ constexpr size_t kMostCommandBytes = 60;
 // Frames from the outermost to the innermost, as indices.
 using Stack = std::vector<uint32_t>;
 
-// The frame for blocks without a known call; it follows the run's own frames.
+// Returns the frame for blocks whose call is unknown. It follows the run's own
+// frames.
 uint32_t UnknownFrame(const MeasuredRun& run) {
   return static_cast<uint32_t>(run.frames_size());
 }
 
+// Returns the frames of a call. Calls are numbered from 1; 0 is an unknown
+// call, or no parent.
 Stack FindStack(const MeasuredRun& run, uint32_t call) {
   if (call == 0) return {UnknownFrame(run)};
   Stack stack;
@@ -48,6 +51,7 @@ Json Frames(const MeasuredRun& run) {
     if (!frame.file().empty() && frame.line() > 0) json["line"] = frame.line();
     frames.push_back(std::move(json));
   }
+  // This is UnknownFrame.
   frames.push_back({{"name", "[before the agent began]"}});
   return frames;
 }
@@ -93,6 +97,7 @@ absl::StatusOr<std::string> SpeedscopeReport(const MeasuredRun& run) {
         Profile(run, image, "at the peak", &SiteAmounts::at_peak));
     profiles.push_back(
         Profile(run, image, "allocated", &SiteAmounts::allocated));
+    // A process that was killed has no figures at its end.
     if (!image.has_totals()) continue;
     profiles.push_back(
         Profile(run, image, "left at exit", &SiteAmounts::at_end));
@@ -109,7 +114,7 @@ absl::StatusOr<std::string> SpeedscopeReport(const MeasuredRun& run) {
       {"activeProfileIndex", 0},
       {"shared", {{"frames", Frames(run)}}},
       {"profiles", std::move(profiles)}};
-  // Names of files may not be UTF-8.
+  // JSON must be UTF-8, and names of files need not be.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -3,8 +3,8 @@
 //
 //   std::cerr << TimelineText(image);
 //
-// Empty if the process has no timeline; otherwise it ends with a newline. Pure;
-// thread-safe. Memory: the text.
+// The text is empty if the timeline has fewer than two points or the peak is 0;
+// otherwise it ends with a newline. Pure; thread-safe. Memory: the text.
 
 #ifndef FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
 #define FOOTPRINT_PROFILING_REPORTS_TIMELINE_TEXT_H_
@@ -18,8 +18,8 @@ namespace footprint {
 
 std::string TimelineText(const MeasuredImage& image);
 
-// Returns the blocks alone, `columns` of them, without a newline; empty if the
-// process has no timeline.
+// Returns only the blocks, without a newline: `columns` of them, which must be
+// at least 1. The text is empty when that of TimelineText is.
 std::string TimelineBlocks(const MeasuredImage& image, size_t columns);
 
 }  // namespace footprint

@@ -60,11 +60,11 @@ void ProcessChildren::LookAt(int process_id) {
 }
 
 void ProcessChildren::Look() {
-  std::vector<int> unlooked(running_.begin(), running_.end());
+  std::vector<int> unvisited(running_.begin(), running_.end());
   std::set<int> running;
-  while (!unlooked.empty()) {
-    const int process_id = unlooked.back();
-    unlooked.pop_back();
+  while (!unvisited.empty()) {
+    const int process_id = unvisited.back();
+    unvisited.pop_back();
     if (!running.insert(process_id).second) continue;
     std::vector<int> children;
     if (!AppendChildProcesses(process_id, &children)) {
@@ -72,7 +72,7 @@ void ProcessChildren::Look() {
       continue;
     }
     LookAt(process_id);
-    unlooked.insert(unlooked.end(), children.begin(), children.end());
+    unvisited.insert(unvisited.end(), children.begin(), children.end());
   }
   running_ = std::move(running);
 }

@@ -167,7 +167,7 @@ SharedOnce ResidentWatch::ReadShares(const std::set<int>& process_ids) const {
   return sum;
 }
 
-void ResidentWatch::TellSharesApart(int64_t look_bytes) {
+void ResidentWatch::UpdateSharedOnce(int64_t look_bytes) {
   const int64_t begin_ns = ThreadProcessorTimeNs();
   SharedOnce sum;
   std::set<int> before = ProcessesAndChildren(process_ids_);
@@ -179,7 +179,7 @@ void ResidentWatch::TellSharesApart(int64_t look_bytes) {
   }
   const bool may_be_peak = sum.all_bytes() > shared_once_.all_bytes();
   if (!may_be_peak) {
-    next_telling_ns_ =
+    next_update_ns_ =
         MonotonicTimeNs() + kRestFactor * (ThreadProcessorTimeNs() - begin_ns);
   }
   if (sum.is_of_one_moment) {
@@ -240,9 +240,9 @@ void ResidentWatch::Look(const std::set<int>& process_ids) {
   if (process_ids_ == told_process_ids_) {
     told_look_bytes_ = std::min(told_look_bytes_, look_bytes);
   }
-  if (sum_bytes > 0 && MonotonicTimeNs() >= next_telling_ns_ &&
+  if (sum_bytes > 0 && MonotonicTimeNs() >= next_update_ns_ &&
       MayBeNewPeak(look_bytes)) {
-    TellSharesApart(look_bytes);
+    UpdateSharedOnce(look_bytes);
   }
   last_look_bytes_ = look_bytes;
 }

@@ -101,7 +101,7 @@ class ResidentWatch {
   absl::StatusOr<MappingState> ReadState(int process_id, int image) const;
   void ReadParts(int process_id, int image);
   SharedOnce ReadShares(const std::set<int>& process_ids) const;
-  void TellSharesApart(int64_t look_bytes);
+  void UpdateSharedOnce(int64_t look_bytes);
   bool MayBeNewPeak(int64_t look_bytes) const;
 
   const std::string folder_;
@@ -124,7 +124,7 @@ class ResidentWatch {
   std::set<int> told_process_ids_;
   int64_t told_once_bytes_ = 0;
   int64_t told_look_bytes_ = 0;
-  int64_t next_telling_ns_ = 0;
+  int64_t next_update_ns_ = 0;
 };
 
 }  // namespace footprint

@@ -1,4 +1,4 @@
-// Sums of amounts. Exact figures add up, and so do the variances of independent
+// Adds up amounts. Exact figures add up, and so do the variances of independent
 // estimates.
 //
 //   Amount sum;
@@ -6,15 +6,17 @@
 //   std::cout << sum.bytes() << " +- " << SigmaBytes(sum);
 //
 // Every report takes the sigma of a sum from here, not sums of sigmas. An
-// estimate's variance is itself estimated; if few blocks were sampled, it is
-// too small as often as their number is. If n of many small blocks were
-// sampled, the variance is n, in units of their bytes. But the likelihood of an
-// expected number is a gamma density of mean n + 1 and variance n + 1, so it
-// lies around n with a mean square of n + 2. Agresti and Coull's interval (The
-// American Statistician 52, 1998) has the same width at two sigma if blocks are
-// rare (n + z^2 / 2, and z = 2); N. Gehrels (Astrophysical Journal 303, 1986)
-// has the exact limits. 1 / n is the variance over the square of the bytes: 0
-// if every block is sampled, and never more than 1.
+// estimate's variance is itself estimated; if by chance few blocks were
+// sampled, the variance is too small as well. If n of many blocks of one size
+// were sampled, then, in units of that size, the estimate and its variance are
+// n. But the likelihood of the expected number is a gamma density whose mean
+// and variance are n + 1, so its mean square distance from n is n + 2.
+// SigmaBytes therefore multiplies the variance by 1 + 2 / n. Agresti and
+// Coull's interval (The American Statistician 52, 1998) has the same width at
+// two sigma if blocks are rare (n + z^2 / 2, and z = 2); N. Gehrels
+// (Astrophysical Journal 303, 1986) has the exact limits. 1 / n is the variance
+// over the square of the bytes: 0 if every block is sampled, and never more
+// than 1.
 //
 // If int64 cannot hold a sum, as in a damaged record, it is the largest or
 // smallest value. Pure; thread-safe. Sums are in the caller's messages;

@@ -56,7 +56,8 @@ double LeakProbability(absl::Span<const double> floor_bytes);
 // Returns fewer windows, of equal length, so that each has on average 4 of the
 // `sample_count` samples of the growth. A window with fewer could have none by
 // chance, which would look like a pause. If windows are left over, the first
-// ones are dropped. Returns none if there are too few samples for 4 windows.
+// ones are dropped. Returns no window if there are too few samples for 4 of
+// them.
 std::vector<double> WindowsForSamples(absl::Span<const double> floor_bytes,
                                       double sample_count);
 

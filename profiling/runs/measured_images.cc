@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/profiling/records/python_codes.h"
+#include "footprint/profiling/records/running_images.h"
 #include "footprint/profiling/records/site_profile.h"
 #include "footprint/profiling/records/stack_tallies.h"
 #include "footprint/profiling/runs/amounts.h"
@@ -35,16 +36,6 @@ void AddTo(const SiteProfile::Figure& figure, Amount* sum) {
   amount.set_count(figure.count);
   amount.set_variance(Variance(figure.variance));
   AddTo(amount, sum);
-}
-
-// Returns whether the process became another program by exec.
-bool BecameAnother(const MeasuredImage& image,
-                   const std::vector<MeasuredProcess>& processes) {
-  return std::any_of(processes.begin(), processes.end(),
-                     [&image](const MeasuredProcess& each) {
-                       return each.figures.process_id() == image.process_id() &&
-                              each.figures.image() > image.image();
-                     });
 }
 
 void SetFigures(const MeasuredProcess& process,

@@ -25,16 +25,19 @@ namespace footprint {
 
 inline constexpr int kMeasuredRunSchemaVersion = 1;
 
-// Returns the errors of ReadSealedProto, with the path, the reason and the next
-// step, and kInvalidArgument for a run that CheckMeasuredRun refuses.
+// Reads the file. Returns the errors of ReadSealedProto, with the path, the
+// reason and the next step, and kInvalidArgument for a run that
+// CheckMeasuredRun refuses.
 absl::StatusOr<MeasuredRun> ReadMeasuredRunFile(const std::string& path);
 
-// Returns the errors of ReplaceFile (//base/files:whole_file).
+// Writes the file without checking the run. Returns the errors of
+// WriteSealedProto.
 absl::Status WriteMeasuredRunFile(const MeasuredRun& run,
                                   const std::string& path);
 
-// Returns kInvalidArgument, with the reason, for an index out of range or out
-// of order, an invalid variance, or a negative time or number of live bytes.
+// Returns kInvalidArgument, with the reason, for an index or a moment out of
+// range or out of order, an invalid variance, or a negative time or number of
+// live bytes.
 absl::Status CheckMeasuredRun(const MeasuredRun& run);
 
 }  // namespace footprint

@@ -12,7 +12,7 @@
 //
 // The result is in alphabetical order without duplicates. It reads the files as
 // they are now, so call it where and when the program ran. Thread-safe. Memory:
-// the names. Errors: a file that cannot be read has no version and is left out.
+// the names. A file that cannot be read has no version and is left out.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_MODULE_VERSIONS_H_
 #define FOOTPRINT_PROFILING_RUNS_MODULE_VERSIONS_H_

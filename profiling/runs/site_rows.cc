@@ -32,7 +32,7 @@ void AddSite(const SiteAmounts& site, GrowingRow* growing) {
 
 std::vector<SiteRow> SiteRows(const CodePlaces& places,
                               const MeasuredImage& image) {
-  absl::flat_hash_map<uint32_t, size_t> indices;  // Of rows, by place.
+  absl::flat_hash_map<uint32_t, size_t> indices;  // of each place's row
   std::vector<GrowingRow> rows;
   for (const SiteAmounts& site : image.sites()) {
     const uint32_t place = places.OfCall(site.call());

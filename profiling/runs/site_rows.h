@@ -7,8 +7,8 @@
 //
 // The rows have the same sums as the sites. Pure; thread-safe. Memory: twice
 // the rows, and CodePlaces's. Time: linear in sites and calls. For many
-// processes of a run, find the places once; then it is linear in the process's
-// sites.
+// processes of a run, make one CodePlaces and pass it; the time is then linear
+// in the process's sites.
 
 #ifndef FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_
 #define FOOTPRINT_PROFILING_RUNS_SITE_ROWS_H_
@@ -22,14 +22,15 @@
 namespace footprint {
 
 struct SiteRow {
-  // "[before the agent began]" if there is no call.
+  // The place; its function is "[before the agent began]" if there is no call.
   CodeFrame frame;
-  // Of the row's calls, the one with most bytes at the peak, numbered as in
-  // sites.
+  // The call with most bytes at the peak among the row's sites, as in
+  // SiteAmounts.call.
   uint32_t largest_call = 0;
   Amount at_peak;
   Amount at_end;
   Amount allocated;
+  // Blocks that were freed before their thread's next allocation.
   int64_t temporary_count = 0;
 };
 

@@ -2,7 +2,7 @@
 //
 //   if (!IsCounted(image)) {
 //     Warn(absl::StrCat(DescribeProcess(image), " ",
-//     DescribeUncountedHeap(image)));
+//                       DescribeUncountedHeap(image)));
 //   }
 //
 // Pure functions, thread-safe. Memory: the text.

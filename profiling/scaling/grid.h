@@ -54,7 +54,7 @@ inline constexpr size_t kMaxGridCells = 10000;
 // kMaxGridCells cells.
 absl::StatusOr<Grid> ParseGrid(absl::string_view text);
 
-// Returns all cells; the last variable changes first.
+// Returns all cells; the last variable changes fastest.
 std::vector<GridCell> ListCells(const Grid& grid);
 
 // Returns text like "features=10 rows=1000".
@@ -68,6 +68,7 @@ class CommandTemplate {
   static absl::StatusOr<CommandTemplate> Parse(
       const std::vector<std::string>& arguments, const Grid& grid);
 
+  // Returns the arguments for a cell of the grid that Parse got.
   std::vector<std::string> For(const GridCell& cell) const;
 
  private:

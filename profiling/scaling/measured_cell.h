@@ -4,14 +4,14 @@
 //   const MeasuredCell cell = MeasureCell({"python3", "train.py"});
 //   if (cell.profile.has_failure()) ...  // and cell.output says why
 //
-// The program has this process's folder, limits and environment, and those of
-// kSteadyVariables that are not set there. Its standard input is empty, and the
-// end of its output is returned. Call sites are not recorded, but the peak is
-// exact.
+// The program has this process's folder, limits and environment. The call first
+// sets those of kSteadyVariables that are not set there; they stay set. Its
+// standard input is empty, and the last 2,000 bytes of its output are returned.
+// Call sites are not recorded, but the peak is exact.
 //
 // The cell owns its texts. Not thread-safe: while it runs, the call replaces
-// the process's standard input, output and error. Memory: the output's end, and
-// 4 KiB a process. Time: the program's.
+// the process's standard input, output and error. Memory: the program's whole
+// output while it runs, and 4 KiB a process. Time: the program's.
 
 #ifndef FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_
 #define FOOTPRINT_PROFILING_SCALING_MEASURED_CELL_H_

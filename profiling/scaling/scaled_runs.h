@@ -57,10 +57,10 @@ struct ScaledRuns {
   std::vector<ScaledRun> runs;
 };
 
-// Adds a profile's benchmarks. The program has the profile's name, unless it is
-// renamed. Returns kInvalidArgument if a benchmark lacks one of the variables
-// as an argument, and kFailedPrecondition if the profile has a failure and no
-// benchmarks. Both messages give the details.
+// Adds a profile's benchmarks. The program's name is the benchmark's name up to
+// the first slash, unless it is renamed. Returns kInvalidArgument if a
+// benchmark lacks one of the variables as an argument, and kFailedPrecondition
+// if the profile has no benchmarks. Both messages give the details.
 absl::Status AddProfile(const MemoryProfile& profile,
                         const std::string& renamed_program, ScaledRuns* runs);
 
@@ -71,8 +71,9 @@ ScaledRun MakeScaledRun(const BenchmarkMemory& memory);
 enum class ScaledFigure { kPeak, kVolume };
 
 // Returns the runs that have figures, for charts. Each has the stages of all
-// runs, 7 at most; smaller ones are merged into "other stages". Programs are
-// named as in StageLaw, and labels are the values of numeric variables.
+// runs. If there are more than 8, the 7 largest stay, and the others are merged
+// into "other stages". Programs are named as in StageLaw, and labels are the
+// values of numeric variables.
 StagedRuns CollectStages(const ScaledRuns& runs, ScaledFigure figure);
 
 struct StageLaw {
@@ -88,7 +89,8 @@ struct StageLaw {
 // Returns the laws of each program's whole run, then of its stages.
 std::vector<StageLaw> StageLaws(const ScaledRuns& runs);
 
-// Returns the indices of the variables whose values are numbers in all runs.
+// Returns the indices of the variables whose values are finite numbers of at
+// least 0 in all runs.
 std::vector<size_t> NumericVariables(const ScaledRuns& runs);
 
 // Returns the values of those variables.

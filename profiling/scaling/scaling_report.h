@@ -3,7 +3,8 @@
 // the laws.
 //
 //   std::cout << ScalingText(runs);
-//   absl::Status status = ReplaceFile("scaling.html", ScalingPage(runs));
+//   absl::Status status =
+//       ReplaceFile("scaling.html", ScalingPage(runs), ToDisk::kFlush);
 //
 // JSON: {"variables": ["rows"], "runs": [{"program": ..., "values": ["1000"],
 // "peak_bytes": ..., "volume_bytes": ..., "stages": [{"name": ...,

@@ -5,9 +5,8 @@
 //   peaks.label_names = {"features x rows"};
 //   peaks.stages = {"read", "fit"};
 //   peaks.runs = {{"regression", {"10 x 1,000"}, {1200, 800}}};
-//   std::string text = StageShareText(peaks, "Share of the peaks, in per
-//   cent"); page.AddViews("Show", {StageShareView(peaks,
-//   StackedBars::Scale::kShare,
+//   std::string text = StageShareText(peaks, "Share of the peaks, per cent");
+//   page.AddViews("Show", {StageShareView(peaks, StackedBars::Scale::kShare,
 //                                         "Share", "A stage's peak is ...")});
 //
 // Shares are parts of the sum over the stages. A run in which a stage is
@@ -50,7 +49,7 @@ struct StagedRuns {
 // Returns the programs' names without duplicates, in alphabetical order.
 std::vector<std::string> ListPrograms(const StagedRuns& runs);
 
-// Returns a row per run, grouped by program.
+// Returns a table with a row per run, grouped by program.
 std::string StageShareText(const StagedRuns& runs, const char* caption);
 
 // Returns a chart per program, with its figures to unfold.

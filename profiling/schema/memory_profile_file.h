@@ -34,16 +34,15 @@ inline constexpr int kMemoryProfileSchemaVersion = 1;
 // Errors name `path`, what is wrong and the next step:
 // * those of ReadSealedProto, as kNotFound, kDataLoss and kFailedPrecondition;
 // * kInvalidArgument: not a file of this kind, or with a field or an enumerator
-//   that this code does not know, or inconsistent (two benchmarks of one name,
-//   two metrics of one kind, a phase inside a later one, a negative value of
-//   anything but net growth, neither benchmarks nor a failure, or both where
-//   the failure is not that of other benchmarks).
+//   that this code does not know, or inconsistent (such as two benchmarks,
+//   phases or metrics of one name or kind, a phase inside a later one, a
+//   negative value of anything but net growth, neither benchmarks nor a
+//   failure, or both where the failure is not that of other benchmarks).
 absl::StatusOr<MemoryProfile> ReadMemoryProfileFile(const std::string& path);
 absl::StatusOr<MemorySamples> ReadMemorySamplesFile(const std::string& path);
 
 // Sets the schema version in the file. Returns kInvalidArgument if a reader
-// would refuse the file, and otherwise the errors of ReplaceFile
-// (//base/files:whole_file).
+// would refuse the file, and otherwise the errors of WriteSealedProto.
 absl::Status WriteMemoryProfileFile(const MemoryProfile& profile,
                                     const std::string& path);
 absl::Status WriteMemorySamplesFile(const MemorySamples& samples,

@@ -1,4 +1,5 @@
-// Names of a memory profile's metrics for people and tables, and their units.
+// Names a memory profile's metrics for people and tables, and finds their
+// units.
 //
 //   UnitOfMetric(PEAK_LIVE_USABLE_BYTES);       // MetricUnit::kBytes
 //   ShortNameOfMetric(PEAK_LIVE_USABLE_BYTES);  // "peak live"
@@ -6,9 +7,10 @@
 //   FormatMetricValue(ALLOCATION_COUNT, 1200);  // "1,200"
 //
 // Pure functions, thread-safe; the returned views live for ever. A number that
-// is not a metric of this schema is called "unknown metric" and has no unit.
-// Readers of files refuse such numbers, so this appears in messages only. The
-// answers come from metric_table.h.
+// is not a metric of this schema is called "unknown metric" (in the schema's
+// form, "unknown_metric") and has the unit kNone. Readers of files refuse such
+// numbers, so this appears in messages only. The answers come from
+// metric_table.h.
 
 #ifndef FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_
 #define FOOTPRINT_PROFILING_SCHEMA_METRIC_KIND_H_

@@ -61,7 +61,6 @@ constexpr bool DependsOnThreadOrder(HeapStatistic statistic) {
 
 // ROW(kind in the schema, MetricUnit, short name, HeapQuantity, HeapStatistic,
 // member of HeapPhaseBytes), in the order of a profile.
-//     member of HeapPhaseBytes), in the order of a profile.
 #define FOOTPRINT_HEAP_METRICS(ROW)                                            \
   ROW(PEAK_LIVE_USABLE_BYTES, kBytes, "peak live", kLiveBytes, kNetPeak,       \
       peak_live_net_bytes)                                                     \

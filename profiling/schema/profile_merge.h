@@ -52,10 +52,10 @@ enum class Unrepeated {
 // Returns kInvalidArgument for fewer than kMinimumProcessCount processes, or if
 // one of them is a failure record. Returns kFailedPrecondition if the processes
 // did different work: another label or environment; another order of benchmarks
-// or phases; a benchmark, phase, argument or metric that only some have; or
-// another number of child processes. The message names the process, the
-// benchmark and both values, and nothing else, so equal differences give equal
-// messages.
+// or phases; a benchmark, phase, argument or metric that only some have;
+// another number of child processes; other remarks; or other sampled metrics.
+// The message names the process, the benchmark and both values, and nothing
+// else, so equal differences give equal messages.
 absl::StatusOr<MemoryMeasurement> MergeProfiles(
     const std::vector<MemoryMeasurement>& processes,
     Unrepeated unrepeated = Unrepeated::kLeaveOut);

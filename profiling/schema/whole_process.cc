@@ -21,15 +21,18 @@ int64_t ReadHighest(const BenchmarkMemory& benchmark, MetricKind kind) {
   return most;
 }
 
-// Returns the bytes of a program's heap and mappings at their highest, as it
-// reports them, less the `untouched_bytes` of its mappings. Returns nothing if
-// it has no benchmark.
+// Returns the highest sum of peak heap and peak mappings that the program
+// reports for a benchmark. The mappings count without their `untouched_bytes`.
+// Returns nothing if there is no benchmark.
 absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
                                        int64_t untouched_bytes) {
   absl::optional<int64_t> highest;
   for (const BenchmarkMemory& benchmark : profile.benchmarks()) {
     int64_t heap_bytes =
         ReadHighest(benchmark, PEAK_LIVE_ABSOLUTE_USABLE_BYTES);
+    // If threads made the peak together, no absolute peak is known. Then the
+    // sum of the threads' peaks is added to the highest peak of a phase, such
+    // as the setup.
     if (!ReadMetric(benchmark, PEAK_LIVE_ABSOLUTE_USABLE_BYTES)
              .bytes_or_count.has_value()) {
       heap_bytes += ReadHighest(benchmark, SUM_THREAD_PEAK_USABLE_BYTES);
@@ -41,8 +44,8 @@ absl::optional<int64_t> AccountedBytes(const MemoryProfile& profile,
   return highest;
 }
 
-// Returns the figure of the phase of that name, or nothing without such a
-// phase.
+// Returns the figure of the phase with that name, or nothing if there is no
+// such phase.
 absl::optional<int64_t> ReadPhase(const BenchmarkMemory& whole,
                                   const char* name, MetricKind kind) {
   for (const Phase& phase : whole.phases()) {
@@ -51,6 +54,7 @@ absl::optional<int64_t> ReadPhase(const BenchmarkMemory& whole,
   return absl::nullopt;
 }
 
+// Adds the phase of the anonymous memory that the program does not report.
 void AddUnaccounted(int64_t accounted_bytes, BenchmarkMemory* whole) {
   const absl::optional<int64_t> seen =
       ReadMetric(*whole, RESIDENT_ANONYMOUS_BYTES).bytes_or_count;
@@ -71,6 +75,7 @@ void AddWholeProcess(const MemoryProfile& whole_process,
   if (whole_process.has_failure() && !profile->has_failure()) {
     *profile->mutable_failure() = whole_process.failure();
   }
+  // A copy, because the loop adds benchmarks to the profile.
   const MemoryProfile told = *profile;
   for (const BenchmarkMemory& measured : whole_process.benchmarks()) {
     BenchmarkMemory* const whole = profile->add_benchmarks();

@@ -9,8 +9,9 @@
 // reserves, stacks, static data and whatever the program does not report. If an
 // absolute peak is unknown because threads made it together, the sum of the
 // setup's peak and the threads' peaks stands for it. A figure that a benchmark
-// lacks counts as zero. Mappings are address space, so those that may have no
-// pages, as seen from outside, count as zero too.
+// lacks counts as zero. If the program reports no benchmark, the phase is left
+// out. Mappings are address space, so those that may have no pages, as seen
+// from outside, count as zero too.
 //
 // If a program reports less than half of its anonymous memory, and leaves out
 // more than 16 MB, it may have left that out on purpose. `TellsTooLittle` finds
@@ -50,7 +51,8 @@ bool TellsTooLittle(const BenchmarkMemory& whole);
 // ended. Its figures are then too low, and the verdict is INCONCLUSIVE.
 bool IsOutlived(const BenchmarkMemory& whole);
 
-// Removes such benchmarks, for readers that want only what does not vary.
+// Removes the benchmarks of whole processes, for readers that want only figures
+// that do not vary.
 void LeaveOutWholeProcesses(std::vector<MemoryProfile>* profiles);
 
 }  // namespace footprint

@@ -7,7 +7,8 @@ namespace footprint::profiling_internal {
 namespace {
 
 constexpr uintptr_t kMainStackBytes = uintptr_t{128} << 20;
-// Shorter than most threads' stacks, so that no gap lies between.
+// This is shorter than most threads' stacks, so that no gap lies between a
+// stack pointer in this range and the control block.
 constexpr uintptr_t kThreadStackBytes = uintptr_t{1} << 20;
 
 uintptr_t ThreadPointer() {

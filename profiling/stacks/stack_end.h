@@ -7,12 +7,13 @@
 // All memory from the stack pointer to the end can be read. The result is 0 if
 // the end is unknown, as on a signal's own stack or a coroutine's.
 //
-// The main thread's stack ends at the address that the C library saw at its
-// begin; the kernel maps nothing in the 128 MiB below. Another thread's stack
-// has the thread's control block at its end; a stack pointer far from it is
-// taken for another stack's. The address is valid as long as the thread is on
-// that stack. Works inside malloc and in signal handlers. Thread-safe. Linux
-// with glibc on x86-64; elsewhere it returns 0.
+// The main thread's stack ends at the stack pointer with which the process
+// started, which the C library keeps; the kernel maps nothing in the 128 MiB
+// below. Another thread's stack has the thread's control block at its end; a
+// stack pointer more than 1 MiB below it is taken for another stack's. The
+// address is valid as long as the thread is on that stack. Works inside malloc
+// and in signal handlers. Thread-safe. It needs Linux and glibc. On other
+// processors than x86-64 it finds only the end of the main thread's stack.
 
 #ifndef FOOTPRINT_PROFILING_STACKS_STACK_END_H_
 #define FOOTPRINT_PROFILING_STACKS_STACK_END_H_
@@ -21,6 +22,8 @@
 
 namespace footprint::profiling_internal {
 
+// Returns the end, which is the highest address, of the stack that holds the
+// calling thread's `stack_pointer`; 0 if it is unknown.
 uintptr_t FindStackEnd(uintptr_t stack_pointer);
 
 }  // namespace footprint::profiling_internal

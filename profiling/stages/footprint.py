@@ -28,8 +28,12 @@ In IPython and Jupyter, `%load_ext footprint` adds two commands:
         measures the cell in the kernel if that was started under memprof;
         otherwise runs the cell's text as a script of its own, and says so.
 
-Both find the program memprof in $FOOTPRINT_MEMPROF, beside this file, or in
-PATH.
+Both find the program memprof in $FOOTPRINT_MEMPROF, beside this file, in the
+wheel footprint_memory, or in PATH. With the wheel,
+
+    python3 -m footprint [OPTIONS] script.py ARGUMENT...
+
+runs a script under memprof, also where this file is a copy beside the script.
 """
 
 import os
@@ -74,7 +78,9 @@ class _Agent:
         self.read_visit = library.footprint_agent_read_visit
         self.read_visit.argtypes = [ctypes.c_int64, ctypes.c_void_p]
         self.read_visit.restype = ctypes.c_int
-        self.restart_recent_peak = library.footprint_agent_restart_recent_peak
+        # Agents from before this function measure stages all the same.
+        self.restart_recent_peak = getattr(
+            library, "footprint_agent_restart_recent_peak", lambda: None)
         self.restart_recent_peak.argtypes = []
         self.restart_recent_peak.restype = None
         self.figures = ctypes.c_int64 * len(StageFigures.__slots__)
@@ -188,14 +194,19 @@ class stage:
 def find_memprof():
     """Returns the path of the program memprof; raises FileNotFoundError.
 
-    It is the one that $FOOTPRINT_MEMPROF names, else the one beside this module, as
-    the wheel footprint_memory installs it, else the one in PATH.
+    It is the one that $FOOTPRINT_MEMPROF names, else the one beside this module,
+    else that of the wheel footprint_memory, else the one in PATH.
     """
+    import importlib.util
     import shutil
 
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memprof")
-    path = os.environ.get("FOOTPRINT_MEMPROF") or (
-        beside if os.path.isfile(beside) else shutil.which("memprof"))
+    folders = [os.path.dirname(os.path.abspath(__file__))]
+    wheel = importlib.util.find_spec("footprint_memory")
+    if wheel is not None:
+        folders += wheel.submodule_search_locations or []
+    paths = [os.path.join(folder, "memprof") for folder in folders]
+    path = os.environ.get("FOOTPRINT_MEMPROF") or next(
+        filter(os.path.isfile, paths), None) or shutil.which("memprof")
     if path is None:
         raise FileNotFoundError(
             "the program memprof is not in PATH: install the wheel footprint_memory, "
@@ -377,3 +388,22 @@ def load_ipython_extension(ipython):
         return _run_memprof(options + _python(program[0]) + program)
 
     ipython.register_magic_function(memprof, "line_cell", "memprof")
+
+
+def _run_program():
+    """python3 -m footprint"""
+    import sys
+
+    try:
+        from footprint_memory.__main__ import main
+    except ImportError as error:
+        sys.stderr.write(
+            "footprint: nothing was run: `python3 -m footprint` needs the wheel "
+            "footprint_memory (%s). Install it with this Python, %s, or write "
+            "memprof python3 script.py\n" % (error, sys.executable))
+        sys.exit(2)
+    main()
+
+
+if __name__ == "__main__":
+    _run_program()

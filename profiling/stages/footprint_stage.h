@@ -83,7 +83,9 @@ static inline const struct footprint_stage_agent* footprint_stage_find_agent(
   return &agent;
 }
 
-// Begins a stage and returns the visit's number, or 0 without memprof.
+// Begins a stage and returns the visit's number. Returns a number that is not
+// positive if nothing is recorded: 0 without memprof, -1 if too many visits are
+// open or there is no room for the stage.
 static inline int64_t footprint_stage_begin(const char* name) {
   const struct footprint_stage_agent* const agent =
       footprint_stage_find_agent();

@@ -54,7 +54,7 @@ int64_t BeginVisit(StageKind kind, const char* name);
 // signal handler may run must ask it first.
 bool MayEnterStages();
 
-// Ends a visit. If a named one is not open (any more), the record counts that.
+// Ends a visit. If a named visit is not open, the record counts that.
 void EndVisit(StageKind kind, int64_t visit);
 
 // Ends the named visit that the thread began last. If the thread has none open,

@@ -61,6 +61,7 @@ class Symbolizer {
 
   // Whether the object was found, is the same build and has debug information.
   enum class Information { kNone, kOtherBuild, kSymbols, kLines };
+  // Returns how much is known of the object.
   Information FindInformation(const Object& object);
 
  private:

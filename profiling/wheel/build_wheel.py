@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Builds the wheel footprint_memory, without network and without any package.
 
-    build_wheel.py --version=1.2.3 --memprof=FILE --stages=footprint.py --output=FOLDER
+    build_wheel.py --version=1.2.3 --memprof=FILE --stages=footprint.py --license=LICENSE \\
+        --output=FOLDER
 
-FILE is //profiling/memprof:portable_memprof. The wheel has it beside the module
-`footprint`, whose files are footprint.py and those beside this script. Its name says
-which machines it is for, by the file's ELF header: pip refuses it on others. The same
-inputs give the same bytes. Prints the wheel's path.
+FILE is //profiling/memprof:portable_memprof. The wheel has it in the package
+footprint_memory, with the files beside this script, and beside that the module
+`footprint`. Programs may bring that module themselves, as a copy of footprint.py, so
+the package has one of its own. The wheel's name says which machines it is for, by the
+file's ELF header: pip refuses it on others. The same inputs give the same bytes.
+Prints the wheel's path.
 
 Exit 1, and nothing is written: FILE is not a program, is for a machine that memprof
 does not know, or needs libraries that a bare Debian lacks.
@@ -27,7 +30,8 @@ import zipfile
 MACHINES = {62: "x86_64", 183: "aarch64"}
 # Libraries of glibc, which each Debian has.
 LIBRARIES = re.compile(r"(libc|libm|libdl|libpthread|librt)\.so\.\d+|ld-linux-.*")
-# Where the files of this folder go.
+PACKAGE = "footprint_memory/"
+# Where the files of this folder go, in the package.
 MODULES = {
     "__main__.py": "footprint_main.py",
     "memory_limits.py": "memory_limits.py",
@@ -36,10 +40,10 @@ MODULES = {
 }
 ENTRY_POINTS = """\
 [console_scripts]
-memprof = footprint.__main__:run_memprof
+memprof = footprint_memory.__main__:run_memprof
 
 [pytest11]
-footprint = footprint.pytest_plugin
+footprint = footprint_memory.pytest_plugin
 """
 METADATA = """\
 Metadata-Version: 2.1
@@ -89,9 +93,10 @@ def wheel_files(version, machine, memprof, stages, license_text):
     """Returns {path in the wheel: (bytes, mode)} without the list of all files."""
     here = pathlib.Path(__file__).parent
     info = "footprint_memory-%s.dist-info/" % version
-    files = {"footprint/__init__.py": (stages, 0o644), "footprint/memprof": (memprof, 0o755)}
+    files = {"footprint.py": (stages, 0o644), PACKAGE + "__init__.py": (stages, 0o644),
+             PACKAGE + "memprof": (memprof, 0o755)}
     for name, source in MODULES.items():
-        files["footprint/" + name] = ((here / source).read_bytes(), 0o644)
+        files[PACKAGE + name] = ((here / source).read_bytes(), 0o644)
     wheel = "Wheel-Version: 1.0\nGenerator: footprint\nRoot-Is-Purelib: false\nTag: %s\n"
     texts = {
         "METADATA": METADATA % version,

@@ -42,15 +42,17 @@ class BuildWheelTest(unittest.TestCase):
 
     def test_has_the_program_beside_the_module(self):
         with zipfile.ZipFile(self.build()) as wheel:
-            self.assertEqual(wheel.read("footprint/memprof"),
+            self.assertEqual(wheel.read("footprint_memory/memprof"),
                              pathlib.Path(PROGRAM).read_bytes())
-            self.assertEqual(wheel.getinfo("footprint/memprof").external_attr >> 16, 0o100755)
-            self.assertEqual(wheel.read("footprint/__init__.py"), b"STAGES = 1\n")
+            self.assertEqual(wheel.getinfo("footprint_memory/memprof").external_attr >> 16,
+                             0o100755)
+            self.assertEqual(wheel.read("footprint.py"), b"STAGES = 1\n")
+            self.assertEqual(wheel.read("footprint_memory/__init__.py"), b"STAGES = 1\n")
             for name in build_wheel.MODULES:
-                compile(wheel.read("footprint/" + name), name, "exec")
+                compile(wheel.read("footprint_memory/" + name), name, "exec")
             info = "footprint_memory-1.2.3.dist-info/"
             self.assertIn(b"Version: 1.2.3\n", wheel.read(info + "METADATA"))
-            self.assertIn(b"footprint = footprint.pytest_plugin",
+            self.assertIn(b"footprint = footprint_memory.pytest_plugin",
                           wheel.read(info + "entry_points.txt"))
 
     def test_each_file_of_this_room_that_runs_elsewhere_is_in_it(self):

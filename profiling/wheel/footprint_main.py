@@ -8,13 +8,16 @@
 The options are memprof's (--help lists them). The interpreter is the one that
 runs this module, so a virtual environment stays in use. The exit status is the
 program's, or memprof's 2 if nothing could be run.
+
+A copy of footprint.py beside the script hides the installed module. It passes these
+words on, if it is not older than they are; `python3 -m footprint_memory` always does.
 """
 
 import errno
 import os
 import sys
 
-import footprint
+import footprint_memory
 
 
 def split_words(words):
@@ -45,16 +48,26 @@ def memprof_arguments(words):
     return options + [sys.executable] + program
 
 
+def is_script(path):
+    """Returns whether an interpreter runs the file, as it runs the wheel's own command."""
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
 def run_memprof(arguments=None):
     """Becomes memprof with these arguments, or with this process's own."""
+    environment = footprint_memory.unmeasured_environment()
     try:
-        memprof = footprint.find_memprof()
+        memprof = footprint_memory.find_memprof()
+        # FOOTPRINT_MEMPROF may name the wheel's command, which would come here again.
+        if is_script(memprof):
+            environment.pop("FOOTPRINT_MEMPROF", None)
         os.execve(memprof, [memprof, *(sys.argv[1:] if arguments is None else arguments)],
-                  footprint.unmeasured_environment())
-    except FileNotFoundError as error:
-        reason = str(error)
+                  environment)
     except OSError as error:
-        reason = "%s cannot be run: %s" % (memprof, error.strerror)
+        reason = str(error)
+        if error.strerror:
+            reason = "%s cannot be run: %s" % (memprof, error.strerror)
         if error.errno == errno.ENOEXEC:
             reason += (" on %s: it was built for another kind of machine; install "
                        "the wheel of this one" % os.uname().machine)
@@ -64,7 +77,7 @@ def run_memprof(arguments=None):
 
 def main():
     words = sys.argv[1:]
-    if words and words[0] in ("-h", "--help"):
+    if {"-h", "--help"} & set(split_words(words)[0] + words[:1]):
         print(__doc__)
         sys.stdout.flush()
         run_memprof(["--help"])

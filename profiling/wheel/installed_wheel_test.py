@@ -89,21 +89,21 @@ class InstalledWheelTest(unittest.TestCase):
         self.addCleanup(work.cleanup)
         self.work = pathlib.Path(work.name)
 
-    def run_in(self, *words, **variables):
+    def run_in(self, *words, typed="", **variables):
         """Runs a program of the environment, in the working folder."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("FOOTPRINT_", "PYTHON", "RUNFILES"))}
-        environment.update(variables, PYTHONDONTWRITEBYTECODE="1",
-                           PATH="%s/bin:%s" % (self.environment, os.environ["PATH"]))
+        environment.update({"PATH": "%s/bin:%s" % (self.environment, os.environ["PATH"]),
+                            **variables}, PYTHONDONTWRITEBYTECODE="1")
         return subprocess.run(
             [self.environment / "bin" / words[0], *words[1:]], cwd=self.work, text=True,
-            stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment,
+            input=typed, capture_output=True, check=False, env=environment,
             timeout=240)
 
-    def run_tests(self, text, *options, **variables):
+    def run_tests(self, text, *options, **settings):
         (self.work / "test_memory.py").write_text(text)
         return self.run_in("python", "-m", "pytest", "-p", "no:cacheprovider", *options,
-                           **variables)
+                           **settings)
 
     def assert_says(self, done, *patterns, status=None):
         said = done.stdout + done.stderr
@@ -134,6 +134,26 @@ sys.exit(3)
         done = self.run_in("python", "script.py")
         self.assertEqual(done.stdout, "[] False %s\n" % self.environment)
 
+    def test_a_copy_beside_the_script_hides_nothing(self):
+        copy = self.work / "footprint.py"
+        copy.write_text((TREE / "profiling/stages/footprint.py").read_text())
+        (self.work / "script.py").write_text(
+            self.SCRIPT.replace("sys.exit", "print(footprint.__file__)\nsys.exit"))
+        for module in ("footprint", "footprint_memory"):
+            done = self.run_in("python", "-m", module, "script.py")
+            self.assertIn(str(copy), done.stdout)
+            self.assert_says(done, r"peak heap  1\d\.\d MiB", r"\bhold\b", status=3)
+        # The copy finds the wheel's program, whatever is in PATH.
+        done = self.run_in("python", "-c", "import footprint as f; print(f.find_memprof())",
+                           PATH="/usr/bin:/bin")
+        self.assert_says(done, "site-packages/footprint_memory/memprof", status=0)
+        done = self.run_tests(TESTS, "--memprof")
+        self.assert_says(done, "4 failed, 5 passed", status=1)
+        # Another module of that name is the project's own affair.
+        copy.write_text("")
+        done = self.run_tests(TESTS, "--memprof")
+        self.assert_says(done, "4 failed, 5 passed", status=1)
+
     def test_measures_modules_and_code(self):
         done = self.run_in("python", "-m", "footprint", "-c", "print(len(bytearray(7 << 20)))")
         self.assert_says(done, "7340032", "peak heap", status=0)
@@ -147,6 +167,25 @@ sys.exit(3)
         done = self.run_in("python", "-m", "footprint", "--from=true.run")
         self.assert_says(done, "peak heap", status=0)
 
+    def test_a_variable_may_name_the_command_of_the_wheel(self):
+        for name in ("memprof", "link"):
+            path = self.environment / "bin" / name
+            if name == "link":
+                path = self.work / "memprof"
+                path.symlink_to(self.environment / "bin/memprof")
+            for words in (["python", "-m", "footprint", "-c", "print(7)"],
+                          ["memprof", "/usr/bin/printf", "7\n"]):
+                done = self.run_in(*words, FOOTPRINT_MEMPROF=str(path))
+                self.assert_says(done, r"\A7\n", "peak heap", status=0)
+
+    def test_help_may_stand_behind_an_option(self):
+        for words in (["--help"], ["-h"], ["--quiet", "--help"]):
+            done = self.run_in("python", "-m", "footprint", *words)
+            self.assert_says(done, "python3 -m footprint", "--sampling=BYTES", status=0)
+        (self.work / "own.py").write_text("import sys\nprint(sys.argv[1:])")
+        done = self.run_in("python", "-m", "footprint", "own.py", "--help")
+        self.assert_says(done, r"\['--help'\]", "peak heap", status=0)
+
     def test_says_what_is_wrong(self):
         for words, why in (
                 ((), "which script"), (("-m",), "needs a word after it"),
@@ -154,6 +193,10 @@ sys.exit(3)
                 (("--unknown", "x.py"), "unknown option --unknown"),
                 (("absent.py",), "absent.py")):
             done = self.run_in("python", "-m", "footprint", *words)
+            self.assert_says(done, why, status=2)
+        for path, why in (("/absent/memprof", "/absent/memprof cannot be run: No such file"),
+                          ("/", "/ cannot be run: Is a directory")):
+            done = self.run_in("python", "-m", "footprint", "x.py", FOOTPRINT_MEMPROF=path)
             self.assert_says(done, why, status=2)
 
     def test_names_a_wheel_of_another_machine(self):
@@ -215,12 +258,83 @@ class PluginTest(InstalledWheelTest):
         done = self.run_in("python3", "-m", "footprint", "train.py")
         self.assert_says(done, "trained", "peak heap", status=0)
 
+    def test_imports_take_no_stages_of_tests(self):
+        module = self.work / "a_module_of_its_own.py"
+        module.write_text("")
+        done = self.run_tests('''
+import os, pytest
+from footprint_memory import peak_lines
+def test_imports():
+    import a_module_of_its_own
+    names = [stage.get("name") for stage in peak_lines.read_own_run()["processes"][-1]["stages"]]
+    assert "test_memory.py::test_imports" in names
+    assert not [name for name in names if name and "::" not in name], names
+''', "--memprof")
+        self.assert_says(done, "1 passed", status=0)
+
+    def test_a_failing_unittest_fails_once(self):
+        done = self.run_tests('''
+import pytest, unittest
+class CaseTest(unittest.TestCase):
+    @pytest.mark.limit_leaks("9 MB", warmups=2)
+    def test_warms(self): self.fail("in its warmup")
+    @pytest.mark.limit_memory("9 MB")
+    def test_fails(self): self.fail("by itself")
+    @pytest.mark.limit_leaks("9 MB", warmups=1)
+    def test_skips(self): self.skipTest("here")
+    @pytest.mark.limit_leaks("9 MB", warmups=2)
+    def test_passes(self): pass
+''', "--memprof")
+        self.assert_says(done, "2 failed, 1 passed, 1 skipped", "in its warmup", "by itself",
+                         r"test_fails  \[not judged: 9 MB\]",
+                         r"test_passes  \[within 9 MB\]", status=1)
+        self.assertNotIn("ERROR", done.stdout)
+
+    def test_the_debugger_reads_what_is_typed(self):
+        done = self.run_tests("def test_stops():\n    number = 42\n    assert number == 1\n",
+                              "--memprof", "--pdb", typed="p number * 100\ncontinue\n")
+        self.assert_says(done, r"\(Pdb\) 4200", "1 failed", status=1)
+
+    def test_a_limit_may_be_expected_to_fail(self):
+        text = '''
+import pytest
+def exceed():
+    held = bytearray(9_000_000)
+@pytest.mark.limit_memory("1 MB")
+@pytest.mark.xfail%s
+def test_exceeds(): exceed()
+@pytest.mark.limit_memory("24 MB")
+@pytest.mark.xfail%s
+def test_fits(): exceed()
+'''
+        done = self.run_tests(text % ("", ""), "--memprof")
+        self.assert_says(done, "1 xfailed, 1 xpassed", status=0)
+        done = self.run_tests(text % (("(strict=True)",) * 2), "--memprof", "-rxf")
+        self.assert_says(done, "1 failed, 1 xfailed", r"FAILED test_memory\.py::test_fits",
+                         "XFAIL test_memory.py::test_exceeds", status=1)
+
     def test_a_limit_that_is_not_checked_fails(self):
         done = self.run_tests(TESTS)
         self.assert_says(done, "2 passed, 7 errors", "limit was not checked",
                          r"pytest --memprof", "python3 -m footprint -m pytest", status=1)
         done = self.run_tests(TESTS, "--no-memory-limits")
         self.assert_says(done, "1 failed, 8 passed", status=1)
+
+    def test_a_test_that_is_skipped_needs_no_limit(self):
+        done = self.run_tests('''
+import pytest
+@pytest.fixture
+def broken(): raise OSError
+@pytest.mark.limit_memory("1 MB")
+@pytest.mark.skip
+def test_skip(): pass
+@pytest.mark.skipif(True, reason="here")
+@pytest.mark.limit_leaks("1 MB")
+def test_skipif(): pass
+@pytest.mark.limit_memory("1 MB")
+def test_fixture(broken): pass
+''')
+        self.assert_says(done, "2 skipped, 1 error", "limit was not checked", status=1)
 
     def test_refuses_marks_that_cannot_be_read(self):
         done = self.run_tests('''
@@ -234,6 +348,7 @@ def test_word(): pass
 ''', "--memprof")
         self.assert_says(done, "3 errors", "'Mb' is not B, KiB", "takes one limit, not 0",
                          "knows no warmup=", status=1)
+        self.assertEqual(done.stdout.count("'Mb' is not B, KiB"), 1, done.stdout)
 
     def test_shows_the_stage_of_a_test_that_dies(self):
         for death, status in (("os.kill(os.getpid(), 9)", 137), ("os._exit(5)", 5)):

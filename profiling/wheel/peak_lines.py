@@ -17,12 +17,12 @@ import os
 import subprocess
 import tempfile
 
-import footprint
+import footprint_memory as footprint
 
 Line = collections.namedtuple("Line", "held_bytes file line function")
 
 # Parts of the paths of code that runs tests.
-_RUNNERS = ("/_pytest/", "/pluggy/", "/xdist/", "/footprint/")
+_RUNNERS = ("<frozen ", "/_pytest/", "/pluggy/", "/xdist/", "/footprint_memory/")
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 
@@ -72,8 +72,11 @@ class _Places:
         self._root = os.path.join(root, "")
         self._known = {}
 
-    def _is_own(self, path):
-        return path.startswith(self._root) and not any(part in path for part in _INSTALLED)
+    def _is_own(self, name):
+        # "<frozen importlib._bootstrap>" and "<string>" are no paths.
+        path = os.path.abspath(name)
+        return (not name.startswith("<") and path.startswith(self._root)
+                and not any(part in path for part in _INSTALLED))
 
     def _find(self, call):
         python = native = None
@@ -81,10 +84,10 @@ class _Places:
             entry = self._calls[call - 1]
             frame = self._frames[entry.get("frame", 0)]
             if frame.get("kind") == "PYTHON":
-                path = os.path.abspath(frame.get("file", ""))
-                if self._is_own(path):
+                name = frame.get("file", "")
+                if self._is_own(name):
                     return frame
-                if python is None and not any(part in path for part in _RUNNERS):
+                if python is None and not any(part in name for part in _RUNNERS):
                     python = frame
             elif native is None and frame.get("kind") == "NATIVE":
                 native = frame
@@ -101,9 +104,17 @@ class _Places:
 
 
 def find_lines(run, stage_name, figure, root):
-    """Returns the lines with the most bytes first; `figure` names them in the run."""
+    """Returns the lines with the most bytes first; `figure` names them in the run.
+
+    Raises LookupError if the record does not know the stage.
+    """
     process = run["processes"][-1]
     stages = _stages_of(process, stage_name)
+    if not stages:
+        raise LookupError(
+            "this process had more stages than the some 4,000 that keep their names, and "
+            "this test's is not among them. Run fewer tests in a process (pytest -n), or "
+            "this one alone")
     places = _Places(run, root)
     sums = collections.Counter()
     for stack in process.get("stacks", []):

@@ -6,6 +6,9 @@ import unittest
 
 # The wheel has footprint.py as the package's __init__.py.
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "stages"))
+import footprint  # noqa: E402
+
+sys.modules["footprint_memory"] = footprint
 import peak_lines  # noqa: E402
 
 PYTHON = [
@@ -57,6 +60,27 @@ class FindLinesTest(unittest.TestCase):
                            {"call": 2, "stage": 1, "at_end": {"bytes": 9}},
                            {"call": 3, "stage": 1, "at_end": {}}, figure="at_end")
         self.assertEqual([line.held_bytes for line in lines], [9, 7])
+
+    def test_code_without_a_file_is_nobodys_own(self):
+        run = self.run_of({"call": 5, "stage": 1, "at_end": {"bytes": 9}})
+        run["frames"].append({"kind": "PYTHON", "function": "exec_module", "line": 241,
+                              "file": "<frozen importlib._bootstrap>"})
+        run["calls"].append({"parent": 2, "frame": 4})
+        for name in (run["frames"][4]["file"], "<string>"):
+            run["frames"][4]["file"] = name
+            # The working folder is the root, as of pytest.
+            run["frames"][0]["file"] = os.path.join(os.getcwd(), "test_a.py")
+            lines = peak_lines.find_lines(run, "tests/test_a.py::test_a", "at_end", os.getcwd())
+            self.assertEqual(lines[0].function, "test_a")
+        # Outside of the root, importing counts where the import stands.
+        run["frames"][4]["file"] = "<frozen importlib._bootstrap>"
+        lines = peak_lines.find_lines(run, "tests/test_a.py::test_a", "at_end", "/other")
+        self.assertEqual(lines[0].function, "test_a")
+
+    def test_says_that_the_stage_is_not_recorded(self):
+        run = self.run_of({"call": 2, "stage": 1, "at_end": {"bytes": 9}})
+        with self.assertRaisesRegex(LookupError, "more stages than .* alone"):
+            peak_lines.find_lines(run, "tests/test_a.py::test_z", "at_end", "/")
 
     def test_the_end_of_a_long_name_is_enough(self):
         run = self.run_of({"call": 2, "stage": 1, "at_end": {"bytes": 9}})

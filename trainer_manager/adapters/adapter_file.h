@@ -9,10 +9,10 @@
 //   status = footprint::LoadAdapters("adapter", *adapted, parameters.get());
 //
 // Matrices are "base_model.model.MODULE.lora_A.weight" [rank, inputs] and
-// "...lora_B.weight" [outputs, rank], as PEFT has them; layers that are trained
-// besides have PyTorch's names and layouts. Files of an adapter that PEFT made
-// are read if their rank and alpha are those of the network's
-// (ReadAdapterConfig tells them), and they are F32.
+// "...lora_B.weight" [outputs, rank], as PEFT has them; other trained layers
+// have PyTorch's names and layouts after the same prefix. Files that PEFT made
+// are read if they are F32, and if their rank, alpha and use_rslora (see
+// ReadAdapterConfig) are those of the network.
 //
 // Each file is replaced as a whole or not at all. Loading checks all that the
 // files say before the first value changes. Nothing is kept; thread-compatible.
@@ -34,40 +34,45 @@
 
 namespace footprint {
 
-// The folder must exist. InvalidArgument: the parameters are not the network's.
-// Otherwise as SaveParameters.
+// Writes both files into `folder`, which must exist. Returns InvalidArgument if
+// the parameters are not those of the network; otherwise the errors of
+// SaveParameters.
 absl::Status SaveAdapters(const AdaptedNetwork& adapted,
                           const Parameters& parameters,
                           absl::string_view folder);
 
-// InvalidArgument: the configuration is not that of the network's adapters, or
-// of a kind that is not supported (DoRA, trained biases, ranks that differ); a
-// matrix is missing, has another shape, or belongs to no adapter of the
-// network; a value is not finite. Otherwise as LoadParameters. Base weights
-// stay.
+// Reads both files into the adapters' matrices and the other trained layers;
+// base weights stay as they are. Returns InvalidArgument if the configuration
+// is not that of the network's adapters, or is of a kind that is not supported
+// (DoRA, trained biases, ranks that differ), if a matrix is missing, has
+// another shape, or belongs to no adapter of the network, if a value is not
+// finite, or if the two files are of different saves. Otherwise the errors of
+// ReadAdapterConfig and LoadParameters.
 absl::Status LoadAdapters(absl::string_view folder,
                           const AdaptedNetwork& adapted,
                           Parameters* parameters);
 
 // Loads the weights of a network without adapters, as LoadParameters does; the
-// adapters stay as they are. Of `map`, entries of adapters are passed over.
+// adapters stay as they are. Ignores the entries of `map` for adapters.
 absl::Status LoadBaseParameters(absl::string_view path, const ParameterMap& map,
                                 const AdaptedNetwork& adapted,
                                 Parameters* parameters);
 
-// What adapter_config.json says of an adapter.
+// The fields of adapter_config.json that are used. A field that the file lacks
+// has the value below.
 struct AdapterConfig {
   int64_t rank = 8;
   float alpha = 8;
   bool rank_stabilized = false;
-  std::vector<std::string> target_modules;  // empty where it is no list
+  std::vector<std::string> target_modules;  // empty if it is not a list
 };
 
-// InvalidArgument: no JSON, or a configuration that is not supported.
-// Otherwise as ReadWholeFile.
+// Reads adapter_config.json in `folder`. Returns InvalidArgument if it is not
+// JSON, or if the configuration is not supported; otherwise the errors of
+// ReadWholeFile, with a limit of 1 MiB.
 absl::StatusOr<AdapterConfig> ReadAdapterConfig(absl::string_view folder);
 
-// The same for a text; `name` stands in errors.
+// Does the same for a text, which errors call `name`.
 absl::StatusOr<AdapterConfig> ParseAdapterConfig(absl::string_view text,
                                                  const std::string& name);
 

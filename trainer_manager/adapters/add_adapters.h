@@ -1,21 +1,21 @@
 // Adds adapters (LoRA) to a network: small trained matrices beside the weights
-// of fully connected layers, which then stay as they are, as do all others.
+// of fully connected layers, which then stay as they are.
 //
 //   footprint::LoraOptions options;
 //   options.rank = 8;
 //   options.alpha = 16;
-//   options.targets = {{"*.qkv", 0, 3, "*.q_proj"}, {"*.qkv", 2, 3,
-//   "*.v_proj"}}; options.trained = {"head.*"}; const auto adapted =
-//   footprint::AddAdapters(network, options); const auto plan =
-//   footprint::PlanExecution(
+//   options.targets = {{"*.qkv", 0, 3, "*.q_proj"},
+//                      {"*.qkv", 2, 3, "*.v_proj"}};
+//   options.trained = {"head.*"};
+//   const auto adapted = footprint::AddAdapters(network, options);
+//   const auto plan = footprint::PlanExecution(
 //       adapted->network, footprint::NetworkMode::kTraining, {}, states);
 //
-// The network has the layers of the other under their names, in which the
-// targets are LoraFullyConnected (//trainer_manager:lora). It is
-// planned, trained and inferred with like any other; weights of the network
-// without adapters are loaded by LoadBaseParameters (adapter_file.h). Without
-// `trained`, nothing but the adapters is trained: no other weight has a
-// gradient or an optimizer state.
+// The result has the layers of the given network under their names, but each
+// target is a LoraFullyConnected (//trainer_manager:lora). It is planned and
+// run like any other network. LoadBaseParameters (adapter_file.h) loads weights
+// of the network without adapters. Without `trained`, nothing but the adapters
+// is trained: no other weight has a gradient or an optimizer state.
 //
 // An attention layer has no weights of its own: its adapters belong to the
 // fully connected layer that computes queries, keys and values, or to thirds of
@@ -42,11 +42,12 @@ struct LoraTarget {
   // A pattern of layers' names, in which a * matches any number of characters.
   // Layers that it matches and that are not fully connected are passed over.
   std::string layers;
-  // The part `part` of `parts` equal parts of the units, from 0.
+  // The adapter changes part `part`, from 0, of `parts` equal parts of the
+  // units.
   int64_t part = 0;
   int64_t parts = 1;
   // The module's name in PEFT's files, if it is not the layer's. A * in it
-  // stands for what the * of `layers` matched.
+  // stands for what the * of `layers` matched; then each has exactly one.
   std::string module = "";
 };
 
@@ -57,8 +58,8 @@ struct LoraOptions {
   float alpha = 8;
   bool rank_stabilized = false;
   std::vector<LoraTarget> targets;
-  // Patterns of parameters that are trained as a whole besides, such as
-  // "head.*"; files of adapters hold them, too.
+  // Patterns of other parameters, which are trained as a whole, such as
+  // "head.*". Files of adapters hold them too.
   std::vector<std::string> trained;
 };
 
@@ -78,17 +79,18 @@ struct AdaptedNetwork {
   LoraOptions options;
   std::vector<Adapter> adapters;  // in the order of the layers
   // The parameters that files of adapters hold, by the model's names: the
-  // adapters' matrices, and all of the layers that are trained besides.
+  // adapters' matrices, and all parameters of the layers that
+  // LoraOptions::trained matches.
   ParameterMap file_tensors;
 };
 
-// InvalidArgument: no target; a target that matches no layer, or none that is
-// fully connected; two targets of the same units of a layer, or of one module;
-// a layer that shares its weights; a rank that is larger than an extent of the
-// matrix, or below 1; an alpha that is not finite or not above 0; a pattern of
-// `trained` that matches no parameter, a target's weight, or only some of a
-// layer's; a network with groups, which are to be added to the result. Errors
-// of ResolveNetwork.
+// Returns the network with adapters. InvalidArgument: no target; a target that
+// matches no layer, or none that is fully connected; two targets of the same
+// units of a layer, or of one module; a layer that shares its weights; a rank
+// that is larger than an extent of the matrix, or below 1; an alpha that is not
+// finite or not above 0; a pattern of `trained` that matches no parameter, a
+// target's weight, or only some of a layer's; a network with groups, which are
+// to be added to the result. Otherwise the errors of ResolveNetwork.
 absl::StatusOr<AdaptedNetwork> AddAdapters(const Network& network,
                                            const LoraOptions& options);
 

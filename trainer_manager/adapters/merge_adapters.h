@@ -1,16 +1,15 @@
-// Merges adapters into the weights that they belong to, as a file of the
-// network without adapters, which anyone can run.
+// Merges adapters into the weights that they belong to, and writes a file for
+// the network without adapters.
 //
 //   absl::Status status = footprint::MergeAdapters(*adapted, *parameters,
 //                                                  "merged.safetensors");
-//   // LoadParameters takes the file for the network that AddAdapters was
-//   given.
+//   // LoadParameters reads the file into the network that AddAdapters got.
 //
 // Writes weight + scale * (B A) transposed, summed in double and rounded once,
-// and all other parameters as they are. The model's own parameters stay. The
-// file is replaced as a whole or not at all. Nothing is kept;
-// thread-compatible. Memory: 64 KiB and a row of the widest adapted layer.
-// Time: that of writing, and rank multiplications for each adapted weight.
+// and all other parameters as they are. `parameters` stay as they are. The file
+// is replaced as a whole or not at all. Nothing is kept; thread-compatible.
+// Memory: 64 KiB and a row of the widest adapted layer. Time: that of writing,
+// and rank multiplications for each adapted weight.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_ADAPTERS_MERGE_ADAPTERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_ADAPTERS_MERGE_ADAPTERS_H_
@@ -22,8 +21,9 @@
 
 namespace footprint {
 
-// InvalidArgument: the parameters are not the network's. OutOfRange: a merged
-// weight is not finite; the text names it. Otherwise as SaveParameters.
+// Returns InvalidArgument if the parameters are not those of the network, and
+// OutOfRange if a merged weight is not finite; the message names it. Otherwise
+// the errors of SaveParameters.
 absl::Status MergeAdapters(const AdaptedNetwork& adapted,
                            const Parameters& parameters,
                            absl::string_view path);

@@ -70,10 +70,10 @@ LiveHandles<footprint_trainer>& Trainers() {
   return *handles;
 }
 
-// A report of a later version is no larger.
+// No later version has a larger report.
 constexpr size_t kMostReportBytes = 1024;
 
-// Texts that need no memory, for where there is none.
+// This text needs no allocation, which would fail when memory is used up.
 constexpr char kNoMemory[] = "out of memory";
 
 struct LastError {
@@ -247,9 +247,10 @@ footprint_status footprint_network_freeze(footprint_network* network,
 footprint_status footprint_trainer_plan(const footprint_network* network,
                                         const char* settings,
                                         footprint_trainer** trainer) {
+  // The network may be refused before the function below is called.
+  if (trainer != nullptr) *trainer = nullptr;
   return WithNetwork(network, [&](footprint::Network& planned) -> absl::Status {
     if (trainer == nullptr) return MissingArgument("trainer");
-    *trainer = nullptr;
     if (settings == nullptr) return MissingArgument("settings");
     auto parsed = footprint::ParseTrainerSettings(settings);
     if (!parsed.ok()) return parsed.status();

@@ -22,9 +22,9 @@
 //
 // Each function but the last three returns a status, and footprint_error says
 // in words what the calling thread's last failure was. After a failure the
-// handles are as they were before the call, unless a function says otherwise,
-// and may be used. A handle that is null, of the other type, or already freed,
-// is an error; so is a null pointer to a result.
+// handles may still be used, and are as they were before the call unless a
+// function says otherwise. A handle that is null, of the other type, or already
+// freed, is an error; so is a null pointer to a result.
 //
 // The caller frees what it created. Texts, values and networks are copied. A
 // handle may be used by one thread at a time, and different handles by
@@ -58,7 +58,8 @@ typedef enum footprint_status {
   FOOTPRINT_RESOURCE_EXHAUSTED = 8,
   // The call does not fit the state: create comes before set, set before step.
   FOOTPRINT_FAILED_PRECONDITION = 9,
-  // A value in the data: NaN, infinity, or a label that is no class.
+  // A value in the data is wrong: NaN, infinity, or a label that is not a
+  // class.
   FOOTPRINT_OUT_OF_RANGE = 11,
   FOOTPRINT_INTERNAL = 13,
   FOOTPRINT_UNAVAILABLE = 14,
@@ -70,8 +71,8 @@ typedef enum footprint_type {
   FOOTPRINT_INT32 = 1
 } footprint_type;
 
-// What a file holds: the weights alone, or a training that goes on from it with
-// the same bits as if it had not been stopped.
+// What a file holds: the weights alone, or all that a training needs to
+// continue with the same bits as if it had not been stopped.
 typedef enum footprint_contents {
   FOOTPRINT_WEIGHTS = 0,
   FOOTPRINT_TRAINING = 1
@@ -85,19 +86,21 @@ typedef struct footprint_trainer footprint_trainer;
 
 // Bytes of a plan. Later versions add fields at the end only.
 typedef struct footprint_report {
-  int64_t planned_bytes;  // all that follows, the fixed memory included
+  int64_t planned_bytes;  // model, arena, and the fixed memory beside them
   int64_t bound_bytes;    // the least that these steps need
   int64_t model_bytes;    // weights and running statistics
   int64_t arena_bytes;    // activations, gradients, scratch
-  int64_t iterations;     // steps that were done
-  int64_t steps;          // of one iteration
-  // The step that needs most, in words; it lives as long as the trainer.
+  int64_t iterations;     // steps trained, those of a loaded file included
+  int64_t steps;          // the operations of one iteration
+  // Names the operation that needs most; valid as long as the trainer.
   const char* largest_step;
 } footprint_report;
 
+// Makes an empty network. `*network` is null after a failure.
 footprint_status footprint_network_create(footprint_network** network);
 
-// Adds an input of `rank` extents, from 1 to 4; the first is the batch.
+// Adds an input of `rank` extents, from 1 to 4; the first is the batch. Only
+// footprint_trainer_plan checks names and connections.
 footprint_status footprint_network_add_input(footprint_network* network,
                                              const char* name,
                                              footprint_type type,
@@ -117,18 +120,20 @@ footprint_status footprint_network_add_layer(footprint_network* network,
 footprint_status footprint_network_freeze(footprint_network* network,
                                           const char* pattern);
 
-// Plans a training or an inference, and allocates nothing that the plan counts.
-// `settings` are such as "optimizer=adam, learning_rate=0.001, budget=24 MB";
-// trainer_settings.h lists them. The network may be freed then. `*trainer` is
-// null after a failure.
+// Plans a training or an inference, and allocates none of the memory that the
+// plan counts. `settings` is a list such as "optimizer=adam,
+// learning_rate=0.001, budget=24 MB"; trainer_settings.h says what it may hold.
+// The network may be freed afterwards. After a failure `*trainer` is null.
 footprint_status footprint_trainer_plan(const footprint_network* network,
                                         const char* settings,
                                         footprint_trainer** trainer);
 
-// Allocates the memory that was planned, and draws the first weights.
+// Allocates the memory that was planned, and draws the first weights. Call it
+// once.
 footprint_status footprint_trainer_create(footprint_trainer* trainer);
 
-// Sets an input or the label, of which `count` values are a whole batch.
+// Copies a whole batch of `count` values into the input `slot`, or into the
+// label if that is FOOTPRINT_LABEL.
 footprint_status footprint_trainer_set_floats(footprint_trainer* trainer,
                                               int slot, const float* values,
                                               size_t count);
@@ -136,17 +141,19 @@ footprint_status footprint_trainer_set_ints(footprint_trainer* trainer,
                                             int slot, const int32_t* values,
                                             size_t count);
 
-// Trains by the batch that is set. `*loss` is the loss from before the weights
-// changed; it may be null. After a failure the weights are as they were, unless
-// the error says otherwise; with the setting atomic_steps they always are.
+// Trains by the batch that is set, which is one iteration. `*loss` is the loss
+// from before the weights changed; it may be null. After a failure the weights
+// are as they were, unless the error says otherwise; with the setting
+// atomic_steps they always are.
 footprint_status footprint_trainer_step(footprint_trainer* trainer,
                                         float* loss);
 
-// Computes the outputs of the inputs that are set, in place of the loss.
+// Computes the outputs for the inputs that are set, in place of the loss. The
+// first call in a training also plans an inference.
 footprint_status footprint_trainer_infer(footprint_trainer* trainer);
 
-// The values of output `index` of the last infer, or of a weight such as
-// "conv1.bias". They are the trainer's: outputs are valid until the next call
+// Give the values of output `index` of the last infer, or of a weight such as
+// "conv1.bias". The trainer owns them: outputs are valid until the next call
 // with the trainer, weights as long as the trainer.
 footprint_status footprint_trainer_output(const footprint_trainer* trainer,
                                           size_t index, const float** values,
@@ -161,8 +168,9 @@ footprint_status footprint_trainer_save(const footprint_trainer* trainer,
                                         const char* path,
                                         footprint_contents contents);
 
-// Loads a file of weights or of a training, of the same network. A training
-// goes on from a file of a training; an inference takes its weights.
+// Loads a file of weights or of a training, of the same network. With a file of
+// a training, a training continues from it, and an inference takes its weights.
+// With a file of weights, both take the weights.
 footprint_status footprint_trainer_load(footprint_trainer* trainer,
                                         const char* path);
 
@@ -175,7 +183,7 @@ footprint_status footprint_trainer_report(const footprint_trainer* trainer,
 // Valid until the thread's next call.
 const char* footprint_error(void);
 
-// Free a handle; null and handles that were freed before are passed over.
+// Free a handle; do nothing if it is null or was freed before.
 void footprint_trainer_free(footprint_trainer* trainer);
 void footprint_network_free(footprint_network* network);
 

@@ -150,7 +150,6 @@ TEST_F(FootprintTrainerTest, RefusesHandlesThatDoNotLive) {
   footprint_network_free(network);
   footprint_network_free(network);
   const int64_t extent = 1;
-  footprint_trainer* trainer = trainer_;
   for (footprint_network* const handle :
        {static_cast<footprint_network*>(nullptr), network,
         reinterpret_cast<footprint_network*>(trainer_)}) {
@@ -161,9 +160,11 @@ TEST_F(FootprintTrainerTest, RefusesHandlesThatDoNotLive) {
               FOOTPRINT_INVALID_ARGUMENT);
     EXPECT_EQ(footprint_network_freeze(handle, "*"),
               FOOTPRINT_INVALID_ARGUMENT);
-    EXPECT_EQ(footprint_trainer_plan(handle, kSettings, &trainer),
+    footprint_trainer* planned = trainer_;
+    EXPECT_EQ(footprint_trainer_plan(handle, kSettings, &planned),
               FOOTPRINT_INVALID_ARGUMENT);
     EXPECT_THAT(footprint_error(), HasSubstr("is not a network"));
+    EXPECT_EQ(planned, nullptr);
   }
 }
 

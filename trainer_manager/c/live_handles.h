@@ -1,5 +1,5 @@
-// The handles of a C interface that were made and not yet freed, so that a call
-// with any other pointer can be refused instead of followed.
+// Keeps the handles of a C interface from their creation until they are freed,
+// so that a call with any other pointer can be refused instead of followed.
 //
 //   LiveHandles<footprint_network> networks;
 //   footprint_network* handle = networks.Add(std::move(owned));
@@ -26,6 +26,7 @@ namespace footprint {
 template <typename Handle>
 class LiveHandles {
  public:
+  // Returns the address of the new handle, which Remove destroys.
   Handle* Add(std::unique_ptr<Handle> handle) {
     Handle* const address = handle.get();
     MutexLock lock(&mutex_);
@@ -33,14 +34,14 @@ class LiveHandles {
     return address;
   }
 
-  // Returns the handle, or null if it is not one that lives.
+  // Returns the handle, or null if no such handle lives.
   Handle* Find(const Handle* handle) {
     MutexLock lock(&mutex_);
     const auto found = handles_.find(handle);
     return found == handles_.end() ? nullptr : found->second.get();
   }
 
-  // Destroys the handle; passes over one that does not live.
+  // Destroys the handle; does nothing if no such handle lives.
   void Remove(const Handle* handle) {
     std::unique_ptr<Handle> owned;
     MutexLock lock(&mutex_);

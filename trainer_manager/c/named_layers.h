@@ -4,7 +4,7 @@
 //   absl::StatusOr<footprint::LayerPointer> layer =
 //       footprint::MakeNamedLayer("fully_connected", "unit=10");
 //
-// Names and keys are NNTrainer's where it has the same:
+// Names and keys are those of NNTrainer if it has such a layer:
 //
 //   fully_connected      unit
 //   conv2d               filters, kernel_size, stride, padding, bias, groups
@@ -38,9 +38,10 @@
 
 namespace footprint {
 
-// InvalidArgument: no layer has that type; a property that it has not, that it
-// needs and that is missing, or whose value is malformed. Values that suit no
-// network, such as a unit of 0, are refused when the network is planned.
+// Makes a layer. InvalidArgument if no layer has that type, if the layer does
+// not have a property that is given, or if a property that it needs is missing
+// or malformed. Values that suit no network, such as a unit of 0, are refused
+// when the network is planned.
 absl::StatusOr<LayerPointer> MakeNamedLayer(absl::string_view type,
                                             absl::string_view properties);
 

@@ -31,13 +31,13 @@ namespace footprint {
 
 class Properties {
  public:
-  // InvalidArgument: a property without "=", without a key or without a value,
-  // or a key that stands twice. An empty text holds no property.
+  // Parses the text; an empty one has no property. InvalidArgument if a
+  // property has no "=", no key or no value, or if a key is given twice.
   static absl::StatusOr<Properties> Parse(absl::string_view text);
 
-  // Sets `*value` if the text has the key, and leaves it as it is otherwise.
-  // The first value that is malformed makes Finish fail. Whole numbers are
-  // decimal; a bool is "true" or "false".
+  // Sets `*value` if the text has the key, and leaves it as it is otherwise. A
+  // malformed value makes Finish fail, and `*value` arbitrary. Whole numbers
+  // are decimal; a bool is "true" or "false".
   void Take(absl::string_view key, int64_t* value);
   void Take(absl::string_view key, float* value);
   void Take(absl::string_view key, bool* value);
@@ -51,8 +51,8 @@ class Properties {
   // Notes that `key` must be there for Finish to succeed.
   void Require(absl::string_view key);
 
-  // InvalidArgument, naming `what`: a value is malformed, a key that is
-  // required is missing, or a key was not taken.
+  // Returns InvalidArgument, with `what` before the message, if a value is
+  // malformed, if a required key is missing, or if a key was not taken.
   absl::Status Finish(absl::string_view what) const;
 
  private:

@@ -40,41 +40,47 @@ class Trainer {
   // The slot of the label; inputs have the slots from 0 on.
   static constexpr int kLabel = -1;
 
-  // Plans; nothing that the plan counts is allocated. Errors: those of
-  // PlanExecution.
+  // Plans, and allocates none of the memory that the plan counts. Errors: those
+  // of PlanExecution.
   static absl::StatusOr<std::unique_ptr<Trainer>> Plan(
       Network network, TrainerSettings settings);
 
-  // Allocates and draws the first weights. FailedPrecondition: that was done.
-  // Otherwise as Parameters::Create and Manager::Create.
+  // Allocates, and draws the first weights. FailedPrecondition if it was called
+  // before. Otherwise the errors of Parameters::Create and Manager::Create.
   absl::Status Create();
 
-  // Copies the values of one batch. InvalidArgument: no such slot, or values of
-  // another number or type. FailedPrecondition, here and below: Create was not
-  // called, or the mode is another one.
+  // Copies the values of one batch. InvalidArgument if there is no such slot,
+  // or if the number or type of the values differs. This and the following
+  // functions return FailedPrecondition if Create was not called, or if the
+  // mode does not suit the call.
   absl::Status Set(int slot, InputView values);
 
   // Trains by one batch; see Manager::TrainStep.
   absl::StatusOr<float> Step();
 
   // Computes the outputs for the inputs that are set, with the weights as they
-  // are; see Manager::Infer. FailedPrecondition: an input was never set.
+  // are; see Manager::Infer. FailedPrecondition if an input was never set. In a
+  // training, the first call plans an inference, and each call releases the
+  // training's arena.
   absl::Status Infer();
 
-  // The outputs of the last Infer, valid until the next call.
-  // FailedPrecondition: Infer has not succeeded yet. InvalidArgument: no such
-  // output.
+  // Returns an output of the last Infer, valid until the next call.
+  // FailedPrecondition if the last Infer has not succeeded, or if Load came
+  // after it. InvalidArgument if there is no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index) const;
 
-  // The values of a weight or a running statistic, by its name; valid as long
-  // as the trainer.
+  // Returns the values of a weight or a running statistic, by its name; valid
+  // as long as the trainer. NotFound if there is none of that name.
   absl::StatusOr<absl::Span<const float>> Weight(absl::string_view name) const;
 
-  // Saves the weights, or a whole training to go on from.
+  // Save the weights, or all that a training needs to continue. Errors: those
+  // of SaveParameters and of SaveTraining.
   absl::Status SaveWeights(absl::string_view path) const;
   absl::Status SaveTraining(absl::string_view path) const;
-  // Loads a file of either kind. A training goes on from a file of a training,
-  // and takes only the weights from a file of weights; its iteration stays.
+  // Loads a file of either kind. A training continues from a file of a
+  // training. From a file of weights it takes only these; its iteration and
+  // optimizer states stay. An inference takes the weights of either file.
+  // Errors: those of LoadParameters and ResumeTraining.
   absl::Status Load(absl::string_view path);
 
   const ExecutionPlan& plan() const { return plan_; }

@@ -11,19 +11,19 @@
 //   momentum        of momentum: 0.9
 //   beta1, beta2, epsilon  of adam and adamw: 0.9, 0.999, 1e-8
 //   weight_decay    of adamw: 0.01
-//   schedule        constant, linear or cosine (to last_rate, after
-//   iterations),
-//                   step (times factor, every so many iterations), exponential
-//                   (times factor)
+//   schedule        constant (the default); linear or cosine (to last_rate,
+//                   after iterations); step (times factor, every so many
+//                   iterations); exponential (times factor)
 //   last_rate, iterations, factor  of the schedule
 //   warm_up         iterations of a linear warm-up in front of the schedule
 //   seed            of the first weights and of dropout: 1
 //   budget          the most memory, such as 24 MB
 //   micro_batches   parts of a batch: 1
-//   threads         for products and convolutions: 1; the bits stay
+//   threads         for products and convolutions: 1; the results do not
+//                   depend on them
 //   swap_folder     the folder of a file for what the budget leaves no room for
 //   clip_norm, clip_value  limits of gradients
-//   atomic_steps    false; a step that fails then changes no weight
+//   atomic_steps    true: a step that fails changes no weight; false
 //
 // A pure function, thread-safe. Memory: that of the result.
 
@@ -45,9 +45,9 @@ struct TrainerSettings {
   ManagerOptions manager;
 };
 
-// InvalidArgument, naming the setting: it is unknown, malformed, missing, or
-// belongs to another optimizer, schedule or mode than the one that is named; an
-// optimizer that can train nothing.
+// Returns InvalidArgument, with the setting's name, if a setting is unknown,
+// malformed or missing, if it belongs to another optimizer, schedule or mode,
+// or if nothing can be trained with the optimizer's numbers.
 absl::StatusOr<TrainerSettings> ParseTrainerSettings(absl::string_view text);
 
 }  // namespace footprint

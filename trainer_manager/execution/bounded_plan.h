@@ -5,9 +5,10 @@
 //   absl::StatusOr<footprint::ExecutionPlan> plan = builder.Bound(choices);
 //   // plan->bound_bytes() is a lower bound for every placement.
 //
-// For searches among choices (plan_search.h). Refers to its arguments. Pure,
-// thread-safe. Memory: that of a plan. Time: linear in the steps for a bound;
-// that of planning (planner.h) for offsets.
+// It serves searches among choices (plan_search.h). Keeps references to its
+// arguments, which must outlive it. Pure, thread-safe. Memory: that of a plan.
+// Time: linear in the steps for a bound; that of planning (planner.h) for
+// offsets.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_BOUNDED_PLAN_H_
@@ -26,7 +27,8 @@ namespace footprint {
 
 class PlanBuilder {
  public:
-  // `options` must hold the micro-batches of which `network` is one part.
+  // `options.micro_batches` must be the number of parts of the batch; `network`
+  // has the shapes of one part.
   PlanBuilder(const ResolvedNetwork& network, const MathBackend& math,
               const MemoryOptions& options, int optimizer_states)
       : network_(network),
@@ -43,14 +45,17 @@ class PlanBuilder {
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices) const {
     return Bound(choices, network_);
   }
-  // Does the same with a copy of the network, such as that of an earlier plan.
+  // Does the same, but moves `network` into the plan instead of copying its
+  // own. It must be an equal network, such as that of an earlier plan.
   absl::StatusOr<ExecutionPlan> Bound(const StepChoices& choices,
                                       ResolvedNetwork network) const;
 
-  // Returns a plan with offsets. Errors: those of BuildSteps and PlanMemory.
+  // Returns a plan with offsets. Errors: those of BuildSteps and PlanMemory;
+  // OutOfRange if the bytes do not fit 64 bits.
   absl::StatusOr<ExecutionPlan> Plan(const StepChoices& choices) const;
 
-  // Returns the plan if it is within the budget.
+  // Does the same, but returns nullopt if the plan is above
+  // options.budget_bytes.
   absl::StatusOr<absl::optional<ExecutionPlan>> PlanIfItFits(
       const StepChoices& choices) const;
 
@@ -69,8 +74,9 @@ class PlanBuilder {
 bool MaySlice(const MemoryOptions& options);
 bool MayDrop(const ResolvedNetwork& network, const MemoryOptions& options);
 
-// Returns the layers whose outputs lie in the arena at the certificate's step,
-// whether forward steps left them there or they were recomputed.
+// Returns the layers whose outputs lie in the arena at the step that proves the
+// lower bound (CertificateTensors), whether forward steps left them there or
+// they were recomputed.
 std::vector<size_t> LayersInCertificate(const ExecutionPlan& plan);
 
 }  // namespace footprint

@@ -2,8 +2,8 @@
 // slice, drop, forget or swap. The distance of a search's answer from it limits
 // what a better search could gain.
 //
-//   const auto bytes = BoundAllChoices(PlanBuilder(resolved, math, options,
-//   0));
+//   const auto bytes =
+//       BoundAllChoices(PlanBuilder(resolved, math, options, 0));
 //   // Every choice has a plan of at least that many bytes.
 //
 // Proof: each layer runs forward once, and each of its backward steps runs

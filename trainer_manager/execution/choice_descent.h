@@ -1,5 +1,5 @@
-// A local search for choices of what to slice, drop, forget and swap whose plan
-// has a lower bound.
+// Searches locally for choices of what to slice, drop, forget and swap that
+// make the lower bound of the plan smaller.
 //
 //   ChoiceDescent descent(builder, /*may_swap=*/false);
 //   status = descent.Run(start, [&](const BoundedChoices& lower) { ... });
@@ -42,8 +42,8 @@ struct BoundedChoices {
 
 class ChoiceDescent {
  public:
-  // Called with each point whose bound is lower than all before. Returns true
-  // to end the search.
+  // A function that Run calls with each point whose bound is smaller than all
+  // before. Returns true to end the search.
   using Visit = std::function<absl::StatusOr<bool>(const BoundedChoices&)>;
 
   ChoiceDescent(const PlanBuilder& builder, bool may_swap);

@@ -33,23 +33,23 @@
 namespace footprint {
 
 // Returns the plan. Errors: those of ResolveNetwork; InvalidArgument if the
-// alignment is not valid, if the batch cannot be divided into the
-// micro-batches, or if AssignGroups (//trainer_manager/networks:assign_groups)
-// refuses a group; ResourceExhausted if the budget is too small. That message
-// has the smallest budget that was found to work, the step that needs it, and
-// the options that are off; the budget is for the steps that the options allow.
-// `optimizer_states`: see Optimizer::states_per_weight. `math` must outlive the
-// plan and every manager of it; runtime/plan_execution.h gives
-// HighwayBackend().
+// alignment or the number of states is not valid, if the batch cannot be
+// divided into the micro-batches, or if AssignGroups
+// (//trainer_manager/networks:assign_groups) refuses a group; ResourceExhausted
+// if the budget is too small. That message has the smallest budget that was
+// found to work with these options, the step that needs it, and the options
+// that are off and may need less. `optimizer_states`: see
+// Optimizer::states_per_weight. `math` must outlive the plan and every manager
+// of it; runtime/plan_execution.h gives HighwayBackend().
 absl::StatusOr<ExecutionPlan> PlanExecution(const Network& network,
                                             NetworkMode mode,
                                             const MemoryOptions& options,
                                             int optimizer_states,
                                             const MathBackend& math);
 
-// Returns how many bytes a training of the network saves by its groups. Both
-// trainings are planned without a budget. Errors and arguments: those of
-// PlanExecution.
+// Returns how many bytes less a training of the network needs because of its
+// groups. Both trainings are planned without a budget. Errors and arguments:
+// those of PlanExecution.
 absl::StatusOr<int64_t> BytesSavedByFreezing(const Network& network,
                                              const MemoryOptions& options,
                                              int optimizer_states,

@@ -55,8 +55,8 @@ struct MemoryOptions {
   // not zero, its value is the pooled output. Its derivative is calculated by
   // slices. Needs share_edges.
   bool restore_pooled = true;
-  // Max pooling saves positions in as few bits as they need. If false, in
-  // bytes.
+  // Max pooling saves positions in 1, 2 or 4 bits where that is enough. If
+  // false, in bytes.
   bool pack_winners = true;
 
   // The number of parts of a batch in training, which are calculated one after
@@ -77,10 +77,10 @@ struct MemoryOptions {
   // clip_global_norm or without share_gradients steps are always atomic, at no
   // extra cost.
   bool atomic_steps = false;
-  // The largest planned_bytes() in training. Beyond what is nearly free,
-  // outputs are dropped and recomputed segment by segment, at most one more
-  // forward pass in all, until the budget is met. Smaller budgets may take
-  // several more passes.
+  // The largest planned_bytes(); if it cannot be met, PlanExecution fails. In
+  // training, beyond what is nearly free, outputs are dropped and recomputed
+  // segment by segment, at most one more forward pass in all, until the budget
+  // is met. Smaller budgets may take several more passes.
   int64_t budget_bytes = std::numeric_limits<int64_t>::max();
   // If that does not meet the budget, the search may raise micro_batches to any
   // number that divides the batch. A layer that keeps statistics of its batch
@@ -91,7 +91,8 @@ struct MemoryOptions {
   // (ManagerOptions::swap_folder) that backward steps read back. Needs
   // share_edges.
   bool swap_to_file = false;
-  // In training, the loss's inputs stay readable after the iteration.
+  // In training, the prediction that the loss reads stays readable after the
+  // iteration.
   bool keep_outputs = false;
   // Inference keeps the loss; the caller lends the label with the inputs
   // (Manager::Evaluate).
@@ -120,6 +121,7 @@ enum class TensorKind : uint8_t {
 };
 constexpr int kTensorKinds = 13;
 
+// Returns a name such as "optimizer state".
 absl::string_view TensorKindName(TensorKind kind);
 
 // The owner of the memory that a tensor lies in.
@@ -179,6 +181,7 @@ enum class StepKind : uint8_t {
   kSwapIn,             // the output from the file
 };
 
+// Returns a name such as "calculate gradient".
 absl::string_view StepKindName(StepKind kind);
 
 struct TensorUse {
@@ -215,8 +218,8 @@ struct ExecutionPlan {
   std::vector<size_t> output_tensors;  // in training only with keep_outputs
   size_t loss_tensor = 0;              // if there is a loss
 
-  // The file's size. Each of its bytes is written once and read once in each
-  // micro-batch.
+  // The size of the swap file. Each of its bytes is written once and read once
+  // in each micro-batch.
   int64_t swap_file_bytes = 0;
 
   int64_t model_bytes = 0;
@@ -231,9 +234,10 @@ struct ExecutionPlan {
   int64_t swapped_bytes_per_iteration() const {
     return 2 * swap_file_bytes * micro_batches;
   }
-  // Returns the layers that keep statistics of their batch or count its rows
-  // (SoftmaxOptions::ignored_label). With micro-batches their batch is only a
-  // part. Empty for a single part.
+  // Returns the names of the layers whose result depends on how the batch is
+  // divided (ResolvedLayer::depends_on_batch), such as layers that keep
+  // statistics of it. With micro-batches they see only a part of the batch.
+  // Empty for a single part.
   std::vector<std::string> LayersOfPartStatistics() const;
   // Returns the least bytes that these steps need for any placement, and the
   // bytes of this plan. Other steps of the same network, with other options,
@@ -259,8 +263,9 @@ absl::Status CheckUnedited(const ExecutionPlan& plan);
 // step of the lower bound, the tensor that is live then.
 std::vector<size_t> CertificateTensors(const ExecutionPlan& plan);
 
-// Returns the live bytes at a step, by kind. A storage counts for its tensor
-// that is live. Memory of the user does not count.
+// Returns the live bytes at a step, with a figure for each TensorKind in its
+// order. A storage counts for its tensor that is live. Memory of the user does
+// not count.
 std::vector<int64_t> LiveBytesByKind(const ExecutionPlan& plan, int64_t step);
 
 // Returns a name such as "conv1: calculate gradient".

@@ -11,6 +11,7 @@
 
 namespace footprint {
 
+// The number of subsets; `bits` are below it.
 constexpr unsigned kOptionSubsets = 1u << 10;
 
 // Returns options in which bit i switches optimisation i on, in the order of

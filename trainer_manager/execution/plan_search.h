@@ -5,8 +5,8 @@
 //   absl::StatusOr<footprint::ExecutionPlan> plan = search.Run();
 //   // plan->planned_bytes() <= options.budget_bytes, or nothing fits.
 //
-// The search is greedy: it drops, of the outputs in the certificate, the one
-// that lowers the bound most, one layer at a time, and recomputes each at most
+// The search is greedy: one layer at a time, it drops the output in the
+// certificate whose drop lowers the bound most, and recomputes each at most
 // once. When that ends, a local search (choice_descent.h) continues, which may
 // recompute more often; swapping comes last. This path does not depend on the
 // budget. The search takes the first plan on it whose packed height fits, and

@@ -13,7 +13,7 @@
 
 namespace footprint {
 
-// Returns the budget in bytes, or -1 if the status names none.
+// Returns the budget in bytes, or -1 if the status names no budget.
 int64_t LeastBudgetNamed(const absl::Status& refusal);
 
 }  // namespace footprint

@@ -64,6 +64,7 @@ class StepWriter {
   bool IsOutput(size_t value) const;
   bool IsSwapped(size_t l) const { return swapped_[l]; }
 
+  // Adds a tensor and returns its index in the plan.
   size_t AddTensor(std::string name, TensorKind kind, const TensorType& spec);
   // Adds a tensor that holds all micro-batches.
   size_t AddWholeBatch(std::string name, TensorKind kind,

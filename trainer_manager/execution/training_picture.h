@@ -3,10 +3,11 @@
 //   std::string html = footprint::DrawExecution(plan, "LeNet-5, batch 32");
 //
 // Steps go to the right, bytes upwards: weights and other lasting tensors are
-// at the bottom, the arena is above. Colours distinguish weights, gradients,
-// activations, derivatives and workspaces. layout_picture.h draws it. Pure and
-// thread-safe; the page keeps nothing of the plan. Memory: a request for each
-// tensor while it draws, and the page, about 300 bytes a tensor.
+// at the bottom, the arena is above. Colours distinguish eight kinds, such as
+// weights, gradients, activations, derivatives and workspaces. layout_picture.h
+// draws it. Pure and thread-safe; the page keeps nothing of the plan. Memory: a
+// request for each tensor while it draws, and the page, about 300 bytes a
+// tensor.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
 #define FOOTPRINT_TRAINER_MANAGER_EXECUTION_TRAINING_PICTURE_H_
@@ -18,6 +19,7 @@
 
 namespace footprint {
 
+// Returns the whole HTML page.
 std::string DrawExecution(const ExecutionPlan& plan, absl::string_view title);
 
 }  // namespace footprint

@@ -2,11 +2,12 @@
 //
 //   network.AddLayer("relu", footprint::Relu(), {"hidden"});
 //
-// Each may write its output over its input. See layer.h for ownership and
-// thread-safety. Memory: ReLU, sigmoid and tanh keep their output for the
-// derivative. GELU and SiLU keep their input, so in training their output never
-// takes its place. Dropout keeps nothing: its mask is a function of the seed,
-// the iteration and the element, and is calculated again.
+// Each takes floats of any rank and may write its output over its input. See
+// layer.h for ownership and thread-safety. Memory: ReLU, sigmoid and tanh keep
+// their output for the derivative. GELU and SiLU keep their input, so in
+// training their output never takes its place. Dropout keeps nothing: its mask
+// is a function of the seed, the iteration and the element, and is calculated
+// again.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ACTIVATIONS_H_
@@ -21,9 +22,9 @@ LayerPointer Tanh();
 LayerPointer Gelu();  // x times the normal distribution function of x
 LayerPointer Silu();  // x times the sigmoid of x
 
-// Sets a share `rate` of the elements to 0 and multiplies the others by
-// 1 / (1 - rate), in training; in inference it does nothing. `rate` must be at
-// least 0 and below 1.
+// Sets a share `rate` of the elements to 0 and multiplies the others by 1 / (1
+// - rate), in training; in inference it does nothing. If `rate` is not at least
+// 0 and below 1, resolving the network returns InvalidArgument.
 LayerPointer Dropout(float rate);
 
 }  // namespace footprint

@@ -10,8 +10,10 @@
 // width, and each computes softmax(queries * keys^T / sqrt(head width)) *
 // values. See layer.h for ownership and thread-safety. Memory: keeps its input,
 // its output and one float for each head and position. The probabilities, which
-// are larger by a factor of the positions, are calculated again one row at a
-// time.
+// are larger by a factor of the positions, are calculated again one head at a
+// time, in a workspace of positions^2 + 3 * positions * head width floats (in
+// the derivative 2 * positions^2 and 4 * positions * head width), beside what
+// the backend needs.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_ATTENTION_H_
@@ -27,6 +29,8 @@ struct AttentionOptions {
   bool causal = false;  // no position attends to a later one
 };
 
+// Makes the layer. Resolving the network returns InvalidArgument if the last
+// extent of the input is not three times a multiple of `heads`.
 LayerPointer Attention(const AttentionOptions& options);
 
 }  // namespace footprint

@@ -15,6 +15,8 @@
 
 namespace footprint {
 
+// Makes the layer. Resolving the network returns InvalidArgument if `units` is
+// below 1, or if the input is not floats of rank 2 or more.
 LayerPointer FullyConnected(int64_t units);
 
 }  // namespace footprint

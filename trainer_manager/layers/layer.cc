@@ -37,7 +37,7 @@ bool Has(const std::vector<Operand>& operands, const Operand& operand) {
   return std::find(operands.begin(), operands.end(), operand) != operands.end();
 }
 
-// Returns how many operands of the role the layer has.
+// Returns how many operands with this role the layer has.
 size_t CountOperands(Role role, const LayerSignature& signature,
                      const LayerInputs& inputs) {
   switch (role) {
@@ -92,6 +92,7 @@ absl::Status CheckUse(const char* step, const StepUse& use,
     if (status.ok()) status = check(pair.written);
     if (status.ok()) status = check(pair.read);
   }
+  // A later step finds only those saved tensors that the forward step writes.
   for (const Operand& operand : use.reads) {
     if (!status.ok() || operand.role != Role::kSaved ||
         &use == &signature.forward || Has(signature.forward.writes, operand)) {
@@ -163,6 +164,7 @@ const StepData::Slot& StepData::Find(Operand operand, bool read,
 
 int64_t StepData::FirstElement(Role role, int index) const {
   const Shape& operand = shape(role, index);
+  // A scalar has one element for each micro-batch.
   if (operand.rank() == 0) return place_.micro_batch;
   const int64_t rows = place_.rows == 0 ? operand.extent(0) : place_.rows;
   return (place_.micro_batch * rows + place_.first_row) *
@@ -254,6 +256,7 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "the forward step does not write the output: declare it in "
         "signature.forward.writes");
   }
+  // Inference runs only the forward step.
   if (inputs.mode != NetworkMode::kTraining) return absl::OkStatus();
   const std::pair<const char*, decltype(&signature.gradient)> uses[] = {
       {"the gradient step", &signature.gradient},
@@ -270,6 +273,7 @@ absl::Status CheckOperands(const LayerSignature& signature,
         "the recompute step does not write the output: declare it in "
         "signature.recompute.writes");
   }
+  // Every weight that is trained needs its gradient.
   if (inputs.frozen) return absl::OkStatus();
   for (size_t i = 0; i < signature.weights.size(); ++i) {
     const Operand gradient = {Role::kGradient, static_cast<int>(i)};

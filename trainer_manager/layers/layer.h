@@ -48,6 +48,7 @@ enum class Role : uint8_t {
   kSlice,             // a part of a tensor, only for a sliced step
 };
 
+// Returns a name for messages, such as "output derivative".
 absl::string_view RoleName(Role role);
 
 struct Operand {
@@ -102,26 +103,28 @@ struct LayerSignature {
   StepUse forward;
   StepUse gradient;    // of the weights
   StepUse derivative;  // of the inputs; runs after the gradient
-  // Calculates the output again, bit for bit, after the forward step. Reads
-  // nothing if the layer cannot do that.
+  // Calculates the output again, bit for bit, after the forward step. `reads`
+  // is empty if the layer cannot do that.
   StepUse recompute;
   // Roughly the multiplications of recomputation; 0 if it is nearly free. A
   // floating-point number, since sizes that are refused later must not overflow
   // here.
   double recompute_products = 0;
-  // Restores an input that gives the layer before the same derivative: one that
-  // is zero wherever this layer's derivative is zero. Reads nothing if the
-  // layer cannot do that.
+  // Writes a substitute for the input, with which the activation before
+  // calculates the same derivative: it may differ from the input only where
+  // this layer's derivative is zero. `reads` is empty if the layer cannot do
+  // that.
   StepUse restore_input;
   // Whether the derivative of each element of the batch depends on no other
   // element, also in what it reads of saved tensors.
   bool derivative_by_element = false;
-  // Whether the weight of a row depends on the other rows, so that
-  // micro-batches change the result. Layers with statistics need not set it.
+  // Whether a row counts more or less in the result depending on the other
+  // rows, so that micro-batches change the result. Layers with statistics need
+  // not set it.
   bool couples_rows = false;
   // The label that a loss ignores: the loss is the mean over all other labels,
-  // and its derivative is 0 at ignored ones. Micro-batches are then weighted by
-  // their other labels.
+  // and its derivative is 0 at ignored ones. Each micro-batch is then weighted
+  // by the number of its other labels.
   absl::optional<float> ignored_label;
 };
 
@@ -129,7 +132,8 @@ struct LayerInputs {
   std::vector<TensorType> inputs;
   NetworkMode mode;
   const MathBackend& math;
-  // Whether positions in windows are saved in as few bits as possible.
+  // Whether max pooling saves positions in 1, 2 or 4 bits where that is enough.
+  // If not, in a byte each.
   bool pack_winners = true;
   // If set, the weights are not trained: no step applies gradients, and none
   // computes them unless the derivative reads them. The layer must not take
@@ -137,8 +141,8 @@ struct LayerInputs {
   bool frozen = false;
 };
 
-// The name of a running step's layer, which is read only for an error: entry
-// `layer` of `names`, in which each name ends with a 0.
+// The name of a running step's layer, which is searched only for an error: it
+// is entry `layer` of `names`, in which a zero byte ends each name.
 struct LayerName {
   const char* names = nullptr;
   size_t layer = 0;
@@ -147,9 +151,9 @@ struct LayerName {
   absl::string_view Text() const;
 };
 
-// The position of a step's operands in the whole batch: the micro-batch and, if
-// `rows` is not 0, the part of it from `first_row` on, of that many rows in
-// all.
+// The position of a step's operands in the whole batch. If `rows` is 0, they
+// are a whole micro-batch. Otherwise they are a slice that begins at
+// `first_row` of a micro-batch of `rows` rows.
 struct BatchPlace {
   int64_t micro_batch = 0;
   int64_t first_row = 0;
@@ -180,6 +184,9 @@ class StepData {
         name_(name),
         place_(place) {}
 
+  // Return the operand's data and its shape. They end the program with the
+  // layer's name if the step does not declare the operand, or not for this
+  // access. `Element` is not checked.
   template <typename Element = float>
   const Element* Read(Role role, int index = 0) const {
     return static_cast<const Element*>(Find({role, index}, true, false).data);
@@ -228,7 +235,9 @@ class Layer {
   virtual absl::string_view type() const = 0;
 
   // Returns the signature. InvalidArgument if the number of inputs, a shape or
-  // an element type does not suit the layer; the message says which would.
+  // an element type does not suit the layer, or if an option of the layer is
+  // not valid; the message says what is needed. OutOfRange if a size does not
+  // fit 64 bits.
   virtual absl::StatusOr<LayerSignature> Describe(
       const LayerInputs& inputs) const = 0;
 
@@ -245,7 +254,8 @@ class Layer {
 
 using LayerPointer = std::shared_ptr<const Layer>;
 
-// Checks for Describe. By default there must be one input, of floats.
+// Checks for Describe, which return InvalidArgument with a message that says
+// what is needed. `index` must be that of an input.
 absl::Status CheckInputCount(const LayerInputs& inputs, size_t count);
 absl::Status CheckInputType(const LayerInputs& inputs, size_t index,
                             DType type);
@@ -260,10 +270,12 @@ absl::Status CheckOneFloatInput(const LayerInputs& inputs, int min_rank,
 // as those of workspaces. Errors: those of CheckedSizeBytes.
 absl::Status CheckSizes(const LayerSignature& signature);
 
-// Checks that the declared steps can run: each operand exists, the forward step
-// writes the output and the saved tensors that later steps read, Recompute
-// writes the output, and in training the gradient step writes the gradient of
-// each weight that is not frozen. InvalidArgument says which is missing.
+// Checks that the declared steps can run. In inference only the forward step
+// counts: its operands exist, and it writes the output. In training the
+// operands of all steps must exist, the forward step must write the saved
+// tensors that later steps read, Recompute must write the output, and unless
+// `inputs.frozen` the gradient step must write the gradient of each weight.
+// InvalidArgument says which is missing.
 absl::Status CheckOperands(const LayerSignature& signature,
                            const LayerInputs& inputs);
 

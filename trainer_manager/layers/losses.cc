@@ -105,7 +105,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
           absl::StrCat("the label smoothing is ", options_.label_smoothing,
                        "; it must be at least 0 and below 1"));
     }
-    // of integers that floats hold exactly
+    // The signature keeps the ignored label as a float, which holds every
+    // integer up to this one exactly.
     constexpr int32_t kMostExact = 1 << 24;
     const int32_t ignored = options_.ignored_label.value_or(0);
     if (ignored < -kMostExact || ignored > kMostExact) {
@@ -114,6 +115,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     }
     const Shape& logits = inputs.inputs[0].shape;
     LayerSignature signature = LossSignature(inputs.inputs[0]);
+    // There is a label for each row of logits.
     TensorType label = {{logits.extent(0)}, DType::kI32};
     if (logits.rank() == 3) {
       label.shape = {logits.extent(0), logits.extent(1)};
@@ -121,6 +123,7 @@ class SoftmaxCrossEntropyLayer final : public Layer {
       label.shape = {logits.extent(0), logits.extent(1), logits.extent(2)};
     }
     signature.label = label;
+    // Each row saves the logarithm of its sum of exponentials.
     signature.saved = {{{logits.elements() / logits.extent(-1)}}};
     signature.forward.writes.push_back({Role::kSaved});
     signature.derivative.reads.push_back({Role::kSaved});
@@ -167,6 +170,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     const float* log_sums = data.Read(Role::kSaved);
     float* derivative = data.Write(Role::kInputDerivative);
     const float factor = 1.0f / static_cast<float>(CountRows(label, rows));
+    // The derivative is the softmax minus the target probabilities, divided by
+    // the number of labels that count.
     const float everywhere =
         options_.label_smoothing / static_cast<float>(classes);
     for (int64_t r = 0; r < rows; ++r) {
@@ -194,7 +199,8 @@ class SoftmaxCrossEntropyLayer final : public Layer {
     return rows - std::count(label, label + rows, *options_.ignored_label);
   }
 
-  // Returns the mean of the logits, weighted by the target probabilities.
+  // Returns the mean of the logits, weighted by the target probabilities. The
+  // label has all of the target except the smoothing, which all classes share.
   double Target(const float* logits, int64_t classes, int32_t label) const {
     const double smoothing = options_.label_smoothing;
     if (smoothing == 0) return logits[label];

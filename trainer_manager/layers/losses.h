@@ -5,7 +5,8 @@
 //
 // In inference a loss and its label do not exist, unless
 // MemoryOptions::keep_loss is set. See layer.h for ownership and thread-safety.
-// Memory: softmax keeps one float for each row, from which the probabilities
+// Memory: both keep the prediction, over which the derivative may be written.
+// Softmax also keeps one float for each row, from which the probabilities
 // follow together with the logits.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_LOSSES_H_
@@ -24,8 +25,9 @@ struct SquaredErrorOptions {
   absl::optional<float> ignored_label;
 };
 
-// Returns the mean over all elements of (prediction - label)^2. The label has
-// the shape of the prediction. OutOfRange if all labels are ignored.
+// The loss is the mean over all elements of (prediction - label)^2. The label
+// has the shape of the prediction. A step returns OutOfRange if all labels are
+// ignored.
 LayerPointer MeanSquaredError(const SquaredErrorOptions& options = {});
 
 struct SoftmaxOptions {
@@ -39,9 +41,10 @@ struct SoftmaxOptions {
   absl::optional<int32_t> ignored_label;
 };
 
-// Returns the mean over the rows of -log softmax(logits)[label], like PyTorch's
-// cross_entropy. Logits are [..., classes], labels are int32 of shape [...].
-// OutOfRange if a label is not a class, or if all are ignored.
+// The loss is the mean over the rows of -log softmax(logits)[label], like
+// PyTorch's cross_entropy. Logits are [..., classes], labels are int32 of shape
+// [...]. A step returns OutOfRange if a label is not a class, or if all are
+// ignored.
 LayerPointer SoftmaxCrossEntropy(const SoftmaxOptions& options = {});
 
 }  // namespace footprint

@@ -1,11 +1,13 @@
-// Layers that normalise values to mean 0 and variance 1, then scale and shift
-// them by trained weights.
+// The layers that normalize values, then scale and shift them by trained
+// weights.
 //
 //   network.AddLayer("bn", footprint::BatchNormalization(), {"conv"});
 //
-// Weights are "scale" and "shift". See layer.h for ownership and thread-safety.
-// Memory: both keep their input and two floats for each mean; in inference both
-// may write in place.
+// Weights are "scale" and, except for RmsNormalization, "shift". Resolving the
+// network returns InvalidArgument if `epsilon` is not above 0. See layer.h for
+// ownership and thread-safety. Memory: in training each keeps its input and two
+// floats for each mean (RmsNormalization one for each row); a frozen batch
+// normalization keeps nothing. In inference each may write in place.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_NORMALIZATION_H_
@@ -14,13 +16,14 @@
 
 namespace footprint {
 
-// Normalizes over batch and pixels, for each channel (axis 1); in inference by
-// the running statistics "mean" and "variance", which move by `momentum` in
-// each training step (the variance unbiased). A frozen layer computes the same
-// in training as in inference.
+// Normalizes to mean 0 and variance 1 over batch and pixels, for each channel
+// (axis 1); in inference by the running statistics "mean" and "variance", which
+// in each training step move by the share `momentum` towards those of the batch
+// (the unbiased variance). A training needs more than one value a channel. A
+// frozen layer computes the same in training as in inference.
 LayerPointer BatchNormalization(float epsilon = 1e-5f, float momentum = 0.1f);
 
-// Normalizes over the last axis, for each row.
+// Normalizes to mean 0 and variance 1 over the last axis, for each row.
 LayerPointer LayerNormalization(float epsilon = 1e-5f);
 
 // Divides by the root of the mean square over the last axis, for each row, and

@@ -24,6 +24,7 @@
 
 namespace footprint {
 
+// The most states that an optimizer may have for each weight.
 constexpr int kMostOptimizerStates = 4;
 
 class Optimizer {
@@ -78,8 +79,9 @@ class Optimizer {
 
 using OptimizerPointer = std::shared_ptr<const Optimizer>;
 
-// Rates, momentum, epsilon and weight decay must be finite and at least 0; the
-// decays of averages must be at least 0 and below 1.
+// The following functions check nothing. CheckParameters of the result refuses
+// rates, momentum, epsilon and weight decay that are not finite or below 0, and
+// decays of averages that are not at least 0 and below 1.
 
 // weight -= rate * gradient
 OptimizerPointer StochasticGradientDescent(RateSchedule rate);

@@ -5,8 +5,8 @@
 // The shape is [batch, channels, height, width]. The windows start every
 // `stride` (by default every `window`) pixels and lie inside the image. See
 // layer.h for ownership and thread-safety. Memory: max pooling keeps the
-// position of the largest value for each output, in 1, 2, 4 or 8 bits; average
-// pooling keeps nothing.
+// position of the largest value for each output, in 1, 2, 4 or 8 bits (8
+// without pack_winners); average pooling keeps nothing.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_POOLING_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_POOLING_H_
@@ -17,7 +17,9 @@
 
 namespace footprint {
 
-// Pool over windows of 1 to 16 (max), or of any size (average).
+// Pool over windows of 1 to 16 pixels a side (max), or of any size (average).
+// Resolving the network returns InvalidArgument if the window is larger than
+// the image. A `stride` of 0 means `window`.
 LayerPointer MaxPool2d(int64_t window, int64_t stride = 0);
 LayerPointer AveragePool2d(int64_t window, int64_t stride = 0);
 

@@ -39,7 +39,7 @@ class RateSchedule {
   // Returns this schedule with each rate multiplied by `factor`.
   RateSchedule Times(double factor) const;
 
-  // Returns the kind and the numbers, each with all digits of a float.
+  // Returns the kind and the numbers in words, each with all digits of a float.
   std::string Description() const;
 
   // InvalidArgument, with the value, if a rate or a factor is negative or not
@@ -87,9 +87,10 @@ RateSchedule StepRate(float first, float factor, int64_t every);
 // Returns a rate of `first`, multiplied by `factor` after each iteration.
 RateSchedule ExponentialRate(float first, float factor);
 
-// Returns a rate that grows linearly to the first rate of `then`, reaches it in
-// iteration `iterations`, and from there on follows `then`. A second warm-up
-// replaces the first.
+// Returns a rate that grows linearly from 1 / `iterations` of the first rate of
+// `then`, and reaches that rate in iteration `iterations`. The next iteration
+// is the first of `then`, and has the same rate. A second warm-up replaces the
+// first.
 RateSchedule AfterWarmUp(int64_t iterations, RateSchedule then);
 
 }  // namespace footprint

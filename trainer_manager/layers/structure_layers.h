@@ -1,10 +1,12 @@
-// The layers that move or join values: flatten, add, embeddings.
+// The layers that move or join values: flatten, add, concatenate, embeddings.
 //
 //   network.AddLayer("sum", footprint::Add(), {"branch", "shortcut"});
 //
-// Flatten, and the derivative of a sum, share their operand's bytes if the plan
-// lets them. See layer.h for ownership and thread-safety. Memory: an embedding
-// keeps only its indices.
+// Flatten, and the derivatives of a sum and of a position embedding, share
+// their operand's bytes if the plan lets them. Resolving the network returns
+// InvalidArgument if the inputs have other types or shapes than a layer takes.
+// See layer.h for ownership and thread-safety. Memory: an embedding keeps only
+// its indices.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
 #define FOOTPRINT_TRAINER_MANAGER_LAYERS_STRUCTURE_LAYERS_H_
@@ -26,8 +28,8 @@ LayerPointer Add();
 LayerPointer Concatenate(int axis = 1);
 
 // Looks up rows of the table "weight" [entries, width]: int32 [batch,
-// positions] becomes [batch, positions, width]. OutOfRange if the table has no
-// row for an index.
+// positions] becomes [batch, positions, width]. A step returns OutOfRange if
+// the table has no row for an index.
 LayerPointer Embedding(int64_t entries, int64_t width);
 
 // Adds the trained table "weight" [positions, width] to each [positions, width]

@@ -19,15 +19,16 @@ namespace footprint {
 // The most extents that layers take.
 inline constexpr int kMaxRank = 4;
 
-// A shape, whose first extent is the batch, and an element type.
+// A shape and an element type. The first extent of an input, an output or a
+// label is the batch.
 struct TensorType {
   Shape shape;
   DType type = DType::kF32;
 };
 
-// Returns the bytes. InvalidArgument if an extent is below 1 or there are too
-// many. OutOfRange if there are more than 2^63 - 1 bytes. The message shows the
-// shape.
+// Returns the bytes. InvalidArgument if an extent is below 1, or if there are
+// more than kMaxRank. OutOfRange if there are more than 2^63 - 1 bytes. The
+// message shows the shape.
 absl::StatusOr<int64_t> CheckedSizeBytes(const TensorType& spec);
 
 // Returns the bytes of a tensor that passes CheckedSizeBytes.

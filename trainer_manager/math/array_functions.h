@@ -6,9 +6,9 @@
 //   footprint::ExpDifferences(row, count, log_sum, probabilities);
 //
 // A result may overwrite an operand. Relative errors are within 1e-6; results
-// below e^-87 come out as e^-87. NaN and infinity give NaN or infinity. The
-// order of sums depends only on the count. Allocates nothing and keeps nothing
-// of its arguments. Thread-safe.
+// below e^-87 come out as e^-87. NaN gives NaN, and infinity gives NaN or
+// infinity, but sigmoid and tanh saturate. The order of sums depends only on
+// the count. Allocates nothing and keeps nothing of its arguments. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_ARRAY_FUNCTIONS_H_

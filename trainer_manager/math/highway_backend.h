@@ -5,14 +5,14 @@
 //                                        footprint::HighwayBackend());
 //
 // Keeps the contract of math_backend.h: it allocates nothing, the caller plans
-// its workspaces (at most 361 KiB a thread, none for small products), and a
+// its workspaces (at most 361 KB a thread, none for small products), and a
 // value of a result depends only on its own row and column. Convolutions are
 // matrix products whose operand of shifted images is never stored as a whole:
 // panels of it are gathered into the workspace.
 //
-// Sums are in the order of base/simd/dense_product.h; the error of one is at
-// most (256 + blocks + 1) * 2^-24 of the sum of the products' magnitudes.
-// Thread-safe.
+// Sums are in the order of base/simd/dense_product.h. The error of a sum over
+// `blocks` blocks of 256 products is at most (256 + blocks + 1) * 2^-24 of the
+// sum of the products' magnitudes. Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_
 #define FOOTPRINT_TRAINER_MANAGER_MATH_HIGHWAY_BACKEND_H_
@@ -26,13 +26,14 @@ namespace footprint {
 // Returns the backend that runs on the calling thread. It is never destroyed.
 const MathBackend& HighwayBackend();
 
-// Returns a backend that deals each product and convolution, unless it is
-// small, to `threads` threads. Each computes a band of the result's rows or
-// columns as one thread would, so the bits do not depend on the number of
-// threads. Other work of the layers stays on the calling thread. If the system
-// starts no more threads, there are fewer. Memory: the stack of each thread,
-// and a workspace for each. The backend must outlive the plans and managers
-// that are made with it. If several share it, one product runs at a time.
+// Returns a backend that deals each product and convolution, unless it is small
+// (below 2^20 multiplications), to `threads` threads, of which the calling
+// thread is one. Each computes a band of the result's rows or columns as one
+// thread would, so the bits do not depend on the number of threads. Other work
+// of the layers stays on the calling thread. If the system refuses to start
+// some, there are fewer. Memory: the stack of each thread, and a planned
+// workspace for each. The backend must outlive the plans and managers that are
+// made with it. If several share it, one product runs at a time.
 std::unique_ptr<const MathBackend> MakeTeamBackend(int threads);
 
 }  // namespace footprint

@@ -51,11 +51,17 @@ class MathBackend {
  public:
   virtual ~MathBackend() = default;
 
+  // Returns the bytes of the workspace that Multiply needs, at any alignment.
   virtual int64_t WorkspaceBytes(const MatrixProduct& product) const = 0;
+  // Overwrites `result`, which must not overlap the operands.
   virtual void Multiply(const MatrixProduct& product, const float* left,
                         const float* right, float* result,
                         void* workspace) const = 0;
 
+  // Returns the bytes of the workspace that the function of this step needs.
+  // The functions overwrite their last operand but the workspace. The extents
+  // of the output must be (extent + 2 * padding - kernel) / stride + 1, rounded
+  // down.
   virtual int64_t WorkspaceBytes(const Convolution& convolution,
                                  ConvolutionStep step) const = 0;
   // A null bias means no bias.

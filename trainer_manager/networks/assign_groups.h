@@ -26,8 +26,9 @@ namespace footprint {
 // ResolveNetwork. InvalidArgument, with the names of the group and the
 // parameter, if CheckGroup refuses a group, if a pattern matches no parameter,
 // if a parameter is in two groups, if a layer is frozen in part, if all
-// parameters are frozen, or if a frozen layer describes another output or other
-// weights.
+// parameters are frozen, or if a frozen layer describes another output, other
+// weights or other statistics. After an error `network` is only partly changed:
+// do not use it.
 absl::Status AssignGroups(const MathBackend& math, bool pack_winners,
                           ResolvedNetwork* network);
 

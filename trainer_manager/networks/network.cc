@@ -31,7 +31,8 @@ absl::Status CheckSavable(absl::string_view what, absl::string_view name) {
 }
 
 // Fails unless a file can hold the layer's weights and statistics under their
-// names. `taken` has the names of earlier layers.
+// names. `taken` holds the names of earlier layers and receives those of this
+// one.
 absl::Status CheckParameterNames(const ResolvedNetwork::ResolvedLayer& layer,
                                  absl::flat_hash_set<std::string>* taken) {
   for (const auto* list :
@@ -49,7 +50,8 @@ absl::Status CheckParameterNames(const ResolvedNetwork::ResolvedLayer& layer,
   return absl::OkStatus();
 }
 
-// Numbers inputs first, then layers as they were added.
+// Numbers the inputs first, then the layers, both in the order in which they
+// were added.
 absl::StatusOr<ValueByName> NumberValues(const Network& network) {
   ValueByName values;
   const auto add = [&values](const std::string& name) -> absl::Status {
@@ -77,7 +79,7 @@ absl::StatusOr<ValueByName> NumberValues(const Network& network) {
   return values;
 }
 
-// Returns the inputs of each node as values in the order of NumberValues.
+// Returns the inputs of each node, as the numbers that NumberValues gave them.
 absl::StatusOr<std::vector<std::vector<size_t>>> FindEdges(
     const Network& network, const ValueByName& values) {
   std::vector<std::vector<size_t>> edges;
@@ -96,7 +98,9 @@ absl::StatusOr<std::vector<std::vector<size_t>>> FindEdges(
   return edges;
 }
 
-// Goes backwards along layers that never become ready until it meets one again.
+// Returns the error that names a cycle. Each layer without a place in the order
+// has an input without one. The search goes from layer to such an input until
+// it meets a layer again.
 absl::Status DescribeCycle(const Network& network,
                            const std::vector<std::vector<size_t>>& edges,
                            const std::vector<bool>& placed) {
@@ -122,7 +126,9 @@ absl::Status DescribeCycle(const Network& network,
       absl::StrCat("the network has a cycle: ", absl::StrJoin(names, " -> ")));
 }
 
-// Returns the nodes in an order in which each comes after its inputs.
+// Returns the nodes in an order in which each comes after its inputs. If they
+// were added in such an order, they keep it, and one pass is enough. A pass
+// that places no node has found a cycle.
 absl::StatusOr<std::vector<size_t>> SortNodes(
     const Network& network, const std::vector<std::vector<size_t>>& edges) {
   std::vector<size_t> order;
@@ -186,6 +192,8 @@ absl::Status FindLoss(const ResolvedNetwork& network, size_t* prediction) {
           : "the network has no loss, so it cannot be kept");
 }
 
+// Sets the output to the value that the loss reads. Fails if no layer reads
+// some layer's output, which then leads to no loss.
 absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
   size_t prediction = 0;
   const absl::Status status = FindLoss(*network, &prediction);
@@ -199,7 +207,10 @@ absl::Status FindTrainingOutputs(ResolvedNetwork* network) {
   return absl::OkStatus();
 }
 
-// Finds the layer whose weights `layer`, the next in order, uses.
+// Sets `layer->weights_of` to the layer whose weights `layer` uses: its own
+// index, which is the next in the network, or the owner of the named layer's
+// weights. Fails if no earlier layer has the name, if the shapes differ, or if
+// there are statistics.
 absl::Status ShareWeights(const std::string& weights_of,
                           const ResolvedNetwork& network,
                           ResolvedNetwork::ResolvedLayer* layer) {
@@ -224,7 +235,7 @@ absl::Status ShareWeights(const std::string& weights_of,
       "no layer \"", weights_of, "\" runs before to share its ", "weights"));
 }
 
-// Fails if a layer reads a loss that is left out.
+// Fails if a layer reads the loss, which inference may leave out.
 absl::Status CheckUnread(const Network& network,
                          const std::vector<std::vector<size_t>>& edges,
                          size_t loss) {
@@ -241,13 +252,15 @@ absl::Status CheckUnread(const Network& network,
 }
 
 // Describes the layers in their order. In inference it leaves out losses unless
-// they are kept.
+// `keep_loss` is set.
 absl::Status DescribeLayers(const Network& network, const MathBackend& math,
                             bool pack_winners, bool keep_loss,
                             const std::vector<std::vector<size_t>>& edges,
                             const std::vector<size_t>& order,
                             ResolvedNetwork* resolved) {
   const size_t inputs = network.inputs().size();
+  // The number of each value in `resolved`, whose layers are in running order.
+  // A loss that is left out gets no number, and nothing reads it.
   std::vector<size_t> renumbered(inputs + order.size());
   for (size_t v = 0; v < inputs; ++v) renumbered[v] = v;
   absl::flat_hash_set<std::string> names;
@@ -261,6 +274,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
       layer.inputs.push_back(renumbered[value]);
       described.inputs.push_back(resolved->spec(renumbered[value]));
     }
+    // Asks the layer for its signature, and checks it.
     absl::StatusOr<LayerSignature> signature = node.layer->Describe(described);
     if (!signature.ok()) return InLayer(node.name, signature.status());
     absl::Status status = CheckSizes(*signature);
@@ -272,6 +286,7 @@ absl::Status DescribeLayers(const Network& network, const MathBackend& math,
       if (!status.ok()) return status;
       if (!keep_loss) continue;
     }
+    // Only the owner of weights gives them their names.
     status = ShareWeights(node.weights_of, *resolved, &layer);
     if (status.ok() && layer.weights_of == resolved->layers.size()) {
       status = CheckParameterNames(layer, &names);
@@ -331,12 +346,14 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
           absl::StrCat("input \"", input.name, "\": ", status.message()));
     }
   }
+  // Finds an order in which the layers can run.
   const absl::StatusOr<ValueByName> values = NumberValues(network);
   if (!values.ok()) return values.status();
   const auto edges = FindEdges(network, *values);
   if (!edges.ok()) return edges.status();
   const absl::StatusOr<std::vector<size_t>> order = SortNodes(network, *edges);
   if (!order.ok()) return order.status();
+  // Infers the shapes, layer by layer.
   ResolvedNetwork resolved;
   resolved.mode = mode;
   resolved.inputs = network.inputs();
@@ -348,6 +365,7 @@ absl::StatusOr<ResolvedNetwork> ResolveNetwork(const Network& network,
     status = FindTrainingOutputs(&resolved);
   } else {
     size_t prediction = 0;
+    // Checks only that there is one loss.
     if (keep_loss) status = FindLoss(resolved, &prediction);
     resolved.outputs = UnreadValues(resolved, /*losses_read=*/false);
   }

@@ -40,18 +40,20 @@ class Network {
   };
 
   void AddInput(std::string name, TensorType spec);
-  // Adds a layer; with `weights_of`, it has no weights of its own but those of
-  // another layer, which must run before it.
+  // Adds a layer. If `weights_of` names another layer, which must run before
+  // it, the layer uses the weights of that one and has none of its own.
   void AddLayer(std::string name, LayerPointer layer,
                 std::vector<std::string> inputs, std::string weights_of = "");
 
   // Trains the parameters that match the group's pattern as the group says. A
   // parameter may match only one group, and each pattern must match a
-  // parameter. Inference ignores groups.
+  // parameter; AssignGroups (assign_groups.h) checks this when a training is
+  // planned. Inference ignores groups.
   void AddGroup(ParameterGroup group);
-  // Adds a group that is not trained, such as "backbone.*". The plan then keeps
-  // nothing for backward steps that are not needed, and a frozen batch
-  // normalization normalizes by its running statistics.
+  // Adds a group that is not trained, such as "backbone.*". The plan then has
+  // no backward steps before the first trained layer and keeps nothing for
+  // them, and a frozen batch normalization normalizes by its running
+  // statistics.
   void Freeze(std::string pattern);
 
   const std::vector<Input>& inputs() const { return inputs_; }
@@ -82,7 +84,7 @@ struct ResolvedNetwork {
     // Returns whether the layer has weights that are trained.
     bool is_trained() const { return !is_frozen && !signature.weights.empty(); }
     // Returns whether the result depends on how the batch is divided: the layer
-    // takes statistics of the batch or counts its rows.
+    // takes statistics of the batch, or its signature sets couples_rows.
     bool depends_on_batch() const;
   };
 
@@ -95,8 +97,8 @@ struct ResolvedNetwork {
   // if there are groups.
   std::vector<std::vector<size_t>> group_of;
   std::vector<ResolvedLayer> layers;
-  // values: the loss's inputs in training; in inference the values that no
-  // layer but the loss reads
+  // Values: in training the one that the loss reads as its prediction; in
+  // inference the outputs of layers that no layer but the loss reads.
   std::vector<size_t> outputs;
 
   const TensorType& spec(size_t value) const {
@@ -106,16 +108,19 @@ struct ResolvedNetwork {
   }
 };
 
-// `pack_winners`: see LayerInputs. In inference losses are left out unless
-// `keep_loss` is set, and the values that only they read are outputs. Layers
-// keep the order in which they were added, as far as it can run.
+// Returns the network in running order, with all shapes. `pack_winners`: see
+// LayerInputs. In inference losses are left out unless `keep_loss` is set, and
+// the values that only they read are outputs. Layers keep the order in which
+// they were added, as far as it can run.
 //
 // The message of an error names the layer. InvalidArgument if there is no
 // layer, if a name is not UTF-8, if the steps of a signature cannot run
 // (CheckOperands), if there is a cycle, if a layer cannot take an input or a
 // shape, or if an extent is below 1; in training also if a layer leads to no
-// loss; in training or with keep_loss also if the number of losses is not one.
-// AlreadyExists if two layers or two weights have one name. NotFound if an
+// loss; in inference also if a layer reads the loss; in training or with
+// keep_loss also if the number of losses is not one. AlreadyExists if two
+// inputs or layers, or two weights or statistics, have one name.
+// InvalidArgument also if a name is empty or a layer is null. NotFound if an
 // input is neither an input nor a layer, or if the layer to share weights with
 // does not run before; InvalidArgument also if shared weights differ in shape
 // or one of the two layers keeps statistics. OutOfRange if a tensor has more

@@ -35,9 +35,9 @@ struct ParameterGroup {
 // of the lengths.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name);
 
-// InvalidArgument, with the name of the group, if the pattern is empty, if the
-// factor is not finite or not above 0, if the decay is not finite or negative,
-// or if a frozen group has a factor or a decay.
+// Returns InvalidArgument, with the group's pattern in the message, if the
+// pattern is empty, if the factor is not finite or not above 0, if the decay is
+// not finite or negative, or if a frozen group has a factor or a decay.
 absl::Status CheckGroup(const ParameterGroup& group);
 
 }  // namespace footprint

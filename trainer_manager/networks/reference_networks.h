@@ -2,8 +2,9 @@
 //
 //   footprint::Network network = footprint::LeNet5(/*batch=*/32);
 //
-// Each network includes its loss. Thread-safe; see network.h for ownership and
-// memory.
+// Each network includes its loss. The labels of a cross entropy are int32
+// classes [batch], unless the comment says otherwise. Thread-safe; see
+// network.h for ownership and memory.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_NETWORKS_REFERENCE_NETWORKS_H_
 #define FOOTPRINT_TRAINER_MANAGER_NETWORKS_REFERENCE_NETWORKS_H_
@@ -37,9 +38,9 @@ Network Vgg16(int64_t batch);
 // convolution of a block and after its sum; input "image" [batch, 3, 32, 32].
 Network ResNet18(int64_t batch);
 
-// Two layers of width 128 and 4 heads over 64 positions, a vocabulary of 1,000,
-// GELU of width 512, normalized before each part; input "tokens" [batch, 64] of
-// int32, labels of the same shape.
+// Two layers of width 128 and 4 heads over 64 positions, causal attention, a
+// vocabulary of 1,000, GELU of width 512, normalized before each part; input
+// "tokens" [batch, 64] of int32, labels of the same shape.
 Network SmallTransformer(int64_t batch);
 
 }  // namespace footprint

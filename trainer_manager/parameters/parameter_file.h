@@ -28,19 +28,21 @@
 
 namespace footprint {
 
-// Errors are those of AtomicFile (//base/files:atomic_file): ResourceExhausted
-// if the disk is full, NotFound if there is no such folder, Unavailable if
-// another process is saving to the path.
+// Writes all parameters. Errors are those of AtomicFile
+// (//base/files:atomic_file): ResourceExhausted if the disk is full, NotFound
+// if there is no such folder, Unavailable if another process is saving to the
+// path.
 absl::Status SaveParameters(const Parameters& parameters,
                             absl::string_view path);
 
-// NotFound if there is no such file. InvalidArgument if it is not a regular
-// file (Load does not wait for a pipe), not a safetensors file, truncated, or
-// of another model, where the message names the first parameter that differs;
-// or if a value is NaN, infinite, or a running variance below 0, where the
-// message names the tensor and the position. PermissionDenied if it must not be
-// read. FailedPrecondition if it was written to meanwhile. Unavailable if the
-// system refused a read. After the last two, some values may have changed.
+// Reads all parameters. NotFound if there is no such file. InvalidArgument if
+// it is not a regular file (Load does not wait for a pipe), not a safetensors
+// file, truncated, or of another model, where the message names the first
+// parameter that differs; or if a value is NaN, infinite, or a running variance
+// below 0, where the message names the tensor and the position.
+// PermissionDenied if it must not be read. FailedPrecondition if it was written
+// to meanwhile. Unavailable if the system refused a read. After the last two,
+// some values may have changed.
 absl::Status LoadParameters(absl::string_view path, Parameters* parameters);
 
 // Does the same for a file of another program, or for a part of the model
@@ -60,8 +62,8 @@ absl::Status LoadParameters(absl::string_view path, const ParameterMap& map,
 inline constexpr char kTrainingFileKey[] = "footprint.iteration";
 inline constexpr char kStateEnding[] = ".optimizer";
 
-// Do the same for any float tensors, given by name, shape and memory. Loading
-// changes none of them unless all of the file's tensors are valid.
+// Save and load any float tensors, given by name, shape and memory. Loading
+// changes none of them unless all of the file's tensors for them are valid.
 absl::Status SaveTensors(absl::Span<const Parameters::Parameter> tensors,
                          const std::map<std::string, std::string>& metadata,
                          absl::string_view path);

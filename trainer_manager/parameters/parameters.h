@@ -26,9 +26,10 @@
 
 namespace footprint {
 
-// Returns the index of the first value that a parameter of this name refuses,
-// or -1. It refuses NaN, infinity and, if the name ends in ".variance" like
-// that of a norm's running variance, values below 0. Time: one pass.
+// Returns the index of the first value that is NaN or infinite, which every
+// parameter refuses. If there is none and the name ends in ".variance", like
+// that of a norm's running variance, returns the index of the first value below
+// 0. Returns -1 if the parameter takes all values. Time: at most two passes.
 int64_t FirstRefused(absl::string_view name, absl::Span<const float> values);
 
 class Parameters {
@@ -39,8 +40,9 @@ class Parameters {
     absl::Span<float> values;
   };
 
-  // Called with each parameter, in the order of the layers, once it holds its
-  // layer's initial values. May write other values.
+  // A function that Create calls with each parameter, in the order of the
+  // layers, once all hold their layers' initial values. It may write other
+  // values.
   using Initialize = std::function<void(const Parameter&)>;
 
   // Initialises the parameters as the layers say, then by `initialize`, if
@@ -57,7 +59,8 @@ class Parameters {
   // Returns the parameters in the order of the layers.
   absl::Span<const Parameter> all() const { return parameters_; }
 
-  // Returns the values. NotFound if there is no parameter of that name.
+  // Returns the values. NotFound if there is no parameter of that name. Time:
+  // linear in the parameters.
   absl::StatusOr<absl::Span<float>> Find(absl::string_view name) const;
 
  private:

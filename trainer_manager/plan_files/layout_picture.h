@@ -23,15 +23,15 @@ namespace footprint {
 
 // Labels of a picture in addition to sizes and offsets.
 struct PictureLabels {
-  // One for each request, such as "weight" or "activation". Tensors are
-  // coloured by kind, in the order in which kinds appear; at most 8 colours
-  // differ.
+  // One for each request, such as "weight" or "activation", or none at all.
+  // Tensors are coloured by kind, in the order in which kinds appear; at most 8
+  // colours differ.
   std::vector<std::string> kinds;
   std::vector<LayoutChart::Span> spans;  // such as "forward"
   std::string bound_step;                // the name of the bound's step
 };
 
-// The plan must be valid for the requests.
+// Returns the whole HTML page. The plan must be valid for the requests.
 std::string DrawPlan(absl::Span<const TensorRequest> requests,
                      const MemoryPlan& plan, absl::string_view title,
                      const PictureLabels& labels = {});

@@ -1,4 +1,4 @@
-// Plans the tensors of a CSV file in one arena. See `plan_arena --help`.
+// Plans the tensors of each CSV file in one arena. See `plan_arena --help`.
 
 #include <algorithm>
 #include <ctime>
@@ -64,6 +64,7 @@ constexpr char kUsage[] =
     "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input or "
     "lost results.";
 
+// The worse status is the larger number.
 enum ExitStatus { kPlanned = 0, kDoesNotFit = 1, kBadInput = 2 };
 
 double ProcessorMilliseconds() {
@@ -88,6 +89,7 @@ std::string NegativeFlag() {
   return "";
 }
 
+// Returns false if no method has the name in --method.
 bool ReadFlags(PlanOptions* options) {
   options->alignment_bytes = absl::GetFlag(FLAGS_alignment);
   options->node_limit = absl::GetFlag(FLAGS_node_limit);
@@ -125,7 +127,8 @@ void Print(const std::string& path, const std::vector<TensorRequest>& requests,
           : "");
 }
 
-// Returns an output path that would overwrite the input or the other output.
+// Returns an output path that would overwrite the input or the other output, or
+// an empty text.
 std::string OverwrittenPath(const std::string& input) {
   const std::string output = absl::GetFlag(FLAGS_output);
   const std::string picture = absl::GetFlag(FLAGS_picture);
@@ -174,6 +177,8 @@ int WriteResults(const std::string& path,
 }
 
 // Lists the files; a folder stands for its CSV files, in order of their names.
+// Complains and returns false if a folder has none, or one that is not a
+// regular file.
 bool ListFiles(const std::vector<char*>& arguments,
                std::vector<std::string>* files) {
   for (size_t i = 1; i < arguments.size(); ++i) {
@@ -206,6 +211,7 @@ bool ListFiles(const std::vector<char*>& arguments,
 
 int PlanFile(const std::string& path, const PlanOptions& options) {
   std::error_code error;
+  // A device may have no end, like /dev/zero.
   const auto type = std::filesystem::status(path, error).type();
   if (type == std::filesystem::file_type::character ||
       type == std::filesystem::file_type::block) {
@@ -246,6 +252,7 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(kUsage);
   const std::vector<char*> arguments =
       footprint::ParseProgramFlags(argc, argv, kBadInput);
+  // Checks the command line before any work.
   PlanOptions options;
   const std::string negative = NegativeFlag();
   if (!negative.empty()) {
@@ -270,6 +277,7 @@ int main(int argc, char** argv) {
                                  "output: name another file"),
                     kBadInput);
   }
+  // Plans every file, even if an earlier one fails.
   int worst = kPlanned;
   const double begin = ProcessorMilliseconds();
   for (const std::string& file : files) {

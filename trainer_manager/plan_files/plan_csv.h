@@ -23,20 +23,20 @@
 
 namespace footprint {
 
-// The header names the columns id, lower, upper and size, in any order. Three
-// more columns are allowed: alignment; offset, which is ignored, so that a plan
-// can be planned again; and gaps in minimalloc's form ("3-5 7-9@0:64"). A
-// tensor counts as live in its gaps, so the plan is valid, but a plan that uses
-// gaps may be lower than the bound. `tensors_with_gaps`, if given, is set to
-// their number.
+// Returns the requests of a text. Its header names the columns id, lower, upper
+// and size, in any order. Three more columns are allowed: alignment; offset,
+// which is ignored, so that a plan can be planned again; and gaps in
+// minimalloc's form ("3-5 7-9@0:64"). A tensor counts as live in its gaps, so
+// the plan is valid, but a plan that uses gaps may be lower than the bound.
+// `tensors_with_gaps`, if given, is set to their number.
 //
 // A field may be quoted, with quotation marks in it doubled. Lines end in "\n"
 // or "\r\n". The last line may lack it, blank lines may follow, and the text
 // may begin with a byte order mark. Each id must be unique.
 //
 // InvalidArgument is "FILE:LINE:COLUMN: what and what was expected", also for a
-// row that CheckRequests refuses by itself. Columns are counted in bytes from
-// 1.
+// row that CheckRequests refuses by itself. Whether all rows together fit 64
+// bits is not checked: call CheckRequests. Columns are counted in bytes from 1.
 absl::StatusOr<std::vector<TensorRequest>> ParseRequestsCsv(
     absl::string_view text, absl::string_view file_name,
     int64_t* tensors_with_gaps = nullptr);

@@ -22,6 +22,7 @@ struct PlannedRequests {
   MemoryPlan plan;
 };
 
+// Returns the message, which lacks only MemoryPlan::search_nodes.
 MemoryPlanProto PlanToProto(absl::Span<const TensorRequest> requests,
                             const MemoryPlan& plan);
 
@@ -30,7 +31,8 @@ absl::StatusOr<std::vector<TensorRequest>> RequestsFromProto(
     const MemoryPlanProto& proto);
 
 // Reads a plan that was made elsewhere and validates it. Errors: those of
-// ValidatePlan; InvalidArgument if the method or the kind of bound is unknown.
+// CheckRequests and ValidatePlan; InvalidArgument if the method or the kind of
+// bound is unknown.
 absl::StatusOr<PlannedRequests> PlanFromProto(const MemoryPlanProto& proto);
 
 }  // namespace footprint

@@ -20,6 +20,7 @@
 
 namespace footprint {
 
+// Returns the least height of any plan, in bytes.
 int64_t MinimumHeightByBruteForce(const std::vector<TensorRequest>& requests);
 
 }  // namespace footprint

@@ -47,7 +47,9 @@ class CapacitySearch {
   explicit CapacitySearch(const PlacementProblem* problem)
       : problem_(problem) {}
 
-  // kInfeasible is a proof; after kGaveUp another turn may find a plan.
+  // Searches for a plan of at most `capacity` bytes; `turn`, from 0 on, chooses
+  // the order. kInfeasible is a proof; after kGaveUp another turn may find a
+  // plan.
   ExactSearch::Outcome Try(int64_t capacity, int64_t turn,
                            const Effort& effort);
 

@@ -75,14 +75,15 @@ class ExactSearch {
   explicit ExactSearch(const PlacementProblem* problem,
                        size_t state_count = size_t{1} << 16);
 
-  // kInfeasible is a proof; kGaveUp means that the effort did not suffice.
+  // Searches for a plan of at most `capacity` bytes. kInfeasible is a proof;
+  // kGaveUp means that the effort did not suffice.
   Outcome Search(int64_t capacity, const Effort& effort);
 
   // Returns the offsets of the last plan that was found.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Returns the decisions of all calls together. A decision on a part of more
-  // than 256 sections counts once for each of its sections.
+  // Returns the decisions of all calls together. A decision counts once, and
+  // once more for every 256 sections of its part.
   int64_t node_count() const { return node_count_; }
 
  private:

@@ -26,6 +26,8 @@ struct HillClimbEffort {
   uint64_t seed = 1;
 };
 
+// Returns the offsets of the lowest plan that it found. `order` is the order of
+// the first plan.
 std::vector<int64_t> ClimbHill(const PlacementProblem& problem,
                                std::vector<int32_t> order,
                                const HillClimbEffort& effort);

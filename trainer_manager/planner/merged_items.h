@@ -6,9 +6,9 @@
 //     Use(merged.OffsetsOfItems(search.offsets()));
 //   }
 //
-// The merger looks for three figures, also among the figures themselves, until
-// it finds no more: an item that begins where another of its size ends; five
-// items around a centre, a pinwheel; and two items with equal lifespans.
+// The merger looks for three kinds of figures, whose parts may be figures too,
+// until it finds no more: an item that begins where another of its size ends;
+// five items around a centre, a pinwheel; and two items with equal lifespans.
 //
 //   L L T T T     The left item is as large as the top one and the centre, the
 //   L L c R R     right item as the centre and the bottom one. Mirrored, the

@@ -28,6 +28,7 @@ enum class PlacementOrder {
   kByArea,      // the largest product of bytes and sections first
 };
 
+// Returns the indices of the items in that order.
 std::vector<int32_t> SortItems(const PlacementProblem& problem,
                                PlacementOrder order);
 

@@ -81,7 +81,7 @@ struct MemoryPlan {
 // than 2^63 - 1 bytes. The message names the tensor.
 absl::Status CheckRequests(absl::Span<const TensorRequest> requests);
 
-// Returns the id, or "#<index>" if it is empty.
+// Returns the id in quotation marks, or "#<index>" if it is empty.
 std::string TensorName(absl::Span<const TensorRequest> requests, size_t index);
 
 }  // namespace footprint

@@ -44,8 +44,8 @@ struct PlanOptions {
   // The least alignment of every offset, a power of two.
   int64_t alignment_bytes = 1;
   // The most nodes of the exact search and of the sweeps that alternate with
-  // it; about a second's worth. The result within this limit is deterministic.
-  // With a time limit it is the best plan so far.
+  // it; about a second's worth. A search that this limit ends is deterministic.
+  // One that the time limit ends returns the best plan so far.
   int64_t node_limit = 1'000'000;
   absl::Duration time_limit = absl::InfiniteDuration();
   int64_t trial_limit = 500;  // of the hill climb

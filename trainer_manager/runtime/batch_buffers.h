@@ -35,7 +35,8 @@ enum class BatchPart { kInput, kLabel };
 
 class BatchBuffers {
  public:
-  // `watch_lent`: lent memory is compared before and after each step.
+  // With `watch_lent`, CheckUnchanged compares lent memory with its
+  // fingerprint.
   BatchBuffers(const ExecutionPlan& plan, const StepTable& table,
                bool watch_lent);
 
@@ -49,7 +50,7 @@ class BatchBuffers {
 
   // For training: returns the memory of the whole batch's values, which count
   // as set from then on. InvalidArgument if there is no such buffer, or if it
-  // has another type. For float and int32_t.
+  // has another type. `Value` is float or int32_t.
   template <typename Value>
   absl::StatusOr<absl::Span<Value>> ValuesToFill(BatchPart part, size_t index);
 

@@ -32,7 +32,7 @@ void AccumulateGradient(const StepData& data, int64_t part, int64_t parts,
 // infinite.
 bool ClipGradients(const StepData& data, float norm);
 
-// The step before ApplyGradients: cuts each gradient's values to within +-
+// Prepares ApplyGradients: cuts each gradient's values to within +-
 // `clip_value`. OutOfRange if a gradient is NaN or infinite, or if applying it
 // would make a weight or an optimizer state so. Changes no weight.
 absl::Status PrepareGradients(const StepData& data,

@@ -14,11 +14,13 @@
 // Fill them before each step, with the whole batch if there are micro-batches.
 // In inference the caller lends the inputs, and the label if the plan keeps the
 // loss; they are never copied, and the manager owns the outputs. Everything
-// else is in one arena, which the first step allocates and ReleaseArena frees.
-// The plan may be destroyed after Create; its math backend must outlive the
-// manager. A step allocates nothing, unless it fails or has to allocate the
-// arena. A step reads inputs, label, gradients and weights once more to look
-// for NaN and infinity, which takes about one percent of its time.
+// else is in one arena, which a step allocates if there is none and
+// ReleaseArena frees; an inference frees it at its end, unless
+// ManagerOptions::retain_arena is set. The plan may be destroyed after Create;
+// its math backend must outlive the manager. A step allocates nothing, unless
+// it fails or has to allocate the arena. A step reads inputs, label, gradients
+// and weights once more to look for NaN and infinity, which takes about one
+// percent of its time.
 //
 // Thread-compatible; two managers must not train the same parameters at once.
 // Memory: the plan's fixed_bytes and arena height, and about 20 bytes for each
@@ -90,8 +92,9 @@ class Manager {
   // is for inference. OutOfRange if an index in the data is out of range, or if
   // an input, a label, the loss, a running statistic, a gradient or an updated
   // weight is NaN or infinite. InvalidArgument in the first step if a layer's
-  // Recompute differs from its Forward. ResourceExhausted if the swap file
-  // cannot be written. DataLoss if the swap file is damaged.
+  // Recompute differs from its Forward. ResourceExhausted if the arena cannot
+  // be allocated or the swap file cannot be written. DataLoss if the swap file
+  // is damaged.
   //
   // After an error the model is unchanged, with one exception: a gradient, an
   // update or damage of the swap file was the reason, and the plan changes
@@ -104,20 +107,22 @@ class Manager {
   // For training: uses this optimizer from the next step on, with the states of
   // the one before, such as for a rate that depends on the losses.
   // InvalidArgument if there is no optimizer, if its name or number of states
-  // differs, or if its parameters are not valid.
+  // differs, if its parameters are not valid, or if it cannot train a group.
+  // FailedPrecondition if the plan is for inference.
   absl::Status ReplaceOptimizer(OptimizerPointer optimizer);
 
   // For training: returns the number of completed steps, including those before
   // ResumeTraining.
   int64_t iteration() const { return runner_.iteration(); }
 
-  // For inference: `inputs` holds one view for each input of the network, of
-  // its size. InvalidArgument if it does not, or if an address is null or not
-  // aligned. FailedPrecondition if the plan is for training or keeps the loss,
-  // which needs a label, or if an input changed or was released meanwhile
-  // (watch_inputs). OutOfRange if an index in the data is out of range, or if
-  // an output is NaN or infinite; the message names the layer where that first
-  // appeared. The check takes one pass over the outputs.
+  // For inference: computes the outputs. `inputs` holds one view for each input
+  // of the network, of its size. InvalidArgument if it does not, or if an
+  // address is null or not aligned. FailedPrecondition if the plan is for
+  // training or keeps the loss, which needs a label, or if an input changed or
+  // was released meanwhile (watch_inputs). OutOfRange if an index in the data
+  // is out of range, or if an output is NaN or infinite; the message names the
+  // layer where that first appeared. The check takes one pass over the outputs.
+  // ResourceExhausted if the arena cannot be allocated.
   absl::Status Infer(absl::Span<const InputView> inputs);
 
   // For inference with a plan that keeps the loss (MemoryOptions::keep_loss):
@@ -129,8 +134,8 @@ class Manager {
                                  InputView label);
 
   // Returns output `index`, valid until the next step. In training it is
-  // available only if it is kept; with micro-batches it is that of the last
-  // one. InvalidArgument if there is no such output.
+  // available only with MemoryOptions::keep_outputs; with micro-batches it is
+  // that of the last one. InvalidArgument if there is no such output.
   absl::StatusOr<absl::Span<const float>> Output(size_t index = 0) const;
 
   // Frees the arena. The next step allocates it again.
@@ -142,16 +147,16 @@ class Manager {
   // uint8_t (positions of a pooling, workspaces). `plan` must equal that of
   // Create, else InvalidArgument. NotFound if there is no such tensor.
   // FailedPrecondition if its memory was reused (plan with MemoryOptions::Debug
-  // to keep it), if it holds values of another type, or if it was in an arena
-  // that is released.
+  // to keep it), if it holds values of another type, if it lies in the memory
+  // of the caller, or if it was in an arena that is released.
   template <typename Value = float>
   absl::StatusOr<absl::Span<const Value>> Inspect(const ExecutionPlan& plan,
                                                   absl::string_view name) const;
 
-  // For training: all that an iteration changes and the next one reads. Weights
-  // and running statistics have their own names; the optimizer's states have
-  // the weight's name, kStateEnding (parameter_file.h) and a number. Names and
-  // shapes are copies; the manager owns the values. `plan` as in Inspect.
+  // For training: returns all that an iteration changes and the next one reads.
+  // Weights and running statistics have their own names; the optimizer's states
+  // have the weight's name, kStateEnding (parameter_file.h) and a number. Names
+  // and shapes are copies; the manager owns the values. `plan` as in Inspect.
   struct TrainedTensor {
     std::string name;
     Shape shape;

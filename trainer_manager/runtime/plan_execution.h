@@ -4,9 +4,9 @@
 //       network, footprint::NetworkMode::kTraining, {},
 //       optimizer->states_per_weight());
 //
-// PlanExecution of execution_plan.h with HighwayBackend(); see there for
-// errors, ownership, thread-safety, memory and time. A program that includes
-// only that header links no kernels.
+// This is PlanExecution of execution_plan.h with HighwayBackend(); see that
+// header for errors, ownership, thread-safety, memory and time. A program that
+// includes only execution_plan.h links no kernels.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_
 #define FOOTPRINT_TRAINER_MANAGER_RUNTIME_PLAN_EXECUTION_H_

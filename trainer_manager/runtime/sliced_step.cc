@@ -6,20 +6,22 @@
 namespace footprint {
 namespace {
 
+// A sliced derivative reads at most 4 operands (HasSlices in recomputation.cc).
+// The rest are its slice and workspaces.
 constexpr size_t kMostSlicedSlots = 8;
 
-// The slots of a step on a slice of the batch.
+// The operands of a step that works on one slice of the batch.
 class SlicedSlots {
  public:
   SlicedSlots(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
-  // The slots refer to the specs.
+  // The slots refer to the specs of the same object.
   SlicedSlots(const SlicedSlots&) = delete;
   SlicedSlots& operator=(const SlicedSlots&) = delete;
 
   void AddWhole(const StepData::Slot& slot) { slots_[used_++] = slot; }
 
-  // Adds the slice's elements of `slot` as the operand `as`. The memory of a
-  // slice begins with them.
+  // Adds the slice's part of `slot` as the operand `as`. A slot with kSlice has
+  // memory for one slice only, so the part is at its beginning.
   void Add(const StepData::Slot& slot, Operand as, bool read) {
     const bool whole_batch = slot.operand.role != Role::kSlice;
     const TensorType& spec = *slot.spec;
@@ -56,6 +58,9 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
     SlicedSlots derived(begin, count);
     SlicedSlots restored(begin, count);
     SlicedSlots activated(begin, count);
+    // Divides the operands among the three calculations below. Slice 0 is the
+    // derivative between the two layers. Slice 1 is the restored output of the
+    // activation; without it, that output is the step's input.
     for (const StepData::Slot& slot : slots) {
       switch (slot.operand.role) {
         case Role::kSlice:
@@ -84,10 +89,12 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
           activated.Add(slot, slot.operand, false);
           break;
         default:
+          // Weights, statistics and workspaces have no part for the slice.
           derived.AddWhole(slot);
           break;
       }
     }
+    // Runs the calculations on the slice.
     const auto of = [&](const SlicedSlots& sliced) {
       return StepData(sliced.slots(), data.mode(), data.seed(), data.math(),
                       data.name(), {data.place().micro_batch, begin, batch});
@@ -106,11 +113,13 @@ void CalculateSlicedSum(const Layer& layer,
   const int64_t batch = data.shape(Role::kInputDerivative).extent(0);
   const int64_t most = data.shape(Role::kSlice).extent(0);
   const int64_t element = data.elements(Role::kInputDerivative) / batch;
+  // Input derivative 1 is the sum over the other readers of the input so far.
   const bool adds = data.Has(Role::kInputDerivative, 1);
   const float* slice = data.Write(Role::kSlice);
   for (int64_t begin = 0; begin < batch; begin += most) {
     const int64_t count = std::min(most, batch - begin);
     SlicedSlots derived(begin, count);
+    // The layer writes its derivative into the slice, not into the sum.
     for (const StepData::Slot& slot : slots) {
       switch (slot.operand.role) {
         case Role::kSlice:
@@ -130,6 +139,7 @@ void CalculateSlicedSum(const Layer& layer,
     layer.CalculateDerivative(
         StepData(derived.slots(), data.mode(), data.seed(), data.math(),
                  data.name(), {data.place().micro_batch, begin, batch}));
+    // Adds the slice to the sum.
     float* sum = data.Write(Role::kInputDerivative) + begin * element;
     const float* earlier =
         adds ? data.Read(Role::kInputDerivative, 1) + begin * element : nullptr;

@@ -22,7 +22,9 @@ void CalculateSlicedDerivative(const Layer& layer, const Layer& activation,
                                absl::Span<const StepData::Slot> slots,
                                const StepData& data);
 
-// `slots` are the operands of a StepKind::kSlicedSum.
+// Calculates the derivative of a layer slice by slice, and adds each slice to
+// the derivative from other readers, if there are any. `slots` are the operands
+// of a StepKind::kSlicedSum.
 void CalculateSlicedSum(const Layer& layer,
                         absl::Span<const StepData::Slot> slots,
                         const StepData& data);

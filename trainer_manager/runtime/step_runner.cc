@@ -15,7 +15,7 @@
 namespace footprint {
 namespace {
 
-// Copies statistics to their copies, or back.
+// Copies the running statistics to their saved copies, or back.
 void CopyStatistics(const StepData& data, Role from, Role to) {
   for (int i = 0; data.Has(from, i); ++i) {
     std::memcpy(data.Write<char>(to, i), data.Read<char>(from, i),
@@ -59,6 +59,8 @@ void StepRunner::FindSteps(const ExecutionPlan& plan) {
       first_update = std::min(first_update, s);
     }
   }
+  // Finds the updates at the end of the plan. If a weight changes before them,
+  // no step separates gradients from updates.
   size_t commit = plan.steps.size();
   while (commit > 0 && (kind(commit - 1) == StepKind::kApplyGradient ||
                         kind(commit - 1) == StepKind::kRestoreStatistics)) {
@@ -112,7 +114,8 @@ absl::Status StepRunner::Run(size_t begin, size_t end, size_t* failed) {
   return absl::OkStatus();
 }
 
-// Prepares all updates before the first weight changes.
+// Prepares all updates before the first weight changes, so that an error here
+// leaves all weights as they were.
 absl::Status StepRunner::PrepareUpdates() {
   for (const Step& step : table_.steps().subspan(commit_step_)) {
     if (step.kind != StepKind::kApplyGradient) continue;
@@ -137,6 +140,8 @@ absl::Status StepRunner::RunStep(size_t index) {
     status = lifespan_checker_->CheckRead(step.first_use, slots);
   if (status.ok()) status = RunKind(step, slots, data);
   if (status.ok()) status = CheckRecomputed(step, slots);
+  // Steps that copy statistics calculate nothing. RunKind has checked those
+  // that restore them.
   if (status.ok() && lifespan_checker_ != nullptr &&
       step.kind != StepKind::kCopyStatistics &&
       step.kind != StepKind::kRestoreStatistics) {
@@ -192,6 +197,7 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
                          micro_batch_weight_);
       break;
     case StepKind::kClipGradients:
+      // Gradients are complete only after the last micro-batch.
       if (IsLastMicroBatch() && !ClipGradients(data, options_.clip_norm)) {
         return ExplainGradients();
       }
@@ -200,11 +206,13 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
       if (!IsLastMicroBatch()) break;
       return ApplyUpdate(step, data);
     case StepKind::kCopyStatistics:
+      // The copies are of the statistics from before the iteration.
       if (micro_batch_ > 0) break;
       CopyStatistics(data, Role::kRunningStatistic, Role::kSaved);
       break;
     case StepKind::kRestoreStatistics:
-      // Statistics are restored if the iteration is refused.
+      // This step only checks the statistics. If it fails, the caller refuses
+      // the iteration and restores them (RestoreStatistics).
       if (!CheckFinite(slots, /*written=*/true).ok()) {
         return ExplainStatistics();
       }
@@ -213,8 +221,8 @@ absl::Status StepRunner::RunKind(const Step& step, Slots slots,
   return absl::OkStatus();
 }
 
-// If the plan changes weights layer by layer, whatever may refuse the update is
-// checked just before it.
+// Applies the gradients of a layer. If the plan changes weights layer by layer,
+// the update is prepared only now, since PrepareUpdates did not run.
 absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   const WeightOptimizers optimizers = optimizers_.At(step.layer);
   if (!IsAtomic()) {
@@ -226,9 +234,9 @@ absl::Status StepRunner::ApplyUpdate(const Step& step, const StepData& data) {
   return ApplyGradients(data, optimizers, iteration_);
 }
 
-// A recomputed output must equal the forward step's bit for bit. Only the layer
-// guarantees that, so the first iteration compares fingerprints; with poisoning
-// every iteration does.
+// Checks that a recomputed output equals the forward step's bit for bit. The
+// layer promises that, but it may be the user's own, so the first iteration
+// compares fingerprints. With poisoning every iteration does.
 absl::Status StepRunner::CheckRecomputed(const Step& step, Slots slots) {
   const bool again = step.kind == StepKind::kRecompute;
   const bool first = step.kind == StepKind::kForward && step.other != 0;
@@ -237,6 +245,8 @@ absl::Status StepRunner::CheckRecomputed(const Step& step, Slots slots) {
   }
   for (const StepData::Slot& slot : slots) {
     if (slot.operand.role != Role::kOutput) continue;
+    // Bit 1 is set, since 0 and 1 mean that there is no fingerprint
+    // (StepTable::Step::other).
     const uint32_t print =
         static_cast<uint32_t>(Fingerprint(slot.data, SizeBytes(*slot.spec))) |
         2;
@@ -260,9 +270,11 @@ absl::Status StepRunner::RunSwap(const Step& step, const StepData& data) {
                               bytes);
 }
 
-// Runs no check, since copies are made before anything can fail.
+// The copies need no check, since they are made before any other step.
 bool StepRunner::RestoreStatistics(size_t failed) {
   if (restore_step_ >= table_.steps().size()) return true;
+  // After the restore step another tensor may use the memory of the copies,
+  // unless several micro-batches need them.
   if (failed > restore_step_ && micro_batches_ == 1) return false;
   const Step& step = table_.steps()[restore_step_];
   CopyStatistics(MakeData(step, SlotsAt(step)), Role::kSaved,
@@ -270,7 +282,7 @@ bool StepRunner::RestoreStatistics(size_t failed) {
   return true;
 }
 
-// Finds the gradient that is not finite.
+// Returns the error that names the layer whose gradient is not finite.
 absl::Status StepRunner::ExplainGradients() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kApplyGradient) continue;
@@ -280,8 +292,9 @@ absl::Status StepRunner::ExplainGradients() {
   return absl::OutOfRangeError("a gradient is not finite");
 }
 
-// Finds the running statistic that is not finite. The forward step that wrote
-// it had no other effect on the loss.
+// Returns the error that names the layer whose running statistic is not finite.
+// In training the layer's output does not depend on it, so the loss may be
+// finite.
 absl::Status StepRunner::ExplainStatistics() {
   for (const Step& step : table_.steps()) {
     if (step.kind != StepKind::kForward) continue;

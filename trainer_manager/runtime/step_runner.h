@@ -1,6 +1,7 @@
 // Runs the steps of a plan one after the other, in the planned memory.
 //
-//   footprint::StepRunner runner(plan, std::move(table), options, &buffers);
+//   footprint::StepRunner runner(plan, std::move(table), options,
+//                                std::move(optimizers), &buffers);
 //   status = runner.EnsureArena();
 //   size_t failed = 0;
 //   status = runner.Run(0, runner.table().steps().size(), &failed);
@@ -95,6 +96,7 @@ class StepRunner {
   // Runs the steps from `begin` to before `end`. On an error `failed` is the
   // step, and the message names the layer.
   absl::Status Run(size_t begin, size_t end, size_t* failed);
+  // Runs one step.
   absl::Status RunStep(size_t index);
 
   // Restores running statistics after an error in step `failed`, if their

@@ -61,7 +61,7 @@ class StepTable {
     int64_t micro_batch = 0;
   };
 
-  // InvalidArgument if the parameters are not those of the plan, or if a layer
+  // InvalidArgument if the parameters are not those of the plan, or if a step
   // has more than 65,535 operands. ResourceExhausted if there is no memory.
   static absl::StatusOr<StepTable> Create(const ExecutionPlan& plan,
                                           const Parameters& parameters);

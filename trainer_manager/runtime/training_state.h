@@ -13,10 +13,10 @@
 // by their names, and the optimizer's states of each weight (NAME.optimizer0,
 // ...). Its metadata are the version of these files, the iteration, the seed,
 // the optimizer's name and the caller's notes, such as its position in the data
-// or its best loss. A rate's schedule and the random numbers of dropout
-// continue from the iteration. The plan may be another one of the same network:
-// another budget, other micro-batches. LoadParameters reads the parameters from
-// such a file for an inference.
+// or its best loss. The learning rate's schedule and the random numbers of
+// dropout continue from the iteration. The plan may be another one of the same
+// network: another budget, other micro-batches. LoadParameters reads the
+// parameters from such a file for an inference.
 //
 // Saving replaces the file as a whole or not at all, even if the process is
 // killed. Loading is strict, and checks the whole file before the first value
@@ -49,17 +49,17 @@ absl::Status SaveTraining(const ExecutionPlan& plan, const Manager& manager,
                           absl::string_view path,
                           const TrainingNotes& notes = {});
 
-// Returns an error if a training may not continue from these notes after that
-// many steps.
+// A check of the caller's, which returns an error if a training may not
+// continue from these notes after `iteration` steps.
 using CheckNotes =
     std::function<absl::Status(const TrainingNotes& notes, int64_t iteration)>;
 
 // Sets the manager's weights, statistics, states and iteration, and returns the
 // notes. `check`, if given, is called before the first value changes; its error
-// is returned after the file's name. InvalidArgument also if the file is not
-// that of a training, has another version, or is from another network,
-// optimizer or seed, or if its iteration is not valid. Otherwise the errors of
-// SaveTraining and LoadParameters.
+// is returned with the file's name before the message. InvalidArgument also if
+// the file is not that of a training, has another version, or is from another
+// network, optimizer or seed, or if its iteration is not valid. Otherwise the
+// errors of SaveTraining and LoadParameters.
 absl::StatusOr<TrainingNotes> ResumeTraining(absl::string_view path,
                                              const ExecutionPlan& plan,
                                              Manager* manager,

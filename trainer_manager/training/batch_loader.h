@@ -46,10 +46,10 @@ struct LoaderOptions {
 
 class BatchLoader {
  public:
-  // InvalidArgument if DataSet::CheckFits refuses the data set, or if drop_last
-  // leaves no batch. Also if the last batch has fewer rows and the loss ignores
-  // no label, a layer takes statistics of the batch, or there are fewer rows
-  // than micro-batches.
+  // InvalidArgument if the plan has no input or no loss, if DataSet::CheckFits
+  // refuses the data set, or if drop_last leaves no batch. Also if the last
+  // batch has fewer rows and the loss ignores no label, a layer of a training
+  // takes statistics of the batch, or there are fewer rows than micro-batches.
   static absl::StatusOr<BatchLoader> Create(const ExecutionPlan& plan,
                                             const DataSet& data,
                                             const LoaderOptions& options = {});
@@ -64,7 +64,8 @@ class BatchLoader {
   std::string DescribeRows(int64_t step);
 
   // Fills the batch of step `step`, which counts from 0 and over all epochs.
-  // Errors: those of DataSet::Read.
+  // `manager` must be one of the plan. Errors: those of DataSet::Read and
+  // Manager::InputValues.
   absl::Status Fill(int64_t step, Manager* manager);
   // Fills the caller's buffers instead: a part for each of the plan's inputs,
   // then the label.

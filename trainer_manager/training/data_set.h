@@ -29,7 +29,7 @@ namespace footprint {
 
 class DataSet {
  public:
-  // The memory of one row of an input, or of its label.
+  // The memory of one row of an input or of the label.
   struct Part {
     void* data = nullptr;
     size_t size = 0;  // in values
@@ -50,6 +50,7 @@ class DataSet {
   // use.
   static DataSet InMemory(std::vector<InputView> inputs, InputView labels,
                           int64_t rows);
+  // Makes a data set whose rows `read` writes when they are needed.
   static DataSet ReadBy(int64_t rows, ReadRow read);
 
   int64_t rows() const { return rows_; }

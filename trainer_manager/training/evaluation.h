@@ -5,7 +5,8 @@
 //   absl::StatusOr<footprint::Metrics> metrics = evaluation->Run();
 //
 // A batch of a data set in memory is lent, not copied, unless it is a short
-// last one. Between two runs only the outputs' memory is held.
+// last one. Between two runs only the memory of the outputs and of the plan is
+// held.
 //
 // Shares the parameters; refers to the data set's memory. Thread-compatible;
 // the parameters must not be trained during a run. Memory: that of the outputs
@@ -61,7 +62,8 @@ class Evaluation {
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);
 
-  // Errors: those of Manager::Evaluate and DataSet::Read.
+  // Computes the metrics on the whole data set. Errors: those of
+  // Manager::Evaluate and DataSet::Read.
   absl::StatusOr<Metrics> Run();
 
  private:

@@ -41,6 +41,7 @@ struct LoopState {
   friend bool operator==(const LoopState& a, const LoopState& b);
 };
 
+// Returns the state as notes, whose names begin with "loop.".
 TrainingNotes ToNotes(const LoopState& state);
 
 // InvalidArgument if a note is missing or is not such a number, as in the file

@@ -13,9 +13,10 @@
 //   options.state_path = "training.safetensors";
 //   auto result = footprint::Train(network, data, options);
 //
-// The batch size is the network's; a rest of fewer rows trains in a short
-// batch. After each epoch the loss on `validation`, or without one the epoch's
-// mean training loss, decides whether the epoch is the best so far.
+// The batch size is the network's; fewer rows at the end of an epoch train in a
+// short batch, unless drop_last is set. After each epoch the loss on
+// `validation`, or without one the epoch's mean training loss, decides whether
+// the epoch is the best so far.
 //
 // A training that ended, or was stopped or killed, continues from `state_path`
 // when Train is called again with the same arguments, and ends with the same
@@ -95,7 +96,7 @@ struct TrainOptions {
 
 struct EpochResult {
   int64_t epoch = 0;         // from 1
-  double training_loss = 0;  // the mean over its steps, before each
+  double training_loss = 0;  // the mean over its rows, before each step
   absl::optional<Metrics> validation;
 };
 
@@ -117,13 +118,15 @@ struct TrainResult {
 // Trains, or resumes the training in the file. A resumed training may have
 // other epochs, patience, save_every, memory and threads. With another batch,
 // optimizer, rate, group, limit of gradients, order of rows, validation or
-// plateau it is refused, and nothing changes.
+// plateau, or with a best_path where there was none or the reverse, it is
+// refused, and nothing changes.
 //
-// InvalidArgument if there is no optimizer, fewer than one epoch, a patience or
-// save_every below 0, or a plateau factor that is not above 0 and at most 1, or
-// is below 1 with an optimizer without Optimizer::ForGroup; if both files have
-// one path; if there are too many steps to count; if the data do not suit the
-// network (BatchLoader::Create); if the file of the training is that of another
+// InvalidArgument if there is no optimizer, fewer than one epoch, a patience,
+// plateau_patience or save_every below 0, a number of threads that is not from
+// 1 to 64, or a plateau factor that is not above 0 and at most 1, or is below 1
+// with an optimizer without Optimizer::ForGroup; if both files have one path;
+// if there are too many steps to count; if the data do not suit the network
+// (BatchLoader::Create); if the file of the training is that of another
 // network, seed, data set or setting or has more steps than these epochs, or if
 // the file of its best weights is missing. Given parameters are then unchanged.
 // FailedPrecondition if another training is using the file of the training.
