@@ -229,7 +229,7 @@ expect 1 '^[+]1000 B by .*: Grow$' --good=main~3 --renamed=//app:table=//app:mid
 step "A second one" 'touch app/second'
 step "Names of both" 'echo other >app/BUILD'
 renamed=--renamed=//app:new=//app:other
-expect 4 '^not known: the growth of what was renamed: gone are //app:new_second, and new are //app:other_second' \
+expect 4 '^not known: the growth of labels that may have been renamed: missing are //app:new_second, and new are //app:other_second' \
   --good=main~1 $renamed //app:other
 expect 0 '^Nothing grew' --good=main~1 $renamed --renamed=//app:new_second=//app:other_second //app:other
 
