@@ -63,8 +63,8 @@ class Audit {
     findings_.push_back({kind, location, message});
   }
 
-  // If nothing was judged, the reason is a finding; otherwise all would look
-  // well.
+  // If nothing was judged, the reason is a finding. Otherwise the audit would
+  // find nothing and look clean.
   void FindBroken() {
     if (verdict_.judgements_size() > 0) return;
     for (const Problem& problem : verdict_.problems()) {

@@ -142,7 +142,7 @@ absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
   return CompareWithBase(*std::move(base), *std::move(change), *options);
 }
 
-// Checks the name of a format of a verdict.
+// Returns an error if no format of a verdict has this name.
 absl::Status CheckFormat(absl::string_view format) {
   return FindReportFormat(format).status();
 }

@@ -393,7 +393,7 @@ absl::Status ManageTokens(const CommandFlags& flags, const std::string& path) {
   if (verb == "remove" && words.size() == 3) {
     return RemoveAccessToken(path, words[2]);
   }
-  // words.size() != 3) {| `token add NAME`
+  // `token add NAME`
   if (verb != "add" || words.size() != 3) {
     return absl::InvalidArgumentError(
         "want `token add NAME`, `token list` or `token remove NAME`");
