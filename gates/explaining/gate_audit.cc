@@ -174,7 +174,7 @@ class Audit {
                          : std::string(" is above"),
             " the highest it judges, ",
             FormatMetricValue(threshold.metric(), *highest), "; ",
-            is_stated ? "its file states " : "asked for was ",
+            is_stated ? "its file states " : "you asked for ",
             HeadroomText(headroom), "; tighten it with: ",
             command_.ToAccept(selector.label(), selector.benchmark(), false),
             is_stated ? ""

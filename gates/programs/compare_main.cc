@@ -98,8 +98,8 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadBase(const CommandFlags& flags) {
   if (revision.workspace.empty()) {
     return absl::NotFoundError(absl::StrCat(
         EscapeForTerminal(path),
-        ": is not there; a revision needs bazel run, which knows the "
-        "workspace"));
+        ": does not exist; to compare with a revision, start this program with "
+        "bazel run, which tells it the workspace"));
   }
   revision.diff_target = GateTarget("diff");
   revision.bazel = flags.Value("bazel", revision.bazel);
