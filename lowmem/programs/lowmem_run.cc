@@ -673,7 +673,10 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status arithmetic =
       lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
+  // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
+  // Plans the run. The last generated token is not read, so it needs no
+  // position.
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
   const int threads = request.threads;
@@ -691,6 +694,7 @@ absl::Status RunDecoder(const Request& request) {
   if (!plan.ok()) return plan.status();
   const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
   if (!room.ok()) return room;
+  // Runs the model.
   const Ids ids = InputSequences(request, config.vocabulary).front();
   const ReadBound bound = (*decoder)->ComputeReadBound(*plan);
   const absl::Status bounded = PrintReadBound((*decoder)->store(), bound);
@@ -705,6 +709,7 @@ absl::Status RunDecoder(const Request& request) {
   }
   const absl::Status written = WriteOutput((*run)->logits());
   if (!written.ok()) return written;
+  // Prints the figures and, if too much was read, how to avoid that.
   PrintArena(
       *budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
       absl::StrCat(FormatRoundedBytes(plan->cache.size_bytes),
