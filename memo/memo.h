@@ -427,8 +427,8 @@ absl::StatusOr<Memo<T>> MakeMemo(
   }
   auto core = std::make_shared<memo_internal::TypedMemo<T>>(
       std::move(name), std::move(factory), std::move(options));
-  // The Memo comes first, so that another thread does not take this name for
-  // free.
+  // The Memo comes first, so that another thread does not find this name
+  // unused.
   Memo<T> memo = memo_internal::MemoAccess::Make<T>(core);
   const absl::Status status = memo_internal::AddMemo(std::move(core));
   if (!status.ok()) return status;

@@ -5,9 +5,9 @@
 //   absl::Status status = file->Append("bytes");
 //   if (status.ok()) status = file->Commit();
 //
-// Append writes to a partial file beside the file of that NAME, called
-// ".NAME.footprint-partial"; a NAME longer than 191 bytes is cut to 191 bytes
-// and a hash. Commit flushes the partial file to the disk, unless the options
+// For a file NAME, Append writes to the partial file ".NAME.footprint-partial"
+// in the same folder; a NAME longer than 191 bytes is cut to 191 bytes and a
+// hash. Commit flushes the partial file to the disk, unless the options
 // say kNoFsync, and renames it. Until then the old file stays as it was, even
 // after a full disk, a limit of file sizes (RLIMIT_FSIZE) or a killed process.
 // The next writer removes a partial file that a killed process left. Two
@@ -22,7 +22,8 @@
 //
 // Movable; thread-compatible. Memory: 32 KiB. Time: that of the disk.
 //
-// ResourceExhausted: there is no room; the text says how much is wanted.
+// ResourceExhausted: there is no room; the message says how many bytes are
+// needed.
 // Unavailable: another process is writing, or has removed the partial file.
 // NotFound: the folder does not exist. InvalidArgument: PATH is not a file's
 // name or not a regular file, or the partial file's name belongs to something
@@ -56,8 +57,8 @@ enum class ToDisk { kFlush, kNoFsync };
 enum class SpecialFiles { kRefuse, kWriteAsTheyAre };
 
 struct AtomicFileOptions {
-  // Reserved in advance if the file system can, so that a full disk is noticed
-  // at once; 0 if unknown.
+  // Bytes to reserve in advance, if the file system can, so that a full disk is
+  // noticed at once; 0 if unknown.
   int64_t expected_bytes = 0;
   ToDisk to_disk = ToDisk::kFlush;
   // Special files, if they are allowed, get each byte directly, and nothing is

@@ -10,8 +10,8 @@
 // it says which part is unknown, and the sum of the other parts.
 //
 // Text is escaped; equal data give equal bytes. Pure apart from `format`, which
-// is called before DrawStackedBars returns: the text has copies. Thread-safe.
-// Memory: the text.
+// DrawStackedBars calls. The result owns its text. Thread-safe. Memory: the
+// text.
 
 #ifndef FOOTPRINT_BASE_PAGE_STACKED_BARS_H_
 #define FOOTPRINT_BASE_PAGE_STACKED_BARS_H_
@@ -49,6 +49,7 @@ struct StackedBars {
   std::function<std::string(double)> format = AbbreviateBytes;
 };
 
+// Returns the chart as HTML.
 std::string DrawStackedBars(const StackedBars& chart);
 
 }  // namespace footprint

@@ -1,6 +1,6 @@
 // The activation functions by name: a config asks for one, and a kernel applies
-// it to the sums of a product. The kernels have the mathematics, so naming a
-// function does not need Highway.
+// it to the sums of a product. Only the kernels compute the functions, so code
+// that names one does not need Highway.
 //
 //   ProductEpilogue epilogue = {{bias}, Activation::kGelu};
 

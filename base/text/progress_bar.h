@@ -7,7 +7,7 @@
 //   bar.Update(3, 9);  // measuring [####   ]  33 % of 9 runs
 //
 // A terminal shows one line that is drawn again and again; any other stream
-// gets a line for every tenth. The stream must outlive the bar.
+// gets a line for each tenth of the job. The stream must outlive the bar.
 // Thread-compatible; allocates nothing.
 
 #ifndef FOOTPRINT_BASE_TEXT_PROGRESS_BAR_H_

@@ -63,8 +63,8 @@ class Audit {
     findings_.push_back({kind, location, message});
   }
 
-  // If nothing was judged, the reason is a finding; otherwise all would look
-  // well.
+  // If nothing was judged, the reason is a finding. Otherwise the audit would
+  // find nothing and look clean.
   void FindBroken() {
     if (verdict_.judgements_size() > 0) return;
     for (const Problem& problem : verdict_.problems()) {
@@ -174,7 +174,7 @@ class Audit {
                          : std::string(" is above"),
             " the highest it judges, ",
             FormatMetricValue(threshold.metric(), *highest), "; ",
-            is_stated ? "its file states " : "asked for was ",
+            is_stated ? "its file states " : "you asked for ",
             HeadroomText(headroom), "; tighten it with: ",
             command_.ToAccept(selector.label(), selector.benchmark(), false),
             is_stated ? ""

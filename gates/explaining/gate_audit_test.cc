@@ -111,7 +111,7 @@ TEST(GateAuditTest, ALimitFarAboveItsHeadroomIsLoose) {
   options.headroom = Headroom();
   options.headroom->set_percent(10);
   EXPECT_THAT(Audit({Parse("t.textproto", Limit("") + kLoad)}, options),
-              ElementsAre(AllOf(HasSubstr("asked for was a headroom of 10 %"),
+              ElementsAre(AllOf(HasSubstr("you asked for a headroom of 10 %"),
                                 HasSubstr("--headroom=10%"))));
 }
 

@@ -312,7 +312,7 @@ absl::StatusOr<ForeignFigures> ParseHeapProfileMessage(
     absl::string_view bytes) {
   CallStackProfile profile;
   if (!profile.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::InvalidArgumentError("is packed, but no profile of pprof");
+    return absl::InvalidArgumentError("is packed, but not a profile of pprof");
   }
   return StackProfileReader(profile).Read();
 }

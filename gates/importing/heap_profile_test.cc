@@ -156,7 +156,7 @@ TEST(HeapProfileTest, MessagesThatAreNoHeapProfiles) {
   }
   EXPECT_THAT(ParseHeapProfileMessage("\xff\xff"),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("no profile of pprof")));
+                       HasSubstr("not a profile of pprof")));
 }
 
 TEST(HeapProfileTest, KnowsItsFiles) {

@@ -21,11 +21,11 @@ class BaselineFinder {
  public:
   explicit BaselineFinder(const MeasurementIndex& index) : index_(index) {}
 
-  // Returns the measurement that `selector` names for the threshold's metric,
-  // which has a value above zero. If there is no such measurement, returns one
-  // without a metric and adds a problem, unless the profile records a failure
-  // or this threshold has its problem already. `location` is the threshold's
-  // file and line.
+  // Returns the one measurement that `selector` names for the threshold's
+  // metric, if its value is above zero. Otherwise returns a measurement without
+  // a metric and adds a problem, unless the profile records a failure or the
+  // last problem was for this threshold. `location` is the threshold's file and
+  // line.
   Measurement Find(const Selector& selector, const Threshold& threshold,
                    const std::string& location, Verdict* verdict);
 

@@ -21,8 +21,8 @@
 //   was measured from outside (whole_process.h), unless a blocking threshold
 //   limits the rest and gives a reason;
 // * PRODUCER_FAILED: a profile records why there is no measurement;
-// * ENVIRONMENT_MISMATCH: thresholds of other environments judge the benchmark
-//   there, and none of the profile's own environment judges it here;
+// * ENVIRONMENT_MISMATCH: thresholds for other environments judge the benchmark
+//   there, but no threshold for the profile's environment judges it;
 // * INCONCLUSIVE: a blocking rule on a metric that did not repeat, or on a
 //   benchmark that forked; a program that left processes running when it ended;
 //   a profile of fewer than three processes, unless it is imported (then none

@@ -145,6 +145,8 @@ GateInput ReadGateInput(const std::string& manifest_path,
           &input);
     }
   }
+  // Reads the samples only if a rule needs them. Samples that are given twice
+  // would count twice.
   if (wanted != SamplesToRead::kAll && !HasSampledRule(input)) return input;
   for (size_t i = 0; i < samples.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {

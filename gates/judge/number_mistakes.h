@@ -1,5 +1,5 @@
-// Finds the mistakes in a threshold's whole numbers that all its rules have in
-// common.
+// Finds the mistakes in a threshold's integers that every kind of rule checks:
+// a wrong unit or sign.
 //
 //   const NumberField& number = *FindNumber(threshold, MAXIMUM);
 //   if (CheckUnitAndSign(threshold, number, &mistakes)) ...  // it is valid

@@ -175,6 +175,8 @@ class SampledRegressionRule : public Rule {
                        "below zero, for example tolerance: 0.005 detectable: "
                        "0.02"));
     }
+    // The sittings must divide the baseline's values. A count below 1 makes the
+    // sum too large, so it is a mistake, too.
     int64_t counted = 0;
     for (int count : rule.baseline().sittings()) {
       counted += count > 0 ? count : rule.baseline().values_size() + 1;

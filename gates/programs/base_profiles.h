@@ -56,11 +56,12 @@ struct MeasuredRevision {
   std::vector<std::string> inputs;
 };
 
-// As MeasureBaseProfiles.
+// Measures the revision, and returns its inputs, too. The errors are those of
+// MeasureBaseProfiles.
 absl::StatusOr<MeasuredRevision> MeasureRevision(const BaseRevision& base);
 
-// Returns the inputs of a gate in a workspace as it is. kFailedPrecondition:
-// Bazel cannot tell them.
+// Returns the inputs of a gate in a workspace, without a change to it. Returns
+// kFailedPrecondition if Bazel cannot list them.
 absl::StatusOr<std::vector<std::string>> FindGateInputs(
     const std::string& bazel, const std::string& workspace,
     const std::string& target);

@@ -31,49 +31,53 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Judges a change by its base: what needs more memory, what is new or gone.
+    R"(Compares the memory of a change with that of its base, and judges the growth.
 
   bazel run //gates:compare -- --base=origin/main
-                                    against that revision, which Bazel builds and
-                                    measures in a git worktree of its own
+                                    measures that revision, which Bazel builds in
+                                    a separate git worktree
   bazel run //gates:compare -- --base=FOLDER --change=FOLDER
-                                    two folders of profiles, as CI keeps them
+                                    compares two folders of profiles, such as CI
+                                    keeps
   bazel run //gates:compare -- --base=origin/main --limit='1 %' --limit='//a/*=64 KiB'
-                                    what may grow, and by how much
+                                    allows some growth
   bazel run //gates:compare -- --base=origin/main --format=markdown
-                                    for a comment on the change
+                                    writes a comment for the change
 
 Flags
   --base=REVISION|FOLDER   what to compare with: a folder (or file) of profiles,
                            as //gates:diff -- --save=FOLDER writes it, or a
                            revision of git that has this gate
-  --change=FOLDER          what to judge; without it what is measured now
-  --limit=LIMIT            how far a figure may grow: 1 %, 64 KiB; or, for some
-                           labels, GLOB=LIMIT. The most particular glob holds.
-                           Without --limit nothing may grow
-  --only=GLOB              only deployments whose label this matches
-  --renamed=OLD=NEW        a label of the base has another name in the change
-  --format=FORMAT          text (the default), markdown, json, or a format of
-                           //gates:check: sarif, junit, github, gitlab ...
-  --output=FILE            where to write (standard output)
+  --change=FOLDER          the profiles to judge (default: those that Bazel
+                           measures now)
+  --limit=LIMIT            how much a figure may grow, such as 1 % or 64 KiB, or
+                           GLOB=LIMIT for some labels. If several globs match,
+                           the most particular one counts (default: no growth)
+  --only=GLOB              compare only deployments whose label matches
+  --renamed=OLD=NEW        the label OLD of the base is called NEW in the change
+  --format=FORMAT          text, markdown, json, or a format of //gates:check such
+                           as sarif, junit, github or gitlab (default: text)
+  --output=FILE            the file to write (default: standard output)
   --write=FORMAT:FILE      also write this format to the file; may be repeated
-  --worktree=FOLDER        where the revision is built; it is kept, so that the
-                           next run builds less
-                           (~/.cache/footprint/base-...)
-  --bazel=COMMAND          Bazel, with start-up flags (bazel). The worktree lacks
-                           what git ignores: name a file of flags that it needs,
+  --worktree=FOLDER        the folder in which the revision is built; it is kept,
+                           so that the next run builds less (default:
+                           ~/.cache/footprint/base-...)
+  --bazel=COMMAND          how to call Bazel, with its startup options (default:
+                           bazel). The worktree lacks files that git ignores, so
+                           name a file of flags that Bazel needs:
                            --bazel="bazel --bazelrc=$PWD/user.bazelrc"
-  --help                   this text
+  --help                   print this text
 
-Limits are for the peak of each whole benchmark: of its heap, of what it maps,
-and for what it leaves behind (net growth). Phases and lines are reasons.
-A figure that varies from run to run counts as grown only if it grew by more than
-5 % and by more than 256 KiB.
+A limit holds for the figures of each whole benchmark: the peak of its heap, the
+peak of what it maps, and the bytes that it leaves behind (net growth). Figures of
+phases and source lines only explain a growth. A figure that varies from run to
+run counts as grown only if it grew by more than 5 % and by more than 256 KiB.
 
-Exit status: 0 nothing is over its limit, 1 something is, 2 a mistake that the
-message names, such as a base that does not build or has no gate, 3 a program of
-the change failed, 4 a figure is not known (a child process, a program of the
-base that failed), 5 the two were measured in different environments.
+Exit status: 0 every figure is within its limit, 1 a figure is not, 2 a mistake,
+which the message names, such as a base that does not build or has no gate, 3 a
+program of the change failed, 4 a figure is not known (of a child process, or of a
+program of the base that failed), 5 base and change were measured in different
+environments.
 )";
 
 constexpr char kProgram[] = "compare";
@@ -94,8 +98,8 @@ absl::StatusOr<std::vector<MemoryProfile>> ReadBase(const CommandFlags& flags) {
   if (revision.workspace.empty()) {
     return absl::NotFoundError(absl::StrCat(
         EscapeForTerminal(path),
-        ": is not there; a revision needs bazel run, which knows the "
-        "workspace"));
+        ": does not exist; to compare with a revision, start this program with "
+        "bazel run, which tells it the workspace"));
   }
   revision.diff_target = GateTarget("diff");
   revision.bazel = flags.Value("bazel", revision.bazel);
@@ -138,7 +142,7 @@ absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
   return CompareWithBase(*std::move(base), *std::move(change), *options);
 }
 
-// Checks the name of a format of a verdict.
+// Returns an error if no format of a verdict has this name.
 absl::Status CheckFormat(absl::string_view format) {
   return FindReportFormat(format).status();
 }

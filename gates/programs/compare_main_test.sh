@@ -74,7 +74,7 @@ expect 2 'holds no profile' --base=none --change=change
 expect 2 'holds no profile' --base=base --change=none
 head -c 30 base/ab.binpb >cut.binpb
 expect 2 'cut short' --base=base --change=cut.binpb
-expect 2 'nowhere: is not there; a revision needs bazel run' --base=nowhere --change=change
+expect 2 'nowhere: does not exist; to compare with a revision, start this program with bazel run' --base=nowhere --change=change
 expect 2 'name the base' --change=change
 expect 2 'no --manifest' --base=base
 expect 2 '"1 Mb" is not a limit of growth' --base=base --change=change --limit='1 Mb'

@@ -1,4 +1,4 @@
-// The commits by which a gate's memory grew, found with few measurements.
+// Finds the commits by which a gate's memory grew, with few measurements.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,32 +42,35 @@ constexpr char kHelp[] =
   bazel run //gates:culprit -- --good=v1.0 --bad=main //gates:diff
 
 The gate is a memory_gate, or the "diff" of a memory_gate_suite. Bazel measures
-both revisions in a git worktree of its own, then revisions between them, halving
-each range that grew. Only commits that change what the gate is made from are
-measured. The commit and the lines that grew are named.
+both revisions in a separate git worktree, and then halves each range of commits
+that grew. Commits that change no file of the gate are skipped as far as possible.
+The program prints each culprit with the figures that grew and the source lines
+behind them.
 
 Flags
-  --good=REVISION     an older revision, which needs less
-  --bad=REVISION      a newer one, which needs more (HEAD)
-  --most=COUNT        how many commits may be measured (30); ranges that are left
-                      are named
-  --renamed=OLD=NEW   the gate, or a label, has another name since; a label that
-                      is the only one to go where one comes is found by itself
-  --store=STORE       a history (//gates:history): commits that it has, from an
-                      environment like this one, are not measured, and those
-                      that are measured are added
-  --format=text|json  how the culprits are written (text)
-  --output=FILE       where (standard output)
-  --worktree=FOLDER   where revisions are built (~/.cache/footprint/base-...)
-  --bazel=COMMAND     Bazel, with start-up flags (bazel)
-  --help              this text
+  --good=REVISION     an older revision, which needs less memory
+  --bad=REVISION      a newer revision, which needs more memory (default: HEAD)
+  --most=COUNT        the most commits to measure (default: 30); ranges that were
+                      not narrowed to one commit are printed
+  --renamed=OLD=NEW   the gate or a label OLD is now called NEW; may be repeated.
+                      If exactly one label disappeared and one appeared, the
+                      program takes them for one
+  --store=STORE       the store of //gates:history. Commits that it has from this
+                      environment are not measured again, and those that are
+                      measured are added to it
+  --format=text|json  the format of the answer (default: text)
+  --output=FILE       the file to write (default: standard output)
+  --worktree=FOLDER   the folder in which revisions are built (default:
+                      ~/.cache/footprint/base-...)
+  --bazel=COMMAND     how to call Bazel, with its startup options (default: bazel)
+  --help              print this text
 
-Merges count as one commit. A growth that is split over two commits is found as
-two; one that was taken back in between is not seen.
+A merge counts as one commit. If two commits share a growth, both are found. A
+growth that was reverted before the bad revision is not seen.
 
-Exit status: 0 nothing grew, 1 culprits are named, 2 a mistake that the message
-names, 4 some were not narrowed to one commit, or more may have grown, as the
-lines "not certain" and "not known" say.
+Exit status: 0 nothing grew, 1 every culprit is one commit, 2 a mistake, which the
+message names, 4 a culprit is not narrowed to one commit, or more may have
+grown, as the lines "not certain" and "not known" say.
 )";
 
 constexpr char kProgram[] = "culprit";
@@ -91,7 +94,7 @@ absl::StatusOr<GateCommitsOptions> ReadOptions(const CommandFlags& flags) {
   options.base.workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
   if (options.base.workspace.empty()) {
     return absl::InvalidArgumentError(
-        "use bazel run, which knows the workspace");
+        "start this program with bazel run, which tells it the workspace");
   }
   options.base.diff_target = FindDiffTarget(flags.words()[0]);
   options.base.bazel = flags.Value("bazel", options.base.bazel);
@@ -118,11 +121,11 @@ struct ShownCulprit {
   }
 };
 
-// All that is said.
+// Everything that the program prints.
 struct Answer {
   CulpritSearch search;
   std::vector<ShownCulprit> shown;
-  // Why more may have grown than is known.
+  // Each says why more may have grown than is known.
   std::vector<std::string> doubts;
 };
 
@@ -130,8 +133,8 @@ std::string DescribeProblem(const Problem& problem) {
   return absl::StrCat(problem.location(), " ", problem.message());
 }
 
-// Returns what is not known of the growth from the first to the last commit,
-// and not said beside a culprit.
+// Returns the problems of the comparison of the first and the last commit that
+// no culprit shows, and names labels that may have been renamed.
 absl::StatusOr<std::vector<std::string>> FindDoubts(
     const std::vector<ShownCulprit>& shown, const GateCommits& commits) {
   const absl::StatusOr<BaseComparison> whole =
@@ -159,10 +162,10 @@ absl::StatusOr<std::vector<std::string>> FindDoubts(
     }
   }
   if (!gone.empty() && !added.empty()) {
-    doubts.push_back(absl::StrCat("the growth of what was renamed: gone are ",
-                                  absl::StrJoin(gone, ", "), ", and new are ",
-                                  absl::StrJoin(added, ", "),
-                                  "; name each by --renamed=OLD=NEW"));
+    doubts.push_back(absl::StrCat(
+        "the growth of labels that may have been renamed: missing are ",
+        absl::StrJoin(gone, ", "), ", and new are ", absl::StrJoin(added, ", "),
+        "; name each with --renamed=OLD=NEW"));
   }
   return doubts;
 }
@@ -203,11 +206,11 @@ const char* DescribeCertainty(Certainty certainty) {
     case Certainty::kFound:
       return "";
     case Certainty::kSomeUnmeasurable:
-      return ", of which some cannot be measured, or a neighbour of theirs";
+      return "; some of them, or commits next to them, cannot be measured";
     case Certainty::kTooMany:
       return "; raise --most= to be sure";
     case Certainty::kSpread:
-      return ", each by no more than figures vary";
+      return "; together they add more than figures vary, but no half does";
   }
   return "";
 }
@@ -318,7 +321,8 @@ int ExitStatus(const Answer& answer) {
   return answer.shown.empty() ? kNothingGrew : kFound;
 }
 
-// kUnavailable and the like: the store does not serve, so nothing is measured.
+// Returns the store's error, such as kUnavailable, if the store cannot be used,
+// before anything is measured.
 absl::Status CheckHistory(CommitHistory* history, const GateCommits& commits,
                           const GateCommitsOptions& options) {
   const absl::Status status =
@@ -330,7 +334,7 @@ absl::Status CheckHistory(CommitHistory* history, const GateCommits& commits,
                                                               : status;
 }
 
-// Searches, and keeps what was measured.
+// Searches, and adds what was measured to the history.
 absl::StatusOr<CulpritSearch> Search(const CulpritOptions& options,
                                      GateCommits* commits) {
   absl::StatusOr<CulpritSearch> search = FindCulprits(commits, options);
@@ -357,7 +361,7 @@ absl::StatusOr<CulpritOptions> ReadSearchOptions(const CommandFlags& flags) {
       (!absl::SimpleAtoi(flags.Value("most", ""), &options.most_measured) ||
        options.most_measured < 2)) {
     return absl::InvalidArgumentError(
-        "--most= is how many commits may be measured, 2 at least");
+        "--most= is the maximum number of commits to measure, at least 2");
   }
   return options;
 }

@@ -98,14 +98,14 @@ commit() { git -C repository log -1 --format=%h --abbrev=12 "main~$((200 - $1))"
 
 expect 0 'Exit status' --help
 expect 2 'name --good=REVISION and one gate' //app:table
-expect 2 'use bazel run' --good=main~200 //app:table
+expect 2 'with bazel run' --good=main~200 //app:table
 export BUILD_WORKSPACE_DIRECTORY=$PWD/repository
 renamed=--renamed=//app:load=//app:table
 expect 2 'no_such: is no revision of' --good=no_such //app:table
 expect 2 'main: is not before main~1' --good=main --bad=main~1 //app:table
 expect 2 'main: is not before main' --good=main --bad=main //app:table
 expect 2 'is no OLD=NEW' --good=main~9 --renamed=x //app:table
-expect 2 '2 at least' --good=main~9 --most=1 //app:table
+expect 2 'at least 2' --good=main~9 --most=1 //app:table
 expect 2 'did you mean "good"' --goo=main~9 //app:table
 expect 2 'no answer|does not answer' --good=main~9 --store=http://127.0.0.1:1 //app:table
 [[ ! -s measured ]] || fail "measured without a store"
@@ -229,7 +229,7 @@ expect 1 '^[+]1000 B by .*: Grow$' --good=main~3 --renamed=//app:table=//app:mid
 step "A second one" 'touch app/second'
 step "Names of both" 'echo other >app/BUILD'
 renamed=--renamed=//app:new=//app:other
-expect 4 '^not known: the growth of what was renamed: gone are //app:new_second, and new are //app:other_second' \
+expect 4 '^not known: the growth of labels that may have been renamed: missing are //app:new_second, and new are //app:other_second' \
   --good=main~1 $renamed //app:other
 expect 0 '^Nothing grew' --good=main~1 $renamed --renamed=//app:new_second=//app:other_second //app:other
 

@@ -1,5 +1,5 @@
-// The commits between two revisions, measured by a gate of theirs: what a
-// search for culprits (gates/trend/culprit_search.h) asks.
+// Measures the commits between two revisions with their own gate, for a search
+// for culprits (gates/trend/culprit_search.h).
 //
 //   GateCommitsOptions options;
 //   options.base.workspace = "/home/ann/project";
@@ -9,9 +9,9 @@
 //   if (!commits.ok()) return commits.status();
 //   absl::StatusOr<CulpritSearch> search = FindCulprits(&*commits, {});
 //
-// Each commit is measured as base_profiles.h does it. With a history, commits
-// that it has are not measured, if they were measured in this environment. A
-// gate or label that was renamed is found if there is one only, or named.
+// Each commit is measured as in base_profiles.h. Commits that the history has
+// from this environment are not measured. If exactly one label was renamed, it
+// is found; other new names must be given.
 //
 // Not thread-safe: runs git and Bazel, and waits. Memory: the profiles of the
 // measured commits.
@@ -38,11 +38,11 @@
 namespace footprint {
 
 struct GateCommitsOptions {
-  BaseRevision base;  // without a revision
+  BaseRevision base;  // its `revision` is not used
   // Labels and gates that were renamed: the older name, then the newer.
   std::vector<std::pair<std::string, std::string>> renamed;
-  CommitHistory* history =
-      nullptr;  // null: there is none; outlives the commits
+  // Null if there is no history. It must outlive the GateCommits.
+  CommitHistory* history = nullptr;
 };
 
 // Returns the program that writes the profiles of a gate: its label with
@@ -51,41 +51,42 @@ std::string FindDiffTarget(const std::string& gate);
 
 class GateCommits : public CommitRange {
  public:
-  // kInvalidArgument: a revision is not there, or `good` is not before `bad`,
-  // or is not among the first parents of `bad`.
+  // Reads the commits from git. Returns kInvalidArgument if a revision does not
+  // exist, or if `good` is not a first-parent ancestor of `bad`.
   static absl::StatusOr<GateCommits> Read(const GateCommitsOptions& options,
                                           const std::string& good,
                                           const std::string& bad);
 
   size_t size() const override { return commits_.size(); }
-  // kAborted, once at most: the figures that the history has are of another
-  // environment than those measured here, and are forgotten; search again.
+  // Returns kAborted at most once, if the figures in the history turn out to be
+  // from another environment. They are then forgotten: search again.
   absl::StatusOr<Outcome> Measure(size_t commit) override;
   bool IsKnown(size_t commit) override;
   bool IsRelevant(size_t commit) override;
   absl::StatusOr<int64_t> ComputeGrowth(size_t from, size_t to) override;
 
-  // Adds what was measured to the history, unless figures of another
-  // environment are there, beside which it would be misread. Call it when the
-  // search has ended, also by an error.
+  // Adds the measured commits to the history, unless it has figures of another
+  // environment, which would not be comparable. Call it when the search has
+  // ended, also after an error.
   void AddToHistory();
 
-  // How often a commit was measured, or could not be.
+  // Returns the number of attempts to measure a commit.
   int64_t measured_count() const { return measured_count_; }
-  // Both were measured.
+  // Compares two commits, both of which must have been measured.
   absl::StatusOr<BaseComparison> Compare(size_t from, size_t to) const;
 
   const Commit& commit(size_t index) const { return commits_[index]; }
-  // Why a commit could not be measured, in its own words.
+  // Returns for each commit that could not be measured the message that says
+  // why.
   const std::map<size_t, std::string>& failures() const { return failures_; }
-  // Remarks for the reader: renamed gates, damage in the history.
+  // Returns remarks for the reader: renamed gates, damage in the history.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   explicit GateCommits(const GateCommitsOptions& options) : options_(options) {}
 
   absl::optional<CommitProfiles> FindInHistory(size_t commit);
-  // Returns in what a stored commit's environment differs; "" if in nothing.
+  // Returns how a stored commit's environment differs; "" if it does not.
   std::string FindOtherEnvironment(const CommitProfiles& stored) const;
   void NoteOtherEnvironment(const std::string& other);
   // Forgets all stored commits if one differs, and returns kAborted.
@@ -101,7 +102,7 @@ class GateCommits : public CommitRange {
   std::set<size_t> fresh_;  // those of measured_ that were measured here
   int64_t measured_count_ = 0;
   std::map<size_t, bool> is_in_history_;
-  bool is_history_lost_ = false;   // it is down, full, or of no use
+  bool is_history_lost_ = false;   // it is down, full, or not usable here
   bool is_history_other_ = false;  // it has another environment's figures
   std::map<size_t, std::string> failures_;
   std::vector<std::string> remarks_;

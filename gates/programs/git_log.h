@@ -1,10 +1,10 @@
-// Commits of a workspace's repository, by git.
+// Asks git for the commits of a workspace's repository.
 //
 //   absl::StatusOr<std::vector<Commit>> commits =
 //       ReadCommitLog("/home/ann/project", {"v1.0..main"});
 //
-// Merges count as one commit, against their first parent. Not thread-safe: runs
-// git, and waits. Memory: the commits, twice.
+// A merge counts as one commit, compared with its first parent. Not
+// thread-safe: the functions run git and wait. Memory: the commits, twice.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_GIT_LOG_H_
 #define FOOTPRINT_GATES_PROGRAMS_GIT_LOG_H_
@@ -17,18 +17,20 @@
 
 namespace footprint {
 
-// Returns what git says of `arguments` ("rev-parse", "HEAD"), without white
-// space around it. kFailedPrecondition, with git's words: it ends with another
-// status than 0. kCancelled, here and below: it was interrupted.
+// Returns the output of git with these arguments ("rev-parse", "HEAD"), without
+// whitespace around it. Returns kFailedPrecondition, with git's message, if git
+// fails. This and the following functions return kCancelled if git was
+// interrupted.
 absl::StatusOr<std::string> AskGit(const std::string& workspace,
                                    const std::vector<std::string>& arguments);
 
-// Returns the hash of a revision's commit. kInvalidArgument: there is no such
-// revision, or no repository.
+// Returns the hash of a revision's commit. Returns kInvalidArgument if the
+// revision or the repository does not exist.
 absl::StatusOr<std::string> FindCommit(const std::string& workspace,
                                        const std::string& revision);
 
-// Returns the commits that further arguments of git's log name, oldest first.
+// Returns the commits that these further arguments of git log select, the
+// oldest first.
 absl::StatusOr<std::vector<Commit>> ReadCommitLog(
     const std::string& workspace, const std::vector<std::string>& arguments);
 

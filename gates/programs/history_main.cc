@@ -1,5 +1,5 @@
-// A gate's measurements kept for each commit, and drawn over commits. Run
-// through memory_gate or memory_gate_suite, whose profiles are recorded.
+// Records a gate's measurements for each commit, and draws them over commits.
+// memory_gate and memory_gate_suite run it on the gate's profiles.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,28 +29,29 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Keeps what a gate measures for each commit, and draws it over commits.
+    R"(Records what a gate measures at each commit, and draws it over commits.
 
-  bazel run //gates:history -- record --store=STORE   keeps HEAD's measurements
+  bazel run //gates:history -- record --store=STORE   records HEAD's measurements
   bazel run //gates:history -- page --store=STORE     writes memory_history.html
 
 STORE is a folder, or http://HOST:PORT/PATH of a server that takes PUT and GET, as
-servers of Bazel's remote cache do. FOOTPRINT_HISTORY_TOKEN is sent as a bearer.
-CI records each commit of the main branch; a commit is recorded once more without
-harm. //gates:culprit finds who raised a figure between two commits, and measures
-none that is recorded.
+servers of Bazel's remote cache do. FOOTPRINT_HISTORY_TOKEN is sent as a bearer
+token. CI should record each commit of the main branch. Recording a commit again
+is harmless. //gates:culprit finds the commits that raised a figure, and does not
+measure commits that are recorded.
 
 Flags
-  --store=STORE        where the measurements are kept
-  --last=COUNT         commits on the page (200); merges count as one
-  --revision=REVISION  the page's newest commit (HEAD)
-  --output=FILE        the page (memory_history.html)
-  --bazel=COMMAND      Bazel, with start-up flags, which record asks what the gate
-                       is made from (bazel)
-  --help               this text
+  --store=STORE        the folder or address of the measurements
+  --last=COUNT         the number of commits on the page (default: 200); a merge
+                       counts as one commit
+  --revision=REVISION  the newest commit on the page (default: HEAD)
+  --output=FILE        the file to write (default: memory_history.html)
+  --bazel=COMMAND      how record calls Bazel, with its startup options, to list
+                       the files of the gate (default: bazel)
+  --help               print this text
 
-Exit status: 0 done, 2 a mistake that the message names, such as a store that is
-down or full, or changes that are not committed.
+Exit status: 0 done, 2 a mistake, which the message names, such as a store that
+is down or full, or changes that are not committed.
 )";
 
 constexpr char kProgram[] = "history";
@@ -59,10 +60,12 @@ constexpr int64_t kLastCommits = 200;
 absl::StatusOr<std::string> FindWorkspace() {
   std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
   if (!workspace.empty()) return workspace;
-  return absl::InvalidArgumentError("use bazel run, which knows the workspace");
+  return absl::InvalidArgumentError(
+      "start this program with bazel run, which tells it the workspace");
 }
 
-// kFailedPrecondition: what was measured is not the commit.
+// Returns kFailedPrecondition if there are changes that are not committed, so
+// that the measured tree is not the commit.
 absl::Status CheckIsCommitted(const std::string& workspace) {
   const absl::StatusOr<std::string> changes =
       AskGit(workspace, {"status", "--porcelain", "--untracked-files=all", "--",
@@ -75,7 +78,7 @@ absl::Status CheckIsCommitted(const std::string& workspace) {
       *changes));
 }
 
-// Adds the limits on whole peaks.
+// Adds the limits that hold for whole benchmarks.
 absl::Status AddLimits(const CommandFlags& flags, CommitProfiles* profiles) {
   const absl::StatusOr<JudgedSuite> suite = JudgeSuite(flags);
   if (!suite.ok()) return suite.status();
@@ -128,8 +131,8 @@ absl::StatusOr<std::string> Record(const CommandFlags& flags,
                       measured->size() == 1 ? " profile" : " profiles", "\n");
 }
 
-// Reads the newest commits and what the history has of them. Objects that are
-// damaged become warnings.
+// Reads the newest commits and their profiles in the history. Damaged objects
+// become warnings.
 absl::StatusOr<std::vector<HistoryCommit>> ReadCommits(
     const CommandFlags& flags, CommitHistory* history,
     std::vector<std::string>* warnings) {
@@ -138,7 +141,8 @@ absl::StatusOr<std::vector<HistoryCommit>> ReadCommits(
   int64_t last = kLastCommits;
   if (flags.Has("last") &&
       (!absl::SimpleAtoi(flags.Value("last", ""), &last) || last < 1)) {
-    return absl::InvalidArgumentError("--last= is a number of commits");
+    return absl::InvalidArgumentError(
+        "--last= is the number of commits, at least 1");
   }
   const absl::StatusOr<std::string> newest =
       FindCommit(*workspace, flags.Value("revision", "HEAD"));

@@ -55,7 +55,7 @@ expect 0 'Exit status' --help
 expect 2 'say record or page' --store=store
 expect 2 'name the store' record
 expect 2 'is no store' record --store=ftp://x/y
-expect 2 'use bazel run' record --store=store
+expect 2 'with bazel run' record --store=store
 export BUILD_WORKSPACE_DIRECTORY=$PWD/repository FOOTPRINT_GATE_TARGETS=diff=//app:load.diff
 record() {
   local wanted=$1 pattern=$2

@@ -1,11 +1,11 @@
-// The store that --store= names for a program that keeps or reads a history.
+// Opens the store of a history that --store= names.
 //
 //   absl::StatusOr<std::unique_ptr<ProfileStore>> store =
 //       OpenHistoryStore(flags);
 //   if (!store.ok()) return Complain("history", store.status().message());
 //
-// The token is that of FOOTPRINT_HISTORY_TOKEN. Thread-safe, if no thread
-// changes the environment. Memory: the store's.
+// The token is the value of FOOTPRINT_HISTORY_TOKEN. Thread-safe, if no thread
+// changes the environment. Memory: that of the store.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_HISTORY_STORE_H_
 #define FOOTPRINT_GATES_PROGRAMS_HISTORY_STORE_H_
@@ -18,8 +18,8 @@
 
 namespace footprint {
 
-// kInvalidArgument: no store is named, or it is no address. A folder is the
-// caller's.
+// Returns kInvalidArgument if the flag is missing or its value is not an
+// address. The path of a folder is relative to the caller's folder.
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenHistoryStore(
     const CommandFlags& flags);
 

@@ -22,26 +22,29 @@ constexpr char kHelp[] =
   bazel test --config=memory_report //...
   bazel run //gates:memory_report
 
-The first command runs every test under record_test, which watches it from
-outside; its verdict, output and cache are those of any bazel test. The second
-reads the records from the folder bazel-testlogs. It shows each test that was
-recorded when it ran last, in this invocation or an older one. For the tests of
-one invocation alone:
+The first command runs every test under record_test, which measures it from
+outside and leaves its verdict, output and caching as they are. The second
+command reads the records from the folder bazel-testlogs. It shows each test
+whose last run was recorded, in this invocation or an older one. These commands
+show only the tests of one invocation:
 
   bazel test --config=memory_report --build_event_json_file=/tmp/events //...
   bazel run //gates:memory_report -- --events=/tmp/events
 
 Flags
-  --events=FILE      the tests of one invocation, with Bazel's status of each
-  --testlogs=FOLDER  the folder of test logs (bazel-testlogs of the workspace)
-  --format=FORMAT    text (the default), markdown or json
-  --output=FILE      where to write (standard output)
-  --help             this text
+  --events=FILE      a file of Bazel's build events, which names the tests of one
+                     invocation and the status of each
+  --testlogs=FOLDER  the folder of test logs (default: bazel-testlogs of the
+                     workspace)
+  --format=FORMAT    text, markdown or json (default: text)
+  --output=FILE      the file to write (default: standard output)
+  --help             print this text
 
-The peak is the highest resident set of a test and of all that it started, each
-page once; a sharded test has the peak of its largest shard.
+The peak is the highest resident set of a test and its child processes; a page
+that several of them share counts once. The peak of a sharded test is that of its
+largest shard.
 
-Exit status: 0 each test has a peak, 1 some have none, 2 a mistake that the
+Exit status: 0 each test has a peak; 1 a test has no peak; 2 a mistake, which the
 message names.
 )";
 
@@ -55,7 +58,8 @@ absl::StatusOr<std::vector<RecordedTest>> ReadTests(const CommandFlags& flags) {
   const std::string workspace = EnvironmentValue("BUILD_WORKSPACE_DIRECTORY");
   if (!flags.Has("testlogs") && workspace.empty()) {
     return absl::InvalidArgumentError(
-        "use bazel run, which knows the workspace, or name --testlogs=");
+        "start this program with bazel run, which tells it the workspace, or "
+        "name --testlogs=");
   }
   const std::string folder = flags.Has("testlogs")
                                  ? PathOfCaller(flags.Value("testlogs", ""))

@@ -26,7 +26,7 @@ record() {
     "$RECORD" /usr/bin/python3 -c "x = bytearray($2 << 20)"
 }
 expect 0 'Exit status' --help
-expect 2 'use bazel run' --format=text
+expect 2 'with bazel run' --format=text
 expect 2 'no folder of test logs' --testlogs=logs
 mkdir logs
 expect 2 'no test there was recorded' --testlogs=logs

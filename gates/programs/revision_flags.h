@@ -18,13 +18,14 @@
 
 namespace footprint {
 
-// Returns the old and the new name of each --renamed=OLD=NEW. kInvalidArgument:
-// one has another form.
+// Returns the old and the new name of each --renamed=OLD=NEW. Returns
+// kInvalidArgument if a flag has another form.
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadRenamed(
     const CommandFlags& flags);
 
-// Returns the caller's --worktree=, absolute, else the workspace's default
-// (base_profiles.h). kInvalidArgument: there is no home for that.
+// Returns the absolute path of --worktree=, or without the flag the workspace's
+// default (base_profiles.h). Returns kInvalidArgument if the default needs a
+// home folder and there is none.
 absl::StatusOr<std::string> FindWorktree(const CommandFlags& flags,
                                          const std::string& workspace);
 

@@ -38,7 +38,8 @@ namespace {
 constexpr char kProgram[] = "selftest";
 
 constexpr char kHelp[] =
-    R"(Plants regressions into running programs: do the gates catch them?
+    R"(Plants regressions into running programs, and counts those that the gates
+catch.
 
   bazel run //gates:selftest
   bazel run //gates:selftest -- --count=400 --seed=2
@@ -54,22 +55,25 @@ program's own calls, a judged figure must grow by more than its limits leave:
 by a byte where an exact value stands, at most to twice the figure.
 
 Flags
-  --count=N          how many regressions (240)
-  --seed=N           which ones (1)
-  --benchmarks=N     of how many benchmarks of each program (8)
-  --seconds=N        leave out those of which three runs take a processor
-                     longer (10)
-  --only=GLOB        deployments whose label this names
-  --output=FILE      where the tables are written (standard output)
-  --help             this text
+  --count=N          the number of regressions to plant (default: 240)
+  --seed=N           the seed by which they are drawn (default: 1)
+  --benchmarks=N     the most benchmarks of each program to plant them into
+                     (default: 8)
+  --seconds=N        leave out benchmarks whose three runs take more processor
+                     time than this (default: 10)
+  --only=GLOB        plant only into deployments whose label matches
+  --output=FILE      the file to write (default: standard output)
+  --help             print this text
 
-The columns exact, max, ratio and other say by which rules the caught ones were
-rejected; one may be by several. Other: the gate was inconclusive.
+The columns exact, max and ratio count the caught regressions by the rules that
+rejected them; several rules may reject one. The column other counts those for
+which the gate was inconclusive.
 
 Exit status
-  0  at least 99 % were caught, and none was passed over
-  1  more were missed, or one could not be planted as planned
-  2  a mistake, or the gates do not accept without a regression
+  0  --count regressions were planted as planned, and at least 99 % were caught
+  1  fewer were planted as planned, or fewer were caught
+  2  a mistake, which the message names, or the gates reject the programs without
+     a regression
 )";
 
 struct Options {

@@ -1,4 +1,4 @@
-// Runs git and Bazel by a shell, and tells a failure from an interruption.
+// Runs git and Bazel with a shell, and tells a failure from an interruption.
 //
 //   const absl::StatusOr<int> ended =
 //       RunShellCommand(absl::StrCat("cd ", PosixQuote(folder), " && ", bazel,
@@ -6,9 +6,9 @@
 //   if (!ended.ok()) return ended.status();  // someone wants to stop
 //   if (*ended != 0) return absl::FailedPreconditionError("does not build");
 //
-// Every word that comes from outside is quoted by PosixQuote. Not thread-safe:
-// waits for the command, and this process ignores SIGINT meanwhile, so the
-// command alone has it.
+// The caller must quote every word that comes from outside with PosixQuote. Not
+// thread-safe: it waits for the command, and this process ignores SIGINT
+// meanwhile, so that only the command gets it.
 
 #ifndef FOOTPRINT_GATES_PROGRAMS_SHELL_COMMAND_H_
 #define FOOTPRINT_GATES_PROGRAMS_SHELL_COMMAND_H_
@@ -19,11 +19,12 @@
 
 namespace footprint {
 
-// Returns the exit status. kCancelled: the command was interrupted, so its end
-// says nothing of what it did: a signal ended the shell, or the status is 8
-// (Bazel's for an interruption), or a shell's for SIGINT or SIGTERM.
-// kUnavailable: there is no shell. The variables that git sets for its hooks
-// are removed, since git would ignore -C.
+// Returns the exit status. Returns kCancelled if the command was interrupted,
+// so that its status says nothing about its work: if a signal ended the shell,
+// or if the status is 8 (Bazel's after an interruption) or a shell's status for
+// SIGINT or SIGTERM. Returns kUnavailable if there is no shell. Removes the
+// variables that git sets for its hooks from the environment, since git would
+// ignore -C because of them.
 absl::StatusOr<int> RunShellCommand(const std::string& command);
 
 }  // namespace footprint

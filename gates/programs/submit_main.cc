@@ -40,36 +40,40 @@ constexpr char kHelp[] =
   bazel run //gates:submit -- model_folder --make=model.bundle
                                                  makes it, and sends nothing
 
-A folder has a manifest, bundle.textproto, beside the files that it names. After
-budget_bytes all may be left out:
+A folder holds a manifest, bundle.textproto, and the files that it names. The
+lines after budget_bytes are optional:
 
   schema_version: 1
   kind: PYTHON_SCRIPT        # or NATIVE_PROGRAM, LOWMEM_CHECKPOINT
-  entry: "fit.py"            # what is run, in the folder
+  entry: "fit.py"            # the program to run, in the folder
   budget_bytes: 209715200    # of the whole process; or device: "edge_box"
-  arguments: "--rows=1000"   # a line for each
-  data: "table.csv"          # a file or folder that must be there, likewise
+  arguments: "--rows=1000"   # one line for each argument
+  data: "table.csv"          # a file or folder that must exist; one line each
   time_limit_seconds: 30
   label: "//team/model:fit"  # its name in the history
 
 Flags
-  --server=URL           (FOOTPRINT_SERVER, or http://127.0.0.1:7878)
-  --token_file=FILE      (FOOTPRINT_TOKEN has the token itself; else
-                         ~/.config/footprint/token, which serve writes)
-  --deployment=LABEL     for the history, until the manifest's is known
-  --again                runs the bundle once more where the verdict that is
-                         there is INCONCLUSIVE, PRODUCER_FAILED or
-                         ENVIRONMENT_MISMATCH
-  --wait=SECONDS         for the verdict (1800)
-  --all                  every rule, not only the nearest and what is rejected
-  --format=NAME          text, json, junit, markdown, or another of check's
-  --output=FILE          where the verdict goes (standard output)
-  --help                 this text
+  --server=URL           the server (default: $FOOTPRINT_SERVER, or
+                         http://127.0.0.1:7878)
+  --token_file=FILE      the file of the token (default: the token in
+                         $FOOTPRINT_TOKEN, or the file that serve writes,
+                         ~/.config/footprint/token)
+  --deployment=LABEL     the name in the history, until the manifest's is known
+  --again                run the bundle again if its verdict is INCONCLUSIVE,
+                         PRODUCER_FAILED or ENVIRONMENT_MISMATCH
+  --wait=SECONDS         how long to wait for the verdict (default: 1800)
+  --all                  show every rule, also those that hold with room to spare
+  --format=NAME          the format of the verdict (default: text); `check
+                         --help` lists all formats
+  --output=FILE          the file to write (default: standard output)
+  --make=FILE            write the bundle of a folder to this file, and send
+                         nothing
+  --help                 print this text
 
-Exit status: the decision, as of check: 0 ACCEPT, 1 REJECT, 2 BAD_CONFIGURATION
-and any mistake that the message names, 3 PRODUCER_FAILED, 4 INCONCLUSIVE and no
-verdict in time, 5 ENVIRONMENT_MISMATCH. 0 in any case where the server's mode is
-warn or audit.
+Exit status: the decision, as for check: 0 ACCEPT, 1 REJECT, 2 BAD_CONFIGURATION
+or a mistake, which the message names, 3 PRODUCER_FAILED, 4 INCONCLUSIVE or no
+verdict in time, 5 ENVIRONMENT_MISMATCH. If the server's mode is warn or audit, the
+exit status is 0 for every decision.
 )";
 
 // Removes the file when it is destroyed.

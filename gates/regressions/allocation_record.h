@@ -9,8 +9,9 @@
 // Its figures are computed only from the events, so they check the figures that
 // exact_heap counts for the main thread.
 //
-// Pure function, thread-safe; the result owns copies. Memory: 48 bytes for each
-// block. Time: a hash look-up for each event.
+// Pure function, thread-safe; the result owns copies. Memory: 40 bytes for each
+// block or mapping, and a hash entry for each that is live. Time: a hash
+// look-up for each event.
 
 #ifndef FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_
 #define FOOTPRINT_GATES_REGRESSIONS_ALLOCATION_RECORD_H_
@@ -26,7 +27,8 @@
 
 namespace footprint {
 
-// A place is an index in the order of events.
+// A place (`begin`, `end` and `peak` below) is an index in the order of events.
+// kNeverEnds is the end of a block, mapping or visit that does not end.
 inline constexpr size_t kNeverEnds = std::numeric_limits<size_t>::max();
 
 struct RecordedBlock {
@@ -47,8 +49,8 @@ struct RecordedVisit {
   size_t call_count = 0;
   size_t first_mapping = 0;
   size_t mapping_count = 0;
-  // The first place at which it held most beyond what was live at its
-  // beginning.
+  // The first place at which the visit held the most bytes above those that
+  // were live at its beginning, and how many.
   size_t peak = 0;
   int64_t peak_bytes = 0;
   size_t mapped_peak = 0;
@@ -57,7 +59,7 @@ struct RecordedVisit {
 
 struct AllocationRecord {
   std::vector<RecordedBlock> blocks;    // one for each call, in order
-  std::vector<RecordedBlock> mappings;  // likewise
+  std::vector<RecordedBlock> mappings;  // one for each mapping, in order
   std::vector<RecordedVisit> visits;    // in order of their beginning
   size_t peak = 0;                      // the place of the highest live bytes
 };

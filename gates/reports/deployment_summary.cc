@@ -21,8 +21,8 @@ bool HasMargin(const Judgement& judgement) {
   return judgement.rule() != EXACT_VALUE && judgement.limit() != 0;
 }
 
-// Returns the key for sorting: less is nearer. An AUDIT rule that does not hold
-// decides nothing, so it comes after limits that hold.
+// Returns a key that is smaller if the figure is nearer to its limit. An AUDIT
+// rule that does not hold decides nothing, so it comes after limits that hold.
 std::tuple<int, double> ComputeNearness(const Judgement& judgement) {
   const double share = MarginShare(judgement);
   switch (FindOutcome(judgement)) {

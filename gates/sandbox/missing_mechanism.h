@@ -17,8 +17,8 @@
 
 namespace footprint {
 
-// Returns the missing mechanism; empty if none is missing. Fails the test if no
-// host may lack the mechanism, or if FOOTPRINT_SANDBOX_REQUIRED is set.
+// Returns the missing mechanism; empty if none is missing. Fails the test if
+// every host must have the mechanism, or if FOOTPRINT_SANDBOX_REQUIRED is set.
 std::string MissingMechanism();
 
 }  // namespace footprint

@@ -391,6 +391,8 @@ class Filter {
     for (const uint32_t call : kRefused) {
       ReturnFor(call, SECCOMP_RET_ERRNO | EPERM);
     }
+    // The two numbers of a jump say how many instructions to skip if the
+    // comparison holds, and if it does not.
     JumpEqual(SYS_clone, 0, 4);
     Load(offsetof(seccomp_data, args[0]));
     Add(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 0, 1);

@@ -537,6 +537,7 @@ void HttpServer::Implementation::Watch(const httplib::Request& request,
     Write(*refusal, &response);
     return;
   }
+  // Each watcher holds a thread until its trial is decided.
   if (++watcher_count_ > options_.most_watchers) {
     --watcher_count_;
     Write(ErrorResponse(absl::UnavailableError(
@@ -552,6 +553,8 @@ void HttpServer::Implementation::Watch(const httplib::Request& request,
   const auto seen =
       std::make_shared<Seen>(Seen{std::get<std::string>(begun), "", 0});
   response.status = 200;
+  // httplib calls the first function until it returns false or is done, and
+  // then the second one.
   response.set_chunked_content_provider(
       "text/event-stream",
       [this, seen](size_t, httplib::DataSink& sink) {

@@ -20,8 +20,9 @@
 namespace footprint {
 
 // Returns the confidence that at least `share` of all runs fit, if `exceeding`
-// of `run_count` did not: 1 less the probability of so few if a smaller share
-// fits. Here and below, `share` must be between 0 and 1, both excluded.
+// of `run_count` did not. It is 1 less the probability that so few runs do not
+// fit if exactly that share fits. Here and below, `share` must be between 0 and
+// 1, both excluded.
 double FitConfidence(int64_t run_count, int64_t exceeding, double share);
 
 // Returns the fewest runs after which FitConfidence is at least `confidence`,
@@ -42,9 +43,10 @@ struct FittingRuns {
   int64_t exceeding = 0;
 };
 
-// Accepts if at least `share` of the runs fit, at the confidence. Rejects if so
-// many misfits have a probability of at most kFalseAlarmShare when that share
-// fits. Both probabilities are over all looks of the schedule up to this one.
+// Accepts if the samples show with the rule's confidence that at least `share`
+// of all runs fit. Rejects if, with exactly that share, so many misfits have a
+// probability of at most kFalseAlarmShare. Both probabilities are over all
+// looks of the schedule up to this one.
 // Otherwise returns kInconclusive.
 SampleDecision JudgeBudget(const FittingRuns& runs, const BudgetRule& rule);
 

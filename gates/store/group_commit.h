@@ -1,8 +1,8 @@
 // Applies the changes of many threads to one database, several in a
 // transaction, so that one flush to the disk serves all waiting threads.
 //
-//   GroupCommit database(*std::move(database));
-//   absl::Status status = database.Apply(
+//   GroupCommit commits(*std::move(database));
+//   absl::Status status = commits.Apply(
 //       [&](SqliteDatabase* database) { return Insert(database, row); },
 //       Durability::kFlush);
 //   // if ok, the row survives a loss of power

@@ -630,6 +630,8 @@ absl::Status TrialStore::CopyBundles(const std::string& folder) {
   absl::StatusOr<SqliteDatabase> database =
       SqliteDatabase::Open(folder_ + kDatabaseName, access);
   if (!database.ok()) return database.status();
+  // The database is copied first. Each bundle in its copy still exists, because
+  // RemoveBundles keeps bundles while backup_count_ is above 0.
   const absl::Status backed_up = database->BackUp(folder + kDatabaseName);
   if (!backed_up.ok()) return backed_up;
   absl::StatusOr<SqliteDatabase> copy =

@@ -1,17 +1,17 @@
-// What a store knows of a gate's commits.
+// Reads and writes the profiles of a gate's commits in a store.
 //
 //   CommitHistory history(store.get());
 //   absl::Status status = history.Write(profiles);
 //   absl::StatusOr<CommitProfiles> read = history.Read(commit, "//app:load");
 //
-// Each commit of a gate is one object of the store, named for both, so that no
-// list is needed. Of two that write one commit, the later one's object stays,
-// whole. CI records by Write, which has the limits, too; others use Add, which
-// leaves what is there.
+// Each commit of a gate is one object of the store, whose name has both, so
+// that no list is needed. If two processes write one commit, the later object
+// stays as a whole. CI records with Write, since it also has the limits. Other
+// programs use Add, which does not replace an object.
 //
 // Thread-compatible; the store must outlive the history. Memory: one commit's
-// profiles, twice. Errors: the store's; kDataLoss: an object is damaged, or is
-// another commit's.
+// profiles, twice. Errors: those of the store; kDataLoss if an object is
+// damaged, or is that of another commit.
 
 #ifndef FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
 #define FOOTPRINT_GATES_TREND_COMMIT_HISTORY_H_
@@ -32,17 +32,19 @@ class CommitHistory {
  public:
   explicit CommitHistory(ProfileStore* store) : store_(store) {}
 
+  // Returns the profiles of the commit; kNotFound if the store has none.
   absl::StatusOr<CommitProfiles> Read(const std::string& commit,
                                       const std::string& gate);
-  // Replaces what the store has of the commit.
+  // Writes the commit's object, and replaces an older one.
   absl::Status Write(const CommitProfiles& profiles);
-  // Writes only if the store has nothing of the commit, or damage.
+  // Writes the commit's object if the store has none, or a damaged one.
   absl::Status Add(const CommitProfiles& profiles);
 
  private:
   ProfileStore* const store_;
 };
 
+// Returns copies of the profiles.
 std::vector<MemoryProfile> ProfilesOf(const CommitProfiles& profiles);
 
 // Returns the name of a commit's object in a store: "app+load/4f0a.binpb".

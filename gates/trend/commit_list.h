@@ -1,5 +1,5 @@
-// Commits as git tells of them, and which of them change what a gate is made
-// from.
+// Parses commits from git's log, and finds those that change the files of a
+// gate.
 //
 //   absl::StatusOr<std::vector<Commit>> commits = ParseCommitLog(text);
 //   GateInputs inputs;
@@ -42,21 +42,21 @@ inline constexpr char kCommitLogArguments[] =
     "--no-renames --no-color --no-show-signature "
     "--date=short --name-status --format='%x01%H%x02%an%x02%ad%x02%s'";
 
-// kInvalidArgument: the text is no such output.
+// Parses the output of git log. Returns kInvalidArgument for any other text.
 absl::StatusOr<std::vector<Commit>> ParseCommitLog(absl::string_view text);
 
 // The files from which Bazel makes a gate's measurements, at some commits.
 class GateInputs {
  public:
-  // Paths from the repository's top, BUILD files among them.
+  // Adds files by their paths from the repository's top, with BUILD files.
   void Add(const std::vector<std::string>& paths);
 
-  // Returns whether the commit is known to change what the measurement is made
-  // from: it changes such a file, or a link to it, or a file below a folder
-  // among them; adds or deletes one in a package of theirs (which a glob may
-  // name); or changes what all of Bazel depends on: WORKSPACE, MODULE.bazel,
-  // .bazelrc and each .bzl file. Other commits may change it, too: Bazel does
-  // not tell which files repository rules read, or a .bazelrc imports.
+  // Returns whether the commit is known to change the inputs: it changes one of
+  // them, a link to one, or a file below a folder that is one; it adds or
+  // deletes a file in one of their packages, which a glob may match; or it
+  // changes WORKSPACE, MODULE.bazel, .bazelrc or a .bzl file. Other commits may
+  // change the measurement, too: Bazel does not tell which files repository
+  // rules read and a .bazelrc imports.
   bool AreChangedBy(const Commit& commit) const;
 
  private:

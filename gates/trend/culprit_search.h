@@ -6,18 +6,18 @@
 //
 // The search halves each range whose end needs more than its beginning, the
 // range with the largest growth first. It measures only commits that change
-// what the gate is made from. Commits that cannot be measured are passed over:
-// if they hide which of several commits it was, all of these are named. So a
-// growth that is split over two commits is found as two, and one that was taken
-// back within a range is not seen. A growth of which no half shows, since each
-// is as small as figures vary, is named with all of its commits.
+// the gate's files. Commits that cannot be measured are skipped; if they hide
+// which of several commits is the culprit, all of these are named. If two
+// commits share a growth, both are found. A growth that was reverted within a
+// range is not seen. If neither half of a range grew by more than figures vary,
+// all its commits are named together.
 //
-// A commit that is found is measured, and so is the one before it: it needs
-// more. So what IsRelevant does not know costs measurements, and blames nobody.
+// A commit is kFound only if it and the commit before it were measured, and it
+// needs more. So a change that IsRelevant does not know costs measurements, but
+// blames no other commit.
 //
-// Thread-compatible. Memory: some bytes a commit. Time: that of the
-// measurements, about two for each culprit and halving,
-// and two to be sure.
+// Thread-compatible. Memory: some bytes for each commit. Time: that of the
+// measurements, about two for each culprit and halving, and two to be sure.
 
 #ifndef FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
 #define FOOTPRINT_GATES_TREND_CULPRIT_SEARCH_H_
@@ -44,8 +44,8 @@ class CommitRange {
   virtual absl::StatusOr<Outcome> Measure(size_t commit) = 0;
   // Returns whether Measure would give kKnown.
   virtual bool IsKnown(size_t commit) = 0;
-  // Returns whether the commit changes what the gate is made from, as far as
-  // the measured commits tell. May turn to true as more are measured.
+  // Returns whether the commit changes the gate's files, as far as the measured
+  // commits tell. May become true as more are measured.
   virtual bool IsRelevant(size_t commit) = 0;
   // Returns by how many bytes `to` needs more than `from`; 0 if it does not.
   // Both were measured.
@@ -53,8 +53,8 @@ class CommitRange {
 };
 
 struct CulpritOptions {
-  // How many commits may be measured, with the first and the last. The others
-  // are named as ranges.
+  // The most commits to measure, the first and the last included. Ranges that
+  // were not narrowed to one commit are named.
   int64_t most_measured = 30;
 };
 
@@ -62,8 +62,8 @@ struct Culprit {
   enum class Certainty {
     kFound,             // `commits` is `after`, and `before` the one before
     kSomeUnmeasurable,  // probably one or more of the commits
-    kTooMany,           // the same; the measurements were used up
-    kSpread,            // together; neither half of them grew by itself
+    kTooMany,           // the same, because `most_measured` was reached
+    kSpread,            // all of them together; neither half grew by itself
   };
 
   Certainty certainty = Certainty::kFound;
@@ -78,13 +78,13 @@ struct CulpritSearch {
   std::vector<Culprit> culprits;  // in the order of the commits
   int64_t measured_count = 0;     // attempts that failed count, too
   std::vector<size_t> unmeasurable;
-  // From the first to the last commit; 0: nothing grew, and there is no
-  // culprit.
+  // The growth from the first to the last commit; 0 if nothing grew, and then
+  // there is no culprit.
   int64_t growth_bytes = 0;
 };
 
-// kFailedPrecondition: the first or the last commit cannot be measured. Else
-// the errors of `range`.
+// Returns kFailedPrecondition if the first or the last commit cannot be
+// measured. Other errors are those of `range`.
 absl::StatusOr<CulpritSearch> FindCulprits(CommitRange* range,
                                            const CulpritOptions& options);
 

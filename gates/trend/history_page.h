@@ -1,5 +1,5 @@
-// The trend of a gate over its commits as one page that needs no network: each
-// deployment's peak and its limit, and who raised it.
+// Writes the trend of a gate over its commits as one page that needs no
+// network: each deployment's peak and limit, and the commits that raised them.
 //
 //   std::vector<HistoryCommit> commits;  // oldest first
 //   absl::StatusOr<std::string> html = WriteHistoryPage("//app:load", commits);
@@ -28,8 +28,8 @@ struct HistoryCommit {
   absl::optional<CommitProfiles> profiles;  // nullopt: it is not recorded
 };
 
-// `warnings` stand at the top. kInvalidArgument: a commit has a benchmark
-// twice.
+// Returns the page, with `warnings` at its top. Returns kInvalidArgument if a
+// commit has a benchmark twice.
 absl::StatusOr<std::string> WriteHistoryPage(
     absl::string_view gate, absl::Span<const HistoryCommit> commits,
     const std::vector<std::string>& warnings);

@@ -6,14 +6,16 @@
 //   if (!store.ok()) return store.status();
 //   absl::Status status = (*store)->Put("gates/4f0a.binpb", bytes);
 //
-// A folder is made by the first Put, and each file is replaced in one step. A
-// server is asked again once where it does not answer. A name consists of
-// letters, digits and "._-" between slashes; callers see to that.
+// The first Put makes the folder, and each file is replaced in one step. If a
+// server does not answer, or answers 429 or 5xx, the request is repeated once.
+// A name must consist of letters, digits and "._-" between slashes; the store
+// does not check that.
 //
 // Thread-compatible. Memory: the bytes. Errors: kNotFound: nothing has this
-// name. kUnavailable: the store is down or does not answer. kResourceExhausted:
-// it is full. kPermissionDenied: it wants another token. Else those of
-// base/files/whole_file.h.
+// name. kUnavailable: the server is down or overloaded. kResourceExhausted: the
+// store is full. kPermissionDenied: the server refuses the token, or the folder
+// cannot be made. kInvalidArgument: the server gives another answer. Other
+// errors are those of base/files/whole_file.h.
 
 #ifndef FOOTPRINT_GATES_TREND_PROFILE_STORE_H_
 #define FOOTPRINT_GATES_TREND_PROFILE_STORE_H_
@@ -31,15 +33,16 @@ class ProfileStore {
  public:
   virtual ~ProfileStore() = default;
 
+  // Returns the bytes under this name.
   virtual absl::StatusOr<std::string> Get(const std::string& name) = 0;
-  // Replaces what has this name.
+  // Replaces the bytes under this name.
   virtual absl::Status Put(const std::string& name,
                            absl::string_view bytes) = 0;
 };
 
-// `address` is "http://HOST:PORT/PATH", https:// where this build has TLS, or
-// the path of a folder. The token, unless empty, is sent as a bearer.
-// kInvalidArgument: no such address.
+// Opens a store. `address` is "http://HOST:PORT/PATH", https:// if this build
+// has TLS, or the path of a folder. A token that is not empty is sent as a
+// bearer token. Returns kInvalidArgument for any other address.
 absl::StatusOr<std::unique_ptr<ProfileStore>> OpenProfileStore(
     const std::string& address, const std::string& token);
 

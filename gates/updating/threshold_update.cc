@@ -558,8 +558,8 @@ class EnvironmentPlanner {
     }
     if (found.empty()) return;
     const bool is_exact = old.has_exact_bytes() || old.has_exact_count();
-    // values.size() == 1)) {| One threshold with the old selector is enough if
-    // one number fits all measurements.
+    // One threshold with the old selector is enough if one number fits all
+    // measurements.
     if (is_whole && (!is_exact || values.size() == 1)) {
       const bool is_minimum = old.rule_case() == Threshold::RULE_NOT_SET;
       Selector selector = old.selector();

@@ -279,6 +279,7 @@ class WorkspacePlanner {
                     ? ": is new; check it in"
                     : ": name it in the gate's `thresholds`, if no glob does"));
     }
+    // Checks the edited text before the file is changed.
     const std::string edited =
         AppendThresholds(TextToAddTo(file->edited), thresholds);
     const ThresholdSource source = ParseThresholdFile(path, edited);

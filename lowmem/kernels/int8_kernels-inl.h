@@ -5,13 +5,13 @@
 //   #define FOOTPRINT_INT8_NAMESPACE plain_int8
 //   #include "footprint/lowmem/kernels/int8_kernels-inl.h"
 //
-// Included once for each, on purpose without a guard.
+// This file is included once for each level, so it has no include guard.
 
 namespace footprint::FOOTPRINT_INT8_NAMESPACE {
 
-// What a stored number has more than it means, so that it has no sign. AVX2
-// multiplies the bytes of Q8_0 with their signs: the products of larger bytes
-// would not fit sixteen bits.
+// The offset that is added to each number, so that it is not negative. With
+// AVX2, the bytes of Q8_0 are multiplied with their signs and without an
+// offset, because the products of larger bytes would not fit into sixteen bits.
 template <DType kType>
 inline constexpr bool kIsSigned =
     FOOTPRINT_INT8_LEVEL == 1 && kType == DType::kQ8_0;

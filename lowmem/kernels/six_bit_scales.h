@@ -1,5 +1,5 @@
-// The scales and least values of the eight groups of a block of Q4_K or Q5_K,
-// six bits each.
+// Unpacks the scales and least values, six bits each, of the eight groups of a
+// block of Q4_K or Q5_K.
 //
 //   uint64_t scales, leasts;
 //   footprint::FindSixBitScales(block + 4, &scales, &leasts);
@@ -16,9 +16,10 @@
 
 namespace footprint {
 
-// Reads twelve bytes; byte i of a result belongs to group i. Of the twelve the
-// first four hold scales and the next four least values, of which the two
-// highest bits belong to the groups from 4 on.
+// Reads twelve bytes; byte i of a result belongs to group i. The first four
+// bytes hold scales, and the next four least values, of groups 0 to 3 in their
+// lower six bits. Their two highest bits, and the last four bytes, hold those
+// of groups 4 to 7.
 inline void FindSixBitScales(const uint8_t* at, uint64_t* scales,
                              uint64_t* leasts) {
   uint32_t packed[3];

@@ -15,8 +15,8 @@
 // The output's bits are the same for every backend, budget, number of workers
 // and packing of the file (on instruction sets with fused multiply-add, and on
 // those without). With GPT-2 they also do not depend on how the tokens are cut
-// into calls. With other families a token that is alone in its call may have
-// other last bits than one that is read among others, because a row of their
+// into calls. With other families a token that is alone in its call may differ
+// in its last bits from one that is read among others, because a row of their
 // matrices is then summed in another order.
 //
 // A decoder that is opened for states (DecoderUse::kStates) needs no output
@@ -92,9 +92,9 @@ class Decoder {
                                    int64_t budget_bytes) const;
   // Returns the smallest budget that Plan accepts.
   absl::StatusOr<int64_t> MinBudgetBytes(int64_t positions, int workers) const;
-  // Returns how long it takes to read a prompt and go on for `generated`
-  // tokens, the last of which is not read, by a model of the plan's tiles: see
-  // pass_time.h. Only ratios mean anything.
+  // Predicts the time to read a prompt and generate `generated` tokens, the
+  // last of which is not read, from the plan's tiles: see pass_time.h. Only
+  // ratios of two results mean anything.
   absl::StatusOr<double> PredictSeconds(const DecoderPlan& plan,
                                         int64_t prompt_tokens,
                                         int64_t generated) const;
@@ -125,10 +125,10 @@ class Decoder {
   DecoderWeights weights_;
 };
 
-// Reads the prompt, then `count` times chooses the most likely token (the first
-// of equals), says it, and reads it. The last one is said and not read, so the
-// run needs positions for the prompt and count - 1 tokens. With a count of 0 it
-// does nothing. Errors are those of Append.
+// Reads the prompt. Then `count` times it chooses the most likely token (the
+// first of equals), passes it to `say`, and reads it. The last token is not
+// read, so the run needs positions for the prompt and count - 1 tokens. With a
+// count of 0 it does nothing. Errors are those of Append.
 absl::Status GenerateGreedily(DecoderRun& run, absl::Span<const int32_t> prompt,
                               int64_t count,
                               absl::FunctionRef<void(int32_t id)> say);

@@ -18,8 +18,8 @@
 // ResourceExhausted if the budget is too small; the message says what is
 // needed. InvalidArgument if there is no position, more than the model has, no
 // worker, or more than kMostWorkers. Pure and thread-safe. Memory: none. Time:
-// microseconds; if tiles are read ahead milliseconds, since they are counted
-// for each choice.
+// microseconds, or milliseconds if tiles are read ahead, since the tiles of
+// each choice are then counted.
 
 #ifndef FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_
 #define FOOTPRINT_LOWMEM_MODELS_DECODER_PLAN_H_
@@ -39,9 +39,9 @@ namespace footprint {
 
 namespace lowmem_internal {
 
-// Returns the unit of outputs that are dealt to workers: each share begins at a
-// multiple of it. Packed files have panels of the same width for transposed
-// matrices.
+// Returns the unit in which outputs are divided among workers: each worker's
+// share begins at a multiple of it. Packed files have panels of the same width
+// for transposed matrices.
 inline int64_t OutputUnit(const DecoderConfig& config) {
   return config.is_transposed ? 64 : kPanelTokens;
 }
@@ -62,9 +62,9 @@ struct DecoderPlanRequest {
   // How keys and values are kept.
   CacheType cache_type = CacheType::kF32;
   StreamingNeeds needs;
-  // Returns the largest number of tiles that a worker reads for one part of
-  // many tokens, one part of a single token, and the output. Called only with
-  // needs.reads_ahead.
+  // Returns the largest number of tiles in a worker's list (decoder_tiles.h):
+  // those of the layers for many tokens and for a single token, and those of
+  // the output. Called only if needs.reads_ahead is true.
   std::function<int64_t(const DecoderPlan&)> count_tiles;
 };
 

@@ -7,8 +7,8 @@
 //       footprint::ApplyLayers(*head, states.first(hidden));
 //
 // Heads are those of ...ForSequenceClassification of each family: BERT's pooler
-// and classifier, RoBERTa's, XLM-R's, CamemBERT's and MPNet's two layers of the
-// classifier, DistilBERT's with ReLU.
+// and classifier; the two layers of the classifier of RoBERTa, XLM-R, CamemBERT
+// and MPNet; and DistilBERT's two layers, with ReLU between them.
 //
 // Pure; layers refer to the store, which must outlive them. Memory: one row and
 // the vectors between layers.

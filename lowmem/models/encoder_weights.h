@@ -56,11 +56,11 @@ struct EncoderWeights {
 // Returns every tensor that each pass reads as a whole, once.
 std::vector<Weight> ListWholeTensors(const EncoderWeights& weights);
 
-// Returns every tensor once, those of ListWholeTensors first. In this order they
-// are kept in memory if there is room.
+// Returns every tensor once, those of ListWholeTensors first. In this order
+// they are kept in memory if there is room.
 std::vector<Weight> TensorsToPin(const EncoderWeights& weights);
 
-// Returns the matrices that a pass multiplies. Of tables it looks up rows.
+// Returns the matrices that a pass multiplies. It only looks up rows of tables.
 std::vector<Weight> MultipliedMatrices(const EncoderWeights& weights);
 
 // Returns the stored bytes of the tensors that each pass reads as a whole.

@@ -115,7 +115,7 @@ class LayerPass {
   // Does the same, if the product before it had the same input.
   absl::Status MultiplyShareOfSameInput(const SharedProduct& product,
                                         int worker);
-  // Multiplies the worker's own `outputs` of the matrix, however it lies.
+  // Multiplies the worker's own `outputs` of the matrix, in any storage order.
   absl::Status MultiplyOwn(const Weight& matrix, const IndexRange& outputs,
                            const IndexRange& inputs, const PanelView& input,
                            const ProductEpilogue& epilogue,
@@ -144,7 +144,8 @@ class LayerPass {
  private:
   const LayerShape shape_;
   const ModelPlan& plan_;
-  // The streams stand before the products, which hold leases of them.
+  // The streams are declared before the products, which hold leases of them, so
+  // that they outlive the products.
   std::vector<std::unique_ptr<TileStream>> streams_;
   std::vector<StreamedProduct> products_;
   // Runs a chunk's products that are before its activation and gate.

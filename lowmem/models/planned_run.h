@@ -69,6 +69,8 @@ class PlannedRun : public Interface {
   Pass pass_;
 };
 
+// Takes the plan's memory, reads the pinned tensors into it, and starts the
+// run.
 template <class Run, class Config, class Weights, class Plan>
 absl::StatusOr<std::unique_ptr<Run>> StartRun(const Config& config,
                                               const Weights& weights,

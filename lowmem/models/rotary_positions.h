@@ -10,15 +10,16 @@
 //
 // Reads "rope_parameters", as in configs since 2025, or "rope_theta" and
 // "rope_scaling". Scalings: "default", "linear", "llama3" (Llama 3.1's), "yarn"
-// (Peng et al., 2023) and "longrope" (Ding et al., 2024). Of the last only the
-// factors for short texts are used, so such a model's positions end where those
-// do.
+// (Peng et al., 2023) and "longrope" (Ding et al., 2024). With "longrope", only
+// the factors for short texts are used, so the model's positions end where
+// those do.
 //
 // Rounding: frequencies and their product with the position are rounded to
 // floats, as in the published code; the cosine and sine of that float are exact
 // but for their own rounding. At 4,000 positions exact angles would differ by
 // up to 2e-4. Of 1,520 frequencies of public shapes, 16 differ from torch's by
-// one unit in the last place, because torch's power is not the nearest float.
+// one unit in the last place, because torch's power function does not always
+// return the nearest float.
 //
 // The reader keeps the error: Unimplemented for another scaling, such as
 // "dynamic", and InvalidArgument for a factor that is missing or impossible.

@@ -121,8 +121,8 @@ class Module {
   // Returns the name by which the options of LazyLoading choose it.
   const std::string& class_name() const { return class_name_; }
 
-  // Returns whether the module leases only rows (LeaseRows) and never the
-  // whole.
+  // Returns whether the module leases only rows (LeaseRows) and never whole
+  // parameters.
   virtual bool leases_rows() const { return false; }
 
   // Returns the children, for code that walks the tree.

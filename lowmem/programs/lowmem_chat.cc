@@ -1,13 +1,14 @@
-// Answers a question, or goes on with a text, with a decoder from a
-// checkpoint's folder, inside a budget of bytes.
+// Answers questions or continues texts with a decoder, inside a budget of
+// bytes.
 //
 //   lowmem_chat Qwen3-0.6B --prompt="Why is the sky blue?" --budget=32MiB
 //   lowmem_chat Llama-3.2-1B-Instruct        # a conversation, line by line
 //   lowmem_chat gpt2 --prompt="Once upon a time" --generate=50
 //   lowmem_chat gpt2 --score="Once upon a time"   # how likely it is
 //
-// The answer goes to standard output as it is made, what it took to standard
-// error. MODEL_DIR holds config.json, model.safetensors and tokenizer.json.
+// Writes the answer to standard output while the model generates it, and its
+// time and memory to standard error. The model is a GGUF file, or a folder with
+// config.json, tokenizer.json, and model.safetensors or model.gguf.
 // Exit codes are those of command_line.h: 0; 1 the model, the text or the
 // budget cannot be run (the error says why); 2 the command line is wrong.
 
@@ -52,45 +53,50 @@
 #include "nlohmann/json.hpp"
 
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, prompt, {},
-          "the question, or the text to go on with; unless given, each line of "
-          "standard input is a turn of one conversation");
+          "the question, or the text to continue; default: each line of "
+          "standard input is one turn of a conversation");
 ABSL_FLAG(
     footprint::lowmem_internal::TextFlag, score, {},
-    "say how likely the model finds this text: a line of JSON for each "
-    "token, with its log-likelihood after the tokens before it. The weights "
-    "are read once for many tokens, as a prompt's are");
+    "print how likely each token of this text is: a line of JSON with its "
+    "log-likelihood, given the tokens before it. One pass over the weights "
+    "serves many tokens, as for a prompt");
 ABSL_FLAG(std::string, system, "",
-          "what the model is told before the question");
+          "the system message, which the model reads before the question");
 ABSL_FLAG(bool, raw, false,
-          "go on with the prompt as it stands, whatever the model was trained "
-          "to answer");
-ABSL_FLAG(int64_t, generate, 256, "at most so many tokens of an answer");
+          "continue the prompt unchanged, without the model's chat template");
+ABSL_FLAG(int64_t, generate, 256, "maximum number of tokens in an answer");
 ABSL_FLAG(absl::optional<int64_t>, context, absl::nullopt,
-          "so many tokens of all turns have room; unless given, those of the "
-          "prompt and of --generate, in a conversation 1024");
+          "maximum number of tokens in all turns together; default: the tokens "
+          "of the prompt and --generate, or 1024 in a conversation");
 ABSL_FLAG(double, temperature, 0,
-          "0: the most likely token; 1: tokens as likely as the model says; "
-          "between them, likely tokens more often than that");
+          "0 takes the most likely token; 1 draws tokens with the model's "
+          "probabilities; a value between prefers likely tokens, and a value "
+          "above 1 prefers them less");
 ABSL_FLAG(int64_t, top_k, 0,
-          "with a temperature: only so many of the most likely tokens; 0: all");
+          "with a temperature: draw only from this many of the most likely "
+          "tokens; 0 means all");
 ABSL_FLAG(double, top_p, 1,
-          "with a temperature: only the most likely tokens that have this "
-          "share together");
-ABSL_FLAG(uint64_t, seed, 1, "another seed, another answer");
+          "with a temperature: draw only from the fewest most likely tokens "
+          "whose probabilities add up to this share");
+ABSL_FLAG(uint64_t, seed, 1,
+          "seed of the draws; the same seed gives the same answer");
 ABSL_FLAG(std::string, budget, "",
-          "bytes for keys, values, workspace and weights in flight, such as "
-          "32MiB, or \"least\"; chosen unless given, as by lowmem_run");
+          "memory for keys, values, workspace and weights in flight, such as "
+          "32MiB, or \"least\" for the smallest budget that works; default: "
+          "chosen as by lowmem_run");
 ABSL_FLAG(std::string, backend, "auto",
-          "resident, pread, direct or mmap; chosen unless given");
+          "how weights are read: resident, pread, direct or mmap; auto chooses "
+          "as lowmem_run does");
 ABSL_FLAG(std::string, arithmetic, "exact",
-          "how quantised matrices are multiplied: exact, with activations as "
-          "floats, or int8, with activations rounded to eight bits, which is "
-          "faster and errs more");
+          "how quantised matrices are multiplied: exact keeps activations as "
+          "floats; int8 rounds them to eight bits, which is faster and less "
+          "exact");
 ABSL_FLAG(std::string, cache_type, "f32",
-          "how keys and values are kept: f32, or rounded to f16 or "
-          "q8_0, which take 0.5 or 0.27 of the memory");
-ABSL_FLAG(int, threads, 2, "threads that compute");
-ABSL_FLAG(bool, statistics, true, "say on standard error what the answer took");
+          "how keys and values are stored: f32, or rounded to f16 or q8_0, "
+          "which take 0.5 or 0.27 of the memory");
+ABSL_FLAG(int, threads, 2, "number of threads that compute");
+ABSL_FLAG(bool, statistics, true,
+          "print the answer's time and memory on standard error");
 
 namespace footprint {
 namespace {
@@ -150,7 +156,8 @@ struct Answer {
   int64_t generated = 0;
   double read_seconds = 0;
   double generate_seconds = 0;
-  // Ends with a stop, not with --generate or the end of the context.
+  // Whether the model ended the answer. False if --generate or the end of the
+  // context cut it off.
   bool has_stopped = false;
 };
 
@@ -166,18 +173,19 @@ class Chat {
   static absl::StatusOr<std::unique_ptr<Chat>> Open(
       const std::string& directory);
 
-  // Plans for a conversation of so many tokens.
+  // Plans and starts a conversation of at most `tokens` tokens, whose first
+  // turn has about `prompt_tokens`.
   absl::Status Start(int64_t prompt_tokens, int64_t tokens);
 
   absl::StatusOr<Ids> FirstIds(absl::string_view text) const;
   // Returns the ids of a later turn, after an answer.
   absl::StatusOr<Ids> NextIds(absl::string_view text) const;
 
-  // Says how likely each token of a text is. The text is not put into the
+  // Prints how likely each token of a text is. The text is not put into the
   // model's chat template.
   absl::Status Score(absl::string_view text);
 
-  // Reads the ids and answers; says the text as it comes.
+  // Reads the ids and generates the answer; prints the text as it comes.
   absl::StatusOr<Answer> Say(const Ids& ids);
 
   bool answers() const { return template_ != nullptr; }
@@ -193,12 +201,12 @@ class Chat {
   RunMemory memory_ = RunMemory::Read();
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<Decoder> decoder_;
-  const ChatTemplate* template_ = nullptr;  // null: it goes on with texts
+  const ChatTemplate* template_ = nullptr;  // null: continues texts
   Ids stops_;
   TokenSampler sampler_ = TokenSampler(Sampling());
   std::unique_ptr<DecoderRun> run_;
   int64_t planned_tokens_ = 0;
-  // The last word of the last answer, which the model has not read.
+  // The last token of the last answer, which the model has not read yet.
   absl::optional<int32_t> unread_;
 };
 
@@ -308,7 +316,7 @@ absl::StatusOr<Answer> Chat::Say(const Ids& ids) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the conversation has ", run_->tokens() + answer.read,
                      " tokens, and room is for ", planned_tokens_,
-                     ": give a --context of ", "more, up to ", positions()));
+                     ": give a larger --context, up to ", positions()));
   }
   TextStream stream(tokenizer_.get());
   double begin = Seconds();
@@ -354,7 +362,7 @@ absl::Status Chat::Score(absl::string_view text) {
     nlohmann::json line = {
         {"id", id},
         {"text", tokenizer_->Decode({id}, SpecialIds::kInclude)},
-        // Nothing stands before the first one.
+        // No token stands before the first one, so it has no likelihood.
         {"log_likelihood", nullptr}};
     if (i > 0) {
       line["log_likelihood"] = (*scores)[i - 1];
@@ -388,7 +396,7 @@ void Chat::PrintStatistics(const Answer& answer) const {
           answer.generate_seconds > 0
               ? static_cast<double>(answer.generated) / answer.generate_seconds
               : 0.0,
-          answer.has_stopped ? "" : ", not at its end",
+          answer.has_stopped ? "" : ", cut off",
           FormatRoundedBytes(ReadResidentBytes().peak_bytes).c_str(),
           FormatRoundedBytes(counters.bytes_read).c_str());
 }
@@ -446,7 +454,8 @@ absl::Status Run(const std::string& directory) {
   if (!chat.ok()) return chat.status();
   if (!absl::GetFlag(FLAGS_system).empty() && !(*chat)->answers()) {
     return absl::InvalidArgumentError(
-        "--system: the model goes on with texts; it has no words for a system");
+        "--system: the model has no chat template, so it takes no system "
+        "message; leave --system out");
   }
   const absl::optional<std::string> score = absl::GetFlag(FLAGS_score).text;
   if (score.has_value()) return (*chat)->Score(*score);
@@ -459,10 +468,10 @@ absl::Status Run(const std::string& directory) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_chat MODEL [--prompt=TEXT | --score=TEXT] [--budget=32MiB]\n"
-      "MODEL is a GGUF file, or a folder that holds config.json,\n"
-      "model.safetensors and tokenizer.json. Pack a folder's "
-      "the weights first, once:\n"
+      "lowmem_chat MODEL_DIR [--prompt=TEXT | --score=TEXT] [--budget=32MiB]\n"
+      "Answers a question or continues a text. MODEL_DIR is a folder with\n"
+      "config.json, tokenizer.json and model.safetensors, or a GGUF file.\n"
+      "Pack the weights of a folder once, so that they are read faster:\n"
       "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
   return footprint::lowmem_internal::RunOnFolder(
       "lowmem_chat", footprint::lowmem_internal::ParseFlags(argc, argv),

@@ -127,7 +127,7 @@ printf 'hello\n\nand you?\n' | chat --generate=3 --context=64 >out 2>err ||
 [[ $(grep -c 'tokens read' err) == 2 ]] || fail "two turns: $(cat err)"
 printf 'hello\nagain and again\n' | chat --generate=3 --context=8 >out 2>err &&
   fail "eight tokens had room for two turns"
-grep -q 'give a --context of more' err || fail "no room: $(cat err)"
+grep -q 'give a larger --context' err || fail "no room: $(cat err)"
 
 # The generation ends at a stop id.
 first=${run%%,*}
@@ -182,7 +182,7 @@ expect_error 2 'backend' "$BIN/lowmem_chat" model --backend=tape
 expect_error 1 'is too small' "$BIN/lowmem_chat" model --prompt=a --budget=4KiB
 expect_error 1 'but the model has 256 positions' "$BIN/lowmem_chat" model --prompt=a --context=300
 expect_error 1 'the text is not UTF-8' "$BIN/lowmem_chat" model --prompt=$'\xff'
-expect_error 1 'no words for a system' "$BIN/lowmem_chat" model --prompt=a --system=b
+expect_error 1 'takes no system message' "$BIN/lowmem_chat" model --prompt=a --system=b
 expect_error 1 'tokenizer.json of the published checkpoint' "$BIN/lowmem_chat" . --prompt=a
 "$BIN/lowmem_generate" --shape=smollm2-135m --vocabulary=300 --hidden=64 --layers=1 \
   --heads=4 --key_value_heads=2 --head_features=16 --intermediate=96 other 2>/dev/null

@@ -1,17 +1,17 @@
-// Makes vectors of texts with a sentence-transformers model from its folder, or
-// scores of texts with a classifier or reranker, inside a budget of bytes.
+// Computes vectors of texts with a sentence-transformers model, or scores of
+// texts with a classifier or reranker, inside a budget of bytes.
 //
 //   lowmem_embed all-MiniLM-L6-v2 --text="A cat sat on the mat."
 //   lowmem_embed all-MiniLM-L6-v2 --file=lines.txt --output=vectors.npy
 //   lowmem_embed bge-reranker-base --scores=sigmoid --query="Which cat?"
 //       --file=answers.txt
 //
-// A line of JSON for each text goes to standard output, or with --output a file
-// of all: .npy (for numpy), .f32 (bare floats, as the machine has them) or
-// .jsonl. What it took goes to standard error. Lines are read one by one: a
-// million take no more memory than one. Exit codes are those of command_line.h:
-// 0; 1 the model, a text or the budget cannot be run (the error says why); 2
-// the command line is wrong.
+// Prints a line of JSON for each text, or writes them all to a file with
+// --output: .npy (for numpy), .f32 (floats without a header, little-endian) or
+// .jsonl. Time and memory go to standard error. Lines are read one by one, so a
+// million take no more memory than one. Exit codes are those of command_line.h.
+// 1: the model, a text or the budget does not work; the error says why. 2: the
+// command line is wrong.
 
 #include <algorithm>
 #include <chrono>
@@ -55,37 +55,41 @@
 #include "footprint/lowmem/weights/weight_store.h"
 
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
-ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
+ABSL_FLAG(std::string, file, "", "a file with one text on each line");
 ABSL_FLAG(std::string, scores, "",
-          "give the scores of a classifier's or reranker's head instead of "
-          "vectors: logits, sigmoid (each by itself) or softmax (of all)");
+          "print scores of a classifier or reranker instead of vectors: logits "
+          "unchanged, sigmoid of each logit, or softmax over a text's logits");
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, query, {},
-          "score each text as the second of a pair with this one before it");
+          "with --scores: the first text of each pair; --text, or a line of "
+          "--file, is the second");
 ABSL_FLAG(std::string, prompt_name, "",
-          "put the prompt of this name before each text, one of those in "
-          "config_sentence_transformers.json, such as query");
+          "put this prompt of config_sentence_transformers.json before each "
+          "text, such as query");
 ABSL_FLAG(std::string, output, "",
-          "file for the vectors: .npy, .f32 or .jsonl; standard output gets "
-          "JSON lines unless given");
+          "file for the results, which ends in .npy, .f32 or .jsonl; default: "
+          "lines of JSON on standard output");
 ABSL_FLAG(bool, force, false, "replace the file that --output names");
 ABSL_FLAG(std::string, budget, "",
-          "bytes for activations, workspace and weights in flight, such as "
-          "4MiB, or \"least\"; chosen unless given, as by lowmem_run");
+          "memory for activations, workspace and weights in flight, such as "
+          "4MiB, or \"least\" for the smallest budget that works; default: "
+          "chosen as by lowmem_run");
 ABSL_FLAG(std::string, backend, "auto",
-          "resident, pread, direct or mmap; chosen unless given");
+          "how weights are read: resident, pread, direct or mmap; auto chooses "
+          "as lowmem_run does");
 ABSL_FLAG(std::string, arithmetic, "exact",
-          "how quantised matrices are multiplied: exact, with activations as "
-          "floats, or int8, with activations rounded to eight bits, which is "
-          "faster and errs more");
-ABSL_FLAG(int, threads, 2, "threads that compute");
-ABSL_FLAG(bool, statistics, true, "say on standard error what it took");
+          "how quantised matrices are multiplied: exact keeps activations as "
+          "floats; int8 rounds them to eight bits, which is faster and less "
+          "exact");
+ABSL_FLAG(int, threads, 2, "number of threads that compute");
+ABSL_FLAG(bool, statistics, true,
+          "print the time and memory of the run on standard error");
 
 namespace footprint {
 namespace {
 
 using lowmem_internal::RunMemory;
 
-// The texts, one after the other; may be gone through more than once.
+// The texts of the command line, which can be read more than once.
 class Texts {
  public:
   virtual ~Texts() = default;
@@ -178,7 +182,8 @@ class FileOutput : public VectorOutput {
   const bool is_json_;
 };
 
-// The beginning of a file of numpy, version 1: of 64 bytes, or a multiple.
+// Returns the header of a .npy file, version 1, whose size is a multiple of 64
+// bytes.
 std::string NumpyHeader(int64_t rows, int64_t columns) {
   std::string header = absl::StrFormat(
       "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows,
@@ -207,7 +212,7 @@ absl::Status CheckOutput(const std::string& directory) {
   const std::string path = absl::GetFlag(FLAGS_output);
   if (path.empty()) return absl::OkStatus();
   std::vector<std::string> inputs = {absl::GetFlag(FLAGS_file)};
-  // Files of the model, which a link may lead to.
+  // A link may lead from the output to a file of the model.
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator entry(directory, error),
        end;
@@ -305,8 +310,8 @@ std::vector<float> Scores(absl::Span<const float> logits) {
 struct Extent {
   int64_t texts = 0;
   int64_t cut = 0;
-  int64_t tokens = 0;   // of all
-  int64_t longest = 0;  // of one
+  int64_t tokens = 0;   // in all texts
+  int64_t longest = 0;  // tokens in the longest text
 };
 
 absl::StatusOr<Extent> Measure(const TextEmbedder& embedder,
@@ -456,8 +461,9 @@ int main(int argc, char** argv) {
       "[--output=vectors.npy]\n"
       "lowmem_embed MODEL_DIR --scores=logits|sigmoid|softmax [--query=TEXT] "
       "--text=TEXT | --file=LINES\n"
-      "MODEL_DIR is a sentence-transformers model's folder with "
-      "model.safetensors");
+      "Computes a vector for each text, or scores with --scores. MODEL_DIR is\n"
+      "the folder of a sentence-transformers model, a classifier or a\n"
+      "reranker, with model.safetensors.");
   return footprint::lowmem_internal::RunOnFolder(
       "lowmem_embed", footprint::lowmem_internal::ParseFlags(argc, argv),
       footprint::CheckFlags, footprint::Run);

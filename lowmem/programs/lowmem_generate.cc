@@ -6,8 +6,8 @@
 //
 // See checkpoint_generator.h. Exit codes are those of command_line.h. 0:
 // config.json and model.safetensors are written. 1: they could not be written,
-// or they exist and --force is not given. 2: wrong usage, or a shape that no
-// model has.
+// or they exist and --force is not given. 2: wrong usage, or a shape that is
+// not possible.
 
 #include <sys/stat.h>
 
@@ -27,29 +27,34 @@
 #include "footprint/lowmem/programs/command_line.h"
 
 ABSL_FLAG(std::string, shape, "minilm",
-          "bert-base, bert-large, bert-large-multilingual, minilm, distilbert, "
+          "the model whose shape is written: bert-base, bert-large, "
+          "bert-large-multilingual, minilm, distilbert, "
           "gpt2, gpt2-medium, gpt2-large, gpt2-xl, smollm2-135m, llama-3.2-1b, "
           "llama-3.2-3b, mistral-7b, qwen2.5-0.5b, qwen3-0.6b, gemma-3-1b or "
           "phi-3-mini");
 ABSL_FLAG(absl::optional<int64_t>, vocabulary, absl::nullopt,
-          "Instead of the shape's");
+          "number of words in the vocabulary; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, positions, absl::nullopt,
-          "Instead of the shape's");
+          "maximum number of positions; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, hidden, absl::nullopt,
-          "Instead of the shape's");
+          "features of a hidden state; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, layers, absl::nullopt,
-          "Instead of the shape's");
+          "number of layers; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, heads, absl::nullopt,
-          "Instead of the shape's");
+          "number of attention heads; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, key_value_heads, absl::nullopt,
-          "Instead of the shape's, of decoders after GPT-2");
-ABSL_FLAG(absl::optional<int64_t>, head_features, absl::nullopt,
-          "Instead of the shape's, of decoders after GPT-2");
+          "number of key and value heads, only for decoders after GPT-2; "
+          "default: the shape's");
+ABSL_FLAG(
+    absl::optional<int64_t>, head_features, absl::nullopt,
+    "features of a head, only for decoders after GPT-2; default: the shape's");
 ABSL_FLAG(absl::optional<int64_t>, intermediate, absl::nullopt,
-          "Instead of the shape's");
-ABSL_FLAG(std::string, dtype, "F32", "F32, BF16 or F16");
-ABSL_FLAG(uint64_t, seed, 1, "Another seed, other values");
-ABSL_FLAG(bool, force, false, "Replace the checkpoint that FOLDER has");
+          "features between the two products of a feed-forward block; default: "
+          "the shape's");
+ABSL_FLAG(std::string, dtype, "F32", "type of the values: F32, BF16 or F16");
+ABSL_FLAG(uint64_t, seed, 1,
+          "seed of the values; the same seed gives the same values");
+ABSL_FLAG(bool, force, false, "replace the checkpoint in FOLDER");
 
 namespace {
 
@@ -94,7 +99,10 @@ int Fail(ExitCode code, const absl::Status& status) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_generate [--shape=NAME] [--dtype=...] FOLDER");
+      "lowmem_generate [--shape=NAME] [--dtype=F32|BF16|F16] FOLDER\n"
+      "Writes a checkpoint of a public model's shape with random values:\n"
+      "config.json and model.safetensors in FOLDER. A flag such as --layers\n"
+      "changes one number of the shape.");
   const std::vector<char*> arguments =
       footprint::lowmem_internal::ParseFlags(argc, argv);
   if (arguments.size() != 2) {
@@ -128,7 +136,8 @@ int main(int argc, char** argv) {
   options.progress = [&bar](int64_t done, int64_t total) {
     bar.Update(done, total);
   };
-  mkdir(arguments[1], 0777);  // may be there; if it cannot be, writing says so
+  // The folder may exist. If it cannot be made, writing the files fails.
+  mkdir(arguments[1], 0777);
   const absl::Status written =
       footprint::WriteCheckpoint(arguments[1], *shape, options);
   return written.ok() ? 0 : Fail(ExitCode::kFailed, written);

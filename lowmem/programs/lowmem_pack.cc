@@ -1,5 +1,5 @@
-// Rewrites a safetensors file with tensors at pages and matrices in panels, or
-// with quantised matrices.
+// Rewrites a safetensors file: each tensor begins at a page and matrices are
+// stored in column panels, or matrices are quantised.
 //
 //   lowmem_pack [--panels=PATTERN=COLUMNS,...] INPUT OUTPUT
 //   lowmem_pack --quantize=q4_0 MODEL_DIR/model.safetensors OTHER/model.gguf
@@ -29,18 +29,22 @@
 #include "footprint/lowmem/programs/command_line.h"
 
 ABSL_FLAG(std::vector<std::string>, panels, {},
-          "Rules PATTERN=COLUMNS for matrices to be stored in column panels, "
-          "the first that matches counts; instead of the rules for BERT, "
-          "DistilBERT and GPT-2");
+          "rules PATTERN=COLUMNS, separated by commas, for the matrices to "
+          "store in column panels; the first rule that matches a matrix "
+          "counts; default: rules for BERT, DistilBERT, GPT-2, and Llama and "
+          "later families");
 ABSL_FLAG(bool, no_panels, false,
-          "Keep every matrix in its usual order, also those that have panels");
+          "store every matrix in its usual order, also one that INPUT stores "
+          "in panels");
 
 ABSL_FLAG(std::string, quantize, "",
-          "q8_0 or q4_0: OUTPUT is a GGUF file with matrices of this type, for "
-          "model.gguf beside config.json and tokenizer.json; about a half or "
-          "0.28 of a BF16 file");
+          "q8_0 or q4_0: write a GGUF file with matrices of this type, which "
+          "has 0.53 or 0.28 of a BF16 file's size; name it model.gguf and put "
+          "it beside config.json and tokenizer.json");
 
-ABSL_FLAG(bool, force, false, "Replace an OUTPUT that is not INPUT");
+ABSL_FLAG(bool, force, false,
+          "replace OUTPUT if it exists; packing INPUT in place does not need "
+          "this");
 
 namespace {
 
@@ -110,11 +114,14 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_pack [--panels=PATTERN=COLUMNS,... | --no_panels] INPUT OUTPUT\n"
       "lowmem_pack --quantize=q8_0|q4_0 INPUT OUTPUT\n"
-      "OUTPUT may be INPUT, but not with --quantize; another file is replaced\n"
-      "with --force alone.\n"
-      "OUTPUT is written beside itself under a hidden name,\n"
-      ".OUTPUT.footprint-partial, and renamed when it is whole; what a killed\n"
-      "run left of that name is removed.");
+      "Rewrites a safetensors file so that it is read faster, or quantises\n"
+      "its matrices. INPUT may be model.safetensors.index.json of a model in\n"
+      "several files.\n"
+      "OUTPUT may be INPUT, unless --quantize is given. Another file that\n"
+      "exists is replaced only with --force.\n"
+      "The program writes .OUTPUT.footprint-partial in the same folder and\n"
+      "renames it when it is complete. The next run removes the partial file\n"
+      "that a killed run left.");
   const std::vector<char*> arguments =
       footprint::lowmem_internal::ParseFlags(argc, argv);
   if (arguments.size() != 3) {

@@ -1,15 +1,16 @@
 // Runs a model from a checkpoint's folder inside a budget of bytes: an encoder
 // (BERT, DistilBERT), or a decoder (GPT-2, Llama, Mistral, Qwen, Gemma 3,
-// Phi-3) that goes on with its input.
+// Phi-3) that continues its input.
 //
 //   lowmem_run MODEL_DIR --ids=101,7592,102 --budget=16MiB
 //   lowmem_run MODEL_DIR --ids=15496,11 --generate=20 --budget=64MiB
 //
-// Says what any program would have to read (read_bound.h), what came out, what
-// it held, read, and took, and what to do where it read more than 1.2 of the
-// bytes it needed. Exit codes are those of command_line.h: 0; 1 the model, the
-// input or the budget cannot be run (the text says why); 2 the command line is
-// wrong, whatever the model.
+// Prints how many bytes any program would have to read (read_bound.h), the
+// results, the memory, the bytes that were read and the time. If it read more
+// than 1.2 times the bytes that it needed, it also prints how to avoid that.
+// Exit codes are those of command_line.h. 1: the model, the input or the budget
+// does not work; the error says why. 2: the command line is wrong, whatever the
+// model.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -66,39 +67,41 @@ ABSL_FLAG(std::string, ids, "",
           "token ids, separated by commas; an encoder takes several sequences, "
           "separated by semicolons");
 ABSL_FLAG(absl::optional<int64_t>, random_ids, absl::nullopt,
-          "run this many tokens drawn at random instead");
-ABSL_FLAG(int64_t, batch, 1, "so many sequences of --random_ids");
+          "instead of --ids: run this many random tokens");
+ABSL_FLAG(int64_t, batch, 1, "number of sequences with --random_ids");
 ABSL_FLAG(std::string, budget, "",
-          "bytes for activations, workspace and weights in flight, such as "
-          "16MiB, or \"least\"; unless given, the least that is expected to "
-          "take at most 1.1 of the time that 64MiB take: predicted 1.06; or "
-          "all that the control group and the machine have free");
+          "memory for activations, workspace and weights in flight, such as "
+          "16MiB, or \"least\" for the smallest budget that works; default: "
+          "the smallest whose predicted time is at most 1.06 times that with "
+          "64MiB, or the free memory of the control group and the machine if "
+          "that is less");
 ABSL_FLAG(std::string, backend, "auto",
-          "resident, pread, direct or mmap; unless given, pread where the "
-          "weights find room in what the control group and the machine have "
-          "free, else direct");
+          "how weights are read: resident, pread, direct or mmap; auto takes "
+          "pread if the weights fit into the free memory of the control group "
+          "and the machine, and direct if they do not");
 ABSL_FLAG(std::string, arithmetic, "exact",
-          "how quantised matrices are multiplied: exact, with activations as "
-          "floats, or int8, with activations rounded to eight bits, which is "
-          "faster and errs more");
+          "how quantised matrices are multiplied: exact keeps activations as "
+          "floats; int8 rounds them to eight bits, which is faster and less "
+          "exact");
 ABSL_FLAG(std::string, cache_type, "f32",
-          "how a decoder's keys and values are kept: f32, or rounded to f16 or "
-          "q8_0, which take 0.5 or 0.27 of the memory");
-ABSL_FLAG(int, threads, 2, "threads that compute");
-ABSL_FLAG(int, repeat, 1, "forward passes");
+          "how a decoder's keys and values are stored: f32, or rounded to f16 "
+          "or q8_0, which take 0.5 or 0.27 of the memory");
+ABSL_FLAG(int, threads, 2, "number of threads that compute");
+ABSL_FLAG(int, repeat, 1, "how often to run the model on the input");
 ABSL_FLAG(
     std::string, output, "",
-    "file for floats: an encoder's last hidden states, tokens x hidden, one "
-    "sequence after the other; a "
-    "decoder's logits after the last token read");
+    "file for an encoder's last hidden states, one sequence after the other, "
+    "or for a decoder's logits after the last token that it read; the file "
+    "holds floats without a header");
 ABSL_FLAG(absl::optional<int64_t>, generate, absl::nullopt,
-          "how many tokens a decoder goes on for; 1 unless given");
+          "number of tokens that a decoder generates; default: 1");
 ABSL_FLAG(bool, force, false,
-          "replace the file that --output names; never one of the model");
-ABSL_FLAG(bool, layers, false, "say how long each layer took");
+          "replace the file that --output names, but never config.json or the "
+          "weights");
+ABSL_FLAG(bool, layers, false, "print the time of each layer");
 ABSL_FLAG(bool, measure_disk, false,
-          "with --backend=direct: measure how fast the disk reads (0.2 s), and "
-          "say how many passes a second it allows");
+          "with --backend=direct: measure for 0.2 s how fast the disk reads, "
+          "and print how many passes a second it allows");
 
 namespace footprint {
 namespace {
@@ -109,7 +112,7 @@ using lowmem_internal::RunMemory;
 // The command line's request; the model is not known yet.
 struct Request {
   std::string directory;
-  absl::optional<WeightBackend> backend;  // chosen unless given
+  absl::optional<WeightBackend> backend;  // nullopt: chosen by FindBackend
   Arithmetic arithmetic = Arithmetic::kExact;
   CacheType cache_type = CacheType::kF32;
   int threads = 1;
@@ -139,7 +142,7 @@ struct Request {
   }
 };
 
-// Parses one sequence. Nothing at all is an empty one.
+// Parses one sequence. An empty text gives an empty sequence.
 absl::StatusOr<Ids> ParseIds(absl::string_view text) {
   Ids ids;
   if (text.empty()) return ids;
@@ -305,7 +308,7 @@ void PrintTimes(const EncoderRun& run, const EncoderConfig& config,
          seconds, 1e-9 * operations / seconds, processor_seconds,
          1e-9 * operations / processor_seconds);
   PrintSteps(run.step_nanoseconds(), config.layers);
-  // Who reads along sees each pass when it ends.
+  // A reader of the output sees each pass as soon as it ends.
   fflush(stdout);
 }
 
@@ -412,7 +415,7 @@ void PrintReadRatio(const WeightStore& store, const ReadBound& bound,
 void PrintUnused(const std::vector<std::string>& names) {
   constexpr size_t kMostNames = 8;
   if (names.empty()) return;
-  printf("unused       %d tensors of the file are no part of this model:",
+  printf("unused       %d tensors of the file do not belong to this model:",
          static_cast<int>(names.size()));
   for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
     printf("%s %s", i == 0 ? "" : ",", EscapeForTerminal(names[i]).c_str());
@@ -423,7 +426,8 @@ void PrintUnused(const std::vector<std::string>& names) {
   printf("\n");
 }
 
-// Says where each pass reads the file anew, since its pages do not stay.
+// Prints advice if each pass reads the file anew, because its pages do not stay
+// in the page cache.
 void PrintThrashing(const WeightStore& store, const RunMemory& memory,
                     int64_t plan_bytes) {
   const int64_t file_bytes =
@@ -468,7 +472,8 @@ absl::Status WriteOutput(absl::Span<const float> states) {
   return status.ok() ? file->Commit() : status;
 }
 
-// The first numbers of some sequences' first tokens: enough to compare by eye.
+// Prints a few numbers of the first token of up to eight sequences, enough to
+// compare them by eye.
 void PrintStates(absl::Span<const float> states,
                  const std::vector<EncoderSequence>& sequences,
                  int64_t hidden) {
@@ -487,7 +492,7 @@ void PrintStates(absl::Span<const float> states,
     at += tokens * hidden;
   }
   if (sequences.size() > kMostSequences) {
-    printf("%-13s... and of %d sequences more\n", "",
+    printf("%-13s... and %d more sequences\n", "",
            static_cast<int>(sequences.size() - kMostSequences));
   }
   if (absl::GetFlag(FLAGS_output).empty()) {
@@ -501,7 +506,7 @@ absl::Status CheckEncoderRequest(const Request& request) {
     return absl::InvalidArgumentError(absl::StrCat(
         request.directory,
         ": --generate goes with a decoder, and this "
-        "is an encoder: it gives states of the tokens it is given"));
+        "is an encoder, which generates no tokens; leave --generate out"));
   }
   if (request.cache_type != CacheType::kF32) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -569,7 +574,7 @@ absl::Status RunEncoder(const Request& request) {
   PrintUnused(
       UnusedTensors((*encoder)->store(), TensorsToPin((*encoder)->weights())));
   PrintThrashing((*encoder)->store(), memory, plan->peak_bytes);
-  // Panels are used a row at a time: every budget has room.
+  // Panels are used one row at a time, so every budget has room for them.
   if (ReadsTooMuch((*encoder)->store())) {
     PrintAdvice((*encoder)->store(), plan->budget_bytes, 0);
   }
@@ -577,7 +582,8 @@ absl::Status RunEncoder(const Request& request) {
   return WriteOutput(states);
 }
 
-// Reads the input and goes on; says each token and how long it took.
+// Runs the model on the prompt, generates `count` tokens, and prints each token
+// and the times.
 absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
                       int64_t count, int64_t layers) {
   std::vector<double> seconds;
@@ -603,8 +609,8 @@ absl::Status Generate(DecoderRun& run, absl::Span<const int32_t> prompt,
   return absl::OkStatus();
 }
 
-// The least budget, in whole pages, with which tiles of many tokens' products
-// hold a block of rows of a whole panel.
+// Returns the least budget, in whole pages, with which the tiles for products
+// of many tokens hold a block of rows of a whole panel.
 absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
                                     int threads) {
   absl::Status status;
@@ -630,8 +636,8 @@ absl::StatusOr<int64_t> PanelBudget(const Decoder& decoder, int64_t positions,
   return above * kPageBytes;
 }
 
-// Refuses what no model has room for, so that the sum does not overflow; what
-// only both are too many for, the plan refuses.
+// Refuses a count that alone exceeds the model's positions, so that the sum of
+// both does not overflow. The plan refuses a sum that is too large.
 absl::Status CheckCounts(const Request& request, int64_t generated,
                          int64_t positions) {
   const auto refuse = [&](const char* flag, int64_t count) {
@@ -667,7 +673,10 @@ absl::Status RunDecoder(const Request& request) {
   const absl::Status arithmetic =
       lowmem_internal::CheckArithmetic(request.arithmetic, matrices);
   if (!arithmetic.ok()) return arithmetic;
+  // All weights are in memory now, if that is how they are read.
   if (*backend == WeightBackend::kResident) memory = RunMemory::Read();
+  // Plans the run. The last generated token is not read, so it needs no
+  // position.
   const DecoderConfig& config = (*decoder)->config();
   const int64_t generated = request.generate.value_or(1);
   const int threads = request.threads;
@@ -685,6 +694,7 @@ absl::Status RunDecoder(const Request& request) {
   if (!plan.ok()) return plan.status();
   const absl::Status room = CheckMemory(request, memory, plan->peak_bytes);
   if (!room.ok()) return room;
+  // Runs the model.
   const Ids ids = InputSequences(request, config.vocabulary).front();
   const ReadBound bound = (*decoder)->ComputeReadBound(*plan);
   const absl::Status bounded = PrintReadBound((*decoder)->store(), bound);
@@ -699,6 +709,7 @@ absl::Status RunDecoder(const Request& request) {
   }
   const absl::Status written = WriteOutput((*run)->logits());
   if (!written.ok()) return written;
+  // Prints the figures and, if too much was read, how to avoid that.
   PrintArena(
       *budget, plan->peak_bytes, (*run)->ResidentArenaBytes(),
       absl::StrCat(FormatRoundedBytes(plan->cache.size_bytes),
@@ -752,11 +763,11 @@ int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
       "lowmem_run MODEL_DIR --ids=101,7592,102 [--budget=16MiB] "
       "[--generate=20]\n"
-      "MODEL_DIR holds config.json and model.safetensors, or it is a GGUF "
-      "file. Pack the weights "
-      "first, once: in a file as it was\npublished, a block of columns is read "
-      "row by row, by --backend=direct in whole blocks of the disk,\nwhich is "
-      "many times slower.\n"
-      "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors");
+      "Runs a model on token ids. MODEL_DIR is a folder with config.json and\n"
+      "model.safetensors, or a GGUF file. Pack the weights of a folder once:\n"
+      "  lowmem_pack MODEL_DIR/model.safetensors MODEL_DIR/model.safetensors\n"
+      "In a published file, a block of columns is read row by row, and\n"
+      "--backend=direct reads a whole block of the disk for each row. This\n"
+      "can be many times slower.");
   return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
 }

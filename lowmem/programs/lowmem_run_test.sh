@@ -84,7 +84,7 @@ lowmem_run minilm.F32 --ids=1,2,3 --output=empty >log || fail "an empty file: $(
 
 # Tensors of the file that this model does not use are named.
 run minilm.F32 --ids=1,2,3
-grep -qF 'unused       2 tensors of the file are no part of this model: pooler.dense.weight, pooler.dense.bias' log ||
+grep -qF 'unused       2 tensors of the file do not belong to this model: pooler.dense.weight, pooler.dense.bias' log ||
   fail "the pooler is not named: $(cat log)"
 cp -r minilm.F32 adapted
 python3 - adapted/model.safetensors <<'END'
@@ -101,7 +101,7 @@ text = json.dumps(header).encode()
 open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + data[8 + length :] + bytes(12))
 END
 run adapted --ids=1,2,3 --output=output
-grep -qF 'unused       4 tensors of the file are no part of this model: pooler.dense.weight, pooler.dense.bias, classifier.weight, a.lora_A\x1b[2J' log ||
+grep -qF 'unused       4 tensors of the file do not belong to this model: pooler.dense.weight, pooler.dense.bias, classifier.weight, a.lora_A\x1b[2J' log ||
   fail "they are not named: $(cat log)"
 cmp states output || fail 'other bits with tensors that are not used'
 rm -r adapted states empty before
@@ -277,7 +277,7 @@ for line, tokens, first in ((lines[at], 3, 0), (lines[at + 1], 2, 3 * 128)):
 END
 ! grep -q -- '--output' log || fail "it was written: $(cat log)"
 run minilm.F32 --random_ids=3 --batch=10
-says '^ +\.\.\. and of 2 sequences more'
+says '^ +\.\.\. and 2 more sequences'
 says '--output=FILE'
 
 # Lost output is an error.

@@ -1,4 +1,4 @@
-// Prints the ids that a checkpoint's tokenizer makes of a text, or the text of
+// Prints the ids into which a model's tokenizer splits a text, or the text of
 // ids.
 //
 //   lowmem_tokenize MODEL_DIR --text="Hello, world"
@@ -32,13 +32,16 @@
 #include "nlohmann/json.hpp"
 
 ABSL_FLAG(footprint::lowmem_internal::TextFlag, text, {}, "the text");
-ABSL_FLAG(std::string, file, "", "a file of texts, one a line");
+ABSL_FLAG(std::string, file, "", "a file with one text on each line");
 ABSL_FLAG(bool, json, false,
-          "lines of --file are JSON strings, which may hold ends of lines");
-ABSL_FLAG(std::string, ids, "", "ids, separated by commas, to make a text of");
+          "each line of --file is a JSON string, so that a text may contain "
+          "line breaks");
+ABSL_FLAG(std::string, ids, "",
+          "ids, separated by commas, whose text to print");
 ABSL_FLAG(bool, special, true,
-          "put the ids around a text that the tokenizer puts there, as the "
-          "beginning of a text; show such words in a text");
+          "add the special ids that the tokenizer puts around a text, such as "
+          "the beginning of a text; with --ids: show special words in the "
+          "text");
 
 namespace footprint {
 namespace {
@@ -136,6 +139,9 @@ int Main(const std::vector<char*>& arguments) {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "lowmem_tokenize MODEL_DIR --text=TEXT | --file=LINES | --ids=1,2,3");
+      "lowmem_tokenize MODEL_DIR --text=TEXT | --file=LINES | --ids=1,2,3\n"
+      "Prints the ids into which a model's tokenizer splits a text, or the "
+      "text of\n"
+      "ids. MODEL_DIR is a folder with tokenizer.json, or a GGUF file.");
   return footprint::Main(footprint::lowmem_internal::ParseFlags(argc, argv));
 }

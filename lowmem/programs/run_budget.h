@@ -1,5 +1,5 @@
-// How a program finds the budget and the way of reading that a model runs with:
-// as the command line says, or as the memory that is free allows.
+// Finds the budget and the weight backend with which a model runs, from the
+// command line and the free memory.
 //
 //   absl::StatusOr<BudgetRequest> request = ParseBudget("64MiB");
 //   absl::StatusOr<Budget> budget = FindBudget(
@@ -30,7 +30,7 @@
 namespace footprint::lowmem_internal {
 
 struct BudgetRequest {
-  absl::optional<int64_t> bytes;  // chosen unless given
+  absl::optional<int64_t> bytes;  // nullopt: to be chosen
   bool takes_least = false;
 };
 
@@ -38,8 +38,8 @@ struct BudgetRequest {
 // empty text if the budget is to be chosen.
 absl::StatusOr<BudgetRequest> ParseBudget(const std::string& flag);
 
-// Parses a flag's value: the name of a way of reading, or "auto", which gives
-// nothing, if it is to be chosen.
+// Parses a flag's value: the name of a backend, or "auto", for which it returns
+// nullopt.
 absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
     const std::string& flag);
 
@@ -47,8 +47,8 @@ absl::StatusOr<absl::optional<WeightBackend>> ParseBackend(
 absl::StatusOr<Arithmetic> ParseArithmetic(const std::string& flag);
 
 // Returns InvalidArgument if int8 is asked for but no matrix of the model has a
-// quantised type that it speeds up. The message says what would help. `matrices`
-// are those that a pass multiplies: MultipliedMatrices(weights).
+// quantised type that it speeds up. The message says what would help.
+// `matrices` are those that a pass multiplies: MultipliedMatrices(weights).
 absl::Status CheckArithmetic(Arithmetic arithmetic,
                              const std::vector<Weight>& matrices);
 

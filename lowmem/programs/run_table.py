@@ -423,16 +423,16 @@ def main():
                         type=lambda text: text.split(","))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--threads", default=2, type=int, help="of lowmem_run")
-    parser.add_argument("--passes", type=int, help="in each process, instead of --seconds")
+    parser.add_argument("--threads", default=2, type=int, help="number of threads of lowmem_run")
+    parser.add_argument("--passes", type=int, help="number of passes in each process, instead of --seconds")
     parser.add_argument("--torch", action="store_true")
-    parser.add_argument("--markdown", action="store_true", help="a table for a page")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown for a page")
     parser.add_argument("--sweep", default="")
     parser.add_argument("--picture", default="")
     parser.add_argument("--choice", action="store_true")
     parser.add_argument("--draw", default="base/page/draw_line_chart",
                         help="the program that draws the picture")
-    parser.add_argument("--folder", default=None, help="for checkpoints")
+    parser.add_argument("--folder", default=None, help="folder for the checkpoints")
     options = parser.parse_args()
     if isinstance(options.models, str):
         options.models = [options.models]

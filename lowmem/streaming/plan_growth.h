@@ -48,8 +48,8 @@ struct StreamingNeeds {
   bool reads_ahead = false;
   // True: inputs of quantised matrices are rounded to eight bits.
   bool rounds_inputs = false;
-  // Bytes to keep each tensor in memory, in the order in which spare memory is
-  // given to them.
+  // The bytes that each tensor takes in memory, in the order in which tensors
+  // get spare memory.
   std::vector<int64_t> pinnable_bytes;
   // How many of these tensors, from the first on, each pass reads as a whole.
   // The others are tables, of which it reads a few rows.
@@ -85,8 +85,8 @@ inline bool operator==(const StreamingNeeds& a, const StreamingNeeds& b) {
 inline constexpr int kLargestDepth = 8;
 
 // Returns whether one more slot is worthwhile. With many small tiles the
-// schedule would be larger than the saving, so each slot requires 32 KiB of
-// tile.
+// schedule would be larger than the saving, so a tile must have 32 KiB for each
+// slot so far, and at least 128 KiB.
 inline bool ReadsFurtherAhead(const StreamingNeeds& needs, int depth,
                               int64_t tile_bytes) {
   constexpr int64_t kLeastTileBytes = 128 << 10;
@@ -141,7 +141,8 @@ struct PinnedTensors {
   ArenaRange range;
   // The number of tensors that stay as a whole.
   int64_t count = 0;
-  // The first bytes of the next tensor, which stay, too: whole lines.
+  // The number of first bytes of the next tensor that stay, too, in whole cache
+  // lines.
   int64_t partial_bytes = 0;
 
   // Returns the pinned share of weights that take `tile_bytes` in all, if they
@@ -185,10 +186,11 @@ struct ModelPlan {
 // has positions, or if the number of workers is out of range.
 absl::Status CheckPlannedSize(int64_t tokens, int64_t positions, int workers);
 
-// Returns as many of the first as fit between an arena's end and the budget,
-// and as much of the next as the rest has room for. So a run reads close to the
-// least bytes that any program reads (read_bound.h), however large the tensors.
-// A table is not kept in part: most of what is read of it would not be used.
+// Chooses the first tensors that fit between the arena's end and the budget,
+// and the part of the next tensor that fits into the rest. So a run reads close
+// to the least bytes that any program reads (read_bound.h), however large the
+// tensors. A table is not kept in part: most of what is read of it would not be
+// used.
 inline PinnedTensors ChoosePinned(const StreamingNeeds& needs,
                                   int64_t peak_bytes, int64_t budget_bytes) {
   PinnedTensors pinned;

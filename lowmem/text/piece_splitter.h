@@ -45,8 +45,8 @@ class PieceSplitter {
 
  private:
   using Pieces = std::vector<std::string>;
-  // Appends the pieces of a piece. The flag says whether it is the first of
-  // all.
+  // Cuts a piece and appends its parts. The flag says whether it is the first
+  // piece of the text.
   using Step = std::function<absl::Status(const std::string&, bool, Pieces*)>;
 
   absl::Status Add(const nlohmann::json& json);
@@ -60,7 +60,7 @@ class PieceSplitter {
 
   std::vector<Step> steps_;
   bool is_byte_level_ = false;
-  // the following steps see letters of ByteLevel's alphabet
+  // Whether later steps see letters of ByteLevel's alphabet.
   bool is_in_alphabet_ = false;
 };
 

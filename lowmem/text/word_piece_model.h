@@ -28,6 +28,7 @@ struct WordPieceOptions {
   int32_t unknown = 0;
   // The beginning of words that continue another word.
   std::string continuing_prefix = "##";
+  // A longer word becomes the unknown word.
   int64_t most_characters = 100;
 };
 

@@ -124,22 +124,25 @@ absl::Status SeeWhatIsLeft(int argc, char** argv, ProductOptions* options) {
 
 const char kProductFlagsHelp[] =
     "  --memo_budget=600MiB     load and evict so that planned values never\n"
-    "                           take more (B, KiB, MiB, GiB, TiB), nor while\n"
-    "                           they load; auto: seven eighths of what the\n"
-    "                           control group and the machine have left\n"
-    "  --memo_budget_counts=resident  resident bytes; default: allocated,\n"
-    "                           except for auto\n"
-    "  --memo_order=reorder     cells may run in another order; default: "
+    "                           exceed this many bytes, also while they load\n"
+    "                           (B, KiB, MiB, GiB or TiB); auto takes seven\n"
+    "                           eighths of the free memory of the control\n"
+    "                           group and the machine\n"
+    "  --memo_budget_counts=resident  the budget counts resident bytes;\n"
+    "                           default: allocated bytes, but resident bytes\n"
+    "                           for auto\n"
+    "  --memo_order=reorder     let cells run in another order; default: "
     "given\n"
-    "  --memo_plan=text         print the plan, text or json; run nothing\n"
-    "  --memo_trace_out=FILE    write the plan and what happened; FILE.txt as\n"
-    "                           text, FILE.json as JSON\n"
-    "  --memo_sizes=FILE        take sizes from such a file, which is neither\n"
-    "                           text nor JSON\n"
-    "  --memo_remember=FILE     take sizes from it, if it is there, and write\n"
-    "                           those that this run measures\n"
-    "  --memo_product=NAME      of what the filter selects, only the cells of\n"
-    "                           this product\n";
+    "  --memo_plan=text         print the plan as text or json, and run "
+    "nothing\n"
+    "  --memo_trace_out=FILE    write the plan and the trace of the run:\n"
+    "                           FILE.txt as text, FILE.json as JSON\n"
+    "  --memo_sizes=FILE        take the values' sizes from a trace, which\n"
+    "                           must be neither text nor JSON\n"
+    "  --memo_remember=FILE     take sizes from this file if it exists, and\n"
+    "                           write the sizes that this run measures to it\n"
+    "  --memo_product=NAME      of the selected cells, run only those of this\n"
+    "                           product\n";
 
 absl::StatusOr<ProductOptions> TakeProductFlags(int* argc, char** argv) {
   ProductOptions options;

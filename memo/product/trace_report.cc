@@ -3,8 +3,8 @@
 //   bazel run //memo:trace_report -- trace.binpb trace.html
 //
 // The trace is a file that --memo_trace_out= wrote. If the second name ends in
-// .txt or .json, writes text or JSON instead. The exit status is 2 if the trace
-// cannot be read or the page cannot be written.
+// .txt or .json, the program writes text or JSON instead. The exit status is 2
+// if the trace cannot be read or the page cannot be written.
 
 #include <unistd.h>
 
@@ -36,7 +36,11 @@ void EnterCallersFolder() {
 
 int main(int argc, char** argv) {
   constexpr char kUsage[] =
-      "usage: trace_report TRACE PAGE.html, or TEXT.txt, or DATA.json\n";
+      "usage: trace_report TRACE OUTPUT\n"
+      "Shows a trace that --memo_trace_out=TRACE wrote. OUTPUT is a page, or\n"
+      "text if its name ends in .txt, or JSON if it ends in .json.\n"
+      "Exit status: 0 OUTPUT is written; 2 the trace cannot be read, OUTPUT\n"
+      "cannot be written, or the command line is wrong.\n";
   if (argc == 2 && argv[1] == absl::string_view("--help")) {
     std::cout << kUsage;
     return 0;

@@ -25,7 +25,7 @@ expect() {
   --memo_trace_out=trace >/dev/null 2>&1 || exit 2
 expect 0 "" trace page.html
 grep -q "<html" page.html || fail "no page in page.html"
-expect 0 "usage: trace_report TRACE PAGE.html" --help
+expect 0 "usage: trace_report TRACE OUTPUT" --help
 
 cp trace kept
 expect 2 "trace: is the trace, and the page would overwrite it" trace trace

@@ -5,15 +5,15 @@
 //
 // In the given order: the bound lets a schedule keep part of a value, byte by
 // byte, which can only lower the cost. If all bytes cost the same to load,
-// Belady's rule is then optimal. If they do not, a byte's cost is the sum of
-// layers of one price each, and the least costs of the layers add up.
+// Belady's rule is then optimal. Otherwise the cost of each byte is cut into
+// layers of one price each; the bound is the sum of the layers' least costs.
 //
 // In any order: a cell can run from the moment at which the last of its values
-// is loaded. One load makes at most as many cells ready as combinations of the
-// other axes' values fit the budget beside it. The first loads together make at
-// most as many cells ready as there are combinations among them. Since all
-// cells must become ready, this gives the fewest loads. The same holds for some
-// of the axes alone.
+// is loaded. One load makes at most as many cells ready as there are
+// combinations of the other axes' values that fit into the budget beside the
+// loaded value. The first loads together make at most as many cells ready as
+// there are combinations among them. All cells must become ready, so this
+// gives the fewest loads. The same argument holds for any subset of the axes.
 //
 // Both bounds include every value's first load. Pure functions. Thread-safe.
 // Memory: some words per use. Time: n log n in the uses, times kMostLayers at

@@ -67,6 +67,7 @@ std::map<std::string, LoadedSize> LoadedSizes(const MemoTrace& trace) {
     if (!is_size || (event.bytes() <= 0 && !is_time)) continue;
     const auto [entry, is_new] = sizes.try_emplace(event.name());
     LoadedSize& size = entry->second;
+    // Of several loads, the largest size and the shortest time count.
     if (is_new) size.source = SizeSource::kUnknown;
     if (is_time && (size.load_nanoseconds == 0 ||
                     event.load_nanoseconds() < size.load_nanoseconds)) {
@@ -143,6 +144,7 @@ absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
     LoadedSize& known = entry->second;
     if (is_new) known.source = SizeSource::kUnknown;
     const LoadedSize before = known;
+    // A declared or unknown size does not replace a measured one.
     if (size.source != SizeSource::kDeclared &&
         size.source != SizeSource::kUnknown) {
       known = size;
@@ -150,7 +152,7 @@ absl::Status RememberSizes(const std::map<std::string, LoadedSize>& sizes,
     known.load_nanoseconds = size.load_nanoseconds > 0
                                  ? size.load_nanoseconds
                                  : before.load_nanoseconds;
-    // An allocator rounds up by a hundredth at most.
+    // Counts a value as unchanged if its size differs by at most a hundredth.
     const bool is_same =
         std::abs(size.bytes - before.bytes) <= before.bytes / 100;
     if (size.resident_bytes == 0 && is_same) {

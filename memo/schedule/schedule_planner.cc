@@ -172,7 +172,8 @@ std::vector<int> TiledOrder(const ScheduleRequest& request,
   return tiled;
 }
 
-// Returns a cost that no schedule with loads right before their cells is below.
+// Returns a lower bound for the cost of every schedule that loads values right
+// before the cells that use them.
 int64_t LeastCostOfLateLoads(const ScheduleRequest& request,
                              int64_t budget_bytes) {
   return request.may_reorder
@@ -180,8 +181,9 @@ int64_t LeastCostOfLateLoads(const ScheduleRequest& request,
              : memo_internal::LeastCostInOrder(request, budget_bytes);
 }
 
-// Returns a cost that no schedule is below. An early load can save other loads
-// only if bytes pass during loads, so the bound ignores passing bytes.
+// Returns a lower bound for the cost of every schedule. An early load can save
+// other loads only if a load needs more bytes than its value keeps (passing
+// bytes), so the bound ignores those.
 int64_t LeastLoadCost(const ScheduleRequest& request, int64_t budget_bytes) {
   return memo_internal::HasPassingBytes(request)
              ? LeastCostOfLateLoads(memo_internal::WithoutPassingBytes(request),

@@ -204,7 +204,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--stepped_pairs", type=int, default=1000)
-    parser.add_argument("--only", default="", help="slots, mixed, programs or heaptrack")
+    parser.add_argument("--only", default="", help="measure only slots, mixed, programs or heaptrack")
     arguments = parser.parse_args()
     print("processor: %s, %d in use; %d rounds" % (
         processor(), os.cpu_count(), arguments.rounds))

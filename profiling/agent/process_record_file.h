@@ -1,5 +1,5 @@
-// Creates, maps and unmaps the file of a process's record. Children without a
-// record of their own find an earlier one.
+// Creates, maps and unmaps the file of a process's record. A process image for
+// which no record can be created is counted in an earlier record.
 //
 //   ProcessRecord* record = CreateProcessRecord(folder, getpid());
 //   if (record == nullptr) CountLostImage(folder, getpid(), getppid());
@@ -26,15 +26,16 @@ namespace footprint::profiling_internal {
 // or the folder cannot be reached.
 ProcessRecord* CreateProcessRecord(int folder, pid_t process);
 
+// Unmaps the record. The file stays.
 void CloseProcessRecord(ProcessRecord* record);
 
 // Creates and maps a file of the folder, all zero. Returns null if there is no
 // room for it, or if it exists; then errno is EEXIST.
 void* CreateMappedFile(int folder, const char* name, size_t size_bytes);
 
-// Counts in an existing record that an image could not be measured: in an
-// earlier image's of the process or else in its parent's. Returns false if
-// neither has one.
+// Counts an image that could not be measured. The count is in the record of the
+// process's last image or, if there is none, of its parent's. Returns false if
+// neither has a record.
 bool CountLostImage(int folder, pid_t process, pid_t parent);
 
 }  // namespace footprint::profiling_internal

@@ -14,8 +14,7 @@
 
 namespace footprint::profiling_internal {
 
-// Wraps pthread_create for a thread that can be joined:
-// Around pthread_create, of a thread that can be joined:
+// These functions wrap pthread_create for a thread that can be joined:
 //   ThreadRecord* record = BeginThread(function, argument);
 //   error = real_pthread_create(&thread, attributes, RunThread, record);
 //   EndCreation(record, error, &thread);

@@ -99,8 +99,8 @@ size_t FirstUsableSize(void* block) {
 
 // ---- Early blocks afterwards ----
 
-// The C library's own functions, called after a test whether the block is in
-// the array. Such blocks exist only if the loader allocates in `dlsym`.
+// The next allocator's functions, for blocks that are not in the array. Blocks
+// are in the array only if the loader allocates in `dlsym`.
 void* (*realloc_of_others)(void*, size_t) = nullptr;
 void (*free_of_others)(void*) = nullptr;
 size_t (*usable_size_of_others)(void*) = nullptr;
@@ -280,7 +280,8 @@ void FindNextAllocator() {
   Progress none = Progress::kNone;
   if (!progress.compare_exchange_strong(none, Progress::kBegun)) return;
   NextAllocator next = Search();
-  // The first call may be the next one, and its mappings must be recognised.
+  // FindHowToCount calls the allocator, whose mappings must be recognised even
+  // at its first call.
   next_allocator.code_begin = next.code_begin;
   next_allocator.code_end = next.code_end;
   FindHowToCount(&next);

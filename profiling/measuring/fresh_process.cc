@@ -317,6 +317,9 @@ absl::StatusOr<ProcessEnd> RunFreshProcess(const FreshProcess& process) {
   absl::Status status = standard_error.Open();
   if (status.ok()) status = report.Open();
   if (!status.ok()) return status;
+  // Orphans of the program become children of this process, which finds and
+  // kills them. If SIGCHLD were ignored, the kernel would not keep how they
+  // ended.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::signal(SIGCHLD, SIG_DFL);
 

@@ -240,6 +240,7 @@ MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
     file.push_back(run.peak.file_bytes);
     if (run.group_bytes > 0) group.push_back(run.group_bytes);
   }
+  // Adds the figures of all runs, then the parts of the highest run.
   AddFigures(PEAK_RESIDENT_BYTES, "", resident, benchmark, sampled);
   AddFigures(RESIDENT_ANONYMOUS_BYTES, "", anonymous, benchmark, sampled);
   AddFigures(RESIDENT_FILE_BYTES, "", file, benchmark, sampled);
@@ -255,6 +256,7 @@ MemoryMeasurement Combine(const std::vector<OutsideRun>& runs,
   untouched->set_parent(-1);
   AddFigure(PEAK_MAPPED_BYTES, highest.untouched_bytes, untouched);
   AddSurvivors(runs, &measured.profile);
+  // The control group's figure counts only if each run has one.
   if (group.size() == runs.size()) {
     Phase* const phase = benchmark->add_phases();
     phase->set_name(kControlGroupPhase);

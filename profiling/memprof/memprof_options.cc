@@ -19,85 +19,90 @@ const char kMemprofHelp[] =
 
   memprof [OPTIONS] PROGRAM ARGUMENT...
 
-  memprof python3 train.py            what it needed, after its own output
-  memprof --limit=64MiB ./serve       exit 0 if its peak fits, 1 if it does not
-  memprof --sampling=0 ./serve        by the byte: each allocation's call site
-  memprof --record=old.run ./serve    kept; after a change, the same as new.run:
-  memprof --compare=old.run new.run   what became of the peak, and where
+  memprof python3 train.py            prints a report after the program's output
+  memprof --limit=64MiB ./serve       exits with 0 if the peak fits, 1 if not
+  memprof --sampling=0 ./serve        records the call site of each allocation
+  memprof --record=old.run ./serve    keeps the run in a file
+  memprof --compare=old.run new.run   shows how the peak changed, and where
 
 Options, before PROGRAM:
-  --limit=BYTES   judge: 0 the peak heap of each process fits, 1 it does not,
-                  3 the program failed, or has memory that is not counted.
-                  Where a heap leaves out more than half of a process's memory
-                  and 16 MB, the resident set is judged. 64MiB, 1.5GB or bytes.
+  --limit=BYTES   judge the peak heap of each process by this limit, such as
+                  64MiB, 1.5GB or a number of bytes. If the heap leaves out more
+                  than half of a process's memory and more than 16 MB, its
+                  resident set is judged instead. The exit status is 0 if every
+                  process fits, 1 if one does not, and 3 if the program failed
+                  or has memory that is not counted
   --container     run the program once more, without output, in a control group
                   with the container limit that the report recommends, and say
                   whether it held; needs root or a delegated group
   --sampling=BYTES
-                  how many bytes lie between two allocations whose call sites
-                  are recorded, on average; 512KiB if not given; 0: each
-                  allocation is; none: only the peak is measured
-  --cpu[=RATE]    where processor time goes, too: samples a second of each
-                  thread's own time, 100 if not given
+                  record the call site of one allocation for every so many
+                  bytes, on average (default: 512KiB). 0 records each
+                  allocation; none measures only the peak
+  --cpu[=RATE]    also show where processor time goes, from this many samples
+                  per second of each thread's processor time (default: 100)
   --cpu_only[=RATE]
-                  the same; of memory, only the peak
+                  do the same, and measure only the peak of memory
   --copies[=BYTES]
-                  who copies, too: how many bytes lie between two calls of
-                  memcpy and related functions that are recorded, on
-                  average; 4MiB if not given; 0: each is
-  --children=no   measure the program's own process alone; what it starts runs
-                  as it would
-  --stages=named  only stages that the program names (footprint_stage.h,
-                  footprint.py); else each outermost import of Python and each
-                  data or model file, from open to close, is a stage, too
+                  also show which code copies: record one call of memcpy and
+                  related functions for every so many bytes, on average
+                  (default: 4MiB); 0 records each call
+  --children=no   measure only the program's own process; its child processes
+                  run as they would without memprof
+  --stages=named  show only stages that the program names (footprint_stage.h,
+                  footprint.py). Without this, each outermost import of Python
+                  and each data or model file, from open to close, is also a
+                  stage
 
-What is written, besides the report:
-  --record=FILE   all that was measured, for --from and --compare
-  --json=FILE     the same, for other programs to read
-  --pprof=FILE    call stacks for pprof and flame-graph viewers, as in
+Files to write, besides the report:
+  --record=FILE   everything that was measured, for --from and --compare
+  --json=FILE     the report as JSON, for other programs
+  --pprof=FILE    call stacks for pprof and flame-graph viewers, for example
                   go tool pprof -sample_index=peak_space -http=: FILE
   --speedscope=FILE
                   call stacks for www.speedscope.app
-  --csv=FILE      places in the code for a spreadsheet
-  --html=FILE     a page: figures, timeline, flame graph; needs no network
-  --markdown=FILE the tables for a comment on a change or a job's summary
+  --csv=FILE      lines of code and their bytes, for a spreadsheet
+  --html=FILE     a page with figures, timeline and flame graph, which needs no
+                  network
+  --markdown=FILE the tables, for a comment on a change or a job's summary
   --proto=FILE    a MemoryProfile, which gates judge and print_profile shows
 
 How much the report says:
   --memory_threshold=1% | 64KiB
-                  call sites with less at the peak are put together
+                  sum up call sites that hold less than this at the peak
   --cpu_threshold=1%
-                  the same of processor time
+                  sum up call sites that take less processor time than this
   --left=FROM[,UNTIL]
-                  what was allocated from the start of the stage FROM to that
-                  of UNTIL and is still there at the end; without it, what
-                  each stage left that the program names
-  --live          while the program runs, too: on a terminal, about once a second,
-                  what it holds, the timeline and the lines that hold the most
-  --quiet         nothing, if the program ends by itself; the report of a program
-                  that a signal or _exit ended is shown
-  --reduced       in FILEs, too; 1 % of each where no threshold is given
+                  show memory that was allocated from the start of the stage
+                  FROM to the start of UNTIL and is still allocated at the end.
+                  Without this, show what each stage left that the program names
+  --live          also show the memory while the program runs: on a terminal,
+                  about once a second, the figures, the timeline and the lines
+                  that hold the most
+  --quiet         show no report if the program ends by itself; still show it if
+                  a signal or _exit ended the program
+  --reduced       apply the thresholds to the files, too; a threshold that is
+                  not given is 1 %
 
-A record, read again on any machine, with any of the options for output:
+A record can be read on any machine, with all options for output:
   memprof --from=FILE [--limit=BYTES] [--json=FILE] [--html=FILE] ...
   memprof [--html=FILE] [--markdown=FILE] --compare=BEFORE AFTER
---from also reads what a program that still runs has recorded so far: of each
-process, $FOOTPRINT_MEMPROF_FOLDER/PID.IMAGE.record as it sees it.
+--from can also read the record of a program that still runs. Each process has a
+file PID.IMAGE.record in the folder that its FOOTPRINT_MEMPROF_FOLDER names.
 
-The program keeps its input, output and exit status; the report goes to
-standard error, after the program has ended: without --live, nothing is written
-while it runs.
-Without --limit, memprof exits as the program did (128 + n after signal n).
-Exit 2: memprof could not run it.
+The program keeps its input, output and exit status. The report goes to standard
+error after the program has ended; without --live, nothing is written earlier.
+Without --limit, memprof exits as the program did (128 + n after signal n). Exit
+status 2 means that memprof could not run it.
 
-The peak is exact: the highest sum of live heap bytes, looked at in each
+The peak is exact: the highest sum of live heap bytes, checked at each
 allocation. memprof passes each call on to the program's own allocator, and a
-block counts by the size that this one gives it. Children are measured, too: by
-fork, exec, vfork and posix_spawn, unless they are given an environment without
-LD_PRELOAD (env -i): those the report names, if they lived for some 10 ms or
-had much memory.
-Cannot be measured: static programs, set-user-ID programs, sanitizer builds. To
-attach to a running process (--pid) is not possible: what it allocated before
+block counts with the size that this allocator gives it. Processes that the
+program starts by fork, exec, vfork or posix_spawn are measured, too. A process
+that gets an environment without LD_PRELOAD (env -i) is not measured; the report
+names it if it ran for some 10 ms or had much memory.
+memprof cannot measure static programs, set-user-ID programs and sanitizer
+builds. It cannot attach to a running process (--pid), whose earlier allocations
 would be unknown.
 )";
 

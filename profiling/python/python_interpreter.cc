@@ -26,9 +26,10 @@ struct Interpreter {
   uint64_t module_begin_address = 0;
   InterpreterLayout layout = {};
   PythonTypes types;
-  // Returns the state of the thread that has the interpreter's lock, or of this
-  // thread; the second returns that of this thread's first one, whether it has
-  // the lock or not.
+  // `current_thread_state` returns the state of the thread that has the
+  // interpreter's lock, or from 3.12 on this thread's current state.
+  // `own_thread_state` returns this thread's first state, whether or not the
+  // thread has the lock.
   void* (*current_thread_state)() = nullptr;
   void* (*own_thread_state)() = nullptr;
 };
@@ -44,7 +45,7 @@ __attribute__((constructor(102))) void WatchForks() {
   AddForkHandlers({&lock, LockCodes, UnlockCodes, UnlockCodes});
 }
 
-// InterleavePythonCalls calls it under the lock.
+// InterleavePythonCalls calls this function while the lock is held.
 uint32_t NumberCodeLocked(uintptr_t code) {
   lock.AssertHeld();
   return codes.FindNumber(code);

@@ -1,7 +1,7 @@
 // An agent's record of its process's Python interpreter: the version, and for
 // each function in call trees its name and line table. It is the file
-// "PID.IMAGE.python" beside the others, and exists only if the process is an
-// interpreter.
+// "PID.IMAGE.python" in the folder of the process's other records, and exists
+// only if the process is an interpreter.
 //
 //   const uint32_t count = file->code_count.load();
 //   for (uint32_t i = 0; i < count; ++i) {

@@ -19,7 +19,7 @@ constexpr char kIndent[] = "           ";
 
 struct Column {
   int64_t highest_bytes = 0;
-  uint32_t stage = 0;  // the last one
+  uint32_t stage = 0;  // the last stage in the column
 };
 
 // The part of a process's life that its timeline shows, in equal columns.
@@ -82,7 +82,8 @@ std::string Blocks(const std::vector<Column>& columns, int64_t peak_bytes) {
   return text;
 }
 
-// Returns a letter for each stage that is long enough to be visible.
+// Returns a line with the letter of each column's stage, and a line that says
+// which stage a letter is. Returns "" if no stage fills a column.
 std::string StageLines(const MeasuredImage& image,
                        const std::vector<Column>& columns) {
   if (image.stages_size() < 2) return "";

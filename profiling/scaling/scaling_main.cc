@@ -38,33 +38,35 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(scaling runs a program over a grid of its variables, under memprof, and
-tells by which law the memory of each of its stages grows.
+    R"(scaling runs a program for each point of a grid of its variables, under
+memprof, and fits the law by which the memory of each stage grows.
 
   scaling --grid='features=10,100,500 rows=1000,10000' [OPTIONS]
       PROGRAM --features={features} --rows={rows}
 
-Each combination of values is a run; {features} stands for its value, {{ and }}
-for braces. The report goes to standard output: shares and bytes of peak and
-volume by stage, and the laws.
+Each combination of values is a run. {features} stands for the value of features;
+{{ and }} stand for braces. The report goes to standard output: for each stage, its
+share and bytes of the peak and of the allocated volume, and its laws.
 
 Options, before PROGRAM:
-  --html=FILE     the report as a page
-  --json=FILE     the same, for other programs to read
-  --proto=FILE    the runs as one MemoryProfile, for --with
-  --name=NAME     of the program in the report; else its own
-  --with=FILE     shows the benchmarks of a MemoryProfile beside; NAME:FILE
-                  calls the program NAME. Again for each file.
-  --variables=A,B with --with and without a program: shows what was measured
-                  before, over these arguments
-  --beyond_memory runs cells, too, that would need more than this machine has
-  --help          this text
+  --html=FILE     write the report as a page
+  --json=FILE     write the report as JSON, for other programs
+  --proto=FILE    write the runs as one MemoryProfile, for --with
+  --name=NAME     the program's name in the report (default: its own name)
+  --with=FILE     also show the benchmarks of a MemoryProfile; NAME:FILE calls
+                  that program NAME; may be repeated
+  --variables=A,B with --with and without a program: show the measured benchmarks
+                  over these arguments
+  --beyond_memory also run points that would need more memory than this machine
+                  has
+  --help          print this text
 
-A run that fails is named, and the others go on. PYTHONHASHSEED=0 and one thread
-of BLAS and OpenMP are set where the environment does not say otherwise.
+If a run fails, the report names it and the other runs continue. scaling sets
+PYTHONHASHSEED=0 and one thread for BLAS and OpenMP, unless the environment has
+other values.
 
-Exit: 0; 1 a run failed or was left out; 2 the command line is wrong, or a file
-cannot be written; 130 interrupted.
+Exit status: 0 every point was run; 1 a run failed or was left out; 2 the command
+line is wrong, or a file cannot be written; 130 interrupted.
 )";
 
 struct ScalingOptions {

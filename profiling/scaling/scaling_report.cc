@@ -200,6 +200,7 @@ LineChart GrowthChart(const ScaledRuns& runs, ScaledFigure figure) {
     return FormatCount(static_cast<int64_t>(std::lround(value)));
   };
   chart.format_y = DecimalBytes;
+  // Shows the runs in which all variables but `x` have their fixed values.
   std::map<std::string, LineChart::Line> lines;
   for (const ScaledRun& run : runs.runs) {
     const StageBytes& bytes =

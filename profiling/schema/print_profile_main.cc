@@ -17,18 +17,19 @@ namespace footprint {
 namespace {
 
 constexpr char kHelp[] =
-    R"(Prints memory profiles, and the samples that lie beside them.
+    R"(Prints memory profiles, and the samples in the same folder.
 
   bazel build //profiling/google_benchmark:sample_benchmark_profile
   bazel run //profiling:print_profile -- bazel-bin/profiling/google_benchmark/sample_benchmark_profile.profile.binpb
 
 Flags
-  --format=text|json   text for people (the default), or a JSON object a file with
-                       the fields of profiling/schema/memory_profile.proto
-  --help               this text
+  --format=text|json   text for people, or one JSON object for each file with the
+                       fields of profiling/schema/memory_profile.proto (default:
+                       text)
+  --help               print this text
 
-Exit status: 0 every file was printed, 1 a file is missing, damaged or no profile,
-2 the command line is wrong.
+Exit status: 0 every file was printed; 1 a file is missing, damaged or not a
+profile; 2 the command line is wrong.
 )";
 
 constexpr int kDone = 0;

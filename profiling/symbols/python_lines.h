@@ -4,8 +4,7 @@
 //   int line = FindPythonLine(line_table, first_line, /*instruction=*/7);
 //
 // The format is that of CPython 3.11 to 3.14: a sequence of entries, each for
-// one to eight code units. Source: CPython, locations.md in its folder of
-// objects.
+// one to eight code units. Source: locations.md in CPython's folder Objects.
 //
 // Pure, thread-safe: the table is only read. Allocates nothing. Time: linear in
 // the table.

@@ -69,7 +69,7 @@ def pytest_addoption(parser):
     group.addoption("--no-memory-limits", action="store_true",
                     help="do not check limit_memory and limit_leaks")
     group.addoption("--memory-table", type=int, default=10, metavar="ROWS",
-                    help="rows of the table of measured tests; 0: none")
+                    help="number of rows in the table of measured tests; 0 prints no table")
 
 
 def pytest_configure(config):

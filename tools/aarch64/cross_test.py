@@ -306,10 +306,10 @@ def main():
     parser.add_argument("--sysroot", type=pathlib.Path, required=True)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path(".cache/aarch64"))
     parser.add_argument("--not_emulated", type=pathlib.Path)
-    parser.add_argument("--only", default="", help="tests whose label has this pattern")
+    parser.add_argument("--only", default="", help="run only tests whose label matches this pattern")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--list", action="store_true", help="say which tests, and run none")
-    parser.add_argument("--install", type=pathlib.Path, help="lay the programs out, and run none")
+    parser.add_argument("--list", action="store_true", help="print the tests, and run none")
+    parser.add_argument("--install", type=pathlib.Path, help="copy the programs to this folder, and run none")
     args = parser.parse_args()
     rules = parse_query(sys.stdin.read())
     not_emulated = read_not_emulated(args.not_emulated.read_text()) if args.not_emulated else []

@@ -152,7 +152,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--tree", type=pathlib.Path, default=pathlib.Path())
-    parser.add_argument("--copy", type=pathlib.Path, help="where the copy of the tree lies")
+    parser.add_argument("--copy", type=pathlib.Path, help="folder of the copy of the tree")
     parser.add_argument("--seconds", type=int, default=600)
     options = parser.parse_args()
     options.tree = options.tree.resolve()

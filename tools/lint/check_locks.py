@@ -132,7 +132,7 @@ def prepare_includes(root, work, protos):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tree", default=".")
-    parser.add_argument("--work", required=True, help="folder for what protoc writes")
+    parser.add_argument("--work", required=True, help="folder for the output of protoc")
     args = parser.parse_args()
     root = pathlib.Path(args.tree)
     texts, protos = _read_tree(root)

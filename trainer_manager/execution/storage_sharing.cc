@@ -31,7 +31,7 @@ StorageClass FindClass(TensorKind kind, const ExecutionPlan& plan) {
   }
 }
 
-// Lets tensors share storages where a step may write what it reads.
+// Lets tensors share a storage if a step may overwrite a tensor that it reads.
 class StorageSharing {
  public:
   explicit StorageSharing(ExecutionPlan* plan) : plan_(*plan) {}
@@ -91,6 +91,9 @@ class StorageSharing {
     return false;
   }
 
+  // Returns whether `written` may take the storage of `read`: `written` begins
+  // in this step, has a storage of the same size to itself, and nothing reads
+  // the old bytes later, unless the step leaves the same bytes.
   bool IsLegal(size_t s, const TensorUse& written, const TensorUse& read,
                bool same_bytes) const {
     const PlannedTensor& target = plan_.tensors[written.tensor];
@@ -159,8 +162,8 @@ class StorageSharing {
   ExecutionPlan& plan_;
 };
 
-// Places the storages of a class side by side, each for the whole life of its
-// memory.
+// Places the storages of a class one after the other. They never share memory,
+// since each is needed as long as the class.
 absl::Status PlaceSideBySide(StorageClass storage_class, int64_t alignment,
                              std::vector<Storage>* storages, int64_t* bytes) {
   *bytes = 0;

@@ -47,6 +47,8 @@ class Convolution2dLayer final : public Layer {
     }
     status = CheckSizes(signature);
     if (!status.ok()) return status;
+    // The backend computes one group at a time. With several groups, a gradient
+    // also needs room for the weight gradient of one group.
     const MathBackend& math = inputs.math;
     const Convolution part = PartOf(c);
     AddWorkspace(math.WorkspaceBytes(part, ConvolutionStep::kForward),

@@ -229,6 +229,8 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   LayerSignature signature;
   signature.output.shape = input;
   signature.output.shape.set_extent(input.rank() - 1, units_);
+  // The frozen weight and bias are declared as statistics, which no optimizer
+  // changes.
   signature.statistics = {
       {"weight", {{features, units_}}, Initializer::kUniformByFan},
       {"bias", {{units_}}, Initializer::kZeros}};
@@ -238,6 +240,8 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   signature.gradient.reads = {{Role::kInput}, {Role::kOutputDerivative}};
   signature.derivative.reads = {{Role::kRunningStatistic, 0},
                                 {Role::kOutputDerivative}};
+  // Each adapter has two trained weights. B begins with zeros, so the layer
+  // begins as without adapters.
   for (const LoraMatrices& matrices : matrices_) {
     const int index = static_cast<int>(signature.weights.size());
     signature.weights.push_back({LoraMatrixName(matrices, 'A'),
@@ -258,6 +262,7 @@ absl::StatusOr<LayerSignature> LoraLayer::Describe(
   signature.derivative_by_element = true;
   status = CheckSizes(signature);
   if (!status.ok()) return status;
+  // Declares the workspace of each step.
   const auto add = [&](Phase phase, StepUse* use) {
     AddWorkspace(WorkspaceBytes(inputs.math, rows, features, phase), &signature,
                  use);

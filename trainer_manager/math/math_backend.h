@@ -5,11 +5,11 @@
 //   math.Multiply({rows, columns, inner}, left, right, result, workspace);
 //
 // All matrices are dense, row by row. A backend keeps nothing and allocates
-// nothing: the caller plans a workspace of the size that the backend names. A
-// product for which that is 0 ignores the workspace that it is given. The
-// order of summation depends only on the sizes, so results repeat bit for bit.
-// A row of a product, or an image of a convolution, has the same bits whatever
-// the number of rows or images, so a batch may be calculated in slices.
+// nothing: the caller plans a workspace of the size that the backend names. If
+// that size is 0, the product ignores the workspace that it gets. The order of
+// summation depends only on the sizes, so results repeat bit for bit. A row of
+// a product, or an image of a convolution, has the same bits whatever the
+// number of rows or images, so a batch may be calculated in slices.
 // Thread-safe.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_MATH_MATH_BACKEND_H_
@@ -59,21 +59,23 @@ class MathBackend {
                         void* workspace) const = 0;
 
   // Returns the bytes of the workspace that the function of this step needs.
-  // The functions overwrite their last operand but the workspace. The extents
-  // of the output must be (extent + 2 * padding - kernel) / stride + 1, rounded
-  // down.
+  // Each of the three functions overwrites the operand before the workspace.
+  // The extents of the output must be (extent + 2 * padding - kernel) / stride
+  // + 1, rounded down.
   virtual int64_t WorkspaceBytes(const Convolution& convolution,
                                  ConvolutionStep step) const = 0;
-  // A null bias means no bias.
+  // Computes the output. A null bias means no bias.
   virtual void ConvolutionForward(const Convolution& convolution,
                                   const float* input, const float* weight,
                                   const float* bias, float* output,
                                   void* workspace) const = 0;
+  // Computes the gradient of the weights.
   virtual void ConvolutionGradient(const Convolution& convolution,
                                    const float* input,
                                    const float* output_derivative,
                                    float* weight_gradient,
                                    void* workspace) const = 0;
+  // Computes the derivative by the input.
   virtual void ConvolutionDerivative(const Convolution& convolution,
                                      const float* weight,
                                      const float* output_derivative,

@@ -5,8 +5,8 @@
 namespace footprint {
 namespace {
 
-// The output positions along one axis whose window covers the input at
-// `position + kernel offset`: those for which begin <= o < end.
+// The output positions along one axis, from `begin` to before `end`, at which
+// an offset of the kernel lies within the input and not in its padding.
 struct Positions {
   int64_t begin;
   int64_t end;

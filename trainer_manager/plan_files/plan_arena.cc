@@ -25,15 +25,18 @@
 #include "footprint/trainer_manager/planner/planner.h"
 
 ABSL_FLAG(std::string, method, "portfolio",
-          "naive, first_fit, greedy_by_size, hill_climb, exact or portfolio");
+          "how to plan: naive, first_fit, greedy_by_size, hill_climb, exact or "
+          "portfolio");
 ABSL_FLAG(int64_t, capacity, 0,
-          "stop at the first plan of at most so many bytes, and fail when none "
-          "is found; 0: look for the lowest");
-ABSL_FLAG(int64_t, alignment, 1, "of every offset, a power of two");
+          "stop at the first plan of at most this many bytes, and fail if none "
+          "is found; 0 looks for the lowest plan");
+ABSL_FLAG(int64_t, alignment, 1,
+          "alignment of every offset in bytes, a power of two");
 ABSL_FLAG(int64_t, node_limit, 1'000'000,
-          "decisions of the exact search, about a second for a million");
+          "maximum number of decisions of the exact search; a million take "
+          "about a second");
 ABSL_FLAG(absl::Duration, time_limit, absl::InfiniteDuration(),
-          "then the best plan so far is the answer");
+          "stop the search after this time, and print the best plan so far");
 ABSL_FLAG(std::string, output, "",
           "write the plan to this CSV file (one input only)");
 ABSL_FLAG(std::string, picture, "",
@@ -48,21 +51,22 @@ using footprint::PlanOptions;
 using footprint::TensorRequest;
 
 constexpr char kUsage[] =
-    "places tensors in one arena by their lifespans.\n\n"
+    "Places tensors in one arena by their lifespans.\n\n"
     "  plan_arena [flags] FILE.csv|FOLDER ...\n\n"
     "A folder stands for the *.csv files in it. A file has the columns "
     "id,lower,upper,size and may have alignment: a "
     "tensor\nneeds `size` bytes from step `lower` until just before step "
     "`upper`.\n\n"
     "  id,lower,upper,size\n  activation,0,4,1024\n  gradient,3,6,512\n\n"
-    "Printed for each file: the arena's height, the lower bound that no plan "
-    "can\nbeat, their ratio (1 is a proof that the plan is minimal), the "
-    "method that\nfound it, the processor time, and the step with the tensors "
-    "that prove the\nbound.\n\n"
+    "plan_arena prints for each file: the arena's height, the lower bound that "
+    "no plan\ncan beat, their ratio (1 proves that the plan is minimal), the "
+    "method that found\nthe plan, the number of decisions, the processor time, "
+    "and the step whose live\ntensors prove the bound.\n\n"
     "  plan_arena --picture=plan.html --output=plan.csv network.csv\n"
     "  plan_arena --capacity=1048576 folder\n\n"
-    "Exit status: 0 planned, 1 nothing fits the capacity, 2 bad input or "
-    "lost results.";
+    "Exit status: 0 every file is planned; 1 no plan was found within "
+    "--capacity;\n2 the command line or an input is wrong, or results could "
+    "not be written.";
 
 // The worse status is the larger number.
 enum ExitStatus { kPlanned = 0, kDoesNotFit = 1, kBadInput = 2 };

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 constexpr int64_t kDecisionsBetweenClocks = 256;
+// A decision counts as one node, and as one more for each 256 sections of its
+// part, since its time grows with them.
 constexpr int32_t kCellsOfANode = 256;
 
 // Sorts the items into buckets by key(item). Bucket k is in `sorted` from
@@ -130,10 +132,10 @@ void ExactSearch::CutFramesAfter(int32_t frame) {
   branches_.resize(frames_.back().branches_end);
 }
 
-// Returns to the youngest frame that has a branch left, in the state before its
-// branches. A frame without one rules out its part, and with it the current
-// branch of the decision that made the part. Decisions made since then for
-// other parts do not matter.
+// Backtracks to the most recent frame that has a branch left, and restores the
+// state before its branches. A frame that has none left rules out its part, and
+// with it the current branch of the decision that made the part. Decisions made
+// since then for other parts do not matter.
 bool ExactSearch::Backtrack() {
   while (true) {
     const Frame& frame = frames_.back();
@@ -239,7 +241,8 @@ void ExactSearch::Undo(size_t trail_size) {
   }
 }
 
-// Finds the first valley of the part [begin, end) from `*section` on.
+// Finds the first valley of the part [begin, end) from `*section` on, and moves
+// `*section` to its end. Returns false if there is no further valley.
 bool ExactSearch::NextValley(int32_t begin, int32_t end, int32_t* section,
                              Valley* valley) const {
   while (*section < end) {

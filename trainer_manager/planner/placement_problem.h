@@ -36,7 +36,7 @@ struct PlacementProblem {
   }
 };
 
-// The requests must have passed CheckRequests.
+// Returns the problem. The requests must have passed CheckRequests.
 PlacementProblem MakePlacementProblem(absl::Span<const TensorRequest> requests);
 
 // Returns the first section in which the items need most bytes.

@@ -1,10 +1,11 @@
-// Writes what LoRA saves in the memory of a training: bytes as planned, without
+// Prints how much memory LoRA saves in a training: the planned bytes without
 // and with adapters.
 //
 //   lora_memory --words=119547 --layers=24 --width=1024 --positions=512
 //
-// A transformer in BERT's form that predicts words, trained with Adam; adapters
-// of rank 8 on queries and values. Plans only: needs no memory of a training.
+// The network is a transformer like BERT that classifies each position, trained
+// with Adam. The adapters change queries and values. The program only plans,
+// and does not allocate the memory of a training.
 
 #include <cstdint>
 #include <iostream>
@@ -28,13 +29,15 @@
 #include "footprint/trainer_manager/networks/network.h"
 #include "footprint/trainer_manager/runtime/plan_execution.h"
 
-ABSL_FLAG(int64_t, words, 119547, "rows of the table of words");
-ABSL_FLAG(int64_t, layers, 24, "transformer layers");
-ABSL_FLAG(int64_t, width, 1024, "of a position; four times as much in between");
-ABSL_FLAG(int64_t, positions, 512, "of a sequence");
-ABSL_FLAG(int64_t, batch, 1, "sequences");
-ABSL_FLAG(int64_t, classes, 2, "that a position is classified into");
-ABSL_FLAG(int64_t, rank, 8, "of the adapters");
+ABSL_FLAG(int64_t, words, 119547, "number of words in the vocabulary");
+ABSL_FLAG(int64_t, layers, 24, "number of transformer layers");
+ABSL_FLAG(int64_t, width, 1024,
+          "features of a position; a feed-forward block has four times as many "
+          "between its two products");
+ABSL_FLAG(int64_t, positions, 512, "number of positions in a sequence");
+ABSL_FLAG(int64_t, batch, 1, "number of sequences in a batch");
+ABSL_FLAG(int64_t, classes, 2, "number of classes for each position");
+ABSL_FLAG(int64_t, rank, 8, "rank of the adapters");
 
 namespace footprint {
 namespace {

@@ -33,20 +33,24 @@
 
 ABSL_FLAG(std::string, network, "vgg16",
           "digits (784-512-512-10), lenet5, vgg16, resnet18 or transformer");
-ABSL_FLAG(int64_t, batch, 32, "elements of a batch");
-ABSL_FLAG(bool, recompute, true, "whether cheap outputs are calculated again");
-ABSL_FLAG(int64_t, budget_bytes, 0, "what is planned at most; 0: no limit");
+ABSL_FLAG(int64_t, batch, 32, "number of elements in a batch");
+ABSL_FLAG(bool, recompute, true,
+          "drop cheap outputs and compute them again in the backward pass");
+ABSL_FLAG(int64_t, budget_bytes, 0,
+          "maximum of the planned bytes; 0 means no limit");
 ABSL_FLAG(bool, micro_batches, false,
-          "whether a budget may be reached by micro-batches");
+          "let the plan split batches into micro-batches to meet the budget");
 ABSL_FLAG(bool, atomic, false,
-          "whether no weight changes before all gradients are known");
+          "change no weight before all gradients are known");
 ABSL_FLAG(std::string, swap_folder, "",
-          "where a budget may be reached by a file; empty: nowhere");
-ABSL_FLAG(int, steps, 1, "for each line read");
-ABSL_FLAG(int, threads, 1, "for products and convolutions");
+          "let the plan swap outputs to a file in this folder to meet the "
+          "budget; empty forbids it");
+ABSL_FLAG(int, steps, 1, "number of steps to train for each line read");
+ABSL_FLAG(int, threads, 1, "number of threads for products and convolutions");
 ABSL_FLAG(std::string, time, "process",
-          "processor time of the process or of the calling thread (thread), "
-          "which is the busiest, or the time that passes (wall)");
+          "which time to print: process (processor time of the process), "
+          "thread (processor time of the calling thread, which is the busiest) "
+          "or wall (the time that passes)");
 
 namespace footprint {
 namespace {

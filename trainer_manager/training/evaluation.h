@@ -4,14 +4,14 @@
 //                                                   held_out);
 //   absl::StatusOr<footprint::Metrics> metrics = evaluation->Run();
 //
-// A batch of a data set in memory is lent, not copied, unless it is a short
-// last one. Between two runs only the memory of the outputs and of the plan is
-// held.
+// A batch of a data set in memory is used in place, not copied, unless it is a
+// short last batch. Between two runs only the memory of the outputs and of the
+// plan is held.
 //
 // Shares the parameters; refers to the data set's memory. Thread-compatible;
 // the parameters must not be trained during a run. Memory: that of the outputs
 // and the plan, and in a run the arena of an inference, and a batch if it
-// cannot be lent.
+// cannot be used in place.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_EVALUATION_H_
@@ -56,8 +56,8 @@ class Evaluation {
  public:
   // InvalidArgument if the network has no loss, or if BatchLoader::Create
   // refuses the data set. Otherwise the errors of PlanExecution and
-  // Manager::Create. The batch size is the network's. Of the options only the
-  // alignment is used.
+  // Manager::Create. The batch size is the network's. Only the alignment of the
+  // options is used.
   static absl::StatusOr<Evaluation> Create(
       const Network& network, const MemoryOptions& options,
       std::shared_ptr<Parameters> parameters, const DataSet& data);

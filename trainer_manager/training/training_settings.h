@@ -1,14 +1,13 @@
-// Describes the settings on which the bits of a training depend, other than its
-// data and what its file holds. They are notes of that file, so that a training
-// resumed with other settings is detected.
+// Describes the settings on which the bits of a training depend, in addition to
+// its data and its state file. They are saved as notes in the state file, so
+// that resuming with other settings is detected.
 //
 //   const footprint::TrainingNotes settings =
 //       footprint::DescribeSettings(plan, manager_options, loader_options);
 //   ...
 //   absl::Status status = footprint::CheckSameSettings(notes, settings);
 //
-// Functions, thread-safe. Memory: the texts, of some 50 bytes a
-// layer.
+// Pure functions, thread-safe. Memory: the texts, some 50 bytes for each layer.
 
 #ifndef FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
 #define FOOTPRINT_TRAINER_MANAGER_TRAINING_TRAINING_SETTINGS_H_
@@ -21,10 +20,10 @@
 
 namespace footprint {
 
-// Returns the rows of a batch, their order, the optimizer with its numbers, the
-// groups of parameters, the limits of gradients, and each layer's type and
-// inputs. Hyperparameters that a layer's type does not tell, such as the rate
-// of a dropout, are not included.
+// Returns notes on the rows of a batch, their order, the optimizer with its
+// numbers, the groups of parameters, the limits of gradients, and each layer's
+// type and inputs. Hyperparameters that a layer's type does not tell, such as
+// the rate of a dropout, are not included.
 TrainingNotes DescribeSettings(const ExecutionPlan& plan,
                                const ManagerOptions& manager,
                                const LoaderOptions& loader);

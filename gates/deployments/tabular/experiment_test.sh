@@ -143,7 +143,7 @@ expect 0 "" "$MAKE_TABLE" --from_csv=one_gap.csv --header=yes \
 # Flags without effect and outputs that would overwrite the input are refused.
 expect 1 "\"extra\" is not a flag" "$MAKE_TABLE" extra --output=none.csv
 for flag in features rows seed; do
-  expect 1 "--$flag is about a table that is generated" \
+  expect 1 "--$flag is for a generated table" \
     "$MAKE_TABLE" --from_csv=data.csv --$flag=3 --output=none.csv
 done
 [[ ! -e none.csv ]] || fail "make_table wrote before it refused"

@@ -5,12 +5,12 @@
 //   absl::StatusOr<Model> loaded = LoadModel("prices.model",
 //                                            "linear_regression");
 //
-// The file is of the safetensors format: one tensor "parameters", F64, and
-// three entries of metadata, "estimator", "feature_count" and "fingerprint",
-// the fingerprint of the other two and of the parameters, in hexadecimal.
+// The file has the safetensors format: one tensor "parameters" (F64) and three
+// entries of metadata, "estimator", "feature_count" and "fingerprint". The last
+// is a hash of the other two and of the parameters, in hexadecimal.
 //
-// Thread-safe, without state. Memory: saving needs AtomicFile's buffer, loading
-// the parameters. Time: linear.
+// Thread-safe, without state. Memory: saving needs AtomicFile's buffer; loading
+// needs the parameters. Time: linear.
 
 #ifndef FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_
 #define FOOTPRINT_GATES_DEPLOYMENTS_TABULAR_ESTIMATORS_MODEL_FILE_H_

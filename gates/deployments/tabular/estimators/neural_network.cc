@@ -164,7 +164,7 @@ int64_t NeuralNetwork::FitBytes(size_t feature_count) const {
 }
 
 absl::StatusOr<Model> NeuralNetwork::Fit(const Table& table) const {
-  // table.feature_count() == 0) {| Checks the table and the options.
+  // Checks the table and the options.
   if (table.row_count() == 0 || table.feature_count() == 0) {
     return absl::InvalidArgumentError(
         "a table without rows or features teaches nothing");

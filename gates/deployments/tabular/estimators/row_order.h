@@ -7,10 +7,10 @@
 //   }
 //
 // It steps through the rows by a random length that is coprime to the number of
-// rows. A true shuffle would need an index of 4 to 8 bytes a row, a tenth of a
-// narrow table. Rows that are near in the order are far apart in the table, but
-// at equal distances; a table that repeats itself at such distances needs a
-// true shuffle.
+// rows. A true shuffle would need an index of 4 to 8 bytes for each row, which
+// is a tenth of a narrow table's size. Rows that are near in the order are far
+// apart in the table, but at equal distances; a table that repeats itself at
+// such distances needs a true shuffle.
 //
 // A value type without a reference to a table. Thread-compatible. Allocates
 // nothing. Time: constant for each row.
@@ -39,6 +39,7 @@ class RowOrder {
     } while (std::gcd(step_, row_count) != 1);
   }
 
+  // Returns the next row. Call it once for each row.
   size_t Next() {
     const size_t row = row_;
     row_ =
@@ -59,6 +60,7 @@ class RowStream {
   RowStream(size_t row_count, uint64_t seed)
       : row_count_(row_count), seed_(seed) {}
 
+  // Returns the next row.
   size_t Next() {
     if (left_ == 0) {
       order_.emplace(row_count_, seed_++);

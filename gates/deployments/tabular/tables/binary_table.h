@@ -10,8 +10,8 @@
 //   absl::StatusOr<Table> mapped = MapBinaryTable("prices.table");
 //   absl::StatusOr<Table> read = ReadBinaryTable("prices.table");
 //
-// The file is of the safetensors format: one tensor "table", F64 [rows,
-// columns], the target's column last.
+// The file has the safetensors format: one tensor "table", F64 [rows, columns],
+// with the target's column last.
 //
 // A mapped table takes no heap: its pages are read when they are touched, and
 // the kernel may drop them. The file must not be changed while it is mapped. A

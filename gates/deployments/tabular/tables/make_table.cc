@@ -24,16 +24,16 @@
 #include "footprint/gates/deployments/tabular/tables/linear_data.h"
 
 ABSL_FLAG(std::string, output, "", "file to write");
-ABSL_FLAG(std::string, format, "csv", "of the output: csv or binary");
+ABSL_FLAG(std::string, format, "csv", "format of the output: csv or binary");
 ABSL_FLAG(absl::optional<int64_t>, features, absl::nullopt,
-          "count of features to generate; 10 unless given");
+          "number of features to generate; default: 10");
 ABSL_FLAG(absl::optional<int64_t>, rows, absl::nullopt,
-          "count of rows to generate; 1000 unless given");
+          "number of rows to generate; default: 1000");
 ABSL_FLAG(absl::optional<uint64_t>, seed, absl::nullopt,
-          "of what is generated; 1 unless given");
+          "seed of the generated values; default: 1");
 ABSL_FLAG(std::string, from_csv, "",
-          "convert this CSV file instead of generating; --target, --ignore, "
-          "--header and --delimiter tell about it");
+          "convert this CSV file instead of generating a table; --target, "
+          "--ignore, --header and --delimiter describe the file");
 
 namespace footprint {
 namespace tabular {
@@ -72,8 +72,8 @@ absl::Status RefuseGeneratorFlags() {
   if (given == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("--", given,
-                   " is about a table that is generated, and --from_csv "
-                   "converts one; leave it out"));
+                   " is for a generated table, and --from_csv converts one; "
+                   "leave it out"));
 }
 
 absl::Status Convert(const std::string& output, bool is_binary) {
@@ -151,7 +151,7 @@ absl::Status MakeTable() {
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage(
-      "writes a table for the tabular experiment.\n"
+      "Writes a table for the tabular experiment.\n"
       "  make_table --features=10 --rows=1000 --output=data.csv\n"
       "  make_table --from_csv=data.csv --format=binary --output=data.table");
   absl::FlagsUsageConfig usage;
