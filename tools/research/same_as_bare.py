@@ -28,9 +28,9 @@ import sys
 import tempfile
 
 LIMIT_S = 180
-# The shell's status of a program that a signal ended.
-CRASHES = {128 + number for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS,
-                                       signal.SIGILL, signal.SIGFPE)}
+# A shell says 128 + N of a program that signal N ended, and its parent sees -N.
+CRASHES = {status for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL,
+                                 signal.SIGFPE) for status in (-number, 128 + number)}
 Result = collections.namedtuple("Result", ["status", "output", "errors"])
 Case = collections.namedtuple("Case", ["needs", "command"])
 
@@ -93,13 +93,16 @@ def run(command, folder, environment):
         child.wait()
         output.seek(0)
         errors.seek(0)
-        if status is not None and status < 0:
-            status = 128 - status
         return Result(status, output.read(), errors.read())
 
 
 def verdict(first, second, measured):
-    """Returns the word for a case, and whether it is as it should be."""
+    """Returns the word for a case, and whether it is as it should be.
+
+    memprof ends with 128 + N, as its help says, where the program ended by signal N.
+    """
+    if first.status is not None and first.status < 0 and measured.status == 128 - first.status:
+        measured = measured._replace(status=first.status)
     if measured.status is None and first.status is not None:
         return "HANGS", False
     if measured.status != first.status:
@@ -120,7 +123,8 @@ class Runner:
     """Runs cases in one folder, which is made anew for each run."""
 
     def __init__(self, sources, memprof):
-        self._top = tempfile.mkdtemp(prefix="same_as_bare.")
+        # Not in /tmp, which some situations hide.
+        self._top = tempfile.mkdtemp(prefix="same_as_bare.", dir="/var/tmp")
         os.chmod(self._top, 0o755)
         self._template = os.path.join(self._top, "template")
         self._folder = os.path.join(self._top, "run")
@@ -178,9 +182,10 @@ def main():
     print("| command | under memprof | processes | highest heap, KiB |\n|---|---|---|---|")
     for case in cases:
         absent = missing(case)
+        shown = case.command.replace("\n", "; ").replace("|", "\\|")
         if absent:
             counts["skipped"] += 1
-            print("| `%s` | skipped: no %s | | |" % (case.command, ", ".join(absent)), flush=True)
+            print("| `%s` | skipped: no %s | | |" % (shown, ", ".join(absent)), flush=True)
             continue
         first, second = runner.alone(case), runner.alone(case)
         measured, processes, peak = runner.measured(case)
@@ -188,7 +193,7 @@ def main():
         counts["of them " + word.partition(":")[0]] += 1
         counts["run"] += 1
         counts["not as alone"] += not is_good
-        print("| `%s` | %s | %d | %d |" % (case.command, word, processes, peak // 1024),
+        print("| `%s` | %s | %d | %d |" % (shown, word, processes, peak // 1024),
               flush=True)
         if not is_good:
             show_difference(first, measured)

@@ -63,13 +63,18 @@ class VerdictTest(unittest.TestCase):
         for stand_in, word in [('"$@"; echo more', "DIFFERS: output"),
                                ('echo before >&2; "$@"', "DIFFERS: errors"),
                                ('"$@"; exit 4', "DIFFERS: status 4, alone 0"),
-                               ('"$@"; kill -SEGV $$', "CRASHES: status 139, alone 0"),
+                               ('"$@"; kill -SEGV $$', "CRASHES: status -11, alone 0"),
                                ('echo memprof: no >&2; exit 2', "refused: memprof: no"),
                                ('"$@"; sleep 60', "HANGS")]:
             text, status = self._runs(stand_in, "sh: $M sh -c 'echo words; echo errors >&2'")
             self.assertIn("| %s | 0 |" % word, text)
             self.assertIn("not as alone 1", text)
             self.assertEqual(status, 1)
+
+    def test_the_status_of_a_signal_may_be_the_shells(self):
+        text, status = self._runs('"$@"', "sh: exec $M sh -c 'kill -TERM $$'")
+        self.assertIn("| same | 0 |", text)
+        self.assertEqual(status, 0)
 
     def test_of_what_does_not_repeat_the_status_counts(self):
         text, status = self._runs('"$@"; echo more', "sh: $M date +%N")
