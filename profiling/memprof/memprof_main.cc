@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
@@ -210,6 +211,19 @@ absl::StatusOr<AgentRunEnd> RunProgram(const MemprofOptions& options) {
   return RunWithAgent(run);
 }
 
+// Why no process has a record.
+absl::Status NothingRecorded(const AgentRunEnd& end) {
+  if (!end.removed_folder.empty()) {
+    return absl::InternalError(absl::StrCat(
+        "the program removed ", end.removed_folder,
+        ", where its records were; set TMPDIR to a folder that it leaves "
+        "alone"));
+  }
+  return absl::InternalError(
+      "the agent wrote nothing: the program may have ended before main, or "
+      "its loader refused the agent (see above)");
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -231,9 +245,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
       run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.
   if (run.images().empty() && run.signal_number() == 0) {
-    const absl::Status unmeasured = absl::InternalError(
-        "the agent wrote nothing: the program may have ended before main, or "
-        "its loader refused the agent (see above)");
+    const absl::Status unmeasured = NothingRecorded(*end);
     // A failure of the program is told as what it is; its success would be
     // taken for a measured one.
     if (program_status == 0 || options.limit_bytes.has_value()) {

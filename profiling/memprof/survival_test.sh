@@ -96,6 +96,30 @@ else
   skip "chroot needs root"
 fi
 
+# A /tmp that cannot be used is no reason to refuse where TMPDIR names no other: full,
+# not to be written, or without programs.
+if ((EUID == 0)) && unshare -m mount -t tmpfs none /tmp 2>/dev/null; then
+  for options in ro size=16k noexec; do
+    (unset TMPDIR && unshare -m bash -c "mount -t tmpfs -o $options none /tmp && exec \"\$@\"" bash \
+      "$memprof" --json="$scratch/run.json" "$program" hold=5 >/dev/null 2>"$scratch/error") ||
+      fail "/tmp with $options: $(cat "$scratch/error")"
+    measured="hold=5 where /tmp is $options"
+    check "len(processes) == 1 and first['peak_live_bytes'] - $base == 5 * 10248"
+    rm -f "$scratch/run.json"
+  done
+else
+  skip "no mount here: /tmp is as it is"
+fi
+
+# A program that empties the folder for temporary files ends as it does, and the loss
+# has its reason.
+mkdir "$scratch/emptied"
+for status in 7 0; do
+  (export TMPDIR=$scratch/emptied && expect $((status > 0 ? status : 2)) "set TMPDIR to a folder that it leaves alone" \
+    sh -c "rm -rf '$scratch'/emptied/*; exit $status"
+  ((failures == 0))) || failures=$((failures + 1))
+done
+
 # Limits of the system.
 for what in AS NPROC; do survives limit=$what; done
 check "first['peak_live_bytes'] - $base == 20 * 10248"
