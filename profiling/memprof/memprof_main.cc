@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -224,6 +225,13 @@ absl::Status NothingRecorded(const AgentRunEnd& end) {
       "its loader refused the agent (see above)");
 }
 
+// Ends this process as an interrupt ended the program: the shell that runs both
+// ends its loop only if what it waits for ended so.
+void EndByInterrupt() {
+  std::signal(SIGINT, SIG_DFL);
+  raise(SIGINT);
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -257,6 +265,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;
   if (options.limit_bytes.has_value()) return Judge(run, *options.limit_bytes);
+  if (run.signal_number() == SIGINT) EndByInterrupt();
   return program_status;
 }
 

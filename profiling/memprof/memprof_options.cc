@@ -87,7 +87,8 @@ process, $FOOTPRINT_MEMPROF_FOLDER/PID.IMAGE.record as it sees it.
 The program keeps its input, output and exit status; the report goes to
 standard error, after the program has ended: without --live, nothing is written
 while it runs.
-Without --limit, memprof exits as the program did (128 + n after signal n).
+Without --limit, memprof exits as the program did (128 + n after signal n, and
+by an interrupt after an interrupt).
 Exit 2: memprof could not run it.
 
 The peak is exact: the highest sum of live heap bytes, looked at in each

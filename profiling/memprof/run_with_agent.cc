@@ -69,23 +69,24 @@ sigset_t PassedSignals() {
   return signals;
 }
 
-// While it lives, signals go to the program: but for those that this process
-// ignores, as under nohup, and the program with it. They wait until the program
-// is there to get them. An end of it is kept for wait4, whatever was inherited.
+// While it lives, signals go to the program: also those that this process was
+// to ignore, as a shell's background job does, since the program may handle
+// them. They wait until the program is there to get them. An end of it is kept
+// for wait4, whatever was inherited.
 class SignalsForProgram {
  public:
   SignalsForProgram() {
     const sigset_t passed = PassedSignals();
     sigprocmask(SIG_BLOCK, &passed, &mask_before_);
     child_before_ = std::signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&ignored_before_);
     for (int number : kPassedSignals) {
-      struct sigaction before;
-      sigaction(number, nullptr, &before);
-      if (before.sa_handler == SIG_IGN) continue;
       struct sigaction action = {};
       action.sa_sigaction = PassOn;
       action.sa_flags = SA_SIGINFO;
-      sigaction(number, &action, nullptr);
+      struct sigaction before;
+      sigaction(number, &action, &before);
+      if (before.sa_handler == SIG_IGN) sigaddset(&ignored_before_, number);
     }
   }
   ~SignalsForProgram() {
@@ -97,6 +98,11 @@ class SignalsForProgram {
 
   // Runs in the program's process. exec resets handled signals to defaults.
   void RestoreInProgram() const {
+    for (int number : kPassedSignals) {
+      if (sigismember(&ignored_before_, number) == 1) {
+        std::signal(number, SIG_IGN);
+      }
+    }
     std::signal(SIGCHLD, child_before_);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
@@ -108,6 +114,7 @@ class SignalsForProgram {
 
  private:
   sigset_t mask_before_;
+  sigset_t ignored_before_;
   void (*child_before_)(int);
 };
 

@@ -152,6 +152,34 @@ for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
   check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10248 and adds_up"
 done
 
+# A program that handles what was ignored when it began, as an interrupt is in a
+# background job of a shell, gets it.
+(
+  trap '' INT
+  "$memprof" /usr/bin/python3 -c 'import signal, sys, time
+assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+signal.signal(signal.SIGINT, lambda *_: sys.exit(5))
+open(sys.argv[1], "w").close()
+time.sleep(50)' "$scratch/handles" >/dev/null 2>"$scratch/error" &
+  until [[ -f $scratch/handles ]]; do sleep 0.05; done
+  kill -INT $!
+  wait $!
+  (($? == 5)) || fail "an interrupt that was ignored does not reach the program: $(cat "$scratch/error")"
+  ((failures == 0))
+) || failures=$((failures + 1))
+
+# After an interrupt of the program, a shell's loop around memprof ends with it.
+python3 - "$memprof" <<'PYTHON' || fail "an interrupt does not end the loop of a shell"
+import os, signal, subprocess, sys, time
+loop = subprocess.Popen(["bash", "-c", 'for i in 1 2 3; do "$0" sh -c "sleep 5; true"; done; echo end', *sys.argv[1:]],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(1)
+os.killpg(loop.pid, signal.SIGINT)
+output, error = loop.communicate(timeout=60)
+sys.exit(not (loop.returncode == -signal.SIGINT and output == "" and "killed by signal 2" in error))
+PYTHON
+
 # The program finds open what it would alone, also where standard ones are closed.
 for closing in '' '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
   eval "'$program' descriptors='$scratch/alone' $closing"
