@@ -2,10 +2,13 @@
 //
 //   memprof [OPTIONS] PROGRAM ARGUMENT...
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -159,9 +162,42 @@ class NamingNotice {
   const bool is_shown_;
 };
 
+// Names are found in debug information, for which elfutils takes up to 128 KiB
+// of the stack in one call.
+constexpr size_t kNamingStackBytes = size_t{8} << 20;
+
+// Runs `work` in a thread with room, or in this one where none can be made.
+void RunOnLargeStack(const std::function<void()>& work) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kNamingStackBytes);
+  const auto run = [](void* pointer) -> void* {
+    (*static_cast<const std::function<void()>*>(pointer))();
+    return nullptr;
+  };
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, run,
+                                   const_cast<std::function<void()>*>(&work));
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    work();
+    return;
+  }
+  pthread_join(thread, nullptr);
+}
+
 MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
   const NamingNotice notice;
-  return Reduced(MakeMeasuredRun(options.run, end), options);
+  MeasuredRun named;
+  const auto find_names = [&] { named = MakeMeasuredRun(options.run, end); };
+  rlimit stack = {};
+  getrlimit(RLIMIT_STACK, &stack);
+  if (stack.rlim_cur < kNamingStackBytes) {
+    RunOnLargeStack(find_names);
+  } else {
+    find_names();
+  }
+  return Reduced(std::move(named), options);
 }
 
 // Returns whether the program ended by a signal or by _exit, so that its own

@@ -145,6 +145,10 @@ for files in 5 8 16; do
     fail "$files files: $(cat "$scratch/error")"
 done
 
+# Names are found with little room for stacks, too: all of them.
+(ulimit -s 128 && measure --sampling=0 "$program" hold=3) || fail "a small stack: $(cat "$scratch/error")"
+check "any(site['at_peak_bytes'] == 3 * 10248 for site in first['sites'])"
+
 # Each signal that ends a program.
 for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
   (ulimit -c 0 && measure --sampling=0 "$program" hold=50 die=$signal)
