@@ -28,6 +28,8 @@ import sys
 import tempfile
 
 LIMIT_S = 180
+# Not /tmp, which some situations hide.
+PARENT_FOLDER = "/var/tmp"
 # A shell says 128 + N of a program that signal N ended, and its parent sees -N.
 CRASHES = {status for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL,
                                  signal.SIGFPE) for status in (-number, 128 + number)}
@@ -123,8 +125,7 @@ class Runner:
     """Runs cases in one folder, which is made anew for each run."""
 
     def __init__(self, sources, memprof):
-        # Not in /tmp, which some situations hide.
-        self._top = tempfile.mkdtemp(prefix="same_as_bare.", dir="/var/tmp")
+        self._top = tempfile.mkdtemp(prefix="same_as_bare.", dir=PARENT_FOLDER)
         os.chmod(self._top, 0o755)
         self._template = os.path.join(self._top, "template")
         self._folder = os.path.join(self._top, "run")

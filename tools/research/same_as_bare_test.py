@@ -48,6 +48,7 @@ class VerdictTest(unittest.TestCase):
             output = io.StringIO()
             with mock.patch("sys.argv", ["", folder, "list.txt", memprof]), \
                  mock.patch.object(same_as_bare, "LIMIT_S", 3), \
+                 mock.patch.object(same_as_bare, "PARENT_FOLDER", folder), \
                  contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()), \
                  self.assertRaises(SystemExit) as end:
                 same_as_bare.main()
