@@ -2,9 +2,13 @@
 //
 //   memprof [OPTIONS] PROGRAM ARGUMENT...
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/base/files/program_flags.h"
 #include "footprint/base/files/standard_output.h"
@@ -157,9 +162,42 @@ class NamingNotice {
   const bool is_shown_;
 };
 
+// Names are found in debug information, for which elfutils takes up to 128 KiB
+// of the stack in one call.
+constexpr size_t kNamingStackBytes = size_t{8} << 20;
+
+// Runs `work` in a thread with room, or in this one where none can be made.
+void RunOnLargeStack(const std::function<void()>& work) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kNamingStackBytes);
+  const auto run = [](void* pointer) -> void* {
+    (*static_cast<const std::function<void()>*>(pointer))();
+    return nullptr;
+  };
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, run,
+                                   const_cast<std::function<void()>*>(&work));
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    work();
+    return;
+  }
+  pthread_join(thread, nullptr);
+}
+
 MeasuredRun NamedRun(const MemprofOptions& options, const AgentRunEnd& end) {
   const NamingNotice notice;
-  return Reduced(MakeMeasuredRun(options.run, end), options);
+  MeasuredRun named;
+  const auto find_names = [&] { named = MakeMeasuredRun(options.run, end); };
+  rlimit stack = {};
+  getrlimit(RLIMIT_STACK, &stack);
+  if (stack.rlim_cur < kNamingStackBytes) {
+    RunOnLargeStack(find_names);
+  } else {
+    find_names();
+  }
+  return Reduced(std::move(named), options);
 }
 
 // Returns whether the program ended by a signal or by _exit, so that its own
@@ -210,6 +248,26 @@ absl::StatusOr<AgentRunEnd> RunProgram(const MemprofOptions& options) {
   return RunWithAgent(run);
 }
 
+// Why no process has a record.
+absl::Status NothingRecorded(const AgentRunEnd& end) {
+  if (!end.removed_folder.empty()) {
+    return absl::InternalError(absl::StrCat(
+        "the program removed ", end.removed_folder,
+        ", where its records were; set TMPDIR to a folder that it leaves "
+        "alone"));
+  }
+  return absl::InternalError(
+      "the agent wrote nothing: the program may have ended before main, or "
+      "its loader refused the agent (see above)");
+}
+
+// Ends this process as an interrupt ended the program: the shell that runs both
+// ends its loop only if what it waits for ended so.
+void EndByInterrupt() {
+  std::signal(SIGINT, SIG_DFL);
+  raise(SIGINT);
+}
+
 absl::StatusOr<int> ReportRun(MemprofOptions options) {
   absl::StatusOr<std::string> program =
       FindMeasurableProgram(options.run.arguments[0]);
@@ -231,9 +289,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
       run.signal_number() != 0 ? 128 + run.signal_number() : run.exit_status();
   // A signal may come before the agent begins.
   if (run.images().empty() && run.signal_number() == 0) {
-    const absl::Status unmeasured = absl::InternalError(
-        "the agent wrote nothing: the program may have ended before main, or "
-        "its loader refused the agent (see above)");
+    const absl::Status unmeasured = NothingRecorded(*end);
     // A failure of the program is told as what it is; its success would be
     // taken for a measured one.
     if (program_status == 0 || options.limit_bytes.has_value()) {
@@ -245,6 +301,7 @@ absl::StatusOr<int> ReportRun(MemprofOptions options) {
   status = WriteOutputs(run, options);
   if (!status.ok()) return status;
   if (options.limit_bytes.has_value()) return Judge(run, *options.limit_bytes);
+  if (run.signal_number() == SIGINT) EndByInterrupt();
   return program_status;
 }
 

@@ -92,8 +92,9 @@ file PID.IMAGE.record in the folder that its FOOTPRINT_MEMPROF_FOLDER names.
 
 The program keeps its input, output and exit status. The report goes to standard
 error after the program has ended; without --live, nothing is written earlier.
-Without --limit, memprof exits as the program did (128 + n after signal n). Exit
-status 2 means that memprof could not run it.
+Without --limit, memprof exits as the program did: with 128 + n after signal n,
+and by SIGINT if that ended the program. Exit status 2 means that memprof could
+not run it.
 
 The peak is exact: the highest sum of live heap bytes, checked at each
 allocation. memprof passes each call on to the program's own allocator, and a

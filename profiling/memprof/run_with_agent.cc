@@ -69,23 +69,24 @@ sigset_t PassedSignals() {
   return signals;
 }
 
-// While it lives, signals go to the program: but for those that this process
-// ignores, as under nohup, and the program with it. They wait until the program
-// is there to get them. An end of it is kept for wait4, whatever was inherited.
+// While it lives, signals go to the program: also those that this process was
+// to ignore, as a shell's background job does, since the program may handle
+// them. They wait until the program is there to get them. An end of it is kept
+// for wait4, whatever was inherited.
 class SignalsForProgram {
  public:
   SignalsForProgram() {
     const sigset_t passed = PassedSignals();
     sigprocmask(SIG_BLOCK, &passed, &mask_before_);
     child_before_ = std::signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&ignored_before_);
     for (int number : kPassedSignals) {
-      struct sigaction before;
-      sigaction(number, nullptr, &before);
-      if (before.sa_handler == SIG_IGN) continue;
       struct sigaction action = {};
       action.sa_sigaction = PassOn;
       action.sa_flags = SA_SIGINFO;
-      sigaction(number, &action, nullptr);
+      struct sigaction before;
+      sigaction(number, &action, &before);
+      if (before.sa_handler == SIG_IGN) sigaddset(&ignored_before_, number);
     }
   }
   ~SignalsForProgram() {
@@ -97,6 +98,11 @@ class SignalsForProgram {
 
   // Runs in the program's process. exec resets handled signals to defaults.
   void RestoreInProgram() const {
+    for (int number : kPassedSignals) {
+      if (sigismember(&ignored_before_, number) == 1) {
+        std::signal(number, SIG_IGN);
+      }
+    }
     std::signal(SIGCHLD, child_before_);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
@@ -108,6 +114,7 @@ class SignalsForProgram {
 
  private:
   sigset_t mask_before_;
+  sigset_t ignored_before_;
   void (*child_before_)(int);
 };
 
@@ -123,13 +130,59 @@ int64_t OwnMarkBytes() {
   return usage.ru_maxrss * int64_t{1024};
 }
 
-// A folder of this run, which the destructor removes.
+// Where the folder may lie, the first that can be used. Whoever sets TMPDIR has
+// chosen.
+std::vector<std::string> ParentFolders() {
+  const char* const variable = std::getenv("TMPDIR");
+  if (variable != nullptr && *variable != '\0') return {variable};
+  return {"/tmp", "/var/tmp", "/dev/shm"};
+}
+
+// A folder of this run with the objects that are to be preloaded, which the
+// destructor removes.
 class RunFolder {
  public:
   RunFolder() = default;
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
-  ~RunFolder() {
+  ~RunFolder() { Remove(); }
+
+  absl::Status Create(const AgentRun& run) {
+    absl::Status first;
+    for (const std::string& parent : ParentFolders()) {
+      absl::Status status = CreateIn(parent, run);
+      if (status.ok()) return status;
+      Remove();
+      first.Update(status);
+    }
+    return first;
+  }
+
+  const std::string& path() const { return path_; }
+  std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
+  std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
+
+ private:
+  absl::Status CreateIn(const std::string& parent, const AgentRun& run) {
+    absl::StatusOr<std::string> real_parent = PreloadablePath(parent);
+    if (!real_parent.ok()) return real_parent.status();
+    std::string path = absl::StrCat(*real_parent, "/memprof-XXXXXX");
+    if (mkdtemp(path.data()) == nullptr) {
+      return FileError(errno, path, "cannot be made",
+                       "set TMPDIR to a folder that can be written");
+    }
+    path_ = path;
+    // Workers of a service that root starts write as other users.
+    if (geteuid() == 0) chmod(path_.c_str(), 01733);
+    absl::Status status = AddObject(agent_path(), EmbeddedAgent());
+    status.Update(CheckCanBeLoaded(agent_path()));
+    if (status.ok() && run.copy_interval_bytes >= 0) {
+      status = AddObject(copies_path(), EmbeddedCopyCounter());
+    }
+    return status;
+  }
+
+  void Remove() {
     if (path_.empty()) return;
     if (DIR* const directory = opendir(path_.c_str())) {
       while (const dirent* entry = readdir(directory)) {
@@ -138,20 +191,7 @@ class RunFolder {
       closedir(directory);
     }
     rmdir(path_.c_str());
-  }
-
-  absl::Status Create() {
-    absl::StatusOr<std::string> parent = Parent();
-    if (!parent.ok()) return parent.status();
-    std::string path = absl::StrCat(*parent, "/memprof-XXXXXX");
-    if (mkdtemp(path.data()) == nullptr) {
-      return FileError(errno, path, "cannot be made",
-                       "set TMPDIR to a folder that can be written");
-    }
-    path_ = path;
-    // Workers of a service that root starts write as other users.
-    if (geteuid() == 0) chmod(path_.c_str(), 01733);
-    return absl::OkStatus();
+    path_.clear();
   }
 
   // Adds a shared object of this program's, which is to be preloaded.
@@ -188,17 +228,9 @@ class RunFolder {
     return absl::OkStatus();
   }
 
-  const std::string& path() const { return path_; }
-  std::string agent_path() const { return absl::StrCat(path_, "/agent.so"); }
-  std::string copies_path() const { return absl::StrCat(path_, "/copies.so"); }
-
- private:
   // Returns a folder that LD_PRELOAD can name, from whatever folder the program
   // goes to.
-  static absl::StatusOr<std::string> Parent() {
-    const char* const variable = std::getenv("TMPDIR");
-    const std::string named =
-        variable == nullptr || *variable == '\0' ? "/tmp" : variable;
+  static absl::StatusOr<std::string> PreloadablePath(const std::string& named) {
     char* const found = realpath(named.c_str(), nullptr);
     if (found == nullptr) {
       return FileError(errno, named, "cannot be used",
@@ -447,13 +479,7 @@ absl::Status Wait(pid_t process, MachineWatch* watch, AgentRunEnd* end) {
 
 absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   RunFolder folder;
-  absl::Status status = folder.Create();
-  if (!status.ok()) return status;
-  status = folder.AddObject(folder.agent_path(), EmbeddedAgent());
-  status.Update(folder.CheckCanBeLoaded(folder.agent_path()));
-  if (status.ok() && run.copy_interval_bytes >= 0) {
-    status = folder.AddObject(folder.copies_path(), EmbeddedCopyCounter());
-  }
+  absl::Status status = folder.Create(run);
   if (!status.ok()) return status;
   absl::StatusOr<GraphicsWatch> graphics = GraphicsWatch::Open();
   const int64_t begin_ns = MonotonicTimeNs();
@@ -473,8 +499,13 @@ absl::StatusOr<AgentRunEnd> RunWithAgent(const AgentRun& run) {
   watch.StoreIn(&end);
   absl::StatusOr<std::vector<MeasuredProcess>> processes =
       ReadRecords(folder.path());
-  if (!processes.ok()) return processes.status();
-  end.processes = *std::move(processes);
+  if (processes.ok()) {
+    end.processes = *std::move(processes);
+  } else if (access(folder.path().c_str(), F_OK) != 0) {
+    end.removed_folder = folder.path();
+  } else {
+    return processes.status();
+  }
   FindUnrecorded(*process, run, watch.processes(), &end);
   if (run.children_are_recorded) {
     FindUnseen(std::max(own_mark_bytes, watch.peak_process_bytes()), &end);

@@ -13,7 +13,8 @@
 // program's end.
 //
 // Not thread-safe: signal handlers belong to the process. Owns a folder below
-// TMPDIR (or /tmp) during the call. Memory: 4 KiB for each process of the
+// TMPDIR during the call, or without it below the first of /tmp, /var/tmp and
+// /dev/shm that can be used. Memory: 4 KiB for each process of the
 // program. Time: the program's, and a sample of its processes every 10 ms.
 // Errors: kInternal, kResourceExhausted, the file errors of the folder and the
 // program, and the errors of ReadRecords. Before the program starts,
@@ -82,6 +83,9 @@ struct AgentRunEnd {
   std::vector<GraphicsUse> graphics_uses;
   // Why graphics memory is unknown in whole or in part; empty if it is known.
   std::string graphics_note;
+  // The folder of the records, if the program removed it; no process has a
+  // record then. Empty otherwise.
+  std::string removed_folder;
   std::vector<MeasuredProcess> processes;
   // The names of programs that ran without the agent, by process: of all
   // processes, or of the program's own if only that was to be recorded. Process

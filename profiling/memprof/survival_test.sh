@@ -96,6 +96,30 @@ else
   skip "chroot needs root"
 fi
 
+# A /tmp that cannot be used is no reason to refuse where TMPDIR names no other: full,
+# not to be written, or without programs.
+if ((EUID == 0)) && unshare -m mount -t tmpfs none /tmp 2>/dev/null; then
+  for options in ro size=16k noexec; do
+    (unset TMPDIR && unshare -m bash -c "mount -t tmpfs -o $options none /tmp && exec \"\$@\"" bash \
+      "$memprof" --json="$scratch/run.json" "$program" hold=5 >/dev/null 2>"$scratch/error") ||
+      fail "/tmp with $options: $(cat "$scratch/error")"
+    measured="hold=5 where /tmp is $options"
+    check "len(processes) == 1 and first['peak_live_bytes'] - $base == 5 * 10248"
+    rm -f "$scratch/run.json"
+  done
+else
+  skip "no mount here: /tmp is as it is"
+fi
+
+# A program that empties the folder for temporary files ends as it does, and the loss
+# has its reason.
+mkdir "$scratch/emptied"
+for status in 7 0; do
+  (export TMPDIR=$scratch/emptied && expect $((status > 0 ? status : 2)) "set TMPDIR to a folder that it leaves alone" \
+    sh -c "rm -rf '$scratch'/emptied/*; exit $status"
+  ((failures == 0))) || failures=$((failures + 1))
+done
+
 # Limits of the system.
 for what in AS NPROC; do survives limit=$what; done
 check "first['peak_live_bytes'] - $base == 20 * 10248"
@@ -121,12 +145,44 @@ for files in 5 8 16; do
     fail "$files files: $(cat "$scratch/error")"
 done
 
+# Names are found with little room for stacks, too: all of them.
+(ulimit -s 128 && measure --sampling=0 "$program" hold=3) || fail "a small stack: $(cat "$scratch/error")"
+check "any(site['at_peak_bytes'] == 3 * 10248 for site in first['sites'])"
+
 # Each signal that ends a program.
 for signal in 1 2 3 4 6 7 8 9 11 13 14 15 24 31 64; do
   (ulimit -c 0 && measure --sampling=0 "$program" hold=50 die=$signal)
   (($? == 128 + signal)) || fail "signal $signal is lost"
   check "len(processes) == 1 and first['peak_live_bytes'] - $base == 50 * 10248 and adds_up"
 done
+
+# A program that handles what was ignored when it began, as an interrupt is in a
+# background job of a shell, gets it.
+(
+  trap '' INT
+  "$memprof" /usr/bin/python3 -c 'import signal, sys, time
+assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+signal.signal(signal.SIGINT, lambda *_: sys.exit(5))
+open(sys.argv[1], "w").close()
+time.sleep(50)' "$scratch/handles" >/dev/null 2>"$scratch/error" &
+  until [[ -f $scratch/handles ]]; do sleep 0.05; done
+  kill -INT $!
+  wait $!
+  (($? == 5)) || fail "an interrupt that was ignored does not reach the program: $(cat "$scratch/error")"
+  ((failures == 0))
+) || failures=$((failures + 1))
+
+# After an interrupt of the program, a shell's loop around memprof ends with it.
+python3 - "$memprof" <<'PYTHON' || fail "an interrupt does not end the loop of a shell"
+import os, signal, subprocess, sys, time
+loop = subprocess.Popen(["bash", "-c", 'for i in 1 2 3; do "$0" sh -c "sleep 5; true"; done; echo end', *sys.argv[1:]],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+time.sleep(1)
+os.killpg(loop.pid, signal.SIGINT)
+output, error = loop.communicate(timeout=60)
+sys.exit(not (loop.returncode == -signal.SIGINT and output == "" and "killed by signal 2" in error))
+PYTHON
 
 # The program finds open what it would alone, also where standard ones are closed.
 for closing in '' '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
