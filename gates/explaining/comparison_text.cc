@@ -86,7 +86,7 @@ std::string SummarizeComparison(const BaseComparison& comparison) {
 }
 
 std::string WriteComparisonText(const BaseComparison& comparison,
-                                const DiffTextOptions& options) {
+                                const ReportTextOptions& options) {
   std::string text;
   const auto add = [&](const std::string& paragraph) {
     absl::StrAppend(

@@ -23,7 +23,7 @@ std::string SummarizeComparison(const BaseComparison& comparison);
 // Returns the tree of diff_text.h, then the figures over their limit with their
 // reasons, then problems and hints. The last line is the summary.
 std::string WriteComparisonText(const BaseComparison& comparison,
-                                const DiffTextOptions& options);
+                                const ReportTextOptions& options);
 
 // Returns a heading and a table with a row for each figure.
 std::string WriteComparisonMarkdown(const BaseComparison& comparison);

@@ -50,14 +50,14 @@ BaseComparison Grown() {
 TEST(ComparisonTextTest, NoChangeIsOneLine) {
   const BaseComparison same =
       Compare({Profile("//a:b", 100)}, {Profile("//a:b", 100)});
-  EXPECT_EQ(WriteComparisonText(same, DiffTextOptions()),
+  EXPECT_EQ(WriteComparisonText(same, ReportTextOptions()),
             "ACCEPT nothing differs in 1 deployment\n");
   EXPECT_EQ(WriteComparisonMarkdown(same),
             "## Memory: ACCEPT nothing differs in 1 deployment\n");
 }
 
 TEST(ComparisonTextTest, TextSaysWhatGrewAndWhy) {
-  const std::string text = WriteComparisonText(Grown(), DiffTextOptions());
+  const std::string text = WriteComparisonText(Grown(), ReportTextOptions());
   EXPECT_THAT(text,
               AllOf(HasSubstr("REJECT //a:b BM_<X>|y: peak live +64 B"),
                     HasSubstr("\n    +64 B held by Table::Read\n"),

@@ -159,7 +159,7 @@ std::vector<std::string> DiffLines(const DiffNode& node, size_t indent) {
 }
 
 std::string WriteDiffText(const ProfileDiff& diff,
-                          const DiffTextOptions& options) {
+                          const ReportTextOptions& options) {
   constexpr char kBold[] = "\x1b[1m";
   constexpr char kPlain[] = "\x1b[0m";
   std::string text;

@@ -14,18 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "footprint/base/report/report_text.h"
 #include "footprint/gates/explaining/profile_diff.h"
 
 namespace footprint {
 
-struct DiffTextOptions {
-  size_t width = 80;
-  bool has_colour = false;
-};
-
 // Returns a tree, and a last line that begins with "same" or "differs".
 std::string WriteDiffText(const ProfileDiff& diff,
-                          const DiffTextOptions& options);
+                          const ReportTextOptions& options);
 
 // Returns one object: {"deployments": [{"name", "presence", "changes",
 // "children", "notes"}], "same_deployments"}; a figure that is unknown is null.

@@ -52,7 +52,7 @@ ProfileDiff Example() {
 }
 
 TEST(DiffTextTest, IsATreeWithRoundedAndExactFigures) {
-  EXPECT_EQ(WriteDiffText(Example(), DiffTextOptions()), R"text(//a:b
+  EXPECT_EQ(WriteDiffText(Example(), ReportTextOptions()), R"text(//a:b
   ! the new one was killed
   ! last words
   peak live +1.00 MiB (+1,048,576 B, +50.0 %): 2,097,152 B -> 3,145,728 B
@@ -72,7 +72,7 @@ differs: 2 of 5 deployments; the highest peak of 1 grew, of 0 shrank
 TEST(DiffTextTest, NothingDiffers) {
   ProfileDiff diff;
   diff.same_count = 3;
-  EXPECT_EQ(WriteDiffText(diff, DiffTextOptions()), "same: 3 deployments\n");
+  EXPECT_EQ(WriteDiffText(diff, ReportTextOptions()), "same: 3 deployments\n");
 }
 
 TEST(DiffTextTest, UnknownIsAWord) {
@@ -89,7 +89,7 @@ TEST(DiffTextTest, FitsTheTerminal) {
   diff.deployments[0].children[0].name =
       "a_benchmark_with_a_long_name/features:1000/rows:200000/io:mapped/"
       "and:more\x1b[2J";
-  DiffTextOptions options;
+  ReportTextOptions options;
   for (const size_t width : {40, 60, 80}) {
     options.width = width;
     const std::string text = WriteDiffText(diff, options);

@@ -145,12 +145,7 @@ absl::Status CheckFormat(absl::string_view format) {
 
 std::string WriteAs(absl::string_view format, const BaseComparison& comparison,
                     const ReportOptions& options) {
-  if (format == "text") {
-    DiffTextOptions text;
-    text.width = options.width;
-    text.has_colour = options.has_colour;
-    return WriteComparisonText(comparison, text);
-  }
+  if (format == "text") return WriteComparisonText(comparison, options);
   if (format == "markdown") return WriteComparisonMarkdown(comparison);
   if (format == "json") return WriteComparisonJson(comparison);
   return (*FindReportFormat(format))->write(comparison.verdict, options);

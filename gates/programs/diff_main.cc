@@ -96,13 +96,10 @@ int Main(const std::vector<std::string>& arguments) {
   const absl::StatusOr<ProfileDiff> diff = Compare(*flags);
   if (!diff.ok()) return Complain(kProgram, diff.status().message());
   const std::string output = flags->Value("output", "");
-  const ReportOptions terminal = OptionsFor(output);
-  DiffTextOptions options;
-  options.width = terminal.width;
-  options.has_colour = terminal.has_colour;
-  return FinishProgram(
-      kProgram, *is_json ? WriteDiffJson(*diff) : WriteDiffText(*diff, options),
-      output, diff->deployments.empty() ? kSame : kDiffers);
+  return FinishProgram(kProgram,
+                       *is_json ? WriteDiffJson(*diff)
+                                : WriteDiffText(*diff, OptionsFor(output)),
+                       output, diff->deployments.empty() ? kSame : kDiffers);
 }
 
 }  // namespace
