@@ -48,7 +48,7 @@ struct ReportValue {
   ReportUnit unit = ReportUnit::kNothing;
   int64_t number = 0;
   int64_t whole = 0;
-  std::string text;
+  std::string text = {};
   // True for a difference, which is written with its sign.
   bool is_change = false;
   // True for a text that loses its beginning when it is shortened, such as a

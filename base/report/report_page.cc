@@ -185,7 +185,7 @@ void AddFigures(const Report& report, PageContent* page) {
 void AddTable(const ReportTable& table, size_t most_rows, PageContent* page) {
   ReportTable shown = table;
   KeepFirstRows(most_rows, &shown);
-  page->AddHeading(shown.heading);
+  if (!shown.heading.empty()) page->AddHeading(shown.heading);
   if (shown.is_breakdown) AddBar(shown, page);
   if (shown.rows.empty()) {
     if (!shown.lead.empty()) page->AddParagraph(Sentence(shown.lead));

@@ -86,6 +86,10 @@ std::string Grid(const ReportTable& table) {
 
 std::string Paragraph(const ReportTable& table, const ReportRow& row,
                       size_t width) {
+  size_t last = 0;
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    if (!table.columns[i].is_detail && !row.cells[i].is_command) last = i;
+  }
   std::string text;
   std::string command;
   for (size_t i = 0; i < row.cells.size(); ++i) {
@@ -95,20 +99,22 @@ std::string Paragraph(const ReportTable& table, const ReportRow& row,
       AppendCommand(cell, width, kIndent, &command);
       continue;
     }
-    const bool is_last =
-        i + 1 == row.cells.size() || row.cells[i + 1].is_command;
     absl::StrAppend(
         &text,
         text.empty() ? ""
-        : is_last    ? ": "
+        : i == last  ? ": "
                      : " ",
         cell.unit == ReportUnit::kText ? cell.text : WriteExactValue(cell));
   }
   // A text may have several lines.
+  const size_t indent = 2 * row.depth;
   std::string paragraph;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    AppendLine(absl::StrCat(paragraph.empty() ? "" : "    ", line), width,
-               kIndent, &paragraph);
+    AppendLine(
+        absl::StrCat(
+            std::string(paragraph.empty() ? indent : indent + kIndent, ' '),
+            line),
+        width, indent + kIndent, &paragraph);
   }
   return paragraph + command;
 }

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "footprint/gates/commands/gate_targets.h"
-#include "footprint/gates/explaining/diff_text.h"
+#include "footprint/gates/explaining/diff_report.h"
 #include "footprint/gates/judge/rules.h"
 #include "footprint/gates/judge/threshold_numbers.h"
 #include "footprint/gates/reports/verdict_words.h"
@@ -108,7 +108,6 @@ void AddFigures(const GateExplanation& explanation, Report* report) {
   AddDetails(judgement, report);
 }
 
-// Returns a list, whose columns but the first are for programs.
 ReportTable MakeList(const char* heading, std::vector<ReportColumn> columns) {
   ReportTable table;
   table.heading = heading;
@@ -163,65 +162,51 @@ ReportTable PartTable(const char* heading, const char* column,
   return table;
 }
 
-ReportRow MakeRow(const std::string& text) {
-  ReportValue blank;
-  blank.unit = ReportUnit::kBlank;
-  return {{TextValue(text), blank, blank, blank, blank, blank}};
-}
-
-ReportRow MakeMovedRow(const Judgement& moved) {
-  MetricChange change;
-  change.metric = moved.metric();
-  change.before = moved.limit();
-  change.after = moved.measured();
-  return {
-      {TextValue(absl::StrCat(moved.phase().empty()
-                                  ? "the whole: "
-                                  : absl::StrCat("phase ", moved.phase(), ": "),
-                              DescribeChange(DiffNode(), change),
-                              ", exact value at ", moved.threshold_location())),
-       TextValue(moved.phase()), TextValue(MetricKind_Name(moved.metric())),
-       MetricValue(moved.metric(), moved.limit()),
-       MetricValue(moved.metric(), moved.measured()),
-       TextValue(moved.threshold_location())}};
-}
-
-ReportTable GrowthTable(const GateExplanation& explanation) {
-  ReportTable table =
-      MakeList("what grew", {{"growth"},
-                             {"phase", ReportUnit::kText, true},
-                             {"metric", ReportUnit::kText, true},
-                             {"before", ReportUnit::kCount, true},
-                             {"after", ReportUnit::kCount, true},
-                             {"location", ReportUnit::kText, true}});
-  // Earlier profiles show best what grew. Exact values that no longer hold show
-  // it if there are none.
-  if (explanation.difference.has_value()) {
-    if (explanation.difference->children.empty()) {
-      table.rows.push_back(MakeRow("nothing since the earlier profile"));
-    } else {
-      for (const std::string& line :
-           DiffLines(explanation.difference->children.front(), 0)) {
-        table.rows.push_back(MakeRow(line));
-      }
-    }
-  } else if (!explanation.moved_exact_values.empty()) {
-    for (const Judgement& moved : explanation.moved_exact_values) {
-      table.rows.push_back(MakeMovedRow(moved));
-    }
-  } else if (explanation.kept_exact_values > 0) {
-    table.rows.push_back(
-        MakeRow(absl::StrCat("nothing: ", explanation.kept_exact_values,
-                             " exact values of this benchmark hold")));
-  } else {
-    table.rows.push_back(MakeRow(absl::StrCat(
-        "not known: no exact value of this benchmark is kept, and no "
-        "--before=FOLDER is given; `bazel run ",
-        GateTarget("diff"),
-        " -- --save=FOLDER` keeps profiles to compare with")));
+// Returns the exact values that moved as a node of differences.
+DiffNode MakeMovedNode(const GateExplanation& explanation) {
+  DiffNode node;
+  node.kind = DiffNode::Kind::kBenchmark;
+  node.name = explanation.judgement.benchmark();
+  for (const Judgement& moved : explanation.moved_exact_values) {
+    MetricChange change;
+    change.metric = moved.metric();
+    change.before = moved.limit();
+    change.after = moved.measured();
+    DiffNode child;
+    child.kind = DiffNode::Kind::kPhase;
+    child.name = moved.phase().empty() ? "of the whole" : moved.phase();
+    child.notes = {absl::StrCat("exact value at ", moved.threshold_location())};
+    child.changes = {change};
+    node.children.push_back(std::move(child));
   }
-  table.text_rows = table.rows.size();
-  return table;
+  return node;
+}
+
+// Adds what grew. Earlier profiles show it best. Exact values that no longer
+// hold show it if there are none.
+void AddGrowth(const GateExplanation& explanation, Report* report) {
+  const absl::optional<DiffNode>& difference = explanation.difference;
+  if (difference.has_value() && difference->children.empty()) {
+    AddText("what grew", "nothing since the earlier profile", report);
+  } else if (difference.has_value() ||
+             !explanation.moved_exact_values.empty()) {
+    report->tables.push_back(MakeDiffTable(difference.has_value()
+                                               ? difference->children.front()
+                                               : MakeMovedNode(explanation)));
+    report->tables.back().heading = report->tables.back().lead = "what grew";
+  } else if (explanation.kept_exact_values > 0) {
+    AddText("what grew",
+            absl::StrCat("nothing: ", explanation.kept_exact_values,
+                         " exact values of this benchmark hold"),
+            report);
+  } else {
+    AddText("what grew",
+            absl::StrCat("not known: no exact value of this benchmark is kept, "
+                         "and no --before=FOLDER is given; `bazel run ",
+                         GateTarget("diff"),
+                         " -- --save=FOLDER` keeps profiles to compare with"),
+            report);
+  }
 }
 
 Report MakePart(const GateExplanation& explanation) {
@@ -239,7 +224,7 @@ Report MakePart(const GateExplanation& explanation) {
   Add(PartTable("at the peak", "held at the peak by", judgement.metric(),
                 explanation.held_at_peak),
       &part);
-  Add(GrowthTable(explanation), &part);
+  AddGrowth(explanation, &part);
   return part;
 }
 

@@ -11,10 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "footprint/base/report/report_formats.h"
 #include "footprint/base/text/report_escape.h"
 #include "footprint/gates/commands/gate_targets.h"
 #include "footprint/gates/explaining/base_comparison.h"
-#include "footprint/gates/explaining/comparison_text.h"
+#include "footprint/gates/explaining/comparison_report.h"
 #include "footprint/gates/explaining/profile_folder.h"
 #include "footprint/gates/judge/gate.pb.h"
 #include "footprint/gates/programs/base_profiles.h"
@@ -53,7 +54,7 @@ Flags
                            Without --limit nothing may grow
   --only=GLOB              only deployments whose label this matches
   --renamed=OLD=NEW        a label of the base has another name in the change
-  --format=FORMAT          text (the default), markdown, json, or a format of
+  --format=FORMAT          text (the default), json, markdown, html, or a format of
                            //gates:check: sarif, junit, github, gitlab ...
   --output=FILE            where to write (standard output)
   --write=FORMAT:FILE      also write this format to the file; may be repeated
@@ -140,15 +141,15 @@ absl::StatusOr<BaseComparison> Compare(const CommandFlags& flags) {
 
 // Checks the name of a format of a verdict.
 absl::Status CheckFormat(absl::string_view format) {
-  return FindReportFormat(format).status();
+  return CheckReportWriter(format).ok() ? absl::OkStatus()
+                                        : FindReportFormat(format).status();
 }
 
 std::string WriteAs(absl::string_view format, const BaseComparison& comparison,
                     const ReportOptions& options) {
-  if (format == "text") return WriteComparisonText(comparison, options);
-  if (format == "markdown") return WriteComparisonMarkdown(comparison);
-  if (format == "json") return WriteComparisonJson(comparison);
-  return (*FindReportFormat(format))->write(comparison.verdict, options);
+  return CheckReportWriter(format).ok()
+             ? WriteReportAs(format, MakeComparisonReport(comparison), options)
+             : (*FindReportFormat(format))->write(comparison.verdict, options);
 }
 
 absl::Status WriteFiles(const std::vector<VerdictFile>& files,

@@ -77,7 +77,8 @@ expect 2 'no --manifest.*or name two sets of profiles' diff old
 expect 2 'one word too many' diff old new newer
 expect 2 'nowhere' diff nowhere new
 expect 2 'no profile has a label that --only=//x names' diff old new --only=//x
-expect 2 'use text or json' diff old new --format=yaml
+expect 1 '<h1>' diff old new --format=html
+expect 2 'not one of: text, json, markdown, html' diff old new --format=yaml
 expect 2 'did you mean "output"' diff old new --outptu=x
 head -c 30 old/ab.profile.binpb >cut.binpb
 expect 2 'cut short' diff cut.binpb new
@@ -129,7 +130,7 @@ for line in 'rule       peak live at most 2.00 MiB \(2,097,152 B\); blocks' 'whe
   'measured   3.00 MiB \(3,145,728 B\), EXACT over 3 processes' \
   '2026-11-21 977 KiB \(1,000,000 B\) -> 2.00 MiB \(2,097,152 B\): a cache' \
   ' 1.00 MiB  1,049,576  read' ' 1.00 MiB  1,049,576  tensor:conv1/weights' \
-  'not known: no exact value'; do
+  'what grew  not known: no exact value'; do
   grep -qE "^$line" out || fail "no line $line"
 done
 sed -z 's/ \\\n */ /g' out | grep -F 'bazel run //gates:update -- --allow_increase --reason="..." --only=//a:b --benchmark=BM_Fit/rows:10' >/dev/null || fail "no command"
